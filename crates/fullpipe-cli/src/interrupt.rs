@@ -3,8 +3,6 @@
 
 use crate::failure::Failure;
 use crate::output::note;
-use fullpipe_sim::trace::Control;
-use fullpipe_sim::units::Time;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -31,15 +29,6 @@ pub fn listen(notice: &'static str) -> Result<(), Failure> {
 /// Whether runs are to stop.
 pub fn stopped() -> bool {
     STOP.load(Ordering::SeqCst)
-}
-
-/// Lets a run go on until a signal comes.
-pub struct UntilStopped;
-
-impl Control for UntilStopped {
-    fn go_on(&mut self, _now: Time) -> bool {
-        !stopped()
-    }
 }
 
 /// A directory or file that exists only until its contents are whole; forgotten when dropped.

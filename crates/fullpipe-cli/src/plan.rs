@@ -1,11 +1,12 @@
 //! `fullpipe plan`: what to set on the hosts of a path, and the run that proves it.
 
 use crate::failure::Failure;
-use crate::interrupt::{self, UntilStopped};
+use crate::interrupt;
 use crate::new_file;
 use crate::output::{Output, note};
 use crate::plan_arguments::PlanArguments;
 use crate::plan_nfs;
+use crate::progress::InTurn;
 use fullpipe::advice::proof::{Proof, proof};
 use fullpipe::advice::{self, Advice, Demand, answer, scenario};
 use fullpipe::engine::{Failed, sim::Simulator};
@@ -54,10 +55,11 @@ pub fn plan(arguments: &PlanArguments, output: &Output) -> Result<(), Failure> {
     interrupt::listen(STOPPING)?;
     let proof = if arguments.no_proof { None } else { proven(&demand, &advice)? };
     let advice = match &proof {
-        Some(proof) => advice.judged(proof),
+        Some(proof) => advice.judged(&demand, proof),
         None => advice,
     };
-    show(&demand, Document { answer: String::new(), plan, advice, proof }, arguments.json, output)?;
+    let document = Document { answer: String::new(), plan, advice, proof };
+    show(&demand, document, arguments, output)?;
     if interrupt::stopped() { Err(Failure::Interrupted) } else { Ok(()) }
 }
 
@@ -82,27 +84,33 @@ fn demand(arguments: &PlanArguments) -> Demand {
 const MANY_PACKETS: f64 = 2e7;
 
 fn proven(demand: &Demand, advice: &Advice) -> Result<Option<Proof>, Failure> {
-    let seconds = demand.outline().lasts().as_secs_f64();
-    let packets = demand.path.rate.0 as f64 / 8.0 / f64::from(demand.path.packet()) * seconds;
-    if packets > MANY_PACKETS {
+    let lasts = demand.outline().lasts();
+    let packets = demand.path.rate.0 as f64 / 8.0 / f64::from(demand.path.packet());
+    if demand.loss > 0.0 || packets * lasts.as_secs_f64() > MANY_PACKETS {
         note(&format!(
-            "simulating {seconds} s with today's and the planned settings, {:.0} million packets each; --no-proof \
-             leaves it out",
-            packets / 1e6
+            "simulating {lasts} with today's and the planned settings; --no-proof leaves it out"
         ));
     }
-    proof(demand, advice, &Simulator, &mut UntilStopped).map_err(|failed| match failed {
+    proof(demand, advice, &Simulator, &mut InTurn::new()).map_err(|failed| match failed {
         Failed::Scenario(why) => Failure::Input(why),
         Failed::Machine(why) => Failure::Environment(why),
     })
 }
 
-fn show(demand: &Demand, own: Document, json: bool, output: &Output) -> Result<(), Failure> {
+fn show(
+    demand: &Demand,
+    own: Document,
+    arguments: &PlanArguments,
+    output: &Output,
+) -> Result<(), Failure> {
     let proof = own.proof.as_ref();
-    if json {
+    if arguments.json {
         let answer = answer::answer(demand, &own.advice, proof);
         return output.json(&Document { answer, ..own });
     }
     let advice = advice::text::render(demand, &own.advice, proof);
-    output.print(&format!("{advice}\n{}", text::render(&own.plan)))
+    match arguments.full {
+        true => output.print(&format!("{advice}\n{}", text::render(&own.plan))),
+        false => output.print(&format!("{advice}\n{}", text::brief(&own.plan))),
+    }
 }

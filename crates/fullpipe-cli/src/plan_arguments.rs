@@ -58,6 +58,9 @@ pub struct PlanArguments {
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
+    /// Also print window, slow start, recovery and tolerated loss of the path
+    #[arg(long, conflicts_with_all = ["json", "nfs"])]
+    pub full: bool,
     /// Plan by arithmetic alone, and simulate nothing
     #[arg(long)]
     pub no_proof: bool,

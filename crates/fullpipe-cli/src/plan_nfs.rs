@@ -1,10 +1,11 @@
 //! `fullpipe plan --nfs`: what a mount over a path asks of both ends, and the proof.
 
 use crate::failure::Failure;
-use crate::interrupt::{self, UntilStopped};
+use crate::interrupt;
 use crate::new_file;
 use crate::output::{Output, note};
 use crate::plan_arguments::PlanArguments;
+use crate::progress::InTurn;
 use fullpipe::advice::files::File;
 use fullpipe::engine::{Engine, Failed, sim::Simulator};
 use fullpipe::plan::Question as Path;
@@ -79,7 +80,7 @@ fn document(question: &Question, plan: Plan, proof: Option<Proof>) -> Document {
 fn proven(question: &Question, plan: &Plan) -> Result<Option<Proof>, Failure> {
     let engine: &dyn Engine = &Simulator;
     note("simulating a write and a read with both settings");
-    proof(question, plan, engine, &mut UntilStopped).map_err(|failed| match failed {
+    proof(question, plan, engine, &mut InTurn::new()).map_err(|failed| match failed {
         Failed::Scenario(why) => Failure::Input(why),
         Failed::Machine(why) => Failure::Environment(why),
     })

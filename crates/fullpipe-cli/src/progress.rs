@@ -1,8 +1,10 @@
 //! How far the runs are: a bar over simulated time on a terminal, lines every few seconds otherwise, on standard
 //! error.
 
+use crate::interrupt;
 use crate::output::note;
 use crate::pace::{Every, Pace, rounded};
+use fullpipe_sim::trace::Control;
 use fullpipe_sim::units::Time;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, stderr};
@@ -125,6 +127,34 @@ impl Progress {
         if let Progress::Bar(bar, _) = self {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// Watches runs that follow each other: a line every few seconds, and an end when a signal comes.
+pub struct InTurn {
+    every: Every,
+    /// Number of the run, from 1 on.
+    run: usize,
+    seen: Time,
+}
+
+impl InTurn {
+    /// Before the first run.
+    pub fn new() -> InTurn {
+        InTurn { every: Every::new(), run: 1, seen: Time::ZERO }
+    }
+}
+
+impl Control for InTurn {
+    fn go_on(&mut self, now: Time) -> bool {
+        if now < self.seen {
+            self.run += 1;
+        }
+        self.seen = now;
+        if self.every.is_due() {
+            note(&format!("run {}: {:.0} s simulated", self.run, now.as_secs_f64()));
+        }
+        !interrupt::stopped()
     }
 }
 

@@ -30,10 +30,14 @@ fn json_has_the_documented_names() {
 
 #[test]
 fn text_fits_80_columns_and_has_no_colour() {
-    let call = Desk::new().call(&TEN_GIGABIT).ends_with(0);
-    assert!(call.stdout.contains("100,000,000 bytes"));
-    assert!(call.stdout.lines().all(|line| line.chars().count() <= 80));
-    assert!(!call.stdout.contains('\u{1b}'));
+    let desk = Desk::new();
+    for full in [&[][..], &["--full"]] {
+        let call = desk.call(&[&TEN_GIGABIT[..], full].concat()).ends_with(0);
+        assert_eq!(call.stdout.contains("100,000,000 bytes"), !full.is_empty());
+        assert!(call.stdout.lines().all(|line| line.chars().count() <= 80), "{}", call.stdout);
+        assert!(call.stdout.lines().count() <= 60 || !full.is_empty(), "{}", call.stdout);
+        assert!(!call.stdout.contains('\u{1b}'));
+    }
 }
 
 #[test]
@@ -161,7 +165,8 @@ fn a_plan_has_files_an_undo_and_a_scenario() {
         "/etc/sysctl.d/90-fullpipe.conf",
         "At once:  sysctl -p /etc/sysctl.d/90-fullpipe.conf",
         "To undo:  rm /etc/sysctl.d/90-fullpipe.conf",
-        "sysctl -w net.ipv4.tcp_wmem=\"4096 16384 4194304\"",
+        "sysctl -p /etc/sysctl.d/90-fullpipe.old",
+        "  sysctl net.ipv4.tcp_rmem net.ipv4.tcp_wmem > /etc/sysctl.d/90-fullpipe.old",
         "MTU 9000 carries",
         "SO_MAX_PACING_RATE",
         "ethtool -G DEV rx",

@@ -3,7 +3,7 @@
 use super::proof::Proof;
 use super::scenario::{PLANNED, TODAY};
 use super::sizing::{self, mib};
-use super::{Advice, Demand};
+use super::{Advice, Demand, FULL};
 use crate::report::numbers;
 
 /// The answer in one sentence or two; `advice` is judged by `proof` where there is one.
@@ -32,7 +32,7 @@ pub fn answer(demand: &Demand, advice: &Advice, proof: Option<&Proof>) -> String
             numbers::rate(advice.reachable_mbit)
         ),
     };
-    [Some(first), streams(demand, advice, proof)]
+    [Some(first), below(advice, proof), streams(demand, advice, proof), unsure(proof)]
         .into_iter()
         .flatten()
         .collect::<Vec<_>>()
@@ -80,7 +80,8 @@ fn streams(demand: &Demand, advice: &Advice, proof: Option<&Proof>) -> Option<St
         true => "the loss bounds each flow",
         false => "TCP's largest window, 1 GiB, bounds each flow",
     };
-    let proven = proof.and_then(|proof| proof.mbit(&format!("{needed} flows")));
+    let name = |changes: bool| format!("{}{needed} flows", if changes { "planned, " } else { "" });
+    let proven = proof.and_then(|proof| proof.mbit(&name(true)).or(proof.mbit(&name(false))));
     let simulated = proven
         .map_or_else(String::new, |mbit| format!(", {} together (simulated)", numbers::rate(mbit)));
     let text = match needed > sizing::MOST_STREAMS {
@@ -88,9 +89,38 @@ fn streams(demand: &Demand, advice: &Advice, proof: Option<&Proof>) -> Option<St
             "{why}: {} flows would fill the path. Use a congestion control that does not take loss as congestion (bbr).",
             numbers::count(needed)
         ),
-        false => format!("{why}: use {needed} parallel flows{simulated}."),
+        false => format!(
+            "{why}: use {needed} parallel flows{simulated}{}.",
+            each(demand, advice, needed)
+        ),
     };
     Some(capitalised(text))
+}
+
+/// The pace of each of `flows`.
+fn each(demand: &Demand, advice: &Advice, flows: u64) -> String {
+    let more = Demand { flows: u32::try_from(flows).unwrap_or(u32::MAX), ..demand.clone() };
+    advice.pacing_bytes_per_s.map_or(String::new(), |_| {
+        format!(", each with SO_MAX_PACING_RATE {} bytes/s", numbers::count(sizing::paced(&more)))
+    })
+}
+
+/// That the advised settings do not fill the path.
+fn below(advice: &Advice, proof: Option<&Proof>) -> Option<String> {
+    let own = proof?.run(PLANNED).filter(|_| advice.changes() && advice.streams.is_none())?;
+    (own.mbit < FULL * advice.reachable_mbit).then(|| {
+        format!(
+            "That does not fill the path: {} holds the flow back {} of the time.",
+            own.held_back_by,
+            numbers::share(own.share)
+        )
+    })
+}
+
+/// That the runs saw too few losses to judge the settings by.
+fn unsure(proof: Option<&Proof>) -> Option<String> {
+    let losses = proof?.too_few_losses()?;
+    Some(format!("Not proven: a run saw {losses} losses, and fewer than 10 are too few to judge."))
 }
 
 fn capitalised(text: String) -> String {

@@ -1,7 +1,6 @@
 //! Files that make settings permanent.
 
 use super::sizing::Buffers;
-use super::undo;
 use crate::plan::kernel::Version;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,6 +17,10 @@ pub struct File {
     pub path: String,
     /// What is in it.
     pub text: String,
+    /// Command that keeps the values of the host, to run first; `None` where the values of a host that sets nothing are
+    /// restored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub save: Option<String>,
     /// What puts it in force at once.
     pub apply: String,
     /// What takes it back, besides removing the file (or these lines of it).
@@ -38,13 +41,15 @@ pub fn buffers(
     let changed = settings(kernel, own).into_iter().zip(settings(kernel, today));
     let changed: Vec<_> = changed.filter(|(own, today)| own != today).collect();
     let lines = changed.iter().map(|((name, value), _)| format!("{name} = {value}\n"));
-    let before: Vec<_> = changed.iter().map(|(_, today)| today.clone()).collect();
+    let names: Vec<&str> = changed.iter().map(|((name, _), _)| *name).collect();
+    let before = path.replace(".conf", ".old");
     Some(File {
         host: host.into(),
         path: path.into(),
         text: lines.collect(),
+        save: Some(format!("sysctl {} > {before}", names.join(" "))),
         apply: format!("sysctl -p {path}"),
-        undo: undo::sysctls(&before),
+        undo: format!("sysctl -p {before}"),
     })
 }
 
@@ -69,7 +74,9 @@ mod tests {
         let kernel = Version::new(6, 12, 0);
         let file = buffers("both", PATH, kernel, today, own).expect("a file");
         assert_eq!(file.text, "net.ipv4.tcp_wmem = 4096 16384 169869312\n");
-        assert_eq!(file.undo, "sysctl -w net.ipv4.tcp_wmem=\"4096 16384 4194304\"");
+        let before = "/etc/sysctl.d/90-fullpipe.old";
+        assert_eq!(file.save, Some(format!("sysctl net.ipv4.tcp_wmem > {before}")));
+        assert_eq!(file.undo, format!("sysctl -p {before}"));
         assert_eq!(buffers("both", PATH, kernel, today, today), None);
     }
 }

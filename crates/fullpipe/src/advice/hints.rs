@@ -2,7 +2,7 @@
 //! says when it is due.
 
 use super::Demand;
-use super::sizing::{self, MOST_STREAMS, PACES_ITSELF, SHALLOW, mib, sizes};
+use super::sizing::{self, Buffers, MOST_STREAMS, PACES_ITSELF, SHALLOW, mib, sizes};
 use crate::report::numbers;
 use crate::scenario::outline;
 use fullpipe_sim::units::{Rate, Time};
@@ -27,18 +27,19 @@ const AWAY: Time = Time::ms(1);
 /// A usual ring of a card, and the largest that is advised, descriptors.
 const RINGS: [u64; 2] = [512, 8192];
 
-/// Every hint for the path.
-pub fn hints(demand: &Demand) -> Vec<Hint> {
+/// Every hint for the path. `own`: the buffers that the hosts will have. `needed`: the flows that fill the path, where those
+/// asked for do not.
+pub fn hints(demand: &Demand, own: Buffers, needed: Option<u64>) -> Vec<Hint> {
     let all = [
         ("loss", loss(demand)),
-        ("streams", streams(demand)),
+        ("streams", needed.map(streams)),
         ("mtu", mtu(demand)),
         ("pacing", Some(pacing(demand))),
         ("qdisc", Some(qdisc(demand))),
         ("rings", rings(demand)),
-        ("memory", Some(memory(demand))),
-        ("one flow", alone(demand)),
-        ("connections", reconnect(demand)),
+        ("memory", Some(memory(demand, own))),
+        ("one flow", alone(demand, own)),
+        ("connections", reconnect(demand, own)),
     ];
     let hint =
         |(about, text): (&str, Option<String>)| Some(Hint { about: about.into(), text: text? });
@@ -46,13 +47,11 @@ pub fn hints(demand: &Demand) -> Vec<Hint> {
 }
 
 fn loss(demand: &Demand) -> Option<String> {
-    if demand.loss == 0.0 {
-        return None;
-    }
-    let packets = sizing::lossy_window(demand).min(demand.path.bdp_packets());
+    let packets = sizing::lossy_window(demand)?.min(demand.path.bdp_packets());
+    let name = demand.congestion.as_deref().unwrap_or("cubic");
     let mbit = demand.payload_mbit() * packets / demand.path.bdp_packets();
     Some(format!(
-        "a loss of {} leaves one flow of cubic {} packets in flight on average, {} (RFC 9438, section 5). Find \
+        "a loss of {} leaves one flow of {name} {} packets in flight on average, {} (RFC 9438, section 5). Find \
          the loss; or use parallel flows, or bbr, which does not take loss as congestion",
         outline::probability(demand.loss),
         numbers::short(packets),
@@ -60,12 +59,11 @@ fn loss(demand: &Demand) -> Option<String> {
     ))
 }
 
-fn streams(demand: &Demand) -> Option<String> {
-    let needed = sizing::streams(demand)?;
-    Some(match needed > MOST_STREAMS {
+fn streams(needed: u64) -> String {
+    match needed > MOST_STREAMS {
         true => format!("{} parallel flows would fill the path: too many", numbers::count(needed)),
         false => format!("{needed} parallel flows fill the path (iperf3 -P {needed})"),
-    })
+    }
 }
 
 fn mtu(demand: &Demand) -> Option<String> {
@@ -75,12 +73,14 @@ fn mtu(demand: &Demand) -> Option<String> {
     }
     let large = Demand { path: crate::plan::Question { mtu: JUMBO, ..*path }, ..demand.clone() };
     let (own, more) = (demand.payload_mbit(), large.payload_mbit());
+    let fewer = f64::from(large.path.mss()) / f64::from(path.mss());
     Some(format!(
-        "MTU 9000 carries {} instead of {} of payload ({}) and costs a sixth of the packets, where every device of the \
-         path has it. Test: ping -M do -s 8972",
+        "MTU 9000 carries {} instead of {} of payload ({}) in {} times fewer packets, where every device of the path has \
+         it. Test: ping -M do -s 8972",
         numbers::rate(more),
         numbers::short(own),
-        numbers::difference(more / own - 1.0)
+        numbers::difference(more / own - 1.0),
+        numbers::short(fewer)
     ))
 }
 
@@ -116,8 +116,7 @@ fn rings(demand: &Demand) -> Option<String> {
     ))
 }
 
-fn memory(demand: &Demand) -> String {
-    let own = sizes(demand).advised;
+fn memory(demand: &Demand, own: Buffers) -> String {
     let flows = u64::from(demand.flows);
     format!(
         "at most {} at the sender and {} at the receiver, if all buffers were full at once",
@@ -127,9 +126,13 @@ fn memory(demand: &Demand) -> String {
 }
 
 /// The sizes for a flow that has the path alone, where buffers are sized for several.
-fn alone(demand: &Demand) -> Option<String> {
+fn alone(demand: &Demand, own: Buffers) -> Option<String> {
+    // Nothing is set for several flows: nothing is to be set for one.
+    if own == sizes(demand).today {
+        return None;
+    }
     let one = sizes(&Demand { flows: 1, ..demand.clone() }).advised;
-    (one != sizes(demand).advised).then(|| {
+    (one != own).then(|| {
         format!(
             "a sysctl holds for every socket: a flow that has the path alone needs {} of tcp_rmem and {} of tcp_wmem",
             mib(one.receive),
@@ -138,9 +141,8 @@ fn alone(demand: &Demand) -> Option<String> {
     })
 }
 
-fn reconnect(demand: &Demand) -> Option<String> {
-    let sizes = sizes(demand);
-    (sizes.advised.receive != sizes.today.receive).then(|| {
+fn reconnect(demand: &Demand, own: Buffers) -> Option<String> {
+    (own.receive != sizes(demand).today.receive).then(|| {
         "a connection that is open keeps its old receive buffer: connect again after setting tcp_rmem".into()
     })
 }

@@ -10,7 +10,6 @@ pub mod proof;
 pub mod scenario;
 pub mod sizing;
 pub mod text;
-pub mod undo;
 
 use crate::plan::{OutOfRange, Question};
 use crate::scenario::{Outline, profile_of};
@@ -107,21 +106,29 @@ impl Advice {
     }
 
     /// Withdraws settings that the proof shows to be superfluous: today's fill the path, or the advised ones gain nothing.
-    pub fn judged(self, proof: &Proof) -> Advice {
+    /// A proof with too few losses judges nothing.
+    pub fn judged(self, demand: &Demand, proof: &Proof) -> Advice {
+        if proof.too_few_losses().is_some() {
+            return self;
+        }
         let today = proof.mbit(scenario::TODAY).unwrap_or(0.0);
-        let full = today >= FULL * self.reachable_mbit;
-        let gains = proof.mbit(scenario::PLANNED).is_some_and(|planned| planned > GAIN * today);
-        let streams = self.streams.filter(|_| !full);
-        match full || !gains {
-            true => Advice {
-                advised: self.today,
-                pacing_bytes_per_s: None,
-                streams,
-                reasons: Vec::new(),
-                files: Vec::new(),
-                ..self
-            },
-            false => self,
+        let planned = proof.mbit(scenario::PLANNED).unwrap_or(today);
+
+        let is_full = today.max(planned) >= FULL * proof.payload_mbit;
+        let streams = self.streams.filter(|_| !is_full);
+        let is_needless = today >= FULL * self.reachable_mbit || planned <= GAIN * today;
+        if !is_needless {
+            let hints = hints::hints(demand, self.advised, streams);
+            return Advice { streams, hints, ..self };
+        }
+        Advice {
+            advised: self.today,
+            pacing_bytes_per_s: None,
+            streams,
+            reasons: Vec::new(),
+            files: Vec::new(),
+            hints: hints::hints(demand, self.today, streams),
+            ..self
         }
     }
 }
@@ -144,16 +151,17 @@ pub fn advise(demand: &Demand) -> Result<Advice, OutOfRange> {
     demand.outline().check().map_err(out)?;
 
     let sizes = sizing::sizes(demand);
+    let streams = sizing::streams(demand);
     Ok(Advice {
         today: sizes.today,
         advised: sizes.advised,
         pacing_bytes_per_s: sizing::pacing(demand),
-        streams: sizing::streams(demand),
+        streams,
         reachable_mbit: sizing::reachable_mbit(demand),
         reasons: sizing::reasons(demand, &sizes),
         files: files::buffers("both", files::PATH, demand.path.kernel, sizes.today, sizes.advised)
             .into_iter()
             .collect(),
-        hints: hints::hints(demand),
+        hints: hints::hints(demand, sizes.advised, streams),
     })
 }

@@ -1,5 +1,6 @@
 //! Proof by a run: a scenario's variants one after the other, and the rate that each reaches.
 
+use super::scenario::{PLANNED, TODAY};
 use crate::analysis::document::Run;
 use crate::analysis::{self, Made, RunMeta};
 use crate::engine::{Engine, Failed};
@@ -15,8 +16,6 @@ use serde::{Deserialize, Serialize};
 pub struct Proof {
     /// Engine that made the runs.
     pub engine: String,
-    /// How long the flows sent, s.
-    pub seconds: f64,
     /// Queue of the bottleneck, bytes.
     pub queue_bytes: u64,
     /// The path's highest rate of payload, Mb/s (10^6).
@@ -32,18 +31,36 @@ pub struct Proof {
 pub struct Proven {
     /// "today", "planned", or a number of flows.
     pub settings: String,
+    /// How long the flows sent, s.
+    pub seconds: f64,
     /// Acknowledged payload of all flows in the second half of the run, Mb/s (10^6), at most the path's.
     pub mbit: f64,
     /// The limit that held the flows back for most of their time.
     pub held_back_by: String,
     /// For which share of it (0 to 1).
     pub share: f64,
+    /// Segments that the path lost by chance, where it loses any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub losses: Option<u64>,
 }
+
+/// A rate after fewer losses is that of a beginning, and says nothing about settings.
+const ENOUGH_LOSSES: u64 = 10;
 
 impl Proof {
     /// The rate with these settings, Mb/s.
     pub fn mbit(&self, settings: &str) -> Option<f64> {
-        self.runs.iter().find(|run| run.settings == settings).map(|run| run.mbit)
+        self.run(settings).map(|run| run.mbit)
+    }
+
+    /// The run with these settings.
+    pub fn run(&self, settings: &str) -> Option<&Proven> {
+        self.runs.iter().find(|run| run.settings == settings)
+    }
+
+    /// The fewest losses that a run saw, where those are too few to judge settings by.
+    pub fn too_few_losses(&self) -> Option<u64> {
+        self.runs.iter().filter_map(|run| run.losses).min().filter(|n| *n < ENOUGH_LOSSES)
     }
 }
 
@@ -59,16 +76,21 @@ pub fn proof(
 ) -> Result<Option<Proof>, Failed> {
     let source = super::scenario::source(demand, advice);
     let outline = demand.outline();
-    let lasts = outline.lasts();
     let made = variants(&source, engine, control, |name, run, recording| {
         let (held_back_by, share) = held_back(run);
+        let lasts = match name == TODAY || name == PLANNED {
+            true => outline.lasts(),
+            false => super::scenario::streams_last(demand),
+        };
+        let dropped = run.stages.iter().filter(|own| own.kind == "loss").map(|own| own.dropped);
+        let losses = (demand.loss > 0.0).then(|| dropped.sum());
         // A queue that drains acknowledges a little more than the path carries meanwhile.
         let mbit = second_half(recording, lasts).min(demand.payload_mbit());
-        Proven { settings: name.into(), mbit, held_back_by, share }
+        let seconds = lasts.as_secs_f64();
+        Proven { settings: name.into(), seconds, mbit, held_back_by, share, losses }
     })?;
     Ok(made.map(|Variants { made, notes }| Proof {
         engine: engine.name().into(),
-        seconds: lasts.as_secs_f64(),
         queue_bytes: outline.queue_bytes(),
         payload_mbit: demand.payload_mbit(),
         runs: made,

@@ -1,7 +1,8 @@
 //! The scenario that proves advice: the path with the settings of today and with the advised ones.
 
-use super::{Advice, Demand, files};
+use super::{Advice, Demand, files, sizing};
 use crate::scenario::{Outline, Source};
+use fullpipe_sim::units::Time;
 use std::fmt::Write;
 
 /// Names of the variants.
@@ -19,17 +20,45 @@ pub fn scenario(demand: &Demand, advice: &Advice) -> String {
         text.push_str(&outline.spread());
     }
 
-    let set = set(demand, advice);
+    let set = set(demand, advice, advice.pacing_bytes_per_s);
     variant(&mut text, TODAY, "as the kernel has them", &[]);
     if !set.is_empty() {
         variant(&mut text, PLANNED, "as advised", &set);
     }
     if let Some(n) = streams {
-        let count = format!("\"flow.bulk.count\" = {n}");
-        variant(&mut text, &format!("{n} flows"), "as advised", &[&set[..], &[count]].concat());
+        let more = with_flows(demand, n);
+        // Each flow has its part of the path's pace.
+        let pace = advice.pacing_bytes_per_s.map(|_| sizing::paced(&more));
+        let mut own = self::set(demand, advice, pace);
+        own.push(format!("\"flow.bulk.count\" = {n}"));
+        own.push(format!("\"flow.bulk.duration\" = \"{}\"", streams_last(demand)));
+        let comment = if set.is_empty() { "as the kernel has them" } else { "as advised" };
+        variant(&mut text, &streams_name(advice, n), comment, &own);
     }
     text
 }
+
+/// The demand with so many flows.
+fn with_flows(demand: &Demand, flows: u64) -> Demand {
+    Demand { flows: u32::try_from(flows).unwrap_or(u32::MAX), ..demand.clone() }
+}
+
+/// Name of the variant with `flows` parallel flows: it has the advised settings, where there are any.
+pub fn streams_name(advice: &Advice, flows: u64) -> String {
+    let planned = if advice.changes() { "planned, " } else { "" };
+    format!("{planned}{flows} flows")
+}
+
+/// How long parallel flows send that fill the path: as one flow, but no more packets than a run of some seconds takes.
+pub fn streams_last(demand: &Demand) -> Time {
+    let lossless = Demand { loss: 0.0, ..demand.clone() }.outline().lasts();
+    let packets = demand.path.rate.0 as f64 / 8.0 / f64::from(demand.path.packet());
+    let most = Time::secs((MOST_PACKETS / packets).ceil().min(1e9) as u64);
+    demand.outline().lasts().min(most).max(lossless)
+}
+
+/// Packets of the run with parallel flows.
+const MOST_PACKETS: f64 = 3e7;
 
 /// The scenario under the name of the path.
 pub fn source(demand: &Demand, advice: &Advice) -> Source {
@@ -38,7 +67,7 @@ pub fn source(demand: &Demand, advice: &Advice) -> Source {
 }
 
 /// What differs from today, as lines of TOML.
-fn set(demand: &Demand, advice: &Advice) -> Vec<String> {
+fn set(demand: &Demand, advice: &Advice, pace: Option<u64>) -> Vec<String> {
     let mut lines = Vec::new();
     if advice.advised != advice.today {
         let sysctls = files::settings(demand.path.kernel, advice.advised);
@@ -48,7 +77,7 @@ fn set(demand: &Demand, advice: &Advice) -> Vec<String> {
         lines.push(format!("\"hosts.sender.sysctl\" = {{ {table} }}"));
         lines.push(format!("\"hosts.receiver.sysctl\" = {{ {table} }}"));
     }
-    if let Some(pace) = advice.pacing_bytes_per_s {
+    if let Some(pace) = pace {
         lines.push(format!("\"flow.bulk.sockopt\" = {{ SO_MAX_PACING_RATE = {pace} }}"));
     }
     lines

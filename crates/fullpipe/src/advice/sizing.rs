@@ -123,16 +123,20 @@ fn per_flow(demand: &Demand) -> u64 {
         n => (window.needed_bytes as f64 * UNEVEN / n as f64) as u64,
     };
     // Windows that losses cut vary: up to twice the mean.
-    let lossy = match demand.loss > 0.0 {
-        true => (2.0 * lossy_window(demand) * f64::from(demand.path.mss())) as u64,
-        false => u64::MAX,
-    };
+    let packets = lossy_window(demand).unwrap_or(f64::INFINITY);
+    let lossy = (2.0 * packets * f64::from(demand.path.mss())) as u64;
     own.min(window.needed_bytes).min(lossy).clamp(1, LARGEST_WINDOW)
 }
 
-/// Packets that one CUBIC flow keeps in flight on average at the loss of `demand` (RFC 9438, section 5).
-pub fn lossy_window(demand: &Demand) -> f64 {
-    loss::cubic_window(demand.loss, demand.path.rtt.as_secs_f64())
+/// Packets that one flow keeps in flight on average at the loss of `demand` (RFC 9438, section 5: CUBIC, and Reno with
+/// 1.2/sqrt(p)); `None` without loss, and where no formula for the congestion control is known here.
+pub fn lossy_window(demand: &Demand) -> Option<f64> {
+    let p = Some(demand.loss).filter(|p| *p > 0.0)?;
+    match demand.congestion.as_deref() {
+        None | Some("cubic") => Some(loss::cubic_window(p, demand.path.rtt.as_secs_f64())),
+        Some("reno") => Some(1.2 / p.sqrt()),
+        Some(_) => None,
+    }
 }
 
 /// Whole MiB from 8 MiB on, else whole 64 KiB, rounded up, and no more than the kernel takes.
@@ -156,10 +160,8 @@ pub fn streams(demand: &Demand) -> Option<u64> {
 
 fn needed_streams(demand: &Demand, window: &Window) -> u64 {
     let by_window = window.bound.as_ref().map_or(1, |bound| bound.flows);
-    if demand.loss == 0.0 {
-        return by_window;
-    }
-    let by_loss = (demand.path.bdp_packets() / lossy_window(demand)).ceil();
+    let Some(lossy) = lossy_window(demand) else { return by_window };
+    let by_loss = (demand.path.bdp_packets() / lossy).ceil();
     by_window.max(by_loss.min(u32::MAX.into()) as u64)
 }
 
@@ -167,7 +169,8 @@ fn needed_streams(demand: &Demand, window: &Window) -> u64 {
 pub fn pacing(demand: &Demand) -> Option<u64> {
     let product = demand.path.bdp_bytes() as f64;
     let shallow = demand.queue.is_some_and(|queue| (queue as f64) < SHALLOW * product);
-    (shallow && demand.path.kernel >= PACES_ITSELF).then(|| paced(demand))
+    let is_lossless = demand.loss == 0.0;
+    (shallow && is_lossless && demand.path.kernel >= PACES_ITSELF).then(|| paced(demand))
 }
 
 /// The pace of each flow, bytes of payload per second.

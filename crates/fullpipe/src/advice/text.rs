@@ -14,8 +14,12 @@ const WIDTH: usize = 80;
 pub fn render(demand: &Demand, advice: &Advice, proof: Option<&Proof>) -> String {
     let mut out = String::new();
     wrapped(&mut out, "", &super::answer::answer(demand, advice, proof));
-    if let Some(proof) = proof {
-        proven(&mut out, proof, advice);
+    match proof {
+        Some(proof) => proven(&mut out, proof, advice),
+        None if demand.loss > 0.0 || advice.changes() => {
+            out.push_str("Not proven: no run was made, so this is arithmetic.\n");
+        }
+        None => {}
     }
     settings(&mut out, advice);
     heading(&mut out, "Also");
@@ -33,18 +37,25 @@ pub fn heading(out: &mut String, text: &str) {
 fn proven(out: &mut String, proof: &Proof, advice: &Advice) {
     let _ = writeln!(
         out,
-        "\nProof: engine {}, second half of {} s, a queue of {}",
+        "\nProof: engine {}, second half of each run, a queue of {}",
         proof.engine,
-        numbers::short(proof.seconds),
         outline::size(proof.queue_bytes)
     );
-    let _ = writeln!(out, "  {:<10} {:>12} {:>8}  held back by", "settings", "Mb/s", "of path");
+    let is_lossy = proof.runs.iter().any(|run| run.losses.is_some());
+    let head = if is_lossy { "  losses" } else { "" };
+    let _ = writeln!(
+        out,
+        "  {:<18} {:>6} {:>8} {:>8}{head}  held back by",
+        "settings", "s", "Mb/s", "of path"
+    );
     for run in &proof.runs {
         let (mbit, share) =
             (numbers::short(run.mbit), numbers::share(run.mbit / proof.payload_mbit));
+        let losses = run.losses.map_or(String::new(), |n| format!("{:>8}", numbers::count(n)));
+        let seconds = numbers::short(run.seconds);
         let _ = writeln!(
             out,
-            "  {:<10} {mbit:>12} {share:>8}  {}, {} of the time",
+            "  {:<18} {seconds:>6} {mbit:>8} {share:>8}{losses}  {}, {} of the time",
             run.settings,
             run.held_back_by,
             numbers::share(run.share)
@@ -86,17 +97,12 @@ fn files(out: &mut String, files: &[File], hosts: &str) {
         for line in file.text.lines() {
             let _ = writeln!(out, "  {line}");
         }
+        let _ = writeln!(out, "  Keep a larger value that a host has already.");
+        if let Some(save) = &file.save {
+            let _ = writeln!(out, "First, to keep what the host has:\n  {save}");
+        }
         let _ = writeln!(out, "At once:  {}", file.apply);
-        let _ = writeln!(out, "To undo:  rm {}", file.path);
-        for command in file.undo.split("; ") {
-            let _ = writeln!(out, "          {command}");
-        }
-        if file.undo.contains("sysctl -w") {
-            let _ = writeln!(
-                out,
-                "          These are the kernel's defaults: note your values first (sysctl NAME)."
-            );
-        }
+        let _ = writeln!(out, "To undo:  rm {}\n          {}", file.path, file.undo);
     }
 }
 

@@ -19,6 +19,16 @@ pub fn render(plan: &Plan) -> String {
     out
 }
 
+/// The path in two lines, and where the rest is.
+pub fn brief(plan: &Plan) -> String {
+    let mut out = String::new();
+    let path = &plan.path;
+    first_line(&mut out, path);
+    line(&mut out, "window that fills it", &bytes(plan.window.needed_bytes));
+    out.push_str("Window, slow start, recovery and tolerated loss: --full\n");
+    out
+}
+
 /// A line of a section: label, value. Writing to a string cannot fail.
 fn line(out: &mut String, label: &str, value: &str) {
     let _ = writeln!(out, "  {label:<26} {value}");
@@ -30,14 +40,19 @@ fn heading(out: &mut String, text: &str) {
 
 fn path(out: &mut String, plan: &Plan) {
     let path = &plan.path;
-    let rate = fullpipe_sim::units::Rate(path.rate_bit_per_s);
-    let (rtt, mtu) = (path.rtt_s * 1e3, path.mtu_bytes);
-    let kernel = format!("{}{}", path.kernel, if path.unjudged { " (unjudged)" } else { "" });
-    let _ = writeln!(out, "Path: {rate} ({}) x {rtt} ms, MTU {mtu}, Linux {kernel}", path.framing);
+    first_line(out, path);
     line(out, "bandwidth-delay product", &bytes(path.bdp_bytes));
     line(out, "", &format!("{:.1} packets", path.bdp_packets));
     line(out, "segment", &format!("{} bytes of payload", path.mss_bytes));
     line(out, "highest payload rate", &format!("{:.1} Mb/s", path.payload_mbit));
+}
+
+/// "Path: 10Gbit (ethernet-wire) x 80 ms, MTU 1500, Linux 6.12".
+fn first_line(out: &mut String, path: &super::PathFacts) {
+    let rate = fullpipe_sim::units::Rate(path.rate_bit_per_s);
+    let (rtt, mtu) = (path.rtt_s * 1e3, path.mtu_bytes);
+    let kernel = format!("{}{}", path.kernel, if path.unjudged { " (unjudged)" } else { "" });
+    let _ = writeln!(out, "Path: {rate} ({}) x {rtt} ms, MTU {mtu}, Linux {kernel}", path.framing);
 }
 
 fn window(out: &mut String, window: &Window) {

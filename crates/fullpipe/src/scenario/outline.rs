@@ -21,9 +21,12 @@ const MOST_QUEUE: u64 = 1 << 50;
 /// Slow start and a full queue show within so many round trips and so much time.
 const ROUND_TRIPS: u64 = 30;
 const LEAST_TIME: Time = Time::secs(5);
-/// Random loss shows after so many losses; a run waits for them no longer than this.
-const LOSSES: f64 = 10.0;
-const MOST_PATIENCE: Time = Time::secs(60);
+/// Random loss shows after so many losses. A run waits for them no longer than this, and for no more packets.
+const LOSSES: f64 = 20.0;
+const MOST_PATIENCE: f64 = 600.0;
+const MOST_PACKETS: f64 = 3e7;
+/// Congestion controls of today keep up to so many times Reno's window in flight on long lossy paths.
+const OVER_RENO: f64 = 3.0;
 /// A queue holds so many packets at least.
 const LEAST_QUEUE: u64 = 100;
 /// Parallel flows start within a round trip, and at least within this time.
@@ -126,14 +129,23 @@ impl Outline {
         Source::text(&format!("{}-{}.toml", self.rate, self.rtt), &self.text())
     }
 
-    /// How long the flows send: 30 round trips and 5 s, or until 10 losses are likely, at most a minute.
+    /// How long the flows send: 30 round trips and 5 s, or until a flow has seen 20 losses, at most ten minutes and some
+    /// ten million packets.
     pub fn lasts(&self) -> Time {
         let shown = Time(self.rtt.0.saturating_mul(ROUND_TRIPS)) + LEAST_TIME;
-        let losses = LOSSES / self.loss / self.packets_per_second();
-        let patient =
-            if losses.is_finite() { losses.min(MOST_PATIENCE.as_secs_f64()) } else { 0.0 };
+        let patient = if self.loss > 0.0 { self.patience() } else { 0.0 };
         let seconds = shown.as_secs_f64().max(patient).ceil();
         self.duration.unwrap_or(Time::secs(seconds as u64))
+    }
+
+    /// Seconds after which one flow of Reno has lost [`LOSSES`] segments: it keeps 1.2/sqrt(p) in flight (RFC 9438, section 5).
+    fn patience(&self) -> f64 {
+        let flows = f64::from(self.flows);
+        let path = self.packets_per_second();
+        let reno = 1.2 / self.loss.sqrt() / self.rtt.as_secs_f64();
+        let needed = LOSSES / self.loss / reno.min(path / flows);
+        let sent = (OVER_RENO * reno * flows).min(path);
+        needed.min(MOST_PATIENCE).min(MOST_PACKETS / sent)
     }
 
     /// Queue of the bottleneck, bytes as the rate counts them.
@@ -404,10 +416,12 @@ mod tests {
         assert_eq!(ten_gigabit().lasts(), Time::secs(8));
         let satellite = Outline::new(Rate::mbit(50), Time::ms(600), "6.12");
         assert_eq!(satellite.lasts(), Time::secs(23));
-        // 10 Mb/s are 812.7 packets/s: ten losses of 1e-3 need 12.3 s, of 1e-6 hours
+        // 10 Mb/s are 812.7 packets/s: 20 losses of 1e-3 need 24.6 s, of 1e-6 hours
         let slow = Outline::new(Rate::mbit(10), Time::ms(10), "6.12");
-        assert_eq!(Outline { loss: 1e-3, ..slow.clone() }.lasts(), Time::secs(13));
-        assert_eq!(Outline { loss: 1e-6, ..slow }.lasts(), Time::secs(60));
+        assert_eq!(Outline { loss: 1e-3, ..slow.clone() }.lasts(), Time::secs(25));
+        assert_eq!(Outline { loss: 1e-6, ..slow }.lasts(), Time::secs(600));
+        // Reno: 379 packets in 80 ms are 4743 a second, so 20 losses of 1e-5 need 421.6 s
+        assert_eq!(Outline { loss: 1e-5, ..ten_gigabit() }.lasts(), Time::secs(422));
     }
 
     #[test]

@@ -56,6 +56,7 @@ fn readahead(q: &Question, today: &Settings, own: &Settings) -> Option<File> {
     (own.readahead != today.readahead).then(|| File {
         host: "client".into(),
         path: "/etc/nfs.conf".into(),
+        save: None,
         text: format!("[nfsrahead]\n{key}={}\n", own.readahead.div_ceil(1024)),
         apply: echo(own.readahead),
         undo: echo(today.readahead),
@@ -66,6 +67,7 @@ fn threads(today: &Settings, own: &Settings) -> Option<File> {
     (own.threads != today.threads).then(|| File {
         host: "server".into(),
         path: "/etc/nfs.conf".into(),
+        save: None,
         text: format!("[nfsd]\nthreads={}\n", own.threads),
         apply: format!("echo {} > /proc/fs/nfsd/threads", own.threads),
         undo: format!("echo {} > /proc/fs/nfsd/threads", today.threads),

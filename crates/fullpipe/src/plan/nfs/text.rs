@@ -95,7 +95,7 @@ fn to_set(out: &mut String, q: &Question, plan: &Plan) {
         one(out, file);
     }
     let _ = writeln!(out, "  client:  {}", mount(q, &plan.settings));
-    heading(out, "To undo: remove these lines, and (values of a host where nothing was set)");
+    heading(out, "To undo: remove these lines, and (echo: values of a host where nothing was set)");
     for file in &files {
         let _ = writeln!(out, "  {}:  {}", file.host, file.undo);
     }
@@ -106,6 +106,9 @@ fn one(out: &mut String, file: &File) {
     let _ = writeln!(out, "  {}:  {}", file.host, file.path);
     for line in file.text.lines() {
         let _ = writeln!(out, "      {line}");
+    }
+    if let Some(save) = &file.save {
+        let _ = writeln!(out, "    before:   {save}");
     }
     let _ = writeln!(out, "    at once:  {}", file.apply);
 }

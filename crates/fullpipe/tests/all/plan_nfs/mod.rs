@@ -157,10 +157,11 @@ fn every_plan_has_a_scenario_and_text() {
                 let q = Question { version, clients: 3, near: 2, near_rtt, ..ask(rate, rtt) };
                 let plan = planned(&q);
                 for line in text::render(&q, &plan, None).lines() {
-                    let command = line.contains("sysctl -w")
+                    let command = line.contains("sysctl -p")
                         || line.contains("read_ahead_kb")
                         || line.contains("mount ")
-                        || line.contains("at once");
+                        || line.contains("at once")
+                        || line.contains("before:");
                     assert!(command || line.chars().count() <= 80, "{line}");
                 }
                 if rate.0 <= 10_000_000_000 && rtt <= Time::secs(1) {
