@@ -4,6 +4,7 @@ mod side;
 
 use crate::args::CompareArguments;
 use crate::failure::Failure;
+use crate::new_file;
 use crate::output::{Output, note};
 use fullpipe::analysis;
 use fullpipe::analysis::compare::compare as beside;
@@ -14,8 +15,6 @@ use fullpipe::sweep::compare::Comparison;
 use fullpipe::sweep::{Merged, manifest};
 use serde_json::json;
 use side::{Opened, check_pair};
-use std::fs::{self, File};
-use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 /// Reads both and prints what differs.
@@ -41,7 +40,7 @@ pub fn compare(arguments: &CompareArguments, output: &Output) -> Result<(), Fail
     // What is printed is not lost where the file cannot be written.
     if let Some(file) = &arguments.out {
         let merged = analysis::merged(a.document(), b.document(), &comparison);
-        write_new(file, &html::render(&merged))?;
+        new_file::write(file, &html::render(&merged))?;
         note(&format!("report: {}", file.display()));
     }
     Ok(())
@@ -68,11 +67,13 @@ fn print(
     output.print(&format!("{headline}\n\n{}{rest}", heading(a, b)))
 }
 
-/// A line for each side, with its title where the sides are of two scenarios.
+/// A line for each side: its name, its title where the sides are of two scenarios, and its answer.
 fn heading(a: &Opened, b: &Opened) -> String {
-    let line = |side: &str, of: &Opened| match a.title() == b.title() {
-        true => format!("{side}: {}\n", of.name),
-        false => format!("{side}: {}: {}\n", of.name, of.title()),
+    let line = |side: &str, of: &Opened| {
+        let title = if a.title() == b.title() { "" } else { of.title() };
+        let answer = of.document().headline.as_ref().map_or("", |own| &own.text);
+        let parts = [&of.name, title, answer].into_iter().filter(|part| !part.is_empty());
+        format!("{side}: {}\n", parts.collect::<Vec<_>>().join(": "))
     };
     line("a", a) + &line("b", b)
 }
@@ -104,25 +105,4 @@ fn sweeps(arguments: &CompareArguments, output: &Output) -> Result<(), Failure> 
         }
         false => Ok(()),
     }
-}
-
-/// Writes a file, which must not be there yet.
-fn write_new(file: &Path, text: &str) -> Result<(), Failure> {
-    let new = File::create_new(file);
-    let made = new.is_ok();
-    let written = new.and_then(|mut new| new.write_all(text.as_bytes()));
-    if made && written.is_err() {
-        // A part of a page is no page; most often it goes.
-        let _ = fs::remove_file(file);
-    }
-    written.map_err(|e| match e.kind() {
-        ErrorKind::AlreadyExists => {
-            let hint = "name another file with --out";
-            Failure::Input(format!(
-                "{} is there already, and nothing is overwritten; {hint}",
-                file.display()
-            ))
-        }
-        _ => Failure::environment(format!("cannot write {}", file.display()), e),
-    })
 }

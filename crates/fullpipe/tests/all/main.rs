@@ -15,6 +15,7 @@ mod fairness;
 mod field;
 mod fink_overflow;
 mod fink_udp;
+mod headline;
 mod hystart;
 mod kernels;
 mod linux_asks;

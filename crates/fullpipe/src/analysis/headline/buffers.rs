@@ -174,17 +174,14 @@ pub fn send(context: &Context, cause: &Cause) -> Explained {
 
 /// Sysctls to raise, all that are too small; the window's bound of TCP where that is less than the path needs.
 fn raise(settings: &FlowSettings, sides: &[Side]) -> Option<String> {
-    let needs = settings.needs?;
-    if needs.beyond_tcp {
-        return Some(
-            "One connection cannot fill this path, as TCP's window ends at 1 GiB: use several \
-                connections"
-                .into(),
-        );
-    }
     let tuned = sides.iter().filter(|side| side.buffer.asked.is_none());
     let all: Vec<String> = tuned.filter_map(Side::raise).collect();
-    (!all.is_empty()).then(|| format!("Set {}", all.join(", and ")))
+    let set = (!all.is_empty()).then(|| format!("Set {}", all.join(", and ")));
+    let bound = settings.needs?.connections.map(|n| {
+        format!("TCP's window ends at 1 GiB: {n} connections fill this path, one does not")
+    });
+    let parts: Vec<String> = [set, bound].into_iter().flatten().collect();
+    (!parts.is_empty()).then(|| parts.join(". "))
 }
 
 /// An exhausted receive window: scaling that was not agreed, a slow reader, or a small buffer.
@@ -248,7 +245,8 @@ fn unscaled(explained: Explained, side: &Side, host: &str) -> Explained {
 fn slow_reader(explained: Explained, one: &One, unread: f64) -> Explained {
     let rate = one.meta.settings.reader.map_or(String::new(), |rate| format!(" at {}", bits(rate)));
     let host = &one.meta.hosts[1];
-    Explained { who: format!("The program on {host}"), as_asked: true, ..explained }
+    let as_asked = one.reaches(one.meta.settings.reader);
+    Explained { who: format!("The program on {host}"), as_asked, ..explained }
         .because(format!(
             "it reads too slowly{rate}, {} of the window waits unread",
             percent(unread)

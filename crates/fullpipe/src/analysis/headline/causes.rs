@@ -28,6 +28,16 @@ pub struct Cause {
     pub share: f64,
 }
 
+impl Cause {
+    /// The cause behind another one: "receive window", "drops at link".
+    pub fn named(&self) -> String {
+        match &self.place {
+            Some(place) if self.is_cut => format!("drops at {place}"),
+            _ => self.limit.trim_start_matches("cwnd_").replace('_', " "),
+        }
+    }
+}
+
 type Key = (String, Option<String>, bool);
 
 /// All causes of the subject's flows, largest first.

@@ -94,8 +94,8 @@ fn at_place(base: Headline, stage: &Stage, (first, count): (&str, &str), lost: f
                 "the socket of {host} allows {value} of memory, and the program reads too late"
             ),
             format!(
-                "Let the program ask for a larger SO_RCVBUF (net.core.rmem_max of {host} \
-                    allows it), or read sooner"
+                "Let the program ask for a larger SO_RCVBUF (up to net.core.rmem_max of \
+                    {host}), or read sooner"
             ),
             set("SO_RCVBUF", host, AskedBy::Sysctl),
         ),

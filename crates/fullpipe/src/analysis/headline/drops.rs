@@ -1,10 +1,10 @@
 //! Places that drop or mark packets and so keep cwnd small, and a way back that holds up the ACKs.
 
 use super::super::document::{AskedBy, Stage};
-use super::Context;
 use super::causes::Cause;
 use super::explained::{Explained, setting, valued};
 use super::words::{bits, bytes, ms, percent};
+use super::{Context, host};
 use crate::advice::sizing::PACED_SHARE;
 use crate::numbers;
 
@@ -19,7 +19,20 @@ pub fn cut(context: &Context, cause: &Cause) -> Explained {
         does: "keep cwnd small and stop",
         ..Explained::new(format!("{what} at {place}"), Some(place.clone()))
     };
-    without_sack(context, cause, by_kind(context, cause, stage, plain))
+    let explained = without_sack(context, cause, by_kind(context, cause, stage, plain));
+    match busy_cpu(context, cause) {
+        Some(end) => host::overrun(context, cause, end, explained),
+        None => explained,
+    }
+}
+
+/// Share of the time from which on a CPU is the reason for what is dropped.
+const BUSY: f64 = 0.9;
+
+/// The busy CPU of the flow; 0: the sender's, 1: the receiver's.
+fn busy_cpu(context: &Context, cause: &Cause) -> Option<usize> {
+    let cpu = context.most(cause).flow.cpu?;
+    [cpu.sender, cpu.receiver].iter().position(|share| *share >= BUSY)
 }
 
 /// Losses are worse without SACK: the flow spends its life on repairs.
@@ -32,7 +45,9 @@ fn without_sack(context: &Context, cause: &Cause, explained: Explained) -> Expla
     }
     let why = format!("{host} does not offer SACK, so each lost segment takes a round trip");
     let why = explained.because.as_ref().map_or(why.clone(), |first| format!("{first}, and {why}"));
-    explained.because(why).cure(format!("Switch net.ipv4.tcp_sack on at {host}")).setting(valued(
+    let switch = format!("Switch net.ipv4.tcp_sack on at {host}");
+    let cure = explained.cure.as_ref().map_or(switch.clone(), |next| format!("{switch}. {next}"));
+    explained.because(why).cure(cure).setting(valued(
         ("net.ipv4.tcp_sack", host),
         "0".into(),
         Some("1".into()),
@@ -44,7 +59,7 @@ fn by_kind(context: &Context, cause: &Cause, stage: &Stage, plain: Explained) ->
     let place = &stage.name;
     match &stage.kind[..] {
         "policer" => policer(context, cause, plain),
-        "loss" | "gilbert-elliott" => random(stage, plain),
+        "loss" | "gilbert-elliott" => random(context, cause, stage, plain),
         "drop" => plain.because("these packets are lost by a list").setting(setting(
             "segments",
             place,
@@ -113,7 +128,8 @@ fn paced(context: &Context) -> String {
     format!("pace {whose} {rate} (SO_MAX_PACING_RATE)")
 }
 
-fn random(stage: &Stage, plain: Explained) -> Explained {
+fn random(context: &Context, cause: &Cause, stage: &Stage, plain: Explained) -> Explained {
+    let host = &context.most(cause).meta.hosts[0];
     let came = stage.entered.saturating_add(stage.dropped).max(1);
     let lost = percent(stage.dropped as f64 / came as f64);
     plain
@@ -122,7 +138,7 @@ fn random(stage: &Stage, plain: Explained) -> Explained {
             "Repair that link, or use a congestion control that does not take loss for \
             congestion (net.ipv4.tcp_congestion_control = bbr); buffers do not help",
         )
-        .setting(setting("net.ipv4.tcp_congestion_control", &stage.name, AskedBy::Sysctl))
+        .setting(setting("net.ipv4.tcp_congestion_control", host, AskedBy::Sysctl))
 }
 
 /// A delay, like netem, that holds only so many packets.

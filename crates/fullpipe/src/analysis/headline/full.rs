@@ -4,7 +4,7 @@ use super::super::document::{AskedBy, Grade};
 use super::causes::Cause;
 use super::explained::{Explained, setting};
 use super::words::{ms, total};
-use super::{Context, buffers, calls, drops, growth, host};
+use super::{Context, FULL, buffers, calls, drops, growth, host};
 
 /// Name of the limit of a busy link.
 pub const LINK: &str = "link";
@@ -14,6 +14,8 @@ const NOTICED: f64 = 30.0;
 /// Share of the round trip without queues: a shorter queue is what TCP needs to fill a path with drop-tail.
 const STANDING: f64 = 1.5;
 
+/// Disciplines that keep the queue itself short.
+const SHORT: [&str; 4] = ["codel", "fq_codel", "pie", "cake"];
 /// Share of the path from which on a buffer that is too small costs nothing: `fullpipe plan` asks for as much.
 const FILLED: f64 = 0.97;
 
@@ -69,7 +71,8 @@ fn link(context: &Context, cause: &Cause, grade: Grade) -> Explained {
 
     let busy = Explained { does: "is full and holds", ..Explained::new(who, cause.place.clone()) };
     if grade != Grade::Full && grade != Grade::Late {
-        return others(context, busy);
+        // A link with idle times has room for more: it is not others that take the rest.
+        return if cause.share < FULL { busy } else { others(context, busy) };
     }
     match standing_queue(context, &place) {
         None => busy,
@@ -114,6 +117,7 @@ fn standing_queue(context: &Context, place: &str) -> Option<(f64, f64)> {
     let medians = flows.iter().filter_map(|one| Some(f64::from(one.flow.medians?.srtt_us) / 1e3));
     let rtt = medians.fold(0.0, f64::max);
     let queue = rtt - base;
-    let has_codel = context.meta.places.get(place).is_some_and(|own| own.discipline.is_some());
-    (queue >= NOTICED && queue >= STANDING * base && !has_codel).then_some((queue, base))
+    let discipline = context.meta.places.get(place).and_then(|own| own.discipline);
+    let is_short = discipline.is_some_and(|name| SHORT.contains(&name));
+    (queue >= NOTICED && queue >= STANDING * base && !is_short).then_some((queue, base))
 }

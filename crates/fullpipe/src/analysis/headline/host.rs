@@ -10,9 +10,6 @@ use crate::numbers;
 use fullpipe_sim::trace::EventKind;
 use fullpipe_sim::units::Time;
 
-/// Share of the asked rate from which on a program or a pace has what it asks for.
-const AS_ASKED: f64 = 0.95;
-
 /// The program writes no more.
 pub fn application(context: &Context, cause: &Cause) -> Explained {
     let one = context.most(cause);
@@ -20,7 +17,9 @@ pub fn application(context: &Context, cause: &Cause) -> Explained {
     let writes = one.meta.settings.writer.filter(|rate| *rate > 0);
     let rate = writes.map_or(String::new(), |rate| format!(" than {}", bits(rate)));
     let explained = Explained::new(format!("The program on {host}"), cause.place.clone());
-    Explained { as_asked: true, ..explained }
+    // A program that pauses, or ends, names no rate.
+    let as_asked = writes.is_none() || one.reaches(writes);
+    Explained { as_asked, ..explained }
         .because(format!("it writes no more{rate}"))
         .cure("TCP is not in the way: look at the program")
         .setting(setting("write()", host, AskedBy::Program))
@@ -41,6 +40,20 @@ pub fn cpu(context: &Context, cause: &Cause, end: usize) -> Explained {
             larger writes, or more CPUs and flows"
         ))
         .setting(setting("CPU", host, AskedBy::Device))
+}
+
+/// A busy CPU behind drops: the first reason is the CPU, the place that overflows the second one.
+pub fn overrun(context: &Context, cause: &Cause, end: usize, dropped: Explained) -> Explained {
+    let own = cpu(context, cause, end);
+    let join = |first: &Option<String>, then: &Option<String>, by: &str| {
+        let parts: Vec<&str> = [first, then].into_iter().flatten().map(String::as_str).collect();
+        parts.join(by)
+    };
+    Explained {
+        because: Some(join(&own.because, &dropped.because, ", and ")),
+        cure: Some(join(&own.cure, &dropped.cure, ". ")),
+        ..own
+    }
 }
 
 /// The host's own queue has no room.
@@ -78,8 +91,8 @@ pub fn pacing(context: &Context, cause: &Cause) -> Explained {
     );
     match &one.meta.settings.pace {
         Some(pace) => {
-            let has = one.flow.mean_mbit * 1e6 >= AS_ASKED * pace.rate as f64 * PAYLOAD;
-            Explained { as_asked: has, ..explained }
+            let payload = (pace.rate as f64 * PAYLOAD) as u64;
+            Explained { as_asked: one.reaches(Some(payload)), ..explained }
                 .because(format!("{} allows {}", pace.by, bits(pace.rate)))
                 .cure(format!("Raise {} or ask for none, where more is wanted", pace.by))
                 .setting(valued((pace.by, host), bits(pace.rate), None, AskedBy::Program))
@@ -146,11 +159,22 @@ pub fn connecting(context: &Context, cause: &Cause) -> Explained {
     let explained = Explained::new("Connecting", Some(from.clone()));
     let established = context.traces.flows[one.index].first(EventKind::Established);
     let took = established.map(|event| event.time.saturating_sub(one.meta.start));
-    if took.is_some_and(|took| took < SYN_AGAIN) {
-        return explained
-            .because("the transfer is short against the round trip of the handshake")
-            .cure("Reuse the connection")
-            .setting(setting("connection", from, AskedBy::Program));
+    let waited = took.unwrap_or_else(|| context.lives.end.saturating_sub(one.meta.start));
+    // A round trip of more than a second has its SYN sent again, too, and nothing is lost.
+    let in_time = SYN_AGAIN.max(one.meta.base_rtt.map_or(Time::ZERO, |rtt| rtt + Time(rtt.0 / 2)));
+    if waited < in_time {
+        let (why, cure) = match took {
+            Some(_) => (
+                "the transfer is short against the round trip of the handshake",
+                "Reuse the connection",
+            ),
+            None => ("the run ends before the handshake does", "Let the run last some round trips"),
+        };
+        return explained.because(why).cure(cure).setting(setting(
+            "connection",
+            from,
+            AskedBy::Program,
+        ));
     }
     let dropped = context.run.stages.iter().find(|stage| stage.dropped > 0);
     let dropped = dropped.map_or(String::new(), |own| format!("; {} drops packets", own.name));

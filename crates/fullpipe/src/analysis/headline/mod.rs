@@ -116,7 +116,9 @@ fn of_flows(context: &Context) -> Headline {
     };
     let text = sentences([
         calls::prefix(context) + &reached(context, grade),
-        cause.map(|cause| sentence(context, cause, &explained)).unwrap_or_default(),
+        cause
+            .map(|cause| sentence(context, cause, &explained, second(&all, cause, grade)))
+            .unwrap_or_default(),
         explained.cure.unwrap_or_default(),
         plateau(context, grade),
         each(subject),
@@ -152,10 +154,14 @@ fn grade(context: &Context, all: &[Cause]) -> Grade {
     }
 }
 
-/// The cause that the line names. A link that is busy for a part of the time only does not explain what is missing.
+/// The cause that the line names. A link that is busy for a part of the time only does not explain what is missing, if
+/// anything else does.
 fn chosen(grade: Grade, all: &[Cause]) -> Option<&Cause> {
     let mut busy = all.iter().filter(|cause| !is_quiet(&cause.limit));
-    let explains = |cause: &&Cause| cause.limit != full::LINK || cause.share >= FULL;
+    let explains = |cause: &&Cause| match cause.limit == full::LINK {
+        true => cause.share >= FULL,
+        false => cause.share >= WORTH,
+    };
     match grade {
         Grade::Full => busy.next(),
         Grade::Failed => all.first(),
@@ -184,17 +190,34 @@ fn reached(context: &Context, grade: Grade) -> String {
 }
 
 /// "The send buffer of sender stops the flow 98 % of its life: ..."
-fn sentence(context: &Context, cause: &Cause, explained: &Explained) -> String {
+fn sentence(context: &Context, cause: &Cause, explained: &Explained, second: String) -> String {
     let (flows, life) = match context.subject.flows.len() {
         1 => ("the flow", "its life"),
         _ => ("the flows", "their lives"),
     };
     let share = percent(cause.share);
     let mut text = format!("{} {} {flows} {share} of {life}", explained.who, explained.does);
+    text += &second;
     if let Some(because) = &explained.because {
         text += &format!(": {because}");
     }
     text
+}
+
+/// Share of a flow's life below which a cause is one of several.
+const ALONE: f64 = 0.5;
+/// Share of a flow's life from which on another cause is worth a word.
+const WORTH: f64 = 0.1;
+
+/// ", receive window 20 %": the next cause, where the first one holds for less than half of the time, or is a link that is
+/// not always busy.
+fn second(all: &[Cause], first: &Cause, grade: Grade) -> String {
+    let others = all.iter().filter(|cause| *cause != first && !is_quiet(&cause.limit));
+    let next = others.max_by(|a, b| a.share.total_cmp(&b.share));
+    let is_one_of_several = |next: &&Cause| first.share < ALONE && next.share >= WORTH;
+    let is_idle_link = first.limit == full::LINK && first.share < FULL && grade != Grade::Full;
+    let next = next.filter(|next| is_idle_link || is_one_of_several(next));
+    next.map_or(String::new(), |next| format!(", {} {}", next.named(), percent(next.share)))
 }
 
 /// That a plateau is far below the path, or that the full rate comes late.
@@ -226,18 +249,15 @@ fn lasts(flow: &Flow, plateau: f64) -> bool {
 /// Least and most of several flows.
 fn each(subject: &Subject) -> String {
     let rates = || subject.flows.iter().map(|one| one.flow.mean_mbit);
-    if subject.flows.len() < 2 {
-        return String::new();
-    }
     let (least, most) = (rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max));
-    let starved = match subject.starved {
-        0 => String::new(),
-        starved => format!("; {starved} more got nothing: use fewer flows at a time"),
-    };
-    format!(
-        "{} flows, each {} to {}{starved}",
-        subject.flows.len(),
-        numbers::short(least),
-        numbers::rate(most)
-    )
+    let many = (subject.flows.len() > 1).then(|| {
+        let range = format!("{} to {}", numbers::short(least), numbers::rate(most));
+        format!("{} flows, each {range}", subject.flows.len())
+    });
+    let faint = (subject.faint > 0)
+        .then(|| format!("{} more carried less than 1 % of the largest", subject.faint));
+    let starved = (subject.starved > 0 && subject.flows.len() > 1)
+        .then(|| format!("{} more got nothing: use fewer flows at a time", subject.starved));
+    let parts: Vec<String> = [many, faint, starved].into_iter().flatten().collect();
+    parts.join("; ")
 }

@@ -22,6 +22,16 @@ pub struct One<'a> {
     pub flow: &'a Flow,
 }
 
+/// Share of an asked rate from which on a flow has what was asked for.
+const AS_ASKED: f64 = 0.95;
+
+impl One<'_> {
+    /// Whether the flow is as fast as `asked`, bit/s of payload; no where nothing was asked.
+    pub fn reaches(&self, asked: Option<u64>) -> bool {
+        asked.is_some_and(|asked| self.flow.mean_mbit * 1e6 >= AS_ASKED * asked as f64)
+    }
+}
+
 /// Flows of one direction together.
 pub struct Subject<'a> {
     /// One or more, in the document's order.
@@ -32,6 +42,8 @@ pub struct Subject<'a> {
     pub allowed: Option<&'a Allowed>,
     /// Flows of that direction that carried nothing at all.
     pub starved: usize,
+    /// Flows of that direction that carried something, but too little to count.
+    pub faint: usize,
 }
 
 impl<'a> Subject<'a> {
@@ -45,10 +57,13 @@ impl<'a> Subject<'a> {
         let largest = of(meta, run, direction).map(|one| one.flow.bytes).max()?;
         let counts = |one: &One| one.flow.bytes as f64 >= COUNTS * largest as f64;
         let flows: Vec<One> = of(meta, run, direction).filter(counts).collect();
+        let starved = of(meta, run, direction).filter(|one| one.flow.bytes == 0).count();
+        let all = of(meta, run, direction).count();
         Some(Subject {
             rate: rate(&flows, lives),
             allowed: meta.way(direction).allowed.as_ref(),
-            starved: of(meta, run, direction).filter(|one| one.flow.bytes == 0).count(),
+            starved,
+            faint: (all - starved).saturating_sub(flows.len()),
             flows,
         })
     }

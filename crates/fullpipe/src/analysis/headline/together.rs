@@ -116,10 +116,10 @@ fn range(told: &[(&Run, &Headline)]) -> String {
 /// Below this ratio two rates are alike.
 const ALIKE: f64 = 1.02;
 
-/// The line above a comparison of two results.
+/// The line above a comparison of two results: which is faster, and what holds each back.
 pub fn compared([a, b]: [Option<&Headline>; 2]) -> String {
-    let side = |name: &str, own: Option<&Headline>| match own {
-        Some(own) => format!("{name}: {}", own.text),
+    let held = |name: &str, own: Option<&Headline>| match own {
+        Some(own) => held_back(own).map_or(String::new(), |held| format!("{name}: {held}")),
         None => format!("{name}: this result is older and has no headline"),
     };
     let rates = a.and_then(|own| own.rate_mbit).zip(b.and_then(|own| own.rate_mbit));
@@ -136,7 +136,18 @@ pub fn compared([a, b]: [Option<&Headline>; 2]) -> String {
         }
         _ => "a and b cannot be compared by rate".into(),
     };
-    sentences([first, side("a", a), side("b", b)])
+    sentences([first, held("a", a), held("b", b)])
+}
+
+/// "sender.send_buffer stops it 86 % of its life (net.ipv4.tcp_wmem of sender: 4 MiB)".
+fn held_back(own: &Headline) -> Option<String> {
+    let (place, share) = own.place.as_ref().zip(own.limit_share)?;
+    let does = if own.grade == Grade::Full { "is full and holds" } else { "stops" };
+    let setting = own.setting.as_ref().map_or(String::new(), |setting| {
+        let value = setting.value.as_ref().map_or(String::new(), |value| format!(": {value}"));
+        format!(" ({} of {}{value})", setting.name, setting.host)
+    });
+    Some(format!("{place} {does} it {} of its life{setting}", percent(share)))
 }
 
 /// The headline of two documents as one, graded as the worse of both.
@@ -148,6 +159,8 @@ pub fn merged(a: &Document, b: &Document, comparison: &Comparison) -> Option<Hea
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::document::AskedBy;
+    use super::super::explained::valued;
     use super::*;
     use crate::report::terminal::sample;
 
@@ -211,13 +224,17 @@ mod tests {
 
     #[test]
     fn two_results_are_compared_by_their_rates() {
-        let of = |rate| {
-            let own = said(Grade::Below, format!("{rate} of 100 Mb/s."));
-            Headline { rate_mbit: Some(rate), ..own }
+        let of = |grade, rate, place: &str, share, setting| {
+            let own = said(grade, format!("{rate} of 100 Mb/s."));
+            let (rate_mbit, limit_share) = (Some(rate), Some(share));
+            Headline { rate_mbit, place: Some(place.into()), limit_share, setting, ..own }
         };
-        let (slow, fast) = (of(3.0), of(96.0));
-        let expected =
-            "b is 32 times as fast as a: a 3 Mb/s, b 96 Mb/s. a: 3 of 100 Mb/s. b: 96 of 100 Mb/s.";
+        let name = ("net.ipv4.tcp_wmem", "sender");
+        let wmem = valued(name, "4 MiB".into(), None, AskedBy::Sysctl);
+        let slow = of(Grade::Below, 3.0, "sender.send_buffer", 0.86, Some(wmem));
+        let fast = of(Grade::Full, 96.0, "link", 0.93, None);
+        let expected = "b is 32 times as fast as a: a 3 Mb/s, b 96 Mb/s. a: sender.send_buffer stops it 86 % of its life \
+             (net.ipv4.tcp_wmem of sender: 4 MiB). b: link is full and holds it 93 % of its life.";
         assert_eq!(compared([Some(&slow), Some(&fast)]), expected);
         assert!(compared([Some(&fast), Some(&slow)]).starts_with("a is 32 times as fast as b"));
         assert!(compared([Some(&slow), Some(&slow)]).starts_with("a and b are equally fast"));

@@ -66,8 +66,8 @@ pub struct Needs {
     pub receive: u64,
     /// Flows that share the rate.
     pub sharing: u64,
-    /// Whether TCP's largest window, or the largest buffer, is less than the flow needs.
-    pub beyond_tcp: bool,
+    /// Connections that fill the path, where TCP's largest window bounds one.
+    pub connections: Option<u64>,
 }
 
 /// A pace that somebody asked for.

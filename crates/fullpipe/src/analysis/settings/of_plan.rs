@@ -6,7 +6,7 @@ use crate::advice::sizing::{sizes, with_headroom};
 use crate::plan::{Question, kernel::Version, plan};
 use crate::scenario::{App, Discipline, Element, Flow, MAX_PACING_RATE, Resolved, Station};
 use fullpipe_sim::config::Direction;
-use fullpipe_sim::units::{Framing, Rate};
+use fullpipe_sim::units::{Framing, Rate, Time};
 
 /// Name of the congestion controls' parameter.
 const INITIAL_SSTHRESH: &str = "initial_ssthresh";
@@ -50,7 +50,7 @@ fn pace(flow: &Flow, from: Station) -> Option<Pace> {
 /// Window and buffers with which a flow carries its part of the path's rate; none where the path has no length.
 fn needs(run: &Resolved, flow: &Flow) -> Option<Needs> {
     let way = allowed(run, flow.direction)?;
-    let sharing = run.flow.iter().filter(|other| other.direction == flow.direction).count().max(1);
+    let sharing = together(run, flow);
     let question = |rate: u64, station: Station| {
         Some(Question {
             rate: Rate(rate.max(1)),
@@ -62,22 +62,36 @@ fn needs(run: &Resolved, flow: &Flow) -> Option<Needs> {
         })
     };
     let [from, to] = run.hosts_of(flow);
-    let window = plan(&question(way.rate / sharing as u64, to)?).ok()?.window;
+    let window = plan(&question(way.rate / u64::from(sharing), to)?).ok()?.window;
 
     // `fullpipe plan` advises these sizes, too.
     let least = |station: Station| {
         let path = question(way.rate, station)?;
         plan(&path).ok()?;
-        let flows = u32::try_from(sharing).ok()?;
-        Some(sizes(&Demand { path, flows, loss: 0.0, queue: None, congestion: None }).least)
+        Some(
+            sizes(&Demand { path, flows: sharing, loss: 0.0, queue: None, congestion: None }).least,
+        )
     };
     Some(Needs {
         window: window.needed_bytes,
         send: with_headroom(least(from)?.send),
         receive: with_headroom(least(to)?.receive),
-        sharing: sharing as u64,
-        beyond_tcp: window.bound.is_some(),
+        sharing: sharing.into(),
+        connections: window.bound.map(|bound| bound.flows),
     })
+}
+
+/// Most flows of one direction, `flow` among them, that are alive at one moment of its life. A flow that ends by its
+/// bytes counts as alive until the end.
+fn together(run: &Resolved, flow: &Flow) -> u32 {
+    let is_alive = |own: &Flow, at: Time| {
+        own.start <= at && own.duration.is_none_or(|lasts| at < own.start + lasts)
+    };
+    let beside = || run.flow.iter().filter(|other| other.direction == flow.direction);
+    let alive_at = |at: Time| beside().filter(|other| is_alive(other, at)).count();
+    // The number of living flows only grows where one starts.
+    let starts = beside().map(|other| other.start).filter(|at| is_alive(flow, *at));
+    starts.map(alive_at).max().map_or(1, |most| u32::try_from(most).unwrap_or(u32::MAX).max(1))
 }
 
 fn framing(overhead: u32) -> Framing {

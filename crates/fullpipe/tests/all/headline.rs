@@ -1,0 +1,147 @@
+//! The first line of small runs: each test is about one rule that words a cause.
+
+use crate::made::{loaded, made};
+use fullpipe::analysis::document::{Grade, Headline};
+
+/// The headline of the first run of a scenario.
+fn headline(text: &str) -> Headline {
+    let scenario = loaded(text);
+    let (run, _) = made(&scenario, &scenario.plans()[0]);
+    run.headline.expect("a run has a headline")
+}
+
+/// A path of `rate` and a round trip of `rtt_us` between two hosts of Linux 6.1, and what stands behind it.
+fn path(rate: &str, rtt_us: u32, rest: &str) -> String {
+    hosts(rate, rtt_us, "", rest)
+}
+
+/// The path with more keys of the receiver.
+fn hosts(rate: &str, rtt_us: u32, receiver: &str, rest: &str) -> String {
+    let half = rtt_us / 2;
+    let own = "kernel = \"6.1\"";
+    format!(
+        "duration = \"60s\"\n[path]\nrate = \"{rate}\"\ndelay = {{ forward = \"{half}us\", back = \"{half}us\" }}\n{rest}\n\
+         [hosts]\nsender = {{ {own} }}\nreceiver = {{ {own}{receiver} }}\n"
+    )
+}
+
+fn contains(own: &Headline, parts: &[&str]) {
+    for part in parts {
+        assert!(own.text.contains(part), "no \"{part}\" in: {}", own.text);
+    }
+}
+
+/// 30 us for each packet are 33,333 packets/s, 386 Mb/s of payload: the CPU is the bound, the ring overflows behind it.
+#[test]
+fn a_busy_cpu_comes_before_the_ring_that_it_empties_too_late() {
+    let bulk = "[[flow]]\nname = \"bulk\"\nbytes = \"33MB\"\n";
+    let slow = ", rx_ring = \"64 descriptors\", cpu = { receive = \"30us/packet\" }";
+    let own = headline(&hosts("10Gbit", 200, slow, bulk));
+    contains(
+        &own,
+        &["The CPU of receiver", "% of the time, and the receive ring of receiver has 64"],
+    );
+    contains(&own, &["Give receiver less work for each packet", "ethtool -G rx"]);
+    assert_eq!(own.setting.expect("a setting").name, "CPU");
+
+    // The same ring with a fast CPU: nothing but the ring is to blame.
+    let fast = slow.replace("30us", "100ns");
+    let own = headline(&hosts("10Gbit", 200, &fast, bulk));
+    assert!(!own.text.contains("CPU"), "{}", own.text);
+}
+
+#[test]
+fn without_sack_both_cures_are_named() {
+    let ring = ", rx_ring = \"64 descriptors\", cpu = { receive = \"30us/packet\" }, \
+                sysctl = { \"net.ipv4.tcp_sack\" = 0 }";
+    let bulk = "[[flow]]\nname = \"bulk\"\nbytes = \"33MB\"\n";
+    let own = headline(&hosts("10Gbit", 200, ring, bulk));
+    contains(&own, &["receiver does not offer SACK", "Switch net.ipv4.tcp_sack on at receiver. "]);
+    contains(&own, &["ethtool -G rx"]);
+}
+
+/// Two flows of which the second starts when the first has ended: each needs the whole path.
+#[test]
+fn flows_that_never_meet_do_not_share() {
+    let apart = "[[flow]]\nname = \"first\"\nduration = \"5s\"\n\
+                 [[flow]]\nname = \"second\"\nstart = \"6s\"\nduration = \"5s\"\n";
+    let one = "[[flow]]\nname = \"first\"\nduration = \"5s\"\n";
+    let needed = |text: &str| {
+        let own = headline(&path("1Gbit", 100_000, text));
+        own.setting.expect("a setting").needed.expect("a value")
+    };
+    assert_eq!(needed(apart), needed(one));
+    let beside = apart.replace("start = \"6s\"", "start = \"1s\"");
+    assert_ne!(needed(&beside), needed(one));
+}
+
+/// A round trip of 3 s: the SYN is sent again although nothing is lost.
+#[test]
+fn a_long_round_trip_is_no_lost_syn() {
+    let flow = "[[flow]]\nname = \"one\"\nbytes = \"1kB\"\n";
+    let own = headline(&path("100Mbit", 3_000_000, flow));
+    contains(
+        &own,
+        &["Connecting", "the transfer is short against the round trip of the handshake"],
+    );
+    assert!(!own.text.contains("lost"), "{}", own.text);
+
+    let cut = path("100Mbit", 3_000_000, flow).replace("60s", "2s");
+    let own = headline(&cut);
+    contains(&own, &["FAILED: no data arrived", "the run ends before the handshake does"]);
+}
+
+/// A program that gets what it asks for is as asked; one that the path keeps below that is not.
+#[test]
+fn a_slow_reader_is_as_asked_only_at_its_rate() {
+    let reader = |rate: &str| {
+        path(
+            "1Gbit",
+            20_000,
+            &format!(
+                "[[flow]]\nname = \"bulk\"\nduration = \"20s\"\nreader = {{ rate = \"{rate}\" }}\n"
+            ),
+        )
+    };
+    let own = headline(&reader("100Mbit"));
+    contains(&own, &["The program on receiver", "it reads too slowly at 100 Mb/s"]);
+    assert_eq!(own.grade, Grade::AsAsked, "{}", own.text);
+}
+
+/// 100 Gb/s x 100 ms need more than the largest window of TCP: two connections, and the sysctls for them.
+#[test]
+fn beyond_the_largest_window_both_sysctls_and_connections_are_named() {
+    let own = headline(&path("100Gbit", 100_000, "[[flow]]\nname = \"bulk\"\nduration = \"4s\"\n"));
+    contains(
+        &own,
+        &["TCP's window ends at 1 GiB: 2 connections fill this path", "tcp_wmem of sender to"],
+    );
+}
+
+/// A flow that carries next to nothing beside a large one is said.
+#[test]
+fn flows_that_carry_next_to_nothing_are_counted() {
+    let flows = "[[flow]]\nname = \"large\"\nduration = \"5s\"\n[[flow]]\nname = \"small\"\nbytes = \"10kB\"\n";
+    let own = headline(&path("100Mbit", 10_000, flows));
+    contains(&own, &["1 more carried less than 1 % of the largest"]);
+}
+
+/// fq in front of a link shares it, but does not keep the queue short.
+#[test]
+fn a_queue_of_fq_can_stand() {
+    let flow = "[[flow]]\nname = \"bulk\"\nduration = \"20s\"\n";
+    let queue = |name: &str| format!("queue = {{ discipline = \"{name}\" }}\n{flow}");
+    let fq = headline(&path("10Mbit", 20_000, &queue("fq")));
+    contains(&fq, &["a standing queue of"]);
+    let codel = headline(&path("10Mbit", 20_000, &queue("fq_codel")));
+    assert!(!codel.text.contains("standing"), "{}", codel.text);
+}
+
+/// Of two causes that share a flow's life, both are named.
+#[test]
+fn a_cause_of_less_than_half_a_life_is_not_alone() {
+    let flow = "[[flow]]\nname = \"bulk\"\nbytes = \"40MB\"\n";
+    let own = headline(&path("1Gbit", 100_000, flow));
+    assert!(own.limit_share.expect("a share") < 0.5, "{}", own.text);
+    contains(&own, &["% of its life, "]);
+}
