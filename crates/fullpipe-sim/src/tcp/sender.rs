@@ -1,6 +1,6 @@
 //! The sending endpoint: its state, its setting up, its timers.
 //!
-//! Order of calls: [`Sender::established`] once; then [`Sender::on_ack`] for each ACK, the calls of
+//! Order of calls: [`Sender::established`] or [`Sender::accepted`] once; then [`Sender::on_ack`] for each ACK, the calls of
 //! `write.rs` for the application, [`Sender::on_timer`] when [`Sender::timer`] is due. Invariants:
 //! `snd_una <= snd_nxt <= write_seq`; in flight never exceeds cwnd when new data is sent.
 
@@ -271,25 +271,63 @@ impl Sender {
         sent: Option<Time>,
         cached: Option<&Metrics>,
     ) {
+        self.open(now, window, sent);
+
+        // The SYN-ACK acknowledges the SYN, so tcp_ack sets the pace by the cwnd of that time.
+        if !self.profile.cwnd_first() {
+            self.update_pacing_rate();
+        }
+
+        self.init_transfer(now, cached);
+        if self.profile.cwnd_first() {
+            self.update_early_pacing_rate();
+        }
+    }
+
+    /// The ACK of this end's SYN-ACK arrived, which accepts the connection: `window` is offered; `sent` is when the SYN-ACK was sent,
+    /// unless it had to be repeated; `cached` is what an earlier connection to the same host left.
+    pub fn accepted(
+        &mut self,
+        now: Time,
+        window: u64,
+        sent: Option<Time>,
+        cached: Option<&Metrics>,
+    ) {
+        self.open(now, window, sent);
+        self.init_transfer(now, cached);
+
+        // No packet of an accepted socket was out, so its first pace is of the cwnd that it begins with (6.1 and 6.12
+        // `tcp_rcv_state_process`, TCP_SYN_RECV).
+        if self.profile.cwnd_first() {
+            self.update_early_pacing_rate();
+        } else {
+            self.update_pacing_rate();
+        }
+    }
+
+    /// The handshake gave a window and perhaps an RTT; cwnd is still that of a socket that has sent nothing.
+    fn open(&mut self, now: Time, window: u64, sent: Option<Time>) {
         self.is_established = true;
         self.snd_wnd = window;
         self.max_window = window;
+
         if let Some(sent) = sent {
             let units = self.rtt_units(sent, now);
             self.rtt.sample(units, 0, 0);
             let jiffies = self.jiffies(now);
             self.pacing.min_rtt.take(jiffies, now.us_since(sent).max(1) as u32);
         }
-        let first = if self.cut_by_syn { 1 } else { self.initial_cwnd() };
+
         let sock = self.cc.sock_mut();
         sock.mss_cache = self.mss;
         sock.snd_cwnd = if self.cut_by_syn { 1 } else { SYN_CWND };
         sock.snd_ssthresh = INFINITE_SSTHRESH;
         sock.snd_cwnd_clamp = u32::MAX;
-        // The SYN-ACK sets the pace (tcp_ack), before the route and the cache set cwnd (tcp_init_transfer).
-        if !self.profile.cwnd_first() {
-            self.update_pacing_rate();
-        }
+    }
+
+    /// tcp_init_transfer: cwnd by the route and the cache, the congestion control, the send buffer.
+    fn init_transfer(&mut self, now: Time, cached: Option<&Metrics>) {
+        let first = if self.cut_by_syn { 1 } else { self.initial_cwnd() };
         self.cc.sock_mut().snd_cwnd = first;
         self.lsndtime = self.jiffies(now);
         if let Some(cached) = cached {
@@ -298,9 +336,6 @@ impl Sender {
         self.sync_clock(now);
         self.cc.init();
         self.cc.sock_mut().snd_cwnd_stamp = self.jiffies(now);
-        if self.profile.cwnd_first() {
-            self.update_early_pacing_rate();
-        }
         if self.profile.snd_tuning == SndTuning::Frames {
             self.expand_sndbuf();
         }

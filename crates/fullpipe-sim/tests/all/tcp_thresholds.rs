@@ -148,6 +148,29 @@ fn the_route_does_not_pace_the_first_flight() {
     }
 }
 
+/// An accepted connection has no packet out when the handshake ends, so its first pace is of the route's cwnd
+/// (`tcp_rcv_state_process`). Twice 360 segments in 100 ms give 7031 bytes in a 1024th of a second, seven segments to an skb. The side
+/// that connects has two, as above.
+#[test]
+fn the_route_paces_the_first_flight_of_an_accepted_connection() {
+    let largest = |accepts: bool| {
+        let host = Host { tso: true, initcwnd: Some(360), ..host() };
+        let reno = Congestion::new("reno", &[], "6.12", 1000, 1).expect("a control");
+        let profile = find("6.12").expect("it is known");
+        let mut tcp = Sender::new(profile, &host, reno, SEGMENT, Some(1 << 22));
+        let mut wire = Wire { now: Time::ms(100), ..Wire::default() };
+        let open = if accepts { Sender::accepted } else { Sender::established };
+        open(&mut tcp, wire.now, 1 << 20, Some(Time::ZERO), None);
+        assert_eq!(tcp.cwnd(), 360);
+
+        let goal = tcp.size_goal();
+        (0..700).rev().for_each(|left| tcp.copied(SEGMENT, goal, left > 0, &mut wire));
+        tcp.end_write(&mut wire);
+        wire.sent.iter().map(|skb| skb.len / SEGMENT).max()
+    };
+    assert_eq!((largest(false), largest(true)), (Some(2), Some(7)));
+}
+
 /// A host announces an MSS of 256 at least (`ipv4_default_advmss`), 12 bytes of which are timestamps. Its first window is
 /// as many whole ones as half of a buffer of 87,380 bytes holds: 179 of 244 where an MTU of 256 leaves 204 bytes, 170 of 256
 /// without timestamps.

@@ -282,7 +282,7 @@ impl Host {
     ) {
         let state = &mut self.sends[flow];
         state.tcp.use_ecn(agreed);
-        state.tcp.established(cpu, window, answered, Some(&self.metrics[self.peers[flow]]));
+        state.tcp.accepted(cpu, window, answered, Some(&self.metrics[self.peers[flow]]));
         shared.event(now, flow as u16, EventKind::Established, 0);
         shared.event(now, flow as u16, EventKind::Accepted, 0);
         self.runnable.push_back(Process::Writer(flow));
