@@ -290,7 +290,7 @@ fn heads(memory: u64, overhead: u64, mss: u32, cut: bool) -> u64 {
 
 impl Output for Port<'_> {
     fn transmit(&mut self, skb: Transmission) -> bool {
-        let (full, rest) = (skb.len / self.mss, skb.len % self.mss);
+        let (full, rest) = (skb.len / skb.segment, skb.len % skb.segment);
         let segments = (full + u32::from(rest > 0)).max(1);
         let made = (self.cpu, skb.departs);
         self.cpu += Time(self.cost.0 * u64::from(segments));
@@ -308,8 +308,8 @@ impl Output for Port<'_> {
             let ip_len = train.ip_len + option;
             Train { carries, ip_len, tsval: skb.tsval, tsecr, ecn: skb.ecn, ..train }
         };
-        let of_whole = self.train(skb.seq, self.mss, full);
-        let tail_at = skb.seq + u64::from(full) * u64::from(self.mss);
+        let of_whole = self.train(skb.seq, skb.segment, full);
+        let tail_at = skb.seq + u64::from(full) * u64::from(skb.segment);
         let of_tail = self.train(tail_at, rest, 1);
         let whole = || Train { cwr: skb.cwr, ..stamped(of_whole) };
         let tail = || Train { cwr: skb.cwr && full == 0, ..stamped(of_tail) };
@@ -328,7 +328,7 @@ impl Output for Port<'_> {
         match &mut self.in_host {
             Some((in_host, overhead)) if known && taken => {
                 let cut = leaves <= self.cpu;
-                in_host.enter(leaves, memory + heads(memory, *overhead, self.mss, cut));
+                in_host.enter(leaves, memory + heads(memory, *overhead, skb.segment, cut));
             }
             Some((in_host, _)) if !known && !taken => in_host.refuse(memory),
             _ => {}

@@ -48,18 +48,18 @@ impl Sender {
     }
 
     fn room(&self) -> Option<Room> {
-        let head = self.queue.head().filter(|&head| head > self.mss)?;
+        let head = self.queue.head().filter(|&head| head > self.mss_now())?;
         let quota = self.cwnd().saturating_sub(self.in_flight());
         Some(Room {
             skb: head.into(),
             window: (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt),
-            quota: u64::from(quota) * u64::from(self.mss),
+            quota: u64::from(quota) * u64::from(self.mss_now()),
         })
     }
 
     /// A third of the window, whichever it is, is enough to go.
     fn is_large_share(&self, limit: u64) -> bool {
-        let chunk = self.snd_wnd.min(u64::from(self.cwnd()) * u64::from(self.mss));
+        let chunk = self.snd_wnd.min(u64::from(self.cwnd()) * u64::from(self.mss_now()));
         // limit >= chunk / divisor, rounded down.
         (limit + 1).saturating_mul(u64::from(self.profile.tso_win_divisor)) > chunk
     }
@@ -91,7 +91,7 @@ impl Sender {
         {
             return None;
         }
-        let full = u64::from(segs) * u64::from(self.mss);
+        let full = u64::from(segs) * u64::from(self.mss_now());
         let whole = !self.queue.tail_is_only() && room.limit() >= room.skb;
         if room.limit() >= full || whole || self.is_large_share(room.limit()) {
             return None;

@@ -174,6 +174,8 @@ pub struct Transmission {
     pub seq: u64,
     /// Bytes; 0 without FIN is a window probe.
     pub len: u32,
+    /// Bytes of each of its segments but the last (gso_size).
+    pub segment: u32,
     /// Whether it was sent before.
     pub retransmission: bool,
     /// When it is to leave the host, where the host's queue can keep it (skb->tstamp).

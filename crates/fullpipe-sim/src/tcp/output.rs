@@ -114,7 +114,7 @@ impl Sender {
             if self.too_much_in_host(len, false, out) || !self.send_head(len, push, out) {
                 return (sent, false);
             }
-            if len == 0 || !len.is_multiple_of(self.mss) && len != self.mss_now() {
+            if len == 0 || !len.is_multiple_of(self.mss_now()) {
                 self.snd_sml = self.snd_nxt;
             }
             sent += 1;
@@ -127,7 +127,7 @@ impl Sender {
     /// Segments of the first unsent skb that may go as one of `segs` at most: what cwnd lets go, which may not
     /// apply to the end of the stream (tcp_cwnd_test).
     fn quota(&self, segs: u32) -> u32 {
-        let single = self.queue.head().is_some_and(|head| head <= self.mss);
+        let single = self.queue.head().is_some_and(|head| head <= self.mss_now());
         match self.profile.fin_beyond_cwnd {
             FinBeyondCwnd::Always if self.queue.head_ends() => 1,
             FinBeyondCwnd::Single if self.queue.head_ends() && single => 1,
@@ -169,8 +169,6 @@ impl Sender {
             return (nagle_off || ends || !last || self.nagle_allows(head)).then_some(head);
         }
         let room = (window_end - self.snd_nxt).min(u64::from(u32::MAX)) as u32;
-        // Segments that the window bounds go one by one, for an skb has segments of the whole MSS.
-        let quota = if mss < self.mss { 1 } else { quota };
         let quota_bytes = u64::from(quota) * u64::from(mss);
         let whole = u64::from(head.min(room)).min(quota_bytes) as u32;
         let partial = whole % mss;
@@ -245,9 +243,9 @@ impl Sender {
             return false;
         }
         self.heed_congestion(out);
-        self.snd_nxt = self.queue.send(seq, stamp, self.mss);
+        self.snd_nxt = self.queue.send_in_segments(seq, stamp, self.mss, plain.segment);
         // A FIN alone is a packet, but not one of data.
-        let with_data = len.div_ceil(self.mss);
+        let with_data = len.div_ceil(plain.segment);
         self.note_first_sending(with_data);
         self.counters.segments_sent += u64::from(with_data);
         self.counters.bytes_sent += u64::from(plain.len);

@@ -118,7 +118,7 @@ impl Sender {
         if self.profile.skb_size == SkbSize::PacedOrNear && near < ALLOWANCE_BITS {
             bytes = bytes.saturating_add(most >> near);
         }
-        (bytes.min(most) as u32 / self.mss).max(MIN_TSO_SEGS)
+        (bytes.min(most) as u32 / self.mss_now()).max(MIN_TSO_SEGS)
     }
 
     /// `tcp_small_queue_check`: whether an skb of `len` bytes has to stay behind, because more of this flow

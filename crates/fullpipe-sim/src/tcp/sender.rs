@@ -404,11 +404,13 @@ impl Sender {
             true => (self.timestamp(self.stamped(departs)), self.ts_recent),
             false => (0, 0),
         };
-        let several = self.profile.pushes_tso && numbers > self.mss;
+        let segment = self.mss_now();
+        let several = self.profile.pushes_tso && numbers > segment;
         let fin = numbers > 0 && self.queue.fin() == Some(seq + u64::from(numbers) - 1);
         Transmission {
             seq,
             len: numbers - u32::from(fin),
+            segment,
             retransmission,
             departs,
             push: several || retransmission && self.queue.pushes_at(seq + u64::from(numbers)),

@@ -244,8 +244,14 @@ impl SendQueue {
         self.unsent.push_front(Unsent { len, count: 1, push: false });
     }
 
-    /// Moves the first unsent skb, sent at `seq`, to the sent ones. Says what number is next.
+    /// Moves the first unsent skb, sent at `seq`, to the sent ones. Returns the next sequence number.
     pub fn send(&mut self, seq: u64, when: Time, mss: u32) -> u64 {
+        self.send_in_segments(seq, when, mss, mss)
+    }
+
+    /// [`SendQueue::send`] of an skb whose segments have `segment` bytes each, the last one perhaps less: the MSS, or what half of
+    /// the largest window allows.
+    pub fn send_in_segments(&mut self, seq: u64, when: Time, mss: u32, segment: u32) -> u64 {
         let fin = self.head_ends();
         let Some((len, push)) = self.take_head() else { return seq };
         self.unsent_bytes -= u64::from(len);
@@ -266,15 +272,25 @@ impl SendQueue {
             self.fin_waits = false;
             self.fin = Some(end - 1);
         }
-        if fin || !len.is_multiple_of(mss) {
-            let before = self.last_odd;
-            let bytes = if len > 0 && len.is_multiple_of(mss) { mss } else { len % mss };
-            let mut odd = Odd { end, len: bytes + u32::from(fin), segments: 0 };
-            odd.segments = before.segments + (odd.start() - before.end) / u64::from(mss) + 1;
-            self.last_odd = odd;
-            self.odds.push_back(odd);
+        let last = if len > 0 && len.is_multiple_of(segment) { segment } else { len % segment };
+        if segment < mss {
+            let before_last = len.saturating_sub(last) / segment;
+            (1..=before_last)
+                .for_each(|n| self.note_odd(seq + u64::from(n * segment), segment, mss));
+        }
+        if fin || len > 0 && last != mss {
+            self.note_odd(end, last + u32::from(fin), mss);
         }
         end
+    }
+
+    /// A segment was sent that ends at `end` and takes `len` numbers, not as many as `mss`.
+    fn note_odd(&mut self, end: u64, len: u32, mss: u32) {
+        let before = self.last_odd;
+        let mut odd = Odd { end, len, segments: 0 };
+        odd.segments = before.segments + (odd.start() - before.end) / u64::from(mss) + 1;
+        self.last_odd = odd;
+        self.odds.push_back(odd);
     }
 
     /// Frees what lies below `una`; an skb acknowledged in part is trimmed, and tells the RTT like a
@@ -316,7 +332,8 @@ impl SendQueue {
             && let Some(run) = self.sent.front()
         {
             let bytes = (una - self.sent_from) as u32;
-            if bytes >= mss || (run.len - bytes).div_ceil(mss) < run.len.div_ceil(mss) {
+            let first_ends = self.segment_end(self.sent_from, mss, u64::MAX);
+            if una >= first_ends || (run.len - bytes).div_ceil(mss) < run.len.div_ceil(mss) {
                 freed.first_when.get_or_insert(run.when);
                 freed.last_when = Some(run.when);
             }

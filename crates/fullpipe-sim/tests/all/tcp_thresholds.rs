@@ -210,3 +210,31 @@ fn a_segment_is_at_most_half_of_the_window() {
     assert_eq!(sent(1500, 2000), (vec![750, 750], vec![1000, 1000]));
     assert_eq!(sent(500, 4000), (vec![500], vec![1000; 4]));
 }
+
+/// While the window bounds segments, an skb still has several (`tcp_grow_skb`, `tcp_mss_split_point`). Half of a window of 1500 bytes
+/// gives skbs of 750. The first ACK brings a window of 1900, which ends 1150 bytes beyond what was sent: the next skb has a
+/// segment of 950 and one of 200, Nagle's rule not minding as no short segment is out. An ACK of the 950 leaves one.
+#[test]
+fn bounded_segments_share_an_skb() {
+    let reno = Congestion::new("reno", &[], "6.12", 1000, 1).expect("a control");
+    let profile = find("6.12").expect("it is known");
+    let host = Host { tso: true, ..host() };
+    let mut tcp = Sender::new(profile, &host, reno, SEGMENT, Some(1 << 22));
+    let mut wire = Wire { now: Time::ms(100), ..Wire::default() };
+    tcp.established(wire.now, 1500, Some(Time::ZERO), None);
+    let goal = tcp.size_goal();
+    (0..8).rev().for_each(|left| tcp.copied(goal, goal, left > 0, &mut wire));
+    tcp.end_write(&mut wire);
+    let sent = |wire: &mut Wire| -> Vec<(u32, u32)> {
+        wire.sent.drain(..).map(|skb| (skb.len, skb.segment)).collect()
+    };
+    assert_eq!(sent(&mut wire), [(750, 750); 2]);
+
+    wire.now = Time::ms(200);
+    tcp.on_ack(&Ack { ack: 750, window: 1900, ..Ack::default() }, &mut wire);
+    assert_eq!((sent(&mut wire), tcp.in_flight()), (vec![(1150, 950)], 3));
+
+    wire.now = Time::ms(300);
+    tcp.on_ack(&Ack { ack: 1500 + 950, window: 200, ..Ack::default() }, &mut wire);
+    assert_eq!((sent(&mut wire), tcp.in_flight()), (vec![], 1));
+}

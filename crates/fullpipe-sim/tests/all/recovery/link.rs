@@ -130,7 +130,7 @@ impl Output for Link<'_> {
             self.probe(&skb);
         }
         while at < skb.len || skb.fin && at == 0 {
-            let len = (skb.len - at).min(SEGMENT);
+            let len = (skb.len - at).min(skb.segment);
             let (seq, cwr) = (skb.seq + u64::from(at), skb.cwr && at == 0);
             at += len;
             let push = at == skb.len && skb.push;

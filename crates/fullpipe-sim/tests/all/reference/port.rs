@@ -60,7 +60,7 @@ impl Output for Port<'_> {
         let mut segments = Vec::new();
         let mut at = 0;
         while at < skb.len || segments.is_empty() {
-            let len = (skb.len - at).min(self.mss);
+            let len = (skb.len - at).min(skb.segment);
             let (seq, cwr) = (skb.seq + u64::from(at), skb.cwr && at == 0);
             at += len;
             let push = at == skb.len && skb.push;
