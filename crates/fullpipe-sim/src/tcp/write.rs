@@ -34,8 +34,10 @@ pub fn largest_skb(mtu: u32, many: bool, framing: Framing) -> u32 {
 const FRAGMENTS: u32 = 17;
 /// MSS of a peer that announces none, bytes (TCP_MSS_DEFAULT).
 const DEFAULT_MSS: u64 = 536;
-/// Least MTU, bytes: no bound makes segments smaller than what it leaves (RFC 791).
+/// Least MTU, bytes (RFC 791).
 const MIN_MTU: u32 = 68;
+/// IPv4 header without options, bytes.
+const IP_HEADER: u32 = 20;
 /// Bytes of a page.
 const PAGE: u32 = 4096;
 
@@ -48,16 +50,23 @@ pub(crate) fn spliced(record: u32) -> u32 {
 }
 
 impl Sender {
-    /// Most bytes that go as one segment now: the MSS, but no more than half of the largest window that was ever told. A
-    /// peer with windows of less than 536 bytes may fill them (6.12 `tcp_sync_mss`, `tcp_bound_to_half_wnd`).
+    /// Most bytes that go as one segment now: the MSS, unless half of the largest window is less (6.12 `tcp_sync_mss`, which
+    /// each larger window calls).
     pub(super) fn mss_now(&self) -> u32 {
-        let half = self.max_window >> 1;
-        if half >= u64::from(self.mss) || self.max_window == 0 {
-            return self.mss;
+        self.bound_to_half_window(self.mss)
+    }
+
+    /// `bytes`, but no more than half of the largest window that the peer ever announced. A window of up to 536 bytes may be
+    /// filled by one segment. No bound is below what the least MTU leaves behind TCP's header (6.1 and 6.12
+    /// `tcp_bound_to_half_wnd`).
+    fn bound_to_half_window(&self, bytes: u32) -> u32 {
+        let tiny = self.max_window <= DEFAULT_MSS;
+        let most = if tiny { self.max_window } else { self.max_window >> 1 };
+        if most == 0 || u64::from(bytes) <= most {
+            return bytes;
         }
-        let most = if self.max_window > DEFAULT_MSS { half } else { self.max_window };
-        let least = MIN_MTU - super::headers(self.timestamps);
-        self.mss.min((most as u32).max(least))
+        let tcp_header = super::headers(self.timestamps) - IP_HEADER;
+        bytes.min((most as u32).max(MIN_MTU - tcp_header))
     }
 
     /// The largest skb to build now, bytes (`xmit_size_goal`). While the window bounds the MSS it is one segment.
@@ -73,9 +82,8 @@ impl Sender {
             }
             _ => SK_GSO_MAX_SIZE,
         };
-        if self.profile.size_goal_half_window && self.max_window > 0 {
-            let half = (self.max_window >> 1).min(u64::from(GSO_MAX)) as u32;
-            goal = goal.min(half.max(68 - super::HEADERS));
+        if self.profile.size_goal_half_window {
+            goal = self.bound_to_half_window(goal);
         }
         (goal - goal % self.mss).max(self.mss)
     }

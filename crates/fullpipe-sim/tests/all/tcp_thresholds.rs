@@ -211,6 +211,26 @@ fn a_segment_is_at_most_half_of_the_window() {
     assert_eq!(sent(500, 4000), (vec![500], vec![1000; 4]));
 }
 
+/// Largest skb to a peer whose largest window is `window`, bytes.
+fn goal(window: u64, mss: u32, timestamps: bool) -> u32 {
+    let host = Host { tso: true, timestamps, ..host() };
+    let reno = Congestion::new("reno", &[], "6.12", 1000, 1).expect("a control");
+    let profile = find("6.12").expect("it is known");
+    let mut tcp = Sender::new(profile, &host, reno, mss, Some(1 << 22));
+    tcp.established(Time::ms(100), window, Some(Time::ZERO), None);
+    tcp.size_goal()
+}
+
+/// The bound of half of the window has two exceptions (`tcp_bound_to_half_wnd`). Windows of up to 536 bytes may be filled, by a segment and by
+/// an skb of whole segments: of 200 bytes, 536 hold two, and half of 537 one. No bound is below the 68 bytes of the least MTU
+/// without TCP's header of 20 bytes, or 32 with timestamps.
+#[test]
+fn small_windows_are_filled() {
+    assert_eq!([536, 537].map(|window| goal(window, 1000, false)), [536, 268]);
+    assert_eq!([399, 400, 536, 537, 800].map(|w| goal(w, 200, false)), [200, 400, 400, 200, 400]);
+    assert_eq!([false, true].map(|timestamps| goal(30, 1000, timestamps)), [48, 36]);
+}
+
 /// While the window bounds segments, an skb still has several (`tcp_grow_skb`, `tcp_mss_split_point`). Half of a window of 1500 bytes
 /// gives skbs of 750. The first ACK brings a window of 1900, which ends 1150 bytes beyond what was sent: the next skb has a
 /// segment of 950 and one of 200, Nagle's rule not minding as no short segment is out. An ACK of the 950 leaves one.
