@@ -75,7 +75,7 @@ fn dropped_at_once(recording: &Recording, name: &str) -> f64 {
 }
 
 /// Segments go lost one by one. Of skbs all segments do: two where an ACK of two segments lets them go, and up to 44 in
-/// 64 KB. The share is the same.
+/// 64 KB. Only segments that are sent again go alone, 21 of them, one of which is lost in one of 50 seeds. The share is the same.
 #[test]
 fn skbs_are_lost_whole() {
     let (_, _, whole) = run("loss_per_skb.toml", &[]);
@@ -88,7 +88,7 @@ fn skbs_are_lost_whole() {
     assert!(share(&whole) < 0.01 && share(&single) < 0.01);
     let [of_skbs, of_segments] = [&whole, &single].map(|run| dropped_at_once(run, "loss"));
     assert!(of_segments < 1.2, "{of_segments} segments at once");
-    assert!((1.8..=44.0).contains(&of_skbs), "{of_skbs} segments at once");
+    assert!((2.0..=44.0).contains(&of_skbs), "{of_skbs} segments at once");
 }
 
 #[test]

@@ -114,10 +114,9 @@ set = { "nfs.files.operation" = "read", "nfs.files.version" = "3" }
         assert!(recording.flows.iter().all(|sample| sample.flow < 2), "{calls}");
         let own = &run.nfs[0];
         let mbit = own.mean_mbit.unwrap_or_else(|| panic!("{calls}: it is done"));
-        // A read of 1 MiB takes its round trip of 20 ms and 88 ms of the link, and on each connection the first one six
-        // round trips of slow start more: five take 0.8 s, 53 Mb/s. A write has several requests under way.
-        let (least, line) = (if calls == "READ" { 45.0 } else { 50.0 }, 100.0 * 1448.0 / 1526.0);
-        assert!(mbit > least && mbit < line, "{calls}: {mbit} Mb/s");
+        // Mb/s on genuine Linux 6.12 (this scenario with `--engine linux`). The parity suite allows a run to be a tenth apart.
+        let linux = if calls == "READ" { 49.7 } else { 75.2 };
+        assert!((mbit / linux - 1.0).abs() < 0.1, "{calls}: {mbit} Mb/s, Linux {linux}");
         assert_eq!(own.requests.map(|requests| requests.count), Some(5), "{calls}");
         let counter = |name: &str| {
             let name = format!("nfs.{calls}.{name}");
