@@ -22,10 +22,10 @@ pub struct PathArguments {
     #[arg(long, value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true)]
     pub rtt: Option<Time>,
     /// Probability that the path loses a data segment, such as 1e-5 [default: 0]
-    #[arg(long, value_name = "PROBABILITY", allow_hyphen_values = true)]
+    #[arg(long, value_name = "PROBABILITY", value_parser = quantity::probability, allow_hyphen_values = true)]
     pub loss: Option<f64>,
     /// Parallel flows [default: 1]
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
+    #[arg(long, value_name = "N", value_parser = quantity::flows, allow_hyphen_values = true)]
     pub flows: Option<u32>,
     /// Linux version of both hosts, or what `uname -r` prints there [default: 6.12]
     #[arg(long, value_name = "VERSION", value_parser = kernel)]
@@ -34,7 +34,7 @@ pub struct PathArguments {
     #[arg(long, value_name = "NAME")]
     pub congestion: Option<String>,
     /// Largest IP packet, bytes [default: 1500]
-    #[arg(long, value_name = "BYTES", allow_hyphen_values = true)]
+    #[arg(long, value_name = "BYTES", value_parser = quantity::mtu, allow_hyphen_values = true)]
     pub mtu: Option<u32>,
     /// Queue of the bottleneck, such as 64MB [default: rate x round-trip time, at least 100 packets]
     #[arg(long, value_name = "SIZE", value_parser = quantity::size, allow_hyphen_values = true)]

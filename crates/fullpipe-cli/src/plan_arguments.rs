@@ -25,19 +25,20 @@ pub struct PlanArguments {
     #[arg(long, value_parser = quantity::time, allow_hyphen_values = true)]
     pub rtt: Time,
     /// Largest IP packet, bytes
-    #[arg(long, default_value_t = 1500, value_name = "BYTES", allow_hyphen_values = true)]
+    #[arg(long, default_value_t = 1500, value_name = "BYTES", value_parser = quantity::mtu, allow_hyphen_values = true)]
     pub mtu: u32,
     /// Linux version of both hosts, or what `uname -r` prints there [default: 6.12]
     #[arg(long, value_name = "VERSION")]
     pub kernel: Option<Version>,
     /// Probability that the path loses a packet, each independently, such as 1e-5: 0 to 0.5, with --nfs to 0.1
-    #[arg(long, value_name = "PROBABILITY", default_value_t = 0.0, allow_hyphen_values = true)]
+    #[arg(long, value_name = "PROBABILITY", default_value_t = 0.0, value_parser = quantity::probability, allow_hyphen_values = true)]
     pub loss: f64,
     /// Parallel flows that share the path; buffers are sized for so many, and one flow alone gets less
     #[arg(
         long,
         value_name = "N",
         default_value_t = 1,
+        value_parser = quantity::flows,
         allow_hyphen_values = true,
         conflicts_with = "nfs"
     )]

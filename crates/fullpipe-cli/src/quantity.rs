@@ -21,6 +21,29 @@ pub fn size(text: &str) -> Result<u64, String> {
     parse(text, &SIZE)
 }
 
+/// A probability, for instance "1e-5" or "0.1%".
+pub fn probability(text: &str) -> Result<f64, String> {
+    let (number, unit) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
+    let value = number.trim().parse::<f64>().ok().filter(|value| value.is_finite());
+    value
+        .map(|value| value * unit)
+        .ok_or_else(|| "expected a probability, such as 1e-5 or 0.1%".into())
+}
+
+/// Parallel flows.
+pub fn flows(text: &str) -> Result<u32, String> {
+    whole(text, "a number of flows, 1 to 10000")
+}
+
+/// An MTU in bytes, which has no unit.
+pub fn mtu(text: &str) -> Result<u32, String> {
+    whole(text, "bytes without a unit, 88 to 65535, such as 9000")
+}
+
+fn whole(text: &str, expected: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| format!("expected {expected}"))
+}
+
 /// Bytes to keep of a packet: 0 for all, or so many that all headers are kept.
 pub fn snap(text: &str) -> Result<u32, String> {
     let expected =

@@ -13,6 +13,7 @@ pub mod numbers;
 pub mod parity;
 pub mod plan;
 pub mod report;
+pub mod response;
 pub mod scenario;
 pub mod sweep;
 pub mod trace;

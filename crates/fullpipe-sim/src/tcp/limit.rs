@@ -14,6 +14,7 @@ impl Sender {
         if self.refused {
             return Limit::Qdisc;
         }
+        let mss = self.mss_now();
         let room = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
         let quota = self.cwnd().saturating_sub(self.in_flight());
         // A large skb waits for more of the one of which there is less.
@@ -22,7 +23,7 @@ impl Sender {
         if self.recovery.frto_counter > 0 {
             return Limit::CwndRecovery;
         }
-        if quota == 0 || waits && u64::from(quota) * u64::from(self.mss) <= room {
+        if quota == 0 || waits && u64::from(quota) * u64::from(mss) <= room {
             return match self.ca_state {
                 CaState::Open | CaState::Disorder if self.cwnd() <= self.ssthresh() => {
                     Limit::CwndSlowStart
@@ -31,10 +32,10 @@ impl Sender {
                 _ => Limit::CwndRecovery,
             };
         }
-        if room < u64::from(head.min(self.mss)) || waits {
+        if room < u64::from(head.min(mss)) || waits {
             return Limit::ReceiveWindow;
         }
-        self.limit_within_windows(head < self.mss)
+        self.limit_within_windows(head < mss)
     }
 
     /// The same where the windows would let more go. `partial`: the next segment is not full.

@@ -333,7 +333,10 @@ impl SendQueue {
         {
             let bytes = (una - self.sent_from) as u32;
             let first_ends = self.segment_end(self.sent_from, mss, u64::MAX);
-            if una >= first_ends || (run.len - bytes).div_ceil(mss) < run.len.div_ceil(mss) {
+            // A segment that is not full lies in the log by itself, with its own end.
+            let is_full = first_ends - self.sent_from == u64::from(mss);
+            let fewer = is_full && (run.len - bytes).div_ceil(mss) < run.len.div_ceil(mss);
+            if una >= first_ends || fewer {
                 freed.first_when.get_or_insert(run.when);
                 freed.last_when = Some(run.when);
             }

@@ -1,7 +1,7 @@
 //! The first sentence: what to set, and what it gains.
 
 use super::proof::Proof;
-use super::scenario::{PLANNED, TODAY};
+use super::scenario::{PLANNED, TODAY, streams_name};
 use super::sizing::{self, mib};
 use super::{Advice, Demand, FULL};
 use crate::report::numbers;
@@ -24,7 +24,15 @@ pub fn answer(demand: &Demand, advice: &Advice, proof: Option<&Proof>) -> String
             demand.path.kernel,
             number(today),
             numbers::rate(demand.payload_mbit()),
-            if advice.streams.is_some() { ", and no buffer changes that" } else { "" }
+            if advice.streams.is_some() {
+                ", and larger socket buffers do not change that"
+            } else {
+                ""
+            }
+        ),
+        (false, None, _) if sizing::loss_bounds(demand) => format!(
+            "Set nothing: no buffer helps, as the loss holds a flow at about {}.",
+            numbers::rate(sizing::lossy_mbit(demand))
         ),
         (false, None, _) => format!(
             "Set nothing: the defaults of Linux {} suffice for {}.",
@@ -55,9 +63,8 @@ fn set(advice: &Advice) -> String {
         (false, true) => Some(format!("tcp_wmem to {} maximum", mib(own.send))),
         (false, false) => None,
     };
-    let pace = advice
-        .pacing_bytes_per_s
-        .map(|pace| format!("SO_MAX_PACING_RATE to {} bytes/s", numbers::count(pace)));
+    let pace =
+        advice.pacing_bytes_per_s.map(|pace| format!("SO_MAX_PACING_RATE to {pace} bytes/s"));
     let parts: Vec<String> = [sizes, pace].into_iter().flatten().collect();
     format!("Set {}", parts.join(", and "))
 }
@@ -76,17 +83,16 @@ fn arithmetic(demand: &Demand, advice: &Advice) -> String {
 /// Parallel flows, where those asked for cannot fill the path.
 fn streams(demand: &Demand, advice: &Advice, proof: Option<&Proof>) -> Option<String> {
     let needed = advice.streams?;
-    let why = match demand.loss > 0.0 {
+    let why = match sizing::loss_bounds(demand) {
         true => "the loss bounds each flow",
         false => "TCP's largest window, 1 GiB, bounds each flow",
     };
-    let name = |changes: bool| format!("{}{needed} flows", if changes { "planned, " } else { "" });
-    let proven = proof.and_then(|proof| proof.mbit(&name(true)).or(proof.mbit(&name(false))));
+    let proven = proof.and_then(|proof| proof.mbit(&streams_name(advice, needed)));
     let simulated = proven
         .map_or_else(String::new, |mbit| format!(", {} together (simulated)", numbers::rate(mbit)));
     let text = match needed > sizing::MOST_STREAMS {
         true => format!(
-            "{why}: {} flows would fill the path. Use a congestion control that does not take loss as congestion (bbr).",
+            "{why}: {} flows would fill the path. Use a congestion control that does not take loss as congestion (bbr, not simulated here).",
             numbers::count(needed)
         ),
         false => format!(
@@ -101,14 +107,15 @@ fn streams(demand: &Demand, advice: &Advice, proof: Option<&Proof>) -> Option<St
 fn each(demand: &Demand, advice: &Advice, flows: u64) -> String {
     let more = Demand { flows: u32::try_from(flows).unwrap_or(u32::MAX), ..demand.clone() };
     advice.pacing_bytes_per_s.map_or(String::new(), |_| {
-        format!(", each with SO_MAX_PACING_RATE {} bytes/s", numbers::count(sizing::paced(&more)))
+        format!(", each with SO_MAX_PACING_RATE {} bytes/s", sizing::paced(&more))
     })
 }
 
 /// That the advised settings do not fill the path.
 fn below(advice: &Advice, proof: Option<&Proof>) -> Option<String> {
     let own = proof?.run(PLANNED).filter(|_| advice.changes() && advice.streams.is_none())?;
-    (own.mbit < FULL * advice.reachable_mbit).then(|| {
+    let is_full = matches!(&own.held_back_by[..], "link" | "pacing");
+    (!is_full && own.mbit < FULL * advice.reachable_mbit).then(|| {
         format!(
             "That does not fill the path: {} holds the flow back {} of the time.",
             own.held_back_by,
@@ -120,7 +127,8 @@ fn below(advice: &Advice, proof: Option<&Proof>) -> Option<String> {
 /// That the runs saw too few losses to judge the settings by.
 fn unsure(proof: Option<&Proof>) -> Option<String> {
     let losses = proof?.too_few_losses()?;
-    Some(format!("Not proven: a run saw {losses} losses, and fewer than 10 are too few to judge."))
+    let losses = numbers::segments(losses);
+    Some(format!("Not proven: a run lost {losses}, and a rate needs 10 losses at least."))
 }
 
 fn capitalised(text: String) -> String {

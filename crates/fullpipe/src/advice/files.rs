@@ -47,7 +47,8 @@ pub fn buffers(
         host: host.into(),
         path: path.into(),
         text: lines.collect(),
-        save: Some(format!("sysctl {} > {before}", names.join(" "))),
+        // Once: a second plan must not take the first one's values for the host's own.
+        save: Some(format!("test -e {before} || sysctl {} > {before}", names.join(" "))),
         apply: format!("sysctl -p {path}"),
         undo: format!("sysctl -p {before}"),
     })
@@ -75,7 +76,10 @@ mod tests {
         let file = buffers("both", PATH, kernel, today, own).expect("a file");
         assert_eq!(file.text, "net.ipv4.tcp_wmem = 4096 16384 169869312\n");
         let before = "/etc/sysctl.d/90-fullpipe.old";
-        assert_eq!(file.save, Some(format!("sysctl net.ipv4.tcp_wmem > {before}")));
+        assert_eq!(
+            file.save,
+            Some(format!("test -e {before} || sysctl net.ipv4.tcp_wmem > {before}"))
+        );
         assert_eq!(file.undo, format!("sysctl -p {before}"));
         assert_eq!(buffers("both", PATH, kernel, today, today), None);
     }

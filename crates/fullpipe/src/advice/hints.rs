@@ -30,14 +30,17 @@ const RINGS: [u64; 2] = [512, 8192];
 /// Every hint for the path. `own`: the buffers that the hosts will have. `needed`: the flows that fill the path, where those
 /// asked for do not.
 pub fn hints(demand: &Demand, own: Buffers, needed: Option<u64>) -> Vec<Hint> {
+    // Memory and pace are those of the flows that will be there.
+    let advised = needed.filter(|n| *n <= MOST_STREAMS).and_then(|n| u32::try_from(n).ok());
+    let many = Demand { flows: advised.unwrap_or(demand.flows), ..demand.clone() };
     let all = [
         ("loss", loss(demand)),
         ("streams", needed.map(streams)),
         ("mtu", mtu(demand)),
-        ("pacing", Some(pacing(demand))),
+        ("pacing", Some(pacing(&many))),
         ("qdisc", Some(qdisc(demand))),
         ("rings", rings(demand)),
-        ("memory", Some(memory(demand, own))),
+        ("memory", Some(memory(&many, own))),
         ("one flow", alone(demand, own)),
         ("connections", reconnect(demand, own)),
     ];
@@ -62,7 +65,9 @@ fn loss(demand: &Demand) -> Option<String> {
 fn streams(needed: u64) -> String {
     match needed > MOST_STREAMS {
         true => format!("{} parallel flows would fill the path: too many", numbers::count(needed)),
-        false => format!("{needed} parallel flows fill the path (iperf3 -P {needed})"),
+        false => {
+            format!("by arithmetic {needed} parallel flows fill the path (iperf3 -P {needed})")
+        }
     }
 }
 

@@ -106,17 +106,17 @@ impl Advice {
     }
 
     /// Withdraws settings that the proof shows to be superfluous: today's fill the path, or the advised ones gain nothing.
-    /// A proof with too few losses judges nothing.
+    /// On a path that loses packets they gain if today's buffers held the flows back.
     pub fn judged(self, demand: &Demand, proof: &Proof) -> Advice {
-        if proof.too_few_losses().is_some() {
-            return self;
-        }
         let today = proof.mbit(scenario::TODAY).unwrap_or(0.0);
         let planned = proof.mbit(scenario::PLANNED).unwrap_or(today);
 
         let is_full = today.max(planned) >= FULL * proof.payload_mbit;
         let streams = self.streams.filter(|_| !is_full);
-        let is_needless = today >= FULL * self.reachable_mbit || planned <= GAIN * today;
+        // Rates of few losses differ by chance: there the buffers themselves say whether they were too small.
+        let buffers_suffice = proof.run(scenario::TODAY).is_none_or(|run| !run.lacks_buffers());
+        let gains = if demand.loss > 0.0 { !buffers_suffice } else { planned > GAIN * today };
+        let is_needless = today >= FULL * self.reachable_mbit || !gains;
         if !is_needless {
             let hints = hints::hints(demand, self.advised, streams);
             return Advice { streams, hints, ..self };
@@ -164,4 +164,113 @@ pub fn advise(demand: &Demand) -> Result<Advice, OutOfRange> {
             .collect(),
         hints: hints::hints(demand, sizes.advised, streams),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::proof::Proven;
+    use super::scenario::{PLANNED, TODAY};
+    use super::*;
+    use crate::plan::kernel::Version;
+    use fullpipe_sim::units::{Framing, Rate, Time};
+
+    fn demand(loss: f64) -> Demand {
+        let path = Question {
+            rate: Rate::gbit(10),
+            rtt: Time::ms(80),
+            mtu: 1500,
+            framing: Framing::EthernetWire,
+            kernel: Version::new(6, 12, 0),
+            timestamps: true,
+        };
+        Demand { path, flows: 1, loss, queue: None, congestion: None }
+    }
+
+    /// Runs with their rates, the share of time in which a buffer held them back, and their losses.
+    fn proof(demand: &Demand, runs: &[(&str, f64, f64, u64)]) -> Proof {
+        let run = |(settings, mbit, buffers, losses): &(&str, f64, f64, u64)| Proven {
+            settings: (*settings).into(),
+            seconds: 8.0,
+            mbit: *mbit,
+            held_back_by: "cwnd_avoidance".into(),
+            share: 1.0 - buffers,
+            buffers: *buffers,
+            losses: (demand.loss > 0.0).then_some(*losses),
+        };
+        Proof {
+            engine: "sim".into(),
+            queue_bytes: 0,
+            payload_mbit: demand.payload_mbit(),
+            runs: runs.iter().map(run).collect(),
+            notes: Vec::new(),
+        }
+    }
+
+    fn judged(loss: f64, runs: &[(&str, f64, f64, u64)]) -> (Advice, String) {
+        let demand = demand(loss);
+        let proof = proof(&demand, runs);
+        let advice = advise(&demand).expect("in range").judged(&demand, &proof);
+        let text = answer::answer(&demand, &advice, Some(&proof));
+        (advice, text)
+    }
+
+    #[test]
+    fn settings_without_a_gain_are_withdrawn() {
+        let (advice, _) = judged(0.0, &[(TODAY, 288.0, 0.9, 0), (PLANNED, 9414.0, 0.0, 0)]);
+        assert!(advice.changes() && !advice.files.is_empty());
+        for planned in [288.0, 293.0] {
+            let (advice, text) = judged(0.0, &[(TODAY, 288.0, 0.9, 0), (PLANNED, planned, 0.0, 0)]);
+            assert!(!advice.changes() && advice.files.is_empty(), "{text}");
+            // What is said beside belongs to the settings that stay.
+            let memory = advice.hints.iter().find(|hint| hint.about == "memory").expect("a hint");
+            assert!(memory.text.contains("4 MiB at the sender"), "{}", memory.text);
+        }
+        let (advice, _) = judged(0.0, &[(TODAY, 9300.0, 0.9, 0), (PLANNED, 9414.0, 0.0, 0)]);
+        assert!(!advice.changes(), "97 % of the path is full");
+    }
+
+    /// Rates of few losses differ by chance, so that a smaller one does not withdraw what a buffer needs.
+    #[test]
+    fn on_a_lossy_path_the_buffers_are_judged_by_what_they_held_back() {
+        let (advice, _) = judged(1e-6, &[(TODAY, 285.0, 0.94, 14), (PLANNED, 280.0, 0.0, 45)]);
+        assert!(advice.changes());
+        let (advice, text) = judged(1e-6, &[(TODAY, 700.0, 0.05, 40), (PLANNED, 800.0, 0.0, 45)]);
+        assert!(!advice.changes() && advice.streams == Some(13), "{text}");
+    }
+
+    #[test]
+    fn too_few_losses_are_said_where_losses_bound_the_rate() {
+        let few = [(TODAY, 285.0, 0.94, 3), (PLANNED, 900.0, 0.0, 7)];
+        let (_, text) = judged(1e-6, &few);
+        assert!(text.contains("Not proven: a run lost 7 segments"), "{text}");
+        // A buffer bounds today's rate, whatever few losses it had.
+        let (_, text) = judged(1e-6, &[few[0], (PLANNED, 900.0, 0.0, 40)]);
+        assert!(!text.contains("Not proven"), "{text}");
+    }
+
+    #[test]
+    fn what_does_not_fill_the_path_is_said() {
+        let (_, text) = judged(0.0, &[(TODAY, 9.0, 0.0, 0), (PLANNED, 79.0, 0.0, 0)]);
+        let expected = "That does not fill the path: cwnd_avoidance holds the flow back";
+        assert!(text.contains(expected), "{text}");
+    }
+
+    /// Scalable has no formula here: the window alone asks for more flows.
+    #[test]
+    fn more_flows_have_the_right_reason() {
+        let mut own = demand(1e-6);
+        (own.path.rate, own.path.rtt) = (Rate::gbit(100), Time::ms(100));
+        let reason = |own: &Demand| answer::answer(own, &advise(own).expect("in range"), None);
+        assert!(reason(&own).contains("The loss bounds each flow"), "{}", reason(&own));
+        own.congestion = Some("scalable".into());
+        assert!(reason(&own).contains("TCP's largest window"), "{}", reason(&own));
+    }
+
+    #[test]
+    fn reno_needs_more_flows_than_cubic() {
+        let cubic = demand(1e-5);
+        let reno = Demand { congestion: Some("reno".into()), ..cubic.clone() };
+        // 65,020 packets over 892, and over 1.2 / sqrt(1e-5) = 379
+        assert_eq!((sizing::streams(&cubic), sizing::streams(&reno)), (Some(73), Some(172)));
+    }
 }

@@ -1,6 +1,8 @@
 //! Proof by a run: a scenario's variants one after the other, and the rate that each reaches.
 
-use super::scenario::{PLANNED, TODAY};
+use super::scenario::{self, PLANNED, TODAY};
+use super::sizing::MOST_STREAMS;
+use super::{Advice, Demand};
 use crate::analysis::document::Run;
 use crate::analysis::{self, Made, RunMeta};
 use crate::engine::{Engine, Failed};
@@ -29,7 +31,7 @@ pub struct Proof {
 /// A run of the path with some settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Proven {
-    /// "today", "planned", or a number of flows.
+    /// "today", "planned", "N flows" or "planned, N flows".
     pub settings: String,
     /// How long the flows sent, s.
     pub seconds: f64,
@@ -39,13 +41,26 @@ pub struct Proven {
     pub held_back_by: String,
     /// For which share of it (0 to 1).
     pub share: f64,
+    /// For which share of it a socket buffer of either end did (0 to 1).
+    pub buffers: f64,
     /// Segments that the path lost by chance, where it loses any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub losses: Option<u64>,
 }
 
-/// A rate after fewer losses is that of a beginning, and says nothing about settings.
+/// With fewer losses a rate that losses bound is still start-up.
 const ENOUGH_LOSSES: u64 = 10;
+/// Limits that socket buffers set.
+const BUFFERS: [&str; 2] = ["send_buffer", "receive_window"];
+/// A buffer that holds the flows back for a smaller share of their time is large enough.
+const HOLDS: f64 = 0.1;
+
+impl Proven {
+    /// Whether larger buffers would let the flows send more.
+    pub fn lacks_buffers(&self) -> bool {
+        self.buffers >= HOLDS
+    }
+}
 
 impl Proof {
     /// The rate with these settings, Mb/s.
@@ -58,9 +73,10 @@ impl Proof {
         self.runs.iter().find(|run| run.settings == settings)
     }
 
-    /// The fewest losses that a run saw, where those are too few to judge settings by.
+    /// The fewest losses that a run saw which no buffer holds back, where those are too few for a rate.
     pub fn too_few_losses(&self) -> Option<u64> {
-        self.runs.iter().filter_map(|run| run.losses).min().filter(|n| *n < ENOUGH_LOSSES)
+        let bound_by_loss = self.runs.iter().filter(|run| !run.lacks_buffers());
+        bound_by_loss.filter_map(|run| run.losses).min().filter(|n| *n < ENOUGH_LOSSES)
     }
 }
 
@@ -69,33 +85,59 @@ impl Proof {
 /// # Errors
 /// The engine's message.
 pub fn proof(
-    demand: &super::Demand,
-    advice: &super::Advice,
+    demand: &Demand,
+    advice: &Advice,
     engine: &dyn Engine,
     control: &mut dyn Control,
 ) -> Result<Option<Proof>, Failed> {
-    let source = super::scenario::source(demand, advice);
-    let outline = demand.outline();
-    let made = variants(&source, engine, control, |name, run, recording| {
-        let (held_back_by, share) = held_back(run);
-        let lasts = match name == TODAY || name == PLANNED {
-            true => outline.lasts(),
-            false => super::scenario::streams_last(demand),
-        };
-        let dropped = run.stages.iter().filter(|own| own.kind == "loss").map(|own| own.dropped);
-        let losses = (demand.loss > 0.0).then(|| dropped.sum());
-        // A queue that drains acknowledges a little more than the path carries meanwhile.
-        let mbit = second_half(recording, lasts).min(demand.payload_mbit());
-        let seconds = lasts.as_secs_f64();
-        Proven { settings: name.into(), seconds, mbit, held_back_by, share, losses }
-    })?;
-    Ok(made.map(|Variants { made, notes }| Proof {
+    let mut run = |advice: &Advice, names: &[String]| {
+        let source = scenario::source(demand, advice);
+        variants(&source, names, engine, control, |name, run, recording| {
+            proven(demand, name, run, recording)
+        })
+    };
+    let one_flow = match advice.changes() {
+        true => vec![TODAY.to_string(), PLANNED.to_string()],
+        false => vec![TODAY.to_string()],
+    };
+    let Some(made) = run(advice, &one_flow)? else { return Ok(None) };
+    let mut proof = Proof {
         engine: engine.name().into(),
-        queue_bytes: outline.queue_bytes(),
+        queue_bytes: demand.outline().queue_bytes(),
         payload_mbit: demand.payload_mbit(),
-        runs: made,
-        notes,
-    }))
+        runs: made.made,
+        notes: made.notes,
+    };
+
+    // Parallel flows have the settings that are left when the others are judged.
+    let judged = advice.clone().judged(demand, &proof);
+    if let Some(n) = judged.streams.filter(|n| *n <= MOST_STREAMS) {
+        let Some(made) = run(&judged, &[scenario::streams_name(&judged, n)])? else {
+            return Ok(None);
+        };
+        proof.runs.extend(made.made);
+    }
+    Ok(Some(proof))
+}
+
+/// A run's rate, and what held it back.
+fn proven(demand: &Demand, name: &str, run: &Run, recording: &Recording) -> Proven {
+    let (held_back_by, share) = held_back(run);
+    let lasts = match name == TODAY || name == PLANNED {
+        true => demand.outline().lasts(),
+        false => scenario::streams_last(demand),
+    };
+    let dropped = run.stages.iter().filter(|own| own.kind == "loss").map(|own| own.dropped);
+    Proven {
+        settings: name.into(),
+        seconds: lasts.as_secs_f64(),
+        // A queue that drains acknowledges a little more than the path carries meanwhile.
+        mbit: second_half(recording, lasts).min(demand.payload_mbit()),
+        held_back_by,
+        share,
+        buffers: BUFFERS.iter().map(|limit| mean_share(run, limit)).sum(),
+        losses: (demand.loss > 0.0).then(|| dropped.sum()),
+    }
 }
 
 /// What came of a scenario's variants.
@@ -106,18 +148,19 @@ pub struct Variants<T> {
     pub notes: Vec<String>,
 }
 
-/// Runs every variant of a scenario of ours, and keeps of each what `of` makes; `None` where `control` has stopped a run.
+/// Runs the named variants of a scenario of ours, all if none is named, and keeps of each what `of` makes; `None` where `control` has stopped a run.
 ///
 /// # Errors
 /// The engine's message.
 pub fn variants<T>(
     source: &Source,
+    names: &[String],
     engine: &dyn Engine,
     control: &mut dyn Control,
     mut of: impl FnMut(&str, &Run, &Recording) -> T,
 ) -> Result<Option<Variants<T>>, Failed> {
     let bug = |problem: String| Failed::Scenario(format!("the plan's own scenario: {problem}"));
-    let scenario = load(source, &[], &[]).map_err(|wrong| bug(wrong.to_string()))?;
+    let scenario = load(source, &[], names).map_err(|wrong| bug(wrong.to_string()))?;
     let mut made = Vec::new();
     for plan in scenario.plans() {
         let mut recording = Recording::default();
@@ -133,13 +176,15 @@ pub fn variants<T>(
 
 /// The limit that held the connections back for most of their time, on average, and for which share.
 pub fn held_back(run: &Run) -> (String, f64) {
-    let share = |limit: &str| {
-        let shares = run.flows.iter().map(|flow| flow.limits.get(limit).copied().unwrap_or(0.0));
-        shares.sum::<f64>() / run.flows.len().max(1) as f64
-    };
     let names = run.flows.iter().flat_map(|flow| flow.limits.keys());
-    let most = names.max_by(|a, b| share(a).total_cmp(&share(b)));
-    most.map_or((String::new(), 0.0), |most| (most.clone(), share(most)))
+    let most = names.max_by(|a, b| mean_share(run, a).total_cmp(&mean_share(run, b)));
+    most.map_or((String::new(), 0.0), |most| (most.clone(), mean_share(run, most)))
+}
+
+/// Share of the flows' time in which a limit held them back, on average.
+fn mean_share(run: &Run, limit: &str) -> f64 {
+    let shares = run.flows.iter().map(|flow| flow.limits.get(limit).copied().unwrap_or(0.0));
+    shares.sum::<f64>() / run.flows.len().max(1) as f64
 }
 
 /// Acknowledged payload of all flows in the second half of `lasts`, Mb/s.

@@ -49,16 +49,12 @@ pub fn streams_name(advice: &Advice, flows: u64) -> String {
     format!("{planned}{flows} flows")
 }
 
-/// How long parallel flows send that fill the path: as one flow, but no more packets than a run of some seconds takes.
+/// How long parallel flows send that fill the path: as long as one flow, but no longer than a run of thirty million packets.
 pub fn streams_last(demand: &Demand) -> Time {
     let lossless = Demand { loss: 0.0, ..demand.clone() }.outline().lasts();
-    let packets = demand.path.rate.0 as f64 / 8.0 / f64::from(demand.path.packet());
-    let most = Time::secs((MOST_PACKETS / packets).ceil().min(1e9) as u64);
+    let most = Time::secs(demand.outline().most_seconds().ceil().min(1e9) as u64);
     demand.outline().lasts().min(most).max(lossless)
 }
-
-/// Packets of the run with parallel flows.
-const MOST_PACKETS: f64 = 3e7;
 
 /// The scenario under the name of the path.
 pub fn source(demand: &Demand, advice: &Advice) -> Source {

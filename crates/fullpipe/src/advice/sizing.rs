@@ -5,9 +5,9 @@
 
 use super::{Demand, Reason};
 use crate::plan::kernel::Version;
-use crate::plan::loss;
 use crate::plan::window::{self, LARGEST_WINDOW, Window};
 use crate::report::numbers;
+use crate::response;
 use crate::scenario::profile;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -128,15 +128,12 @@ fn per_flow(demand: &Demand) -> u64 {
     own.min(window.needed_bytes).min(lossy).clamp(1, LARGEST_WINDOW)
 }
 
-/// Packets that one flow keeps in flight on average at the loss of `demand` (RFC 9438, section 5: CUBIC, and Reno with
-/// 1.2/sqrt(p)); `None` without loss, and where no formula for the congestion control is known here.
+/// Packets that one flow keeps in flight on average at the loss of `demand`; `None` without loss, and where no formula for
+/// the congestion control is known here.
 pub fn lossy_window(demand: &Demand) -> Option<f64> {
     let p = Some(demand.loss).filter(|p| *p > 0.0)?;
-    match demand.congestion.as_deref() {
-        None | Some("cubic") => Some(loss::cubic_window(p, demand.path.rtt.as_secs_f64())),
-        Some("reno") => Some(1.2 / p.sqrt()),
-        Some(_) => None,
-    }
+    let congestion = demand.congestion.as_deref().unwrap_or("cubic");
+    response::window(congestion, p, demand.path.rtt.as_secs_f64())
 }
 
 /// Whole MiB from 8 MiB on, else whole 64 KiB, rounded up, and no more than the kernel takes.
@@ -159,10 +156,28 @@ pub fn streams(demand: &Demand) -> Option<u64> {
 }
 
 fn needed_streams(demand: &Demand, window: &Window) -> u64 {
-    let by_window = window.bound.as_ref().map_or(1, |bound| bound.flows);
-    let Some(lossy) = lossy_window(demand) else { return by_window };
-    let by_loss = (demand.path.bdp_packets() / lossy).ceil();
-    by_window.max(by_loss.min(u32::MAX.into()) as u64)
+    by_window(window).max(by_loss(demand))
+}
+
+fn by_window(window: &Window) -> u64 {
+    window.bound.as_ref().map_or(1, |bound| bound.flows)
+}
+
+fn by_loss(demand: &Demand) -> u64 {
+    lossy_window(demand).map_or(1, |packets| {
+        (demand.path.bdp_packets() / packets).ceil().min(u32::MAX.into()) as u64
+    })
+}
+
+/// Rate of payload at which the loss holds one flow on average, Mb/s; the path's where nothing is lost.
+pub fn lossy_mbit(demand: &Demand) -> f64 {
+    let packets = lossy_window(demand).map_or(f64::INFINITY, |own| own / demand.path.bdp_packets());
+    demand.payload_mbit() * packets.min(1.0)
+}
+
+/// Whether the loss, and not TCP's largest window, asks for the more flows.
+pub fn loss_bounds(demand: &Demand) -> bool {
+    by_loss(demand) > by_window(&window::window(&demand.path))
 }
 
 /// SO_MAX_PACING_RATE of each flow, bytes of payload per second, where the queue is known to be shallow and nothing is lost.

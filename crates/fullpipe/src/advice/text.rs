@@ -13,11 +13,12 @@ const WIDTH: usize = 80;
 /// The answer, its proof, what to set and how to undo it, and what else matters.
 pub fn render(demand: &Demand, advice: &Advice, proof: Option<&Proof>) -> String {
     let mut out = String::new();
-    wrapped(&mut out, "", &super::answer::answer(demand, advice, proof));
+    // One line, however long: programs take the first.
+    let _ = writeln!(out, "{}", super::answer::answer(demand, advice, proof));
     match proof {
         Some(proof) => proven(&mut out, proof, advice),
         None if demand.loss > 0.0 || advice.changes() => {
-            out.push_str("Not proven: no run was made, so this is arithmetic.\n");
+            out.push_str("\nNot proven: this is arithmetic, without a run to its end.\n");
         }
         None => {}
     }
@@ -93,14 +94,15 @@ fn size(bytes: &str) -> String {
 
 fn files(out: &mut String, files: &[File], hosts: &str) {
     for file in files {
-        heading(out, &format!("To set, {hosts}: {}", file.path));
+        if let Some(save) = &file.save {
+            heading(out, &format!("First, {hosts}, as root: keep what the host has"));
+            let _ = writeln!(out, "  {}", save.replace("|| ", "||\n  "));
+        }
+        heading(out, &format!("To set, {hosts}, as root: {}", file.path));
         for line in file.text.lines() {
             let _ = writeln!(out, "  {line}");
         }
         let _ = writeln!(out, "  Keep a larger value that a host has already.");
-        if let Some(save) = &file.save {
-            let _ = writeln!(out, "First, to keep what the host has:\n  {save}");
-        }
         let _ = writeln!(out, "At once:  {}", file.apply);
         let _ = writeln!(out, "To undo:  rm {}\n          {}", file.path, file.undo);
     }

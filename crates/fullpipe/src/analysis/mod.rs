@@ -157,7 +157,7 @@ pub struct Made {
 }
 
 /// What the analysis has to know about a flow.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct FlowMeta {
     /// Name, unique in the run.
     pub name: String,

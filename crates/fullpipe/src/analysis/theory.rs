@@ -68,7 +68,7 @@ pub fn expected(run: &Resolved, flow: &Flow) -> Option<Expected> {
 }
 
 /// Probability that a way loses a segment by independent losses; none where it has others, or none.
-fn losses(way: &[Element]) -> Option<f64> {
+pub(super) fn losses(way: &[Element]) -> Option<f64> {
     let mut kept = 1.0;
     for element in way {
         match element {

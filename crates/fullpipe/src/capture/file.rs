@@ -57,7 +57,7 @@ impl Hidden {
     ///
     /// # Errors
     /// The name was taken meanwhile: then the file has the next free one, which the error names. Or the file system
-    /// refuses.
+    /// refuses: then the error names the temporary file, which stays.
     pub fn finish(mut self) -> Result<(), Error> {
         let target = self.target.clone();
         match self.name(&target) {
@@ -76,13 +76,13 @@ impl Hidden {
                         Error::new(&target, "was taken by another program meanwhile").hint(hint)
                     );
                 }
-                Err(_) => break,
+                Err(e) => return Err(self.nameless(&e)),
             }
         }
         Err(taken(&target))
     }
 
-    /// Keeps a whole capture that the file system gives no name.
+    /// Keeps the temporary file of a whole capture when the file system refuses its name.
     fn nameless(&mut self, why: &io::Error) -> Error {
         self.finished = true;
         let hint = format!("the capture is {}: move it", self.path.display());

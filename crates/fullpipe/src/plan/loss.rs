@@ -80,14 +80,6 @@ fn cubic(w: f64, rtt: f64) -> f64 {
     rtt * (factor / w).powf(4.0 / 3.0)
 }
 
-/// Packets that a CUBIC connection keeps under way on average at a loss probability above 0: [`cubic`] turned round, Reno's window if
-/// that is larger.
-pub fn cubic_window(probability: f64, rtt: f64) -> f64 {
-    let factor = (0.4_f64 * 3.7 / 1.2).powf(0.25);
-    let own = factor * (rtt / probability).powf(0.75);
-    own.max(1.2 / probability.sqrt())
-}
-
 /// What each algorithm tolerates on this path.
 pub fn tolerances(q: &Question) -> Vec<Tolerance> {
     let (window, rtt) = (q.bdp_packets(), q.rtt.as_secs_f64());
@@ -176,7 +168,7 @@ mod tests {
     fn windows_and_losses_are_each_others_inverse() {
         for mbit in [10, 1000, 10_000] {
             let table = at(Rate::mbit(mbit));
-            let window = cubic_window(of(&table, "cubic").probability, 0.1);
+            let window = crate::response::cubic_window(of(&table, "cubic").probability, 0.1);
             let bdp = mbit as f64 * 1e6 * 0.1 / 8.0 / 1500.0;
             assert!((window / bdp - 1.0).abs() < 1e-6, "{mbit}: {window} for {bdp}");
         }

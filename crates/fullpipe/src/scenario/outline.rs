@@ -5,6 +5,7 @@
 
 use super::source::Source;
 use super::version::Version;
+use crate::response;
 use fullpipe_sim::units::{Framing, Rate, Time};
 use std::fmt::{self, Write};
 
@@ -21,12 +22,10 @@ const MOST_QUEUE: u64 = 1 << 50;
 /// Slow start and a full queue show within so many round trips and so much time.
 const ROUND_TRIPS: u64 = 30;
 const LEAST_TIME: Time = Time::secs(5);
-/// Random loss shows after so many losses. A run waits for them no longer than this, and for no more packets.
+/// Random loss shows after so many losses of a flow. A run waits for them no longer than this, s, and for no more packets.
 const LOSSES: f64 = 20.0;
 const MOST_PATIENCE: f64 = 600.0;
 const MOST_PACKETS: f64 = 3e7;
-/// Congestion controls of today keep up to so many times Reno's window in flight on long lossy paths.
-const OVER_RENO: f64 = 3.0;
 /// A queue holds so many packets at least.
 const LEAST_QUEUE: u64 = 100;
 /// Parallel flows start within a round trip, and at least within this time.
@@ -129,8 +128,8 @@ impl Outline {
         Source::text(&format!("{}-{}.toml", self.rate, self.rtt), &self.text())
     }
 
-    /// How long the flows send: 30 round trips and 5 s, or until a flow has seen 20 losses, at most ten minutes and some
-    /// ten million packets.
+    /// How long the flows send: 30 round trips and 5 s, or until each flow is likely to have lost 20 segments, at most ten
+    /// minutes and thirty million packets.
     pub fn lasts(&self) -> Time {
         let shown = Time(self.rtt.0.saturating_mul(ROUND_TRIPS)) + LEAST_TIME;
         let patient = if self.loss > 0.0 { self.patience() } else { 0.0 };
@@ -138,14 +137,21 @@ impl Outline {
         self.duration.unwrap_or(Time::secs(seconds as u64))
     }
 
-    /// Seconds after which one flow of Reno has lost [`LOSSES`] segments: it keeps 1.2/sqrt(p) in flight (RFC 9438, section 5).
+    /// Seconds after which a flow that nothing but the loss bounds is likely to have lost [`LOSSES`] segments.
     fn patience(&self) -> f64 {
         let flows = f64::from(self.flows);
-        let path = self.packets_per_second();
-        let reno = 1.2 / self.loss.sqrt() / self.rtt.as_secs_f64();
-        let needed = LOSSES / self.loss / reno.min(path / flows);
-        let sent = (OVER_RENO * reno * flows).min(path);
-        needed.min(MOST_PATIENCE).min(MOST_PACKETS / sent)
+        let rtt = self.rtt.as_secs_f64();
+        // A congestion control without a formula is taken for CUBIC.
+        let window = response::window(self.congestion(), self.loss, rtt)
+            .unwrap_or_else(|| response::cubic_window(self.loss, rtt));
+        let of_one = (window / rtt).min(self.packets_per_second() / flows);
+        let needed = LOSSES / self.loss / of_one;
+        needed.min(MOST_PATIENCE).min(MOST_PACKETS / (of_one * flows))
+    }
+
+    /// How long the flows may send on a full path, s, for a run of at most thirty million packets.
+    pub fn most_seconds(&self) -> f64 {
+        MOST_PACKETS / self.packets_per_second()
     }
 
     /// Queue of the bottleneck, bytes as the rate counts them.
@@ -420,8 +426,10 @@ mod tests {
         let slow = Outline::new(Rate::mbit(10), Time::ms(10), "6.12");
         assert_eq!(Outline { loss: 1e-3, ..slow.clone() }.lasts(), Time::secs(25));
         assert_eq!(Outline { loss: 1e-6, ..slow }.lasts(), Time::secs(600));
-        // Reno: 379 packets in 80 ms are 4743 a second, so 20 losses of 1e-5 need 421.6 s
-        assert_eq!(Outline { loss: 1e-5, ..ten_gigabit() }.lasts(), Time::secs(422));
+        // CUBIC: 892 packets in 80 ms are 11,145 a second, so 20 losses of 1e-5 need 179.5 s; Reno's 379 need 421.6 s
+        let lossy = Outline { loss: 1e-5, ..ten_gigabit() };
+        assert_eq!(lossy.lasts(), Time::secs(180));
+        assert_eq!(Outline { congestion: Some("reno".into()), ..lossy }.lasts(), Time::secs(422));
     }
 
     #[test]

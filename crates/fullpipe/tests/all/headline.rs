@@ -37,10 +37,7 @@ fn a_busy_cpu_comes_before_the_ring_that_it_empties_too_late() {
     let bulk = "[[flow]]\nname = \"bulk\"\nbytes = \"33MB\"\n";
     let slow = ", rx_ring = \"64 descriptors\", cpu = { receive = \"30us/packet\" }";
     let own = headline(&hosts("10Gbit", 200, slow, bulk));
-    contains(
-        &own,
-        &["The CPU of receiver", "% of the time, and the receive ring of receiver has 64"],
-    );
+    contains(&own, &["the CPU of receiver is busy", "and the receive ring of receiver has 64"]);
     contains(&own, &["Give receiver less work for each packet", "ethtool -G rx"]);
     assert_eq!(own.setting.expect("a setting").name, "CPU");
 
@@ -75,6 +72,21 @@ fn flows_that_never_meet_do_not_share() {
     assert_ne!(needed(&beside), needed(one));
 }
 
+/// A short flow, and a program that writes next to nothing, take no part of the path from a large one.
+#[test]
+fn small_flows_do_not_share() {
+    let one = "[[flow]]\nname = \"large\"\nbytes = \"200MB\"\n";
+    let needed = |text: &str| {
+        let own = headline(&path("1Gbit", 100_000, text));
+        own.setting.expect("a setting").needed.expect("a value")
+    };
+    let short = "[[flow]]\nname = \"short\"\nbytes = \"1MB\"\n";
+    let chat = "[[flow]]\nname = \"chat\"\nduration = \"9s\"\napp = { kind = \"rate\", rate = \"8kbit\" }\n";
+    for beside in [short, chat] {
+        assert_eq!(needed(&format!("{one}{beside}")), needed(one));
+    }
+}
+
 /// A round trip of 3 s: the SYN is sent again although nothing is lost.
 #[test]
 fn a_long_round_trip_is_no_lost_syn() {
@@ -91,20 +103,28 @@ fn a_long_round_trip_is_no_lost_syn() {
     contains(&own, &["FAILED: no data arrived", "the run ends before the handshake does"]);
 }
 
+/// Six of ten packets of the handshake are lost: it takes more than the round trip and a second.
+#[test]
+fn a_lost_syn_is_said() {
+    let lossy = "loss = 0.6\n[[flow]]\nname = \"one\"\nbytes = \"1kB\"\n";
+    let own = headline(&path("100Mbit", 3_000_000, lossy));
+    contains(&own, &["SYN or SYN-ACK between sender and receiver is lost", "loss drops packets"]);
+}
+
 /// A program that gets what it asks for is as asked; one that the path keeps below that is not.
 #[test]
-fn a_slow_reader_is_as_asked_only_at_its_rate() {
-    let reader = |rate: &str| {
-        path(
-            "1Gbit",
-            20_000,
-            &format!(
-                "[[flow]]\nname = \"bulk\"\nduration = \"20s\"\nreader = {{ rate = \"{rate}\" }}\n"
-            ),
-        )
-    };
-    let own = headline(&reader("100Mbit"));
-    contains(&own, &["The program on receiver", "it reads too slowly at 100 Mb/s"]);
+fn a_program_is_as_asked_only_at_its_rate() {
+    let flow = "[[flow]]\nname = \"bulk\"\nduration = \"20s\"\n";
+    let reader = format!("{flow}reader = {{ rate = \"100Mbit\" }}\n");
+    let own = headline(&path("1Gbit", 20_000, &reader));
+    contains(&own, &["The program on receiver", "it reads no faster than 100 Mb/s"]);
+    assert_eq!(own.grade, Grade::AsAsked, "{}", own.text);
+    let own = headline(&path("1Gbit", 20_000, &format!("loss = 1e-3\n{reader}")));
+    assert_eq!(own.grade, Grade::Below, "{}", own.text);
+
+    let writer = format!("{flow}app = {{ kind = \"rate\", rate = \"100Mbit\" }}\n");
+    let own = headline(&path("1Gbit", 200_000, &writer));
+    contains(&own, &["The program on sender", "it writes no more than 100 Mb/s"]);
     assert_eq!(own.grade, Grade::AsAsked, "{}", own.text);
 }
 
@@ -112,10 +132,13 @@ fn a_slow_reader_is_as_asked_only_at_its_rate() {
 #[test]
 fn beyond_the_largest_window_both_sysctls_and_connections_are_named() {
     let own = headline(&path("100Gbit", 100_000, "[[flow]]\nname = \"bulk\"\nduration = \"4s\"\n"));
-    contains(
-        &own,
-        &["TCP's window ends at 1 GiB: 2 connections fill this path", "tcp_wmem of sender to"],
-    );
+    let ends = "TCP's window ends at 1 GiB";
+    contains(&own, &[&format!("{ends}: 2 connections fill this path"), "tcp_wmem of sender to"]);
+
+    // Four flows of which each would need more: the whole path is meant.
+    let four = "[[flow]]\nname = \"bulk\"\ncount = 4\nduration = \"4s\"\n";
+    let own = headline(&path("400Gbit", 100_000, four));
+    contains(&own, &[&format!("{ends}: 5 connections fill this path")]);
 }
 
 /// A flow that carries next to nothing beside a large one is said.
@@ -143,5 +166,45 @@ fn a_cause_of_less_than_half_a_life_is_not_alone() {
     let flow = "[[flow]]\nname = \"bulk\"\nbytes = \"40MB\"\n";
     let own = headline(&path("1Gbit", 100_000, flow));
     assert!(own.limit_share.expect("a share") < 0.5, "{}", own.text);
-    contains(&own, &["% of its life, "]);
+    contains(&own, &["% of its life: ", " (next: "]);
+}
+
+/// A flow that gets nothing beside one that gets the path.
+#[test]
+fn a_starved_flow_is_said() {
+    let flows = "[[flow]]\nname = \"large\"\nduration = \"5s\"\n\
+                 [[flow]]\nname = \"late\"\nstart = \"4.9s\"\nduration = \"10s\"\n";
+    let text = path("100Mbit", 200_000, flows).replace("60s", "5s");
+    contains(&headline(&text), &["1 more got nothing"]);
+}
+
+/// 50 of 100 Mb/s are UDP's: the link is not always full, but they take what is missing.
+#[test]
+fn datagrams_beside_a_flow_are_named() {
+    let rest = "[[datagrams]]\nname = \"u\"\nkind = \"udp\"\nsize = \"1400B\"\nrate = \"50Mbit\"\n\
+                duration = \"20s\"\n[[flow]]\nname = \"bulk\"\nbytes = \"16MB\"\n";
+    contains(&headline(&path("100Mbit", 50_000, rest)), &["datagrams take 50 Mb/s of it"]);
+}
+
+/// A run that saw one loss of 1e-5 says nothing about a longer one.
+#[test]
+fn a_rate_before_the_losses_is_none() {
+    let flow = |lasts: &str| {
+        let bulk = format!("loss = 1e-5\n[[flow]]\nname = \"bulk\"\nduration = \"{lasts}\"\n");
+        path("10Gbit", 80_000, &bulk).replace("60s", "300s")
+    };
+    let short = headline(&flow("8s"));
+    contains(&short, &["so far: a longer run shows what its losses do", "73 flows fill the path"]);
+    assert!(!short.text.contains("more time does not help"), "{}", short.text);
+    let long = headline(&flow("180s"));
+    contains(&long, &["Drops at loss", "use parallel flows"]);
+    assert!(!long.text.contains("so far"), "{}", long.text);
+}
+
+/// Buffers that are too small in front of a short queue: pacing is part of the cure.
+#[test]
+fn a_short_queue_behind_small_buffers_is_named() {
+    let rest = "queue = { limit = \"2MB\" }\n[[flow]]\nname = \"bulk\"\nduration = \"8s\"\n";
+    let own = headline(&path("10Gbit", 80_000, rest));
+    contains(&own, &["The queue of link (2 MB) is short: also pace the flow at 9,132 Mb/s"]);
 }

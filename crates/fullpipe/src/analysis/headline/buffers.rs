@@ -1,12 +1,14 @@
 //! Send buffer and receive window: who set them, what they allow, what the path needs.
 
 use super::super::document::AskedBy;
-use super::super::settings::{Buffer, FlowSettings};
+use super::super::settings::{Buffer, Memory};
 use super::Context;
 use super::causes::Cause;
+use super::drops::paced;
 use super::explained::{Explained, valued};
 use super::subject::One;
 use super::words::{bits, bytes, percent};
+use crate::advice::sizing::SHALLOW;
 
 /// Largest window without the window scale option (RFC 7323, section 2.1), bytes.
 const UNSCALED: u64 = 65_535;
@@ -21,7 +23,7 @@ struct Side<'a> {
     kernel: &'a str,
     buffer: &'a Buffer,
     /// Memory that fills the path.
-    needs: Option<u64>,
+    needs: Option<Memory>,
     /// Option by which a program asks.
     option: &'static str,
     /// Sysctl that bounds what it may ask for.
@@ -37,7 +39,7 @@ impl<'a> Side<'a> {
             host: &one.meta.hosts[0],
             kernel: &own.kernels[0],
             buffer: &own.send,
-            needs: own.needs.map(|needs| needs.send),
+            needs: one.needs.map(|needs| needs.send),
             option: "SO_SNDBUF",
             most: "net.core.wmem_max",
             tuned: "net.ipv4.tcp_wmem",
@@ -50,7 +52,7 @@ impl<'a> Side<'a> {
             host: &one.meta.hosts[1],
             kernel: &own.kernels[1],
             buffer: &own.receive,
-            needs: own.needs.map(|needs| needs.receive),
+            needs: one.needs.map(|needs| needs.receive),
             option: "SO_RCVBUF",
             most: "net.core.rmem_max",
             tuned: "net.ipv4.tcp_rmem",
@@ -59,7 +61,7 @@ impl<'a> Side<'a> {
 
     /// Memory that the path needs, where the buffer allows less.
     fn missing(&self) -> Option<u64> {
-        self.needs.filter(|needs| *needs > self.buffer.allows())
+        self.needs.filter(|needs| needs.least > self.buffer.allows()).map(|needs| needs.advised)
     }
 
     /// ", the path needs 202 MB (Linux 6.1)"
@@ -77,8 +79,9 @@ impl<'a> Side<'a> {
 
     /// "the maximum of net.ipv4.tcp_wmem of sender to 160 MiB", where the autotuned buffer is too small.
     fn raise(&self) -> Option<String> {
-        let needs = self.needs.filter(|needs| *needs > self.buffer.tuned)?;
-        Some(format!("the maximum of {} of {} to {}", self.tuned, self.host, bytes(needs)))
+        let needs = self.needs.filter(|needs| needs.least > self.buffer.tuned)?;
+        let to = bytes(needs.advised);
+        Some(format!("the maximum of {} of {} to {to}", self.tuned, self.host))
     }
 
     /// What to do where a program asks for a buffer.
@@ -103,7 +106,7 @@ impl<'a> Side<'a> {
 
     /// What to do where a sysctl cuts what a program asks for: it may get more, must ask for enough, or asks for none.
     fn ask_for_more(&self, asked: u64, raise: &str) -> String {
-        let enough = self.needs.is_none_or(|needs| asked.saturating_mul(2) >= needs);
+        let enough = self.needs.is_none_or(|needs| asked.saturating_mul(2) >= needs.least);
         let ask =
             if enough { String::new() } else { format!(" and let the program ask for {raise}") };
         let none = self.raise().map_or(String::new(), |raise| format!(" and set {raise}"));
@@ -121,7 +124,7 @@ impl<'a> Side<'a> {
             None if self.needs.is_none() => explained
                 .because(format!("{} allows {allows}{}", self.tuned, self.needed()))
                 .setting(valued((self.tuned, self.host), allows, None, AskedBy::Sysctl)),
-            None if needed.is_none() => explained
+            None if needed.is_none() => Explained { grows: true, ..explained }
                 .because(format!(
                     "{} allows {allows}, which is enough, but autotuning has not grown it yet{}",
                     self.tuned,
@@ -166,22 +169,51 @@ pub fn send(context: &Context, cause: &Cause) -> Explained {
     let one = context.most(cause);
     let side = Side::send(one);
     let who = format!("The send buffer of {}", side.host);
-    let explained = side.explain(Explained::new(who, cause.place.clone()));
-    let cure =
-        explained.cure.clone().or_else(|| raise(&one.meta.settings, &[side, Side::receive(one)]));
+    let explained = with_loss(one, side.explain(Explained::new(who, cause.place.clone())));
+    let cure = explained.cure.clone().or_else(|| raise(context, one, &[side, Side::receive(one)]));
     Explained { cure, ..explained }
 }
 
 /// Sysctls to raise, all that are too small; the window's bound of TCP where that is less than the path needs.
-fn raise(settings: &FlowSettings, sides: &[Side]) -> Option<String> {
+fn raise(context: &Context, one: &One, sides: &[Side]) -> Option<String> {
+    let beyond = then_the_loss(one, " then").or_else(|| then_the_queue(context, one));
     let tuned = sides.iter().filter(|side| side.buffer.asked.is_none());
     let all: Vec<String> = tuned.filter_map(Side::raise).collect();
     let set = (!all.is_empty()).then(|| format!("Set {}", all.join(", and ")));
-    let bound = settings.needs?.connections.map(|n| {
+    let bound = one.needs?.connections.map(|n| {
         format!("TCP's window ends at 1 GiB: {n} connections fill this path, one does not")
     });
-    let parts: Vec<String> = [set, bound].into_iter().flatten().collect();
+    let parts: Vec<String> = [set, bound, beyond].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(". "))
+}
+
+/// A buffer that grows still, on a path that loses packets: the loss ends that soon.
+fn with_loss(one: &One, explained: Explained) -> Explained {
+    match then_the_loss(one, "").filter(|_| explained.grows) {
+        Some(loss) => explained.cure(loss),
+        None => explained,
+    }
+}
+
+/// What random loss leaves of the flow when its buffers are large enough.
+fn then_the_loss(one: &One, then: &str) -> Option<String> {
+    let lossy = one.needs?.lossy?;
+    Some(format!(
+        "The loss{then} holds a flow at about {}: {} flows fill the path",
+        bits(lossy.rate),
+        crate::numbers::count(lossy.flows)
+    ))
+}
+
+/// That the flow will overflow a short queue in front of the path's bottleneck when its buffers are large enough.
+fn then_the_queue(context: &Context, one: &One) -> Option<String> {
+    let needs = one.needs?;
+    let product = needs.window.saturating_mul(needs.sharing) as f64;
+    let stage = context.stage(&context.subject.allowed?.place)?;
+    let queue = stage.capacity.filter(|_| stage.unit == "byte")?;
+    ((queue as f64) < SHALLOW * product).then(|| {
+        format!("The queue of {} ({}) is short: also {}", stage.name, bytes(queue), paced(context))
+    })
 }
 
 /// An exhausted receive window: scaling that was not agreed, a slow reader, or a small buffer.
@@ -193,11 +225,12 @@ pub fn receive(context: &Context, cause: &Cause) -> Explained {
     if let Some(host) = one.meta.settings.without_scaling.first() {
         return unscaled(explained, &side, host);
     }
-    if let Some(unread) = unread(context, one, cause) {
+    let unread = unread(context, one, cause);
+    if unread.is_some() || one.reaches(one.meta.settings.reader) {
         return slow_reader(explained, one, unread);
     }
     if let Some(grown) = still_grows(context, one) {
-        return explained
+        return Explained { grows: true, ..explained }
             .because(format!(
                 "it has grown to {} so far, {} allows {} of memory{}",
                 bytes(grown),
@@ -216,9 +249,8 @@ pub fn receive(context: &Context, cause: &Cause) -> Explained {
                 AskedBy::Sysctl,
             ));
     }
-    let explained = side.explain(explained);
-    let cure =
-        explained.cure.clone().or_else(|| raise(&one.meta.settings, &[side, Side::send(one)]));
+    let explained = with_loss(one, side.explain(explained));
+    let cure = explained.cure.clone().or_else(|| raise(context, one, &[side, Side::send(one)]));
     Explained { cure, ..explained }
 }
 
@@ -242,15 +274,15 @@ fn unscaled(explained: Explained, side: &Side, host: &str) -> Explained {
         ))
 }
 
-fn slow_reader(explained: Explained, one: &One, unread: f64) -> Explained {
-    let rate = one.meta.settings.reader.map_or(String::new(), |rate| format!(" at {}", bits(rate)));
+fn slow_reader(explained: Explained, one: &One, unread: Option<f64>) -> Explained {
+    let rate =
+        one.meta.settings.reader.map_or(String::new(), |rate| format!(" than {}", bits(rate)));
     let host = &one.meta.hosts[1];
     let as_asked = one.reaches(one.meta.settings.reader);
+    let waits = unread
+        .map_or(String::new(), |share| format!(", {} of the window waits unread", percent(share)));
     Explained { who: format!("The program on {host}"), as_asked, ..explained }
-        .because(format!(
-            "it reads too slowly{rate}, {} of the window waits unread",
-            percent(unread)
-        ))
+        .because(format!("it reads no faster{rate}{waits}"))
         .cure("Make the program read faster: larger buffers do not help")
         .setting(valued(("read()", host), "slow".into(), None, AskedBy::Program))
 }
@@ -274,8 +306,8 @@ fn window(context: &Context, one: &One) -> Option<u64> {
 /// The largest window, where autotuning did not reach what the sysctl and the path allow.
 fn still_grows(context: &Context, one: &One) -> Option<u64> {
     let own = &one.meta.settings;
-    let (needs, window) = (own.needs?, window(context, one)?);
-    let share = needs.window as f64 / needs.receive as f64;
+    let (needs, window) = (one.needs?, window(context, one)?);
+    let share = needs.window as f64 / needs.receive.advised as f64;
     let allows = (own.receive.tuned as f64 * share).min(needs.window as f64);
     (own.receive.asked.is_none() && (window as f64) < GROWN * allows).then_some(window)
 }

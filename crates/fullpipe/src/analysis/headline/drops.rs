@@ -1,10 +1,11 @@
 //! Places that drop or mark packets and so keep cwnd small, and a way back that holds up the ACKs.
 
 use super::super::document::{AskedBy, Stage};
+use super::Context;
 use super::causes::Cause;
 use super::explained::{Explained, setting, valued};
+use super::host::less_work;
 use super::words::{bits, bytes, ms, percent};
-use super::{Context, host};
 use crate::advice::sizing::PACED_SHARE;
 use crate::numbers;
 
@@ -20,19 +21,31 @@ pub fn cut(context: &Context, cause: &Cause) -> Explained {
         ..Explained::new(format!("{what} at {place}"), Some(place.clone()))
     };
     let explained = without_sack(context, cause, by_kind(context, cause, stage, plain));
-    match busy_cpu(context, cause) {
-        Some(end) => host::overrun(context, cause, end, explained),
+    match busy_cpu(context, cause).filter(|_| OVERRUN.contains(&&stage.kind[..])) {
+        Some(share) => overrun(context, cause, share, explained),
         None => explained,
     }
 }
 
+/// Kinds of stages that overflow because a CPU empties them too late.
+const OVERRUN: [&str; 2] = ["rx_ring", "backlog"];
+
 /// Share of the time from which on a CPU is the reason for what is dropped.
 const BUSY: f64 = 0.9;
 
-/// The busy CPU of the flow; 0: the sender's, 1: the receiver's.
-fn busy_cpu(context: &Context, cause: &Cause) -> Option<usize> {
-    let cpu = context.most(cause).flow.cpu?;
-    [cpu.sender, cpu.receiver].iter().position(|share| *share >= BUSY)
+/// Share of the time in which the receiver's CPU works, where that is nearly all of it.
+fn busy_cpu(context: &Context, cause: &Cause) -> Option<f64> {
+    context.most(cause).flow.cpu.map(|cpu| cpu.receiver).filter(|share| *share >= BUSY)
+}
+
+/// Drops in front of a busy CPU: less work for it is the first cure, more room the second.
+fn overrun(context: &Context, cause: &Cause, busy: f64, dropped: Explained) -> Explained {
+    let host = &context.most(cause).meta.hosts[1];
+    let because = format!("the CPU of {host} is busy {} of the time", percent(busy));
+    let because =
+        dropped.because.iter().fold(because, |first, then| format!("{first}, and {then}"));
+    let cure = dropped.cure.iter().fold(less_work(host), |first, then| format!("{first}. {then}"));
+    dropped.because(because).cure(cure).setting(setting("CPU", host, AskedBy::Device))
 }
 
 /// Losses are worse without SACK: the flow spends its life on repairs.
@@ -84,7 +97,7 @@ pub fn host_of(place: &str) -> &str {
 
 /// Window that the path needs of a flow, bytes.
 fn window(context: &Context, cause: &Cause) -> Option<u64> {
-    context.most(cause).meta.settings.needs.map(|needs| needs.window.saturating_mul(needs.sharing))
+    context.most(cause).needs.map(|needs| needs.window.saturating_mul(needs.sharing))
 }
 
 /// The window in full packets.
@@ -116,7 +129,7 @@ fn policer(context: &Context, cause: &Cause, plain: Explained) -> Explained {
 }
 
 /// The pace that `fullpipe plan` advises, too: each flow's part of the path in payload, and a little less.
-fn paced(context: &Context) -> String {
+pub fn paced(context: &Context) -> String {
     let subject = context.subject;
     let whose = if subject.flows.len() == 1 { "the flow" } else { "each flow" };
     let rate = subject.allowed_mbit().map_or("just below its part of the path".into(), |allowed| {
@@ -131,15 +144,27 @@ fn paced(context: &Context) -> String {
 fn random(context: &Context, cause: &Cause, stage: &Stage, plain: Explained) -> Explained {
     let host = &context.most(cause).meta.hosts[0];
     let came = stage.entered.saturating_add(stage.dropped).max(1);
-    let lost = percent(stage.dropped as f64 / came as f64);
+    let lost = share_of(stage.dropped, came);
     plain
-        .because(format!("{lost} of the packets are lost by chance, not by a full queue"))
+        .because(format!("{lost} lost by chance, not by a full queue"))
         .cure(
-            "Repair that link, or use a congestion control that does not take loss for \
-            congestion (net.ipv4.tcp_congestion_control = bbr); buffers do not help",
+            "Repair that link, use parallel flows, or a congestion control that does not take \
+            loss for congestion (net.ipv4.tcp_congestion_control = bbr); socket buffers do not help",
         )
         .setting(setting("net.ipv4.tcp_congestion_control", host, AskedBy::Sysctl))
 }
+
+/// "0.1 % of the packets are", or of rare ones "1 of 95,000 packets is".
+fn share_of(lost: u64, came: u64) -> String {
+    let share = lost as f64 / came as f64;
+    match share >= RARE {
+        true => format!("{} of the packets are", percent(share)),
+        false => format!("1 of {} packets is", numbers::count(came / lost.max(1))),
+    }
+}
+
+/// Below this share a loss is said as one of so many packets.
+const RARE: f64 = 1e-3;
 
 /// A delay, like netem, that holds only so many packets.
 fn held(context: &Context, cause: &Cause, stage: &Stage, plain: Explained) -> Explained {

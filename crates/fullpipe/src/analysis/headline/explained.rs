@@ -21,6 +21,8 @@ pub struct Explained {
     pub queue_ms: Option<f64>,
     /// Whether the flow is as fast as somebody asked for.
     pub as_asked: bool,
+    /// Whether the flow still grows, so that a longer transfer is faster.
+    pub grows: bool,
 }
 
 impl Default for Explained {
@@ -34,6 +36,7 @@ impl Default for Explained {
             setting: None,
             queue_ms: None,
             as_asked: false,
+            grows: false,
         }
     }
 }

@@ -22,6 +22,12 @@ const FILLED: f64 = 0.97;
 /// Words for a cause. A full path has no cure, but a buffer that keeps the last part of it back has.
 pub fn explain(context: &Context, cause: &Cause, grade: Grade) -> Explained {
     let explained = in_words(context, cause, grade);
+    // A buffer that lets the flow fill the path has grown.
+    let is_grown = explained.grows && matches!(grade, Grade::Full | Grade::Late);
+    let explained = match is_grown {
+        true => Explained { because: None, ..explained }.cure("Set nothing"),
+        false => explained,
+    };
     let is_filled = context.subject.share().is_none_or(|share| share >= FILLED);
     let is_buffer = matches!(&cause.limit[..], "send_buffer" | "receive_window");
     let is_small = explained.setting.as_ref().is_some_and(|own| own.needed.is_some());
@@ -71,8 +77,7 @@ fn link(context: &Context, cause: &Cause, grade: Grade) -> Explained {
 
     let busy = Explained { does: "is full and holds", ..Explained::new(who, cause.place.clone()) };
     if grade != Grade::Full && grade != Grade::Late {
-        // A link with idle times has room for more: it is not others that take the rest.
-        return if cause.share < FULL { busy } else { others(context, busy) };
+        return others(context, cause, busy);
     }
     match standing_queue(context, &place) {
         None => busy,
@@ -95,7 +100,7 @@ fn link(context: &Context, cause: &Cause, grade: Grade) -> Explained {
 }
 
 /// Others, small packets or repetitions take the rest of a busy link.
-fn others(context: &Context, busy: Explained) -> Explained {
+fn others(context: &Context, cause: &Cause, busy: Explained) -> Explained {
     let run = context.run;
     let flows = &context.subject.flows;
     let resent = total(flows.iter().map(|one| one.flow.retransmitted_segments));
@@ -104,6 +109,8 @@ fn others(context: &Context, busy: Explained) -> Explained {
     let udp: f64 = run.datagrams.iter().filter_map(|own| own.mean_mbit).sum();
     let why = match () {
         () if udp > 0.0 => format!("datagrams take {} of it", crate::numbers::rate(udp)),
+        // The link has room for more at other times.
+        () if cause.share < FULL => return busy,
         () if again > 0.05 => "much of what it carries is sent again".into(),
         () => "other packets, or packets that are not full, take the rest of it".into(),
     };

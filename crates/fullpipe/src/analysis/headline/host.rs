@@ -35,25 +35,16 @@ pub fn cpu(context: &Context, cause: &Cause, end: usize) -> Explained {
     });
     Explained::new(format!("The CPU of {host}"), cause.place.clone().or_else(|| Some(host.clone())))
         .because(busy)
-        .cure(format!(
-            "Give {host} less work for each packet: a larger MTU, TSO and GRO, \
-            larger writes, or more CPUs and flows"
-        ))
+        .cure(less_work(host))
         .setting(setting("CPU", host, AskedBy::Device))
 }
 
-/// A busy CPU behind drops: the first reason is the CPU, the place that overflows the second one.
-pub fn overrun(context: &Context, cause: &Cause, end: usize, dropped: Explained) -> Explained {
-    let own = cpu(context, cause, end);
-    let join = |first: &Option<String>, then: &Option<String>, by: &str| {
-        let parts: Vec<&str> = [first, then].into_iter().flatten().map(String::as_str).collect();
-        parts.join(by)
-    };
-    Explained {
-        because: Some(join(&own.because, &dropped.because, ", and ")),
-        cure: Some(join(&own.cure, &dropped.cure, ". ")),
-        ..own
-    }
+/// The cure of a busy CPU.
+pub fn less_work(host: &str) -> String {
+    format!(
+        "Give {host} less work for each packet: a larger MTU, TSO and GRO, larger writes, or more CPUs \
+         and flows"
+    )
 }
 
 /// The host's own queue has no room.
@@ -161,7 +152,7 @@ pub fn connecting(context: &Context, cause: &Cause) -> Explained {
     let took = established.map(|event| event.time.saturating_sub(one.meta.start));
     let waited = took.unwrap_or_else(|| context.lives.end.saturating_sub(one.meta.start));
     // A round trip of more than a second has its SYN sent again, too, and nothing is lost.
-    let in_time = SYN_AGAIN.max(one.meta.base_rtt.map_or(Time::ZERO, |rtt| rtt + Time(rtt.0 / 2)));
+    let in_time = one.meta.base_rtt.unwrap_or_default() + SYN_AGAIN;
     if waited < in_time {
         let (why, cure) = match took {
             Some(_) => (

@@ -94,6 +94,7 @@ fn said(grade: Grade, text: String) -> Headline {
         rate_mbit: None,
         allowed_mbit: None,
         share: None,
+        cause: None,
         limit: None,
         limit_share: None,
         place: None,
@@ -119,14 +120,18 @@ fn of_flows(context: &Context) -> Headline {
         cause
             .map(|cause| sentence(context, cause, &explained, second(&all, cause, grade)))
             .unwrap_or_default(),
-        explained.cure.unwrap_or_default(),
-        plateau(context, grade),
+        explained.cure.clone().unwrap_or_default(),
+        too_few(context, cause).unwrap_or_else(|| match explained.grows && grade != Grade::Late {
+            true => String::new(),
+            false => plateau(context, grade),
+        }),
         each(subject),
     ]);
     Headline {
         rate_mbit: Some(subject.rate),
         allowed_mbit: subject.allowed_mbit(),
         share: subject.share(),
+        cause: cause.map(|cause| does(context, cause, &explained)),
         limit: cause.map(|cause| cause.limit.clone()),
         limit_share: cause.map(|cause| cause.share),
         place: explained.place,
@@ -164,6 +169,12 @@ fn chosen(grade: Grade, all: &[Cause]) -> Option<&Cause> {
     };
     match grade {
         Grade::Full => busy.next(),
+        // The start alone is missing.
+        Grade::Late
+            if all.first().is_some_and(|own| own.limit == full::LINK && own.share >= LATE) =>
+        {
+            all.first()
+        }
         Grade::Failed => all.first(),
         _ => busy.clone().find(explains).or(busy.next()).or(all.first()),
     }
@@ -189,27 +200,30 @@ fn reached(context: &Context, grade: Grade) -> String {
     }
 }
 
-/// "The send buffer of sender stops the flow 98 % of its life: ..."
-fn sentence(context: &Context, cause: &Cause, explained: &Explained, second: String) -> String {
+/// "The send buffer of sender stops the flow 98 % of its life".
+fn does(context: &Context, cause: &Cause, explained: &Explained) -> String {
     let (flows, life) = match context.subject.flows.len() {
         1 => ("the flow", "its life"),
         _ => ("the flows", "their lives"),
     };
     let share = percent(cause.share);
-    let mut text = format!("{} {} {flows} {share} of {life}", explained.who, explained.does);
-    text += &second;
-    if let Some(because) = &explained.because {
-        text += &format!(": {because}");
-    }
-    text
+    format!("{} {} {flows} {share} of {life}", explained.who, explained.does)
 }
 
+/// What a cause does, why, and the next one.
+fn sentence(context: &Context, cause: &Cause, explained: &Explained, second: String) -> String {
+    let because = explained.because.as_ref().map_or(String::new(), |why| format!(": {why}"));
+    does(context, cause, explained) + &because + &second
+}
+
+/// A link that is busy for this share of the flows' lives is what a path that is full in the end is about.
+const LATE: f64 = 0.8;
 /// Share of a flow's life below which a cause is one of several.
 const ALONE: f64 = 0.5;
 /// Share of a flow's life from which on another cause is worth a word.
 const WORTH: f64 = 0.1;
 
-/// ", receive window 20 %": the next cause, where the first one holds for less than half of the time, or is a link that is
+/// " (next: receive window 20 %)": the next cause, where the first one holds for less than half of the time, or is a link that is
 /// not always busy.
 fn second(all: &[Cause], first: &Cause, grade: Grade) -> String {
     let others = all.iter().filter(|cause| *cause != first && !is_quiet(&cause.limit));
@@ -217,7 +231,23 @@ fn second(all: &[Cause], first: &Cause, grade: Grade) -> String {
     let is_one_of_several = |next: &&Cause| first.share < ALONE && next.share >= WORTH;
     let is_idle_link = first.limit == full::LINK && first.share < FULL && grade != Grade::Full;
     let next = next.filter(|next| is_idle_link || is_one_of_several(next));
-    next.map_or(String::new(), |next| format!(", {} {}", next.named(), percent(next.share)))
+    next.map_or(String::new(), |next| format!(" (next: {} {})", next.named(), percent(next.share)))
+}
+
+/// With fewer losses the rate is still start-up.
+const ENOUGH_LOSSES: u64 = 10;
+
+/// That the path has lost too few packets by chance to show what its losses do.
+fn too_few(context: &Context, cause: Option<&Cause>) -> Option<String> {
+    let is_lossy = context.subject.flows.iter().all(|one| one.meta.settings.loss > 0.0);
+    let is_cut = cause.is_some_and(|own| own.is_cut);
+    let stages = context.run.stages.iter().filter(|own| own.kind == "loss" && own.entered > 0);
+    let most = stages.max_by_key(|own| own.dropped)?;
+    (is_lossy && !is_cut && most.dropped < ENOUGH_LOSSES).then(|| {
+        let lost =
+            if most.dropped == 0 { "no packet".into() } else { numbers::packets(most.dropped) };
+        format!("{} has lost {lost} so far: a longer run shows what its losses do", most.name)
+    })
 }
 
 /// That a plateau is far below the path, or that the full rate comes late.
@@ -228,9 +258,10 @@ fn plateau(context: &Context, grade: Grade) -> String {
     };
     let reached = subject.only().and_then(|one| one.flow.time_to_plateau_s);
     let from = reached.map_or(String::new(), |at| format!(" from {} s on", numbers::short(at)));
-    let rate = numbers::rate(plateau);
+    // ACKs of a queue that drains come faster than the path carries.
+    let rate = numbers::rate(plateau.min(allowed));
     match grade {
-        Grade::Late => format!("The path is full{from}: {rate}"),
+        Grade::Late => format!("The path is full{from} ({rate}): the mean counts the start"),
         Grade::Below if subject.only().is_some_and(|one| lasts(one.flow, plateau)) => format!(
             "The rate settles at {rate}, {} of the path: more time does not help",
             percent(plateau / allowed)
@@ -251,12 +282,14 @@ fn each(subject: &Subject) -> String {
     let rates = || subject.flows.iter().map(|one| one.flow.mean_mbit);
     let (least, most) = (rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max));
     let many = (subject.flows.len() > 1).then(|| {
-        let range = format!("{} to {}", numbers::short(least), numbers::rate(most));
+        let (least, most) = (numbers::short(least), numbers::rate(most));
+        let is_one = most.starts_with(&format!("{least} "));
+        let range = if is_one { most } else { format!("{least} to {most}") };
         format!("{} flows, each {range}", subject.flows.len())
     });
     let faint = (subject.faint > 0)
         .then(|| format!("{} more carried less than 1 % of the largest", subject.faint));
-    let starved = (subject.starved > 0 && subject.flows.len() > 1)
+    let starved = (subject.starved > 0)
         .then(|| format!("{} more got nothing: use fewer flows at a time", subject.starved));
     let parts: Vec<String> = [many, faint, starved].into_iter().flatten().collect();
     parts.join("; ")

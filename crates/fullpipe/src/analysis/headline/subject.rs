@@ -2,7 +2,7 @@
 
 use super::super::document::{Flow, Run};
 use super::super::lookup::Lives;
-use super::super::settings::Allowed;
+use super::super::settings::{Allowed, Needs};
 use super::super::{FlowMeta, RunMeta};
 use super::words::total;
 use fullpipe_sim::config::Direction;
@@ -20,15 +20,20 @@ pub struct One<'a> {
     pub meta: &'a FlowMeta,
     /// What came of it.
     pub flow: &'a Flow,
+    /// Window and buffers that fill its part of the path.
+    pub needs: Option<Needs>,
 }
 
+/// A flow below this share of another one's rate takes no part of the path from it that counts.
+const SHARES: f64 = 0.1;
 /// Share of an asked rate from which on a flow has what was asked for.
 const AS_ASKED: f64 = 0.95;
 
 impl One<'_> {
-    /// Whether the flow is as fast as `asked`, bit/s of payload; no where nothing was asked.
+    /// Whether the flow is as fast as `asked`, bit/s of payload, in the mean or once it has grown; no where nothing was asked.
     pub fn reaches(&self, asked: Option<u64>) -> bool {
-        asked.is_some_and(|asked| self.flow.mean_mbit * 1e6 >= AS_ASKED * asked as f64)
+        let best = self.flow.plateau_mbit.unwrap_or(0.0).max(self.flow.mean_mbit);
+        asked.is_some_and(|asked| best * 1e6 >= AS_ASKED * asked as f64)
     }
 }
 
@@ -56,14 +61,18 @@ impl<'a> Subject<'a> {
             if forward && has_forward { Direction::Forward } else { Direction::Backward };
         let largest = of(meta, run, direction).map(|one| one.flow.bytes).max()?;
         let counts = |one: &One| one.flow.bytes as f64 >= COUNTS * largest as f64;
-        let flows: Vec<One> = of(meta, run, direction).filter(counts).collect();
-        let starved = of(meta, run, direction).filter(|one| one.flow.bytes == 0).count();
-        let all = of(meta, run, direction).count();
+        let mut flows: Vec<One> = of(meta, run, direction).filter(counts).collect();
+        let sharing: Vec<u32> = flows.iter().map(|one| together(one, &flows, lives)).collect();
+        for (one, sharing) in flows.iter_mut().zip(sharing) {
+            one.needs = one.meta.settings.needs(sharing);
+        }
+        let beside = || of(meta, run, direction).filter(|one| !counts(one));
+        let starved = beside().filter(|one| one.flow.bytes == 0).count();
         Some(Subject {
             rate: rate(&flows, lives),
             allowed: meta.way(direction).allowed.as_ref(),
             starved,
-            faint: (all - starved).saturating_sub(flows.len()),
+            faint: beside().count() - starved,
             flows,
         })
     }
@@ -98,13 +107,24 @@ impl<'a> Subject<'a> {
     }
 }
 
+/// Most flows that share the path at one moment of a flow's life, itself among them.
+fn together(own: &One, flows: &[One], lives: &Lives) -> u32 {
+    let life = |one: &One| &lives.flows[one.index];
+    let is_alive = |one: &One, at: Time| life(one).start <= at && at < life(one).end;
+    let weighs = |one: &&One| one.flow.mean_mbit >= SHARES * own.flow.mean_mbit;
+    let alive_at = |at: Time| flows.iter().filter(weighs).filter(|one| is_alive(one, at)).count();
+    // The number of living flows only grows where one starts.
+    let starts = flows.iter().map(|one| life(one).start).filter(|at| is_alive(own, *at));
+    starts.map(alive_at).max().map_or(1, |most| u32::try_from(most).unwrap_or(u32::MAX).max(1))
+}
+
 fn of<'a>(
     meta: &'a RunMeta,
     run: &'a Run,
     direction: Direction,
 ) -> impl Iterator<Item = One<'a>> + Clone {
     let all = meta.flows.iter().zip(&run.flows).enumerate();
-    let all = all.map(|(index, (meta, flow))| One { index, meta, flow });
+    let all = all.map(|(index, (meta, flow))| One { index, meta, flow, needs: None });
     all.filter(move |one| one.meta.direction == direction)
 }
 

@@ -38,7 +38,9 @@ fn badness(own: &Headline) -> f64 {
         Grade::Full | Grade::AsAsked => 0.0,
         Grade::Queue => 1.0,
         Grade::Late | Grade::Below | Grade::Lossy | Grade::CannotTell => 2.0,
-        Grade::Failed | Grade::NoTraffic | Grade::Partial => 4.0,
+        // A run that was cut short has no verdict: it is neither the worst nor the best.
+        Grade::Partial => 1.5,
+        Grade::Failed | Grade::NoTraffic => 4.0,
     };
     // A run that a program holds back is no worse for its share.
     let missing = if own.grade == Grade::AsAsked { 0.0 } else { 1.0 - own.share.unwrap_or(0.0) };
@@ -110,7 +112,10 @@ fn range(told: &[(&Run, &Headline)]) -> String {
         (least, most) if least == most => least,
         (least, most) => format!("{least} to {most}"),
     };
-    format!("{rates}{of} Mb/s ({shares})")
+    match of.is_empty() && highest > 0.0 {
+        true => format!("{shares} of what their paths allow"),
+        false => format!("{rates}{of} Mb/s ({shares})"),
+    }
 }
 
 /// Below this ratio two rates are alike.
@@ -119,7 +124,8 @@ const ALIKE: f64 = 1.02;
 /// The line above a comparison of two results: which is faster, and what holds each back.
 pub fn compared([a, b]: [Option<&Headline>; 2]) -> String {
     let held = |name: &str, own: Option<&Headline>| match own {
-        Some(own) => held_back(own).map_or(String::new(), |held| format!("{name}: {held}")),
+        Some(own) if own.grade.is_failure() => format!("{name}: {}", failure(own)),
+        Some(own) => own.cause.as_ref().map_or(String::new(), |cause| format!("{name}: {cause}")),
         None => format!("{name}: this result is older and has no headline"),
     };
     let rates = a.and_then(|own| own.rate_mbit).zip(b.and_then(|own| own.rate_mbit));
@@ -136,18 +142,23 @@ pub fn compared([a, b]: [Option<&Headline>; 2]) -> String {
         }
         _ => "a and b cannot be compared by rate".into(),
     };
-    sentences([first, held("a", a), held("b", b)])
+    sentences([first, paths([a, b]), held("a", a), held("b", b)])
 }
 
-/// "sender.send_buffer stops it 86 % of its life (net.ipv4.tcp_wmem of sender: 4 MiB)".
-fn held_back(own: &Headline) -> Option<String> {
-    let (place, share) = own.place.as_ref().zip(own.limit_share)?;
-    let does = if own.grade == Grade::Full { "is full and holds" } else { "stops" };
-    let setting = own.setting.as_ref().map_or(String::new(), |setting| {
-        let value = setting.value.as_ref().map_or(String::new(), |value| format!(": {value}"));
-        format!(" ({} of {}{value})", setting.name, setting.host)
-    });
-    Some(format!("{place} {does} it {} of its life{setting}", percent(share)))
+/// "FAILED: no data arrived".
+fn failure(own: &Headline) -> &str {
+    own.text.split(". ").next().unwrap_or_default()
+}
+
+/// That the paths of both sides allow different rates.
+fn paths(sides: [Option<&Headline>; 2]) -> String {
+    let [a, b] = sides.map(|own| own.and_then(|own| own.allowed_mbit));
+    match a.zip(b).filter(|(a, b)| (a / b).max(b / a) >= ALIKE) {
+        Some((a, b)) => {
+            format!("Their paths differ: a's allows {}, b's {}", numbers::rate(a), numbers::rate(b))
+        }
+        None => String::new(),
+    }
 }
 
 /// The headline of two documents as one, graded as the worse of both.
@@ -159,8 +170,6 @@ pub fn merged(a: &Document, b: &Document, comparison: &Comparison) -> Option<Hea
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::document::AskedBy;
-    use super::super::explained::valued;
     use super::*;
     use crate::report::terminal::sample;
 
@@ -224,17 +233,15 @@ mod tests {
 
     #[test]
     fn two_results_are_compared_by_their_rates() {
-        let of = |grade, rate, place: &str, share, setting| {
+        let of = |grade, rate, cause: &str| {
             let own = said(grade, format!("{rate} of 100 Mb/s."));
-            let (rate_mbit, limit_share) = (Some(rate), Some(share));
-            Headline { rate_mbit, place: Some(place.into()), limit_share, setting, ..own }
+            Headline { rate_mbit: Some(rate), cause: Some(cause.into()), ..own }
         };
-        let name = ("net.ipv4.tcp_wmem", "sender");
-        let wmem = valued(name, "4 MiB".into(), None, AskedBy::Sysctl);
-        let slow = of(Grade::Below, 3.0, "sender.send_buffer", 0.86, Some(wmem));
-        let fast = of(Grade::Full, 96.0, "link", 0.93, None);
-        let expected = "b is 32 times as fast as a: a 3 Mb/s, b 96 Mb/s. a: sender.send_buffer stops it 86 % of its life \
-             (net.ipv4.tcp_wmem of sender: 4 MiB). b: link is full and holds it 93 % of its life.";
+        let slow =
+            of(Grade::Below, 3.0, "The send buffer of sender stops the flow 86 % of its life");
+        let fast = of(Grade::Full, 96.0, "The link is full and holds the flow 93 % of its life");
+        let expected = "b is 32 times as fast as a: a 3 Mb/s, b 96 Mb/s. a: The send buffer of sender stops the \
+                        flow 86 % of its life. b: The link is full and holds the flow 93 % of its life.";
         assert_eq!(compared([Some(&slow), Some(&fast)]), expected);
         assert!(compared([Some(&fast), Some(&slow)]).starts_with("a is 32 times as fast as b"));
         assert!(compared([Some(&slow), Some(&slow)]).starts_with("a and b are equally fast"));

@@ -36,6 +36,10 @@ pub fn bytes(n: u64) -> String {
             return format!("{} {name}", n / unit);
         }
     }
+    // Sizes of sysctls, as they are advised.
+    if n >= MIB && n.is_multiple_of(64 * KIB) {
+        return format!("{} MiB", numbers::short(n as f64 / MIB as f64));
+    }
     let scaled = |unit: f64, name: &str| format!("{} {name}", numbers::short(n as f64 / unit));
     match n {
         n if n >= 1_000_000_000 => scaled(1e9, "GB"),

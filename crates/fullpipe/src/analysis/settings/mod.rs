@@ -5,10 +5,14 @@ mod of_plan;
 
 pub(super) use of_plan::{allowed, flow, places};
 
+use crate::advice::Demand;
+use crate::advice::sizing::{lossy_window, sizes, with_headroom};
+use crate::plan::{Question, plan};
+use fullpipe_sim::units::Rate;
 use std::collections::BTreeMap;
 
 /// Settings that act on one flow.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlowSettings {
     /// Kernels of the sending and the receiving host.
     pub kernels: [String; 2],
@@ -16,8 +20,12 @@ pub struct FlowSettings {
     pub send: Buffer,
     /// The receive buffer.
     pub receive: Buffer,
-    /// Memory and window that fill the path.
-    pub needs: Option<Needs>,
+    /// The path as the sending and the receiving host have it; `None` where it has no length.
+    pub ends: Option<[Question; 2]>,
+    /// Probability that the path loses a segment by chance, each independently; 0 where it has other losses.
+    pub loss: f64,
+    /// Congestion control.
+    pub congestion: String,
     /// Hosts that do not offer the window scale option.
     pub without_scaling: Vec<String>,
     /// Hosts that do not offer SACK.
@@ -30,6 +38,34 @@ pub struct FlowSettings {
     pub writer: Option<u64>,
     /// First ssthresh that the congestion control asks for, packets.
     pub first_ssthresh: Option<u32>,
+}
+
+impl FlowSettings {
+    /// Window and buffers with which one of `sharing` flows carries its part of the path's rate; `None` where the path is
+    /// out of the planner's bounds. `fullpipe plan` advises these sizes, too.
+    pub fn needs(&self, sharing: u32) -> Option<Needs> {
+        let [from, to] = self.ends?;
+        let own = Question { rate: Rate((to.rate.0 / u64::from(sharing)).max(1)), ..to };
+        let (own, whole) = (plan(&own).ok()?.window, plan(&to).ok()?.window);
+        let demand = |path: Question| Demand {
+            path,
+            flows: sharing,
+            loss: self.loss,
+            queue: None,
+            congestion: Some(self.congestion.clone()),
+        };
+        let send = sizes(&demand(from)).least.send;
+        let receive = sizes(&demand(to)).least.receive;
+        let in_flight = lossy_window(&demand(to)).filter(|packets| *packets < to.bdp_packets());
+        Some(Needs {
+            window: own.needed_bytes,
+            send: Memory::of(send),
+            receive: Memory::of(receive),
+            lossy: in_flight.map(|packets| Lossy::of(&to, packets)),
+            sharing: sharing.into(),
+            connections: own.bound.and(whole.bound).map(|bound| bound.flows),
+        })
+    }
 }
 
 /// A socket buffer.
@@ -60,14 +96,50 @@ impl Buffer {
 pub struct Needs {
     /// Window, bytes of payload.
     pub window: u64,
-    /// Send buffer, bytes of memory, with the headroom that is advised.
-    pub send: u64,
-    /// Receive buffer, bytes of memory, with the headroom that is advised.
-    pub receive: u64,
+    /// Send buffer.
+    pub send: Memory,
+    /// Receive buffer.
+    pub receive: Memory,
+    /// What random loss leaves of a flow, where that is less than the path.
+    pub lossy: Option<Lossy>,
     /// Flows that share the rate.
     pub sharing: u64,
-    /// Connections that fill the path, where TCP's largest window bounds one.
+    /// Connections that fill the path, where TCP's largest window is less than the flow needs.
     pub connections: Option<u64>,
+}
+
+/// Memory of a socket buffer, bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Memory {
+    /// The least that fills the flow's part of the path.
+    pub least: u64,
+    /// What is advised where less is allowed: the least with headroom.
+    pub advised: u64,
+}
+
+impl Memory {
+    fn of(least: u64) -> Memory {
+        Memory { least, advised: with_headroom(least) }
+    }
+}
+
+/// What random loss leaves of one flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lossy {
+    /// Rate of payload on average, bit/s.
+    pub rate: u64,
+    /// Flows that fill the path together.
+    pub flows: u64,
+}
+
+impl Lossy {
+    fn of(path: &Question, packets: f64) -> Lossy {
+        let per_round = packets * f64::from(path.mss()) * 8.0;
+        Lossy {
+            rate: (per_round / path.rtt.as_secs_f64()) as u64,
+            flows: (path.bdp_packets() / packets).ceil() as u64,
+        }
+    }
 }
 
 /// A pace that somebody asked for.

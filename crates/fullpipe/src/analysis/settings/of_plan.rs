@@ -1,12 +1,11 @@
 //! Settings, taken from a resolved scenario.
 
-use super::{Allowed, Buffer, FlowSettings, Needs, Pace, PlaceSettings, Places};
-use crate::advice::Demand;
-use crate::advice::sizing::{sizes, with_headroom};
-use crate::plan::{Question, kernel::Version, plan};
+use super::super::theory::losses;
+use super::{Allowed, Buffer, FlowSettings, Pace, PlaceSettings, Places};
+use crate::plan::{Question, kernel::Version};
 use crate::scenario::{App, Discipline, Element, Flow, MAX_PACING_RATE, Resolved, Station};
 use fullpipe_sim::config::Direction;
-use fullpipe_sim::units::{Framing, Rate, Time};
+use fullpipe_sim::units::{Framing, Rate};
 
 /// Name of the congestion controls' parameter.
 const INITIAL_SSTHRESH: &str = "initial_ssthresh";
@@ -24,7 +23,9 @@ pub(in crate::analysis) fn flow(run: &Resolved, flow: &Flow) -> FlowSettings {
         kernels: [from, to].map(|station| station.host.kernel.clone()),
         send: Buffer { asked: flow.sndbuf, most: send.wmem_max, tuned: send.tcp_wmem[2] },
         receive: Buffer { asked: flow.rcvbuf, most: receive.rmem_max, tuned: receive.tcp_rmem[2] },
-        needs: needs(run, flow),
+        ends: ends(run, flow),
+        loss: losses(way(run, flow.direction)).unwrap_or(0.0),
+        congestion: flow.congestion.name.to_string(),
         without_scaling: without(|own| own.host.sysctl.modelled.tcp_window_scaling),
         without_sack: without(|own| own.host.sysctl.modelled.tcp_sack),
         pace: pace(flow, from),
@@ -47,13 +48,12 @@ fn pace(flow: &Flow, from: Station) -> Option<Pace> {
     socket.into_iter().chain(qdisc).min_by_key(|pace| pace.rate)
 }
 
-/// Window and buffers with which a flow carries its part of the path's rate; none where the path has no length.
-fn needs(run: &Resolved, flow: &Flow) -> Option<Needs> {
+/// The path as both ends of a flow have it; none where the path has no length, or a host no version.
+fn ends(run: &Resolved, flow: &Flow) -> Option<[Question; 2]> {
     let way = allowed(run, flow.direction)?;
-    let sharing = together(run, flow);
-    let question = |rate: u64, station: Station| {
+    let question = |station: Station| {
         Some(Question {
-            rate: Rate(rate.max(1)),
+            rate: Rate(way.rate.max(1)),
             rtt: run.round_trip(flow),
             mtu: way.mtu,
             framing: framing(way.overhead),
@@ -62,36 +62,7 @@ fn needs(run: &Resolved, flow: &Flow) -> Option<Needs> {
         })
     };
     let [from, to] = run.hosts_of(flow);
-    let window = plan(&question(way.rate / u64::from(sharing), to)?).ok()?.window;
-
-    // `fullpipe plan` advises these sizes, too.
-    let least = |station: Station| {
-        let path = question(way.rate, station)?;
-        plan(&path).ok()?;
-        Some(
-            sizes(&Demand { path, flows: sharing, loss: 0.0, queue: None, congestion: None }).least,
-        )
-    };
-    Some(Needs {
-        window: window.needed_bytes,
-        send: with_headroom(least(from)?.send),
-        receive: with_headroom(least(to)?.receive),
-        sharing: sharing.into(),
-        connections: window.bound.map(|bound| bound.flows),
-    })
-}
-
-/// Most flows of one direction, `flow` among them, that are alive at one moment of its life. A flow that ends by its
-/// bytes counts as alive until the end.
-fn together(run: &Resolved, flow: &Flow) -> u32 {
-    let is_alive = |own: &Flow, at: Time| {
-        own.start <= at && own.duration.is_none_or(|lasts| at < own.start + lasts)
-    };
-    let beside = || run.flow.iter().filter(|other| other.direction == flow.direction);
-    let alive_at = |at: Time| beside().filter(|other| is_alive(other, at)).count();
-    // The number of living flows only grows where one starts.
-    let starts = beside().map(|other| other.start).filter(|at| is_alive(flow, *at));
-    starts.map(alive_at).max().map_or(1, |most| u32::try_from(most).unwrap_or(u32::MAX).max(1))
+    Some([question(from)?, question(to)?])
 }
 
 fn framing(overhead: u32) -> Framing {
@@ -99,13 +70,18 @@ fn framing(overhead: u32) -> Framing {
     all.into_iter().find(|framing| framing.overhead() == overhead).unwrap_or(Framing::EthernetWire)
 }
 
-/// Rate that a way allows: the least of its elements and of the cards that send into it.
-pub(in crate::analysis) fn allowed(run: &Resolved, direction: Direction) -> Option<Allowed> {
-    let elements = match direction {
+/// Elements of the path in one direction.
+fn way(run: &Resolved, direction: Direction) -> &[Element] {
+    match direction {
         Direction::Forward => &run.path.forward,
         Direction::Backward => &run.path.back,
-    };
-    let rated = elements.iter().filter_map(|element| Some((element.name(), element.rate()?)));
+    }
+}
+
+/// Rate that a way allows: the least of its elements and of the cards that send into it.
+pub(in crate::analysis) fn allowed(run: &Resolved, direction: Direction) -> Option<Allowed> {
+    let rated =
+        way(run, direction).iter().filter_map(|element| Some((element.name(), element.rate()?)));
     let elements = rated.map(|(name, (rate, framing))| (name.to_string(), rate, framing));
     let slowest = elements.chain(cards(run, direction)).min_by(|a, b| {
         // A rate that counts more bytes carries less.

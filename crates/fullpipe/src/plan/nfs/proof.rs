@@ -125,7 +125,7 @@ pub fn runs(
     control: &mut dyn Control,
 ) -> Result<Option<Vec<Proven>>, Failed> {
     let source = Source::text("nfs-plan.toml", &scenario::scenario(q, settings));
-    let made = variants(&source, engine, control, |name, run, _| proven(name, run))?;
+    let made = variants(&source, &[], engine, control, |name, run, _| proven(name, run))?;
     Ok(made.map(|variants| variants.made))
 }
 

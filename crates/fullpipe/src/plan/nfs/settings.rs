@@ -3,9 +3,9 @@
 use super::Question;
 pub use crate::advice::Reason;
 pub use crate::advice::sizing::Buffers;
-use crate::plan::loss;
 use crate::plan::window::{self, Window};
 use crate::report::numbers;
+use crate::response;
 use crate::scenario::NfsVersion;
 use fullpipe_sim::rpc::nfs4;
 use schemars::JsonSchema;
@@ -116,7 +116,7 @@ fn kept(q: &Question, window: &Window) -> u64 {
     if q.loss == 0.0 {
         return window.bytes;
     }
-    let packets = loss::cubic_window(q.loss, q.path.rtt.as_secs_f64());
+    let packets = response::cubic_window(q.loss, q.path.rtt.as_secs_f64());
     ((packets * f64::from(q.path.mss())) as u64).clamp(1, window.bytes)
 }
 

@@ -95,7 +95,7 @@ fn to_set(out: &mut String, q: &Question, plan: &Plan) {
         one(out, file);
     }
     let _ = writeln!(out, "  client:  {}", mount(q, &plan.settings));
-    heading(out, "To undo: remove these lines, and (echo: values of a host where nothing was set)");
+    heading(out, "To undo: remove these lines; the echo lines restore the defaults");
     for file in &files {
         let _ = writeln!(out, "  {}:  {}", file.host, file.undo);
     }

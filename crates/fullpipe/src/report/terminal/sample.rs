@@ -59,6 +59,7 @@ pub fn headline(grade: Grade, share: f64, allowed_mbit: f64) -> Headline {
         rate_mbit: Some(rate),
         allowed_mbit: Some(allowed_mbit),
         share: Some(share),
+        cause: None,
         limit: Some("send_buffer".into()),
         limit_share: Some(0.9),
         place: None,
