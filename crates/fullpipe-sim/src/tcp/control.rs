@@ -108,7 +108,7 @@ impl Sender {
                 self.restart_after_idle(self.jiffies(out.now()));
             }
             self.snd_wnd = ack.window;
-            self.max_window = self.max_window.max(ack.window);
+            self.note_window(ack.window);
         }
     }
 

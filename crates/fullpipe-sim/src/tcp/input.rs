@@ -212,7 +212,7 @@ impl Sender {
         if ack.ack > self.snd_una || ack.ack == self.snd_una && another {
             flags.window_updated = true;
             self.snd_wnd = ack.window;
-            self.max_window = self.max_window.max(ack.window);
+            self.note_window(ack.window);
         }
         if let Some(sacks) = &ack.sacks {
             self.take_sacks(ack, sacks, &mut flags, out);

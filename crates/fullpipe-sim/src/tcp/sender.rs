@@ -97,6 +97,8 @@ pub struct Sender {
     pub(super) snd_sml: u64,
     pub(super) snd_wnd: u64,
     pub(super) max_window: u64,
+    /// Bytes of a segment under that window ([`Sender::mss_now`]).
+    pub(super) bounded_mss: u32,
     pub(super) ca_state: CaState,
     pub(super) recovery: Recovery,
     pub(super) ecn: SenderEcn,
@@ -176,6 +178,7 @@ impl Sender {
             snd_sml: 0,
             snd_wnd: 0,
             max_window: 0,
+            bounded_mss: mss,
             ca_state: CaState::Open,
             recovery: Recovery::new(&host.sysctl, &profile),
             ecn: SenderEcn::default(),
@@ -296,7 +299,7 @@ impl Sender {
         self.open(now, window, sent);
         self.init_transfer(now, cached);
 
-        // No packet of an accepted socket was out, so its first pace is of the cwnd that it begins with (6.1 and 6.12
+        // An accepted socket had no packet out, so the first cwnd (`tcp_init_transfer`) sets its first pace (6.1 and 6.12
         // `tcp_rcv_state_process`, TCP_SYN_RECV).
         if self.profile.cwnd_first() {
             self.update_early_pacing_rate();
@@ -309,7 +312,8 @@ impl Sender {
     fn open(&mut self, now: Time, window: u64, sent: Option<Time>) {
         self.is_established = true;
         self.snd_wnd = window;
-        self.max_window = window;
+        self.max_window = 0;
+        self.note_window(window);
 
         if let Some(sent) = sent {
             let units = self.rtt_units(sent, now);

@@ -284,7 +284,7 @@ impl SendQueue {
         end
     }
 
-    /// A segment was sent that ends at `end` and takes `len` numbers, not as many as `mss`.
+    /// Records a sent segment whose length, `len`, is not the MSS. It ends at `end`.
     fn note_odd(&mut self, end: u64, len: u32, mss: u32) {
         let before = self.last_odd;
         let mut odd = Odd { end, len, segments: 0 };

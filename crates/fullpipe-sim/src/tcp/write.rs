@@ -53,7 +53,15 @@ impl Sender {
     /// Most bytes that go as one segment now: the MSS, unless half of the largest window is less (6.12 `tcp_sync_mss`, which
     /// each larger window calls).
     pub(super) fn mss_now(&self) -> u32 {
-        self.bound_to_half_window(self.mss)
+        self.bounded_mss
+    }
+
+    /// The peer has announced a window; the largest one bounds segments.
+    pub(super) fn note_window(&mut self, window: u64) {
+        if window > self.max_window {
+            self.max_window = window;
+            self.bounded_mss = self.bound_to_half_window(self.mss);
+        }
     }
 
     /// `bytes`, but no more than half of the largest window that the peer ever announced. A window of up to 536 bytes may be
@@ -69,7 +77,7 @@ impl Sender {
         bytes.min((most as u32).max(MIN_MTU - tcp_header))
     }
 
-    /// The largest skb to build now, bytes (`xmit_size_goal`). While the window bounds the MSS it is one segment.
+    /// The largest skb to build now, bytes (`xmit_size_goal`). While the window bounds the MSS, it is one bounded segment.
     pub fn size_goal(&self) -> u32 {
         let mss_now = self.mss_now();
         if !self.tso || mss_now < self.mss {

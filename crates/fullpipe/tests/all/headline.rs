@@ -10,7 +10,7 @@ fn headline(text: &str) -> Headline {
     run.headline.expect("a run has a headline")
 }
 
-/// A path of `rate` and a round trip of `rtt_us` between two hosts of Linux 6.1, and what stands behind it.
+/// A path of `rate` and a round trip of `rtt_us` between two hosts of Linux 6.1; `rest`: further TOML.
 fn path(rate: &str, rtt_us: u32, rest: &str) -> String {
     hosts(rate, rtt_us, "", rest)
 }
@@ -141,12 +141,18 @@ fn beyond_the_largest_window_both_sysctls_and_connections_are_named() {
     contains(&own, &[&format!("{ends}: 5 connections fill this path")]);
 }
 
-/// A flow that carries next to nothing beside a large one is said.
+/// A flow that carries next to nothing beside a large one is said; a small transfer that is done is not.
 #[test]
 fn flows_that_carry_next_to_nothing_are_counted() {
-    let flows = "[[flow]]\nname = \"large\"\nduration = \"5s\"\n[[flow]]\nname = \"small\"\nbytes = \"10kB\"\n";
-    let own = headline(&path("100Mbit", 10_000, flows));
-    contains(&own, &["1 more carried less than 1 % of the largest"]);
+    let beside = |small: &str| {
+        let large = "[[flow]]\nname = \"large\"\nduration = \"5s\"\n";
+        let flows = format!("{large}[[flow]]\nname = \"small\"\n{small}\n");
+        headline(&path("100Mbit", 10_000, &flows).replace("60s", "5s"))
+    };
+    let chat = beside("app = { kind = \"rate\", rate = \"64kbit\" }\nduration = \"90s\"");
+    contains(&chat, &["1 more carried less than 1 % of the largest"]);
+    let done = beside("bytes = \"10kB\"");
+    assert!(!done.text.contains("more carried"), "{}", done.text);
 }
 
 /// fq in front of a link shares it, but does not keep the queue short.

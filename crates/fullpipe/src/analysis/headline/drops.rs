@@ -21,14 +21,22 @@ pub fn cut(context: &Context, cause: &Cause) -> Explained {
         ..Explained::new(format!("{what} at {place}"), Some(place.clone()))
     };
     let explained = without_sack(context, cause, by_kind(context, cause, stage, plain));
-    match busy_cpu(context, cause).filter(|_| OVERRUN.contains(&&stage.kind[..])) {
-        Some(share) => overrun(context, cause, share, explained),
-        None => explained,
+    match (busy_cpu(context, cause), &stage.kind[..]) {
+        (Some(share), "rx_ring" | "backlog") => overrun(context, cause, share, explained),
+        (Some(share), "link") => beyond_the_cpu(context, cause, share, explained),
+        _ => explained,
     }
 }
 
-/// Kinds of stages that overflow because a CPU empties them too late.
-const OVERRUN: [&str; 2] = ["rx_ring", "backlog"];
+/// Drops in front of a link that carries about as much as the receiver's CPU takes.
+fn beyond_the_cpu(context: &Context, cause: &Cause, busy: f64, dropped: Explained) -> Explained {
+    let host = &context.most(cause).meta.hosts[1];
+    let busy = percent(busy);
+    dropped
+        .because(format!("the CPU of {host} is busy {busy} of the time, and takes no more"))
+        .cure(less_work(host))
+        .setting(setting("CPU", host, AskedBy::Device))
+}
 
 /// Share of the time from which on a CPU is the reason for what is dropped.
 const BUSY: f64 = 0.9;

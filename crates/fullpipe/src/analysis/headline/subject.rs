@@ -47,7 +47,7 @@ pub struct Subject<'a> {
     pub allowed: Option<&'a Allowed>,
     /// Flows of that direction that carried nothing at all.
     pub starved: usize,
-    /// Flows of that direction that carried something, but too little to count.
+    /// Flows of that direction that carried too little to count, and are not done.
     pub faint: usize,
 }
 
@@ -68,11 +68,13 @@ impl<'a> Subject<'a> {
         }
         let beside = || of(meta, run, direction).filter(|one| !counts(one));
         let starved = beside().filter(|one| one.flow.bytes == 0).count();
+        // A small transfer that is done lacks nothing.
+        let faint = |one: &One| one.flow.bytes > 0 && one.flow.completion_s.is_none();
         Some(Subject {
             rate: rate(&flows, lives),
             allowed: meta.way(direction).allowed.as_ref(),
             starved,
-            faint: beside().count() - starved,
+            faint: beside().filter(faint).count(),
             flows,
         })
     }
