@@ -32,6 +32,7 @@ mod reference;
 mod rpc;
 mod sacked_skbs;
 mod scenarios;
+mod send_order;
 mod socket_backlog;
 mod softirq;
 mod stops;

@@ -3,7 +3,7 @@
 //! Linux keeps them in a list (6.12 `tsorted_sent_queue`). Here those that were never sent again are in the
 //! order of their bytes, and the others in a queue of their own; each is marked once, unless sent again.
 
-use super::{Again, Scoreboard, Window};
+use super::{Again, Scoreboard, Window, next_gap_of_both};
 use crate::units::Time;
 use alloc::vec::Vec;
 use core::iter::successors;
@@ -113,8 +113,9 @@ impl Scoreboard {
 
     fn mark_resent(&mut self, age: Age, window: Window) -> Option<u64> {
         while let Some(&again) = self.again.front() {
-            let (sent, out) = (again.when.as_us(), self.is_out(&again));
-            if out && !(age.before(sent, again.end) && age.lost(sent)) {
+            let out = self.is_out(&again);
+            let looked_at = self.is_looked_at(&again, age, window);
+            if out && !(looked_at && age.lost(again.when.as_us())) {
                 break;
             }
             self.again.pop_front();
@@ -122,9 +123,27 @@ impl Scoreboard {
                 self.lose_again(again, window);
             }
         }
-        let looked_at = self.again.partition_point(|a| age.before(a.when.as_us(), a.end));
+        let looked_at = self.again.partition_point(|again| self.is_looked_at(again, age, window));
         let waiting = self.again.iter().take(looked_at).rev();
         waiting.clone().find(|again| self.is_out(again)).map(|again| again.when.as_us())
+    }
+
+    /// Whether the list is looked through as far as this retransmission. It ends at the first packet that was not sent
+    /// before the newest one that has arrived; one of the same microsecond may stand in front of the retransmission.
+    fn is_looked_at(&self, again: &Again, age: Age, window: Window) -> bool {
+        let sent = again.when.as_us();
+        age.before(sent, again.end)
+            && !(sent == age.before_us && self.follows_later(again, age, window))
+    }
+
+    /// Whether the retransmission was sent after originals of the same microsecond or later that end behind `age.end_seq`, and
+    /// of which nothing was heard.
+    fn follows_later(&self, again: &Again, age: Age, window: Window) -> bool {
+        let since = Time(age.before_us * 1000);
+        let Some(same) = window.queue.first_sent_since(since) else { return false };
+        let from = same.max(age.end_seq);
+        let unheard = next_gap_of_both(&self.sacked, &self.ever, from, again.snd_nxt);
+        unheard < again.snd_nxt && !self.lost.contains(unheard)
     }
 
     /// Whether this transmission of the segment is the last one, and thought to be in flight.
