@@ -5,9 +5,9 @@ use crate::conversation::{SEGMENT, Wire, ack, host};
 use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::Host;
 use fullpipe_sim::tcp::CaState;
-use fullpipe_sim::tcp::Transmission;
 use fullpipe_sim::tcp::profile::find;
 use fullpipe_sim::tcp::sender::Sender;
+use fullpipe_sim::tcp::{Ack, Transmission};
 use fullpipe_sim::units::Time;
 
 /// Ten segments on their way, in skbs of five, half of cwnd (two of 3.14).
@@ -127,4 +127,51 @@ fn what_is_sent_again_bears_psh_where_the_skb_did() {
     };
     assert_eq!(again((3, 6)), [(0, 2, true), (2, 1, true)]);
     assert_eq!(again((1, 6)), [(0, 1, false)]);
+}
+
+/// Four skbs in flight, of two, three, three and two segments, which fill the window, and `unsent` more in the queue.
+fn short_of_memory(unsent: u32) -> (Sender, Wire) {
+    let cc = Congestion::new("reno", &[], "6.12", 1000, 1).expect("a control");
+    let host = Host { kernel: "6.12".into(), tso: true, ..host() };
+    let mut tcp = Sender::new(find("6.12").expect("it is known"), &host, cc, SEGMENT, Some(1024));
+    let mut wire = Wire { now: Time::ms(100), ..Wire::default() };
+    tcp.established(Time::ms(100), WINDOW, Some(Time::ms(99)), None);
+    for segments in [2, 3, 3, 2, unsent] {
+        tcp.copied(segments * SEGMENT, segments * SEGMENT, false, &mut wire);
+        tcp.end_write(&mut wire);
+    }
+    assert_eq!(tcp.in_flight(), 10);
+    (tcp, wire)
+}
+
+/// Ten segments.
+const WINDOW: u64 = 10 * SEGMENT as u64;
+
+/// Segments in flight and the state after each ACK of nothing new with this SACK block.
+fn heard(unsent: u32, blocks: &[(u64, u64)]) -> Vec<(u32, CaState)> {
+    let (mut tcp, mut wire) = short_of_memory(unsent);
+    let mut hear = |block| {
+        wire.now += Time::us(10);
+        tcp.on_ack(&Ack { window: WINDOW, ..ack(0, &[block]) }, &mut wire);
+        (tcp.in_flight(), tcp.ca_state())
+    };
+    blocks.iter().map(|&block| hear(block)).collect()
+}
+
+/// Once the queue takes more than twice the memory of the send buffer and of two large skbs, only its first and last skb are
+/// cut. A block that covers another one in part is not heard. When it covers all of it, it is (6.12 `tcp_fragment`,
+/// `tcp_match_skb_to_sack`).
+#[test]
+fn an_skb_that_may_not_be_cut_is_not_sacked_in_part() {
+    let largest = (65_536 + 256 + 320) / SEGMENT;
+    let (some, many) = (largest, 5 * largest);
+    let (open, disorder) = (CaState::Open, CaState::Disorder);
+    // The last one is cut.
+    assert_eq!(heard(many, &[(9, 10)]), [(9, disorder)]);
+    assert_eq!(heard(some, &[(2, 4)]), [(8, disorder)]);
+    assert_eq!(heard(many, &[(2, 4)]), [(10, open)]);
+    assert_eq!(heard(many, &[(3, 5)]), [(10, open)]);
+    // Of the second and third skb the second is heard.
+    assert_eq!(heard(many, &[(2, 7)])[0].1, CaState::Recovery);
+    assert_eq!(heard(many, &[(2, 4), (2, 5)])[1].1, CaState::Recovery);
 }

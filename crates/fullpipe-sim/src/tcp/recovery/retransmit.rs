@@ -70,8 +70,8 @@ impl Sender {
         self.may_go_forward().then_some(found)
     }
 
-    /// Sends `[start, end)` again: how many packets; none if the window has shrunk below it or the host's queue is
-    /// full.
+    /// Sends `[start, end)` again: how many packets; none if the window has shrunk below it, the skb may not be cut or the
+    /// host's queue is full.
     pub(super) fn retransmit(
         &mut self,
         start: u64,
@@ -124,6 +124,10 @@ impl Sender {
             return None;
         }
         if !self.profile.cwnd_first() {
+            let skb_end = self.queue.skb_end(start);
+            if skb_end.is_some_and(|skb_end| end < skb_end && self.refuses_cut(start, skb_end)) {
+                return None;
+            }
             self.queue.cut(start);
             self.queue.cut(end);
         }

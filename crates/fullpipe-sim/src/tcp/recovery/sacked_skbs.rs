@@ -2,11 +2,24 @@
 //! an skb that is SACKed go into that one. So a hole costs a head or two, and all that lies between two holes is a few
 //! skbs, however many were sent; a writer that waits for room in the send buffer notices.
 //!
-//! Source: Linux 6.12 `tcp_sacktag_walk`, `tcp_shift_skb_data`, `tcp_match_skb_to_sack`. Older profiles leave skbs as
-//! they were sent.
+//! An skb that may not be cut is not SACKed in part, and nothing behind it is.
+//!
+//! Source: Linux 6.12 `tcp_sacktag_walk`, `tcp_shift_skb_data`, `tcp_match_skb_to_sack`, `tcp_fragment`. Older profiles
+//! leave skbs as they were sent.
 
 use crate::tcp::sender::Sender;
 use crate::tcp::skb::SendQueue;
+use crate::tcp::write::{GSO_MAX_SIZE, SHARED_INFO, SKB_BYTES};
+
+/// What cutting an skb may be told.
+enum Cut {
+    /// The walk goes on there; it has SACKed up to the second place.
+    At(u64, u64),
+    /// The block ends before the skb's first segment does.
+    Short,
+    /// There is no memory for another head.
+    Refused,
+}
 
 /// An skb that the block reaches, and the block.
 #[derive(Clone, Copy)]
@@ -29,28 +42,44 @@ impl Covered {
 }
 
 impl Sender {
-    /// Joins and cuts what a block newly covers; to be called before the scoreboard knows of it.
-    pub(super) fn walk_sacked_skbs(&mut self, start: u64, end: u64) {
+    /// Joins and cuts what a block covers from `from` on; to be called before the scoreboard knows of it. Where the block
+    /// ends for the scoreboard: where it does, unless an skb may not be cut.
+    pub(super) fn walk_sacked_skbs(&mut self, from: u64, block: (u64, u64)) -> u64 {
+        let end = block.1;
         if self.profile.cwnd_first() {
-            return;
+            return end;
         }
-        let mut at = self.queue.skb_start(start);
+        let mut at = self.queue.skb_start(from);
         // Up to where this walk has SACKed.
         let mut sacked_to = 0;
         while at < end {
-            let Some(skb_end) = self.queue.skb_end(at) else { return };
-            let covered = Covered { skb: (at, skb_end), block: (start, end) };
+            let Some(skb_end) = self.queue.skb_end(at) else { return end };
+            let covered = Covered { skb: (at, skb_end), block };
             let follows =
                 at > self.snd_una && (sacked_to == at || self.board.is_only_sacked(at - 1));
             let joined = if follows { self.join_sacked(covered) } else { None };
             (at, sacked_to) = match joined {
                 Some(end) => (end, end),
                 None => match self.cut_for_sack(covered) {
-                    Some(next) => next,
-                    None => return,
+                    Cut::At(next, sacked_to) => (next, sacked_to),
+                    Cut::Short => return end,
+                    Cut::Refused => {
+                        self.recovery.sacks_uncut = true;
+                        return at;
+                    }
                 },
             };
         }
+        end
+    }
+
+    /// Whether the sent skb from `start` to `end` may not be cut: skbs take more than twice the memory of the send buffer and
+    /// of the two largest skbs by which a write may exceed it. The first and the last sent skb always may (`tcp_fragment`).
+    pub(super) fn refuses_cut(&self, start: u64, end: u64) -> bool {
+        let largest = u64::from(GSO_MAX_SIZE) + SKB_BYTES + SHARED_INFO;
+        self.queue.wmem_queued >> 1 > self.sndbuf + 2 * largest
+            && start > self.snd_una
+            && end < self.snd_nxt
     }
 
     /// What the block has of the skb goes into the SACKed one before it, and so does a SACKed one behind it
@@ -85,27 +114,36 @@ impl Sender {
         Some(end)
     }
 
-    /// Cuts an skb at the block's ends, where it has segments on both sides (`tcp_match_skb_to_sack`). Where the walk
-    /// goes on, and up to where it has SACKed; none if the block ends before.
-    fn cut_for_sack(&mut self, covered: Covered) -> Option<(u64, u64)> {
+    /// Cuts an skb at the block's ends, where it has segments on both sides (`tcp_match_skb_to_sack`).
+    fn cut_for_sack(&mut self, covered: Covered) -> Cut {
         let ((at, skb_end), start) = (covered.skb, covered.block.0);
         let mss = u64::from(self.mss);
+
+        // The block begins within the skb.
         if start > at {
             let border = at + (start - at).next_multiple_of(mss);
             if border >= skb_end {
-                return Some((skb_end, 0));
+                return Cut::At(skb_end, 0);
+            }
+            if self.refuses_cut(at, skb_end) {
+                return Cut::Refused;
             }
             self.queue.cut(border);
-            return Some((border, 0));
+            return Cut::At(border, 0);
         }
+
+        // It covers the skb from its first byte.
         let bytes = covered.full_segments(mss);
         if bytes == 0 {
-            return None;
+            return Cut::Short;
+        }
+        if at + bytes < skb_end && self.refuses_cut(at, skb_end) {
+            return Cut::Refused;
         }
         self.queue.cut(at + bytes);
         // What is out again and not lost stays that, too.
         let sacked_to = if self.board.is_out_again(at) { 0 } else { at + bytes };
-        Some((at + bytes, sacked_to))
+        Cut::At(at + bytes, sacked_to)
     }
 
     /// Bytes of a full segment of an skb (`tcp_skb_seglen`).

@@ -28,6 +28,10 @@ impl Sender {
             self.take_dsack(blocks[0]);
         }
         self.walk_for_sacks(blocks);
+        if !self.profile.cwnd_first() && self.board.sacked_out == 0 {
+            // Nothing of the last ACK's blocks counts then (6.12 `tcp_sacktag_write_queue`).
+            self.recovery.recv_sack_cache = [(0, 0); 4];
+        }
         let lost_before = self.board.lost_out;
         let high_seq = self.recovery.high_seq;
         let told_before = usize::from(dsack);
@@ -70,20 +74,28 @@ impl Sender {
         if known.contains(&(start, end)) {
             return None;
         }
+        let block = (start, end);
         let start = self.news_from(start, end).max(una);
         if end > self.snd_nxt || start >= end {
             return None;
         }
-        self.walk_for_block(start, end);
+        let end = self.walk_for_block(start, block);
+        if start >= end {
+            return None;
+        }
         let (board, window) = self.board_and_window();
         Some(board.sack(start, end, window))
     }
 
-    /// Walks along what of a block is in none of the last ACK's: a walk ends where one of those begins, and the next one
-    /// begins behind it (6.12 `tcp_sacktag_write_queue`).
-    fn walk_for_block(&mut self, start: u64, end: u64) {
+    /// Walks from `start` along what of a block is in none of the last ACK's: a walk ends where one of those begins, and the
+    /// next one begins behind it (6.12 `tcp_sacktag_write_queue`). Up to where the block counts.
+    fn walk_for_block(&mut self, start: u64, block: (u64, u64)) -> u64 {
+        // What was left uncut may lie in the block before the place from which it says more.
+        let uncut = self.recovery.sacks_uncut;
+        let first = |at| if uncut { block.0 } else { at };
+        let end = block.1;
         if self.board.sacked_out == 0 {
-            return self.walk_sacked_skbs(start, end);
+            return self.walk_sacked_skbs(start, (first(start), end));
         }
         let known = self.recovery.recv_sack_cache;
         let mut at = start;
@@ -95,9 +107,13 @@ impl Sender {
             }
             let next = known.iter().map(|block| block.0).filter(|&from| from > at).min();
             let to = next.map_or(end, |next| next.min(end));
-            self.walk_sacked_skbs(at, to);
+            let stop = self.walk_sacked_skbs(at, (first(at), to));
+            if stop < to {
+                return stop;
+            }
             at = to;
         }
+        end
     }
 
     /// Beyond this many blocks all are as in the last ACK.
@@ -106,10 +122,14 @@ impl Sender {
         if told == known { sacks.count.min(1) } else { sacks.count }
     }
 
-    /// Where a block begins to say more than the blocks of the last ACK did.
+    /// Where a block begins to say more than the blocks of the last ACK did. An skb that could not be cut there is looked
+    /// at from its start.
     fn news_from(&self, start: u64, end: u64) -> u64 {
         let known = self.recovery.recv_sack_cache.iter().find(|known| known.0 == start);
-        known.map_or(start, |known| known.1.clamp(start, end))
+        let Some(&(_, told)) = known else { return start };
+        let uncut = self.recovery.sacks_uncut && told < end.min(self.snd_nxt);
+        let from = if uncut { self.queue.skb_start(told) } else { told };
+        from.clamp(start, end)
     }
 
     /// The first block is below the cumulative ACK, or inside the second one.

@@ -52,6 +52,8 @@ pub(in crate::tcp) struct Recovery {
     pub(in crate::tcp) walks: Option<Walks>,
     /// The SACK blocks of the last ACK (recv_sack_cache).
     pub(in crate::tcp) recv_sack_cache: [(u64, u64); 4],
+    /// Whether an skb that a SACK block covers in part could ever not be cut.
+    pub(in crate::tcp) sacks_uncut: bool,
 }
 
 impl Recovery {
@@ -81,6 +83,7 @@ impl Recovery {
             prior_unsacked: 0,
             walks: (profile.walks_queue && profile.cwnd_first()).then(Walks::default),
             recv_sack_cache: [(0, 0); 4],
+            sacks_uncut: false,
         }
     }
 }
