@@ -179,16 +179,23 @@ impl Host {
     /// what waited for the host: the tasklet of small queues runs as the writer locks the socket, and so leaves its work to
     /// the moment at which the writer gives it back (TCP_TSQ_DEFERRED). That is so in virtual time, too.
     fn leave_to_writer(&mut self, flow: usize, now: Time) {
-        let state = &mut self.sends[flow];
-        let leaves = state.in_host.next().is_some_and(|leaves| leaves <= now);
-        if leaves
-            && self.woken_first
-            && state.tcp.waits_for_host()
-            && self.runnable.contains(&Process::Writer(flow))
-        {
-            state.wakes_when_released = true;
+        if self.runnable.contains(&Process::Writer(flow)) {
+            self.put_off_to_release(flow, now);
+        }
+    }
+
+    /// What waited for room in the host, and has it, waits for the writer, who has the socket or is about to.
+    fn put_off_to_release(&mut self, flow: usize, now: Time) {
+        if self.woken_first && self.may_go_on(flow, now) {
+            self.sends[flow].wakes_when_released = true;
             self.timers.set(flow, Timer::Leaves, None);
         }
+    }
+
+    /// Whether TCP waits for room in the host, from which something of the flow has left.
+    fn may_go_on(&self, flow: usize, now: Time) -> bool {
+        let state = &self.sends[flow];
+        state.tcp.waits_for_host() && state.in_host.next().is_some_and(|leaves| leaves <= now)
     }
 
     /// TCP that waits for room in the host goes on when the next skb leaves it.

@@ -24,7 +24,7 @@ use crate::units::Time;
 /// net.core.netdev_budget (2.6.20 to 6.12 `netdev_budget`).
 const BUDGET: u32 = 300;
 /// Passes after which ksoftirqd goes on (MAX_SOFTIRQ_RESTART).
-const MOST_PASSES: u32 = 10;
+pub(super) const MOST_PASSES: u32 = 10;
 /// How long they take at most, ms (MAX_SOFTIRQ_TIME).
 const LONGEST_MS: u64 = 2;
 

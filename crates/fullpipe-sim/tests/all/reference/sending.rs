@@ -192,9 +192,8 @@ impl Host {
         }
         self.timers.set_in(self.wheel, timer(flow, TCP), state.fires);
         // A writer that was woken has the CPU before the softirq that would go on for what has left.
-        let left = state.here.iter().any(|(leaves, _)| *leaves <= now);
         let writes = self.woken_first && self.runnable.contains(&Process::Writer(flow));
-        if left && writes && state.tcp.waits_for_host() {
+        if writes && state.has_room_again(now) {
             state.left_while_locked = true;
             self.timers.set(timer(flow, LEAVES), None, None);
         }
@@ -271,9 +270,8 @@ impl Host {
             cpu = self.copied(flow, bytes, (now, cpu), cx);
         }
         let (mut cpu, next) = self.write_on(flow, (now, cpu), cx);
-        let state = &mut self.sends[flow];
-        if !state.locked && std::mem::take(&mut state.left_while_locked) {
-            cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_released(port));
+        if !self.sends[flow].locked {
+            cpu = self.give_back(flow, (now, cpu), cx);
         }
         self.cpu.urgent(now, cpu);
         if let Some((bytes, cost)) = next {
@@ -339,7 +337,12 @@ impl Host {
             if !state.locked {
                 state.locked = true;
                 state.goal = state.tcp.size_goal();
+                if self.woken_first && state.has_room_again(cpu) {
+                    state.left_while_locked = true;
+                    self.timers.set(timer(flow, LEAVES), None, None);
+                }
             }
+            let state = &mut self.sends[flow];
             let Some(bytes) = state.tcp.next_copy(state.goal, state.write_left) else {
                 state.tcp.writer = Writer::NoSpace;
                 state.asleep_since = Some(now);
@@ -378,12 +381,26 @@ impl Host {
             }
         }
         (self.sends[flow].locked, self.sends[flow].in_backlog) = (false, false);
-        if std::mem::take(&mut self.sends[flow].left_while_locked) {
-            cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.on_released(port));
-        }
+        cpu = self.give_back(flow, (now, cpu), cx);
         if std::mem::take(&mut self.sends[flow].at_release) {
             cpu = self.tcp_timer(flow, (now, cpu), cx);
         }
+        cpu
+    }
+
+    /// The socket is nobody's any more: what has left meanwhile lets TCP send, without softirqs. They follow, ten passes of them: packets are
+    /// freed in one, and the next one is TCP's.
+    fn give_back(&mut self, flow: usize, (now, mut cpu): (Time, Time), cx: &mut Context) -> Time {
+        if !std::mem::take(&mut self.sends[flow].left_while_locked) {
+            return cpu;
+        }
+        cpu = self.work_in_softirq(flow, (now, cpu), cx, |f, port| f.tcp.on_released(port));
+        let mut passes = 10;
+        while passes > 0 && self.sends[flow].has_room_again(cpu) {
+            cpu = self.work_in_softirq(flow, (now, cpu), cx, |f, port| f.tcp.on_room_in_host(port));
+            passes -= 2;
+        }
+        self.sends[flow].heard = None;
         cpu
     }
 
@@ -430,6 +447,11 @@ impl Host {
 }
 
 impl SendingFlow {
+    /// Whether something has left the host by `now`, for which TCP waits.
+    fn has_room_again(&self, now: Time) -> bool {
+        self.tcp.waits_for_host() && self.here.iter().any(|(leaves, _)| *leaves <= now)
+    }
+
     pub fn new(flow: &Flow, host: &config::Host, seed: u64, mss: u32) -> SendingFlow {
         let profile = profile_of(host).expect("a profile");
         let stream = Rng::new(seed, &flow.name).next_u64();

@@ -2,6 +2,7 @@
 
 use super::Copying;
 use crate::config::App;
+use crate::sim::host::softirq::MOST_PASSES;
 use crate::sim::host::timers::Timer;
 use crate::sim::host::{Host, Process, Step};
 use crate::sim::{Shared, copy_time};
@@ -94,7 +95,9 @@ impl Host {
             if !state.locked {
                 state.locked = true;
                 state.goal = state.tcp.size_goal();
+                self.put_off_to_release(flow, cpu);
             }
+            let state = &mut self.sends[flow];
             let mut bytes = state.tcp.next_copy(state.goal, state.write_left);
             if bytes.is_none() && self.rpc.writes_calls(flow) {
                 (bytes, cpu) = self.push_and_copy(flow, cpu, now, shared);
@@ -164,12 +167,22 @@ impl Host {
         }
     }
 
-    /// TCP goes on with what waited for the socket to be given back.
+    /// TCP goes on with what waited for the socket to be given back. Softirqs are off meanwhile, so that nothing is freed
+    /// (`release_sock`). Then they run, and what has left at once lets TCP go on in every other pass, before the program does
+    /// (`handle_softirqs`).
     fn wake_released(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
-        match core::mem::take(&mut self.sends[flow].wakes_when_released) {
-            true => self.with_port(flow, cpu, shared, now, |f, p| f.tcp.on_released(p)),
-            false => cpu,
+        if !core::mem::take(&mut self.sends[flow].wakes_when_released) {
+            return cpu;
         }
+        let mut cpu = self.in_softirq(flow, cpu, shared, now, |f, p| f.tcp.on_released(p));
+        for _ in 0..MOST_PASSES / 2 {
+            if !self.may_go_on(flow, cpu) {
+                break;
+            }
+            cpu = self.in_softirq(flow, cpu, shared, now, |f, p| f.tcp.on_room_in_host(p));
+        }
+        self.sends[flow].heard = None;
+        cpu
     }
 
     fn sleep(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
