@@ -1,6 +1,7 @@
 //! Exceptions, with the texts that the command prints behind "error: ".
 
 use fullpipe::experiment::Unfit;
+use fullpipe::trace;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
@@ -40,6 +41,11 @@ pub fn scenario(why: impl ToString) -> PyErr {
 /// The machine cannot.
 pub fn environment(why: impl ToString) -> PyErr {
     EnvironmentError::new_err(why.to_string().trim_end().to_string())
+}
+
+/// Results cannot be written; or their name is taken, and the user names another one.
+pub fn results(why: trace::Error) -> PyErr {
+    if why.taken { scenario(why) } else { environment(why) }
 }
 
 /// Either of them.

@@ -133,7 +133,7 @@ pub fn run(
     let (started, clock) = (SystemTime::now(), Instant::now());
     let Keeping { out, packets } = keeping;
     let writer = out.map(|out| Place::Exactly(out).create()).transpose();
-    let writer = writer.map_err(error::environment)?;
+    let writer = writer.map_err(error::results)?;
     let work = Work {
         scenario,
         engines,

@@ -113,9 +113,14 @@ def test_other_failures_are_the_commands_too(scenario, command, tmp_path):
         assert "error: " + str(caught.value) == command(*arguments).stderr.rstrip()
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "file").write_text("")
-    with pytest.raises(fullpipe.EnvironmentError) as caught:
+    with pytest.raises(fullpipe.ScenarioError) as caught:
         fullpipe.load(scenario).run(out=tmp_path / "full")
     call = command("run", scenario, "--out", tmp_path / "full")
+    assert (call.returncode, "error: " + str(caught.value)) == (2, call.stderr.rstrip())
+
+    with pytest.raises(fullpipe.EnvironmentError) as caught:
+        fullpipe.load(scenario).run(out="/proc/none/here")
+    call = command("run", scenario, "--out", "/proc/none/here")
     assert (call.returncode, "error: " + str(caught.value)) == (3, call.stderr.rstrip())
 
 
