@@ -1,5 +1,8 @@
 //! Mean windows under random loss, each packet lost independently of the others.
 
+/// With fewer losses of a flow, the rate is still start-up.
+pub const ENOUGH_LOSSES: u64 = 10;
+
 /// Packets that Reno keeps in flight on average at a loss probability above 0: 1.2/sqrt(p) (RFC 9438, section 5).
 pub fn reno_window(probability: f64) -> f64 {
     1.2 / probability.sqrt()

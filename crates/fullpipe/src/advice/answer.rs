@@ -105,7 +105,7 @@ fn streams(demand: &Demand, advice: &Advice, proof: Option<&Proof>) -> Option<St
 
 /// The pace of each of `flows`.
 fn each(demand: &Demand, advice: &Advice, flows: u64) -> String {
-    let more = Demand { flows: u32::try_from(flows).unwrap_or(u32::MAX), ..demand.clone() };
+    let more = demand.with_flows(flows);
     advice.pacing_bytes_per_s.map_or(String::new(), |_| {
         format!(", each with SO_MAX_PACING_RATE {} bytes/s", sizing::paced(&more))
     })

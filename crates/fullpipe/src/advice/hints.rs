@@ -31,8 +31,8 @@ const RINGS: [u64; 2] = [512, 8192];
 /// asked for do not.
 pub fn hints(demand: &Demand, own: Buffers, needed: Option<u64>) -> Vec<Hint> {
     // Memory and pace are those of the flows that will be there.
-    let advised = needed.filter(|n| *n <= MOST_STREAMS).and_then(|n| u32::try_from(n).ok());
-    let many = Demand { flows: advised.unwrap_or(demand.flows), ..demand.clone() };
+    let advised = needed.filter(|n| *n <= MOST_STREAMS);
+    let many = demand.with_flows(advised.unwrap_or(demand.flows.into()));
     let all = [
         ("loss", loss(demand)),
         ("streams", needed.map(streams)),
@@ -52,13 +52,12 @@ pub fn hints(demand: &Demand, own: Buffers, needed: Option<u64>) -> Vec<Hint> {
 fn loss(demand: &Demand) -> Option<String> {
     let packets = sizing::lossy_window(demand)?.min(demand.path.bdp_packets());
     let name = demand.congestion.as_deref().unwrap_or("cubic");
-    let mbit = demand.payload_mbit() * packets / demand.path.bdp_packets();
     Some(format!(
         "a loss of {} leaves one flow of {name} {} packets in flight on average, {} (RFC 9438, section 5). Find \
          the loss; or use parallel flows, or bbr, which does not take loss as congestion",
         outline::probability(demand.loss),
         numbers::short(packets),
-        numbers::rate(mbit)
+        numbers::rate(sizing::lossy_mbit(demand))
     ))
 }
 

@@ -87,6 +87,11 @@ impl Demand {
         }
     }
 
+    /// This demand with another number of parallel flows.
+    pub fn with_flows(&self, flows: u64) -> Demand {
+        Demand { flows: u32::try_from(flows).unwrap_or(u32::MAX), ..self.clone() }
+    }
+
     /// Highest rate of payload on the path, Mb/s (10^6).
     pub fn payload_mbit(&self) -> f64 {
         let share = f64::from(self.path.mss()) / f64::from(self.path.packet());

@@ -6,6 +6,7 @@ use super::{Advice, Demand};
 use crate::analysis::document::Run;
 use crate::analysis::{self, Made, RunMeta};
 use crate::engine::{Engine, Failed};
+use crate::response::ENOUGH_LOSSES;
 use crate::scenario::{Source, load, notes};
 use crate::trace::recording::Recording;
 use fullpipe_sim::trace::Control;
@@ -48,8 +49,6 @@ pub struct Proven {
     pub losses: Option<u64>,
 }
 
-/// With fewer losses a rate that losses bound is still start-up.
-const ENOUGH_LOSSES: u64 = 10;
 /// Limits that socket buffers set.
 const BUFFERS: [&str; 2] = ["send_buffer", "receive_window"];
 /// A buffer that holds the flows back for a smaller share of their time is large enough.

@@ -26,7 +26,7 @@ pub fn scenario(demand: &Demand, advice: &Advice) -> String {
         variant(&mut text, PLANNED, "as advised", &set);
     }
     if let Some(n) = streams {
-        let more = with_flows(demand, n);
+        let more = demand.with_flows(n);
         // Each flow has its part of the path's pace.
         let pace = advice.pacing_bytes_per_s.map(|_| sizing::paced(&more));
         let mut own = self::set(demand, advice, pace);
@@ -36,11 +36,6 @@ pub fn scenario(demand: &Demand, advice: &Advice) -> String {
         variant(&mut text, &streams_name(advice, n), comment, &own);
     }
     text
-}
-
-/// The demand with so many flows.
-fn with_flows(demand: &Demand, flows: u64) -> Demand {
-    Demand { flows: u32::try_from(flows).unwrap_or(u32::MAX), ..demand.clone() }
 }
 
 /// Name of the variant with `flows` parallel flows: it has the advised settings, where there are any.

@@ -156,14 +156,15 @@ pub fn streams(demand: &Demand) -> Option<u64> {
 }
 
 fn needed_streams(demand: &Demand, window: &Window) -> u64 {
-    by_window(window).max(by_loss(demand))
+    by_window(window).max(flows_by_loss(demand))
 }
 
 fn by_window(window: &Window) -> u64 {
     window.bound.as_ref().map_or(1, |bound| bound.flows)
 }
 
-fn by_loss(demand: &Demand) -> u64 {
+/// Parallel flows that fill the path under the loss of `demand`; 1 where one does, or no formula is known.
+pub fn flows_by_loss(demand: &Demand) -> u64 {
     lossy_window(demand).map_or(1, |packets| {
         (demand.path.bdp_packets() / packets).ceil().min(u32::MAX.into()) as u64
     })
@@ -177,7 +178,7 @@ pub fn lossy_mbit(demand: &Demand) -> f64 {
 
 /// Whether the loss, and not TCP's largest window, asks for the more flows.
 pub fn loss_bounds(demand: &Demand) -> bool {
-    by_loss(demand) > by_window(&window::window(&demand.path))
+    flows_by_loss(demand) > by_window(&window::window(&demand.path))
 }
 
 /// SO_MAX_PACING_RATE of each flow, bytes of payload per second, where the queue is known to be shallow and nothing is lost.

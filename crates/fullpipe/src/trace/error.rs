@@ -12,7 +12,7 @@ pub struct Error {
     pub what: String,
     /// What to do about it, as an imperative clause; empty where there is nothing to say.
     pub hint: String,
-    /// Whether something that is there already has the name that was asked for: another name helps, no other machine.
+    /// True if the name that was asked for is taken: another name helps, another machine does not.
     pub taken: bool,
 }
 

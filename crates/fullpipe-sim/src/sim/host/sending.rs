@@ -184,7 +184,7 @@ impl Host {
         }
     }
 
-    /// What waited for room in the host, and has it, waits for the writer, who has the socket or is about to.
+    /// TCP waits for the writer, who has the socket or is about to, although the host has room again.
     fn put_off_to_release(&mut self, flow: usize, now: Time) {
         if self.woken_first && self.may_go_on(flow, now) {
             self.sends[flow].wakes_when_released = true;
@@ -192,7 +192,7 @@ impl Host {
         }
     }
 
-    /// Whether TCP waits for room in the host, from which something of the flow has left.
+    /// True if TCP waits for room in the host and an skb of the flow has left it.
     fn may_go_on(&self, flow: usize, now: Time) -> bool {
         let state = &self.sends[flow];
         state.tcp.waits_for_host() && state.in_host.next().is_some_and(|leaves| leaves <= now)

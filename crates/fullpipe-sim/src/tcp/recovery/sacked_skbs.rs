@@ -11,7 +11,7 @@ use crate::tcp::sender::Sender;
 use crate::tcp::skb::SendQueue;
 use crate::tcp::write::{GSO_MAX_SIZE, SHARED_INFO, SKB_BYTES};
 
-/// What cutting an skb may be told.
+/// Outcome of cutting an skb at the end of a block.
 enum Cut {
     /// The walk goes on there; it has SACKed up to the second place.
     At(u64, u64),

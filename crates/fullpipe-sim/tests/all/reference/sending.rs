@@ -447,7 +447,7 @@ impl Host {
 }
 
 impl SendingFlow {
-    /// Whether something has left the host by `now`, for which TCP waits.
+    /// True if TCP waits for room in the host and an skb has left it by `now`.
     fn has_room_again(&self, now: Time) -> bool {
         self.tcp.waits_for_host() && self.here.iter().any(|(leaves, _)| *leaves <= now)
     }

@@ -20,7 +20,7 @@ pub struct Headline {
     /// Share of the allowed rate that was reached (0 to 1).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub share: Option<f64>,
-    /// What stops the flows, and for which share of their lives, in words.
+    /// Cause that stops the flows, and its share of their lives, in words.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cause: Option<String>,
     /// Limit that stops the flows most, by its name in `Flow.limits`.

@@ -104,7 +104,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// What to do where a sysctl cuts what a program asks for: it may get more, must ask for enough, or asks for none.
+    /// Cure where a sysctl cuts the size that a program asks for: raise the sysctl, ask for enough, or ask for none.
     fn ask_for_more(&self, asked: u64, raise: &str) -> String {
         let enough = self.needs.is_none_or(|needs| asked.saturating_mul(2) >= needs.least);
         let ask =
@@ -195,12 +195,12 @@ fn with_loss(one: &One, explained: Explained) -> Explained {
     }
 }
 
-/// What random loss leaves of the flow when its buffers are large enough.
+/// Rate at which random loss holds the flow when its buffers are large enough.
 fn then_the_loss(one: &One, then: &str) -> Option<String> {
     let lossy = one.needs?.lossy?;
     Some(format!(
         "The loss{then} holds a flow at about {}: {} flows fill the path",
-        bits(lossy.rate),
+        crate::numbers::rate(lossy.mbit),
         crate::numbers::count(lossy.flows)
     ))
 }

@@ -25,6 +25,7 @@ use super::RunMeta;
 use super::document::{Flow, Grade, Headline, Run, Stage};
 use super::lookup::{Lives, Traces};
 use crate::numbers;
+use crate::response::ENOUGH_LOSSES;
 use causes::{Cause, causes, is_quiet};
 use explained::Explained;
 use subject::{One, Subject};
@@ -210,7 +211,7 @@ fn does(context: &Context, cause: &Cause, explained: &Explained) -> String {
     format!("{} {} {flows} {share} of {life}", explained.who, explained.does)
 }
 
-/// What a cause does, why, and the next one.
+/// Sentence of a cause: its effect, its reason, and the next cause.
 fn sentence(context: &Context, cause: &Cause, explained: &Explained, second: String) -> String {
     let because = explained.because.as_ref().map_or(String::new(), |why| format!(": {why}"));
     does(context, cause, explained) + &because + &second
@@ -233,9 +234,6 @@ fn second(all: &[Cause], first: &Cause, grade: Grade) -> String {
     let next = next.filter(|next| is_idle_link || is_one_of_several(next));
     next.map_or(String::new(), |next| format!(" (next: {} {})", next.named(), percent(next.share)))
 }
-
-/// With fewer losses the rate is still start-up.
-const ENOUGH_LOSSES: u64 = 10;
 
 /// That the path has lost too few packets by chance to show what its losses do.
 fn too_few(context: &Context, cause: Option<&Cause>) -> Option<String> {

@@ -64,7 +64,7 @@ impl<'a> Subject<'a> {
         let mut flows: Vec<One> = of(meta, run, direction).filter(counts).collect();
         let sharing: Vec<u32> = flows.iter().map(|one| together(one, &flows, lives)).collect();
         for (one, sharing) in flows.iter_mut().zip(sharing) {
-            one.needs = one.meta.settings.needs(sharing);
+            one.needs = one.meta.settings.needs(sharing, &one.meta.congestion);
         }
         let beside = || of(meta, run, direction).filter(|one| !counts(one));
         let starved = beside().filter(|one| one.flow.bytes == 0).count();

@@ -6,8 +6,9 @@ mod of_plan;
 pub(super) use of_plan::{allowed, flow, places};
 
 use crate::advice::Demand;
-use crate::advice::sizing::{lossy_window, sizes, with_headroom};
-use crate::plan::{Question, plan};
+use crate::advice::sizing::{flows_by_loss, lossy_mbit, sizes, with_headroom};
+use crate::plan::window::window;
+use crate::plan::{Question, check};
 use fullpipe_sim::units::Rate;
 use std::collections::BTreeMap;
 
@@ -24,8 +25,6 @@ pub struct FlowSettings {
     pub ends: Option<[Question; 2]>,
     /// Probability that the path loses a segment by chance, each independently; 0 where it has other losses.
     pub loss: f64,
-    /// Congestion control.
-    pub congestion: String,
     /// Hosts that do not offer the window scale option.
     pub without_scaling: Vec<String>,
     /// Hosts that do not offer SACK.
@@ -43,25 +42,27 @@ pub struct FlowSettings {
 impl FlowSettings {
     /// Window and buffers with which one of `sharing` flows carries its part of the path's rate; `None` where the path is
     /// out of the planner's bounds. `fullpipe plan` advises these sizes, too.
-    pub fn needs(&self, sharing: u32) -> Option<Needs> {
+    pub fn needs(&self, sharing: u32, congestion: &str) -> Option<Needs> {
         let [from, to] = self.ends?;
         let own = Question { rate: Rate((to.rate.0 / u64::from(sharing)).max(1)), ..to };
-        let (own, whole) = (plan(&own).ok()?.window, plan(&to).ok()?.window);
+        check(&to).ok()?;
+        let (own, whole) = (window(&own), window(&to));
         let demand = |path: Question| Demand {
             path,
             flows: sharing,
             loss: self.loss,
             queue: None,
-            congestion: Some(self.congestion.clone()),
+            congestion: Some(congestion.into()),
         };
         let send = sizes(&demand(from)).least.send;
         let receive = sizes(&demand(to)).least.receive;
-        let in_flight = lossy_window(&demand(to)).filter(|packets| *packets < to.bdp_packets());
+        let flows = flows_by_loss(&demand(to));
+        let mbit = lossy_mbit(&demand(to));
         Some(Needs {
             window: own.needed_bytes,
             send: Memory::of(send),
             receive: Memory::of(receive),
-            lossy: in_flight.map(|packets| Lossy::of(&to, packets)),
+            lossy: (flows > 1).then_some(Lossy { mbit, flows }),
             sharing: sharing.into(),
             connections: own.bound.and(whole.bound).map(|bound| bound.flows),
         })
@@ -92,7 +93,7 @@ impl Buffer {
 }
 
 /// What one flow needs to carry its part of the path's rate.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Needs {
     /// Window, bytes of payload.
     pub window: u64,
@@ -100,7 +101,7 @@ pub struct Needs {
     pub send: Memory,
     /// Receive buffer.
     pub receive: Memory,
-    /// What random loss leaves of a flow, where that is less than the path.
+    /// The flow under random loss, where that leaves it less than the path.
     pub lossy: Option<Lossy>,
     /// Flows that share the rate.
     pub sharing: u64,
@@ -113,7 +114,7 @@ pub struct Needs {
 pub struct Memory {
     /// The least that fills the flow's part of the path.
     pub least: u64,
-    /// What is advised where less is allowed: the least with headroom.
+    /// The advised size where less is allowed: the least with headroom.
     pub advised: u64,
 }
 
@@ -123,23 +124,13 @@ impl Memory {
     }
 }
 
-/// What random loss leaves of one flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A flow under random loss.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lossy {
-    /// Rate of payload on average, bit/s.
-    pub rate: u64,
+    /// Rate of payload on average, Mb/s (10^6).
+    pub mbit: f64,
     /// Flows that fill the path together.
     pub flows: u64,
-}
-
-impl Lossy {
-    fn of(path: &Question, packets: f64) -> Lossy {
-        let per_round = packets * f64::from(path.mss()) * 8.0;
-        Lossy {
-            rate: (per_round / path.rtt.as_secs_f64()) as u64,
-            flows: (path.bdp_packets() / packets).ceil() as u64,
-        }
-    }
 }
 
 /// A pace that somebody asked for.

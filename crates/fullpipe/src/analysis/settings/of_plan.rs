@@ -25,7 +25,6 @@ pub(in crate::analysis) fn flow(run: &Resolved, flow: &Flow) -> FlowSettings {
         receive: Buffer { asked: flow.rcvbuf, most: receive.rmem_max, tuned: receive.tcp_rmem[2] },
         ends: ends(run, flow),
         loss: losses(way(run, flow.direction)).unwrap_or(0.0),
-        congestion: flow.congestion.name.to_string(),
         without_scaling: without(|own| own.host.sysctl.modelled.tcp_window_scaling),
         without_sack: without(|own| own.host.sysctl.modelled.tcp_sack),
         pace: pace(flow, from),
