@@ -1,6 +1,6 @@
 # Every recipe that CI uses; all of them work on a developer's machine.
 
-.PHONY: test plan-nfs python-test test-guest parity parity-record parity-random sweeps-record nfs nfs-record lint bless fuzz bench bench-linux bench-peers
+.PHONY: test plan-nfs python-test test-guest parity parity-record parity-random sweeps-record nfs nfs-record lint bless fuzz bench bench-linux bench-peers same
 
 # All tests.
 test:
@@ -86,3 +86,10 @@ bench-linux:
 # fullpipe, ns-3 and ns-2 on the same scenarios, side by side (benches/README.md); ARGS go to peers.py.
 bench-peers:
 	./benches/peers/run.sh $(ARGS)
+
+# Whether a change that should change nothing has changed a value: hashes all columns of the trace, all values of the documents and
+# the reports of all scenarios and recipes, and compares them with target/same/before.txt, which the first run writes. RUNS: of
+# each scenario so many (1); RUNS=all takes half an hour.
+RUNS ?= 1
+same:
+	FULLPIPE_SAME_RUNS=$(RUNS) cargo test --workspace --test all -- --ignored --exact same::same --nocapture

@@ -35,6 +35,7 @@ mod plan_nfs;
 mod report;
 mod report_chromium;
 mod report_sample;
+mod same;
 mod scenario;
 mod scenario_check;
 mod scenario_engine;

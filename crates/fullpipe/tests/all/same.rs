@@ -1,0 +1,258 @@
+//! `make same`: whether a change that should change nothing changed any value of any run.
+//!
+//! Each line of `target/same/now.txt` is a scenario, a name (a column of the trace, a key of the document or of the resolved
+//! scenario, or a rendered report), and a hash of all values under that name. `target/same/before.txt` has the lines of the
+//! commit before: the first run writes it. A name that changed while its hash stayed is a rename and is listed, not refused.
+
+use crate::made::made;
+use fullpipe::analysis;
+use fullpipe::analysis::document::Run;
+use fullpipe::engine::{self, Engine, Support};
+use fullpipe::report::html;
+use fullpipe::scenario::{self, Plan, Scenario, Source};
+use fullpipe::trace::csv::write_table;
+use fullpipe::trace::recording::Recording;
+use fullpipe::trace::schema::{Names, Row};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::hash::{DefaultHasher, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+/// Rows that are turned into text at a time.
+const ROWS: usize = 10_000;
+/// Begins the names of recipes.
+const RECIPE: &str = "recipe ";
+
+/// Hash and number of the values under each name.
+#[derive(Default)]
+struct Hashes(BTreeMap<String, (DefaultHasher, u64)>);
+
+impl Hashes {
+    fn add(&mut self, name: &str, value: &str) {
+        if !self.0.contains_key(name) {
+            self.0.insert(name.into(), Default::default());
+        }
+        let (hasher, count) = self.0.get_mut(name).expect("just put there");
+        hasher.write(value.as_bytes());
+        hasher.write_u8(0xff);
+        *count += 1;
+    }
+
+    /// Adds the leaves of a JSON value. The name of a leaf is its path without indices; names of runs, flows and stages,
+    /// which are keys in some maps, stay.
+    fn add_leaves(&mut self, name: &str, value: &Value) {
+        match value {
+            Value::Object(fields) => {
+                for (key, value) in fields {
+                    self.add_leaves(&format!("{name}.{key}"), value);
+                }
+            }
+            Value::Array(items) => {
+                self.add(name, &items.len().to_string());
+                for item in items {
+                    self.add_leaves(name, item);
+                }
+            }
+            leaf => self.add(name, &leaf.to_string()),
+        }
+    }
+
+    fn add_table<R: Row>(&mut self, rows: &[R], names: &Names) {
+        for rows in rows.chunks(ROWS) {
+            let mut text = Vec::new();
+            write_table(&mut text, rows, names).expect("memory takes it");
+            let mut reader = csv::Reader::from_reader(text.as_slice());
+            let header = reader.headers().expect("a header").clone();
+            let columns: Vec<String> =
+                header.iter().map(|column| format!("{}.{column}", R::TABLE)).collect();
+
+            for record in reader.records() {
+                for (column, value) in columns.iter().zip(&record.expect("a row")) {
+                    self.add(column, value);
+                }
+            }
+        }
+    }
+
+    fn add_run(&mut self, plan: &Plan, recording: &Recording) {
+        let flows: Vec<String> = plan.resolved.flow.iter().map(|flow| flow.name.clone()).collect();
+        let names = Names { flows: &flows, stages: &recording.stages };
+        self.add_table(&recording.flows, &names);
+        self.add_table(&recording.stage_samples, &names);
+        self.add_table(&recording.events, &names);
+        self.add_table(&recording.counters, &names);
+        for stage in &recording.stages {
+            self.add("stages", &format!("{stage:?}"));
+        }
+        self.add_resolved(plan);
+    }
+
+    fn add_resolved(&mut self, plan: &Plan) {
+        let resolved = serde_json::to_value(&plan.resolved).expect("a scenario is JSON");
+        self.add_leaves("resolved", &resolved);
+    }
+
+    fn add_document(&mut self, scenario: &Scenario, runs: Vec<Run>) {
+        let document = analysis::document(scenario, &["sim"], runs);
+        let json = serde_json::to_value(&document).expect("a document is JSON");
+        self.add_leaves("document", &json);
+        self.add("report.html", &html::render(&document));
+    }
+
+    fn lines(self, scenario: &str) -> Vec<String> {
+        let line = |(name, (hasher, count)): (String, (DefaultHasher, u64))| {
+            format!("{scenario}\t{name}\t{:016x}\t{count}", hasher.finish())
+        };
+        self.0.into_iter().map(line).collect()
+    }
+}
+
+/// All scenario files and recipes, by name. The runs of recipes are those of files, so only what they mean is hashed.
+fn sources() -> Vec<(String, Source)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let mut files = Vec::new();
+    below(&root, &mut files);
+    files.sort();
+
+    let from_file = |path: &PathBuf| {
+        let name = path.strip_prefix(&root).expect("below it").display().to_string();
+        (name, Source::read(path).unwrap_or_else(|e| panic!("{e}")))
+    };
+    let from_recipe =
+        |recipe: &scenario::Recipe| (format!("{RECIPE}{}", recipe.name), recipe.source());
+    files.iter().map(from_file).chain(scenario::recipes().iter().map(from_recipe)).collect()
+}
+
+fn below(directory: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).expect("a directory") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            below(&path, files);
+        } else if path.extension().is_some_and(|e| e == "toml") && !path.ends_with("causes.toml") {
+            files.push(path);
+        }
+    }
+}
+
+/// The lines of a scenario, of which at most so many runs are made.
+fn lines_of(name: &str, source: &Source, most: usize) -> Vec<String> {
+    let scenario = match scenario::load(source, &[], &[]) {
+        Ok(scenario) => scenario,
+        Err(wrong) => return vec![format!("{name}\tnot a scenario\t{}", wrong.to_string().len())],
+    };
+    let sim = engine::find("sim").expect("the simulator");
+    let mut hashes = Hashes::default();
+    let mut runs = Vec::new();
+
+    for plan in scenario.plans().iter().take(most) {
+        if is_refused(sim, plan) || name.starts_with(RECIPE) {
+            hashes.add_resolved(plan);
+            hashes.add("not run", &plan.name());
+            continue;
+        }
+        let (run, recording) = made(&scenario, plan);
+        hashes.add_run(plan, &recording);
+        runs.push(run);
+    }
+    hashes.add_document(&scenario, runs);
+    hashes.lines(name)
+}
+
+/// Whether the simulator does not do all that a plan says.
+fn is_refused(sim: &dyn Engine, plan: &Plan) -> bool {
+    let is_other = |support: &Support| matches!(support, Support::Refused(_) | Support::Substituted(_));
+    sim.support(&plan.resolved).iter().any(|(_, support)| is_other(support))
+}
+
+/// Lines by scenario and name.
+fn by_name(text: &str) -> BTreeMap<(&str, &str), &str> {
+    let mut lines = BTreeMap::new();
+    for line in text.lines() {
+        let (scenario, rest) = line.split_once('\t').expect("a scenario");
+        let (name, hash) = rest.split_once('\t').expect("a name");
+        lines.insert((scenario, name), hash);
+    }
+    lines
+}
+
+/// Renamed names, and what else differs.
+fn difference(before: &str, now: &str) -> (BTreeSet<String>, Vec<String>) {
+    let (before, now) = (by_name(before), by_name(now));
+    let (mut renamed, mut changed) = (BTreeSet::new(), Vec::new());
+    for (&(scenario, name), hash) in &before {
+        match now.get(&(scenario, name)) {
+            Some(same) if same == hash => {}
+            Some(_) => changed.push(format!("{scenario}: {name} has other values")),
+            None => {
+                let new = now.iter().find(|((at, to), found)| {
+                    *at == scenario && *found == hash && !before.contains_key(&(scenario, *to))
+                });
+                match new {
+                    Some(((_, to), _)) => _ = renamed.insert(format!("{name} -> {to}")),
+                    None => changed.push(format!("{scenario}: {name} is gone")),
+                }
+            }
+        }
+    }
+    let is_new = |key: &&(&str, &str)| !before.contains_key(*key);
+    let renamed_to = |name: &str| renamed.iter().any(|line| line.ends_with(&format!("-> {name}")));
+    let added = now.keys().filter(is_new).filter(|(_, name)| !renamed_to(name));
+    let added = added.map(|(scenario, name)| format!("{scenario}: {name} is new"));
+    changed.extend(added);
+    (renamed, changed)
+}
+
+#[test]
+#[ignore = "make same"]
+fn same() {
+    let most = std::env::var("FULLPIPE_SAME_RUNS").ok().and_then(|n| n.parse().ok());
+    let most = most.unwrap_or(usize::MAX);
+    let work = Mutex::new(sources());
+    let lines = Mutex::new(Vec::new());
+    let worker = || {
+        loop {
+            let next = work.lock().expect("no worker panicked").pop();
+            let Some((name, source)) = next else { break };
+            let found = lines_of(&name, &source, most);
+            eprintln!("{name}: {} values", found.len());
+            lines.lock().expect("no worker panicked").extend(found);
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(worker);
+        }
+    });
+
+    let mut lines = lines.into_inner().expect("no worker panicked");
+    lines.sort();
+    let now = lines.join("\n") + "\n";
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/same");
+    fs::create_dir_all(&directory).expect("target is ours");
+    fs::write(directory.join("now.txt"), &now).expect("target is ours");
+    let Ok(before) = fs::read_to_string(directory.join("before.txt")) else {
+        fs::write(directory.join("before.txt"), &now).expect("target is ours");
+        println!("target/same/before.txt: {} hashes, with which later runs are compared", lines.len());
+        return;
+    };
+
+    let (renamed, changed) = difference(&before, &now);
+    for line in &renamed {
+        println!("renamed: {line}");
+    }
+    assert!(changed.is_empty(), "{} differ:\n{}", changed.len(), changed.join("\n"));
+    println!("the same: {} hashes", lines.len());
+}
+
+#[test]
+fn a_changed_value_is_told_from_a_renamed_key() {
+    let before = "a\tx.old\t11\t1\na\tx.kept\t22\t1\na\tx.gone\t33\t1\n";
+    let now = "a\tx.new\t11\t1\na\tx.kept\t23\t1\n";
+
+    let (renamed, changed) = difference(before, now);
+
+    assert_eq!(renamed.into_iter().collect::<Vec<_>>(), ["x.old -> x.new"]);
+    assert_eq!(changed, ["a: x.gone is gone", "a: x.kept has other values"]);
+}
