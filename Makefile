@@ -1,6 +1,6 @@
 # Every recipe that CI uses; all of them work on a developer's machine.
 
-.PHONY: test plan-nfs python-test test-guest parity parity-record parity-random sweeps-record nfs nfs-record lint bless fuzz bench bench-linux bench-peers same
+.PHONY: test plan-nfs python-test test-guest parity parity-record parity-random sweeps-record nfs nfs-record lint bless fuzz bench bench-linux bench-peers same shape
 
 # All tests.
 test:
@@ -93,3 +93,7 @@ bench-peers:
 RUNS ?= 1
 same:
 	FULLPIPE_SAME_RUNS=$(RUNS) cargo test --workspace --test all -- --ignored --exact same::same --nocapture
+
+# Whether the crates, and the folders of each, depend on each other in one direction (tools/shape.py).
+shape:
+	python3 tools/shape.py
