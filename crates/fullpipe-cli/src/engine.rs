@@ -33,11 +33,11 @@ pub fn choose(
         ));
     }
     let answers = |Plan { resolved, .. }: &Plan| {
-        resolved.flow.iter().any(|flow| flow.answers.is_some()) || !resolved.nfs.is_empty()
+        resolved.flow.iter().any(|flow| flow.reply_to.is_some()) || !resolved.nfs.is_empty()
     };
     if arguments.pcap.is_some() && scenario.plans().iter().any(answers) {
         return Err(Failure::Input(
-            "no --pcap yet of connections with data both ways (`answers`, `nfs`)".into(),
+            "no --pcap yet of connections with data both ways (`reply_to`, `nfs`)".into(),
         ));
     }
     let found = experiment::objections(engine, scenario.plans(), allowed(arguments));

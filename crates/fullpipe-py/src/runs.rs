@@ -55,9 +55,9 @@ impl Outcome {
         let run = self.document.runs.get(run).ok_or_else(|| no_run(run))?;
         let of = |flow| {
             let flow: &document::Flow = flow;
-            let cuts = limits::cuts(run, flow);
+            let reductions = limits::reductions(run, flow);
             limits::ranked(&flow.limits).into_iter().map(move |(name, share)| {
-                let cut = cuts.clone().filter(|_| name.starts_with("cwnd"));
+                let cut = reductions.clone().filter(|_| name.starts_with("cwnd"));
                 (flow.name.as_str(), name, limits::label(name), share, cut)
             })
         };

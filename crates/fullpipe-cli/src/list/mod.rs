@@ -25,11 +25,11 @@ struct Listing {
     format: u32,
     recipes: Vec<RecipeEntry>,
     congestion: Vec<CongestionEntry>,
-    genuine_congestion: Vec<CongestionEntry>,
+    real_congestion: Vec<CongestionEntry>,
     slow_starts: Vec<CongestionEntry>,
     kernels: Vec<&'static str>,
-    unjudged_kernels: Vec<&'static str>,
-    genuine_kernels: Vec<&'static str>,
+    unvalidated_kernels: Vec<&'static str>,
+    real_kernels: Vec<&'static str>,
     limits: Vec<LimitEntry>,
     metrics: Vec<MetricEntry>,
 }
@@ -81,11 +81,11 @@ impl Listing {
             format: FORMAT,
             recipes: scenario::recipes().iter().map(RecipeEntry::new).collect(),
             congestion: cc::algorithms().iter().map(CongestionEntry::new).collect(),
-            genuine_congestion: congestion::genuine().iter().map(CongestionEntry::new).collect(),
+            real_congestion: congestion::genuine().iter().map(CongestionEntry::new).collect(),
             slow_starts: slow_start::slow_starts().iter().map(CongestionEntry::new).collect(),
             kernels: PROFILES.iter().map(|profile| profile.name).collect(),
-            unjudged_kernels: PROFILES.iter().filter(|p| p.unjudged).map(|p| p.name).collect(),
-            genuine_kernels: engines().iter().flat_map(|engine| engine.kernels()).collect(),
+            unvalidated_kernels: PROFILES.iter().filter(|p| p.unjudged).map(|p| p.name).collect(),
+            real_kernels: engines().iter().flat_map(|engine| engine.kernels()).collect(),
             limits: LimitEntry::all(),
             metrics: flow
                 .chain(limits)
@@ -104,14 +104,14 @@ impl Listing {
             "recipes" => Listing { recipes: self.recipes, ..none },
             "congestion" => Listing {
                 congestion: self.congestion,
-                genuine_congestion: self.genuine_congestion,
+                real_congestion: self.real_congestion,
                 ..none
             },
             "slow-starts" => Listing { slow_starts: self.slow_starts, ..none },
             "kernels" => Listing {
                 kernels: self.kernels,
-                unjudged_kernels: self.unjudged_kernels,
-                genuine_kernels: self.genuine_kernels,
+                unvalidated_kernels: self.unvalidated_kernels,
+                real_kernels: self.real_kernels,
                 ..none
             },
             "limits" => Listing { limits: self.limits, ..none },
@@ -126,10 +126,10 @@ impl Listing {
         self.recipes.retain(|one| {
             has(one.name) || has(one.title) || one.variants.iter().any(|variant| has(variant))
         });
-        for kind in [&mut self.congestion, &mut self.genuine_congestion, &mut self.slow_starts] {
+        for kind in [&mut self.congestion, &mut self.real_congestion, &mut self.slow_starts] {
             kind.retain(|one| has(one.name) || has(one.title));
         }
-        for kind in [&mut self.kernels, &mut self.unjudged_kernels, &mut self.genuine_kernels] {
+        for kind in [&mut self.kernels, &mut self.unvalidated_kernels, &mut self.real_kernels] {
             kind.retain(|name| has(name));
         }
         self.limits.retain(|one| has(one.name) || has(one.label) || has(one.meaning));
@@ -142,11 +142,11 @@ impl Listing {
             format: FORMAT,
             recipes: Vec::new(),
             congestion: Vec::new(),
-            genuine_congestion: Vec::new(),
+            real_congestion: Vec::new(),
             slow_starts: Vec::new(),
             kernels: Vec::new(),
-            unjudged_kernels: Vec::new(),
-            genuine_kernels: Vec::new(),
+            unvalidated_kernels: Vec::new(),
+            real_kernels: Vec::new(),
             limits: Vec::new(),
             metrics: Vec::new(),
         }

@@ -21,10 +21,10 @@ impl Listing {
         let names =
             |entries: &[CongestionEntry]| entries.iter().map(|e| e.name).collect::<Vec<_>>();
         let limits: Vec<&str> = self.limits.iter().map(|limit| limit.name).collect();
-        let genuine = self.genuine_kernels.join(", ");
+        let genuine = self.real_kernels.join(", ");
         let rows = [
             ("Congestion controls", names(&self.congestion).join(", ")),
-            ("of engine linux", names(&self.genuine_congestion).join(", ")),
+            ("of engine linux", names(&self.real_congestion).join(", ")),
             ("Slow starts", names(&self.slow_starts).join(", ")),
             ("Kernels", self.shown_kernels()),
             ("of engine linux", genuine),
@@ -48,10 +48,7 @@ impl Listing {
                 "Congestion controls of the simulator, with their parameters",
                 &self.congestion,
             ),
-            controls(
-                "Congestion controls of real kernels (--engine linux)",
-                &self.genuine_congestion,
-            ),
+            controls("Congestion controls of real kernels (--engine linux)", &self.real_congestion),
             controls("Slow starts (of a flow), with their parameters", &self.slow_starts),
             self.kernels_in_full(),
             self.limits_in_full(),
@@ -79,7 +76,7 @@ impl Listing {
             false => wrapped(&names, 2),
         };
         let simulated = list(self.shown_kernels());
-        let genuine = list(self.genuine_kernels.join(", "));
+        let genuine = list(self.real_kernels.join(", "));
         let simulated = section("Kernels of the simulator", simulated);
         let real = "Real kernels (--engine linux), against which the simulator is validated";
         match (simulated.is_empty(), genuine.is_empty()) {

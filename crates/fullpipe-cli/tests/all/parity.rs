@@ -180,7 +180,7 @@ bytes = "4kB"
 write = "400B"
 [[flow]]
 name = "answers"
-answers = "asks"
+reply_to = "asks"
 write = "1200B"
 "#;
 

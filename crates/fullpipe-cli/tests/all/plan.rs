@@ -57,14 +57,14 @@ fn a_kernel_that_nothing_judges_is_marked() {
     let desk = Desk::new();
     let newest = [&TEN_GIGABIT[..], &["--kernel", "6.18"]].concat();
     let text = desk.call(&newest).ends_with(0).stdout;
-    assert!(text.contains("Linux 6.18 (unjudged)"), "{text}");
+    assert!(text.contains("Linux 6.18 (unvalidated)"), "{text}");
     let json = desk.call(&[&newest[..], &["--json"]].concat()).ends_with(0).json();
     assert_eq!(
-        (&json["path"]["kernel"], &json["path"]["unjudged"]),
+        (&json["path"]["kernel"], &json["path"]["unvalidated"]),
         (&"6.18".into(), &true.into())
     );
     let json = desk.call(&[&TEN_GIGABIT[..], &["--json"]].concat()).ends_with(0).json();
-    assert!(json["path"]["unjudged"].is_null());
+    assert!(json["path"]["unvalidated"].is_null());
 }
 
 #[test]

@@ -47,7 +47,7 @@ fn one(own: &DatagramsMeta, counters: &[Counter], end: u64) -> Datagrams {
         reordered: (!own.echo).then(|| last("reordered")),
         rcvbuf_errors: (!own.echo).then(|| last("rcvbuf_errors")),
         mean_mbit: mbit(came),
-        asked_mbit: own.rate.map(|rate| rate as f64 / 1e6),
+        requested_mbit: own.rate.map(|rate| rate as f64 / 1e6),
         sent_mbit: mbit(sent),
         cpu: None,
         jitter_ms: (!own.echo && received > 1).then(|| last("jitter_ns") as f64 / 1e6),

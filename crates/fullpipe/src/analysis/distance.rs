@@ -40,7 +40,7 @@ pub struct Distance {
     /// Episodes of loss, paired by order.
     pub losses: Losses,
     /// The first moment at which cwnd differs by more than a tenth and by more than two packets, and does so a bucket later, too.
-    pub parted: Option<Parting>,
+    pub diverged: Option<Parting>,
 }
 
 /// Relative differences (0 to 1) of a row of values.
@@ -98,9 +98,9 @@ pub struct Parting {
     /// From here on the moments of both sides are told: two smoothed round trips and a bucket earlier.
     pub from_s: f64,
     /// What happened to the first run since then, the last eight moments.
-    pub happened_a: Vec<Moment>,
+    pub events_a: Vec<Moment>,
     /// What happened to the second run.
-    pub happened_b: Vec<Moment>,
+    pub events_b: Vec<Moment>,
 }
 
 /// A flow at one moment.
@@ -143,7 +143,7 @@ pub fn distance(a: &Flow, b: &Flow) -> Distance {
     let windows: Vec<_> = windows.collect();
     let far = |(_, a, b): &(f64, f64, f64)| relative(*a, *b) > PARTED.0 && (a - b).abs() > PARTED.1;
     let lasting = windows.windows(2).position(|pair| pair.iter().all(far));
-    let parted = lasting.and_then(|first| parting(a, b, common[first]));
+    let diverged = lasting.and_then(|first| parting(a, b, common[first]));
     let resent = |flow: &Flow| flow.retransmitted_segments as f64;
     let known_until_s = known_until(a).into_iter().chain(known_until(b)).reduce(f64::min);
     Distance {
@@ -155,7 +155,7 @@ pub fn distance(a: &Flow, b: &Flow) -> Distance {
         losses: losses(a, b, known_until_s),
         known_until_s,
         intervals,
-        parted,
+        diverged,
     }
 }
 
@@ -190,8 +190,8 @@ fn parting(a: &Flow, b: &Flow, (at_s, i, j): (f64, usize, usize)) -> Option<Part
         let all: Vec<Moment> = flow.moments.iter().filter(inside).copied().collect();
         all[all.len().saturating_sub(MOST_MOMENTS)..].to_vec()
     };
-    let (happened_a, happened_b) = (happened(a), happened(b));
-    Some(Parting { at_s, a: states.0, b: states.1, from_s, happened_a, happened_b })
+    let (events_a, events_b) = (happened(a), happened(b));
+    Some(Parting { at_s, a: states.0, b: states.1, from_s, events_a, events_b })
 }
 
 /// Ends of buckets that both series have, and their places.

@@ -240,7 +240,7 @@ fn slow_start(flow: &Flow, column: &str) -> Result<f64, String> {
     Ok(match column {
         "slow_start_s" => slow_start.ended_s.ok_or("slow start did not end")?,
         "slow_start_cwnd" => f64::from(slow_start.cwnd),
-        "slow_start_resent_segments" => slow_start.resent_segments as f64,
+        "slow_start_retransmitted_segments" => slow_start.retransmitted_segments as f64,
         "slow_start_queued_s" => slow_start.queued_s,
         _ => return Err(format!("{column} has no value for the whole run")),
     })

@@ -1,13 +1,13 @@
 //! The facts of one flow.
 
 use super::acks::dropped_acks;
-use super::cuts::cuts;
 use super::document::{Aborted, CpuShares, Flow, Interval, Medians};
 use super::intervals::{full_rates, intervals};
 use super::limits::Attribution;
 use super::lookup::{Life, Lives, Traces, mbit, since_clock};
 use super::moments::moments;
 use super::plateau::{REACHED, plateau};
+use super::reductions::reductions;
 use super::rounds::rounds;
 use super::series::series;
 use super::settled::settled;
@@ -42,7 +42,7 @@ pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flo
         clock_start_s: life.clock.as_secs_f64(),
         series: series(meta, trace, life, &attribution, queue),
         limits: attribution.named(within.0, within.1),
-        cuts: cuts(about, traces, (trace, &attribution), within),
+        reductions: reductions(about, traces, (trace, &attribution), within),
         acks_dropped: dropped_acks(meta, about, traces),
         bytes: last.bytes_delivered,
         retransmitted_segments: last.segments_retransmitted,

@@ -3,7 +3,7 @@
 use super::lookup::card;
 use super::{DatagramsMeta, Figures, FlowMeta, Made, NfsMeta, RunMeta, WayMeta, settings};
 use crate::scenario;
-use crate::scenario::profile::{self, is_unjudged};
+use crate::scenario::profile::{self, is_unvalidated};
 use crate::scenario::{
     DatagramKind, Datagrams, Element, MAX_PACING_RATE, Nfs, NfsOperation, NfsVersion, Plan,
     QdiscKind, Resolved, Scenario, Station,
@@ -20,7 +20,7 @@ impl RunMeta {
         RunMeta {
             variant: plan.name(),
             set: plan.set.clone(),
-            unjudged: unjudged(run, made.kernel.is_some()),
+            unvalidated: unvalidated(run, made.kernel.is_some()),
             flows: flows(run, made.kernel.as_deref()),
             datagrams: run.datagrams.iter().map(datagrams).collect(),
             nfs: run.mounts().map(nfs).collect(),
@@ -48,9 +48,9 @@ impl RunMeta {
 }
 
 /// Kernels whose profile nothing judges; `genuine`: a kernel ran, not a profile.
-fn unjudged(run: &Resolved, genuine: bool) -> Vec<String> {
+fn unvalidated(run: &Resolved, genuine: bool) -> Vec<String> {
     let kernels = run.stations().into_iter().map(|station| station.host.kernel.clone());
-    let mut kernels: Vec<String> = kernels.filter(|own| !genuine && is_unjudged(own)).collect();
+    let mut kernels: Vec<String> = kernels.filter(|own| !genuine && is_unvalidated(own)).collect();
     kernels.dedup();
     kernels
 }

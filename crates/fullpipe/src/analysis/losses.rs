@@ -20,9 +20,9 @@ pub struct Losses {
     /// Episodes of the second run.
     pub b: usize,
     /// Median time between the beginnings of a pair, s; null without pairs.
-    pub median_apart_s: Option<f64>,
+    pub median_difference_s: Option<f64>,
     /// Longest time between the beginnings of a pair, s; null without pairs.
-    pub worst_apart_s: Option<f64>,
+    pub worst_difference_s: Option<f64>,
     /// The pairs.
     pub pairs: Vec<EpisodePair>,
 }
@@ -61,8 +61,8 @@ pub fn losses(a: &Flow, b: &Flow, until_s: Option<f64>) -> Losses {
     Losses {
         a: a.len(),
         b: b.len(),
-        median_apart_s: apart.get(apart.len() / 2).copied(),
-        worst_apart_s: apart.last().copied(),
+        median_difference_s: apart.get(apart.len() / 2).copied(),
+        worst_difference_s: apart.last().copied(),
         pairs,
     }
 }
@@ -137,7 +137,7 @@ mod tests {
         let b = flow(&[(1.5, Retransmitted, 1), (2.25, Retransmitted, 4)]);
         let all = losses(&a, &b, None);
         assert_eq!((all.a, all.b, all.pairs.len()), (3, 2, 2));
-        assert_eq!((all.median_apart_s, all.worst_apart_s), (Some(0.5), Some(0.5)));
+        assert_eq!((all.median_difference_s, all.worst_difference_s), (Some(0.5), Some(0.5)));
         assert_eq!(all.pairs[1].b.retransmitted, 4);
         let known = losses(&a, &b, Some(2.25));
         assert_eq!((known.a, known.b, known.pairs.len()), (2, 1, 1));

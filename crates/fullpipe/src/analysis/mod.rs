@@ -8,7 +8,6 @@ mod acks;
 mod bins;
 pub mod compare;
 mod counters;
-mod cuts;
 mod datagrams;
 pub mod distance;
 pub mod document;
@@ -28,6 +27,7 @@ pub mod phases;
 pub(crate) mod picture;
 pub mod plateau;
 mod published;
+mod reductions;
 mod rounds;
 mod series;
 pub mod settings;
@@ -58,7 +58,7 @@ pub struct RunMeta {
     /// What it did otherwise than the scenario says, by key.
     pub substituted: Vec<String>,
     /// Kernels of its hosts whose profile nothing genuine judges, each once.
-    pub unjudged: Vec<String>,
+    pub unvalidated: Vec<String>,
     /// Qdiscs of hosts that send data which are not as the kernel sets them up, by their stage.
     pub chosen_qdiscs: Vec<String>,
     /// Buffers of sockets of which the kernel tunes some: bytes of memory up to which it may, by their stage.
@@ -242,7 +242,7 @@ pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
         notes: meta.notes.clone(),
         engine: meta.engine.clone(),
         substituted: meta.substituted.clone(),
-        unjudged: meta.unjudged.clone(),
+        unvalidated: meta.unvalidated.clone(),
         idle_qdiscs: stages::idle_qdiscs(&meta.chosen_qdiscs, &stages),
         partial: meta.partial,
         duration_s: lives.end.as_secs_f64(),

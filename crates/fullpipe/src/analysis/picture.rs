@@ -100,7 +100,7 @@ fn blamed(
                 *blamed.entry(stage).or_default().entry(flow.name.clone()).or_default() += share;
             }
         }
-        for (stage, share) in &flow.cuts {
+        for (stage, share) in &flow.reductions {
             let blamed = blamed.entry(stage.clone()).or_default();
             *blamed.entry(flow.name.clone()).or_default() += share;
         }
@@ -109,7 +109,7 @@ fn blamed(
 }
 
 /// The place of a limit. cwnd, Nagle's rule and the pace (but that of an fq) are states of the sender, not places; where drops have cut cwnd,
-/// `Flow::cuts` knows the place.
+/// `Flow::reductions` knows the place.
 pub(super) fn stage_of(limit: &str, flow: &FlowMeta, traces: &Traces) -> Option<String> {
     let [from, to] = &flow.hosts;
     let works = |stage: &StageTrace| {

@@ -34,7 +34,7 @@ pub fn slow_start(trace: &FlowTrace, life: &Life, link: Option<Link>) -> Option<
         ended_s: ended.map(|at| since_clock(life, measured[at].time)),
         cwnd: during.iter().map(|sample| sample.cwnd).max()?,
         by_loss: ended.is_some_and(|at| is_lossy(measured[at])),
-        resent_segments: recovery.map_or(0, |last| last.segments_retransmitted),
+        retransmitted_segments: recovery.map_or(0, |last| last.segments_retransmitted),
         queued_s: match link {
             Some(link) => link.queued_s(measured[after - 1].time),
             None => beside_least(&measured, after)?,
@@ -113,7 +113,7 @@ mod tests {
             ended_s: Some(0.4),
             cwnd: 40,
             by_loss: false,
-            resent_segments: 0,
+            retransmitted_segments: 0,
             // Up to 510 ms.
             queued_s: 0.03,
         };
@@ -135,7 +135,7 @@ mod tests {
             ended_s: Some(0.4),
             cwnd: 80,
             by_loss: true,
-            resent_segments: 30,
+            retransmitted_segments: 30,
             // The sample at 500 ms is within the 140 ms after the end.
             queued_s: 0.09,
         };
@@ -163,7 +163,7 @@ mod tests {
     fn without_an_end_all_counts() {
         let list = [(200, 20, 0, 100, 0, 0), (300, 40, 0, 101, 0, 0)];
         let found = found(&list).expect("an RTT");
-        assert_eq!((found.ended_s, found.cwnd, found.resent_segments), (None, 40, 0));
+        assert_eq!((found.ended_s, found.cwnd, found.retransmitted_segments), (None, 40, 0));
         assert!((found.queued_s - 0.001).abs() < 1e-9);
         assert_eq!(super::tests::found(&[(100, 10, 0, 0, 0, 0)]), None);
     }

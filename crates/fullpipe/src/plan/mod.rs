@@ -82,7 +82,7 @@ pub struct PathFacts {
     pub kernel: String,
     /// Whether nothing genuine judges what is said of that kernel; absent where something does.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub unjudged: bool,
+    pub unvalidated: bool,
     /// Highest rate of payload, Mb/s (10^6).
     pub payload_mbit: f64,
     /// Rate times RTT, bytes as the rate counts them.
@@ -137,7 +137,7 @@ impl Question {
             mtu_bytes: self.mtu,
             mss_bytes: self.mss(),
             kernel: self.kernel.to_string(),
-            unjudged: self.kernel.is_unjudged(),
+            unvalidated: self.kernel.is_unvalidated(),
             payload_mbit: self.rate.0 as f64 * payload_share / 1e6,
             bdp_bytes: self.bdp_bytes(),
             bdp_packets: self.bdp_packets(),

@@ -51,7 +51,7 @@ fn path(out: &mut String, plan: &Plan) {
 fn first_line(out: &mut String, path: &super::PathFacts) {
     let rate = fullpipe_sim::units::Rate(path.rate_bit_per_s);
     let (rtt, mtu) = (path.rtt_s * 1e3, path.mtu_bytes);
-    let kernel = format!("{}{}", path.kernel, if path.unjudged { " (unjudged)" } else { "" });
+    let kernel = format!("{}{}", path.kernel, if path.unvalidated { " (unvalidated)" } else { "" });
     let _ = writeln!(out, "Path: {rate} ({}) x {rtt} ms, MTU {mtu}, Linux {kernel}", path.framing);
 }
 

@@ -94,7 +94,7 @@ mod tests {
         let state = State { cwnd: 1, ssthresh: None, in_flight: 0, srtt_us: None, queue: 0 };
         let parting = |at_s| {
             let (a, b, none) = (state.clone(), state.clone(), Vec::new());
-            Parting { at_s, a, b, from_s: 1.0, happened_a: none.clone(), happened_b: none }
+            Parting { at_s, a, b, from_s: 1.0, events_a: none.clone(), events_b: none }
         };
         let distance = |known_until_s| Distance { known_until_s, ..Distance::default() };
         let only = "known before 2.000 s only, as more happened than is kept";

@@ -60,7 +60,7 @@ pub fn ranked(limits: &BTreeMap<String, f64>) -> Vec<(&str, f64)> {
 /// Where cwnd was cut, largest share first: "cwnd, cut by drops at receiver.rx_ring 96.9 %". None where it was nowhere for a
 /// thousandth of the flow's life.
 #[must_use]
-pub fn cuts(run: &Run, flow: &Flow) -> Option<String> {
+pub fn reductions(run: &Run, flow: &Flow) -> Option<String> {
     let by = |place: &str| {
         let stage = run.stages.iter().find(|stage| stage.name == place);
         stage.map_or("drops", |stage| match (stage.dropped, stage.marked) {
@@ -69,7 +69,7 @@ pub fn cuts(run: &Run, flow: &Flow) -> Option<String> {
             _ => "drops and marks",
         })
     };
-    let named: Vec<String> = ranked(&flow.cuts)
+    let named: Vec<String> = ranked(&flow.reductions)
         .into_iter()
         .filter(|(_, share)| *share >= 0.001)
         .map(|(place, share)| format!("by {} at {place} {}", by(place), numbers::share(share)))

@@ -68,7 +68,7 @@ pub fn is_beside(run: &Run, flow: &Flow) -> bool {
 
 /// That the program wrote less than it was to, and whether that is its CPU's doing.
 fn written(own: &Datagrams) -> Option<String> {
-    let (asked, sent) = (own.asked_mbit?, own.sent_mbit?);
+    let (asked, sent) = (own.requested_mbit?, own.sent_mbit?);
     let busy = own.cpu.filter(|cpu| cpu.sender >= BUSY);
     let by = busy.map_or(String::new(), |_| ": the sender's CPU never rests".into());
     (sent < WRITTEN * asked).then(|| {

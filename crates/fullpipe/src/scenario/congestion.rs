@@ -156,7 +156,7 @@ fn described(module: &Module) -> Description {
 /// engine with a genuine kernel runs in its place.
 pub fn of_kernel(kernel: &str) -> Vec<Description> {
     let genuine_one = profile::kernel(kernel).is_some_and(|kernel| kernel.genuine);
-    let (mut all, others) = match genuine_one || profile::is_unjudged(kernel) {
+    let (mut all, others) = match genuine_one || profile::is_unvalidated(kernel) {
         true => (genuine(), cc::algorithms()),
         false => (cc::algorithms(), genuine()),
     };

@@ -152,7 +152,7 @@ pub const FLOW: &[Metric] = &[
     metric("slow_start_rounds", Unit::Rounds, RUN, "rounds of slow start, up to 200"),
     metric("slow_start_cwnd", Unit::Packets, RUN, "largest congestion window by then"),
     metric(
-        "slow_start_resent_segments",
+        "slow_start_retransmitted_segments",
         Unit::Packets,
         RUN,
         "sent again in the recovery that ends slow start, or begins within an RTT",

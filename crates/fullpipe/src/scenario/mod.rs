@@ -4,7 +4,6 @@
 //! and fills in defaults. It returns a [`Scenario`] with one [`Plan`] per run, or all problems it
 //! found. It hides TOML, units, defaults and the expansion of products; nothing here knows engines.
 
-mod answers;
 mod asked;
 mod behaviour;
 mod competes;
@@ -30,6 +29,7 @@ mod qdisc;
 mod recipes;
 pub mod reference;
 mod repeat;
+mod reply;
 mod resolve;
 mod resolved;
 mod show;

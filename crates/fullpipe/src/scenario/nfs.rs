@@ -229,7 +229,7 @@ impl Nfs {
             direction: self.operation.direction(),
             from: self.from.clone().filter(|_| self.operation == NfsOperation::Write),
             to: self.from.clone().filter(|_| self.operation == NfsOperation::Read),
-            answers: None,
+            reply_to: None,
             congestion: self.congestion.clone(),
             slow_start: None,
             sndbuf: None,

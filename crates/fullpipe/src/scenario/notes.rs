@@ -1,13 +1,13 @@
 //! What a reader of a resolved scenario should know although nothing is wrong with it.
 
 use super::Scenario;
-use super::profile::is_unjudged;
+use super::profile::is_unvalidated;
 use super::resolved::{Resolved, Station};
 
 /// One sentence per finding, each once, however many runs have it.
 pub fn notes(scenario: &Scenario) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    let of_plan = |run| unjudged_kernels(run).into_iter().chain(of_run(run));
+    let of_plan = |run| unvalidated_kernels(run).into_iter().chain(of_run(run));
     for note in scenario.plans().iter().flat_map(|plan| of_plan(&plan.resolved)) {
         if !all.contains(&note) {
             all.push(note);
@@ -59,16 +59,16 @@ fn nearest_profiles(run: &Resolved) -> Vec<String> {
 }
 
 /// Profiles that were never compared with their kernels.
-fn unjudged_kernels(run: &Resolved) -> Vec<String> {
+fn unvalidated_kernels(run: &Resolved) -> Vec<String> {
     let kernels = run.stations().into_iter().map(|station| &station.host.kernel);
-    let unjudged = kernels.filter(|kernel| is_unjudged(kernel));
+    let unvalidated = kernels.filter(|kernel| is_unvalidated(kernel));
     let told = |kernel: &String| {
         format!(
-            "the profile of Linux {kernel} is unjudged: an older one with single published changes (docs/kernels.md), \
+            "the profile of Linux {kernel} is unvalidated: an older one with single published changes (docs/kernels.md), \
              never compared with that kernel"
         )
     };
-    unjudged.map(told).collect()
+    unvalidated.map(told).collect()
 }
 
 /// Socket buffers that the kernel silently cuts (setsockopt(2): SO_SNDBUF, SO_RCVBUF).

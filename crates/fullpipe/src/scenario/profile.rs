@@ -139,13 +139,13 @@ pub fn genuine() -> impl Iterator<Item = &'static Kernel> {
 }
 
 /// Whether nothing genuine judges the simulator's profile of that name.
-pub fn is_unjudged(name: &str) -> bool {
+pub fn is_unvalidated(name: &str) -> bool {
     tcp::profile::find(name).is_some_and(|profile| profile.unjudged)
 }
 
 /// A kernel's name as readers see it: of one that is not judged it says so.
 pub fn shown(name: &str) -> String {
-    if is_unjudged(name) { format!("{name} (unjudged)") } else { name.into() }
+    if is_unvalidated(name) { format!("{name} (unvalidated)") } else { name.into() }
 }
 
 /// The profile of that name.

@@ -1,6 +1,5 @@
 //! From what was written to what it means: defaults, and checks that need more than one key.
 
-use super::answers;
 use super::behaviour::overridden;
 use super::congestion;
 use super::datagrams;
@@ -17,6 +16,7 @@ use super::packets;
 use super::path::{self, Traffic};
 use super::profile::{self, Kernel};
 use super::qdisc;
+use super::reply;
 use super::resolved::*;
 use super::slow_start;
 use super::source::Source;
@@ -49,7 +49,7 @@ pub fn run(
     source: &Source,
     cx: &mut Context,
 ) -> Option<Resolved> {
-    let completed = written.flow.as_ref().map(|flows| answers::complete(&flows.value.0, cx));
+    let completed = written.flow.as_ref().map(|flows| reply::complete(&flows.value.0, cx));
     let mut names = completed.as_deref().map_or(Vec::new(), names);
     names.extend(nfs::connections_of(written));
     let traffic = Traffic::of(written, &names);
@@ -335,9 +335,9 @@ fn flows(
 /// The flow itself, or `count` copies with numbers, each of which answers the copy of its number.
 fn copies(flow: Flow, count: usize) -> Vec<Flow> {
     let names = copy_names(&flow.name, count).into_iter().enumerate();
-    let answered = flow.answers.as_ref().map(|name| copy_names(name, count));
+    let answered = flow.reply_to.as_ref().map(|name| copy_names(name, count));
     let answers = |i: usize| answered.as_ref().map(|names| names[i].clone());
-    names.map(|(i, name)| Flow { name, answers: answers(i), ..flow.clone() }).collect()
+    names.map(|(i, name)| Flow { name, reply_to: answers(i), ..flow.clone() }).collect()
 }
 
 /// Reports flows of one name, among those written and among their copies.
@@ -371,7 +371,7 @@ fn single(flow: &written::Flow, kernel: &Kernel, cx: &mut Context) -> Option<Flo
         congestion.as_mut().and_then(|of| slow_start::resolve(slow_start, own, of, cx));
     let app = app(&flow.app.as_ref()?.value.0, cx);
     let name = flow.name.as_ref()?;
-    if duration.is_none() && bytes.is_none() && (flow.wrong || flow.answers.is_some()) {
+    if duration.is_none() && bytes.is_none() && (flow.wrong || flow.reply_to.is_some()) {
         return None;
     }
     if duration.is_none() && bytes.is_none() {
@@ -385,7 +385,7 @@ fn single(flow: &written::Flow, kernel: &Kernel, cx: &mut Context) -> Option<Flo
         direction: value(&flow.direction)?,
         from,
         to,
-        answers: value(&flow.answers),
+        reply_to: value(&flow.reply_to),
         congestion: congestion?,
         slow_start: slow_start?,
         sndbuf,

@@ -113,7 +113,7 @@ impl Resolved {
 
     /// Index of the flow that `flow` answers, if it does.
     pub fn answered_by(&self, flow: &Flow) -> Option<usize> {
-        let name = flow.answers.as_ref()?;
+        let name = flow.reply_to.as_ref()?;
         self.flow.iter().position(|other| other.name == *name)
     }
 
@@ -318,7 +318,7 @@ pub struct Flow {
     pub to: Option<String>,
     /// Name of the flow that this one answers, in the same connection.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub answers: Option<String>,
+    pub reply_to: Option<String>,
     /// Congestion control and all its parameters.
     pub congestion: Congestion,
     /// A slow start that no kernel has; none: that of the congestion control's parameters.

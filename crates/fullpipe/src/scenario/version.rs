@@ -21,7 +21,7 @@ impl Version {
     }
 
     /// Whether it is newer than every profile that was compared with its kernel.
-    pub fn is_unjudged(self) -> bool {
+    pub fn is_unvalidated(self) -> bool {
         profiles().filter(|(_, judged)| *judged).all(|(version, _)| version < self)
     }
 
@@ -46,7 +46,7 @@ impl Version {
 /// The profiles: version, and whether it was compared with its kernel.
 fn profiles() -> impl Iterator<Item = (Version, bool)> {
     KERNELS.iter().filter_map(|kernel| {
-        Some((Version::read(kernel.name)?, !profile::is_unjudged(kernel.name)))
+        Some((Version::read(kernel.name)?, !profile::is_unvalidated(kernel.name)))
     })
 }
 
@@ -122,8 +122,8 @@ mod tests {
             ("6.18.3-amd64", true),
             ("7.0", true),
         ];
-        for (version, unjudged) in table {
-            assert_eq!(v(version).is_unjudged(), unjudged, "{version}");
+        for (version, unvalidated) in table {
+            assert_eq!(v(version).is_unvalidated(), unvalidated, "{version}");
         }
     }
 }

@@ -148,7 +148,7 @@ fn limits(page: &mut String) {
     for (_, name, meaning) in DERIVED {
         let _ = writeln!(page, "| `{name}` | documents only: {meaning} |");
     }
-    *page += "\nWhere drops or marks have cut cwnd, documents name their places: `cuts` of a flow has shares of its life, a \
+    *page += "\nWhere drops or marks have cut cwnd, documents name their places: `reductions` of a flow has shares of its life, a \
               part of those of cwnd. A cut begins with the first sample that shows the flow in CWR, Recovery or Loss, \
               or a lower ssthresh, and ends with the first one that shows neither. Its causes are the packets that places \
               on the data's way have dropped or marked since the cut before ended, each place in proportion; without any of them \

@@ -73,7 +73,7 @@ fn an_experiment_does_not_differ_from_itself() {
         let apart =
             [flow.distance.throughput, flow.distance.cwnd].map(|apart| apart.expect("some"));
         assert!(apart.iter().all(|apart| apart.pairs > 1 && apart.worst == 0.0), "{apart:?}");
-        assert_eq!(flow.distance.parted, None);
+        assert_eq!(flow.distance.diverged, None);
     }
 }
 
@@ -159,12 +159,12 @@ fn distance_of(a: &Document, b: &Document) -> Distance {
 #[test]
 fn where_runs_part_stands_what_happened_there() {
     let (without, with) = (with_a_loss(9_000, 0), with_a_loss(2_000, 7));
-    let parted = distance_of(&without, &with).parted.expect("half the window");
-    assert_eq!((parted.at_s, parted.a.cwnd, parted.b.cwnd), (2.0, 29, 14));
+    let diverged = distance_of(&without, &with).diverged.expect("half the window");
+    assert_eq!((diverged.at_s, diverged.a.cwnd, diverged.b.cwnd), (2.0, 29, 14));
     // A bucket and two round trips of 200 ms earlier.
-    assert!((parted.from_s - 1.5).abs() < 1e-9, "{}", parted.from_s);
-    assert!(parted.happened_a.is_empty(), "{:?}", parted.happened_a);
-    let happened: Vec<_> = parted.happened_b.iter().map(|m| (m.at_s, m.what, m.value)).collect();
+    assert!((diverged.from_s - 1.5).abs() < 1e-9, "{}", diverged.from_s);
+    assert!(diverged.events_a.is_empty(), "{:?}", diverged.events_a);
+    let happened: Vec<_> = diverged.events_b.iter().map(|m| (m.at_s, m.what, m.value)).collect();
     assert_eq!(happened, [(2.0, Happened::State, 3), (2.0, Happened::Retransmitted, 7)]);
 }
 
@@ -172,10 +172,10 @@ fn where_runs_part_stands_what_happened_there() {
 fn a_difference_at_one_bucket_alone_is_no_parting() {
     let whole = with_a_dip(0);
     let once = distance_of(&whole, &with_a_dip(1));
-    assert_eq!(once.parted, None);
+    assert_eq!(once.diverged, None);
     assert_eq!(once.cwnd.map(|cwnd| cwnd.worst_at_s), Some(2.0), "it is told as a difference");
-    let parted = distance_of(&whole, &with_a_dip(2)).parted.expect("two in a row");
-    assert_eq!((parted.at_s, parted.a.cwnd, parted.b.cwnd), (2.0, 29, 14));
+    let diverged = distance_of(&whole, &with_a_dip(2)).diverged.expect("two in a row");
+    assert_eq!((diverged.at_s, diverged.a.cwnd, diverged.b.cwnd), (2.0, 29, 14));
 }
 
 #[test]
@@ -190,7 +190,7 @@ fn losses_are_compared_by_interval_in_all_and_by_episode() {
     assert!((total.relative - 0.2).abs() < 1e-9);
     let losses = distance.losses;
     assert_eq!((losses.a, losses.b, losses.pairs[0].a.retransmitted), (1, 1, 4));
-    assert!((losses.worst_apart_s.expect("a pair") - 0.7).abs() < 1e-9);
+    assert!((losses.worst_difference_s.expect("a pair") - 0.7).abs() < 1e-9);
 }
 
 #[test]

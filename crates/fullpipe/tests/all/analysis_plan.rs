@@ -39,11 +39,11 @@ fn a_plan_tells_what_the_analysis_must_know() {
     }
     let kernels = ["hosts.sender.kernel=6.18", "hosts.receiver.kernel=6.12", "hosts.sender.cpu={}"];
     let new = fink(&kernels);
-    let unjudged = |kernel: Option<&str>| {
+    let unvalidated = |kernel: Option<&str>| {
         let made = Made { kernel: kernel.map(String::from), ..Made::default() };
-        RunMeta::from_plan(&new, &new.plans()[0], made).unjudged
+        RunMeta::from_plan(&new, &new.plans()[0], made).unvalidated
     };
-    assert_eq!((unjudged(None), unjudged(Some("6.12"))), (vec!["6.18".to_string()], vec![]));
+    assert_eq!((unvalidated(None), unvalidated(Some("6.12"))), (vec!["6.18".to_string()], vec![]));
     let stamped = fink(&["hosts.sender.timestamps=true", "hosts.receiver.timestamps=true"]);
     assert_eq!(RunMeta::from_plan(&stamped, &stamped.plans()[0], Made::default()).mss, 8948);
 }

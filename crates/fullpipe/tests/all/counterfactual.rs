@@ -184,9 +184,9 @@ fn hole_without_sack() {
 #[test]
 fn reordering() {
     let [base, relieved, other] = runs("reordering", &[]);
-    let cut = |run: &Run| run.flows[0].cuts.get("threads").copied().unwrap_or(0.0);
-    assert!(cut(&base) > 0.5, "{:?}", base.flows[0].cuts);
-    assert!(cut(&relieved) < 0.01, "{:?}", relieved.flows[0].cuts);
+    let cut = |run: &Run| run.flows[0].reductions.get("threads").copied().unwrap_or(0.0);
+    assert!(cut(&base) > 0.5, "{:?}", base.flows[0].reductions);
+    assert!(cut(&relieved) < 0.01, "{:?}", relieved.flows[0].reductions);
     assert!(base.stages.iter().all(|stage| stage.dropped == 0));
     let rates = [&base, &relieved, &other].map(|run| run.flows[0].mean_mbit);
     assert!(rates[1] > 1.2 * rates[0] && (rates[2] / rates[0] - 1.0).abs() < 0.02, "{rates:?}");
@@ -285,7 +285,7 @@ fn dropped_acks() {
 fn cut_at(name: &str, place: &str) {
     holds(name, "cwnd_avoidance", Some(place));
     let [base, relieved, _] = runs(name, &[]);
-    let share = |run: &Run| run.flows[0].cuts.get(place).copied().unwrap_or(0.0);
+    let share = |run: &Run| run.flows[0].reductions.get(place).copied().unwrap_or(0.0);
     let (base, relieved) = (share(&base), share(&relieved));
     assert!(base > 0.5, "{name}: {place} has cut cwnd for {base} of its life");
     assert!(relieved < base, "{name}: {place} relieved has cut cwnd for {relieved} of its life");
@@ -323,7 +323,10 @@ fn backlog() {
 fn random_loss() {
     let [base, relieved, _] = runs("loss", &[]);
     for run in [&base, &relieved] {
-        assert_eq!(run.flows[0].cuts.keys().next_back().map(|place| &place[..]), Some("loss"));
+        assert_eq!(
+            run.flows[0].reductions.keys().next_back().map(|place| &place[..]),
+            Some("loss")
+        );
     }
     holds("loss", "cwnd_avoidance", Some("loss"));
 }

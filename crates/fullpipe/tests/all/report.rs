@@ -366,14 +366,14 @@ fn failed_expectations_are_counted_on_the_card_and_in_the_table() {
 fn compared_runs_have_their_parting_in_figures_and_tables() {
     let document = sample::compared();
     let pair = &document.comparisons[0];
-    let parted: Vec<_> =
-        pair.flows.iter().map(|flow| flow.distance.parted.as_ref().expect("they part")).collect();
+    let diverged: Vec<_> =
+        pair.flows.iter().map(|flow| flow.distance.diverged.as_ref().expect("they part")).collect();
     let figures = figures::all(&document);
     for figure in &figures {
         let shows = ["throughput", "cwnd"].contains(&figure.name);
         assert_eq!(figure.moments.len(), if shows { 2 } else { 0 }, "{}", figure.name);
-        for (mark, parted) in figure.moments.iter().zip(&parted) {
-            assert_eq!((mark.runs, mark.x), ([0, 1], parted.at_s));
+        for (mark, diverged) in figure.moments.iter().zip(&diverged) {
+            assert_eq!((mark.runs, mark.x), ([0, 1], diverged.at_s));
         }
     }
     let cwnd = figures.iter().find(|figure| figure.name == "cwnd").expect("cwnd");
@@ -383,7 +383,7 @@ fn compared_runs_have_their_parting_in_figures_and_tables() {
     assert_eq!(table("distances").rows.len(), 2);
     let partings = table("partings");
     assert_eq!(partings.rows.len(), 4);
-    assert_eq!(partings.rows[0][2], Cell::Count(parted[0].a.cwnd.into()));
+    assert_eq!(partings.rows[0][2], Cell::Count(diverged[0].a.cwnd.into()));
     let told = |row: usize| match &partings.rows[row][7] {
         Cell::Text(text) => text.clone(),
         other => panic!("{other:?}"),
@@ -400,7 +400,7 @@ fn what_is_not_known_of_compared_runs_is_said_in_the_report_and_the_text() {
     let mut document = sample::compared();
     let name = document.comparisons[0].flows[0].name.clone();
     let distance = &mut document.comparisons[0].flows[0].distance;
-    let at_s = distance.parted.as_ref().expect("they part").at_s;
+    let at_s = distance.diverged.as_ref().expect("they part").at_s;
     distance.known_until_s = Some(at_s);
     let only = format!("known before {at_s:.3} s only, as more happened than is kept");
     let tables = tables::all(&document);

@@ -71,7 +71,7 @@ fn table(rows: &[Row]) -> String {
             seconds(flow.time_to_full_rate_s, 1),
             seconds(found.ended_s, 2),
             f64::from(found.cwnd) / bdp,
-            found.resent_segments,
+            found.retransmitted_segments,
             found.queued_s * 1e3,
             flow.mean_mbit / capacity * 100.0,
         );
@@ -86,7 +86,8 @@ const LARGE: f64 = 20_000.0;
 fn as_told(rows: &[Row]) {
     for Row { buffer, slow_start, flow, found, bdp, .. } in rows {
         let what = format!("{buffer}, {slow_start}: {:?}, {found:?}", flow.time_to_full_rate_s);
-        let (lossless, full) = (found.resent_segments == 0, flow.time_to_full_rate_s.is_some());
+        let (lossless, full) =
+            (found.retransmitted_segments == 0, flow.time_to_full_rate_s.is_some());
         let small = buffer.starts_with("0.1 ");
         match slow_start.as_str() {
             "initial_ssthresh" => {
@@ -102,7 +103,7 @@ fn as_told(rows: &[Row]) {
     }
     let lost = |slow_start: &str| {
         let row = rows.iter().find(|r| r.buffer.starts_with("2 ") && r.slow_start == slow_start);
-        row.expect("2 BDP").found.resent_segments
+        row.expect("2 BDP").found.retransmitted_segments
     };
     assert!(rows[0].bdp > LARGE || lost("search") < lost("standard"));
 }

@@ -31,7 +31,7 @@ pub struct Flow {
     /// Share of the flow's life in which cwnd held it back after drops or marks had cut it, by their place: a part of what
     /// `limits` says of cwnd; absent where there is none.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
-    pub cuts: BTreeMap<String, f64>,
+    pub reductions: BTreeMap<String, f64>,
     /// Share of the packets that came to a place of the ACKs' way which it dropped, where that is a hundredth or more; absent where
     /// there is none, and where data of other flows goes that way, too.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
@@ -166,7 +166,7 @@ pub struct Datagrams {
     pub mean_mbit: Option<f64>,
     /// Payload that the program asked for, Mb/s; absent with ping.
     #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub asked_mbit: Option<f64>,
+    pub requested_mbit: Option<f64>,
     /// Payload that it wrote, Mb/s; absent with ping.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sent_mbit: Option<f64>,
@@ -237,7 +237,7 @@ pub struct SlowStart {
     /// Whether a loss ended it.
     pub by_loss: bool,
     /// Segments sent again in the recovery in which it ended, or that began within an RTT.
-    pub resent_segments: u64,
+    pub retransmitted_segments: u64,
     /// The most that waited at the link up to an RTT after its end, as the time that it takes to send; where the link's
     /// rate varies the largest srtt until then, beside the least one, s.
     pub queued_s: f64,

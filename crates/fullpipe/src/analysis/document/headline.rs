@@ -106,7 +106,7 @@ pub struct Setting {
     pub needed: Option<String>,
     /// Who asked for the value: "sysctl" (or its default), "program", "cut" (a sysctl cut what the program asked for), "peer",
     /// "device" or "path".
-    pub asked_by: AskedBy,
+    pub set_by: AskedBy,
 }
 
 /// Who has set a value.

@@ -77,7 +77,7 @@ pub struct Run {
     pub substituted: Vec<String>,
     /// Kernels of its hosts whose profile nothing genuine judges; absent where there are none.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
-    pub unjudged: Vec<String>,
+    pub unvalidated: Vec<String>,
     /// Qdiscs of hosts that the scenario asks for and in which no packet ever waited, as the card's ring took all; absent
     /// where there are none.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]

@@ -77,11 +77,11 @@ fn of_flow(context: &Context, one: &One) -> Vec<(Key, f64)> {
         }
     }
     let state = CWND.into_iter().max_by(|a, b| share(a).total_cmp(&share(b))).unwrap_or(CWND[0]);
-    for (place, share) in &one.flow.cuts {
+    for (place, share) in &one.flow.reductions {
         all.push(((state.into(), Some(place.clone()), true), share * more));
     }
 
-    let mut uncut = (cwnd - one.flow.cuts.values().sum::<f64>()).max(0.0);
+    let mut uncut = (cwnd - one.flow.reductions.values().sum::<f64>()).max(0.0);
     for name in CWND {
         let part = share(name).min(uncut);
         uncut -= part;

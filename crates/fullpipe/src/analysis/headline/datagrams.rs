@@ -40,7 +40,7 @@ pub fn headline(meta: &RunMeta, run: &Run, own: &Datagrams) -> Headline {
         () => Grade::AsAsked,
     };
     let asked = own
-        .asked_mbit
+        .requested_mbit
         .map_or(String::new(), |mbit| format!(", asked for {}", numbers::short(mbit)));
     let failed = if grade == Grade::Failed { "FAILED: no datagram arrived. " } else { "" };
     let first = format!("{failed}{}{asked}", rate_of(rate, allowed));

@@ -67,8 +67,8 @@ impl Explained {
 }
 
 /// A setting without values.
-pub fn setting(name: &str, host: &str, asked_by: AskedBy) -> Setting {
-    Setting { name: name.into(), host: host.into(), value: None, needed: None, asked_by }
+pub fn setting(name: &str, host: &str, set_by: AskedBy) -> Setting {
+    Setting { name: name.into(), host: host.into(), value: None, needed: None, set_by }
 }
 
 /// A setting with its value and the value that the path needs.
@@ -76,7 +76,7 @@ pub fn valued(
     (name, host): (&str, &str),
     value: String,
     needed: Option<String>,
-    asked_by: AskedBy,
+    set_by: AskedBy,
 ) -> Setting {
-    Setting { value: Some(value), needed, ..setting(name, host, asked_by) }
+    Setting { value: Some(value), needed, ..setting(name, host, set_by) }
 }

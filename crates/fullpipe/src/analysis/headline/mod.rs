@@ -52,7 +52,7 @@ impl Context<'_> {
     /// The flow of which a cause takes the largest share.
     fn most<'s>(&'s self, cause: &Cause) -> &'s One<'s> {
         let share = |one: &One| {
-            let limits = if cause.is_cut { &one.flow.cuts } else { &one.flow.limits };
+            let limits = if cause.is_cut { &one.flow.reductions } else { &one.flow.limits };
             let name = if cause.is_cut { cause.place.as_deref() } else { Some(&cause.limit[..]) };
             name.and_then(|name| limits.get(name)).copied().unwrap_or(0.0)
         };

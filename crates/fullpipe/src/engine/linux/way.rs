@@ -227,7 +227,7 @@ fn direction(
 /// The first ACK of the end that connects is of the SYN-ACK, and no ACK of the scenario's. Other ACKs of that end are of answers:
 /// in their lists the numbers are one more on genuine Linux.
 fn behind_handshake(drops: Drops, run: &Resolved) -> Drops {
-    let answers = run.flow[usize::from(drops.flow)].answers.is_some();
+    let answers = run.flow[usize::from(drops.flow)].reply_to.is_some();
     let later = |number: u64| number + u64::from(answers);
     Drops { acks: drops.acks.into_iter().map(later).collect(), ..drops }
 }

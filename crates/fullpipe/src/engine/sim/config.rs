@@ -176,7 +176,7 @@ fn flow(flow: &Flow, run: &Resolved) -> config::Flow {
             App::OnOff { on, off } => config::App::OnOff { on, off },
         },
         bytes: flow.bytes,
-        duration: flow.duration.filter(|_| flow.answers.is_none()),
+        duration: flow.duration.filter(|_| flow.reply_to.is_none()),
         write: flow.write,
         reader: flow.reader.map(|reader| config::Reader { rate: reader.rate, read: reader.read }),
     }

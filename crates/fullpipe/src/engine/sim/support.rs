@@ -94,8 +94,8 @@ fn mount(own: &Nfs, run: &Resolved) -> Vec<(String, Support)> {
 fn packets(run: &Resolved) -> Option<(String, Support)> {
     run.report.packets.as_ref()?;
     let why = match () {
-        () if run.flow.iter().any(|flow| flow.answers.is_some()) || !run.nfs.is_empty() => {
-            "the simulator does not keep packets of connections with data both ways yet (`answers`, `nfs`)"
+        () if run.flow.iter().any(|flow| flow.reply_to.is_some()) || !run.nfs.is_empty() => {
+            "the simulator does not keep packets of connections with data both ways yet (`reply_to`, `nfs`)"
         }
         () if !run.datagrams.is_empty() => {
             "the simulator does not keep packets of runs with datagrams yet (`datagrams`)"

@@ -15,7 +15,7 @@ pub(super) fn partings(document: &Document) -> Vec<Mark> {
 fn mark(document: &Document, pair: &Pair, flow: &FlowPair) -> Option<Mark> {
     let place = |name: &str| document.runs.iter().position(|run| run.variant == name);
     let runs = [place(&pair.a)?, place(&pair.b)?];
-    let at_s = flow.distance.parted.as_ref()?.at_s;
+    let at_s = flow.distance.diverged.as_ref()?.at_s;
     let several = pair.flows.len() > 1;
     let who = if several { format!("{} parts", flow.name) } else { "they part".to_string() };
     let run = &document.runs[runs[0]];
@@ -36,7 +36,7 @@ pub(super) fn finding(document: &Document) -> Option<String> {
         pair.a,
         pair.b
     );
-    Some(match &flow.distance.parted {
+    Some(match &flow.distance.diverged {
         Some(parting) => format!("{apart}; they part after {}", numbers::seconds(parting.at_s)),
         None => format!("{apart}; they never part"),
     })

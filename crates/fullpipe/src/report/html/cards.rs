@@ -120,7 +120,7 @@ fn crowd_block(run: &Run, row: &Row) -> String {
             format!("<p class=\"bad\">{}: {end}</p>", text(&flow.name))
         })
         .collect();
-    let places = flows.iter().flat_map(|flow| limits::cuts(run, flow)).next();
+    let places = flows.iter().flat_map(|flow| limits::reductions(run, flow)).next();
     let places = places.map_or(String::new(), |place| {
         format!("<p>{}: {}</p>", text(&flows[0].name), text(&place))
     });
@@ -189,7 +189,7 @@ fn flow_block(run: &Run, flow: &Flow) -> String {
     let time = flow.time_to_plateau_s.map_or(numbers::ABSENT.to_string(), numbers::seconds);
     let aborted = flow.aborted.as_ref().map(|end| text(&happened::aborted(end)));
     let aborted = aborted.map(|end| format!("<p class=\"bad\">{end}</p>")).unwrap_or_default();
-    let places = limits::cuts(run, flow).into_iter().chain(limits::dropped_acks(flow));
+    let places = limits::reductions(run, flow).into_iter().chain(limits::dropped_acks(flow));
     let places: String = places.map(|place| format!("<p>{}</p>", text(&place))).collect();
     format!(
         "<div class=\"flow\">{name}{aborted}<dl class=\"keys\">\

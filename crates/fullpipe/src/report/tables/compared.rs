@@ -81,15 +81,15 @@ fn distances(flow: &FlowPair) -> Vec<Cell> {
         Cell::Count(resent.b as u64),
         done(|both| both.a),
         done(|both| both.b),
-        Cell::number(distance.losses.median_apart_s, 3),
-        Cell::number(distance.losses.worst_apart_s, 3),
-        Cell::number(distance.parted.as_ref().map(|parted| parted.at_s), 3),
+        Cell::number(distance.losses.median_difference_s, 3),
+        Cell::number(distance.losses.worst_difference_s, 3),
+        Cell::number(distance.diverged.as_ref().map(|diverged| diverged.at_s), 3),
     ]
 }
 
 fn partings(pair: &Pair, flow: &FlowPair) -> Vec<Vec<Cell>> {
-    let Some(parting) = &flow.distance.parted else { return Vec::new() };
-    let Parting { a, b, happened_a, happened_b, .. } = parting;
+    let Some(parting) = &flow.distance.diverged else { return Vec::new() };
+    let Parting { a, b, events_a, events_b, .. } = parting;
     let side = |run: &str, state: &State, moments: &[Moment]| {
         vec![
             Cell::text(run),
@@ -102,5 +102,5 @@ fn partings(pair: &Pair, flow: &FlowPair) -> Vec<Vec<Cell>> {
             Cell::text(happened::at(parting, moments, &flow.distance)),
         ]
     };
-    vec![side(&pair.a, a, happened_a), side(&pair.b, b, happened_b)]
+    vec![side(&pair.a, a, events_a), side(&pair.b, b, events_b)]
 }

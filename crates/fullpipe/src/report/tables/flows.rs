@@ -50,7 +50,7 @@ fn row(run: &Run, flow: &Flow) -> Vec<Cell> {
         Cell::number(flow.cpu.map(|cpu| cpu.sender * 100.0), 0),
         Cell::number(flow.cpu.map(|cpu| cpu.receiver * 100.0), 0),
         Cell::Text(shares(flow)),
-        Cell::Text(limits::cuts(run, flow).unwrap_or_default()),
+        Cell::Text(limits::reductions(run, flow).unwrap_or_default()),
     ]
 }
 

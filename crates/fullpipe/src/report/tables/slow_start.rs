@@ -33,7 +33,7 @@ pub(super) fn tables(document: &Document) -> Vec<Table> {
 
 fn row(run: &Run, flow: &Flow) -> Option<Vec<Cell>> {
     let slow_start = flow.slow_start?;
-    let lost = match slow_start.resent_segments {
+    let lost = match slow_start.retransmitted_segments {
         0 => Cell::Count(0),
         lost => Cell::Verdict { good: false, text: numbers::count(lost) },
     };

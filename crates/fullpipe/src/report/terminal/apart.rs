@@ -38,8 +38,8 @@ pub fn lines(flow: &str, distance: &Distance, style: Style) -> Vec<String> {
         .into_iter()
         .flat_map(|text| wrap(&format!("{flow}: {text}"), "  ", style.columns()))
         .collect();
-    if let Some(parting) = &distance.parted {
-        lines.extend(parted(flow, parting, distance, style));
+    if let Some(parting) = &distance.diverged {
+        lines.extend(diverged(flow, parting, distance, style));
     }
     let differing: Vec<&IntervalPair> = distance.intervals.iter().filter(|i| differs(i)).collect();
     let rows = differing.iter().map(|pair| interval(pair)).collect();
@@ -85,26 +85,26 @@ fn sentences(distance: &Distance) -> Vec<String> {
 
 fn losses(distance: &Distance) -> Option<String> {
     let losses = &distance.losses;
-    let same = losses.a == losses.b && losses.worst_apart_s.unwrap_or(0.0) < LEAST;
+    let same = losses.a == losses.b && losses.worst_difference_s.unwrap_or(0.0) < LEAST;
     if same && distance.known_until_s.is_none() {
         return None;
     }
     let Losses { a, b, .. } = losses;
     let mut text = format!("{a} and {b} episodes of loss");
-    if let (Some(median), Some(worst)) = (losses.median_apart_s, losses.worst_apart_s) {
+    if let (Some(median), Some(worst)) = (losses.median_difference_s, losses.worst_difference_s) {
         let (median, worst) = (numbers::fixed(median, 3), numbers::fixed(worst, 3));
         text += &format!(", paired by order {median} s apart (median), at most {worst} s");
     }
     Some(text + &happened::known(distance).map_or(String::new(), |until| format!("; {until}")))
 }
 
-fn parted(flow: &str, parting: &Parting, distance: &Distance, style: Style) -> Vec<String> {
-    let Parting { at_s, from_s, a, b, happened_a, happened_b } = parting;
+fn diverged(flow: &str, parting: &Parting, distance: &Distance, style: Style) -> Vec<String> {
+    let Parting { at_s, from_s, a, b, events_a, events_b } = parting;
     let (at, from) = (numbers::fixed(*at_s, 3), numbers::fixed(from_s.max(0.0), 3));
     let first =
         format!("{flow}: they part at {at} s; the state then, and what happened since {from} s:");
     let mut lines = wrap(&first, "  ", style.columns());
-    for (side, now, moments) in [("a", a, happened_a), ("b", b, happened_b)] {
+    for (side, now, moments) in [("a", a, events_a), ("b", b, events_b)] {
         let happened = happened::at(parting, moments, distance);
         let text = format!("{side}: {}; {happened}", state(now));
         lines.extend(wrap(&text, "    ", style.columns()));

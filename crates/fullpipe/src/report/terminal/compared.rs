@@ -176,8 +176,8 @@ mod tests {
             a: state(10, None),
             b: state(12, Some(8)),
             from_s: 2.44,
-            happened_a: Vec::new(),
-            happened_b: vec![
+            events_a: Vec::new(),
+            events_b: vec![
                 moment(2.45, Happened::State, 3),
                 moment(2.45, Happened::Retransmitted, 1),
             ],
@@ -188,7 +188,7 @@ mod tests {
         let episode = |at_s, retransmitted| Episode { at_s, retransmitted, timeouts: 0 };
         let pairs = vec![EpisodePair { a: episode(2.45, 1), b: episode(2.5, 3) }];
         let apart = Some(0.05);
-        Losses { a: 1, b: 2, median_apart_s: apart, worst_apart_s: apart, pairs }
+        Losses { a: 1, b: 2, median_difference_s: apart, worst_difference_s: apart, pairs }
     }
 
     fn interval(end_s: f64, rate: f64) -> IntervalPair {
@@ -207,7 +207,7 @@ mod tests {
             intervals: vec![interval(1.0, 60.0)],
             known_until_s: None,
             losses: losses(),
-            parted: Some(parting()),
+            diverged: Some(parting()),
         };
         let flow = FlowPair {
             name: "bulk".into(),

@@ -57,7 +57,7 @@ fn said(run: &Run, row: &Row, is_whole: bool) -> Vec<String> {
     };
     let mut said = vec![held_back(&row.limits())];
     if let [flow] = flows[..] {
-        said.extend(limits::cuts(run, flow));
+        said.extend(limits::reductions(run, flow));
         said.extend(limits::dropped_acks(flow));
         said.extend(medians(run, flow).filter(|text| is_whole || text.contains(EXPECTED)));
     }

@@ -26,7 +26,7 @@ pub fn with_datagrams() -> Document {
     let run = &mut document.runs[0];
     run.flows[0].bytes = 1000;
     run.datagrams.push(Datagrams {
-        asked_mbit: None,
+        requested_mbit: None,
         sent_mbit: None,
         cpu: None,
         name: "udp".into(),
@@ -101,7 +101,7 @@ fn slow() -> Run {
         set: serde_json::Map::new(),
         engine: "sim".into(),
             substituted: Vec::new(),
-        unjudged: Vec::new(),
+        unvalidated: Vec::new(),
         idle_qdiscs: Vec::new(),
         partial: true,
         duration_s: 2.0,
@@ -153,7 +153,7 @@ fn fast() -> Run {
         set: serde_json::Map::new(),
         engine: "sim".into(),
         substituted: Vec::new(),
-        unjudged: Vec::new(),
+        unvalidated: Vec::new(),
         idle_qdiscs: Vec::new(),
         partial: false,
         duration_s: 2.0,

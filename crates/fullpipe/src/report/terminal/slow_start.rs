@@ -49,7 +49,7 @@ fn row(flow: &Flow, slow_start: &SlowStart) -> Vec<String> {
         seconds(flow.time_to_full_rate_s, 1),
         seconds(slow_start.ended_s, 2),
         numbers::count(slow_start.cwnd.into()),
-        numbers::count(slow_start.resent_segments),
+        numbers::count(slow_start.retransmitted_segments),
         numbers::fixed(slow_start.queued_s * 1e3, 1),
     ]
 }

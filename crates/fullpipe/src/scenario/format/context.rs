@@ -33,13 +33,18 @@ impl Problem {
         self
     }
 
-    /// Offers the names near `written` among `known`, and all of them as what is expected.
+    /// Offers the names near `written` among `known`, and all of them as what is expected; of a former name its present one.
     pub fn names<'a>(
         &mut self,
         written: &str,
         known: impl IntoIterator<Item = &'a str>,
     ) -> &mut Problem {
         let known: Vec<&str> = known.into_iter().collect();
+        if let Some(present) = super::renamed::present(written, &known) {
+            self.near = vec![present.into()];
+            self.expected = Some(format!("`{present}`, the new name of `{written}`"));
+            return self;
+        }
         let near = super::near::names(written, known.iter().copied());
         self.near = near.into_iter().map(str::to_string).collect();
         let quoted: Vec<String> = known.iter().map(|name| quoted(name)).collect();

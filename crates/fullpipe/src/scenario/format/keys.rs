@@ -247,7 +247,7 @@ macro_rules! group {
         #[allow(dead_code, reason = "not every table's place is needed, nor the keys meant for readers")]
         pub(in crate::scenario) struct $name {
             pub place: $crate::scenario::format::context::Place,
-            /// Whether a key was written that cannot be read; then what is absent is not missing.
+            /// Whether a key was written that is unknown or cannot be read; then what is absent is not missing.
             pub wrong: bool,
             $($(#[doc = $meaning])* pub $key: Option<$crate::scenario::format::keys::At<$type>>,)*
         }
@@ -279,9 +279,9 @@ macro_rules! group {
                 cx: &mut $crate::scenario::format::context::Context,
             ) -> Option<Self> {
                 let group = <$name as $crate::scenario::format::keys::Section>::GROUP;
+                let before = cx.reports();
                 let table = $crate::scenario::format::keys::open(node, key, group, cx)?;
                 let mut keys = group.keys.iter();
-                let before = cx.reports();
                 $(let $key = $crate::scenario::format::keys::field(table, node.place, group, keys.next()?, cx);)*
                 Some($name { place: node.place, wrong: cx.reports() > before, $($key,)* })
             }

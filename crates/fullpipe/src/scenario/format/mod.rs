@@ -13,6 +13,7 @@ pub mod keys;
 pub mod near;
 pub mod node;
 pub mod quantity;
+mod renamed;
 pub mod set;
 pub mod sockopt;
 pub mod special;

@@ -279,7 +279,7 @@ group! {
         /// The host that receives it.
         to: Name, Absent("`hosts.receiver`; backward `hosts.sender`");
         /// The flow that this one answers. Both are one connection, in which the data of this one go back: requests and responses. After each write of that flow has been read this one writes once, and that flow's next write waits until all of it is read. `direction`, `from`, `to`, `start`, `duration`, `bytes` and `count` follow from that flow.
-        answers: String, Absent("a connection of its own, with data one way");
+        reply_to: String, Absent("a connection of its own, with data one way");
         /// Congestion control, with parameters.
         congestion: Congestion, Absent("the kernel profile's default");
         /// How slow start goes and ends, with parameters: as congestion control and kernel have it, or another way.

@@ -123,8 +123,8 @@ impl Resolved {
     fn connection_of(&self, name: &str) -> Vec<u16> {
         let index = self.flow_index(name);
         let is_other = |flow: &Flow| {
-            let answered = self.flow[usize::from(index)].answers.as_deref();
-            flow.answers.as_deref() == Some(name) || answered == Some(flow.name.as_str())
+            let answered = self.flow[usize::from(index)].reply_to.as_deref();
+            flow.reply_to.as_deref() == Some(name) || answered == Some(flow.name.as_str())
         };
         let others = self.flow.iter().zip(0..).filter(|(flow, _)| is_other(flow));
         std::iter::once(index).chain(others.map(|(_, index)| index)).collect()

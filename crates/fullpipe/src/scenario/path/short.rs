@@ -176,7 +176,7 @@ mod tests {
     fn the_rate_bounds_each_way_in_which_data_flow() {
         let hundred = || ("link".to_string(), Rate::mbit(100));
         let back = |mbit| ("back-link".to_string(), Rate::mbit(mbit));
-        let answers = format!("{FORWARD}[[flow]]\nname = \"replies\"\nanswers = \"up\"\n");
+        let answers = format!("{FORWARD}[[flow]]\nname = \"replies\"\nreply_to = \"up\"\n");
         let udp = |kind: &str| {
             format!(
                 "{FORWARD}[[datagrams]]\nname = \"d\"\ncount = 1\ndirection = \"backward\"\n{kind}"

@@ -243,7 +243,7 @@ fn congestion_controls(page: &mut String) {
     *page += "\n## Congestion controls\n\nA parameter that is not written has the default of the sender's kernel profile. What \
               each one is, after which source, and where it differs, is told in [congestion.md](congestion.md). Of `compound`, which no version of Linux has, the same values go with all kernels; \
               engine `linux` refuses it.\n";
-    let is_old = |kernel: &&Kernel| !kernel.genuine && !profile::is_unjudged(kernel.name);
+    let is_old = |kernel: &&Kernel| !kernel.genuine && !profile::is_unvalidated(kernel.name);
     let simulated: Vec<&Kernel> = KERNELS.iter().filter(is_old).collect();
     algorithms(page, &cc::algorithms(), &simulated);
     *page += "\nGenuine kernels have these, with the parameters of their modules. One kernel has one value of a parameter \

@@ -20,7 +20,7 @@ pub fn meta() -> RunMeta {
         set: serde_json::Map::new(),
         engine: "sim".into(),
         substituted: Vec::new(),
-        unjudged: Vec::new(),
+        unvalidated: Vec::new(),
         chosen_qdiscs: Vec::new(),
         tuned: Default::default(),
         notes: Vec::new(),

@@ -171,17 +171,17 @@ fn a_kernel_that_nothing_judges_is_refused() {
     let said = engine::find("linux").expect("an engine").support(&run);
     let found = said.iter().find(|(key, _)| key == "hosts.sender.kernel");
     let Some((_, Support::Refused(why))) = found else { panic!("{said:?}") };
-    assert!(why.starts_with("Linux 6.18 is unjudged: there is no source package"), "{why}");
+    assert!(why.starts_with("Linux 6.18 is unvalidated: there is no source package"), "{why}");
     assert_eq!(engine::find("sim").expect("an engine").support(&run), []);
     let text = SCENARIO.replacen("3.14", "6.18", 1);
     let scenario = load(&Source::text("new.toml", &text), &[], &[]).expect("valid");
     let notes = scenario::notes(&scenario);
     let told =
-        notes.iter().filter(|note| note.starts_with("the profile of Linux 6.18 is unjudged"));
+        notes.iter().filter(|note| note.starts_with("the profile of Linux 6.18 is unvalidated"));
     assert_eq!(told.count(), 1, "{notes:?}");
     assert_eq!(
         (scenario::shown("6.18"), scenario::shown("6.12")),
-        ("6.18 (unjudged)".into(), "6.12".into())
+        ("6.18 (unvalidated)".into(), "6.12".into())
     );
 }
 

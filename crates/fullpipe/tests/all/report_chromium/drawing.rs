@@ -132,7 +132,7 @@ fn the_moment_of_parting_is_drawn_through_both_curves() {
         let lines = seen["lines"].as_array().expect("lines");
         assert_eq!(lines.len(), 2, "{figure}");
         for (line, flow) in lines.iter().zip(&document.comparisons[0].flows) {
-            let at = flow.distance.parted.as_ref().expect("they part").at_s;
+            let at = flow.distance.diverged.as_ref().expect("they part").at_s;
             let drawn = x(line.as_f64().expect("pixels"));
             assert!((drawn - at).abs() < 0.01, "{figure}: {drawn} s for {at} s");
         }

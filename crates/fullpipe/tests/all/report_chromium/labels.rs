@@ -75,7 +75,7 @@ fn what_lies_above_a_plot_is_said_below_its_name() {
 fn moments_that_are_close_have_their_labels_below_each_other() {
     let mut document = sample::compared();
     for flow in &mut document.comparisons[0].flows {
-        flow.distance.parted.as_mut().expect("they part").at_s = 1.0;
+        flow.distance.diverged.as_mut().expect("they part").at_s = 1.0;
     }
     let Some(page) = browser::open(&render(&document)) else {
         return;

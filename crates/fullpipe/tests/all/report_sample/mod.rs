@@ -149,7 +149,7 @@ fn run(index: usize, rows: &Rows, bucket_s: f64) -> Run {
         set,
         engine: "sim".to_string(),
         substituted: Vec::new(),
-        unjudged: Vec::new(),
+        unvalidated: Vec::new(),
         idle_qdiscs: Vec::new(),
         partial: false,
         duration_s: rows.mib.len() as f64,

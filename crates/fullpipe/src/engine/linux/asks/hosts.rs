@@ -13,9 +13,9 @@ use fullpipe_sim::units::Time;
 pub(super) fn answers((key, host): (&str, &Host), family: Family, answers: &mut Answers) {
     let substituted =
         |part: &str, why: String| (format!("{key}.{part}"), Support::Substituted(why));
-    if profile::is_unjudged(&host.kernel) {
+    if profile::is_unvalidated(&host.kernel) {
         let why = format!(
-            "Linux {} is unjudged: there is no source package to build it from, the simulator alone has it",
+            "Linux {} is unvalidated: there is no source package to build it from, the simulator alone has it",
             host.kernel
         );
         answers.push(refused(&format!("{key}.kernel"), &why));

@@ -12,7 +12,7 @@ pub(super) fn complete(flows: &[Flow], cx: &mut Context) -> Vec<Flow> {
 }
 
 fn one(flow: &Flow, flows: &[Flow], cx: &mut Context) -> Option<Flow> {
-    let to = flow.answers.as_ref()?;
+    let to = flow.reply_to.as_ref()?;
     let asks = asks(flow, to, flows, cx)?;
     for flow in [asks, flow] {
         plain(flow, cx);
@@ -42,13 +42,13 @@ fn asks<'a>(flow: &Flow, to: &At<String>, flows: &'a [Flow], cx: &mut Context) -
             .names(&to.value, flows.iter().filter_map(name));
         return None;
     };
-    if asks.answers.is_some() {
+    if asks.reply_to.is_some() {
         cx.error("conflict", to.place, format!("\"{}\" is an answer itself", to.value))
             .expected("a flow that answers none");
         return None;
     }
     let others = |other: &&Flow| {
-        other.place != flow.place && other.answers.as_ref().is_some_and(|of| of.value == to.value)
+        other.place != flow.place && other.reply_to.as_ref().is_some_and(|of| of.value == to.value)
     };
     if flows.iter().any(|other| others(&other)) {
         cx.error("conflict", to.place, format!("another flow answers \"{}\" too", to.value))

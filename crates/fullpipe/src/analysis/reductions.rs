@@ -61,7 +61,7 @@ fn counted(cutters: &[Cutter], sample: &FlowSample) -> Vec<u64> {
 }
 
 /// By place the share of the time between two numbers of samples in which cwnd, cut there, held the flow back.
-pub fn cuts(
+pub fn reductions(
     about: &FlowMeta,
     traces: &Traces,
     (trace, attribution): (&FlowTrace, &Attribution),
