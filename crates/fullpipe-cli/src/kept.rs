@@ -3,7 +3,8 @@
 use crate::failure::Failure;
 use fullpipe::analysis::document::Document;
 use fullpipe::report::time_sequence;
-use fullpipe::trace::rundir::{REPORT, folders};
+use fullpipe::results::rundir::REPORT;
+use fullpipe::trace::folders::folders;
 use std::path::PathBuf;
 
 /// So many runs have the page of their packets named one by one.

@@ -4,7 +4,7 @@
 use crate::failure::Failure;
 use fullpipe::analysis::document::Document;
 use fullpipe::report::terminal::{self, Detail, Style};
-use fullpipe::trace::json;
+use fullpipe::results::json;
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, ErrorKind, IsTerminal, Write};

@@ -10,8 +10,9 @@ use crate::progress::InTurn;
 use fullpipe::advice::proof::{Proof, proof};
 use fullpipe::advice::{self, Advice, Demand, answer, scenario};
 use fullpipe::engine::{Failed, sim::Simulator};
-use fullpipe::plan::kernel::Version;
-use fullpipe::plan::{Plan, Question, plan as arithmetic, text};
+use fullpipe::plan::text;
+use fullpipe::scenario::Version;
+use fullpipe::sizing::{Plan, Question, plan as arithmetic};
 use serde::Serialize;
 
 /// Both hosts' kernel where none is named.
@@ -45,7 +46,7 @@ pub fn plan(arguments: &PlanArguments, output: &Output) -> Result<(), Failure> {
         note(&format!("note: planned for Linux {KERNEL}; --kernel names another (see `uname -r`)"));
     }
 
-    let wrong = |wrong: fullpipe::plan::OutOfRange| Failure::Input(wrong.to_string());
+    let wrong = |wrong: fullpipe::sizing::OutOfRange| Failure::Input(wrong.to_string());
     let advice = advice::advise(&demand).map_err(wrong)?;
     let plan = arithmetic(&demand.path).map_err(wrong)?;
     if let Some(file) = &arguments.scenario {

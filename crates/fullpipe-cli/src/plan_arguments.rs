@@ -3,8 +3,8 @@
 use crate::args::TEMPLATE;
 use crate::quantity;
 use clap::{Args, ValueEnum};
-use fullpipe::plan::kernel::Version;
 use fullpipe::scenario::NfsVersion;
+use fullpipe::scenario::Version;
 use fullpipe_sim::units::{Framing, Rate, Time};
 use std::path::PathBuf;
 

@@ -4,8 +4,8 @@ use crate::args::TEMPLATE;
 use crate::failure::Failure;
 use crate::output::Output;
 use clap::{Args, ValueEnum};
+use fullpipe::results::formats;
 use fullpipe::scenario::reference;
-use fullpipe::trace::formats;
 
 /// Options of `fullpipe schema`.
 #[derive(Debug, Args)]

@@ -3,9 +3,9 @@
 use fullpipe::capture::Trains;
 use fullpipe::engine::Failed;
 use fullpipe::report::time_sequence;
+use fullpipe::results::rundir::Writer;
 use fullpipe::scenario::Plan;
 use fullpipe::trace::packets::FILE;
-use fullpipe::trace::rundir::Writer;
 use std::fs;
 use std::path::PathBuf;
 

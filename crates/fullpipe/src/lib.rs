@@ -14,6 +14,8 @@ pub mod parity;
 pub mod plan;
 pub mod report;
 pub mod response;
+pub mod results;
 pub mod scenario;
+pub mod sizing;
 pub mod sweep;
 pub mod trace;

@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use fullpipe::analysis::compare::{Side, flatten};
 use fullpipe::analysis::document::Document;
 use fullpipe::analysis::headline;
-use fullpipe::trace::rundir::{self, RunDir};
+use fullpipe::results::rundir::{self, RunDir};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

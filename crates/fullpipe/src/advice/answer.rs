@@ -2,9 +2,9 @@
 
 use super::proof::Proof;
 use super::scenario::{PLANNED, TODAY, streams_name};
-use super::sizing::{self, mib};
 use super::{Advice, Demand, FULL};
-use crate::report::numbers;
+use crate::numbers;
+use crate::sizing::sizes::{self, mib};
 
 /// The answer in one sentence or two; `advice` is judged by `proof` where there is one.
 pub fn answer(demand: &Demand, advice: &Advice, proof: Option<&Proof>) -> String {
@@ -30,9 +30,9 @@ pub fn answer(demand: &Demand, advice: &Advice, proof: Option<&Proof>) -> String
                 ""
             }
         ),
-        (false, None, _) if sizing::loss_bounds(demand) => format!(
+        (false, None, _) if sizes::loss_bounds(demand) => format!(
             "Set nothing: no buffer helps, as the loss holds a flow at about {}.",
-            numbers::rate(sizing::lossy_mbit(demand))
+            numbers::rate(sizes::lossy_mbit(demand))
         ),
         (false, None, _) => format!(
             "Set nothing: the defaults of Linux {} suffice for {}.",
@@ -70,9 +70,9 @@ fn set(advice: &Advice) -> String {
 }
 
 fn arithmetic(demand: &Demand, advice: &Advice) -> String {
-    let share = sizing::window_share(demand.path.kernel, demand.path.mtu);
+    let share = sizes::window_share(demand.path.kernel, demand.path.mtu);
     let in_flight =
-        (advice.today.receive as f64 * share).min(advice.today.send as f64 * sizing::SENT_SHARE);
+        (advice.today.receive as f64 * share).min(advice.today.send as f64 * sizes::SENT_SHARE);
     format!(
         "the path holds {}, and today's buffers allow {} in flight",
         mib(demand.path.bdp_bytes()),
@@ -83,14 +83,14 @@ fn arithmetic(demand: &Demand, advice: &Advice) -> String {
 /// Parallel flows, where those asked for cannot fill the path.
 fn streams(demand: &Demand, advice: &Advice, proof: Option<&Proof>) -> Option<String> {
     let needed = advice.streams?;
-    let why = match sizing::loss_bounds(demand) {
+    let why = match sizes::loss_bounds(demand) {
         true => "the loss bounds each flow",
         false => "TCP's largest window, 1 GiB, bounds each flow",
     };
     let proven = proof.and_then(|proof| proof.mbit(&streams_name(advice, needed)));
     let simulated = proven
         .map_or_else(String::new, |mbit| format!(", {} together (simulated)", numbers::rate(mbit)));
-    let text = match needed > sizing::MOST_STREAMS {
+    let text = match needed > sizes::MOST_STREAMS {
         true => format!(
             "{why}: {} flows would fill the path. Use a congestion control that does not take loss as congestion (bbr, not simulated here).",
             numbers::count(needed)
@@ -107,7 +107,7 @@ fn streams(demand: &Demand, advice: &Advice, proof: Option<&Proof>) -> Option<St
 fn each(demand: &Demand, advice: &Advice, flows: u64) -> String {
     let more = demand.with_flows(flows);
     advice.pacing_bytes_per_s.map_or(String::new(), |_| {
-        format!(", each with SO_MAX_PACING_RATE {} bytes/s", sizing::paced(&more))
+        format!(", each with SO_MAX_PACING_RATE {} bytes/s", sizes::paced(&more))
     })
 }
 

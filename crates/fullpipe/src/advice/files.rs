@@ -1,7 +1,7 @@
 //! Files that make settings permanent.
 
-use super::sizing::Buffers;
-use crate::plan::kernel::Version;
+use crate::scenario::Version;
+use crate::sizing::sizes::Buffers;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -2,9 +2,9 @@
 //! says when it is due.
 
 use super::Demand;
-use super::sizing::{self, Buffers, MOST_STREAMS, PACES_ITSELF, SHALLOW, mib, sizes};
-use crate::report::numbers;
+use crate::numbers;
 use crate::scenario::outline;
+use crate::sizing::sizes::{self, Buffers, MOST_STREAMS, PACES_ITSELF, SHALLOW, mib, sizes};
 use fullpipe_sim::units::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,14 +50,14 @@ pub fn hints(demand: &Demand, own: Buffers, needed: Option<u64>) -> Vec<Hint> {
 }
 
 fn loss(demand: &Demand) -> Option<String> {
-    let packets = sizing::lossy_window(demand)?.min(demand.path.bdp_packets());
+    let packets = sizes::lossy_window(demand)?.min(demand.path.bdp_packets());
     let name = demand.congestion.as_deref().unwrap_or("cubic");
     Some(format!(
         "a loss of {} leaves one flow of {name} {} packets in flight on average, {} (RFC 9438, section 5). Find \
          the loss; or use parallel flows, or bbr, which does not take loss as congestion",
         outline::probability(demand.loss),
         numbers::short(packets),
-        numbers::rate(sizing::lossy_mbit(demand))
+        numbers::rate(sizes::lossy_mbit(demand))
     ))
 }
 
@@ -75,7 +75,7 @@ fn mtu(demand: &Demand) -> Option<String> {
     if path.mtu >= JUMBO || path.rate < FAST {
         return None;
     }
-    let large = Demand { path: crate::plan::Question { mtu: JUMBO, ..*path }, ..demand.clone() };
+    let large = Demand { path: crate::sizing::Question { mtu: JUMBO, ..*path }, ..demand.clone() };
     let (own, more) = (demand.payload_mbit(), large.payload_mbit());
     let fewer = f64::from(large.path.mss()) / f64::from(path.mss());
     Some(format!(
@@ -90,7 +90,7 @@ fn mtu(demand: &Demand) -> Option<String> {
 
 fn pacing(demand: &Demand) -> String {
     let queue = (demand.path.bdp_bytes() as f64 * SHALLOW) as u64;
-    let pace = sizing::paced(demand);
+    let pace = sizes::paced(demand);
     let flow = if demand.flows == 1 { "the flow" } else { "each flow" };
     format!(
         "where the queue of the path is below {} (0.4 of the bandwidth-delay product), let {flow} send just below the \

@@ -8,45 +8,16 @@ pub mod files;
 pub mod hints;
 pub mod proof;
 pub mod scenario;
-pub mod sizing;
 pub mod text;
 
-use crate::plan::{OutOfRange, Question};
-use crate::scenario::{Outline, profile_of};
+use crate::sizing::OutOfRange;
+pub use crate::sizing::demand::{Demand, Reason};
+use crate::sizing::sizes::{self, Buffers};
 use files::File;
 use hints::Hint;
 use proof::Proof;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use sizing::Buffers;
-
-/// A path, its hosts, and what shall fill it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Demand {
-    /// Path and kernel.
-    pub path: Question,
-    /// Parallel flows that share the path (at least 1).
-    pub flows: u32,
-    /// Probability that the path loses a data segment, each independently.
-    pub loss: f64,
-    /// Queue of the bottleneck, bytes; `None`: not known.
-    pub queue: Option<u64>,
-    /// Congestion control; `None`: the kernel's default, cubic.
-    pub congestion: Option<String>,
-}
-
-/// Why a setting is as it is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Reason {
-    /// The setting, as its file calls it.
-    pub setting: String,
-    /// Today's value.
-    pub today: String,
-    /// The planned one.
-    pub planned: String,
-    /// Why.
-    pub why: String,
-}
 
 /// Settings for a path, without their proof.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -69,39 +40,6 @@ pub struct Advice {
     pub files: Vec<File>,
     /// What else matters on this path: pacing, qdisc, MTU, streams, rings.
     pub hints: Vec<Hint>,
-}
-
-impl Demand {
-    /// The scenario's path, hosts and flows.
-    pub fn outline(&self) -> Outline {
-        let kernel = self.path.kernel.to_string();
-        Outline {
-            mtu: self.path.mtu,
-            framing: self.path.framing,
-            queue: self.queue,
-            loss: self.loss,
-            flows: self.flows,
-            timestamps: self.path.timestamps,
-            congestion: self.congestion.clone(),
-            ..Outline::new(self.path.rate, self.path.rtt, &kernel)
-        }
-    }
-
-    /// This demand with another number of parallel flows.
-    pub fn with_flows(&self, flows: u64) -> Demand {
-        Demand { flows: u32::try_from(flows).unwrap_or(u32::MAX), ..self.clone() }
-    }
-
-    /// Highest rate of payload on the path, Mb/s (10^6).
-    pub fn payload_mbit(&self) -> f64 {
-        let share = f64::from(self.path.mss()) / f64::from(self.path.packet());
-        self.path.rate.0 as f64 * share / 1e6
-    }
-
-    /// Whether the simulator runs the profile of this very version.
-    pub fn has_own_profile(&self) -> bool {
-        profile_of(&self.path.kernel.to_string()).is_some_and(|(_, own)| own)
-    }
 }
 
 impl Advice {
@@ -148,26 +86,26 @@ pub const GAIN: f64 = 1.02;
 /// # Errors
 /// A quantity beyond its bounds.
 pub fn advise(demand: &Demand) -> Result<Advice, OutOfRange> {
-    crate::plan::check(&demand.path)?;
+    crate::sizing::check(&demand.path)?;
     let out = |wrong: crate::scenario::OutOfRange| OutOfRange {
         what: wrong.what,
         expected: wrong.expected,
     };
     demand.outline().check().map_err(out)?;
 
-    let sizes = sizing::sizes(demand);
-    let streams = sizing::streams(demand);
+    let found = sizes::sizes(demand);
+    let streams = sizes::streams(demand);
     Ok(Advice {
-        today: sizes.today,
-        advised: sizes.advised,
-        pacing_bytes_per_s: sizing::pacing(demand),
+        today: found.today,
+        advised: found.advised,
+        pacing_bytes_per_s: sizes::pacing(demand),
         streams,
-        reachable_mbit: sizing::reachable_mbit(demand),
-        reasons: sizing::reasons(demand, &sizes),
-        files: files::buffers("both", files::PATH, demand.path.kernel, sizes.today, sizes.advised)
+        reachable_mbit: sizes::reachable_mbit(demand),
+        reasons: sizes::reasons(demand, &found),
+        files: files::buffers("both", files::PATH, demand.path.kernel, found.today, found.advised)
             .into_iter()
             .collect(),
-        hints: hints::hints(demand, sizes.advised, streams),
+        hints: hints::hints(demand, found.advised, streams),
     })
 }
 
@@ -176,7 +114,8 @@ mod tests {
     use super::proof::Proven;
     use super::scenario::{PLANNED, TODAY};
     use super::*;
-    use crate::plan::kernel::Version;
+    use crate::scenario::Version;
+    use crate::sizing::Question;
     use fullpipe_sim::units::{Framing, Rate, Time};
 
     fn demand(loss: f64) -> Demand {
@@ -276,6 +215,6 @@ mod tests {
         let cubic = demand(1e-5);
         let reno = Demand { congestion: Some("reno".into()), ..cubic.clone() };
         // 65,020 packets over 892, and over 1.2 / sqrt(1e-5) = 379
-        assert_eq!((sizing::streams(&cubic), sizing::streams(&reno)), (Some(73), Some(172)));
+        assert_eq!((sizes::streams(&cubic), sizes::streams(&reno)), (Some(73), Some(172)));
     }
 }

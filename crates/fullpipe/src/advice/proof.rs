@@ -1,13 +1,13 @@
 //! Proof by a run: a scenario's variants one after the other, and the rate that each reaches.
 
 use super::scenario::{self, PLANNED, TODAY};
-use super::sizing::MOST_STREAMS;
 use super::{Advice, Demand};
 use crate::analysis::document::Run;
 use crate::analysis::{self, Made, RunMeta};
 use crate::engine::{Engine, Failed};
 use crate::response::ENOUGH_LOSSES;
 use crate::scenario::{Source, load, notes};
+use crate::sizing::sizes::MOST_STREAMS;
 use crate::trace::recording::Recording;
 use fullpipe_sim::trace::Control;
 use fullpipe_sim::units::Time;

@@ -1,7 +1,8 @@
 //! The scenario that proves advice: the path with the settings of today and with the advised ones.
 
-use super::{Advice, Demand, files, sizing};
+use super::{Advice, Demand, files};
 use crate::scenario::{Outline, Source};
+use crate::sizing::sizes;
 use fullpipe_sim::units::Time;
 use std::fmt::Write;
 
@@ -15,7 +16,7 @@ pub const PLANNED: &str = "planned";
 pub fn scenario(demand: &Demand, advice: &Advice) -> String {
     let outline = demand.outline();
     let mut text = outline.text();
-    let streams = advice.streams.filter(|n| *n <= super::sizing::MOST_STREAMS);
+    let streams = advice.streams.filter(|n| *n <= crate::sizing::sizes::MOST_STREAMS);
     if streams.is_some() && demand.flows == 1 {
         text.push_str(&outline.spread());
     }
@@ -28,7 +29,7 @@ pub fn scenario(demand: &Demand, advice: &Advice) -> String {
     if let Some(n) = streams {
         let more = demand.with_flows(n);
         // Each flow has its part of the path's pace.
-        let pace = advice.pacing_bytes_per_s.map(|_| sizing::paced(&more));
+        let pace = advice.pacing_bytes_per_s.map(|_| sizes::paced(&more));
         let mut own = self::set(demand, advice, pace);
         own.push(format!("\"flow.bulk.count\" = {n}"));
         own.push(format!("\"flow.bulk.duration\" = \"{}\"", streams_last(demand)));

@@ -3,7 +3,7 @@
 use super::files::File;
 use super::proof::Proof;
 use super::{Advice, Demand};
-use crate::report::numbers;
+use crate::numbers;
 use crate::scenario::outline;
 use std::fmt::Write;
 
@@ -89,7 +89,7 @@ fn settings(out: &mut String, advice: &Advice) {
 }
 
 fn size(bytes: &str) -> String {
-    bytes.parse().map_or_else(|_| bytes.to_string(), super::sizing::mib)
+    bytes.parse().map_or_else(|_| bytes.to_string(), crate::sizing::sizes::mib)
 }
 
 fn files(out: &mut String, files: &[File], hosts: &str) {

@@ -6,7 +6,7 @@
 //! Semke, Mahdavi, Ott 1997; for CUBIC the chain of Poojary, Sharma, arXiv 1510.08496). Random numbers come from a seed of its own, so
 //! a path has one answer.
 
-use crate::plan::kernel::Version;
+use crate::scenario::Version;
 use crate::scenario::{Element, Flow, Resolved};
 use fullpipe_sim::config::{Direction, Unit};
 use fullpipe_sim::rng::Rng;

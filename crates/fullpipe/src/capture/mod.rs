@@ -5,7 +5,6 @@
 //! grows under a hidden name, always by whole blocks, and gets its name at the end; a file that
 //! exists is never overwritten. A stream takes the place of a file where somebody reads meanwhile.
 
-mod at;
 mod comment;
 mod file;
 mod format;
@@ -15,10 +14,10 @@ mod reference;
 mod tap;
 mod trains;
 
+pub use crate::scenario::point::At;
+use crate::scenario::point::POINTS;
 use crate::scenario::{Flow, Plan, Resolved, Scenario};
 use crate::trace::Error;
-pub use at::At;
-pub(crate) use at::POINTS;
 use file::{Hidden, variant_path};
 use format::{Format, Seen};
 use fullpipe_sim::trace::{Packet, Point, Sink, StageInfo};
@@ -218,7 +217,7 @@ pub fn paths(path: &Path, scenario: &Scenario) -> Vec<PathBuf> {
     let names: Vec<String> = scenario.plans().iter().map(Plan::name).collect();
     match names.len() {
         1 => vec![path.to_path_buf()],
-        _ => crate::trace::rundir::folders(&names)
+        _ => crate::trace::folders::folders(&names)
             .iter()
             .map(|name| variant_path(path, name))
             .collect(),

@@ -1,10 +1,10 @@
 //! A plan as text of at most 80 columns.
 
-use super::Plan;
-use super::growth::{Recovery, SlowStart};
-use super::loss::Tolerance;
-use super::window::{Bound, Buffers, Window};
-use crate::report::numbers;
+use crate::numbers;
+use crate::sizing::Plan;
+use crate::sizing::growth::{Recovery, SlowStart};
+use crate::sizing::loss::Tolerance;
+use crate::sizing::window::{Bound, Buffers, Window};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -48,7 +48,7 @@ fn path(out: &mut String, plan: &Plan) {
 }
 
 /// "Path: 10Gbit (ethernet-wire) x 80 ms, MTU 1500, Linux 6.12".
-fn first_line(out: &mut String, path: &super::PathFacts) {
+fn first_line(out: &mut String, path: &crate::sizing::PathFacts) {
     let rate = fullpipe_sim::units::Rate(path.rate_bit_per_s);
     let (rtt, mtu) = (path.rtt_s * 1e3, path.mtu_bytes);
     let kernel = format!("{}{}", path.kernel, if path.unvalidated { " (unvalidated)" } else { "" });
@@ -130,8 +130,9 @@ fn bytes(n: u64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Question, kernel::Version, plan};
     use super::*;
+    use crate::scenario::Version;
+    use crate::sizing::{Question, plan};
     use fullpipe_sim::units::{Framing, Rate, Time};
 
     fn text(rate: Rate, kernel: Version) -> String {

@@ -1,8 +1,8 @@
 //! What happened to a flow, in words.
 
-use super::numbers;
 use crate::analysis::distance::{Distance, Parting};
 use crate::analysis::document::{Aborted, Happened, Moment};
+use crate::numbers;
 
 /// Names of Linux's congestion states (TCP_CA_Open ...).
 const STATES: [&str; 5] = ["Open", "Disorder", "CWR", "Recovery", "Loss"];

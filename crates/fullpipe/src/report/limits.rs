@@ -1,7 +1,7 @@
 //! How the limits of a flow (see `fullpipe_sim::trace::Limit`) are called where people read them.
 
-use super::numbers;
 use crate::analysis::document::{Flow, Run};
+use crate::numbers;
 use std::collections::BTreeMap;
 
 /// Known limits in the order in which they are stacked and listed: name and label.

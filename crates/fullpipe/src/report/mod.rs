@@ -17,5 +17,4 @@ pub mod tables;
 pub mod terminal;
 pub mod time_sequence;
 mod together;
-pub use crate::numbers;
 pub use together::fate;

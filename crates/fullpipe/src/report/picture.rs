@@ -1,9 +1,9 @@
 //! The path as lanes of places: each host a lane, and what lies between the hosts; then the way back.
 
-use super::numbers;
 use super::together::is_beside;
 use crate::analysis::document::{Place, Run, Stage};
 use crate::analysis::picture::WITHOUT_ROOM;
+use crate::numbers;
 use std::collections::BTreeSet;
 
 /// Places in a row that belong to one host, or lie between the hosts.

@@ -1,7 +1,7 @@
 //! Several flows of a run as one, and flows that stand beside datagrams.
 
-use super::numbers;
 use crate::analysis::document::{Datagrams, Flow, Run, Stage};
+use crate::numbers;
 use std::collections::BTreeMap;
 
 /// A flow that moved less than this share of what datagrams did stands beside them.

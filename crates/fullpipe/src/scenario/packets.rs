@@ -3,8 +3,8 @@
 use super::format::context::Context;
 use super::format::keys::At;
 use super::format::written;
+use super::point::At as Point;
 use super::resolved::{Flow, Packets, Resolved};
-use crate::capture;
 use fullpipe_sim::units::Time;
 
 /// The keys with their meaning; a flow that there is not, and a time that ends before it begins, are reported.
@@ -15,7 +15,7 @@ pub(super) fn resolve(
 ) -> Option<Packets> {
     let from = Time::ns(written.from.as_ref()?.value.0);
     let packets = Packets {
-        at: capture::At::named(&written.at.as_ref()?.value).name().into(),
+        at: Point::named(&written.at.as_ref()?.value).name().into(),
         flow: written.flow.as_ref().map(|at| at.value.clone()),
         from,
         to: written.to.as_ref().map(|at| Time::ns(at.value.0)),
@@ -38,7 +38,7 @@ pub(super) fn resolve(
 /// Reports a point that there is not.
 pub(super) fn check(written: Option<&At<written::Packets>>, run: &Resolved, cx: &mut Context) {
     let (Some(written), Some(packets)) = (written, &run.report.packets) else { return };
-    if let Err(why) = capture::At::named(&packets.at).point(run) {
+    if let Err(why) = Point::named(&packets.at).point(run) {
         let place = written.value.at.as_ref().map_or(written.place, |at| at.place);
         let (what, expected) = why.split_once("; expected ").unwrap_or((&why, "another name"));
         cx.error("unknown-name", place, what).expected(expected);

@@ -1,21 +1,18 @@
 //! The contract between engines and everything that looks at a run.
 //!
-//! [`schema`] declares every column once; [`table`] (Parquet), [`csv`] and [`formats`] (the
-//! reference page) follow from it. [`rundir`] is what a run leaves on disk.
+//! [`schema`] declares every column once; [`table`] (Parquet) and [`csv`] follow from it.
 
 pub(crate) mod checksum;
 pub mod columns;
 pub mod csv;
 mod error;
-pub mod formats;
-pub mod json;
+pub mod folders;
 pub(crate) mod leftover;
 pub mod limits;
 pub mod packets;
-pub mod provenance;
 pub mod recording;
 pub mod replace;
-pub mod rundir;
+pub mod rfc3339;
 pub mod schema;
 pub(crate) mod stage_info;
 pub mod stream;

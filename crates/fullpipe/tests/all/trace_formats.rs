@@ -1,6 +1,6 @@
 //! The reference page and the JSON Schema are what the declarations say.
 
-use fullpipe::trace::formats;
+use fullpipe::results::formats;
 use fullpipe::trace::packets::PacketTrain;
 use fullpipe::trace::schema::Row;
 use fullpipe_sim::trace::{Counter, Event, FlowSample, StageSample};

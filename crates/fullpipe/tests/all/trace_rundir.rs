@@ -3,10 +3,10 @@
 use crate::analysis_synthetic::*;
 use fullpipe::analysis::document::{Document, FORMAT, ScenarioInfo};
 use fullpipe::analysis::{self, RunMeta};
+use fullpipe::results::provenance::Provenance;
+use fullpipe::results::rundir::{Place, Writer, open};
 use fullpipe::trace::Error;
-use fullpipe::trace::provenance::Provenance;
 use fullpipe::trace::recording::Recording;
-use fullpipe::trace::rundir::{Place, Writer, open};
 use fullpipe_sim::trace::Limit;
 use fullpipe_sim::units::Time;
 use std::fs;

@@ -8,7 +8,7 @@ use super::drops::paced;
 use super::explained::{Explained, valued};
 use super::subject::One;
 use super::words::{bits, bytes, percent};
-use crate::advice::sizing::SHALLOW;
+use crate::sizing::sizes::SHALLOW;
 
 /// Largest window without the window scale option (RFC 7323, section 2.1), bytes.
 const UNSCALED: u64 = 65_535;

@@ -6,8 +6,8 @@ use super::causes::Cause;
 use super::explained::{Explained, setting, valued};
 use super::host::less_work;
 use super::words::{bits, bytes, ms, percent};
-use crate::advice::sizing::PACED_SHARE;
 use crate::numbers;
+use crate::sizing::sizes::PACED_SHARE;
 
 /// cwnd that drops or marks at a place cut.
 pub fn cut(context: &Context, cause: &Cause) -> Explained {

@@ -5,10 +5,10 @@ mod of_plan;
 
 pub(super) use of_plan::{allowed, flow, places};
 
-use crate::advice::Demand;
-use crate::advice::sizing::{flows_by_loss, lossy_mbit, sizes, with_headroom};
-use crate::plan::window::window;
-use crate::plan::{Question, check};
+use crate::sizing::demand::Demand;
+use crate::sizing::sizes::{flows_by_loss, lossy_mbit, sizes, with_headroom};
+use crate::sizing::window::window;
+use crate::sizing::{Question, check};
 use fullpipe_sim::units::Rate;
 use std::collections::BTreeMap;
 

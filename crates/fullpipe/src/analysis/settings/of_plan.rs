@@ -2,8 +2,8 @@
 
 use super::super::theory::losses;
 use super::{Allowed, Buffer, FlowSettings, Pace, PlaceSettings, Places};
-use crate::plan::{Question, kernel::Version};
 use crate::scenario::{App, Discipline, Element, Flow, MAX_PACING_RATE, Resolved, Station};
+use crate::{scenario::Version, sizing::Question};
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::units::{Framing, Rate};
 

@@ -11,8 +11,8 @@ pub mod scenario;
 pub mod settings;
 pub mod text;
 
-use super::{Plan as PathPlan, Question as PathQuestion, kernel::Version, window};
-use crate::scenario::NfsVersion;
+use crate::scenario::{NfsVersion, Version};
+use crate::sizing::{Plan as PathPlan, Question as PathQuestion, window};
 use fullpipe_sim::units::Time;
 use memory::Memory;
 use schemars::JsonSchema;
@@ -62,7 +62,7 @@ pub struct Plan {
     /// Version of this format.
     pub format: u32,
     /// The path as a plan for one flow has it.
-    pub path: super::PathFacts,
+    pub path: crate::sizing::PathFacts,
     /// Payload that the path holds, bytes: what has to be under way of requests and windows.
     pub under_way_bytes: u64,
     /// What the kernel does where nothing is set.
@@ -81,7 +81,7 @@ pub struct Plan {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wrong {
     /// A quantity beyond its bounds.
-    OutOfRange(super::OutOfRange),
+    OutOfRange(crate::sizing::OutOfRange),
     /// Another kernel than [`KERNEL`].
     Kernel(Version),
 }
@@ -102,12 +102,13 @@ impl Question {
     /// # Errors
     /// See [`Wrong`].
     fn check(&self) -> Result<PathPlan, Wrong> {
-        let out =
-            |what, expected: String| Err(Wrong::OutOfRange(super::OutOfRange { what, expected }));
+        let out = |what, expected: String| {
+            Err(Wrong::OutOfRange(crate::sizing::OutOfRange { what, expected }))
+        };
         if self.path.kernel != KERNEL {
             return Err(Wrong::Kernel(self.path.kernel));
         }
-        let path = super::plan(&self.path).map_err(Wrong::OutOfRange)?;
+        let path = crate::sizing::plan(&self.path).map_err(Wrong::OutOfRange)?;
         if !(0.0..=MOST_LOSS).contains(&self.loss) {
             return out("loss", format!("a probability of 0 to {MOST_LOSS}"));
         }
@@ -126,7 +127,7 @@ impl Question {
         if !(1..=MOST_FILE).contains(&self.file) {
             return out("file", "1B to 1TiB".into());
         }
-        if self.service > super::MOST_RTT {
+        if self.service > crate::sizing::MOST_RTT {
             return out("service time", "0s to 1000s".into());
         }
         Ok(path)
@@ -142,7 +143,7 @@ pub fn plan(question: &Question) -> Result<Plan, Wrong> {
     let window = window::window(&question.path);
     let (settings, reasons, bounds) = settings::planned(question, &window);
     Ok(Plan {
-        format: super::FORMAT,
+        format: crate::sizing::FORMAT,
         path: path.path,
         under_way_bytes: window.needed_bytes,
         today: settings::today(question),

@@ -6,7 +6,7 @@ use crate::advice::GAIN;
 use crate::advice::proof::{held_back, variants};
 use crate::analysis::document::Run;
 use crate::engine::{Engine, Failed};
-use crate::report::numbers;
+use crate::numbers;
 use crate::scenario::Source;
 use fullpipe_sim::trace::Control;
 use schemars::JsonSchema;

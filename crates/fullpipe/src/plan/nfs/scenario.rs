@@ -4,7 +4,7 @@ use super::files;
 use super::settings::{self, Buffers, Settings};
 use super::{KERNEL, Question};
 use crate::advice::files as advised;
-use crate::plan as path;
+use crate::sizing as path;
 use fullpipe_sim::units::Time;
 use std::fmt::Write;
 

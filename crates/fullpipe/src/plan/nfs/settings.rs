@@ -2,11 +2,11 @@
 
 use super::Question;
 pub use crate::advice::Reason;
-pub use crate::advice::sizing::Buffers;
-use crate::plan::window::{self, Window};
-use crate::report::numbers;
+use crate::numbers;
 use crate::response;
 use crate::scenario::NfsVersion;
+pub use crate::sizing::sizes::Buffers;
+use crate::sizing::window::{self, Window};
 use fullpipe_sim::rpc::nfs4;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

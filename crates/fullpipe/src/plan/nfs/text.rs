@@ -7,7 +7,7 @@ use super::settings::Reason;
 use super::{Plan, Question};
 use crate::advice::files::File;
 use crate::advice::text::{heading, wrapped};
-use crate::report::numbers;
+use crate::numbers;
 use std::fmt::Write;
 
 /// The whole plan, with its proof where there is one.

@@ -3,7 +3,7 @@
 use super::figure::{Axis, Figure, Line, Role, Series};
 use super::over_time::{Binned, bin, figure as figure_of, with};
 use crate::analysis::document::{Document, Rates, Run};
-use crate::report::numbers;
+use crate::numbers;
 
 const ALL: &str = "all flows";
 

@@ -5,7 +5,7 @@ use super::parting::{finding, partings};
 use super::rounds::ticks;
 use super::subject::{Subject, extremes, subjects};
 use crate::analysis::document::Document;
-use crate::report::numbers;
+use crate::numbers;
 
 pub(super) fn figure(document: &Document) -> Figure {
     let subjects = subjects(document);

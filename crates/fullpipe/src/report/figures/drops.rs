@@ -3,7 +3,7 @@
 use super::figure::{Axis, Figure, Role, Series};
 use super::over_time::{Binned, bin, figure as figure_of, line, places, with};
 use crate::analysis::document::{Document, PlaceBins, Run};
-use crate::report::numbers;
+use crate::numbers;
 
 pub(super) fn figure(document: &Document) -> Figure {
     let description = format!(

@@ -3,7 +3,8 @@
 use super::figure::{Axis, Figure, Layout, Prominence, Role, Series, TIME};
 use super::subject::{Subject, extremes, subjects};
 use crate::analysis::document::Document;
-use crate::report::{limits, numbers};
+use crate::numbers;
+use crate::report::limits;
 
 pub(super) fn figure(document: &Document) -> Figure {
     let subjects = subjects(document);

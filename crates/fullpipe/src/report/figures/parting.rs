@@ -4,7 +4,7 @@ use super::figure::Mark;
 use super::subject::delay_s;
 use crate::analysis::compare::{FlowPair, Pair};
 use crate::analysis::document::Document;
-use crate::report::numbers;
+use crate::numbers;
 
 /// A line for each pair of flows that part.
 pub(super) fn partings(document: &Document) -> Vec<Mark> {

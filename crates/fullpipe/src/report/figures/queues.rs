@@ -4,7 +4,7 @@ use super::figure::{Axis, Figure, Role, Series};
 use super::over_time::{Binned, bin, figure as figure_of, line, places, with};
 use super::subject::first_clock_s;
 use crate::analysis::document::{Document, PlaceBins, Run};
-use crate::report::numbers;
+use crate::numbers;
 
 /// Kinds that hold packets for a time: what is under way, not a queue.
 const DELAYS: [&str; 4] = ["delay", "flow-delay", "jitter", "reorder"];

@@ -3,7 +3,7 @@
 use super::figure::{Axis, Figure, Layout, Prominence, Role, Series, TIME};
 use super::subject::{Subject, extremes, subjects};
 use crate::analysis::document::Document;
-use crate::report::numbers;
+use crate::numbers;
 
 const MS_PER_US: f64 = 0.001;
 

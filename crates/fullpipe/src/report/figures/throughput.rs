@@ -5,7 +5,7 @@ use super::parting::partings;
 use super::subject::{Subject, extremes, subjects};
 use crate::analysis::compare::rates_alike;
 use crate::analysis::document::{Document, PublishedRow};
-use crate::report::numbers;
+use crate::numbers;
 
 pub(super) fn figure(document: &Document) -> Figure {
     let subjects = subjects(document);

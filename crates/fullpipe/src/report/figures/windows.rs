@@ -3,7 +3,7 @@
 use super::figure::{Axis, Figure, Layout, Prominence, Role, Series, TIME};
 use super::subject::{Subject, extremes, subjects};
 use crate::analysis::document::Document;
-use crate::report::numbers;
+use crate::numbers;
 
 pub(super) fn figure(document: &Document) -> Figure {
     let subjects = subjects(document);

@@ -1,6 +1,6 @@
 //! What is counted and kept of a sweep's cells while they pass.
 
-use crate::report::numbers;
+use crate::numbers;
 use crate::report::terminal;
 use crate::sweep::cells::{Cell, CellExpected};
 use crate::sweep::versus::Judged;

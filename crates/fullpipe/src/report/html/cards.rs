@@ -3,9 +3,10 @@
 use super::drawn::hidden;
 use super::escape::{sentence, text};
 use crate::analysis::document::{Datagrams, Expectation, Flow, Published, Run};
+use crate::numbers;
 use crate::report::overview::{self, Of, Row};
 use crate::report::together::{fate, is_beside};
-use crate::report::{happened, limits, numbers};
+use crate::report::{happened, limits};
 use crate::scenario::shown;
 use std::fmt::Write;
 

@@ -2,8 +2,9 @@
 
 use super::escape::text;
 use crate::analysis::document::{Document, Run};
+use crate::numbers;
 use crate::report::matrix::Matrix;
-use crate::report::{numbers, overview};
+use crate::report::overview;
 use std::fmt::Write;
 
 /// Columns of a matrix where no axis makes some.

@@ -22,7 +22,7 @@ mod table;
 
 use super::{figures, tables, time_sequence};
 use crate::analysis::document::{Document, Run};
-use crate::trace::rundir::folders;
+use crate::trace::folders::folders;
 
 /// The report as one HTML file. Equal documents give equal bytes.
 #[must_use]

@@ -4,7 +4,7 @@
 use super::drawn;
 use super::escape::text;
 use crate::analysis::document::{Document, Place, Run, Stage};
-use crate::report::numbers;
+use crate::numbers;
 use crate::report::picture::{
     Lane, about_room, counted, lanes, limit, room, sampled, short_name, waiting,
 };

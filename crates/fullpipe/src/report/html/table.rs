@@ -2,7 +2,7 @@
 
 use super::drawn::hidden;
 use super::escape::text;
-use crate::report::numbers;
+use crate::numbers;
 use crate::report::tables::{Cell, Column, Table};
 use std::fmt::Write;
 

@@ -1,8 +1,8 @@
 //! The page around the surfaces.
 
 use super::{Surfaces, Thinned};
+use crate::numbers::count;
 use crate::report::html::escape::{json, text};
-use crate::report::numbers::count;
 use serde_json::json as value;
 
 /// Forbids every request.

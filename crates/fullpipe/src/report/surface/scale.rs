@@ -1,6 +1,6 @@
 //! An axis as it is drawn: along numbers, or as categories.
 
-use crate::report::numbers::written;
+use crate::numbers::written;
 use crate::sweep::manifest::Axis;
 use serde::Serialize;
 use serde_json::Value;

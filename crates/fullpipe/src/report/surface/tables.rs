@@ -1,8 +1,8 @@
 //! What a page says in tables beside its figures: how flows share the path, what they do to each other, what was expected.
 
+use crate::numbers;
 use crate::report::finished::Judgement;
 use crate::report::html::escape::text;
-use crate::report::numbers;
 use crate::report::terminal::grid::{Column, Table};
 use crate::report::terminal::{cells, company, versus};
 use crate::sweep::Unjudged;

@@ -2,7 +2,7 @@
 
 use super::table::{Cell, Table, column};
 use crate::analysis::document::{Document, Expectation, Run};
-use crate::report::numbers;
+use crate::numbers;
 
 pub(super) fn tables(document: &Document) -> Vec<Table> {
     let all = || document.runs.iter().flat_map(|run| &run.expectations);

@@ -2,7 +2,8 @@
 
 use super::table::{Cell, Table, column};
 use crate::analysis::document::{Document, Flow, Run};
-use crate::report::{happened, limits, numbers};
+use crate::numbers;
+use crate::report::{happened, limits};
 use crate::scenario::shown;
 
 pub(super) fn tables(document: &Document) -> Vec<Table> {

@@ -2,7 +2,7 @@
 
 use super::table::{Cell, Table, column};
 use crate::analysis::document::{Document, Published, PublishedRow};
-use crate::report::numbers;
+use crate::numbers;
 
 const MIB: f64 = 1_048_576.0;
 

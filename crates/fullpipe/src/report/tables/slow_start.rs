@@ -2,7 +2,7 @@
 
 use super::table::{Cell, Table, column};
 use crate::analysis::document::{Document, Flow, Run};
-use crate::report::numbers;
+use crate::numbers;
 
 /// Whether what the run changed names a slow start.
 pub(in crate::report) fn asks(run: &Run) -> bool {

@@ -2,7 +2,7 @@
 
 use super::table::{Cell, Table, column};
 use crate::analysis::document::{Document, Run, Stage};
-use crate::report::numbers;
+use crate::numbers;
 use crate::report::picture::counted;
 
 pub(super) fn tables(document: &Document) -> Vec<Table> {

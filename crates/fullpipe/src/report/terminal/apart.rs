@@ -4,7 +4,8 @@ use super::Style;
 use super::grid::{Column, lay_out, number, wrap};
 use crate::analysis::distance::{Apart, Difference, Distance, IntervalPair, Parting, State};
 use crate::analysis::losses::{EpisodePair, Losses};
-use crate::report::{happened, numbers};
+use crate::numbers;
+use crate::report::happened;
 
 /// Relative differences and seconds below it are shown as 0.
 const LEAST: f64 = 0.0005;

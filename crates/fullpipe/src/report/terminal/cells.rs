@@ -3,7 +3,7 @@
 use super::Style;
 use super::grid::{Column, Table, fitted, number, words, wrap};
 use super::names::Name;
-use crate::report::numbers::short;
+use crate::numbers::short;
 use crate::sweep::cells::{Cell, CellFlow};
 use crate::sweep::estimate::Estimate;
 use serde_json::{Map, Value};

@@ -5,7 +5,8 @@ use super::sections::{Section, fit};
 use super::summary::{EACH, LINES};
 use super::{Style, apart};
 use crate::analysis::compare::{Change, Comparison, FlowPair, Pair, Setting};
-use crate::report::{limits, numbers};
+use crate::numbers;
+use crate::report::limits;
 
 const SETTINGS: [Column; 3] = [words("scenario"), words("a"), words("b")];
 const CHANGES: [Column; 4] =

@@ -3,7 +3,7 @@
 use super::Style;
 use super::grid::wrap;
 use crate::analysis::document::Run;
-use crate::report::numbers::count;
+use crate::numbers::count;
 
 /// Those that tell of it, in the packets' order.
 const TROUBLE: [&str; 15] = [

@@ -3,7 +3,7 @@
 use super::Style;
 use super::grid::{Column, lay_out, number, wrap};
 use crate::analysis::document::{Flow, Interval, Run};
-use crate::report::numbers;
+use crate::numbers;
 use crate::scenario::shown;
 use std::collections::BTreeMap;
 

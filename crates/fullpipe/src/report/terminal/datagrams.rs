@@ -4,7 +4,7 @@ use super::Style;
 use super::flow::cpu;
 use super::grid::wrap;
 use crate::analysis::document::{Datagrams, Run};
-use crate::report::numbers::{count, fixed};
+use crate::numbers::{count, fixed};
 
 /// A paragraph for each; nothing where there are none.
 pub fn lines(run: &Run, style: Style) -> Vec<String> {

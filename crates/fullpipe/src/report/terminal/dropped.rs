@@ -3,7 +3,7 @@
 use super::Style;
 use super::grid::{Column, lay_out, number, words, wrap};
 use crate::analysis::document::{Run, Stage};
-use crate::report::numbers;
+use crate::numbers;
 use crate::trace::stage_info::why_dropped;
 
 const NARROW: [Column; 4] =

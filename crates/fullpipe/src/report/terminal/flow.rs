@@ -3,7 +3,8 @@
 use super::Style;
 use super::grid::{Column, lay_out, number, words, wrap};
 use crate::analysis::document::{CpuShares, Flow, Interval, Run};
-use crate::report::{limits, numbers};
+use crate::numbers;
+use crate::report::limits;
 use crate::scenario::shown;
 
 const MIB: f64 = 1_048_576.0;

@@ -3,9 +3,10 @@
 use super::Style;
 use super::grid::wrap;
 use crate::analysis::document::{Document, Flow, Run};
+use crate::numbers;
 use crate::report::overview::{self, Of, Row};
 use crate::report::together::{fate, is_beside};
-use crate::report::{happened, limits, numbers};
+use crate::report::{happened, limits};
 
 /// Up to so many runs each has its own lines.
 const EACH: usize = 6;

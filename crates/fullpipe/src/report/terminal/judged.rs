@@ -3,7 +3,7 @@
 use super::Style;
 use super::grid::{Column, lay_out, number, words, wrap};
 use crate::analysis::document::{Document, Expectation, Published, PublishedRow, Run};
-use crate::report::numbers;
+use crate::numbers;
 
 const COLUMNS: [Column; 7] = [
     number("to", "s"),

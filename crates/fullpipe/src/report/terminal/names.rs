@@ -1,6 +1,6 @@
 //! Names of variants and points that fit a column: it is the variant that is shortened, and two of them never to one text.
 
-use crate::report::numbers::written;
+use crate::numbers::written;
 use crate::report::surface::told_apart;
 use serde_json::{Map, Value};
 

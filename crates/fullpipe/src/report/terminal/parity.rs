@@ -2,9 +2,9 @@
 
 use super::Style;
 use super::grid::{Column, lay_out, number, words, wrap};
+use crate::numbers::ABSENT;
 use crate::parity::bars::{Bar, Figure, Judged, Miss};
 use crate::parity::distance::Unit;
-use crate::report::numbers::ABSENT;
 
 const RUNS: [Column; 9] = [
     words("run"),

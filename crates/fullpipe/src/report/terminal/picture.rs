@@ -3,7 +3,7 @@
 use super::Style;
 use super::grid::{Column, lay_out, number, words, wrap};
 use crate::analysis::document::{Place, Run, Stage};
-use crate::report::numbers;
+use crate::numbers;
 use crate::report::picture::{about_room, lanes, limit, room, sampled, short_name, waiting};
 
 const NARROW: [Column; 8] = [

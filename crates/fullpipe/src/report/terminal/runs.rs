@@ -4,10 +4,11 @@ use super::Style;
 use super::grid::{Column, lay_out, number, words, wrap};
 use super::sections::Section;
 use crate::analysis::document::{Document, Run};
+use crate::numbers;
+use crate::report::limits;
 use crate::report::matrix::Matrix;
 use crate::report::overview::{self, Row};
 use crate::report::surface::told_apart;
-use crate::report::{limits, numbers};
 
 /// From more runs on a matrix stands in place of rows, where the scenario has axes.
 const ROWS: usize = 6;

@@ -4,7 +4,7 @@ use super::Style;
 use super::grid::wrap;
 use crate::analysis::document::Run;
 use crate::analysis::fairness::{Fairness, Part};
-use crate::report::numbers::{fixed, share};
+use crate::numbers::{fixed, share};
 
 /// Flows whose shares are told one by one.
 const MOST_FLOWS: usize = 5;

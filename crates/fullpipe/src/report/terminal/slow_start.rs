@@ -3,7 +3,7 @@
 use super::Style;
 use super::grid::{Column, lay_out, number, words, wrap};
 use crate::analysis::document::{Document, Flow, Run, SlowStart};
-use crate::report::numbers;
+use crate::numbers;
 use crate::report::tables::asks_for_slow_start;
 
 const COLUMNS: [Column; 6] = [

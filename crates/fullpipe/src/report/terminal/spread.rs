@@ -2,8 +2,8 @@
 
 use super::Style;
 use super::grid::{Column, lay_out, number, words};
+use crate::numbers::ABSENT;
 use crate::parity::spread::Spread;
-use crate::report::numbers::ABSENT;
 
 const COLUMNS: [Column; 6] = [
     words("run, over its seeds"),

@@ -4,7 +4,7 @@ use super::grid::wrap;
 use super::sections::{Section, fit};
 use super::{Style, compared, datagrams, dropped, held_back, judged, nfs, runs, shared};
 use crate::analysis::document::{Document, Run};
-use crate::report::numbers;
+use crate::numbers;
 
 /// Most lines of a text on a screen, so that there is room below 60 for what the command itself says.
 pub const LINES: usize = 50;

@@ -4,7 +4,7 @@ use super::cells::name;
 use super::grid::{Column, fitted, number, words, wrap};
 use super::names::Name;
 use super::{Style, compared};
-use crate::report::numbers::short;
+use crate::numbers::short;
 use crate::sweep::compare::{Comparison, Pair, Shown};
 
 /// Lines after which the JSON document is the place to look.

@@ -3,7 +3,7 @@
 use super::Style;
 use super::cells::name;
 use super::grid::{Column, Table, lay_out, number, words, wrap};
-use crate::report::numbers;
+use crate::numbers;
 use crate::sweep::versus::Judged;
 
 /// Lines after which the cells' file is the place to look.

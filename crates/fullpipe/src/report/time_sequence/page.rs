@@ -3,9 +3,9 @@
 use super::FlowIndex;
 use super::chunk::Places;
 use crate::analysis::document::Run;
-use crate::capture::POINTS;
+use crate::numbers;
 use crate::report::html::escape::{json, text};
-use crate::report::numbers;
+use crate::scenario::point::POINTS;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::{self, Write};

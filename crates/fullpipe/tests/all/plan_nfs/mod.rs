@@ -2,16 +2,16 @@
 
 mod promise;
 
-use fullpipe::plan::kernel::Version;
 use fullpipe::plan::nfs::files::{files, mount};
 use fullpipe::plan::nfs::settings::Settings;
 use fullpipe::plan::nfs::{Plan, Question, plan, scenario, text};
+use fullpipe::scenario::Version;
 use fullpipe::scenario::{NfsVersion, Source, load};
 use fullpipe_sim::units::{Framing, Rate, Time};
 
 /// A client of 4.2 on a path with MTU 1500 and a server of 16 GiB.
 fn ask(rate: Rate, rtt: Time) -> Question {
-    let path = fullpipe::plan::Question {
+    let path = fullpipe::sizing::Question {
         rate,
         rtt,
         mtu: 1500,

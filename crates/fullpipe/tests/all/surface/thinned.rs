@@ -35,7 +35,7 @@ fn many_points_are_thinned_and_the_page_says_so() {
         let (loss, delay) = (&losses.shown[point.at[0]], &delays.labels[point.at[1]]);
         let is = |cell: &&fullpipe::sweep::cells::Cell| {
             cell.variant == *variant
-                && fullpipe::report::numbers::written(&cell.at["path.loss"]) == *loss
+                && fullpipe::numbers::written(&cell.at["path.loss"]) == *loss
                 && cell.at["path.delay.forward"] == **delay
         };
         let own = cells.iter().find(is).expect("its cell");

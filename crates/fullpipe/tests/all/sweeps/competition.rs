@@ -2,7 +2,7 @@
 
 use super::kept::records;
 use crate::marked;
-use fullpipe::report::numbers::{fixed, share};
+use fullpipe::numbers::{fixed, share};
 use fullpipe::sweep::cells::{Cell, CellShared, cells};
 use fullpipe::sweep::competition::{Companies, Company};
 use fullpipe::sweep::{Merged, Record, estimate::Estimate};

@@ -2,7 +2,7 @@
 
 use super::kept::records;
 use crate::marked;
-use fullpipe::report::numbers::share;
+use fullpipe::numbers::share;
 use fullpipe::sweep::cells::cells;
 use fullpipe::sweep::compare::{Comparison, Pair, Shown};
 use std::collections::BTreeMap;

@@ -5,7 +5,7 @@ use super::process::{ask, cpu_of_children};
 use super::record::{FORMAT, Record};
 use super::watch::{Step, Watch};
 use super::{Cache, Entry, Error, Wanted, change, make, needs, source};
-use crate::trace::provenance::rfc3339;
+use crate::trace::rfc3339::rfc3339;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::Path;

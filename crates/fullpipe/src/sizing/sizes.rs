@@ -3,12 +3,11 @@
 //! The ratios are the least buffers with which simulated flows filled paths of 50 Mb/s to 40 Gb/s and 1 to 250 ms, found
 //! by bisection on Linux 6.1 and 6.12. [`HEADROOM`] covers a path that is a little longer or a loss in mid-run.
 
-use super::{Demand, Reason};
-use crate::plan::kernel::Version;
-use crate::plan::window::{self, LARGEST_WINDOW, Window};
-use crate::report::numbers;
+use super::demand::{Demand, Reason};
+use super::window::{self, LARGEST_WINDOW, Window};
+use crate::numbers;
 use crate::response;
-use crate::scenario::profile;
+use crate::scenario::{Version, profile};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -227,7 +226,7 @@ pub fn mib(bytes: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Question;
+    use crate::sizing::Question;
     use fullpipe_sim::units::{Framing, Rate, Time};
 
     fn demand(rate: Rate, rtt_ms: u64, kernel: (u16, u16)) -> Demand {

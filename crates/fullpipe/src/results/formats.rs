@@ -1,11 +1,11 @@
 //! The reference page of the formats and the JSON Schema of the document, made from the
 //! declarations of columns and the document's types.
 
-use super::limits::DERIVED;
-use super::packets::PacketTrain;
-use super::schema::{EVENT_KINDS, FORMAT, LIMIT_MEANINGS, Row, event_meaning};
 use crate::analysis::document::{self, Document};
 use crate::capture;
+use crate::trace::limits::DERIVED;
+use crate::trace::packets::PacketTrain;
+use crate::trace::schema::{EVENT_KINDS, FORMAT, LIMIT_MEANINGS, Row, event_meaning};
 use fullpipe_sim::trace::{Counter, Event, FlowSample, Limit, StageSample};
 use serde_json::{Map, Value};
 use std::fmt::Write;

@@ -1,6 +1,5 @@
 //! Names of folders.
 
-use super::LATEST;
 use std::collections::HashSet;
 
 /// Folder names of runs, unique, in the runs' order.
@@ -16,6 +15,8 @@ pub fn folders(names: &[String]) -> Vec<String> {
     names.iter().map(unique).collect()
 }
 
+/// Name of the link to the newest experiment, which no folder of a run has.
+pub const LATEST: &str = "latest";
 /// Longest folder name made from a name; file systems allow 255 bytes.
 const LONGEST: usize = 100;
 

@@ -18,13 +18,11 @@
 //! what a killed program has left goes when the next one starts. A finished result is never removed: where its name was
 //! taken meanwhile it gets the next free one, and where its document could not be written one that ends in `.incomplete`.
 
-mod names;
 mod place;
 mod read;
 mod rescue;
 mod writer;
 
-pub use names::folders;
 pub use place::Place;
 pub use read::{RunDir, open};
 pub use writer::Writer;
@@ -35,4 +33,4 @@ const PROVENANCE: &str = "run.json";
 pub const REPORT: &str = "report.html";
 const RESOLVED: &str = "scenario.resolved.toml";
 const INTERVALS: &str = "intervals.csv";
-const LATEST: &str = "latest";
+use crate::trace::folders::LATEST;

@@ -1,6 +1,6 @@
 //! Where to capture.
 
-use crate::scenario::{Element, Resolved, Station};
+use super::{Element, Resolved, Station};
 use fullpipe_sim::trace::Point;
 use std::convert::Infallible;
 use std::str::FromStr;

@@ -1,10 +1,10 @@
 //! Reading run directories.
 
-use super::super::recording::Recording;
-use super::super::{Error, table};
-use super::names::folders;
 use super::{LATEST, RESOLVED, SUMMARY};
 use crate::analysis::document::{Document, FORMAT};
+use crate::trace::folders::folders;
+use crate::trace::recording::Recording;
+use crate::trace::{Error, table};
 use std::fs;
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
 //! What differs between Linux versions, as far as a plan needs it. Each choice names its source.
 
-pub use crate::scenario::{OLDEST, Version};
+use super::Version;
 use fullpipe_sim::tcp::profile::InitialCwnd;
 
 /// A share of the receive buffer, as a fraction.

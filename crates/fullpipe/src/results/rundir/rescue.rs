@@ -1,7 +1,7 @@
 //! Names for results that are there: the one that was asked for, and others where it cannot be given.
 
-use super::super::Error;
 use super::place::{Place, free};
+use crate::trace::Error;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};

@@ -133,8 +133,9 @@ pub fn buffers(q: &Question, window: u64) -> Buffers {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{kernel::Version, plan};
+    use super::super::plan;
     use super::*;
+    use crate::scenario::Version;
     use fullpipe_sim::units::{Framing, Rate, Time};
 
     fn ask(gbit: u64, rtt_ms: u64, mtu: u32, kernel: Version) -> Question {

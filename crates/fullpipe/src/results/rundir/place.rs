@@ -1,10 +1,10 @@
 //! Where results go, and whether they can.
 
-use super::super::Error;
-use super::super::leftover::{self, is_directory};
-use super::names::folder;
 use super::writer::Writer;
 use super::{LATEST, SUMMARY};
+use crate::trace::Error;
+use crate::trace::folders::folder;
+use crate::trace::leftover::{self, is_directory};
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;

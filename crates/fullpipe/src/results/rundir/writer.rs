@@ -1,12 +1,13 @@
 //! Collecting the results of an experiment.
 
 use super::super::provenance::Provenance;
-use super::super::recording::Recording;
-use super::super::{Error, csv, json, leftover, table};
-use super::names::folders;
+use super::super::{intervals, json};
 use super::place::{Made, Place};
 use super::{INTERVALS, LATEST, PROVENANCE, REPORT, RESOLVED, SUMMARY, rescue};
 use crate::analysis::document::{Document, Run};
+use crate::trace::folders::folders;
+use crate::trace::recording::Recording;
+use crate::trace::{Error, leftover, table};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufWriter, Write};
@@ -26,7 +27,7 @@ pub struct Writer {
     /// Folders that were begun.
     begun: AtomicUsize,
     finished: bool,
-    /// See [`super::super::leftover`].
+    /// See [`crate::trace::leftover`].
     _lock: Option<fs::File>,
 }
 
@@ -183,7 +184,7 @@ fn write_run(
     table::write_all(directory, recording, &flows)?;
     let path = directory.join(INTERVALS);
     let file = fs::File::create(&path).map_err(|e| cannot_write(&path, &e))?;
-    csv::write_intervals(BufWriter::new(file), run).map_err(|e| cannot_write(&path, &e))
+    intervals::write(BufWriter::new(file), run).map_err(|e| cannot_write(&path, &e))
 }
 
 fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Error> {

@@ -104,8 +104,8 @@ impl Model {
 
 #[cfg(test)]
 mod tests {
-    use super::super::kernel::Version;
     use super::*;
+    use crate::scenario::Version;
     use fullpipe_sim::units::{Framing, Rate, Time};
 
     fn at(rate: Rate) -> Vec<Tolerance> {
