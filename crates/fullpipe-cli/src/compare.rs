@@ -95,7 +95,7 @@ fn sweeps(arguments: &CompareArguments, output: &Output) -> Result<(), Failure> 
     match arguments.json {
         true => output.json(&json!({ "format": 1, "a": a, "b": b, "sweeps": comparison })),
         false => {
-            let text = terminal::swept(&comparison, output.style());
+            let text = fullpipe::sweep::terminal::swept(&comparison, output.style());
             output.print(&format!("a: {a}\nb: {b}\n\n{text}"))
         }
     }?;

@@ -4,8 +4,8 @@ use crate::axes;
 use crate::error;
 use crate::runs::until;
 use fullpipe::experiment::Allowed;
-use fullpipe::report::finished;
 use fullpipe::scenario::{self, Beside, SetOption, Source};
+use fullpipe::sweep::output;
 use fullpipe::sweep::{self, Ask, Job, Manifest, Merged, Record, Shard, Share};
 use pyo3::prelude::*;
 use pyo3::types::{PyAny, PyDict};
@@ -187,7 +187,7 @@ impl Finished {
     fn new(py: Python<'_>, directory: PathBuf) -> PyResult<Finished> {
         let made = py.detach(|| {
             let merged = Merged::open(std::slice::from_ref(&directory))?;
-            let passed = finished::Finished::write(&merged, &directory)?.passed();
+            let passed = output::Finished::write(&merged, &directory)?.passed();
             Ok::<_, fullpipe::trace::Error>(Finished { merged, passed })
         });
         made.map_err(error::environment)

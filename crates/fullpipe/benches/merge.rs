@@ -4,8 +4,8 @@
 #[path = "../../../benches/measure.rs"]
 mod measure;
 
-use fullpipe::report::finished::Finished;
 use fullpipe::scenario::{Source, Space};
+use fullpipe::sweep::output::Finished;
 use fullpipe::sweep::record::{Facts, Flow, Stage};
 use fullpipe::sweep::{Manifest, Merged, Record, Shard, manifest};
 use measure::record;

@@ -2,8 +2,9 @@
 
 use crate::failure::Failure;
 use crate::output::{Output, note};
-use fullpipe::report::finished::{CELLS, Finished, REPORT, TABLE};
-use fullpipe::report::terminal;
+use fullpipe::report::terminal::Style;
+use fullpipe::sweep::output::{CELLS, Finished, REPORT, TABLE};
+use fullpipe::sweep::terminal;
 use fullpipe::sweep::{Merged, Sample, Shard, manifest};
 use fullpipe::trace::Error;
 use fullpipe::trace::replace::{replace, unwritten};
@@ -56,7 +57,7 @@ pub fn finish(
 }
 
 /// The cells, how flows share the path in them, and what they do to each other.
-fn text(finished: &Finished, style: terminal::Style) -> String {
+fn text(finished: &Finished, style: Style) -> String {
     let few = &finished.few;
     terminal::cells(&finished.title, &few.cells, few.lines, style)
         + &terminal::company(&few.cells, &finished.competition, style)

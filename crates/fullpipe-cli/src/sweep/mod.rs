@@ -12,8 +12,8 @@ use crate::run::RESULTS;
 use crate::source::source;
 use finish::{Telling, finish};
 use fullpipe::experiment::Allowed;
-use fullpipe::report::finished::{REPORT, redraw};
 use fullpipe::scenario::{SetOption, Source};
+use fullpipe::sweep::output::{REPORT, redraw};
 use fullpipe::sweep::{
     Ask, Job, Manifest, Merged, Sample, Shard, Share, Store, Unjudged, ask, manifest,
 };

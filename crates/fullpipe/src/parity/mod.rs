@@ -13,6 +13,7 @@
 //! | `bars.rs` | how far they may be apart, per congestion control |
 //! | `spread.rs` | where chance decides: distributions over seeds |
 //! | `draws.rs` | what each engine decides by random numbers of its own |
+//! | `terminal/` | all that as text |
 //! | `twin.rs` | whether a miss is chance: how far genuine Linux is from itself |
 
 pub mod against;
@@ -27,4 +28,5 @@ pub mod random;
 pub mod rows;
 pub mod spread;
 pub mod table;
+pub mod terminal;
 pub mod twin;

@@ -2,17 +2,16 @@
 //!
 //! [`figures`] and [`tables`] turn the document into neutral data: findings, axes, series, cells.
 //! They do not draw. A renderer, for instance [`html`], draws all of them alike. [`time_sequence`] shows a run's packets, and
-//! reads their table. [`finished`] and [`surface`] show the cells of a sweep.
+//! reads their table.
 
 pub mod figures;
-pub mod finished;
 pub mod happened;
 pub mod html;
+pub(crate) mod labels;
 pub mod limits;
 mod matrix;
 mod overview;
 mod picture;
-pub mod surface;
 pub mod tables;
 pub mod terminal;
 pub mod time_sequence;

@@ -1,7 +1,7 @@
 //! Foreign text inside HTML.
 
 /// Text for an element's content or a quoted attribute.
-pub(in crate::report) fn text(raw: &str) -> String {
+pub fn text(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
     for character in raw.chars() {
         match character {
@@ -19,12 +19,12 @@ pub(in crate::report) fn text(raw: &str) -> String {
 }
 
 /// A sentence for an element's content: no line ends between a number and its unit.
-pub(super) fn sentence(raw: &str) -> String {
+pub fn sentence(raw: &str) -> String {
     text(&joined(raw))
 }
 
 /// A sentence with a space that does not break between a number and its unit.
-pub(super) fn joined(raw: &str) -> String {
+pub fn joined(raw: &str) -> String {
     const UNITS: [&str; 6] = ["%", "Mb/s", "ms", "s", "packet", "packets"];
     let mut out = String::with_capacity(raw.len());
     for word in raw.split(' ') {
@@ -40,7 +40,7 @@ pub(super) fn joined(raw: &str) -> String {
 
 /// JSON for the content of a script element. `<` occurs in strings only; escaped, neither
 /// `</script>` nor `<!--` can appear, and the JSON's meaning stays.
-pub(in crate::report) fn json(value: &impl serde::Serialize) -> String {
+pub fn json(value: &impl serde::Serialize) -> String {
     // Neither a document nor a figure has a map with keys other than strings: this cannot fail.
     serde_json::to_string(value).unwrap_or_default().replace('<', "\\u003c")
 }

@@ -11,9 +11,10 @@
 //! Whoever tests or scripts the page finds `window.fullpipe` (see `assets/api.js`):
 //! `points(figure, series)` reads back what is drawn.
 
+pub mod assets;
 mod cards;
 mod drawn;
-pub(super) mod escape;
+pub mod escape;
 mod evidence;
 mod matrix;
 mod page;

@@ -5,6 +5,7 @@ use super::escape::{json, sentence, text};
 use super::{drawn, evidence, matrix, picture, table};
 use crate::analysis::document::Document;
 use crate::report::figures::{Figure, Role};
+use crate::report::html::assets::{PAGE_CSS, SCALE_JS, THEME_CSS, THEME_JS};
 use crate::report::limits;
 use crate::report::tables::Table;
 use crate::report::time_sequence::packed;
@@ -15,23 +16,19 @@ use std::fmt::Write;
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                       img-src data:; base-uri 'none'; form-action 'none'";
 
-const STYLE: [&str; 4] = [
-    include_str!("assets/theme.css"),
-    include_str!("assets/page.css"),
-    include_str!("assets/picture.css"),
-    include_str!("assets/figure.css"),
-];
+const STYLE: [&str; 4] =
+    [THEME_CSS, PAGE_CSS, include_str!("assets/picture.css"), include_str!("assets/figure.css")];
 
 /// Parts of one module, in the order of their dependencies.
 const SCRIPT: [&str; 10] = [
     include_str!("assets/data.js"),
     include_str!("assets/state.js"),
-    include_str!("assets/scale.js"),
+    SCALE_JS,
     include_str!("assets/marks.js"),
     include_str!("assets/labels.js"),
     include_str!("assets/panel.js"),
     include_str!("assets/cursor.js"),
-    include_str!("assets/theme.js"),
+    THEME_JS,
     include_str!("assets/controls.js"),
     include_str!("assets/api.js"),
 ];

@@ -96,7 +96,7 @@ fn same(flow: &FlowPair) -> bool {
 }
 
 /// What differs between two scenarios; nothing where nothing does.
-pub(super) fn settings(all: &[Setting], style: Style) -> Vec<String> {
+pub fn settings(all: &[Setting], style: Style) -> Vec<String> {
     table(&SETTINGS, &all.iter().map(setting).collect::<Vec<_>>(), style)
 }
 

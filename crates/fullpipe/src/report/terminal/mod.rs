@@ -4,41 +4,27 @@
 //! Everything but the headline fits the width that is given, 80 columns at least; from 120 on the tables say more.
 
 mod apart;
-pub(in crate::report) mod cells;
-pub(in crate::report) mod company;
-mod compared;
+pub(crate) mod compared;
 mod counters;
 mod crowd;
 mod datagrams;
 mod dropped;
 mod flow;
-pub(in crate::report) mod grid;
+pub(crate) mod grid;
 mod held_back;
 mod judged;
-mod names;
+pub(crate) mod names;
 mod nfs;
 mod paint;
-mod parity;
 mod picture;
 mod runs;
 mod sections;
 mod shared;
 mod slow_start;
-mod spread;
 mod summary;
-mod swept;
-mod twins;
-pub(in crate::report) mod versus;
 
-pub use cells::{MOST_LINES, cells, lines_of};
-pub use company::company;
 pub use compared::{compare, compare_short};
 pub use paint::Style;
-pub use parity::{parity, parity_head, so_much, value};
-pub use spread::spreads;
-pub use swept::swept;
-pub use twins::twins;
-pub use versus::versus;
 
 use super::together::{self, Shown};
 use crate::analysis::document::{Document, Run};

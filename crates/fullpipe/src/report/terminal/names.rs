@@ -1,7 +1,7 @@
 //! Names of variants and points that fit a column: it is the variant that is shortened, and two of them never to one text.
 
 use crate::numbers::written;
-use crate::report::surface::told_apart;
+use crate::report::labels::told_apart;
 use serde_json::{Map, Value};
 
 /// A variant at a point of the axes.

@@ -16,28 +16,32 @@ pub struct Style {
 
 impl Style {
     /// Columns to fill: 80 or 120.
-    pub(super) fn columns(self) -> usize {
+    pub fn columns(self) -> usize {
         if self.wide() { WIDE } else { NARROW }
     }
 
     /// Whether there is room for more.
-    pub(super) fn wide(self) -> bool {
+    pub fn wide(self) -> bool {
         self.width >= WIDE
     }
 
-    pub(super) fn bold(self, text: &str) -> String {
+    /// The text in bold, where colour is on.
+    pub fn bold(self, text: &str) -> String {
         self.paint(text, "1")
     }
 
-    pub(super) fn faint(self, text: &str) -> String {
+    /// The text in faint letters, where colour is on.
+    pub fn faint(self, text: &str) -> String {
         self.paint(text, "2")
     }
 
-    pub(super) fn good(self, text: &str) -> String {
+    /// The text in green, where colour is on.
+    pub fn good(self, text: &str) -> String {
         self.paint(text, "32")
     }
 
-    pub(super) fn bad(self, text: &str) -> String {
+    /// The text in red, where colour is on.
+    pub fn bad(self, text: &str) -> String {
         self.paint(text, "31")
     }
 

@@ -5,10 +5,10 @@ use super::grid::{Column, lay_out, number, words, wrap};
 use super::sections::Section;
 use crate::analysis::document::{Document, Run};
 use crate::numbers;
+use crate::report::labels::told_apart;
 use crate::report::limits;
 use crate::report::matrix::Matrix;
 use crate::report::overview::{self, Row};
-use crate::report::surface::told_apart;
 
 /// From more runs on a matrix stands in place of rows, where the scenario has axes.
 const ROWS: usize = 6;

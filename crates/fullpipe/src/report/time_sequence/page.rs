@@ -4,6 +4,7 @@ use super::FlowIndex;
 use super::chunk::Places;
 use crate::analysis::document::Run;
 use crate::numbers;
+use crate::report::html::assets::{PAGE_CSS, SCALE_JS, THEME_CSS, THEME_JS};
 use crate::report::html::escape::{json, text};
 use crate::scenario::point::POINTS;
 use serde_json::json;
@@ -14,16 +15,12 @@ use std::io::{self, Write};
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                       img-src data:; base-uri 'none'; form-action 'none'";
 
-const STYLE: [&str; 3] = [
-    include_str!("../html/assets/theme.css"),
-    include_str!("../html/assets/page.css"),
-    include_str!("assets/graph.css"),
-];
+const STYLE: [&str; 3] = [THEME_CSS, PAGE_CSS, include_str!("assets/graph.css")];
 
 /// Parts of one module, in the order of their dependencies.
 const SCRIPT: [&str; 8] = [
-    include_str!("../html/assets/scale.js"),
-    include_str!("../html/assets/theme.js"),
+    SCALE_JS,
+    THEME_JS,
     include_str!("assets/data.js"),
     include_str!("assets/view.js"),
     include_str!("assets/marks.js"),

@@ -2,10 +2,10 @@
 
 use super::{SCENARIO, count, flow, manifest_of, told};
 use crate::report_chromium::browser;
-use fullpipe::report::surface::{Failures, Surfaces, page};
 use fullpipe::scenario::Space;
 use fullpipe::sweep::cells::Cell;
 use fullpipe::sweep::estimate::Estimate;
+use fullpipe::sweep::surface::{Failures, Surfaces, page};
 use serde_json::json;
 
 /// The rates of Reno and CUBIC at the four losses of the first delay, and what they show.

@@ -2,8 +2,8 @@
 
 use super::{count, manifest};
 use crate::report_chromium::browser;
-use fullpipe::report::surface::{Failures, Surfaces, page};
 use fullpipe::sweep::Record;
+use fullpipe::sweep::surface::{Failures, Surfaces, page};
 use serde_json::json;
 
 fn failures(total: u64) -> Failures {

@@ -3,9 +3,9 @@
 use super::{SCENARIO, flow, manifest_of, told};
 use crate::report_chromium::browser;
 use crate::report_chromium::page::Page;
-use fullpipe::report::surface::{Failures, Surfaces, page};
 use fullpipe::sweep::cells::Cell;
 use fullpipe::sweep::estimate::Estimate;
+use fullpipe::sweep::surface::{Failures, Surfaces, page};
 use serde_json::json;
 
 /// A sweep over tables and long names.

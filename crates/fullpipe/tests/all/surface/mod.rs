@@ -9,11 +9,11 @@ mod thinned;
 
 use crate::report_chromium::browser;
 use crate::report_chromium::page::Page;
-use fullpipe::report::surface::{Failures, Surfaces, page};
 use fullpipe::scenario::{Source, Space};
 use fullpipe::sweep::cells::{Cell, CellFlow};
 use fullpipe::sweep::estimate::Estimate;
 use fullpipe::sweep::manifest::Manifest;
+use fullpipe::sweep::surface::{Failures, Surfaces, page};
 use serde_json::{Value, json};
 
 const SCENARIO: &str = r#"

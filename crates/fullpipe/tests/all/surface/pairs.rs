@@ -2,11 +2,11 @@
 
 use super::{count, flow, manifest_of, told};
 use crate::report_chromium::browser;
-use fullpipe::report::surface::{Failures, Surfaces, page};
 use fullpipe::scenario::{Point, Space};
 use fullpipe::sweep::cells::{Cell, CellFlow, CellShared};
 use fullpipe::sweep::estimate::Estimate;
 use fullpipe::sweep::manifest::Manifest;
+use fullpipe::sweep::surface::{Failures, Surfaces, page};
 use serde_json::json;
 
 /// Three controls beside two, on two lengths of the way.

@@ -1,12 +1,12 @@
 //! What stands in tables beside the figures.
 
 use super::{SCENARIO, cells, manifest, manifest_of};
-use fullpipe::report::finished::Judgement;
-use fullpipe::report::surface::{Failures, Surfaces, Tables, page};
 use fullpipe::sweep::Unjudged;
 use fullpipe::sweep::cells::{Cell, CellExpected, CellShared};
 use fullpipe::sweep::competition::{Company, Harm};
 use fullpipe::sweep::estimate::Estimate;
+use fullpipe::sweep::output::Judgement;
+use fullpipe::sweep::surface::{Failures, Surfaces, Tables, page};
 use serde_json::Map;
 
 fn shared() -> CellShared {

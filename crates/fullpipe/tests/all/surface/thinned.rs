@@ -1,7 +1,7 @@
 //! Of a sweep with more points than a page can hold some are drawn, as they were measured, and the page says so.
 
 use super::{cells, manifest, manifest_of};
-use fullpipe::report::surface::{Failures, Surfaces, page};
+use fullpipe::sweep::surface::{Failures, Surfaces, page};
 
 const LOSSES: usize = 300;
 const DELAYS: usize = 200;

@@ -2,9 +2,9 @@
 
 use super::Asked;
 use super::kept::records;
-use fullpipe::report::finished::Finished;
 use fullpipe::scenario::Source;
 use fullpipe::sweep::Record;
+use fullpipe::sweep::output::Finished;
 use std::collections::BTreeMap;
 
 fn finished(text: &str, variants: &[&str]) -> Finished {

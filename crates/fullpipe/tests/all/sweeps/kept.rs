@@ -1,8 +1,8 @@
 //! Sweeps that take minutes to hours: their records are kept, without what no table needs.
 
 use super::Asked;
-use fullpipe::report::finished::Finished;
 use fullpipe::scenario::{self, SetOption, Source, Space};
+use fullpipe::sweep::output::Finished;
 use fullpipe::sweep::{Merged, Record, Unjudged, cells::cells, make};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! How the flows of a sweep's cells share the path, and what they do to each other.
 
-use super::Style;
 use super::cells::name;
-use super::grid::{Column, Table, lay_out, number, words, wrap};
+use crate::report::terminal::Style;
+use crate::report::terminal::grid::{Column, Table, lay_out, number, words, wrap};
 use crate::sweep::cells::{Cell, CellShared};
 use crate::sweep::competition::Company;
 use crate::sweep::estimate::Estimate;
@@ -45,7 +45,7 @@ pub fn company(cells: &[Cell], company: &[Company], style: Style) -> String {
 }
 
 /// The tables, each where there is something in it.
-pub(in crate::report) fn tables(cells: &[Cell], company: &[Company]) -> Vec<Table> {
+pub(in crate::sweep) fn tables(cells: &[Cell], company: &[Company]) -> Vec<Table> {
     let shared = cells.iter().filter_map(|cell| Some(of_cell(cell, cell.fairness.as_ref()?)));
     let company = company.iter().map(of_company);
     let table = |heading: &str, columns, rows: Vec<_>, about| Table {

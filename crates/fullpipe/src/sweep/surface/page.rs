@@ -2,6 +2,7 @@
 
 use super::{Surfaces, Thinned};
 use crate::numbers::count;
+use crate::report::html::assets::{PAGE_CSS, SCALE_JS, THEME_CSS, THEME_JS};
 use crate::report::html::escape::{json, text};
 use serde_json::json as value;
 
@@ -9,16 +10,12 @@ use serde_json::json as value;
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                       img-src data:; base-uri 'none'; form-action 'none'";
 
-const STYLE: [&str; 3] = [
-    include_str!("../html/assets/theme.css"),
-    include_str!("../html/assets/page.css"),
-    include_str!("assets/surface.css"),
-];
+const STYLE: [&str; 3] = [THEME_CSS, PAGE_CSS, include_str!("assets/surface.css")];
 
 /// Parts of one module, in the order of their dependencies.
 const SCRIPT: [&str; 9] = [
-    include_str!("../html/assets/scale.js"),
-    include_str!("../html/assets/theme.js"),
+    SCALE_JS,
+    THEME_JS,
     include_str!("assets/data.js"),
     include_str!("assets/labels.js"),
     include_str!("assets/surface.js"),

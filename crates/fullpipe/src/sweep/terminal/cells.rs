@@ -1,9 +1,9 @@
 //! The cells of a sweep: a line for each flow, above which the sum stands where there are several.
 
-use super::Style;
-use super::grid::{Column, Table, fitted, number, words, wrap};
-use super::names::Name;
 use crate::numbers::short;
+use crate::report::terminal::Style;
+use crate::report::terminal::grid::{Column, Table, fitted, number, words, wrap};
+use crate::report::terminal::names::Name;
 use crate::sweep::cells::{Cell, CellFlow};
 use crate::sweep::estimate::Estimate;
 use serde_json::{Map, Value};
@@ -27,7 +27,7 @@ const ABOUT: &str = "rate: mean over repetitions of the rate in the second half 
                 interval (Student's t), equal: all rates are, alike: repetitions are one run; steady: repetitions with 30 loss epochs in that half, or with even rates in the last three quarters";
 
 /// All cells.
-pub(in crate::report) fn table(cells: &[Cell]) -> Table {
+pub(in crate::sweep) fn table(cells: &[Cell]) -> Table {
     let rows = cells.iter().flat_map(|cell| of_cell(cell, usize::MAX)).collect();
     Table { heading: "Variants".into(), columns: &COLUMNS, rows, about: ABOUT }
 }
@@ -111,7 +111,7 @@ fn sum(cell: &Cell) -> Vec<String> {
 }
 
 /// Variant and values of the axes.
-pub(in crate::report) fn name(variant: &str, at: &Map<String, Value>) -> String {
+pub(in crate::sweep) fn name(variant: &str, at: &Map<String, Value>) -> String {
     Name::new(variant, at).whole()
 }
 

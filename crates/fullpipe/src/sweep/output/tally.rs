@@ -1,8 +1,8 @@
 //! What is counted and kept of a sweep's cells while they pass.
 
 use crate::numbers;
-use crate::report::terminal;
 use crate::sweep::cells::{Cell, CellExpected};
+use crate::sweep::terminal;
 use crate::sweep::versus::Judged;
 use crate::sweep::{Merged, Unjudged};
 

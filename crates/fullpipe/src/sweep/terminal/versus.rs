@@ -1,9 +1,9 @@
 //! What was expected of two variants of a sweep.
 
-use super::Style;
 use super::cells::name;
-use super::grid::{Column, Table, lay_out, number, words, wrap};
 use crate::numbers;
+use crate::report::terminal::Style;
+use crate::report::terminal::grid::{Column, Table, lay_out, number, words, wrap};
 use crate::sweep::versus::Judged;
 
 /// Lines after which the cells' file is the place to look.
@@ -40,7 +40,7 @@ pub fn versus(all: &[Judged], style: Style) -> String {
 }
 
 /// A table for each metric; the last one explains all of them.
-pub(in crate::report) fn tables(all: &[Judged]) -> Vec<Table> {
+pub(in crate::sweep) fn tables(all: &[Judged]) -> Vec<Table> {
     let mut metrics: Vec<&str> = Vec::new();
     for own in all {
         if !metrics.contains(&&*own.expected.metric) {

@@ -1,9 +1,9 @@
 //! How results are distributed over seeds on two engines.
 
-use super::Style;
-use super::grid::{Column, lay_out, number, words};
 use crate::numbers::ABSENT;
 use crate::parity::spread::Spread;
+use crate::report::terminal::Style;
+use crate::report::terminal::grid::{Column, lay_out, number, words};
 
 const COLUMNS: [Column; 6] = [
     words("run, over its seeds"),

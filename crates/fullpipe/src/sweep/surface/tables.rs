@@ -1,13 +1,13 @@
 //! What a page says in tables beside its figures: how flows share the path, what they do to each other, what was expected.
 
 use crate::numbers;
-use crate::report::finished::Judgement;
 use crate::report::html::escape::text;
 use crate::report::terminal::grid::{Column, Table};
-use crate::report::terminal::{cells, company, versus};
 use crate::sweep::Unjudged;
 use crate::sweep::cells::Cell;
 use crate::sweep::competition::Company;
+use crate::sweep::output::Judgement;
+use crate::sweep::terminal::{cells, company, versus};
 use crate::sweep::versus::Judged;
 use std::fmt::Write;
 

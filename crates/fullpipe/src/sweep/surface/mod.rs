@@ -14,7 +14,6 @@ pub use failures::Failures;
 pub use page::page;
 pub use pairs::{Field, Pairs};
 pub use scale::Scale;
-pub(in crate::report) use scale::told_apart;
 pub use tables::Tables;
 pub use thin::Thinned;
 

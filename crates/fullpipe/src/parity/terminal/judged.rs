@@ -1,10 +1,10 @@
 //! How far simulator and genuine Linux are apart: a line per run, the bars, and what is further apart than they allow.
 
-use super::Style;
-use super::grid::{Column, lay_out, number, words, wrap};
 use crate::numbers::ABSENT;
 use crate::parity::bars::{Bar, Figure, Judged, Miss};
 use crate::parity::distance::Unit;
+use crate::report::terminal::Style;
+use crate::report::terminal::grid::{Column, lay_out, number, words, wrap};
 
 const RUNS: [Column; 9] = [
     words("run"),

@@ -1,10 +1,10 @@
 //! Two sweeps beside each other, a line for each metric of a point.
 
 use super::cells::name;
-use super::grid::{Column, fitted, number, words, wrap};
-use super::names::Name;
-use super::{Style, compared};
 use crate::numbers::short;
+use crate::report::terminal::grid::{Column, fitted, number, words, wrap};
+use crate::report::terminal::names::Name;
+use crate::report::terminal::{Style, compared};
 use crate::sweep::compare::{Comparison, Pair, Shown};
 
 /// Lines after which the JSON document is the place to look.

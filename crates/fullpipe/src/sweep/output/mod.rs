@@ -7,9 +7,9 @@ mod tally;
 
 pub use tally::{Few, Judgement};
 
-use super::surface::{Drawing, Failures, Tables, page};
 use crate::sweep::cells::{Cell, each};
 use crate::sweep::competition::{Companies, Company};
+use crate::sweep::surface::{Drawing, Failures, Tables, page};
 use crate::sweep::unjudged;
 use crate::sweep::versus::{self, Judged};
 use crate::sweep::{Manifest, Merged, Record, Unjudged, csv};

@@ -1,11 +1,11 @@
 //! Whether what misses a bar is chance: genuine Linux beside itself.
 
-use super::Style;
-use super::grid::wrap;
-use super::parity::{bars, so_much};
+use super::judged::{bars, so_much};
 use crate::parity::bars::Judged;
 use crate::parity::spread::Spread;
 use crate::parity::twin::{Chance, FEWEST, Rank, STEP};
+use crate::report::terminal::Style;
+use crate::report::terminal::grid::wrap;
 
 /// The bars for Linux's own twins, then of each miss whether it may be chance; empty without twins.
 pub fn twins(itself: &[Judged], chances: &[Chance], style: Style) -> String {

@@ -1,0 +1,9 @@
+//! Distances between simulator and Linux as text for a terminal.
+
+mod judged;
+mod spread;
+mod twins;
+
+pub use judged::{parity, parity_head, so_much, value};
+pub use spread::spreads;
+pub use twins::twins;
