@@ -18,7 +18,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PICTURE = {
     "fullpipe-sim": set(),
     "fullpipe-guest": set(),
-    "fullpipe": {"fullpipe-sim", "fullpipe-guest"},
+    "fullpipe-trace": {"fullpipe-sim"},
+    "fullpipe": {"fullpipe-sim", "fullpipe-guest", "fullpipe-trace"},
     "fullpipe-cli": {"fullpipe", "fullpipe-sim"},
     "fullpipe-py": {"fullpipe", "fullpipe-cli", "fullpipe-sim"},
 }

@@ -18,4 +18,4 @@ pub mod results;
 pub mod scenario;
 pub mod sizing;
 pub mod sweep;
-pub mod trace;
+pub use fullpipe_trace as trace;

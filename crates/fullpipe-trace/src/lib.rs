@@ -2,19 +2,19 @@
 //!
 //! [`schema`] declares every column once; [`table`] (Parquet) and [`csv`] follow from it.
 
-pub(crate) mod checksum;
+pub mod checksum;
 pub mod columns;
 pub mod csv;
 mod error;
 pub mod folders;
-pub(crate) mod leftover;
+pub mod leftover;
 pub mod limits;
 pub mod packets;
 pub mod recording;
 pub mod replace;
 pub mod rfc3339;
 pub mod schema;
-pub(crate) mod stage_info;
+pub mod stage_info;
 pub mod stream;
 pub mod table;
 

@@ -418,7 +418,7 @@ impl Row for Counter {
 }
 
 /// Kinds of stages of a host, see [`StageInfo::kind`]; their names are HOST.KIND; the others are those of link elements.
-pub(crate) const HOST_STAGES: [&str; 9] = [
+pub const HOST_STAGES: [&str; 9] = [
     "send_buffer",
     "qdisc",
     "tx_ring",

@@ -57,7 +57,7 @@ pub fn values<R: Row>(column: &Column<R>, rows: &[R], names: &Names) -> Values {
 #[cfg(test)]
 mod tests {
     use super::{Values, values};
-    use crate::trace::schema::{Names, Row};
+    use crate::schema::{Names, Row};
     use fullpipe_sim::trace::{Event, EventKind};
     use fullpipe_sim::units::Time;
 
