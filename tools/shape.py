@@ -19,7 +19,8 @@ PICTURE = {
     "fullpipe-sim": set(),
     "fullpipe-guest": set(),
     "fullpipe-trace": {"fullpipe-sim"},
-    "fullpipe": {"fullpipe-sim", "fullpipe-guest", "fullpipe-trace"},
+    "fullpipe-scenario": {"fullpipe-sim", "fullpipe-guest", "fullpipe-trace"},
+    "fullpipe": {"fullpipe-sim", "fullpipe-guest", "fullpipe-trace", "fullpipe-scenario"},
     "fullpipe-cli": {"fullpipe", "fullpipe-sim"},
     "fullpipe-py": {"fullpipe", "fullpipe-cli", "fullpipe-sim"},
 }

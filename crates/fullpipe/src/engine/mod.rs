@@ -1,119 +1,13 @@
 //! Engines: each turns a resolved scenario into a trace. A new engine is a module and one line in
 //! [`engines`].
 //!
-//! For each scenario key an engine says whether it does exactly that, something else, or refuses.
 //! Nothing right of the trace knows which engine made it.
 
 pub mod linux;
 pub mod sim;
-pub mod without;
 
-use crate::scenario::Resolved;
-use fullpipe_sim::trace::{Control, Sink};
-use fullpipe_sim::units::Time;
-
-/// What an engine does with a scenario key.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Support {
-    /// What the key says.
-    Exact,
-    /// Something else, for the reason given; the user must have asked for it.
-    Substituted(String),
-    /// Something else where the scenario asks for nothing: the user is told, and need not have asked for it.
-    Told(String),
-    /// Nothing, for the reason given; the run does not start.
-    Refused(String),
-}
-
-impl Support {
-    /// What is done in the key's place, where it is something else.
-    pub fn otherwise(self) -> Option<String> {
-        match self {
-            Support::Substituted(what) | Support::Told(what) => Some(what),
-            Support::Exact | Support::Refused(_) => None,
-        }
-    }
-}
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outcome {
-    /// Simulated time reached.
-    pub end: Time,
-    /// Whether the run went to its end (false: stopped by its control).
-    pub complete: bool,
-    /// Data segments sent.
-    pub segments: u64,
-}
-
-/// Why a run failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Failed {
-    /// The scenario has what the engine cannot do, named by its key.
-    Scenario(String),
-    /// The machine, or what runs on it, went wrong.
-    Machine(String),
-}
-
-/// Runs scenarios.
-pub trait Engine: Sync {
-    /// Name on the command line and in results.
-    fn name(&self) -> &'static str;
-
-    /// Versions of genuine kernels that it runs, the one for scenarios of other kernels first.
-    fn kernels(&self) -> Vec<&'static str> {
-        Vec::new()
-    }
-
-    /// The genuine kernel on which it runs `resolved`, where it has one.
-    fn kernel(&self, _resolved: &Resolved) -> Option<&'static str> {
-        None
-    }
-
-    /// The same engine, with this kernel whatever the scenario says; none: it has no such kernel.
-    fn as_kernel(&self, _version: &str) -> Option<&'static dyn Engine> {
-        None
-    }
-
-    /// Data segments that it does per second of one core at least, on a machine of today: for estimates.
-    fn pace(&self) -> f64;
-
-    /// Whether it tells single packets ([`Sink::point`]).
-    fn tells_packets(&self) -> bool {
-        false
-    }
-
-    /// The keys of `resolved` that this engine does not do exactly.
-    fn support(&self, resolved: &Resolved) -> Vec<(String, Support)>;
-
-    /// Whether this machine has what the engine needs for `resolved`.
-    ///
-    /// # Errors
-    /// What is missing, and how to get it.
-    fn ready(&self, _resolved: &Resolved) -> Result<(), String> {
-        Ok(())
-    }
-
-    /// Whether the engine would begin a run of `resolved`, of which [`Engine::support`] refuses nothing.
-    ///
-    /// # Errors
-    /// The reason that [`Engine::run`] would give.
-    fn check(&self, _resolved: &Resolved) -> Result<(), String> {
-        Ok(())
-    }
-
-    /// Runs `resolved` and streams its trace into `sink`, until the end or until `control` says
-    /// stop; what was told by then is whole.
-    ///
-    /// # Errors
-    /// See [`Failed`].
-    fn run(
-        &self,
-        resolved: &Resolved,
-        sink: &mut dyn Sink,
-        control: &mut dyn Control,
-    ) -> Result<Outcome, Failed>;
-}
+pub use crate::scenario::engine::{Engine, Failed, Outcome, Support};
+pub use crate::scenario::without;
 
 static ENGINES: [&dyn Engine; 2] = [&sim::Simulator, &linux::LINUX];
 

@@ -136,14 +136,6 @@ pub(super) fn point(at: &Map<String, Value>) -> String {
     Value::Object(at.clone()).to_string()
 }
 
-impl Competes {
-    /// Whether it needs runs of that variant.
-    fn is_about(&self, variant: &str) -> bool {
-        let names = [Some(&self.variant), self.solo.as_ref(), self.like.as_ref()];
-        names.into_iter().flatten().any(|name| name == variant)
-    }
-}
-
 /// How the flow did; none where it is not in the run.
 fn did(facts: &Facts, own: &Competes) -> Option<Did> {
     let (flows, others): (Vec<&Flow>, Vec<&Flow>) =

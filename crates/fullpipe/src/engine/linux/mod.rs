@@ -34,7 +34,6 @@ pub use trial::boot;
 use super::{Engine, Failed, Outcome, Support};
 use crate::scenario::Resolved;
 use asks::Asked;
-pub(in crate::engine) use asks::memory_mib;
 use flows::SendingEnd;
 use fullpipe_guest::boot::Parts;
 use fullpipe_guest::plan::Plan;

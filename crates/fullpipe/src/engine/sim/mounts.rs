@@ -4,7 +4,7 @@
 //! one behind all others for the other way, of which nothing is told.
 
 use super::mounting;
-use crate::engine::linux;
+use crate::scenario::memory;
 use crate::scenario::{NFS_2008, Nfs, NfsOperation, NfsServerReads, NfsVersion, Resolved};
 use fullpipe_sim::config::{Config, Element, Flow, Rpc};
 use fullpipe_sim::rpc::nfs3::Caller;
@@ -148,7 +148,7 @@ fn after(own: &Nfs) -> Vec<[u32; 2]> {
 /// is free, here taken as all). A file that fits is flushed as a whole, without bound; else nfs_congestion_kb bounds
 /// what is written back while the writer waits (`nfs_init_writepagecache`).
 fn write_back(own: &Nfs, run: &Resolved) -> Option<WriteBack> {
-    let memory = linux::memory_mib(run) << 20;
+    let memory = memory::of_kernel_mib(run) << 20;
     let dirty = memory / 100 * 15;
     let congestion = (16 * (memory / 4096).isqrt() * 4).min(MOST_CONGESTION_KIB) << 10;
     let calls = |bytes: u64| u32::try_from(bytes / u64::from(own.wsize)).unwrap_or(u32::MAX);

@@ -11,6 +11,7 @@ use super::kernel::{Family, Hz};
 use super::pieces;
 use super::way::{self, Watched};
 use crate::engine::Support;
+use crate::scenario::memory;
 use crate::scenario::{App, Host, Neighbour, Resolved, Station, profile};
 use fullpipe_guest::plan::{self, Plan, Qdisc};
 use fullpipe_sim::config::Direction;
@@ -23,10 +24,6 @@ const LEAST_MTU: u32 = 88;
 const CLOSEST: u64 = 100_000;
 /// Interval of counters, if the scenario has none: they cost more than other samples.
 const COUNTERS: Time = Time::ms(10);
-/// Memory of a guest that has little in flight, MiB, and the most that one gets.
-const MEMORY_MIB: (u64, u64) = (1024, 8192);
-/// Memory that a byte in flight, queued or kept for retransmission takes, with what surrounds it.
-const MEMORY_PER_BYTE: u64 = 4;
 /// Pages of memory for all of TCP: no limit.
 const TCP_MEM: &str = "100000000 100000000 100000000";
 
@@ -266,7 +263,7 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
     for host in [&mut plan.sender, &mut plan.receiver].into_iter().chain(beside) {
         host.sysctl.extend(nfs::sysctl(run));
     }
-    let memory_mib = memory_mib(run);
+    let memory_mib = memory::of_kernel_mib(run);
     Ok(Asked { plan, words: flows::words(run, family).map_err(told)?, stages, memory_mib })
 }
 
@@ -286,21 +283,4 @@ fn seeded(mut qdiscs: Vec<Qdisc>, seed: u64, name: &str) -> Vec<Qdisc> {
         }
     }
     qdiscs
-}
-
-/// Memory of the kernel. The same on every machine, for it changes what the kernel's tables are like.
-pub(in crate::engine) fn memory_mib(run: &Resolved) -> u64 {
-    let most = |asked: Option<u64>, tuned: u64| asked.map_or(tuned, |bytes| 2 * bytes);
-    let buffers = run.flow.iter().map(|flow| {
-        let [sender, receiver] = run.hosts_of(flow).map(|station| &station.host.sysctl.modelled);
-        most(flow.sndbuf, sender.tcp_wmem[2])
-            .saturating_add(most(flow.rcvbuf, receiver.tcp_rmem[2]))
-    });
-    let bytes: u64 = buffers.fold(0, u64::saturating_add);
-    let wanted = bytes.saturating_mul(MEMORY_PER_BYTE) >> 20;
-    if let Some(bytes) = run.nfs.iter().find_map(|own| own.memory) {
-        return bytes >> 20;
-    }
-    let files = run.nfs.iter().map(nfs::memory_mib).fold(0, u64::saturating_add);
-    (MEMORY_MIB.0 + wanted.saturating_add(files)).next_multiple_of(512).min(MEMORY_MIB.1)
 }

@@ -2,14 +2,11 @@
 
 use super::{Answers, refused};
 use crate::engine::linux::kernel::Family;
+use crate::scenario::memory;
 use crate::scenario::{Nfs, NfsExport, NfsOperation, NfsServerReads, NfsVersion, Resolved};
 use fullpipe_guest::plan;
 use fullpipe_sim::units::Time;
 
-/// Memory of a file that the server and the client's cache have, as multiples of its bytes.
-const COPIES: u64 = 2;
-/// As many times that much memory is free for it, so that the client's limits of what it holds back (vm.dirty_ratio) are far.
-const ROOM: u64 = 2;
 /// Congestion controls that a namespace may have by sysctl (6.12 `tcp_set_default_congestion_control`: those that are not restricted).
 const ALLOWED: [&str; 2] = ["reno", "cubic"];
 /// Memory of a kernel without files, MiB.
@@ -52,16 +49,16 @@ pub(super) fn answers(run: &Resolved, family: Family, answers: &mut Answers) {
 /// What files need in the kernel's memory, which all hosts share.
 fn memory(run: &Resolved, answers: &mut Answers) {
     let files = run.nfs.iter().map(|own| (own.bytes() >> 20).saturating_add(1));
-    let least = files.fold(0, u64::saturating_add).saturating_mul(COPIES) + KERNEL_MIB;
+    let least = files.fold(0, u64::saturating_add).saturating_mul(memory::COPIES) + KERNEL_MIB;
     let Some(own) = run.nfs.first() else { return };
     if own.memory.is_some_and(|bytes| bytes >> 20 < least) {
         let why =
             format!("a client and the server have a copy of each file, which takes {least} MiB");
         answers.push(refused(&format!("nfs.{}.memory", own.name), &why));
     }
-    if run.nfs.iter().map(memory_mib).fold(0, u64::saturating_add) > MOST_MIB {
+    if run.nfs.iter().map(memory::of_files_mib).fold(0, u64::saturating_add) > MOST_MIB {
         let bytes = run.nfs.iter().map(Nfs::bytes).fold(0, u64::saturating_add);
-        let most = MOST_MIB / (COPIES * ROOM);
+        let most = MOST_MIB / (memory::COPIES * memory::ROOM);
         let why = format!("files of {bytes} bytes; a guest has memory for {most} MiB of them");
         answers.push(refused(&format!("nfs.{}.file", own.name), &why));
     }
@@ -83,11 +80,6 @@ fn alike(run: &Resolved, answers: &mut Answers) {
             differs(own, "congestion", other);
         }
     }
-}
-
-/// Memory for the files of a mount, MiB.
-pub(super) fn memory_mib(own: &Nfs) -> u64 {
-    (own.bytes() >> 20).saturating_add(1).saturating_mul(COPIES * ROOM)
 }
 
 /// What the guest is asked for a mount.

@@ -1,0 +1,109 @@
+//! Values that are chosen by their names.
+
+use crate::resolved::Clock;
+use fullpipe_sim::config::{Direction, Driver, ReceivePath};
+use fullpipe_sim::units::Framing;
+
+/// Kinds of qdiscs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QdiscKind {
+    /// A queue; of Linux's three bands one.
+    PfifoFast,
+    /// A queue bounded in packets.
+    Pfifo,
+    /// A queue bounded in bytes.
+    Bfifo,
+    /// A queue for each flow, in turn, and pacing.
+    Fq,
+    /// A queue for each flow, in turn, with CoDel.
+    FqCodel,
+    /// Drops or marks at its head while the delay is too long.
+    Codel,
+    /// Drops or marks what comes, by a probability that follows the average length.
+    Red,
+    /// Delays and loses.
+    Netem,
+}
+
+/// Kinds of datagrams.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DatagramKind {
+    /// UDP at a constant rate.
+    Udp,
+    /// ICMP echo requests.
+    Ping,
+}
+
+/// Versions of NFS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NfsVersion {
+    /// 3.
+    V3,
+    /// 4.2.
+    V4_2,
+}
+
+/// What a program does with files of a mount.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NfsOperation {
+    /// It writes new ones.
+    Write,
+    /// It reads them.
+    Read,
+}
+
+/// When a server answers that data is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NfsExport {
+    /// When it is where it stays.
+    Sync,
+    /// At once.
+    Async,
+}
+
+/// How a server takes requests from a socket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NfsServerReads {
+    /// What is there.
+    AsTheyCome,
+    /// Nothing of one until all of it is there.
+    WholeRecords,
+}
+
+/// Kinds of applications.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AppKind {
+    Bulk,
+    Rate,
+    OnOff,
+}
+
+/// Values chosen by their names: `TYPE { "name" = VALUE, ... }`.
+macro_rules! choices {
+    ($($type:ty { $($name:literal = $value:expr),* })*) => {$(
+        impl $crate::format::values::Choice for $type {
+            const NAMES: &'static [&'static str] = &[$($name),*];
+            const VALUES: &'static [Self] = &[$($value),*];
+        }
+    )*};
+}
+pub(crate) use choices;
+
+choices! {
+    Framing { "ip" = Framing::Ip, "ethernet" = Framing::Ethernet, "ethernet-wire" = Framing::EthernetWire }
+    Driver { "stops" = Driver::Stops, "requeues" = Driver::Requeues }
+    ReceivePath { "napi" = ReceivePath::Napi, "netif_rx" = ReceivePath::NetifRx }
+    QdiscKind {
+        "pfifo_fast" = QdiscKind::PfifoFast, "pfifo" = QdiscKind::Pfifo, "bfifo" = QdiscKind::Bfifo,
+        "fq" = QdiscKind::Fq, "fq_codel" = QdiscKind::FqCodel, "codel" = QdiscKind::Codel,
+        "red" = QdiscKind::Red, "netem" = QdiscKind::Netem
+    }
+    DatagramKind { "udp" = DatagramKind::Udp, "ping" = DatagramKind::Ping }
+    NfsVersion { "3" = NfsVersion::V3, "4.2" = NfsVersion::V4_2 }
+    NfsOperation { "write" = NfsOperation::Write, "read" = NfsOperation::Read }
+    NfsServerReads { "as-they-come" = NfsServerReads::AsTheyCome, "whole-records" = NfsServerReads::WholeRecords }
+    NfsExport { "sync" = NfsExport::Sync, "async" = NfsExport::Async }
+    AppKind { "bulk" = AppKind::Bulk, "rate" = AppKind::Rate, "on-off" = AppKind::OnOff }
+    Clock { "accept" = Clock::Accept }
+    Direction { "forward" = Direction::Forward, "backward" = Direction::Backward }
+}

@@ -1,0 +1,175 @@
+//! Collects problems while a scenario is read, and turns places into lines and columns at the end.
+
+use crate::diagnostic::{Diagnostic, Diagnostics};
+
+/// A range of bytes in one of the texts that a [`Context`] knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    pub source: u32,
+    pub start: usize,
+    pub end: usize,
+}
+
+/// A problem without its text around it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    place: Place,
+    code: &'static str,
+    message: String,
+    expected: Option<String>,
+    near: Vec<String>,
+}
+
+impl Problem {
+    /// States what would be right.
+    pub fn expected(&mut self, what: impl Into<String>) -> &mut Problem {
+        self.expected = Some(what.into());
+        self
+    }
+
+    /// Offers these instead of the names near what was written.
+    pub fn meant(&mut self, values: Vec<String>) -> &mut Problem {
+        self.near = values;
+        self
+    }
+
+    /// Offers the names near `written` among `known`, and all of them as what is expected; of a former name its present one.
+    pub fn names<'a>(
+        &mut self,
+        written: &str,
+        known: impl IntoIterator<Item = &'a str>,
+    ) -> &mut Problem {
+        let known: Vec<&str> = known.into_iter().collect();
+        if let Some(present) = super::renamed::present(written, &known) {
+            self.near = vec![present.into()];
+            self.expected = Some(format!("`{present}`, the new name of `{written}`"));
+            return self;
+        }
+        let near = super::near::names(written, known.iter().copied());
+        self.near = near.into_iter().map(str::to_string).collect();
+        let quoted: Vec<String> = known.iter().map(|name| quoted(name)).collect();
+        self.expected = Some(one_of(&quoted.iter().map(String::as_str).collect::<Vec<_>>()));
+        self
+    }
+}
+
+/// A name as it can be read in a list: in quotes where it has a comma or a space of its own.
+fn quoted(name: &str) -> String {
+    if name.contains([',', ' ']) { format!("\"{name}\"") } else { name.into() }
+}
+
+/// Longest list of names that is written out.
+const LISTED: usize = 24;
+
+/// "one of a, b, c".
+pub fn one_of(known: &[&str]) -> String {
+    match known {
+        [] => "nothing: there are none".into(),
+        [only] => (*only).into(),
+        many if many.len() > LISTED => {
+            format!("one of {}, ... ({} in all)", many[..LISTED].join(", "), many.len())
+        }
+        many => format!("one of {}", many.join(", ")),
+    }
+}
+
+/// The texts and what is wrong with them.
+#[derive(Debug, Default)]
+pub struct Context {
+    texts: Vec<(String, String)>,
+    problems: Vec<Problem>,
+    reports: usize,
+}
+
+/// Problems kept; a file with more is not a scenario.
+const KEPT: usize = 1000;
+
+impl Context {
+    /// Adds a text; places refer to it by the number returned. One that is known keeps its number.
+    pub fn add(&mut self, name: &str, text: &str) -> u32 {
+        if let Some(known) = self.texts.iter().position(|(n, t)| n == name && t == text) {
+            return known as u32;
+        }
+        self.texts.push((name.into(), text.into()));
+        self.texts.len() as u32 - 1
+    }
+
+    /// Reports a problem; the same one is kept once.
+    pub fn error(
+        &mut self,
+        code: &'static str,
+        place: Place,
+        message: impl Into<String>,
+    ) -> &mut Problem {
+        self.reports += 1;
+        let message = message.into();
+        let same = |p: &Problem| p.place == place && p.code == code && p.message == message;
+        let at = match self.problems.iter().position(same) {
+            Some(at) => at,
+            None => {
+                self.problems.truncate(KEPT);
+                self.problems.push(Problem { place, code, message, expected: None, near: vec![] });
+                self.problems.len() - 1
+            }
+        };
+        &mut self.problems[at]
+    }
+
+    /// How often something was reported, the same again included.
+    pub fn reports(&self) -> usize {
+        self.reports
+    }
+
+    /// How much is wrong.
+    pub fn count(&self) -> usize {
+        self.problems.len()
+    }
+
+    /// `value`, or everything that is wrong.
+    pub fn finish<T>(mut self, value: Option<T>) -> Result<T, Diagnostics> {
+        self.problems.sort_by_key(|p| p.place);
+        let items = self.problems.iter().map(|p| self.locate(p)).collect::<Vec<_>>();
+        match value {
+            Some(value) if items.is_empty() => Ok(value),
+            _ => Err(Diagnostics { items }),
+        }
+    }
+
+    /// A place as it is shown: "my.toml:12:3".
+    pub fn shown(&self, place: Place) -> String {
+        let (file, text) = &self.texts[place.source as usize];
+        let before = &text[..floor(text, place.start)];
+        let from = before.rfind('\n').map_or(0, |at| at + 1);
+        let (line, column) = (before.matches('\n').count() + 1, before[from..].chars().count() + 1);
+        format!("{file}:{line}:{column}")
+    }
+
+    fn locate(&self, problem: &Problem) -> Diagnostic {
+        let Place { source, start, end } = problem.place;
+        let (file, text) = &self.texts[source as usize];
+        let start = floor(text, start);
+        let from = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let to = text[start..].find('\n').map_or(text.len(), |at| start + at);
+        let end = floor(text, end.clamp(start, to));
+        Diagnostic {
+            code: problem.code,
+            message: problem.message.clone(),
+            file: file.clone(),
+            line: text[..start].matches('\n').count() + 1,
+            column: text[from..start].chars().count() + 1,
+            source: text[from..to].trim_end_matches('\r').to_string(),
+            width: text[start..end].chars().count().max(1),
+            expected: problem.expected.clone(),
+            near: problem.near.clone(),
+        }
+    }
+}
+
+/// The largest character boundary of `text` up to `at`.
+fn floor(text: &str, at: usize) -> usize {
+    let mut at = at.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}

@@ -1,0 +1,69 @@
+//! What is asked: a TOML file, checked and resolved into complete descriptions of runs.
+//!
+//! [`load`] does everything: it parses, applies variants, sweep points and `--set` options, checks,
+//! and fills in defaults. It returns a [`Scenario`] with one [`Plan`] per run, or all problems it
+//! found. It hides TOML, units, defaults and the expansion of products; nothing here knows engines.
+
+mod asked;
+mod behaviour;
+mod competes;
+pub mod congestion;
+mod datagrams;
+mod diagnostic;
+pub mod engine;
+mod expect;
+mod format;
+pub mod kernel;
+mod load;
+pub mod memory;
+pub mod metric;
+mod names;
+mod neighbours;
+mod nfs;
+pub mod notes;
+pub mod outline;
+mod packets;
+mod path;
+mod places;
+mod plan;
+pub mod point;
+pub mod profile;
+pub mod published;
+mod qdisc;
+mod recipes;
+pub mod reference;
+mod repeat;
+mod reply;
+mod resolve;
+mod resolved;
+pub mod response;
+mod show;
+pub mod slow_start;
+mod source;
+mod space;
+mod version;
+mod versus;
+pub mod without;
+mod write;
+
+pub use asked::Asked;
+pub use competes::Competes;
+pub use diagnostic::{CODES, Diagnostic, Diagnostics};
+pub use format::quantity;
+pub use format::{genuine_sysctl, sysctl};
+pub use load::load;
+pub use names::{keys, near_keys, near_names};
+pub use nfs::NFS_2008;
+pub use notes::notes;
+pub use outline::{OutOfRange, Outline};
+pub use path::*;
+pub use places::Places;
+pub use plan::{Expect, Plan, Scenario, Target, Tolerance, point_name, unquoted};
+pub use profile::{profile_of, profile_starts, shown};
+pub use recipes::{Recipe, recipe, recipes};
+pub use repeat::Repeat;
+pub use resolved::*;
+pub use source::{Beside, SetOption, Source};
+pub use space::{Point, Space};
+pub use version::{OLDEST, Version};
+pub use versus::{Compared, Side, Versus};

@@ -1,0 +1,34 @@
+//! Memory that a kernel needs for a run: of engine linux, and of the model of mounts, which has as much.
+
+use super::{Nfs, Resolved};
+
+/// Memory of a guest that has little in flight, MiB, and the most that one gets.
+const MEMORY_MIB: (u64, u64) = (1024, 8192);
+/// Memory that a byte in flight, queued or kept for retransmission takes, with what surrounds it.
+const MEMORY_PER_BYTE: u64 = 4;
+/// Memory of a file that the server and the client's cache have, as multiples of its bytes.
+pub const COPIES: u64 = 2;
+/// As many times that much memory is free for it, so that the client's limits of what it holds back (vm.dirty_ratio) are far.
+pub const ROOM: u64 = 2;
+
+/// Memory of the kernel, MiB. The same on every machine, for it changes what the kernel's tables are like.
+pub fn of_kernel_mib(run: &Resolved) -> u64 {
+    let most = |asked: Option<u64>, tuned: u64| asked.map_or(tuned, |bytes| 2 * bytes);
+    let buffers = run.flow.iter().map(|flow| {
+        let [sender, receiver] = run.hosts_of(flow).map(|station| &station.host.sysctl.modelled);
+        most(flow.sndbuf, sender.tcp_wmem[2])
+            .saturating_add(most(flow.rcvbuf, receiver.tcp_rmem[2]))
+    });
+    let bytes: u64 = buffers.fold(0, u64::saturating_add);
+    let wanted = bytes.saturating_mul(MEMORY_PER_BYTE) >> 20;
+    if let Some(bytes) = run.nfs.iter().find_map(|own| own.memory) {
+        return bytes >> 20;
+    }
+    let files = run.nfs.iter().map(of_files_mib).fold(0, u64::saturating_add);
+    (MEMORY_MIB.0 + wanted.saturating_add(files)).next_multiple_of(512).min(MEMORY_MIB.1)
+}
+
+/// Memory for the files of a mount, MiB.
+pub fn of_files_mib(own: &Nfs) -> u64 {
+    (own.bytes() >> 20).saturating_add(1).saturating_mul(COPIES * ROOM)
+}

@@ -1,0 +1,66 @@
+//! Random duplication: the copy leaves directly behind the packet.
+
+use super::{Ask, Chance, Meaning, Whole, Written, needed};
+use crate::Resolved;
+use crate::format::context::Context;
+use crate::format::keys::Default::{Is, Required};
+use crate::format::keys::{At, group};
+use crate::format::values::{Name, Probability};
+use fullpipe_sim::config;
+use serde::Serialize;
+
+group! {
+    /// Random duplication: the copy leaves directly behind the packet.
+    DuplicateElement "a duplication" {
+        /// "duplicate".
+        kind: String, Required;
+        /// Stage name, unique on the path.
+        name: Name, Required;
+        /// Probability that a packet is duplicated.
+        probability: Probability, Required;
+        /// Share of a packet's random number that comes from the packet before, as in netem: r = (1 - c) u + c r', with u uniform from 0 to 1; it is duplicated if r is at most the probability. So duplicates come in bursts. As r lies closer to the middle than u, fewer packets are duplicated than a probability below a half says, and more than one above it says. With 1 all are, or none.
+        correlation: Probability, Is("0");
+    }
+}
+
+/// Random duplication: the copy leaves directly behind the packet.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Duplicate {
+    /// Stage name.
+    pub name: String,
+    /// Probability that a packet is duplicated (0 to 1).
+    pub probability: f64,
+    /// Share of the random number that comes from the packet before (0 to 1).
+    pub correlation: f64,
+}
+
+impl Written for DuplicateElement {
+    type Meaning = Duplicate;
+
+    fn name(&self) -> Option<&At<Name>> {
+        self.name.as_ref()
+    }
+
+    fn resolve(&self, _whole: &Whole, _cx: &mut Context) -> Option<Duplicate> {
+        Some(Duplicate {
+            name: needed(&self.name)?.0.clone(),
+            probability: needed(&self.probability)?.0,
+            correlation: needed(&self.correlation)?.0,
+        })
+    }
+}
+
+impl Meaning for Duplicate {
+    fn ask(&self, _run: &Resolved) -> Ask {
+        let Duplicate { probability, correlation, .. } = *self;
+        Ask::Copy(Chance { probability, correlation })
+    }
+
+    fn config(&self, _run: &Resolved) -> config::Element {
+        config::Element::Duplicate(config::Duplicate {
+            name: self.name.clone(),
+            probability: self.probability,
+            correlation: self.correlation,
+        })
+    }
+}

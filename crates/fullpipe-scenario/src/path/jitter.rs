@@ -1,0 +1,100 @@
+//! A delay that varies from packet to packet; a delay that would be negative is none.
+
+use super::{Ask, Meaning, Spread, Whole, Written, needed};
+use crate::Resolved;
+use crate::format::choices::choices;
+use crate::format::context::Context;
+use crate::format::keys::Default::{Is, Required};
+use crate::format::keys::{At, group};
+use crate::format::values::{Name, Probability};
+use crate::format::written::AnyTime;
+use crate::show;
+use fullpipe_sim::config::{self, Distribution};
+use fullpipe_sim::units::Time;
+use serde::Serialize;
+
+group! {
+    /// A delay that varies from packet to packet; a delay that would be negative is none.
+    JitterElement "a jitter" {
+        /// "jitter".
+        kind: String, Required;
+        /// Stage name, unique on the path.
+        name: Name, Required;
+        /// Mean delay.
+        delay: AnyTime, Required;
+        /// Half the width of the uniform distribution, or the standard deviation of the normal one.
+        jitter: AnyTime, Required;
+        /// Correlation with the packet before; the distribution stays. netem means the same, but next to nothing of its correlation is left in what it does.
+        correlation: Probability, Is("0");
+        /// How delays are distributed.
+        distribution: Distribution, Is("uniform");
+        /// Whether packets leave in the order in which they come: then one that is held holds those behind it. Without it packets overtake each other, as in netem.
+        keep_order: bool, Is("false");
+    }
+}
+
+/// A delay that varies from packet to packet; a delay that would be negative is none.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Jitter {
+    /// Stage name.
+    pub name: String,
+    /// Mean delay.
+    #[serde(serialize_with = "show::shown")]
+    pub delay: Time,
+    /// Half the width of the uniform distribution, or the standard deviation of the normal one.
+    #[serde(serialize_with = "show::shown")]
+    pub jitter: Time,
+    /// Correlation with the packet before (0 to 1).
+    pub correlation: f64,
+    /// How delays are distributed.
+    #[serde(serialize_with = "show::choice")]
+    pub distribution: Distribution,
+    /// Whether packets leave in the order in which they come.
+    pub keep_order: bool,
+}
+
+impl Written for JitterElement {
+    type Meaning = Jitter;
+
+    fn name(&self) -> Option<&At<Name>> {
+        self.name.as_ref()
+    }
+
+    fn resolve(&self, _whole: &Whole, _cx: &mut Context) -> Option<Jitter> {
+        Some(Jitter {
+            name: needed(&self.name)?.0.clone(),
+            delay: Time::ns(needed(&self.delay)?.0),
+            jitter: Time::ns(needed(&self.jitter)?.0),
+            correlation: needed(&self.correlation)?.0,
+            distribution: *needed(&self.distribution)?,
+            keep_order: *needed(&self.keep_order)?,
+        })
+    }
+}
+
+impl Meaning for Jitter {
+    fn delay(&self) -> Time {
+        self.delay
+    }
+
+    fn ask(&self, _run: &Resolved) -> Ask {
+        let Jitter { delay: mean, jitter: width, distribution, correlation, keep_order, .. } =
+            *self;
+        Ask::Spread(Spread { mean, width, distribution, correlation, keep_order })
+    }
+
+    fn config(&self, _run: &Resolved) -> config::Element {
+        config::Element::Jitter(config::Jitter {
+            name: self.name.clone(),
+            delay: self.delay,
+            jitter: self.jitter,
+            correlation: self.correlation,
+            distribution: self.distribution,
+            keep_order: self.keep_order,
+        })
+    }
+}
+
+choices! {
+    Distribution { "uniform" = Distribution::Uniform, "normal" = Distribution::Normal }
+}

@@ -1,0 +1,95 @@
+//! A policer: a token bucket that drops what it has no tokens for, and delays nothing (`tc police`).
+
+use super::{Ask, Meaning, Whole, Written, needed};
+use crate::Resolved;
+use crate::format::context::Context;
+use crate::format::keys::Default::{Is, Required};
+use crate::format::keys::{At, group};
+use crate::format::values::{InSize, Name, Quantity};
+use crate::format::written::AnyRate;
+use crate::show;
+use fullpipe_sim::config;
+use fullpipe_sim::units::{Framing, Rate};
+use serde::Serialize;
+
+group! {
+    /// A policer: a token bucket that drops what it has no tokens for, and delays nothing (`tc police`).
+    PolicerElement "a policer" {
+        /// "policer".
+        kind: String, Required;
+        /// Stage name, unique on the path.
+        name: Name, Required;
+        /// Rate that passes in the long run.
+        rate: AnyRate, Required;
+        /// What passes at once after a pause: the size of the bucket, which begins full.
+        burst: Burst, Required;
+        /// What the rate and the burst count. A policer of Linux counts the Ethernet header.
+        framing: Framing, Is("ethernet");
+    }
+}
+
+/// A policer: a token bucket that drops what it has no tokens for, and delays nothing (`tc police`).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Policer {
+    /// Stage name.
+    pub name: String,
+    /// Rate that passes in the long run.
+    #[serde(serialize_with = "show::shown")]
+    pub rate: Rate,
+    /// What passes at once after a pause, bytes.
+    #[serde(serialize_with = "show::whole_size")]
+    pub burst: u64,
+    /// What the rate and the burst count.
+    #[serde(serialize_with = "show::framing")]
+    pub framing: Framing,
+}
+
+impl Written for PolicerElement {
+    type Meaning = Policer;
+
+    fn name(&self) -> Option<&At<Name>> {
+        self.name.as_ref()
+    }
+
+    fn resolve(&self, whole: &Whole, cx: &mut Context) -> Option<Policer> {
+        let (burst, framing) = (self.burst.as_ref()?, *needed(&self.framing)?);
+        passes_packets(burst, whole.mtu + framing.overhead(), cx);
+        Some(Policer {
+            name: needed(&self.name)?.0.clone(),
+            rate: Rate(needed(&self.rate)?.0),
+            burst: burst.value.0,
+            framing,
+        })
+    }
+}
+
+/// The size of a token bucket.
+pub(super) type Burst = Quantity<InSize, 1, { 1 << 50 }>;
+
+/// Reports a bucket that never has tokens for a full packet, of so many bytes.
+pub(super) fn passes_packets(burst: &At<Burst>, packet: u32, cx: &mut Context) {
+    if burst.value.0 < u64::from(packet) {
+        cx.error("out-of-range", burst.place, "no full packet would ever pass")
+            .expected(format!("at least {packet}B, a packet of the MTU as it is counted"));
+    }
+}
+
+impl Meaning for Policer {
+    fn rate(&self) -> Option<(Rate, Framing)> {
+        Some((self.rate, self.framing))
+    }
+
+    fn ask(&self, _run: &Resolved) -> Ask {
+        let Policer { rate, burst, framing, .. } = *self;
+        Ask::Police { rate, burst, framing }
+    }
+
+    fn config(&self, _run: &Resolved) -> config::Element {
+        config::Element::Policer(config::Policer {
+            name: self.name.clone(),
+            rate: self.rate,
+            burst: self.burst,
+            framing: self.framing,
+        })
+    }
+}
