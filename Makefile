@@ -81,7 +81,7 @@ bench:
 
 # What the engine `linux` costs beside a bare sender and receiver in the same kernel (ARGS go to this: --record FILE).
 bench-linux:
-	cargo bench -p fullpipe --bench linux -- $(ARGS)
+	cargo bench -p fullpipe-linux --bench linux -- $(ARGS)
 
 # fullpipe, ns-3 and ns-2 on the same scenarios, side by side (benches/README.md); ARGS go to peers.py.
 bench-peers:

@@ -20,7 +20,8 @@ PICTURE = {
     "fullpipe-guest": set(),
     "fullpipe-trace": {"fullpipe-sim"},
     "fullpipe-scenario": {"fullpipe-sim", "fullpipe-guest", "fullpipe-trace"},
-    "fullpipe": {"fullpipe-sim", "fullpipe-guest", "fullpipe-trace", "fullpipe-scenario"},
+    "fullpipe-linux": {"fullpipe-sim", "fullpipe-guest", "fullpipe-trace", "fullpipe-scenario"},
+    "fullpipe": {"fullpipe-sim", "fullpipe-guest", "fullpipe-trace", "fullpipe-scenario", "fullpipe-linux"},
     "fullpipe-cli": {"fullpipe", "fullpipe-sim"},
     "fullpipe-py": {"fullpipe", "fullpipe-cli", "fullpipe-sim"},
 }

@@ -6,7 +6,7 @@
 pub mod advice;
 pub mod analysis;
 pub mod capture;
-pub mod doctor;
+pub use fullpipe_linux::doctor;
 pub mod engine;
 pub mod experiment;
 pub mod numbers;

@@ -3,11 +3,11 @@
 //!
 //! Nothing right of the trace knows which engine made it.
 
-pub mod linux;
 pub mod sim;
 
 pub use crate::scenario::engine::{Engine, Failed, Outcome, Support};
 pub use crate::scenario::without;
+pub use fullpipe_linux as linux;
 
 static ENGINES: [&dyn Engine; 2] = [&sim::Simulator, &linux::LINUX];
 

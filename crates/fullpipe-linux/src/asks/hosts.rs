@@ -1,0 +1,112 @@
+//! Hosts: what the guest's are asked, and what they do otherwise.
+
+use super::{Answers, refused};
+use crate::kernel::Family;
+use fullpipe_guest::plan;
+use fullpipe_scenario::engine::Support;
+use fullpipe_scenario::profile;
+use fullpipe_scenario::{Cpu, Host};
+use fullpipe_sim::config::Driver;
+use fullpipe_sim::units::Time;
+
+/// The keys of a host, `hosts.NAME`, that are not done exactly.
+pub(super) fn answers((key, host): (&str, &Host), family: Family, answers: &mut Answers) {
+    let substituted =
+        |part: &str, why: String| (format!("{key}.{part}"), Support::Substituted(why));
+    if profile::is_unvalidated(&host.kernel) {
+        let why = format!(
+            "Linux {} is unvalidated: there is no source package to build it from, the simulator alone has it",
+            host.kernel
+        );
+        answers.push(refused(&format!("{key}.kernel"), &why));
+    } else if host.kernel != family.name() {
+        answers.push(substituted("kernel", format!("Linux {family} for {}", host.kernel)));
+    }
+    if !host.behaviour.is_empty() {
+        answers.push(refused(&format!("{key}.behaviour"), "a genuine kernel behaves as it does"));
+    }
+    if host.bql {
+        let why =
+            "its card is a queue discipline, which has no byte queue limits; --engine sim has them";
+        answers.push(refused(&format!("{key}.bql"), why));
+    }
+    if host.driver == Driver::Requeues {
+        let why =
+            "its card is a queue discipline, which refuses no skb; --engine sim has such drivers";
+        answers.push(refused(&format!("{key}.driver"), why));
+    }
+    let moderated = (host.tx_coalesce > Time::ZERO).then_some("tx_coalesce");
+    let thresholds = [("tx_stop", host.tx_stop), ("tx_wake", host.tx_wake)];
+    let thresholds = thresholds.into_iter().filter(|(_, descriptors)| *descriptors > 1);
+    for part in moderated.into_iter().chain(thresholds.map(|(part, _)| part)) {
+        let why = "its card is a queue discipline, which has no descriptors; --engine sim has them";
+        answers.push(refused(&format!("{key}.{part}"), why));
+    }
+    for name in host.sysctl.missing_in(family.name()) {
+        let why = format!("Linux {family} does not have it");
+        answers.push(refused(&format!("{key}.sysctl.{name}"), &why));
+    }
+    let Cpu { copy, transmit, receive, ack, sack_walk, capture, .. } = host.cpu;
+    let costs = [transmit, receive, ack, sack_walk, capture].iter().any(|cost| *cost > Time::ZERO);
+    if copy > 0 || costs {
+        answers.push(substituted("cpu", "its CPU takes no time".into()));
+    }
+    let modelled = &host.sysctl.modelled;
+    for (name, budget) in [
+        ("net.core.netdev_budget", modelled.netdev_budget),
+        ("net.core.netdev_budget_usecs", modelled.netdev_budget_usecs),
+    ] {
+        if budget.is_some() {
+            let why = "it is not set: the CPU takes no time, so softirqs leave programs all of it";
+            answers.push(substituted(&format!("sysctl.{name}"), why.into()));
+        }
+    }
+    for (part, wait) in [("coalesce", host.coalesce), ("rx_coalesce", host.rx_coalesce)] {
+        if wait > Time::ZERO {
+            answers.push(substituted(part, "packets are received as they come".into()));
+        }
+    }
+}
+
+/// The host without its way out.
+pub(super) fn host(host: &Host) -> plan::Host {
+    let sysctl = &host.sysctl.modelled;
+    let triple = |three: [u64; 3]| three.map(|n| n.to_string()).join(" ");
+    let switch = |on: bool| u32::from(on).to_string();
+    let modelled = [
+        ("tcp_timestamps", switch(host.timestamps)),
+        ("tcp_rmem", triple(sysctl.tcp_rmem)),
+        ("tcp_wmem", triple(sysctl.tcp_wmem)),
+        ("tcp_adv_win_scale", sysctl.tcp_adv_win_scale.to_string()),
+        ("tcp_slow_start_after_idle", switch(sysctl.tcp_slow_start_after_idle)),
+        ("tcp_window_scaling", switch(sysctl.tcp_window_scaling)),
+        ("tcp_sack", switch(sysctl.tcp_sack)),
+        ("tcp_dsack", switch(sysctl.tcp_dsack)),
+        ("tcp_frto", sysctl.tcp_frto.to_string()),
+        ("tcp_reordering", sysctl.tcp_reordering.to_string()),
+        ("tcp_early_retrans", sysctl.tcp_early_retrans.to_string()),
+        ("tcp_no_metrics_save", switch(sysctl.tcp_no_metrics_save)),
+    ];
+    let if_set = [
+        ("tcp_ecn", sysctl.tcp_ecn),
+        ("tcp_notsent_lowat", sysctl.tcp_notsent_lowat),
+        ("tcp_pacing_ss_ratio", sysctl.tcp_pacing_ss_ratio),
+        ("tcp_pacing_ca_ratio", sysctl.tcp_pacing_ca_ratio),
+        ("tcp_limit_output_bytes", sysctl.tcp_limit_output_bytes),
+    ];
+    let if_set = if_set.into_iter().filter_map(|(name, value)| Some((name, value?.to_string())));
+    let modelled = modelled.into_iter().chain(if_set);
+    let modelled = modelled.map(|(name, value)| (format!("net/ipv4/{name}"), value));
+    // By the sender's hash fq and fq_codel of a path tell flows apart; a router on the way to another host would not see that
+    // a flow that has timed out has another one.
+    let fixed = [("net/core/txrehash".to_string(), switch(false))];
+    let genuine = host.sysctl.genuine.iter();
+    let genuine = genuine.map(|(name, value)| (name.replace('.', "/"), value.to_string()));
+    plan::Host {
+        sysctl: modelled.chain(fixed).chain(genuine).collect(),
+        gso_max_segs: (!host.tso).then_some(1),
+        initcwnd: host.initcwnd,
+        gro_flush_timeout_ns: if host.gro { host.gro_flush_timeout.0 } else { 0 },
+        out: plan::Way::default(),
+    }
+}

@@ -1,0 +1,82 @@
+//! What genuine Linux runs need of this machine, each looked at for real. A new check is a function and one
+//! line in [`checks`].
+
+mod boot;
+mod build;
+mod memory;
+mod ptrace;
+mod tmpfs;
+
+use crate::kernel::Cache;
+use serde::Serialize;
+
+/// Version of the document.
+pub const FORMAT: u32 = 1;
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// What was looked at.
+    pub name: &'static str,
+    /// Whether it is as it must be.
+    pub ok: bool,
+    /// What was found.
+    pub found: String,
+    /// What needs it.
+    pub why: &'static str,
+    /// What to do about it; empty where nothing need be done.
+    pub remedy: String,
+}
+
+/// All that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Diagnosis {
+    /// Version of this document.
+    pub format: u32,
+    /// Whether everything is as it must be.
+    pub ok: bool,
+    /// Each thing.
+    pub checks: Vec<Check>,
+}
+
+impl Check {
+    /// With what was found; a problem comes with its remedy.
+    fn new(name: &'static str, why: &'static str, found: Result<String, Problem>) -> Check {
+        match found {
+            Ok(found) => Check { name, ok: true, found, why, remedy: String::new() },
+            Err(Problem { found, remedy }) => Check { name, ok: false, found, why, remedy },
+        }
+    }
+}
+
+/// What was found instead of what must be.
+struct Problem {
+    found: String,
+    remedy: String,
+}
+
+impl Problem {
+    fn new(found: impl Into<String>, remedy: impl Into<String>) -> Problem {
+        Problem { found: found.into(), remedy: remedy.into() }
+    }
+}
+
+/// Looks at everything.
+pub fn diagnose() -> Diagnosis {
+    let checks = checks();
+    Diagnosis { format: FORMAT, ok: checks.iter().all(|check| check.ok), checks }
+}
+
+fn checks() -> Vec<Check> {
+    let cache = Cache::of_user();
+    vec![
+        build::tools(),
+        build::source(),
+        build::space(&cache),
+        build::kernel(&cache),
+        ptrace::check(),
+        tmpfs::check(),
+        memory::check(),
+        boot::check(&cache),
+    ]
+}

@@ -1,0 +1,120 @@
+//! The directory that is the guest's whole world: its init, its plan, what it tells.
+
+use fullpipe_guest::boot;
+use fullpipe_guest::plan::{self, Plan};
+use fullpipe_trace::leftover;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// The guest's first process.
+const INIT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/fullpipe-init"));
+/// Name that its leftovers bear, too.
+const NAME: &str = "fullpipe-linux";
+
+/// Numbers of directories that this process has tried. Whoever makes one holds it until that is locked.
+static TRIED: Mutex<u32> = Mutex::new(1);
+
+/// See the module's description. It is removed when dropped; what a killed program left is removed by the
+/// next one.
+pub(super) struct Jail {
+    path: PathBuf,
+    /// Holds the lock that says that it is in use.
+    _lock: Option<File>,
+}
+
+impl Jail {
+    /// A new jail in the system's directory for temporary files.
+    pub(super) fn new(plan: &Plan) -> io::Result<Jail> {
+        Jail::within(&std::env::temp_dir(), plan)
+    }
+
+    fn within(parent: &Path, plan: &Plan) -> io::Result<Jail> {
+        let jail = Jail::empty(parent)?;
+        for directory in boot::DIRECTORIES {
+            fs::create_dir(jail.path.join(directory))?;
+        }
+        jail.write(boot::INIT, INIT, 0o755)?;
+        jail.write(plan::FILE, &serde_json::to_vec(plan)?, 0o644)?;
+        Ok(jail)
+    }
+
+    /// A new directory, with a number that is free: one of our process number may be another container's that shares
+    /// `parent`, or a leftover that may not be removed.
+    fn empty(parent: &Path) -> io::Result<Jail> {
+        let mut tried = TRIED.lock().unwrap_or_else(PoisonError::into_inner);
+        leftover::sweep(parent, Some(NAME), leftover::is_directory);
+        leftover::sweep_own(parent, NAME);
+        loop {
+            *tried += 1;
+            let path = parent.join(format!("{}-{tried}", leftover::hidden_name(NAME)));
+            match fs::create_dir(&path) {
+                Ok(()) => return Ok(Jail { _lock: leftover::lock(&path), path }),
+                Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(e) => return Err(e),
+            }
+        }
+    }
+
+    fn write(&self, name: &str, contents: &[u8], mode: u32) -> io::Result<()> {
+        let mut options = File::options();
+        options.write(true).create_new(true).mode(mode);
+        options.open(self.path.join(name))?.write_all(contents)
+    }
+
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// A file in it.
+    pub(super) fn file(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+}
+
+impl Drop for Jail {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+/// That the guest's files cannot be made, and where that is.
+pub(super) fn cannot_write(why: &io::Error) -> String {
+    let place = std::env::temp_dir();
+    let remedy = "make room there, or name another directory in TMPDIR";
+    format!("cannot write the guest's files to {}: {why}; {remedy}", place.display())
+}
+
+/// Whether there is a directory for jails.
+///
+/// # Errors
+/// There is none.
+pub(super) fn check() -> Result<(), String> {
+    let place = std::env::temp_dir();
+    if place.is_dir() {
+        return Ok(());
+    }
+    let named = std::env::var_os("TMPDIR").map(|_| "TMPDIR");
+    Err(no_directory(named, &place, "the guest's files lie there"))
+}
+
+/// That `place`, which an environment variable may have named, is not there.
+pub(super) fn no_directory(named_by: Option<&str>, place: &Path, what_for: &str) -> String {
+    let place = place.display();
+    match named_by {
+        Some(variable) => format!("{variable} names {place}, which is no directory; {what_for}"),
+        None => format!("{place} is no directory; {what_for}"),
+    }
+}
+
+/// Whether this library was built with a guest.
+pub(super) fn has_init() -> bool {
+    !INIT.is_empty()
+}
+
+#[cfg(test)]
+#[path = "jail_tests.rs"]
+mod tests;

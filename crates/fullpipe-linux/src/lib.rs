@@ -1,0 +1,335 @@
+//! The genuine kernel in virtual time: user-mode Linux whose clock stands still while it computes.
+//!
+//! | file | concern |
+//! |---|---|
+//! | `asks/`, `way.rs`, `card.rs` | what the guest is asked: hosts, flows, the path as routers with qdiscs, the hosts' cards |
+//! | `pieces/` | what stands for each [`fullpipe_scenario::Ask`] of a path element |
+//! | `kernel/` | the kernel: built on the user's machine from the distribution's source |
+//! | `jail.rs`, `memory.rs`, `machine.rs` | the guest's files, its memory and its process |
+//! | `refused.rs` | values that the kernel does not take, by the scenario's keys |
+//! | `records.rs`, `samples.rs`, `flows.rs`, `counters.rs`, `qdiscs.rs`, `tcp_info.rs` | what it tells, as the trace's rows |
+//!
+//! The guest itself is the crate `fullpipe-guest`.
+
+mod asks;
+mod card;
+mod counters;
+pub mod doctor;
+mod flows;
+mod jail;
+pub mod kernel;
+mod machine;
+mod memory;
+mod pieces;
+mod qdiscs;
+mod records;
+mod refused;
+mod samples;
+mod tcp_info;
+mod trial;
+mod way;
+
+pub use memory::directory as memory_directory;
+pub use trial::boot;
+
+use asks::Asked;
+use flows::SendingEnd;
+use fullpipe_guest::boot::Parts;
+use fullpipe_guest::plan::Plan;
+use fullpipe_guest::refusal::Refusal;
+use fullpipe_scenario::Resolved;
+use fullpipe_scenario::engine::{Engine, Failed, Outcome, Support};
+use fullpipe_sim::trace::{Control, Sink};
+use fullpipe_sim::units::Time;
+use jail::Jail;
+use kernel::{Cache, Contents, Family, Hz, Wanted};
+use machine::{Machine, PATIENCE, Patience, State};
+use records::Records;
+use samples::Samples;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
+
+/// How long to wait for the guest to tell more.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// See the module's description.
+pub struct Linux {
+    /// The kernel that runs scenarios of all kernels; none: each one's own, where there is one.
+    as_kernel: Option<Family>,
+}
+
+/// It runs scenarios on their own kernels.
+pub static LINUX: Linux = Linux { as_kernel: None };
+
+/// One for each of [`Family::ALL`].
+static AS_KERNEL: [Linux; Family::ALL.len()] = {
+    let mut all = [const { Linux { as_kernel: None } }; Family::ALL.len()];
+    let mut at = 0;
+    while at < all.len() {
+        all[at].as_kernel = Some(Family::ALL[at]);
+        at += 1;
+    }
+    all
+};
+
+impl Linux {
+    /// The kernel for `resolved`.
+    fn family(&self, resolved: &Resolved) -> Family {
+        let own = || resolved.hosts.sender.kernel.parse().ok();
+        self.as_kernel.or_else(own).unwrap_or_default()
+    }
+}
+
+impl Engine for Linux {
+    fn name(&self) -> &'static str {
+        "linux"
+    }
+
+    /// 140,000 frames were measured (10 Gb/s, MTU 1500 and 9000), of which ACKs are a third.
+    fn pace(&self) -> f64 {
+        7e4
+    }
+
+    fn kernels(&self) -> Vec<&'static str> {
+        Family::ALL.map(Family::name).into()
+    }
+
+    fn kernel(&self, resolved: &Resolved) -> Option<&'static str> {
+        Some(self.family(resolved).name())
+    }
+
+    fn as_kernel(&self, version: &str) -> Option<&'static dyn Engine> {
+        let family = version.parse().ok();
+        let found = AS_KERNEL.iter().find(|engine| family.is_some() && engine.as_kernel == family);
+        found.map(|engine| engine as &dyn Engine)
+    }
+
+    fn support(&self, resolved: &Resolved) -> Vec<(String, Support)> {
+        asks::support(resolved, self.family(resolved))
+    }
+
+    fn ready(&self, resolved: &Resolved) -> Result<(), String> {
+        if !jail::has_init() {
+            return Err("this program was built without the guest of the engine linux".into());
+        }
+        jail::check()?;
+        memory::check()?;
+        built(resolved, self.family(resolved)).map(drop)
+    }
+
+    fn check(&self, resolved: &Resolved) -> Result<(), String> {
+        asks::ask(resolved, self.family(resolved)).map(drop)
+    }
+
+    fn run(
+        &self,
+        resolved: &Resolved,
+        sink: &mut dyn Sink,
+        control: &mut dyn Control,
+    ) -> Result<Outcome, Failed> {
+        let kernel = built(resolved, self.family(resolved)).map_err(Failed::Machine)?;
+        self.run_on(&kernel, PATIENCE, resolved, sink, control)
+    }
+}
+
+impl Linux {
+    /// Runs `resolved` on that kernel, a program of this engine's family.
+    fn run_on(
+        &self,
+        kernel: &Path,
+        patience: Patience,
+        resolved: &Resolved,
+        sink: &mut dyn Sink,
+        control: &mut dyn Control,
+    ) -> Result<Outcome, Failed> {
+        let family = self.family(resolved);
+        let asked = asks::ask(resolved, family).map_err(Failed::Scenario)?;
+        let Asked { plan, words, stages, memory_mib } = asked;
+        let infos: Vec<_> = stages.iter().map(|stage| stage.info.clone()).collect();
+        sink.stages(&infos);
+        let mut samples = Samples::new(
+            stages,
+            &resolved.flow.iter().map(|flow| SendingEnd::new(flow, resolved)).collect::<Vec<_>>(),
+            resolved.mss(),
+            resolved.report.sample.0,
+            resolved.duration.0,
+        );
+        samples.congestion =
+            resolved.flow.iter().map(|flow| flow.congestion.name.clone()).collect();
+        let parts = Parts {
+            kernel,
+            memory_mib,
+            memory_directory: &memory::directory(),
+            seed: resolved.seed,
+            words: &words,
+        };
+        let jail = Jail::new(&plan).map_err(|e| Failed::Machine(jail::cannot_write(&e)))?;
+        let machine = Machine::start(&parts, jail, patience).map_err(Failed::Machine)?;
+        let following = Following { machine, samples, records: None, reached: Time::ZERO };
+        following.follow(sink, control).map_err(|stop| match stop {
+            Stop::Refused(refusal) => refused::failed(&refusal, resolved, family),
+            Stop::Failed(why) => Failed::Machine(why),
+        })
+    }
+}
+
+/// What the guest is asked for `resolved`, of which [`Engine::support`] refuses nothing.
+///
+/// # Errors
+/// What it refuses after all.
+pub fn plan(resolved: &Resolved) -> Result<Plan, String> {
+    asks::ask(resolved, LINUX.family(resolved)).map(|asked| asked.plan)
+}
+
+/// Words of the kernel's command line for `resolved`: parameters of modules.
+///
+/// # Errors
+/// As [`plan`].
+pub fn words(resolved: &Resolved) -> Result<Vec<String>, String> {
+    asks::ask(resolved, LINUX.family(resolved)).map(|asked| asked.words)
+}
+
+/// Release of the built kernel that runs `resolved`, for instance "6.12.117"; none where it is not known.
+pub fn release(resolved: &Resolved) -> Option<String> {
+    let wanted = wanted(resolved, LINUX.family(resolved)).ok()?;
+    let entry = Cache::of_user().ok()?.find(&wanted)?;
+    entry.record.ok().map(|record| record.source_version)
+}
+
+/// The kernel for `resolved`, with the HZ of its hosts, and with NFS where that is asked for.
+fn wanted(resolved: &Resolved, family: Family) -> Result<Wanted, String> {
+    let contents = if resolved.nfs.is_empty() { Contents::Tcp } else { Contents::Nfs };
+    Ok(Wanted { hz: resolved.hosts.sender.hz.to_string().parse()?, family, contents })
+}
+
+/// That kernel, built.
+fn built(resolved: &Resolved, family: Family) -> Result<PathBuf, String> {
+    let wanted = wanted(resolved, family)?;
+    let cache = Cache::of_user().map_err(|e| e.to_string())?;
+    let found = cache.find(&wanted).map(|entry| entry.kernel());
+    let by_set = |hz: Hz| format!("--set hosts.sender.hz={hz} --set hosts.receiver.hz={hz}");
+    found.ok_or_else(|| Missing { wanted, others: others(&cache, wanted) }.told(by_set))
+}
+
+/// The HZ of the built kernels that are else as wanted.
+fn others(cache: &Cache, wanted: Wanted) -> Vec<Hz> {
+    let built = |hz: &Hz| cache.find(&Wanted { hz: *hz, ..wanted }).is_some();
+    Hz::ALL.into_iter().filter(built).collect()
+}
+
+/// A kernel that has not been built.
+pub struct Missing {
+    wanted: Wanted,
+    /// The HZ of those like it that have been.
+    others: Vec<Hz>,
+}
+
+impl Missing {
+    /// The kernel that `resolved` needs, if it is missing.
+    pub fn of(resolved: &Resolved) -> Option<Missing> {
+        let family = LINUX.family(resolved);
+        let (wanted, cache) = (wanted(resolved, family).ok()?, Cache::of_user().ok()?);
+        let missing = cache.find(&wanted).is_none();
+        missing.then(|| Missing { wanted, others: others(&cache, wanted) })
+    }
+
+    /// What is missing, and how to get it; `option` is what a call says to run another HZ.
+    pub fn told(&self, option: impl Fn(Hz) -> String) -> String {
+        let Missing { wanted, others } = self;
+        let Wanted { family, hz, contents } = wanted;
+        let mut build = format!("fullpipe kernel build --version {family} --hz {hz}");
+        if *contents != Contents::default() {
+            build += &format!(" --config {contents}");
+        }
+        let other = |hz: &Hz| format!("; there is one with HZ {hz}, to run that: {}", option(*hz));
+        let others: String = others.iter().map(other).collect();
+        format!("{wanted} has not been built; to build it: {build}{others}")
+    }
+}
+
+/// An end before the time.
+enum Stop {
+    /// The kernel does not take a value.
+    Refused(Refusal),
+    /// Something went wrong.
+    Failed(String),
+}
+
+/// A guest that is listened to.
+struct Following {
+    machine: Machine,
+    samples: Samples,
+    /// What the guest tells, from when it begins.
+    records: Option<Records>,
+    /// Up to which moment that is.
+    reached: Time,
+}
+
+impl Following {
+    /// Tells the sink what the guest tells, until its end. Control is asked whether there are samples or not: a
+    /// guest that stands still has none.
+    fn follow(mut self, sink: &mut dyn Sink, control: &mut dyn Control) -> Result<Outcome, Stop> {
+        loop {
+            let state = self.machine.state().map_err(|e| self.failed(e.to_string()))?;
+            let more = self.read().map_err(|e| self.failed(e.to_string()))?;
+            let ended = matches!(state, State::Ended(_)) && !more;
+            if let Some(time) = self.samples.tell(sink, ended) {
+                self.reached = time;
+            }
+            if !control.go_on(self.reached) {
+                return Ok(self.outcome(false));
+            }
+            if let Some(outcome) = self.judge(state, more)? {
+                return Ok(outcome);
+            }
+            if !more {
+                sleep(PAUSE);
+            }
+        }
+    }
+
+    /// Takes what has come; whether anything has.
+    fn read(&mut self) -> io::Result<bool> {
+        if self.records.is_none() {
+            self.records = self.machine.records().ok().map(Records::new);
+        }
+        let Some(records) = &mut self.records else { return Ok(false) };
+        let more = records.read_on()?;
+        while let Some((head, body)) = records.next() {
+            self.samples.take(head, body);
+        }
+        Ok(more)
+    }
+
+    /// The end of the run, if `state` is one; not while there is more to read.
+    fn judge(&mut self, state: State, more: bool) -> Result<Option<Outcome>, Stop> {
+        if let Some(refusal) = self.samples.refused.take() {
+            return Err(Stop::Refused(refusal));
+        }
+        if let Some(why) = self.samples.failed.take() {
+            return Err(self.failed(format!("in the guest: {why}")));
+        }
+        match state {
+            State::Hopeless(why) => Err(self.failed(why)),
+            State::Ended(_) if more => Ok(None),
+            State::Ended(_) if self.samples.done => Ok(Some(self.outcome(true))),
+            State::Ended(status) => {
+                let (at, how) = (self.reached.as_secs_f64(), self.machine.end(status));
+                Err(self.failed(format!("at {at} s {how}")))
+            }
+            State::Running => Ok(None),
+        }
+    }
+
+    fn outcome(&self, complete: bool) -> Outcome {
+        Outcome { end: self.reached, complete, segments: self.samples.segments }
+    }
+
+    /// An end for this reason, with what the kernel has said last.
+    fn failed(&self, why: String) -> Stop {
+        let cause = self.machine.cause().unwrap_or_default();
+        Stop::Failed(format!("{cause}{why}{}", self.machine.last_lines()))
+    }
+}

@@ -1,0 +1,191 @@
+//! Rates with a queue in front of them.
+
+use super::{Capacity, Chain, Serial, Wire};
+use fullpipe_guest::plan::{self, Change, ETHERNET_HEADER, Qdisc};
+use fullpipe_scenario::{Cake, Codel, Discipline, Queue, Red, Sending, Step};
+use fullpipe_sim::config::QueueLimit;
+use fullpipe_sim::units::{Framing, Rate, Time};
+
+/// Why a rate is refused.
+const TOO_SLOW: &str = "a rate below 8 bit/s: Linux counts in bytes per second";
+/// A `tbf` may exceed its rate for so long, ns: a look at the clock takes one, so that qdiscs' timers come late by a few.
+const SLACK_NS: u64 = 20;
+/// A card takes so much ahead, ns, beside the largest skb: it has a buffer of its own.
+pub(crate) const CARD_AHEAD_NS: u64 = 4_000;
+
+/// A qdisc with the rate, the queue below it, and what becomes of the rate.
+pub(super) fn rate(sending: &Sending, wire: Wire) -> Result<Chain, String> {
+    let Sending { steps, framing, queue } = sending;
+    if steps.iter().any(|step| step.rate.0 == 0) {
+        return Err("an outage: a qdisc that has stood still is not woken when it ends".into());
+    }
+    if steps.iter().any(|step| step.rate.0 < 8) {
+        return Err(TOO_SLOW.into());
+    }
+    let frame = wire.largest(*framing);
+    let first = steps.first().map(|step| step.rate).ok_or("no rate")?;
+    let below = below(queue, frame, first)?;
+    let limit = limit(queue)?;
+    let exact = is_exact(steps, frame);
+    let shaper = |rate| match &queue.discipline {
+        Discipline::Cake(shaper) => cake(shaper, rate, *framing, limit),
+        Discipline::Red(_) => tbf(rate, SLACK_NS, *framing, frame, limit),
+        _ if exact => Qdisc::Htb { rate: rate.0, overhead: beyond_header(*framing) },
+        _ => tbf(rate, SLACK_NS, *framing, frame, limit),
+    };
+    let change = |step: &Step| {
+        let qdisc = shaper(step.rate);
+        Change { at_ns: step.at.0, number: 0, qdisc }
+    };
+    let qdiscs: Vec<Qdisc> = [shaper(first)].into_iter().chain(below).collect();
+    let marking = match queue.discipline {
+        Discipline::DropTail | Discipline::Fq(_) => None,
+        _ => Some(qdiscs.len() - 1),
+    };
+    let changes = steps[1..].iter().map(change).collect();
+    let overhead = beyond_header(*framing);
+    // A cake adds the overhead for its rate alone, the others (by their `stab`) for their counters too.
+    let uncounted = match queue.discipline {
+        Discipline::Cake(_) => overhead.into(),
+        _ => 0,
+    };
+    let serial = (steps.len() == 1).then_some(Serial { rate: first.0, uncounted });
+    let along = |step: &Step| (step.at, plan::Wire { rate: step.rate.0, overhead });
+    let wires = steps.iter().map(along).collect();
+    Ok(Chain { qdiscs, changes, marking, capacity: capacity(queue), serial, wires })
+}
+
+/// A token bucket of so many bytes, counted by `framing`, and the queue in front of it.
+pub(super) fn shaper(
+    (rate, burst): (Rate, u32),
+    (framing, limit): (Framing, QueueLimit),
+    wire: Wire,
+) -> Result<Chain, String> {
+    if rate.0 < 8 {
+        return Err(TOO_SLOW.into());
+    }
+    let largest = wire.largest(framing);
+    if burst < largest {
+        return Err(format!("a burst below the largest packet with path.gso; at least {largest}B"));
+    }
+    let queue = Queue { limit, discipline: Discipline::DropTail };
+    let bytes = self::limit(&queue)?;
+    let overhead = beyond_header(framing);
+    let bucket = Qdisc::Tbf { rate: rate.0, burst, ahead_ns: 0, limit: bytes, overhead };
+    let below = below(&queue, largest, rate)?;
+    Ok(Chain {
+        qdiscs: [bucket].into_iter().chain(below).collect(),
+        capacity: capacity(&queue),
+        serial: Some(Serial { rate: rate.0, uncounted: 0 }),
+        ..Chain::default()
+    })
+}
+
+/// Whether an `htb` can have these rates: of a packet's time it counts a minute at most (`mbuffer`).
+///
+/// It takes a packet from its queue when those before it have had their time, as a wire does. A `tbf` lets one go when
+/// there are tokens for it, so a small one earlier, and has taken the next one by then.
+fn is_exact(steps: &[Step], frame: u32) -> bool {
+    steps.iter().all(|step| u64::from(frame) * 8 < step.rate.0.saturating_mul(60))
+}
+
+fn capacity(queue: &Queue) -> Capacity {
+    Some(match queue.limit {
+        QueueLimit::Bytes(bytes) => ("byte", bytes),
+        QueueLimit::Packets(packets) => ("segment", packets.into()),
+    })
+}
+
+/// The limit, in its unit. A `tbf` that is changed sets it again below itself.
+fn limit(queue: &Queue) -> Result<u32, String> {
+    match queue.limit {
+        QueueLimit::Bytes(bytes) => {
+            u32::try_from(bytes).map_err(|_| "a queue of 4 GiB or more".to_string())
+        }
+        QueueLimit::Packets(packets) => Ok(packets),
+    }
+}
+
+/// What stands below the qdisc with the rate; packets have so many bytes at most, and the rate is at first this.
+fn below(queue: &Queue, frame: u32, rate: Rate) -> Result<Vec<Qdisc>, String> {
+    let limit = limit(queue)?;
+    Ok(vec![match &queue.discipline {
+        Discipline::DropTail => match queue.limit {
+            QueueLimit::Bytes(_) => Qdisc::Bfifo { limit },
+            QueueLimit::Packets(_) => Qdisc::Pfifo { limit },
+        },
+        Discipline::Fq(fq) => {
+            Qdisc::Fq { limit, flow_limit: fq.flow_limit, initial_quantum: None, max_rate: None }
+        }
+        Discipline::Codel(shape) => codel(*shape, limit),
+        Discipline::FqCodel(codel) => fq_codel(*codel, limit),
+        Discipline::Pie(pie) => {
+            Qdisc::Pie { limit, target_us: us(pie.target), update_us: us(pie.update), ecn: pie.ecn }
+        }
+        Discipline::Red(shape) => {
+            let packet = Time(u64::from(frame) * 8_000_000_000 / rate.0.max(1));
+            return Ok(vec![asks(), red(shape, limit, packet)]);
+        }
+        Discipline::Cake(_) => return Ok(Vec::new()),
+    }])
+}
+
+/// What asks `red` for packets also when there are none, from which on `red` counts the time that it is idle. A `tbf`
+/// looks before it takes (`tbf_dequeue`), and `red` looks no further than its queue; one that looks by taking
+/// (`qdisc_peek_dequeued`) stands between them. It has a packet already when the `tbf` sends it, so `red`'s queue is
+/// without the packet in transmission; what comes meanwhile is given to `red` when that one leaves. An `htb` asks nobody
+/// whose queue is empty (`htb_dequeue_tree`): below it `red` would never know.
+fn asks() -> Qdisc {
+    Qdisc::Netem(super::unlimited())
+}
+
+pub(crate) fn codel(codel: Codel, limit: u32) -> Qdisc {
+    let Codel { target, interval, ecn } = codel;
+    Qdisc::Codel { limit, target_us: us(target), interval_us: us(interval), ecn }
+}
+
+pub(crate) fn fq_codel(codel: Codel, limit: u32) -> Qdisc {
+    let Codel { target, interval, ecn } = codel;
+    Qdisc::FqCodel { limit, target_us: us(target), interval_us: us(interval), ecn }
+}
+
+/// RED in front of a rate at which a full packet takes that time.
+pub(crate) fn red(red: &Red, limit: u32, packet: Time) -> Qdisc {
+    let bytes = |bytes: u64| u32::try_from(bytes).unwrap_or(u32::MAX);
+    Qdisc::Red {
+        limit,
+        min: bytes(red.min),
+        max: bytes(red.max),
+        weight_log: red.weight,
+        probability: red.probability,
+        packet_ns: packet.0,
+        ecn: red.ecn,
+    }
+}
+
+fn cake(cake: &Cake, rate: Rate, framing: Framing, memory: u32) -> Qdisc {
+    Qdisc::Cake {
+        rate: Some(rate.0),
+        rtt_us: us(cake.rtt),
+        overhead: beyond_header(framing),
+        memory: Some(memory),
+        ack_filter: cake.ack_filter,
+    }
+}
+
+/// What a framing counts of a packet beyond what Linux does by itself, bytes.
+pub(crate) fn beyond_header(framing: Framing) -> i32 {
+    framing.overhead() as i32 - ETHERNET_HEADER
+}
+
+/// Whole us, as the scenario has it.
+fn us(time: Time) -> u32 {
+    u32::try_from(time.0 / 1000).unwrap_or(u32::MAX)
+}
+
+/// A rate that counts by `framing` and may be exceeded for `ahead` ns; packets are `largest` bytes at most, by the same
+/// count.
+pub(crate) fn tbf(rate: Rate, ahead: u64, framing: Framing, largest: u32, limit: u32) -> Qdisc {
+    let overhead = beyond_header(framing);
+    Qdisc::Tbf { rate: rate.0, burst: largest, ahead_ns: ahead, limit, overhead }
+}

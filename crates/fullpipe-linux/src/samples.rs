@@ -1,0 +1,371 @@
+//! Records put together to samples: a sample is told when all that belongs to its time has come.
+
+use super::counters::Names;
+use super::flows::{FlowState, SendingEnd};
+use super::qdiscs::{self, Counted};
+use super::tcp_info::{TcpInfo, number};
+use super::way::{Counters, List, Seen, Watched};
+use fullpipe_guest::record::{self, Head};
+use fullpipe_guest::refusal::Refusal;
+use fullpipe_sim::trace::{Counter, Event, EventKind, Sink, StageSample};
+use fullpipe_sim::units::Time;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+/// See the module's description.
+pub(super) struct Samples {
+    stages: Vec<Watched>,
+    /// Namespaces whose qdiscs are told at each sample.
+    namespaces: BTreeSet<u16>,
+    flows: Vec<FlowState>,
+    mss: u32,
+    interval: u64,
+    end: u64,
+    /// The next sample, and what has come for it and later ones.
+    next: u64,
+    waiting: BTreeMap<u64, Pending>,
+    counted: HashMap<Counters, Counted>,
+    /// How long each stage was working up to the last sample, which was then; ns.
+    busy: Vec<u64>,
+    told: Time,
+    /// Whether the guest has said that it is done; what went wrong.
+    pub(super) done: bool,
+    pub(super) failed: Option<String>,
+    /// What the kernel does not take.
+    pub(super) refused: Option<Refusal>,
+    /// Data segments sent.
+    pub(super) segments: u64,
+    /// What lists of losses met.
+    lists: HashMap<List, Counted>,
+    counter_names: Names,
+    /// The congestion control that was asked for, of each flow.
+    pub(super) congestion: Vec<String>,
+}
+
+/// What has come of a sample.
+#[derive(Default)]
+struct Pending {
+    flows: Vec<(Side, u16, TcpInfo)>,
+    qdiscs: Vec<(Counters, Counted)>,
+    told: BTreeSet<u16>,
+    events: Vec<Event>,
+    counters: Vec<Counter>,
+}
+
+enum Side {
+    Sender,
+    Receiver,
+}
+
+impl Samples {
+    pub(super) fn new(
+        stages: Vec<Watched>,
+        ends: &[SendingEnd],
+        mss: u32,
+        interval: u64,
+        end: u64,
+    ) -> Samples {
+        let namespaces = stages.iter().flat_map(|stage| stage.seen.namespaces()).collect();
+        Samples {
+            busy: vec![0; stages.len()],
+            told: Time::ZERO,
+            stages,
+            namespaces,
+            flows: ends.iter().map(|end| FlowState::new(*end)).collect(),
+            mss,
+            interval,
+            end,
+            next: interval.min(end),
+            waiting: BTreeMap::new(),
+            counted: HashMap::new(),
+            done: false,
+            failed: None,
+            refused: None,
+            segments: 0,
+            lists: HashMap::new(),
+            counter_names: Names::default(),
+            congestion: Vec::new(),
+        }
+    }
+
+    /// Takes a record.
+    pub(super) fn take(&mut self, head: Head, body: &[u8]) {
+        let time = head.time_ns;
+        match head.kind {
+            record::SENDER => {
+                self.at(time).flows.push((Side::Sender, head.index, TcpInfo::read(body)))
+            }
+            record::RECEIVER => {
+                self.at(time).flows.push((Side::Receiver, head.index, TcpInfo::read(body)));
+            }
+            record::QDISCS => {
+                let found = qdiscs::read(head.index, body);
+                let pending = self.at(time);
+                pending.qdiscs.extend(found);
+                pending.told.insert(head.index);
+            }
+            record::EVENT => self.event(head, body),
+            record::NAMES => self.counter_names.name(head.index, &text(body)),
+            record::COUNTERS => {
+                let counters = self.counter_names.read(head, body);
+                self.at(time).counters.extend(counters);
+            }
+            record::DROPPED => {
+                let (list, met) = met(head.index, body);
+                self.lists.insert(list, met);
+            }
+            record::FAILED => self.failed = Some(text(body)),
+            record::REFUSED => self.refused = serde_json::from_str(&text(body)).ok(),
+            record::DONE => self.done = true,
+            _ => {}
+        }
+    }
+
+    /// What belongs to the sample at `time`, or to the first one after it that has not been told.
+    fn at(&mut self, time: u64) -> &mut Pending {
+        let sample = time.next_multiple_of(self.interval).max(self.next).min(self.end);
+        self.waiting.entry(sample).or_default()
+    }
+
+    fn event(&mut self, head: Head, body: &[u8]) {
+        let kind = match word(body, 0) {
+            record::ESTABLISHED => {
+                if let Some(flow) = self.flows.get_mut(usize::from(head.index)) {
+                    flow.connected(word(body, 16));
+                }
+                self.check_congestion(head.index, body.get(24..).unwrap_or_default());
+                EventKind::Established
+            }
+            record::ACCEPTED => EventKind::Accepted,
+            record::FINISHED => EventKind::Finished,
+            record::ABORTED => EventKind::Aborted,
+            _ => return,
+        };
+        let event =
+            Event { time: Time(head.time_ns), flow: head.index, kind, value: word(body, 8) };
+        self.at(head.time_ns).events.push(event);
+    }
+
+    /// The run fails if a flow's socket has another congestion control than was asked for.
+    fn check_congestion(&mut self, flow: u16, name: &[u8]) {
+        let Some(asked) = self.congestion.get(usize::from(flow)) else { return };
+        let has = text(name);
+        if has != *asked {
+            self.failed = Some(format!("flow {flow} has congestion control {has:?}, not {asked}"));
+        }
+    }
+
+    /// Tells the sink the samples that are whole, with `all` also those that never will be; the time of the last
+    /// one.
+    pub(super) fn tell(&mut self, sink: &mut dyn Sink, all: bool) -> Option<Time> {
+        let mut last = None;
+        while self.next <= self.end && (self.is_whole() || all && !self.waiting.is_empty()) {
+            let pending = self.waiting.remove(&self.next).unwrap_or_default();
+            last = Some(Time(self.next));
+            self.tell_one(pending, sink);
+            if self.next == self.end {
+                self.next = u64::MAX;
+                break;
+            }
+            self.next = (self.next + self.interval).min(self.end);
+        }
+        last
+    }
+
+    /// The last one has to wait for what is told at the end.
+    fn is_whole(&self) -> bool {
+        if self.next == self.end && !self.done {
+            return false;
+        }
+        let all_told = |pending: &Pending| self.namespaces.is_subset(&pending.told);
+        self.waiting.get(&self.next).is_some_and(all_told)
+    }
+
+    fn tell_one(&mut self, pending: Pending, sink: &mut dyn Sink) {
+        let time = Time(self.next);
+        let mut events = pending.events;
+        for (side, flow, info) in pending.flows {
+            let Some(state) = self.flows.get_mut(usize::from(flow)) else { continue };
+            match side {
+                Side::Sender => state.sender = info.after(&state.sender),
+                Side::Receiver => state.receiver = info.after(&state.receiver),
+            }
+        }
+        for event in events.iter().filter(|event| event.kind == EventKind::Aborted) {
+            let flow = self.flows.get_mut(usize::from(event.flow));
+            flow.into_iter().for_each(FlowState::abort);
+        }
+        let mss = self.mss;
+        let told =
+            self.flows.iter_mut().enumerate().map(|(i, flow)| flow.sample(time, i as u16, mss));
+        let (samples, changes): (Vec<_>, Vec<_>) = told.unzip();
+        events.extend(changes.into_iter().flatten());
+        events.sort_by_key(|event| event.time);
+        events.iter().for_each(|event| sink.event(event));
+        self.segments = samples.iter().map(|sample| sample.segments_sent).sum();
+        samples.iter().for_each(|sample| sink.flow(sample));
+        self.counted.extend(pending.qdiscs);
+        for index in 0..self.stages.len() {
+            let (entered, counted) = self.counted(self.stages[index].seen);
+            let busy_ns = self.works(index, time, counted);
+            let sample = stage_sample(time, index as u16, entered, counted);
+            sink.stage(&StageSample { busy_ns, ..sample });
+        }
+        self.told = time;
+        pending.counters.iter().for_each(|counter| sink.counter(counter));
+    }
+
+    /// How long a stage has been working up to `time`, ns. What a qdisc has counted may be on the wire still.
+    fn works(&mut self, stage: usize, time: Time, counted: Counted) -> u64 {
+        let serial = self.stages[stage].serial;
+        let takes = serial.map_or(0, |serial| serial.busy_ns(counted.bytes, counted.packets));
+        let most = self.busy[stage] + time.saturating_sub(self.told).as_ns();
+        self.busy[stage] = takes.min(most);
+        self.busy[stage]
+    }
+
+    /// What has entered a stage, and its counters.
+    fn counted(&self, seen: Seen) -> (u64, Counted) {
+        let at = |at| self.counted.get(&at).copied().unwrap_or_default();
+        let counted = match seen {
+            Seen::Copies { after, before } => return (at(before).packets, at(after)),
+            Seen::Qdisc(qdisc) => at(qdisc),
+            Seen::Marking { queue, by } => Counted { marks: at(by).marks, ..at(queue) },
+            Seen::Incoming(qdisc) => {
+                let all = at(qdisc);
+                Counted { packets: all.packets.saturating_sub(all.drops), ..all }
+            }
+            Seen::List(list) => self.lists.get(&list).copied().unwrap_or_default(),
+        };
+        (counted.packets + counted.waiting, counted)
+    }
+}
+
+/// A list of losses or marks on that router, and what it met.
+fn met(router: u16, body: &[u8]) -> (List, Counted) {
+    let [flow, back, segments, met, acks, met_acks, marks] =
+        [0, 1, 2, 3, 4, 5, 6].map(|n| word(body, 8 * n));
+    let (came, met) = (segments + acks, met + met_acks);
+    let counted = match marks {
+        0 => Counted { packets: came.saturating_sub(met), drops: met, ..Counted::default() },
+        _ => Counted { packets: came, marks: met, ..Counted::default() },
+    };
+    (List { router, flow: flow as u16, back: back == 1 }, counted)
+}
+
+/// A qdisc's counters; its level is known at samples only, and so is its peak. It is not timed.
+fn stage_sample(time: Time, stage: u16, entered: u64, counted: Counted) -> StageSample {
+    StageSample {
+        time,
+        stage,
+        waiting: counted.waiting,
+        waiting_bytes: counted.waiting_bytes,
+        peak: counted.waiting,
+        entered,
+        left: counted.packets,
+        dropped: counted.drops,
+        marked: counted.marks,
+        ..StageSample::default()
+    }
+}
+
+pub(super) fn word(body: &[u8], at: usize) -> u64 {
+    number(body, at).map_or(0, u64::from_ne_bytes)
+}
+
+fn text(body: &[u8]) -> String {
+    String::from_utf8_lossy(body).trim_end_matches('\0').trim().to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::card::card_stage;
+    use crate::pieces::Serial;
+    use fullpipe_scenario::{Qdisc, QdiscKind};
+    use fullpipe_sim::config::{Direction, QueueLimit};
+    use fullpipe_trace::recording::Recording;
+
+    const MS: u64 = 1_000_000;
+    const QUEUE: Qdisc = Qdisc {
+        maxrate: None,
+        initial_quantum: None,
+        kind: QdiscKind::PfifoFast,
+        limit: QueueLimit::Packets(1000),
+        flow_limit: None,
+        codel: None,
+        red: None,
+        netem: None,
+    };
+
+    fn samples(end: u64) -> Samples {
+        Samples::new(
+            vec![card_stage(("sender", Direction::Forward), &QUEUE, 0)],
+            &[SendingEnd::default()],
+            1448,
+            MS,
+            end,
+        )
+    }
+
+    fn take(samples: &mut Samples, kind: u16, time_ns: u64, body: &[u8]) {
+        samples.take(Head { kind, index: 0, len: body.len() as u32, time_ns }, body);
+    }
+
+    #[test]
+    fn a_sample_waits_for_its_qdiscs_and_the_last_one_for_the_end() {
+        let (mut samples, mut recording) = (samples(2 * MS), Recording::default());
+        take(&mut samples, record::SENDER, MS, &[0; 256]);
+        assert_eq!(samples.tell(&mut recording, false), None);
+        take(&mut samples, record::SENDER, 2 * MS, &[0; 256]);
+        take(&mut samples, record::QDISCS, MS, &[]);
+        take(&mut samples, record::QDISCS, 2 * MS, &[]);
+        assert_eq!(samples.tell(&mut recording, false), Some(Time(MS)));
+        take(&mut samples, record::DONE, 2 * MS, &[]);
+        assert_eq!(samples.tell(&mut recording, false), Some(Time(2 * MS)));
+        assert_eq!((recording.flows.len(), recording.stage_samples.len()), (2, 2));
+    }
+
+    /// What leaves a queue ahead of the wire does not make the wire idle afterwards.
+    #[test]
+    fn a_stage_works_no_longer_than_the_time_that_passes() {
+        let serial = Some(Serial { rate: 8_000_000, uncounted: 0 });
+        let card = Watched { serial, ..card_stage(("sender", Direction::Forward), &QUEUE, 0) };
+        let mut samples = Samples::new(vec![card], &[], 1448, MS, 9 * MS);
+        let mut works = |ms: u64, bytes: u64| {
+            let works = samples.works(0, Time::ms(ms), Counted { bytes, ..Counted::default() });
+            samples.told = Time::ms(ms);
+            works / 1000
+        };
+        assert_eq!([works(1, 1500), works(2, 2000), works(3, 2100)], [1000, 2000, 2100]);
+        assert_eq!([works(4, 2100), works(5, 9000)], [2100, 3100]);
+    }
+
+    #[test]
+    fn another_congestion_control_than_was_asked_for_is_a_failure() {
+        let told = |name: &[u8]| {
+            let mut samples = samples(2 * MS);
+            samples.congestion = vec!["cubic".into()];
+            let body = [&record::ESTABLISHED.to_ne_bytes()[..], &[0; 16], name].concat();
+            take(&mut samples, record::EVENT, MS, &body);
+            samples.failed
+        };
+        assert_eq!(told(b"cubic\0\0\0\0\0\0\0\0\0\0\0"), None);
+        let other = told(b"reno\0\0\0\0\0\0\0\0\0\0\0\0").expect("a failure");
+        assert_eq!(other, "flow 0 has congestion control \"reno\", not cubic");
+        assert!(told(b"").is_some(), "a guest that does not tell");
+    }
+
+    #[test]
+    fn events_come_with_the_sample_after_them_in_order_of_time() {
+        let (mut samples, mut recording) = (samples(9 * MS), Recording::default());
+        let event = |kind: u64, value: u64| [kind.to_ne_bytes(), value.to_ne_bytes()].concat();
+        take(&mut samples, record::EVENT, MS + 9, &event(record::ACCEPTED, 0));
+        take(&mut samples, record::EVENT, MS + 5, &event(record::ESTABLISHED, 77));
+        take(&mut samples, record::QDISCS, MS, &[]);
+        take(&mut samples, record::QDISCS, 2 * MS, &[]);
+        assert_eq!(samples.tell(&mut recording, false), Some(Time(2 * MS)));
+        let seen: Vec<_> =
+            recording.events.iter().map(|e| (e.time.0 - MS, e.kind, e.value)).collect();
+        assert_eq!(seen, [(5, EventKind::Established, 77), (9, EventKind::Accepted, 0)]);
+    }
+}

@@ -1,0 +1,318 @@
+//! The path as routers with qdiscs, and where the trace's stages are found among them.
+
+use super::card::card_wire;
+use super::pieces::{self, Capacity, Chain, Piece, Serial, Wire, piece};
+use fullpipe_guest::plan::{self, Apart, Drops, Police, Router, Watch, Way};
+use fullpipe_guest::record::{INCOMING_HANDLE, LEFT_DEVICE, RIGHT_DEVICE, qdisc_handle};
+use fullpipe_scenario::{Element, Host, Resolved};
+use fullpipe_sim::rng::Rng;
+use fullpipe_sim::trace::StageInfo;
+use fullpipe_sim::units::Time;
+
+/// Flows that may have a qdisc of their own on one device.
+const MOST_APART: usize = 15;
+
+/// Where the counters of a stage are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Counters {
+    /// Number of the namespace.
+    pub(super) namespace: u16,
+    /// Number of its device.
+    pub(super) device: u32,
+    /// Handle of the qdisc.
+    pub(super) handle: u32,
+}
+
+/// What tells about a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Seen {
+    /// A qdisc's counters.
+    Qdisc(Counters),
+    /// The same, and those of the one below it that marks packets.
+    Marking { queue: Counters, by: Counters },
+    /// Those of a qdisc that sends more than comes, and of one that counted what comes.
+    Copies { after: Counters, before: Counters },
+    /// Those of what looks at packets which come in: it counts all of them, also those that it drops.
+    Incoming(Counters),
+    /// The guest's word at the end about a list of losses.
+    List(List),
+}
+
+impl Seen {
+    /// The counters that it needs.
+    fn counters(self) -> impl Iterator<Item = Counters> {
+        let (one, other) = match self {
+            Seen::Qdisc(at) | Seen::Incoming(at) => (Some(at), None),
+            Seen::Marking { queue: one, by: other }
+            | Seen::Copies { after: one, before: other } => (Some(one), Some(other)),
+            Seen::List(_) => (None, None),
+        };
+        one.into_iter().chain(other)
+    }
+
+    /// Namespaces whose qdiscs it needs.
+    pub(super) fn namespaces(self) -> impl Iterator<Item = u16> {
+        self.counters().map(|at| at.namespace)
+    }
+}
+
+/// Which list of losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct List {
+    pub(super) router: u16,
+    pub(super) flow: u16,
+    /// Whether it stands on the ACKs' way.
+    pub(super) back: bool,
+}
+
+/// A stage of the trace.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Watched {
+    pub(super) info: StageInfo,
+    pub(super) seen: Seen,
+    /// How its busy time follows from what it sent.
+    pub(super) serial: Option<Serial>,
+}
+
+/// One direction of the path: what stands on each device, in the order in which packets come to it.
+#[derive(Default)]
+struct Direction {
+    ways: Vec<Way>,
+    /// Stages with the way that they are on.
+    stages: Vec<Placed>,
+    /// The wire of the link that was last, until its packets have arrived.
+    sent: Vec<(Time, plan::Wire)>,
+}
+
+/// A stage, the way that it is on, what of it the stage is, how its busy time is known.
+type Placed = (StageInfo, usize, By, Option<Serial>);
+
+/// What of a way a stage is.
+#[derive(Clone, Copy)]
+enum By {
+    /// Its root qdisc.
+    Root,
+    /// Its root qdisc, and the one of that number which marks packets.
+    Marking(usize),
+    /// Its root qdisc, behind that of the way before it.
+    Copies,
+    /// The qdisc of its flow of that number.
+    Apart(usize),
+    /// Its token bucket.
+    Police,
+    /// Its list of losses of that flow.
+    List(u16),
+}
+
+/// The qdiscs that the guest has to watch for these stages, each once.
+pub(super) fn watches(stages: &[Watched]) -> Vec<Watch> {
+    let mut all: Vec<Watch> = Vec::new();
+    for Counters { namespace, device, handle } in stages.iter().flat_map(|s| s.seen.counters()) {
+        let watch = Watch { namespace, device, handle };
+        if !all.contains(&watch) {
+            all.push(watch);
+        }
+    }
+    all
+}
+
+/// The routers of a path and the stages on them, data's way first.
+///
+/// # Errors
+/// Name of the element that cannot be had, and why.
+pub(super) fn routers(run: &Resolved) -> Result<(Vec<Router>, Vec<Watched>), (String, String)> {
+    let hosts = &run.hosts;
+    let there = direction(&run.path.forward, &hosts.sender, run)?;
+    let back = direction(&run.path.back, &hosts.receiver, run)?;
+    // Where hosts stand beside the sender a router joins them, which does no more.
+    let first = usize::from(!run.host.is_empty());
+    let count = there.ways.len().max(back.ways.len()).max(1) + first;
+    let mut routers = vec![Router::default(); count];
+    for (router, way) in routers[first..].iter_mut().zip(&there.ways) {
+        router.forward = way.clone();
+    }
+    for (router, way) in routers.iter_mut().rev().zip(&back.ways) {
+        router.back = way.clone();
+    }
+    let forward = Course { back: false, out: RIGHT_DEVICE, comes_in: LEFT_DEVICE, first };
+    let backward =
+        Course { back: true, out: LEFT_DEVICE, comes_in: RIGHT_DEVICE, first: count - 1 };
+    let ahead = there.stages.into_iter().map(|stage| forward.watched(stage));
+    let behind = back.stages.into_iter().map(|stage| backward.watched(stage));
+    Ok((routers, ahead.chain(behind).collect()))
+}
+
+/// How the ways of a direction lie on the routers.
+struct Course {
+    /// Whether it goes back, and the routers' numbers fall.
+    back: bool,
+    out: u32,
+    comes_in: u32,
+    /// The router of the first way.
+    first: usize,
+}
+
+impl Course {
+    fn router(&self, way: usize) -> u16 {
+        if self.back { (self.first - way) as u16 } else { (self.first + way) as u16 }
+    }
+
+    fn watched(&self, (info, way, by, serial): Placed) -> Watched {
+        let counters =
+            |way, device, handle| Counters { namespace: self.router(way) + 1, device, handle };
+        let root = |way| counters(way, self.out, qdisc_handle(0));
+        let seen = match by {
+            By::Root => Seen::Qdisc(root(way)),
+            By::Marking(number) => Seen::Marking {
+                queue: root(way),
+                by: counters(way, self.out, qdisc_handle(number)),
+            },
+            By::Copies => Seen::Copies { after: root(way), before: root(way - 1) },
+            By::Apart(band) => Seen::Qdisc(counters(way, self.out, qdisc_handle(band + 1))),
+            By::Police => Seen::Incoming(counters(way, self.comes_in, INCOMING_HANDLE)),
+            By::List(flow) => Seen::List(List { router: self.router(way), flow, back: self.back }),
+        };
+        Watched {
+            info: StageInfo { direction: if self.back { "back" } else { "forward" }, ..info },
+            seen,
+            serial,
+        }
+    }
+}
+
+/// Packets on the links of `run`.
+pub(super) fn wire(run: &Resolved) -> Wire {
+    Wire { mtu: run.path.mtu, gso: run.path.gso }
+}
+
+/// The way through `elements`, behind the card of that host.
+fn direction(
+    elements: &[Element],
+    host: &Host,
+    run: &Resolved,
+) -> Result<Direction, (String, String)> {
+    let sent = vec![(Time::ZERO, card_wire(host, wire(run)))];
+    let mut direction = Direction { sent, ..Direction::default() };
+    for element in elements {
+        let told = |why: String| (element.name().to_string(), why);
+        let mut piece = piece(&element.ask(run), wire(run)).map_err(told)?;
+        piece.seed(Rng::new(run.seed, element.name()).next_u64());
+        if !matches!(piece, Piece::Qdiscs(_)) {
+            direction.arrive(None);
+        }
+        match piece {
+            Piece::Qdiscs(mut chain) => {
+                direction.arrive(Some(&mut chain));
+                let by = chain.marking.map_or(By::Root, By::Marking);
+                direction.pass(stage(element, chain.capacity, run), chain, by);
+            }
+            Piece::Copies(_) if direction.copies() => {
+                return Err(told("a copy is not copied again: one duplication on a way".into()));
+            }
+            Piece::Copies(chain) => {
+                direction.count();
+                direction.pass(stage(element, None, run), chain, By::Copies);
+            }
+            Piece::Apart(apart) => direction.part(stage(element, None, run), apart),
+            Piece::Drops(drops) => {
+                direction.lose(stage(element, None, run), behind_handshake(drops, run));
+            }
+            Piece::Police(police) => direction.police(stage(element, None, run), police),
+        }
+    }
+    direction.arrive(None);
+    Ok(direction)
+}
+
+/// The first ACK of the end that connects is of the SYN-ACK, and no ACK of the scenario's. Other ACKs of that end are of answers:
+/// in their lists the numbers are one more on genuine Linux.
+fn behind_handshake(drops: Drops, run: &Resolved) -> Drops {
+    let answers = run.flow[usize::from(drops.flow)].reply_to.is_some();
+    let later = |number: u64| number + u64::from(answers);
+    Drops { acks: drops.acks.into_iter().map(later).collect(), ..drops }
+}
+
+impl Direction {
+    /// A stage that is a qdisc on a device of its own; a list of losses may stand before it.
+    fn pass(&mut self, info: StageInfo, mut chain: Chain, by: By) {
+        let serial = chain.serial;
+        self.sent = std::mem::take(&mut chain.wires);
+        self.put(chain);
+        self.stages.push((info, self.ways.len() - 1, by, serial));
+    }
+
+    /// Packets that a link has sent are on its wire before they come to what is next.
+    fn arrive(&mut self, next: Option<&mut Chain>) {
+        if let Some(wire) = pieces::on_the_wire(&std::mem::take(&mut self.sent), next) {
+            self.put(wire);
+        }
+    }
+
+    fn put(&mut self, chain: Chain) {
+        let Chain { qdiscs, changes, .. } = chain;
+        if self.ways.last().is_none_or(|way| !is_open(way)) {
+            self.ways.push(Way::default());
+        }
+        if let Some(way) = self.ways.last_mut() {
+            (way.qdiscs, way.changes) = (qdiscs, changes);
+        }
+    }
+
+    /// Sees to it that the last qdisc counts what comes next.
+    fn count(&mut self) {
+        if self.ways.last().is_none_or(|way| way.qdiscs.is_empty()) {
+            self.put(pieces::counter());
+        }
+    }
+
+    fn copies(&self) -> bool {
+        self.stages.iter().any(|(_, _, by, _)| matches!(by, By::Copies))
+    }
+
+    /// A list of packets to lose: where they come into a router, so before its qdisc. What counts there is for
+    /// a token bucket alone.
+    fn lose(&mut self, info: StageInfo, drops: Drops) {
+        let flow = drops.flow;
+        let joins = |way: &&mut Way| {
+            is_open(way) && way.police.is_none() && way.drops.iter().all(|other| other.flow != flow)
+        };
+        match self.ways.last_mut().filter(joins) {
+            Some(way) => way.drops.push(drops),
+            None => self.ways.push(Way { drops: vec![drops], ..Way::default() }),
+        }
+        self.stages.push((info, self.ways.len() - 1, By::List(flow), None));
+    }
+
+    /// A qdisc for a flow, beside those of others where there are some and the flow has none yet.
+    fn part(&mut self, info: StageInfo, apart: Apart) {
+        let joins = |way: &Way| {
+            let of_others = way.apart.iter().all(|other| other.flow != apart.flow);
+            way.qdiscs.is_empty() && way.apart.len() < MOST_APART && of_others
+        };
+        if !self.ways.last().is_some_and(joins) {
+            self.ways.push(Way::default());
+        }
+        let number = self.ways.len() - 1;
+        let flows = &mut self.ways[number].apart;
+        flows.push(apart);
+        self.stages.push((info, number, By::Apart(flows.len() - 1), None));
+    }
+
+    /// A token bucket where packets come into a router; nothing else stands there.
+    fn police(&mut self, info: StageInfo, police: Police) {
+        self.ways.push(Way { police: Some(police), ..Way::default() });
+        self.stages.push((info, self.ways.len() - 1, By::Police, None));
+    }
+}
+
+/// Whether nothing stands yet where a way goes out.
+fn is_open(way: &Way) -> bool {
+    way.qdiscs.is_empty() && way.apart.is_empty()
+}
+
+fn stage(element: &Element, capacity: Capacity, run: &Resolved) -> StageInfo {
+    let (unit, capacity) = capacity.map_or(("segment", None), |(unit, n)| (unit, Some(n)));
+    let unit = if run.path.gso && unit == "segment" { "skb" } else { unit };
+    let (name, kind) = (element.name().into(), element.kind());
+    StageInfo { index: 0, name, kind, direction: "", unit, capacity, timed: false }
+}
