@@ -21,7 +21,9 @@ PICTURE = {
     "fullpipe-trace": {"fullpipe-sim"},
     "fullpipe-scenario": {"fullpipe-sim", "fullpipe-guest", "fullpipe-trace"},
     "fullpipe-linux": {"fullpipe-sim", "fullpipe-guest", "fullpipe-trace", "fullpipe-scenario"},
-    "fullpipe": {"fullpipe-sim", "fullpipe-guest", "fullpipe-trace", "fullpipe-scenario", "fullpipe-linux"},
+    "fullpipe-analysis": {"fullpipe-sim", "fullpipe-trace", "fullpipe-scenario"},
+    "fullpipe": {"fullpipe-sim", "fullpipe-guest", "fullpipe-trace", "fullpipe-scenario", "fullpipe-linux",
+                 "fullpipe-analysis"},
     "fullpipe-cli": {"fullpipe", "fullpipe-sim"},
     "fullpipe-py": {"fullpipe", "fullpipe-cli", "fullpipe-sim"},
 }

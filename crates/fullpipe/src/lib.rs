@@ -4,18 +4,18 @@
 //! The modules are the pipeline: [`scenario`] → [`engine`] → [`trace`] → [`analysis`] → [`report`].
 
 pub mod advice;
-pub mod analysis;
+pub use fullpipe_analysis as analysis;
 pub mod capture;
 pub use fullpipe_linux::doctor;
 pub mod engine;
 pub mod experiment;
-pub mod numbers;
+pub use fullpipe_analysis::numbers;
 pub mod parity;
 pub mod plan;
 pub mod report;
 pub use fullpipe_scenario::response;
 pub mod results;
+pub use fullpipe_analysis::sizing;
 pub use fullpipe_scenario as scenario;
-pub mod sizing;
 pub mod sweep;
 pub use fullpipe_trace as trace;

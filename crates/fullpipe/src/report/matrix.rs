@@ -95,7 +95,7 @@ fn value<'a>(point: &'a Point, axis: &str) -> Option<&'a str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::terminal::sample;
+    use crate::analysis::document::sample;
     use serde_json::json;
 
     /// Runs of two variants at two points each, and one more.

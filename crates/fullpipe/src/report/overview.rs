@@ -145,7 +145,7 @@ pub fn share(run: &Run) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::terminal::sample;
+    use crate::analysis::document::sample;
     use std::collections::BTreeMap;
 
     /// Four flows with rates of 10, 20, 30 and 80 Mb/s.

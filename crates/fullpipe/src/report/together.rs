@@ -110,7 +110,7 @@ pub fn fate(run: &Run, own: &Datagrams) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::terminal::sample;
+    use crate::analysis::document::sample;
 
     #[test]
     fn a_sum_is_over_the_time_in_which_any_flow_lived() {

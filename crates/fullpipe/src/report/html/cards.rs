@@ -274,7 +274,7 @@ fn expectation_line(expectations: &[Expectation]) -> String {
 mod tests {
     use super::Card;
     use crate::analysis::document::Run;
-    use crate::report::terminal::sample;
+    use crate::analysis::document::sample;
 
     fn card(run: &Run) -> String {
         Card { index: 0, run, graph: None, is_alone: true, is_shown: true }.html()

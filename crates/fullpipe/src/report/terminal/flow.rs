@@ -105,7 +105,7 @@ fn main_limit(interval: &Interval) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::terminal::sample::document;
+    use crate::analysis::document::sample::document;
 
     #[test]
     fn the_ends_of_intervals_have_as_many_decimals() {

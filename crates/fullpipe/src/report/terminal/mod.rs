@@ -101,6 +101,4 @@ fn run(lines: &mut Vec<String>, run: &Run, most: usize, style: Style) {
 }
 
 #[cfg(test)]
-pub(crate) mod sample;
-#[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! The whole text against golden files (`FULLPIPE_BLESS=1` rewrites them), and its promises.
 
-use super::{Detail, Style, render, render_as, sample};
+use super::{Detail, Style, render, render_as};
+use crate::analysis::document::sample;
 use crate::analysis::document::{Document, Grade, Headline, Medians, Run};
 
 /// The file's text must be `text`; it is rewritten where the environment asks for it.

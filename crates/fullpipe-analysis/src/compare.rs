@@ -1,0 +1,295 @@
+//! Two experiments beside each other: what differs in the scenarios, what in the results.
+
+use super::distance::{Distance, distance};
+use super::document::{Document, Flow, Run, Stage};
+use super::headline;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One side of a comparison.
+#[derive(Clone, Copy, Debug)]
+pub struct Side<'a> {
+    /// The results.
+    pub document: &'a Document,
+    /// Per run, in the document's order, its complete scenario by dotted key, see [`flatten`].
+    pub settings: &'a [BTreeMap<String, String>],
+}
+
+/// What differs between two experiments.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The answer in one line: which one is faster, and the headlines of both.
+    pub headline: String,
+    /// Pairs of runs, in the order of the first experiment.
+    pub runs: Vec<Pair>,
+    /// Runs that only the first has.
+    pub only_a: Vec<String>,
+    /// Runs that only the second has.
+    pub only_b: Vec<String>,
+}
+
+/// Two runs of one name; the only run of each experiment is a pair whatever the names.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Pair {
+    /// Name of the first run.
+    pub a: String,
+    /// Name of the second run.
+    pub b: String,
+    /// Keys of the scenario whose values differ.
+    pub scenario: Vec<Setting>,
+    /// Flows of both runs, by name.
+    pub flows: Vec<FlowPair>,
+    /// Flows that only one of the runs has.
+    pub unpaired_flows: Vec<String>,
+    /// Stages of one name of which at least one dropped something.
+    pub drops: Vec<Change>,
+    /// Stages of one name of which at least one marked something (ECN); absent where none did.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub marks: Vec<Change>,
+}
+
+/// A key of the scenario with both values; none where the key is absent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Setting {
+    /// Dotted key.
+    pub key: String,
+    /// Value of the first run.
+    pub a: Option<String>,
+    /// Value of the second run.
+    pub b: Option<String>,
+}
+
+/// Two flows of one name.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FlowPair {
+    /// Their name.
+    pub name: String,
+    /// Their metrics, named as in the document.
+    pub metrics: Vec<Change>,
+    /// Shares of the limits that at least one of them has.
+    pub limits: Vec<Change>,
+    /// How far they are apart in time.
+    pub distance: Distance,
+}
+
+impl FlowPair {
+    /// Both plateaus, Mb/s, where they are so far apart that the times to reach them, which differ, do not compare.
+    pub fn unlike_plateaus(&self) -> Option<(f64, f64)> {
+        let named = |name: &str| self.metrics.iter().find(|change| change.name == name);
+        let (plateau, time) = (named("plateau_mbit")?, named(TIME_TO_PLATEAU)?);
+        if time.same() {
+            return None;
+        }
+        plateau.a.zip(plateau.b).filter(|(a, b)| !rates_alike(*a, *b))
+    }
+}
+
+/// A number on both sides; none where there is no value.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Change {
+    /// What it is.
+    pub name: String,
+    /// Value of the first run.
+    pub a: Option<f64>,
+    /// Value of the second run.
+    pub b: Option<f64>,
+    /// `b / a - 1`; none where there is no value, `a` is 0, or the two do not compare: times to 90 % of plateaus that
+    /// are not alike.
+    pub relative: Option<f64>,
+}
+
+impl Change {
+    fn new(name: &str, a: Option<f64>, b: Option<f64>) -> Change {
+        let relative = match (a, b) {
+            (Some(a), Some(b)) if a != 0.0 => Some(b / a - 1.0),
+            _ => None,
+        };
+        Change { name: name.into(), a, b, relative }
+    }
+
+    /// Drops the difference of values that do not compare.
+    fn without_difference(self) -> Change {
+        Change { relative: None, ..self }
+    }
+
+    /// Whether both sides are equal.
+    pub fn same(&self) -> bool {
+        self.a == self.b
+    }
+}
+
+/// Largest difference of two rates that count as alike, as a share of the higher one.
+const ALIKE: f64 = 0.1;
+
+/// Whether two rates are so near each other that the times that flows need to reach them compare: a flow that reaches a
+/// tenth of the rate sooner is not the better one.
+#[must_use]
+pub fn rates_alike(a: f64, b: f64) -> bool {
+    (a - b).abs() <= ALIKE * a.max(b)
+}
+
+/// Compares two experiments.
+pub fn compare(a: &Side, b: &Side) -> Comparison {
+    let pairs = pairs(a.document, b.document);
+    let left_over = |document: &Document, used: &BTreeSet<usize>| {
+        let runs = document.runs.iter().enumerate().filter(|(i, _)| !used.contains(i));
+        runs.map(|(_, run)| run.variant.clone()).collect()
+    };
+    let headlines = [a, b].map(|side| side.document.headline.as_ref());
+    Comparison {
+        headline: headline::compared(headlines),
+        runs: pairs.iter().map(|(i, j)| pair(a, *i, b, *j)).collect(),
+        only_a: left_over(a.document, &pairs.iter().map(|(i, _)| *i).collect()),
+        only_b: left_over(b.document, &pairs.iter().map(|(_, j)| *j).collect()),
+    }
+}
+
+/// Indices of runs that belong together.
+fn pairs(a: &Document, b: &Document) -> Vec<(usize, usize)> {
+    if let ([_], [_]) = (a.runs.as_slice(), b.runs.as_slice()) {
+        return vec![(0, 0)];
+    }
+    let partner = |(i, run): (usize, &Run)| {
+        let j = b.runs.iter().position(|other| other.variant == run.variant)?;
+        Some((i, j))
+    };
+    a.runs.iter().enumerate().filter_map(partner).collect()
+}
+
+fn pair(a: &Side, i: usize, b: &Side, j: usize) -> Pair {
+    let empty = BTreeMap::new();
+    let settings_a = a.settings.get(i).unwrap_or(&empty);
+    let settings_b = b.settings.get(j).unwrap_or(&empty);
+    let scenario = settings(settings_a, settings_b);
+    Pair { scenario, ..of_one_scenario(&a.document.runs[i], &b.document.runs[j]) }
+}
+
+/// Two runs of one scenario beside each other.
+pub fn of_one_scenario(run_a: &Run, run_b: &Run) -> Pair {
+    let flow = |name: &str, run: &'_ Run| run.flows.iter().position(|flow| flow.name == name);
+    let (mut flows, mut unpaired) = (Vec::new(), Vec::new());
+    for in_a in &run_a.flows {
+        match flow(&in_a.name, run_b) {
+            Some(at) => flows.push(flow_pair(in_a, &run_b.flows[at])),
+            None => unpaired.push(in_a.name.clone()),
+        }
+    }
+    let only_b = run_b.flows.iter().filter(|f| flow(&f.name, run_a).is_none());
+    unpaired.extend(only_b.map(|flow| flow.name.clone()));
+    Pair {
+        a: run_a.variant.clone(),
+        b: run_b.variant.clone(),
+        scenario: Vec::new(),
+        flows,
+        unpaired_flows: unpaired,
+        drops: counted(&run_a.stages, &run_b.stages, |stage| stage.dropped),
+        marks: counted(&run_a.stages, &run_b.stages, |stage| stage.marked),
+    }
+}
+
+/// Settings that differ, by their key, with both values.
+pub fn settings(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> Vec<Setting> {
+    let keys: BTreeSet<&String> = a.keys().chain(b.keys()).collect();
+    let differing = keys.into_iter().filter(|key| a.get(*key) != b.get(*key));
+    differing
+        .map(|key| Setting { key: key.clone(), a: a.get(key).cloned(), b: b.get(key).cloned() })
+        .collect()
+}
+
+fn flow_pair(a: &Flow, b: &Flow) -> FlowPair {
+    let names: BTreeSet<&String> = a.limits.keys().chain(b.limits.keys()).collect();
+    let share = |flow: &Flow, name: &String| flow.limits.get(name).copied().unwrap_or(0.0);
+    let occurs = |name: &&String| share(a, name) > 0.0 || share(b, name) > 0.0;
+    let limit = |name: &String| Change::new(name, Some(share(a, name)), Some(share(b, name)));
+    FlowPair {
+        name: a.name.clone(),
+        metrics: metric_changes(a, b),
+        limits: names.into_iter().filter(occurs).map(limit).collect(),
+        distance: distance(a, b),
+    }
+}
+
+fn metric_changes(a: &Flow, b: &Flow) -> Vec<Change> {
+    let plateaus = a.plateau_mbit.zip(b.plateau_mbit);
+    let comparable = plateaus.is_none_or(|(a, b)| rates_alike(a, b));
+
+    let both = metrics(a).into_iter().zip(metrics(b));
+    let changes = both.map(|((name, a), (_, b))| match name {
+        TIME_TO_PLATEAU if !comparable => Change::new(name, a, b).without_difference(),
+        _ => Change::new(name, a, b),
+    });
+    changes.collect()
+}
+
+/// Name of the metric whose values compare only where the plateaus are alike.
+const TIME_TO_PLATEAU: &str = "time_to_plateau_s";
+
+fn metrics(flow: &Flow) -> [(&'static str, Option<f64>); 6] {
+    [
+        ("bytes", Some(flow.bytes as f64)),
+        ("mean_mbit", Some(flow.mean_mbit)),
+        ("plateau_mbit", flow.plateau_mbit),
+        (TIME_TO_PLATEAU, flow.time_to_plateau_s),
+        ("retransmitted_segments", Some(flow.retransmitted_segments as f64)),
+        ("completion_s", flow.completion_s),
+    ]
+}
+
+/// What stages have counted, by name, where one of them has.
+fn counted(a: &[Stage], b: &[Stage], count: fn(&Stage) -> u64) -> Vec<Change> {
+    let mut names: Vec<&String> = Vec::new();
+    for stage in a.iter().chain(b) {
+        if count(stage) > 0 && !names.contains(&&stage.name) {
+            names.push(&stage.name);
+        }
+    }
+    let of = |stages: &[Stage], name: &String| {
+        stages.iter().find(|stage| stage.name == *name).map(|stage| count(stage) as f64)
+    };
+    names.into_iter().map(|name| Change::new(name, of(a, name), of(b, name))).collect()
+}
+
+/// The values of a TOML document by dotted key, as they would be written; entries of arrays of
+/// tables are named by their `name`, or counted from 0.
+///
+/// # Errors
+/// It is not TOML; the error says where.
+pub fn flatten(toml: &str) -> Result<BTreeMap<String, String>, String> {
+    let document: toml_edit::DocumentMut = toml.parse().map_err(|e| format!("{e}"))?;
+    let mut flat = BTreeMap::new();
+    flatten_table(document.as_table(), "", &mut flat);
+    Ok(flat)
+}
+
+fn flatten_table(
+    table: &dyn toml_edit::TableLike,
+    prefix: &str,
+    flat: &mut BTreeMap<String, String>,
+) {
+    for (key, item) in table.iter() {
+        let key = format!("{prefix}{key}");
+        if let Some(tables) = item.as_array_of_tables() {
+            for (number, table) in tables.iter().enumerate() {
+                flatten_table(table, &format!("{key}.{}.", entry(table, number)), flat);
+            }
+        } else if let Some(array) = item.as_array().filter(|array| holds_tables(array)) {
+            for (number, table) in array.iter().filter_map(|v| v.as_inline_table()).enumerate() {
+                flatten_table(table, &format!("{key}.{}.", entry(table, number)), flat);
+            }
+        } else if let Some(table) = item.as_table_like() {
+            flatten_table(table, &format!("{key}."), flat);
+        } else if let Some(value) = item.as_value() {
+            flat.insert(key, value.clone().decorated("", "").to_string());
+        }
+    }
+}
+
+fn holds_tables(array: &toml_edit::Array) -> bool {
+    !array.is_empty() && array.iter().all(toml_edit::Value::is_inline_table)
+}
+
+fn entry(table: &dyn toml_edit::TableLike, number: usize) -> String {
+    let name = table.get("name").and_then(|name| name.as_str());
+    name.map_or_else(|| number.to_string(), str::to_string)
+}

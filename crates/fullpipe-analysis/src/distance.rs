@@ -1,0 +1,277 @@
+//! How far two runs of one flow are apart, and where they part.
+//!
+//! The *relative difference* of two values is `|a - b| / max(a, b)`: 0 where both are equal, 1 where one
+//! of them is 0.
+
+use super::document::{Flow, Moment, Series};
+use super::losses::{Losses, losses};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Two runs have parted where their cwnd differs by more than this share, and by more packets than that, at two buckets in
+/// a row: one alone is the same step of cwnd a moment earlier or later.
+const PARTED: (f64, f64) = (0.1, 2.0);
+/// What happened at a parting is looked for so many round trips before it.
+const ROUND_TRIPS: f64 = 2.0;
+/// Most moments that are told of one side of a parting, the last ones.
+const MOST_MOMENTS: usize = 8;
+/// Times closer than this are one, s.
+const SAME_TIME: f64 = 1e-6;
+
+/// The distance of two runs of a flow.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Distance {
+    /// Of the throughput in the report's intervals that both have.
+    pub throughput: Option<Apart>,
+    /// Of the segments retransmitted in these intervals.
+    pub retransmitted: Option<Apart>,
+    /// Of cwnd at equal times: the ends of the series' buckets.
+    pub cwnd: Option<Apart>,
+    /// Of the segments retransmitted in the whole run.
+    pub retransmissions: Difference,
+    /// Of the seconds from connect() until the receiver had read everything; null where a run ended before.
+    pub completion_s: Option<Difference>,
+    /// The intervals that both have.
+    pub intervals: Vec<IntervalPair>,
+    /// The moments of both runs are known before this time only, seconds since the flow's interval clock started: one
+    /// has more than are kept. Episodes of loss are those before it. Absent where all moments are known.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub known_until_s: Option<f64>,
+    /// Episodes of loss, paired by order.
+    pub losses: Losses,
+    /// The first moment at which cwnd differs by more than a tenth and by more than two packets, and does so a bucket later, too.
+    pub diverged: Option<Parting>,
+}
+
+/// Relative differences (0 to 1) of a row of values.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Apart {
+    /// Pairs of values.
+    pub pairs: usize,
+    /// Median.
+    pub median: f64,
+    /// Largest.
+    pub worst: f64,
+    /// Where that is: end of its interval or bucket, seconds since the flow's interval clock started.
+    pub worst_at_s: f64,
+}
+
+/// A value of both runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Difference {
+    /// That of the first run.
+    pub a: f64,
+    /// That of the second run.
+    pub b: f64,
+    /// Their relative difference, 0 to 1.
+    pub relative: f64,
+}
+
+impl Difference {
+    fn new(a: f64, b: f64) -> Difference {
+        Difference { a, b, relative: relative(a, b) }
+    }
+}
+
+/// An interval that both runs have; pairs are the first run's value and the second one's.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct IntervalPair {
+    /// Its end, seconds since the flow's interval clock started.
+    pub end_s: f64,
+    /// Mb/s of payload.
+    pub throughput_mbit: [f64; 2],
+    /// Segments retransmitted in it.
+    pub retransmitted_segments: [u64; 2],
+    /// cwnd at its end, packets.
+    pub cwnd: [u32; 2],
+}
+
+/// Where two runs part.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Parting {
+    /// Seconds since the flow's interval clock started.
+    pub at_s: f64,
+    /// The first run then.
+    pub a: State,
+    /// The second one.
+    pub b: State,
+    /// From here on the moments of both sides are told: two smoothed round trips and a bucket earlier.
+    pub from_s: f64,
+    /// What happened to the first run since then, the last eight moments.
+    pub events_a: Vec<Moment>,
+    /// What happened to the second run.
+    pub events_b: Vec<Moment>,
+}
+
+/// A flow at one moment.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct State {
+    /// Packets.
+    pub cwnd: u32,
+    /// Packets; null is infinite.
+    pub ssthresh: Option<u32>,
+    /// Packets.
+    pub in_flight: u32,
+    /// us; null before the first measurement.
+    pub srtt_us: Option<u32>,
+    /// Packets in the bottleneck's queue.
+    pub queue: u64,
+}
+
+impl State {
+    fn at(series: &Series, index: usize) -> Option<State> {
+        Some(State {
+            cwnd: *series.cwnd.get(index)?,
+            ssthresh: *series.ssthresh.get(index)?,
+            in_flight: *series.in_flight.get(index)?,
+            srtt_us: *series.srtt_us.get(index)?,
+            queue: *series.queue.get(index)?,
+        })
+    }
+}
+
+/// The distance between `a` and `b`.
+pub fn distance(a: &Flow, b: &Flow) -> Distance {
+    let intervals = intervals(a, b);
+    let values = |value: fn(&IntervalPair) -> [f64; 2]| {
+        intervals.iter().map(|pair| (pair.end_s, value(pair)[0], value(pair)[1])).collect()
+    };
+    let common = common(&a.series, &b.series);
+    let cwnd =
+        |series: &Series, index: usize| series.cwnd.get(index).copied().map_or(0.0, f64::from);
+    let windows = common.iter().map(|&(at, i, j)| (at, cwnd(&a.series, i), cwnd(&b.series, j)));
+    let windows: Vec<_> = windows.collect();
+    let far = |(_, a, b): &(f64, f64, f64)| relative(*a, *b) > PARTED.0 && (a - b).abs() > PARTED.1;
+    let lasting = windows.windows(2).position(|pair| pair.iter().all(far));
+    let diverged = lasting.and_then(|first| parting(a, b, common[first]));
+    let resent = |flow: &Flow| flow.retransmitted_segments as f64;
+    let known_until_s = known_until(a).into_iter().chain(known_until(b)).reduce(f64::min);
+    Distance {
+        throughput: apart(values(|pair| pair.throughput_mbit)),
+        retransmitted: apart(values(|pair| pair.retransmitted_segments.map(|n| n as f64))),
+        cwnd: apart(windows),
+        retransmissions: Difference::new(resent(a), resent(b)),
+        completion_s: a.completion_s.zip(b.completion_s).map(|(a, b)| Difference::new(a, b)),
+        losses: losses(a, b, known_until_s),
+        known_until_s,
+        intervals,
+        diverged,
+    }
+}
+
+/// The time of the last moment that is kept of a flow, where others are left out: some of them may be of the same time.
+fn known_until(flow: &Flow) -> Option<f64> {
+    flow.moments.last().filter(|_| flow.moments_left_out > 0).map(|moment| moment.at_s)
+}
+
+fn intervals(a: &Flow, b: &Flow) -> Vec<IntervalPair> {
+    let same = |x: f64, y: f64| (x - y).abs() < SAME_TIME;
+    let pairs = a.intervals.iter().filter_map(|a| {
+        let b =
+            b.intervals.iter().find(|b| same(a.start_s, b.start_s) && same(a.end_s, b.end_s))?;
+        Some(IntervalPair {
+            end_s: a.end_s,
+            throughput_mbit: [a.throughput_mbit, b.throughput_mbit],
+            retransmitted_segments: [a.retransmitted_segments, b.retransmitted_segments],
+            cwnd: [a.cwnd, b.cwnd],
+        })
+    });
+    pairs.collect()
+}
+
+/// The parting at a common bucket, with what happened there.
+fn parting(a: &Flow, b: &Flow, (at_s, i, j): (f64, usize, usize)) -> Option<Parting> {
+    let states = (State::at(&a.series, i)?, State::at(&b.series, j)?);
+    let srtt_us = states.0.srtt_us.max(states.1.srtt_us).unwrap_or(0);
+    let bucket = a.series.bucket_s.max(b.series.bucket_s);
+    let from_s = at_s - bucket - ROUND_TRIPS * f64::from(srtt_us) / 1e6;
+    let happened = |flow: &Flow| {
+        let inside = |m: &&Moment| m.at_s >= from_s && m.at_s < at_s + SAME_TIME;
+        let all: Vec<Moment> = flow.moments.iter().filter(inside).copied().collect();
+        all[all.len().saturating_sub(MOST_MOMENTS)..].to_vec()
+    };
+    let (events_a, events_b) = (happened(a), happened(b));
+    Some(Parting { at_s, a: states.0, b: states.1, from_s, events_a, events_b })
+}
+
+/// Ends of buckets that both series have, and their places.
+fn common(a: &Series, b: &Series) -> Vec<(f64, usize, usize)> {
+    let mut j = 0;
+    let mut common = Vec::new();
+    for (i, at) in a.end_s.iter().enumerate() {
+        while b.end_s.get(j).is_some_and(|end| *end < at - SAME_TIME) {
+            j += 1;
+        }
+        if b.end_s.get(j).is_some_and(|end| *end < at + SAME_TIME) {
+            common.push((*at, i, j));
+        }
+    }
+    common
+}
+
+/// The relative difference of two values that are not negative, 0 to 1.
+pub fn relative(a: f64, b: f64) -> f64 {
+    let larger = a.max(b);
+    if larger > 0.0 { (a - b).abs() / larger } else { 0.0 }
+}
+
+/// The relative differences of pairs of values that are not negative, each with its time; none without pairs.
+pub fn apart(values: Vec<(f64, f64, f64)>) -> Option<Apart> {
+    let mut differences: Vec<(f64, f64)> =
+        values.into_iter().map(|(at, a, b)| (relative(a, b), at)).collect();
+    differences.sort_by(|x, y| x.0.total_cmp(&y.0));
+    let median = differences.get(differences.len() / 2)?.0;
+    // The first of equal ones.
+    let worst = differences.last()?.0;
+    let worst_at_s =
+        differences.iter().filter(|d| d.0 == worst).map(|d| d.1).fold(f64::MAX, f64::min);
+    Some(Apart { pairs: differences.len(), median, worst, worst_at_s })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Happened;
+
+    #[test]
+    fn differences_are_relative_to_the_larger_value() {
+        let values = vec![
+            (1.0, 10.0, 10.0),
+            (2.0, 10.0, 9.0),
+            (3.0, 0.0, 0.0),
+            (4.0, 4.0, 8.0),
+            (5.0, 2.0, 1.0),
+        ];
+        let expected = Apart { pairs: 5, median: 0.1, worst: 0.5, worst_at_s: 4.0 };
+        assert_eq!(apart(values), Some(expected));
+        assert_eq!(apart(Vec::new()), None);
+    }
+
+    #[test]
+    fn moments_are_known_until_the_first_run_has_no_more_of_them() {
+        let flow = |times: &[f64], moments_left_out: u64| {
+            let moment =
+                |at_s: &f64| Moment { at_s: *at_s, what: Happened::Retransmitted, value: 1 };
+            Flow {
+                moments: times.iter().map(moment).collect(),
+                moments_left_out,
+                ..Flow::default()
+            }
+        };
+        let whole = flow(&[1.0, 2.0, 3.0, 4.0], 0);
+        let distance = |a: &Flow, b: &Flow| {
+            let distance = distance(a, b);
+            (distance.known_until_s, distance.losses.a, distance.losses.b)
+        };
+        assert_eq!(distance(&whole, &whole), (None, 4, 4));
+        assert_eq!(distance(&whole, &flow(&[1.0, 2.0, 3.0], 7)), (Some(3.0), 2, 2));
+        assert_eq!(distance(&flow(&[1.0, 2.0], 1), &flow(&[1.0, 3.0], 1)), (Some(2.0), 1, 1));
+    }
+
+    #[test]
+    fn only_equal_times_are_compared() {
+        let series = |ends: &[f64]| Series { end_s: ends.to_vec(), ..Series::default() };
+        let found = common(&series(&[0.1, 0.2, 0.3]), &series(&[0.15, 0.2, 0.25, 0.3, 0.35]));
+        assert_eq!(found, [(0.2, 1, 1), (0.3, 2, 3)]);
+    }
+}

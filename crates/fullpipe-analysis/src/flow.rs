@@ -1,0 +1,109 @@
+//! The facts of one flow.
+
+use super::acks::dropped_acks;
+use super::document::{Aborted, CpuShares, Flow, Interval, Medians};
+use super::intervals::{full_rates, intervals};
+use super::limits::Attribution;
+use super::lookup::{Life, Lives, Traces, mbit, since_clock};
+use super::moments::moments;
+use super::plateau::{REACHED, plateau};
+use super::reductions::reductions;
+use super::rounds::rounds;
+use super::series::series;
+use super::settled::settled;
+use super::slow_start::{Link, slow_start};
+use super::{FlowMeta, RunMeta, WayMeta};
+use fullpipe_scenario::ENDS;
+use fullpipe_sim::config::Direction;
+use fullpipe_sim::trace::FlowSample;
+use fullpipe_sim::units::Time;
+
+/// The facts of the flow of that index.
+pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flow {
+    let (about, trace, life) = (&meta.flows[index], &traces.flows[index], &lives.flows[index]);
+    let attribution =
+        Attribution::new(trace, &traces.passed(meta, lives, index), meta.is_of_mount(index));
+    let queue = traces.queue(about.direction);
+    let rate = meta.way(about.direction).rate;
+    let link = queue.zip(rate).map(|(queue, rate)| Link { queue, rate });
+    let intervals = intervals(meta, trace, life, &attribution, queue);
+    let plateau = plateau(&full_rates(meta, &intervals));
+    let last = trace.last();
+    // The life ends between two samples; the later one closes it.
+    let end = trace.count(Time(life.end.as_ns().saturating_sub(1))) + 1;
+    let within = (trace.count(life.start), end);
+    let (moments, moments_left_out) = moments(trace, life);
+    Flow {
+        name: about.name.clone(),
+        backward: about.direction == Direction::Backward,
+        from: Some(about.hosts[0].clone()).filter(|name| !ENDS.contains(&&name[..])),
+        congestion: about.congestion.clone(),
+        kernel: about.kernel.clone(),
+        clock_start_s: life.clock.as_secs_f64(),
+        series: series(meta, trace, life, &attribution, queue),
+        limits: attribution.named(within.0, within.1),
+        reductions: reductions(about, traces, (trace, &attribution), within),
+        acks_dropped: dropped_acks(meta, about, traces),
+        bytes: last.bytes_delivered,
+        retransmitted_segments: last.segments_retransmitted,
+        mean_mbit: mbit(last.bytes_delivered, life.end.saturating_sub(life.start)),
+        settled: Some(settled(trace, life)),
+        plateau_mbit: plateau.map(|plateau| plateau.rate),
+        time_to_plateau_s: plateau.map(|plateau| intervals[plateau.first].end_s),
+        time_to_full_rate_s: time_to_full_rate(meta.way(about.direction), &intervals),
+        slow_start: slow_start(trace, life, link),
+        slow_start_rounds: rounds(trace, life, meta.sample),
+        medians: medians(&trace.samples[within.0.min(within.1)..within.1.min(trace.samples.len())]),
+        completion_s: life.complete.then(|| life.end.saturating_sub(life.start).as_secs_f64()),
+        aborted: life.aborted.map(|errno| Aborted { at_s: since_clock(life, life.end), errno }),
+        cpu: cpu(about, traces, life),
+        intervals,
+        moments,
+        moments_left_out,
+    }
+}
+
+/// Medians over the samples from the first RTT on.
+fn medians(samples: &[&FlowSample]) -> Option<Medians> {
+    let measured: Vec<&FlowSample> =
+        samples.iter().copied().filter(|sample| sample.srtt_us > 0).collect();
+    let median = |of: fn(&FlowSample) -> u32| {
+        let mut values: Vec<u32> = measured.iter().map(|sample| of(sample)).collect();
+        values.sort_unstable();
+        values.get(values.len().saturating_sub(1) / 2).copied()
+    };
+    Some(Medians {
+        cwnd: median(|sample| sample.cwnd)?,
+        in_flight: median(|sample| sample.in_flight)?,
+        srtt_us: median(|sample| sample.srtt_us)?,
+    })
+}
+
+/// What the CPUs of a flow's hosts worked from its interval clock's start to its end, by samples.
+fn cpu(about: &FlowMeta, traces: &Traces, life: &Life) -> Option<CpuShares> {
+    let elapsed = life.end.saturating_sub(life.clock).as_ns();
+    let worked = |host: &String| {
+        let samples = &traces.stage(&format!("{host}.cpu"))?.samples;
+        let busy = |time: Time| {
+            let before = samples.partition_point(|sample| sample.time <= time);
+            before.checked_sub(1).map_or(0, |last| samples[last].busy_ns)
+        };
+        Some((busy(life.end) - busy(life.clock)) as f64)
+    };
+    let [sender, receiver] = about.hosts.each_ref().map(worked);
+    let (sender, receiver) = (sender?, receiver?);
+    let works = elapsed > 0 && sender + receiver > 0.0;
+    let share = |worked: f64| (worked / elapsed as f64).min(1.0);
+    works.then(|| CpuShares { sender: share(sender), receiver: share(receiver) })
+}
+
+/// Intervals that have to be full in a row: what was held back by a lost segment comes in one or two.
+const LASTING: usize = 3;
+
+/// Until the end of the first of [`LASTING`] intervals that delivered [`REACHED`] of what the path can carry.
+fn time_to_full_rate(way: &WayMeta, intervals: &[Interval]) -> Option<f64> {
+    let full = REACHED * way.capacity_mbit?;
+    let mut runs = intervals.windows(LASTING);
+    let first = runs.find(|run| run.iter().all(|interval| interval.throughput_mbit >= full))?;
+    Some(first[0].end_s)
+}

@@ -1,0 +1,189 @@
+//! What the analysis has to know, taken from a scenario's plan.
+
+use super::lookup::card;
+use super::{DatagramsMeta, Figures, FlowMeta, Made, NfsMeta, RunMeta, WayMeta, settings};
+use fullpipe_scenario::profile::{self, is_unvalidated};
+use fullpipe_scenario::{
+    DatagramKind, Datagrams, Element, MAX_PACING_RATE, Nfs, NfsOperation, NfsVersion, Plan,
+    QdiscKind, Resolved, Scenario, Station,
+};
+use fullpipe_sim::config::{Direction, QueueLimit};
+use fullpipe_sim::units::{Framing, Rate};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+impl RunMeta {
+    /// Describes the run of a plan that an engine has made.
+    pub fn from_plan(scenario: &Scenario, plan: &Plan, made: Made) -> RunMeta {
+        let run = &plan.resolved;
+        RunMeta {
+            variant: plan.name(),
+            set: plan.set.clone(),
+            unvalidated: unvalidated(run, made.kernel.is_some()),
+            flows: flows(run, made.kernel.as_deref()),
+            datagrams: run.datagrams.iter().map(datagrams).collect(),
+            nfs: run.mounts().map(nfs).collect(),
+            chosen_qdiscs: chosen_qdiscs(run),
+            tuned: tuned(run),
+            engine: made.engine,
+            substituted: made.substituted,
+            notes: fullpipe_scenario::notes::of_run(run),
+            places: settings::places(run),
+            partial: made.partial,
+            mss: run.mss(),
+            interval: run.report.interval,
+            first_interval: run.report.first_interval,
+            clock_offset: run.report.clock_offset,
+            sample: run.report.sample,
+            bin: run.bin(),
+            ways: [
+                way(run, &run.path.forward, Direction::Forward),
+                way(run, &run.path.back, Direction::Backward),
+            ],
+            published: figures(scenario, plan),
+            expectations: plan.expectations.clone(),
+        }
+    }
+}
+
+/// Kernels whose profile nothing judges; `genuine`: a kernel ran, not a profile.
+fn unvalidated(run: &Resolved, genuine: bool) -> Vec<String> {
+    let kernels = run.stations().into_iter().map(|station| station.host.kernel.clone());
+    let mut kernels: Vec<String> = kernels.filter(|own| !genuine && is_unvalidated(own)).collect();
+    kernels.dedup();
+    kernels
+}
+
+/// Qdiscs of hosts that send data which differ from what their kernels would have.
+fn chosen_qdiscs(run: &Resolved) -> Vec<String> {
+    let senders: Vec<_> = run.flow.iter().map(|flow| run.hosts_of(flow)[0].name).collect();
+    let hosts = run.stations().into_iter().filter(|station| senders.contains(&station.name));
+    let chosen = hosts.filter(|Station { host, .. }| {
+        let of_kernel = profile::kernel(&host.kernel).map(|kernel| kernel.qdisc_limit);
+        let limit = of_kernel.map(QueueLimit::Packets);
+        host.qdisc.kind != QdiscKind::PfifoFast || Some(host.qdisc.limit) != limit
+    });
+    chosen.map(|station| format!("{}.qdisc", station.name)).collect()
+}
+
+/// The buffers that the kernel tunes, up to the maximum of tcp_wmem or tcp_rmem each; what a flow has asked for is doubled
+/// (Linux `sock_setsockopt`).
+fn tuned(run: &Resolved) -> BTreeMap<String, u64> {
+    let (mut bounds, mut are_tuned) = (BTreeMap::new(), BTreeSet::new());
+    for flow in &run.flow {
+        let [from, to] = run.hosts_of(flow);
+        let [send, receive] = [&from.host.sysctl.modelled, &to.host.sysctl.modelled];
+        let buffers = [
+            (format!("{}.send_buffer", from.name), flow.sndbuf, send.wmem_max, send.tcp_wmem[2]),
+            (
+                format!("{}.receive_buffer", to.name),
+                flow.rcvbuf,
+                receive.rmem_max,
+                receive.tcp_rmem[2],
+            ),
+        ];
+        for (stage, asked, most, tuned) in buffers {
+            *bounds.entry(stage.clone()).or_default() +=
+                asked.map_or(tuned, |bytes| 2 * bytes.min(most));
+            if asked.is_none() {
+                are_tuned.insert(stage);
+            }
+        }
+    }
+    bounds.retain(|stage, _| are_tuned.contains(stage));
+    bounds
+}
+
+fn nfs((own, connections): (&Nfs, Range<usize>)) -> NfsMeta {
+    NfsMeta {
+        name: own.name.clone(),
+        version: match own.version {
+            NfsVersion::V3 => "3",
+            NfsVersion::V4_2 => "4.2",
+        },
+        host: own.host().into(),
+        reads: own.operation == NfsOperation::Read,
+        bytes: own.bytes(),
+        connection: connections.start,
+    }
+}
+
+fn datagrams(own: &Datagrams) -> DatagramsMeta {
+    DatagramsMeta {
+        name: own.name.clone(),
+        echo: own.kind == DatagramKind::Ping,
+        backward: own.direction == Direction::Backward,
+        size: own.size,
+        start: own.start,
+        lasts: own.end() - own.start,
+        rate: own.rate.map(|rate| rate.0),
+    }
+}
+
+fn flows(run: &Resolved, genuine: Option<&str>) -> Vec<FlowMeta> {
+    let flow = |flow: &fullpipe_scenario::Flow| FlowMeta {
+        name: flow.name.clone(),
+        congestion: flow.congestion.name.clone(),
+        direction: flow.direction,
+        hosts: run.hosts_of(flow).map(|station| station.name.into()),
+        kernel: genuine.unwrap_or(&run.hosts_of(flow)[0].host.kernel).into(),
+        start: flow.start,
+        stop: flow.duration.map(|duration| flow.start + duration),
+        base_rtt: Some(run.round_trip(flow)),
+        shaper: shaper(flow, run.hosts_of(flow)[0]),
+        settings: settings::flow(run, flow),
+    };
+    run.flow.iter().map(flow).collect()
+}
+
+/// The sender's fq where it has a rate to hold the flow to: its own (`maxrate`) or the socket's (SO_MAX_PACING_RATE).
+fn shaper(flow: &fullpipe_scenario::Flow, from: Station) -> Option<String> {
+    let qdisc = &from.host.qdisc;
+    let asked = qdisc.maxrate.is_some() || flow.sockopt.contains_key(MAX_PACING_RATE);
+    (qdisc.kind == QdiscKind::Fq && asked).then(|| format!("{}.qdisc", from.name))
+}
+
+/// The slowest links of a way, in the packets' order, and the card of the host in front of it, which with a genuine
+/// kernel is part of its qdisc; what the way carries in full segments. A card that is slower than all links is the
+/// bottleneck, before which packets wait in its ring and in the qdisc; no rate is told then, as neither of them holds
+/// all that waits.
+fn way(run: &Resolved, elements: &[Element], direction: Direction) -> WayMeta {
+    let (host, nic_rate) = match direction {
+        Direction::Forward => ("sender", run.hosts.sender.nic_rate),
+        Direction::Backward => ("receiver", run.hosts.receiver.nic_rate),
+    };
+    let beside = run.stations().into_iter().filter(|station| station.direction == direction);
+    let cards: Vec<String> = beside.flat_map(|station| card(station.name)).collect();
+    let rated = |e: &Element| Some((e.rate()?.0, e.name().to_string()));
+    let links: Vec<_> = elements.iter().filter_map(rated).collect();
+    let slowest = links.iter().map(|(rate, _)| *rate).min();
+    let slow = links.into_iter().filter(|(rate, _)| Some(*rate) == slowest);
+    let slow: Vec<String> = slow.map(|(_, name)| name).collect();
+    let payload = |(rate, framing): (Rate, Framing)| {
+        let on_the_wire = f64::from(run.path.mtu + framing.overhead());
+        rate.0 as f64 / 1e6 * f64::from(run.mss()) / on_the_wire
+    };
+    let constant =
+        |e: &&Element| matches!(e, Element::Link(_)) && e.rate().map(|(rate, _)| rate) == slowest;
+    let is_card = slowest.is_none_or(|rate| nic_rate < rate);
+    let of_card = Some((nic_rate, Framing::EthernetWire)).filter(|_| is_card && slowest.is_some());
+    let rates = elements.iter().filter_map(Element::rate).chain(of_card);
+    WayMeta {
+        rate: elements.iter().find(constant).and(slowest).filter(|_| !is_card).map(|rate| rate.0),
+        queues: if is_card { card(host).to_vec() } else { slow.iter().take(1).cloned().collect() },
+        bottlenecks: slow.into_iter().chain(cards).collect(),
+        capacity_mbit: rates.map(payload).min_by(f64::total_cmp),
+        allowed: settings::allowed(run, direction),
+    }
+}
+
+fn figures(scenario: &Scenario, plan: &Plan) -> Option<Figures> {
+    let data = scenario.published.as_ref()?;
+    let run = data.run(plan.published_run.as_deref()?)?;
+    let hosts = &plan.resolved.hosts;
+    Some(Figures {
+        source: data.source.clone(),
+        run: run.clone(),
+        calibrated: hosts.sender.cpu.calibrated || hosts.receiver.cpu.calibrated,
+    })
+}

@@ -1,0 +1,294 @@
+//! The answer of a run in one line: rate, share of the path, what is in the way, and what to do.
+//!
+//! Facts come from the trace and its document, settings from [`RunMeta`]. `causes` ranks what stops the flows. A file for
+//! each group of limits turns the first cause into words: `buffers`, `drops`, `growth`, `host`, `calls`. `judged` compares
+//! with expectations and published rows, `together` makes one line of several runs.
+
+mod buffers;
+mod calls;
+mod causes;
+mod datagrams;
+mod drops;
+mod explained;
+mod full;
+mod growth;
+mod host;
+mod judged;
+mod subject;
+mod together;
+mod words;
+
+pub use together::document;
+pub(super) use together::{compared, merged};
+
+use super::RunMeta;
+use super::document::{Flow, Grade, Headline, Run, Stage};
+use super::lookup::{Lives, Traces};
+use crate::numbers;
+use causes::{Cause, causes, is_quiet};
+use explained::Explained;
+use fullpipe_scenario::response::ENOUGH_LOSSES;
+use subject::{One, Subject};
+use words::{percent, rate_of, sentences};
+
+/// Share of the allowed rate from which on a path counts as full.
+const FULL: f64 = 0.9;
+
+/// All that a cause is explained from.
+pub(crate) struct Context<'a> {
+    meta: &'a RunMeta,
+    traces: &'a Traces<'a>,
+    lives: &'a Lives,
+    run: &'a Run,
+    subject: &'a Subject<'a>,
+}
+
+impl Context<'_> {
+    /// The stage of that name.
+    fn stage(&self, name: &str) -> Option<&Stage> {
+        self.run.stages.iter().find(|stage| stage.name == name)
+    }
+
+    /// The flow of which a cause takes the largest share.
+    fn most<'s>(&'s self, cause: &Cause) -> &'s One<'s> {
+        let share = |one: &One| {
+            let limits = if cause.is_cut { &one.flow.reductions } else { &one.flow.limits };
+            let name = if cause.is_cut { cause.place.as_deref() } else { Some(&cause.limit[..]) };
+            name.and_then(|name| limits.get(name)).copied().unwrap_or(0.0)
+        };
+        let flows = self.subject.flows.iter();
+        let largest = flows.reduce(|a, b| if share(b) > share(a) { b } else { a });
+        largest.expect("a subject has a flow")
+    }
+}
+
+/// The headline of a run, whose other parts are there.
+pub(super) fn run(meta: &RunMeta, traces: &Traces, lives: &Lives, run: &Run) -> Headline {
+    let mut headline = match datagrams::subject(run) {
+        Some(own) => datagrams::headline(meta, run, own),
+        None => match Subject::new(meta, lives, run) {
+            Some(subject) => of_flows(&Context { meta, traces, lives, run, subject: &subject }),
+            None => datagrams::pings(run).unwrap_or_else(no_traffic),
+        },
+    };
+    if run.partial {
+        headline.grade = Grade::Partial;
+        let cut = format!("PARTIAL: cut short after {} s", numbers::short(run.duration_s));
+        headline.text = sentences([cut, headline.text]);
+    }
+    headline.judged = judged::run(run);
+    if let Some(judged) = &headline.judged {
+        headline.text = sentences([headline.text, judged.text.clone()]);
+    }
+    headline
+}
+
+fn no_traffic() -> Headline {
+    said(Grade::NoTraffic, "No traffic: the scenario has no flow that sends data.".into())
+}
+
+/// A headline of words alone.
+fn said(grade: Grade, text: String) -> Headline {
+    Headline {
+        text,
+        grade,
+        rate_mbit: None,
+        allowed_mbit: None,
+        share: None,
+        cause: None,
+        limit: None,
+        limit_share: None,
+        place: None,
+        setting: None,
+        queue_ms: None,
+        judged: None,
+    }
+}
+
+fn of_flows(context: &Context) -> Headline {
+    let subject = context.subject;
+    let all = causes(context);
+    let grade = grade(context, &all);
+    let cause = chosen(grade, &all);
+    let explained = cause.map(|cause| full::explain(context, cause, grade)).unwrap_or_default();
+    let grade = match (grade, explained.queue_ms, explained.as_asked) {
+        (Grade::Full, Some(_), _) => Grade::Queue,
+        (Grade::Below, _, true) => Grade::AsAsked,
+        (grade, ..) => grade,
+    };
+    let text = sentences([
+        calls::prefix(context) + &reached(context, grade),
+        cause
+            .map(|cause| sentence(context, cause, &explained, second(&all, cause, grade)))
+            .unwrap_or_default(),
+        explained.cure.clone().unwrap_or_default(),
+        too_few(context, cause).unwrap_or_else(|| match explained.grows && grade != Grade::Late {
+            true => String::new(),
+            false => plateau(context, grade),
+        }),
+        each(subject),
+    ]);
+    Headline {
+        rate_mbit: Some(subject.rate),
+        allowed_mbit: subject.allowed_mbit(),
+        share: subject.share(),
+        cause: cause.map(|cause| does(context, cause, &explained)),
+        limit: cause.map(|cause| cause.limit.clone()),
+        limit_share: cause.map(|cause| cause.share),
+        place: explained.place,
+        setting: explained.setting,
+        queue_ms: explained.queue_ms,
+        ..said(grade, text)
+    }
+}
+
+/// How good it is, before its first cause is known.
+fn grade(context: &Context, all: &[Cause]) -> Grade {
+    let subject = context.subject;
+    let aborted = context.run.flows.iter().any(|flow| flow.aborted.is_some());
+    let nothing = subject.flows.iter().all(|one| one.flow.bytes == 0);
+    if aborted || nothing {
+        return Grade::Failed;
+    }
+    let Some(allowed) = subject.allowed_mbit() else { return Grade::CannotTell };
+    let is_full = |rate: f64| rate >= FULL * allowed;
+    match () {
+        () if is_full(subject.rate) => Grade::Full,
+        () if subject.plateau().is_some_and(is_full) => Grade::Late,
+        () if all.iter().all(|cause| is_quiet(&cause.limit)) => Grade::CannotTell,
+        () => Grade::Below,
+    }
+}
+
+/// The cause that the line names. A link that is busy for a part of the time only does not explain what is missing, if
+/// anything else does.
+fn chosen(grade: Grade, all: &[Cause]) -> Option<&Cause> {
+    let mut busy = all.iter().filter(|cause| !is_quiet(&cause.limit));
+    let explains = |cause: &&Cause| match cause.limit == full::LINK {
+        true => cause.share >= FULL,
+        false => cause.share >= WORTH,
+    };
+    match grade {
+        Grade::Full => busy.next(),
+        // The start alone is missing.
+        Grade::Late
+            if all.first().is_some_and(|own| own.limit == full::LINK && own.share >= LATE) =>
+        {
+            all.first()
+        }
+        Grade::Failed => all.first(),
+        _ => busy.clone().find(explains).or(busy.next()).or(all.first()),
+    }
+}
+
+/// "285 of 9,415 Mb/s (3 %)", after what went wrong.
+fn reached(context: &Context, grade: Grade) -> String {
+    let subject = context.subject;
+    let rate = rate_of(subject.rate, subject.allowed_mbit());
+    let aborted = context.run.flows.iter().find_map(|flow| Some((flow, flow.aborted?)));
+    match (grade, aborted) {
+        (_, Some((flow, aborted))) => {
+            let why = match aborted.errno {
+                110 => "timed out".to_string(),
+                104 => "was reset".to_string(),
+                errno => format!("ended with errno {errno}"),
+            };
+            let at = numbers::seconds(aborted.at_s);
+            format!("FAILED: connection {} {why} after {at}. {rate}", flow.name)
+        }
+        (Grade::Failed, None) => format!("FAILED: no data arrived. {rate}"),
+        _ => rate,
+    }
+}
+
+/// "The send buffer of sender stops the flow 98 % of its life".
+fn does(context: &Context, cause: &Cause, explained: &Explained) -> String {
+    let (flows, life) = match context.subject.flows.len() {
+        1 => ("the flow", "its life"),
+        _ => ("the flows", "their lives"),
+    };
+    let share = percent(cause.share);
+    format!("{} {} {flows} {share} of {life}", explained.who, explained.does)
+}
+
+/// Sentence of a cause: its effect, its reason, and the next cause.
+fn sentence(context: &Context, cause: &Cause, explained: &Explained, second: String) -> String {
+    let because = explained.because.as_ref().map_or(String::new(), |why| format!(": {why}"));
+    does(context, cause, explained) + &because + &second
+}
+
+/// A link that is busy for this share of the flows' lives is what a path that is full in the end is about.
+const LATE: f64 = 0.8;
+/// Share of a flow's life below which a cause is one of several.
+const ALONE: f64 = 0.5;
+/// Share of a flow's life from which on another cause is worth a word.
+const WORTH: f64 = 0.1;
+
+/// " (next: receive window 20 %)": the next cause, where the first one holds for less than half of the time, or is a link that is
+/// not always busy.
+fn second(all: &[Cause], first: &Cause, grade: Grade) -> String {
+    let others = all.iter().filter(|cause| *cause != first && !is_quiet(&cause.limit));
+    let next = others.max_by(|a, b| a.share.total_cmp(&b.share));
+    let is_one_of_several = |next: &&Cause| first.share < ALONE && next.share >= WORTH;
+    let is_idle_link = first.limit == full::LINK && first.share < FULL && grade != Grade::Full;
+    let next = next.filter(|next| is_idle_link || is_one_of_several(next));
+    next.map_or(String::new(), |next| format!(" (next: {} {})", next.named(), percent(next.share)))
+}
+
+/// That the path has lost too few packets by chance to show what its losses do.
+fn too_few(context: &Context, cause: Option<&Cause>) -> Option<String> {
+    let is_lossy = context.subject.flows.iter().all(|one| one.meta.settings.loss > 0.0);
+    let is_cut = cause.is_some_and(|own| own.is_cut);
+    let stages = context.run.stages.iter().filter(|own| own.kind == "loss" && own.entered > 0);
+    let most = stages.max_by_key(|own| own.dropped)?;
+    (is_lossy && !is_cut && most.dropped < ENOUGH_LOSSES).then(|| {
+        let lost =
+            if most.dropped == 0 { "no packet".into() } else { numbers::packets(most.dropped) };
+        format!("{} has lost {lost} so far: a longer run shows what its losses do", most.name)
+    })
+}
+
+/// That a plateau is far below the path, or that the full rate comes late.
+fn plateau(context: &Context, grade: Grade) -> String {
+    let subject = context.subject;
+    let (Some(plateau), Some(allowed)) = (subject.plateau(), subject.allowed_mbit()) else {
+        return String::new();
+    };
+    let reached = subject.only().and_then(|one| one.flow.time_to_plateau_s);
+    let from = reached.map_or(String::new(), |at| format!(" from {} s on", numbers::short(at)));
+    // ACKs of a queue that drains come faster than the path carries.
+    let rate = numbers::rate(plateau.min(allowed));
+    match grade {
+        Grade::Late => format!("The path is full{from} ({rate}): the mean counts the start"),
+        Grade::Below if subject.only().is_some_and(|one| lasts(one.flow, plateau)) => format!(
+            "The rate settles at {rate}, {} of the path: more time does not help",
+            percent(plateau / allowed)
+        ),
+        _ => String::new(),
+    }
+}
+
+/// Whether the second half of a flow's intervals keeps its highest rate.
+fn lasts(flow: &Flow, plateau: f64) -> bool {
+    let half = &flow.intervals[flow.intervals.len() / 2..];
+    let sum: f64 = half.iter().map(|interval| interval.throughput_mbit).sum();
+    sum >= FULL * plateau * half.len() as f64
+}
+
+/// Least and most of several flows.
+fn each(subject: &Subject) -> String {
+    let rates = || subject.flows.iter().map(|one| one.flow.mean_mbit);
+    let (least, most) = (rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max));
+    let many = (subject.flows.len() > 1).then(|| {
+        let (least, most) = (numbers::short(least), numbers::rate(most));
+        let is_one = most.starts_with(&format!("{least} "));
+        let range = if is_one { most } else { format!("{least} to {most}") };
+        format!("{} flows, each {range}", subject.flows.len())
+    });
+    let faint = (subject.faint > 0)
+        .then(|| format!("{} more carried less than 1 % of the largest", subject.faint));
+    let starved = (subject.starved > 0)
+        .then(|| format!("{} more got nothing: use fewer flows at a time", subject.starved));
+    let parts: Vec<String> = [many, faint, starved].into_iter().flatten().collect();
+    parts.join("; ")
+}

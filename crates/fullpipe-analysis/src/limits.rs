@@ -1,0 +1,232 @@
+//! What held a flow back: its time, each nanosecond attributed to one limit.
+//!
+//! The sender notes the predicate that stopped it. A window that is exhausted while a link of the
+//! data's way never idles is not what costs throughput: more window would only lengthen the queue. That time is attributed to
+//! the link; to the sender's card where no link, but its wire never idles; to the card's ring where that wire has pauses, but
+//! the ring never had room for an skb that waited, as the driver had not heard of what was sent; to the pace where an fq of the
+//! sender that has a rate was never empty, though nothing behind it was busy; and likewise to the CPU of the sender, in front
+//! of which ACKs wait, and to the receiver's. A queue of the sender itself that has no room is no more than a window where a
+//! link, the card or its CPU never idles. Where a flow shares its way with
+//! others, a receive window and a send buffer stay what they are: with more of them it takes more of the way. But while it makes good a timeout (state Loss) a flow is held back by that, whoever
+//! fills the link. A stage never idles if, over the last smoothed round-trip time, it was busy for at least 99 % (the rest
+//! allows for the grid of the samples). Time that the sender did not attribute is "unknown".
+//!
+//! TCP's own pace follows cwnd, so a busy place takes its time as it takes cwnd's. A pace that somebody asked for stays where
+//! others share the way: with a higher one the flow takes more of it. Without SACK a hole exhausts the receive window, and
+//! that time belongs to recovery. Where nothing of the data's way is busy, but a link of the ACKs' way is and the round trip is
+//! longer for it, ACKs wait there ("ack_path"). Idle time is split: "connecting" until the handshake is over, "done" after all
+//! data was sent.
+
+use super::lookup::{FlowTrace, Passed, StageTrace};
+use super::occupancy::Occupancy;
+use fullpipe_sim::tcp::CaState;
+use fullpipe_sim::trace::{EventKind, FlowSample, Limit, StageInfo, StageSample};
+use fullpipe_sim::units::Time;
+use fullpipe_trace::limits::{COUNT, Derived, limit_names};
+use std::collections::BTreeMap;
+
+/// Limits that are windows, which busy hosts keep exhausted; so are the calls that a client may have out. A genuine kernel
+/// does not tell those: what it says of a mount's connection is that the application has nothing to send.
+const WINDOWS: [Limit; 8] = [
+    Limit::CwndSlowStart,
+    Limit::CwndAvoidance,
+    Limit::CwndRecovery,
+    Limit::ReceiveWindow,
+    Limit::SendBuffer,
+    Limit::RpcSlots,
+    Limit::PageCache,
+    Limit::RecordGate,
+];
+
+/// Room that the sender's host has not, which is no more than a window where something behind it is busy.
+const OWN_QUEUES: [Limit; 2] = [Limit::Qdisc, Limit::SmallQueues];
+
+/// Windows that others' packets on a shared way do not keep exhausted: with more of them a flow takes more of the way.
+const OF_BUFFERS: [Limit; 2] = [Limit::ReceiveWindow, Limit::SendBuffer];
+
+/// Round trips above this multiple of the one without queues show that ACKs wait on their way.
+const INFLATED: f64 = 1.25;
+
+/// Nanoseconds by limit.
+type Split = [u64; COUNT];
+
+/// A flow's time from the start of the run to each of its samples, by limit.
+pub struct Attribution {
+    /// One more than there are samples: the first is the start of the run.
+    cumulative: Vec<Split>,
+}
+
+impl Attribution {
+    /// `calls`: it is a connection of a mount, whose client has no more calls out than it may.
+    pub fn new(flow: &FlowTrace, passed: &Passed, calls: bool) -> Attribution {
+        let mut cumulative = vec![[0; COUNT]];
+        let done = done(flow);
+        for count in 1..=flow.samples.len() {
+            let mut next: Split = cumulative[count - 1];
+            let mut step = step(flow, count, passed, calls);
+            split_idle(&mut step, [flow.before(count - 1), flow.before(count)], flow, done);
+            next.iter_mut().zip(step).for_each(|(total, ns)| *total = total.saturating_add(ns));
+            cumulative.push(next);
+        }
+        Attribution { cumulative }
+    }
+
+    /// Nanoseconds between two numbers of samples, in the order of [`limit_names`].
+    pub fn spent(&self, from: usize, to: usize) -> [u64; COUNT] {
+        let last = self.cumulative.len() - 1;
+        let (from, to) = (&self.cumulative[from.min(last)], &self.cumulative[to.min(last)]);
+        let mut spent = [0; COUNT];
+        (0..COUNT).for_each(|i| spent[i] = to[i].saturating_sub(from[i]));
+        spent
+    }
+
+    /// Nanoseconds between the sample before the `count`-th and that one in which cwnd was the limit.
+    pub fn by_cwnd(&self, count: usize) -> u64 {
+        let spent = self.spent(count - 1, count);
+        let limits = [Limit::CwndSlowStart, Limit::CwndAvoidance, Limit::CwndRecovery];
+        limits.iter().fold(0, |sum: u64, limit| sum.saturating_add(spent[*limit as usize]))
+    }
+
+    /// Shares by name between two numbers of samples, in the order of [`limit_names`]; they add up
+    /// to 1. No time at all is unknown.
+    pub fn shares(&self, from: usize, to: usize) -> [f64; COUNT] {
+        let mut spent = self.spent(from, to);
+        let total: u128 = spent.iter().map(|ns| u128::from(*ns)).sum();
+        if total == 0 {
+            spent[Derived::Unknown as usize] = 1;
+        }
+        spent.map(|ns| ns as f64 / total.max(1) as f64)
+    }
+
+    /// The same with names.
+    pub fn named(&self, from: usize, to: usize) -> BTreeMap<String, f64> {
+        limit_names().map(str::to_string).zip(self.shares(from, to)).collect()
+    }
+}
+
+/// The time between the sample before the `count`-th and that one.
+fn step(flow: &FlowTrace, count: usize, passed: &Passed, calls: bool) -> Split {
+    let (before, after) = (flow.before(count - 1), flow.before(count));
+    let mut spent = [0; COUNT];
+    for (limit, ns) in spent.iter_mut().take(Limit::COUNT).enumerate() {
+        *ns = after.limits[limit].saturating_sub(before.limits[limit]);
+    }
+    let length = after.time.saturating_sub(before.time);
+    let known = spent.iter().fold(0_u64, |sum, ns| sum.saturating_add(*ns));
+    spent[Derived::Unknown as usize] = length.as_ns().saturating_sub(known);
+    let window = Time::us(after.srtt_us.into()).max(length);
+
+    if !passed.sack && after.ca_state >= CaState::Recovery as u8 {
+        // Without SACK the sender counts all behind a hole as outstanding: the hole exhausts the window.
+        move_windows(&mut spent, [Limit::ReceiveWindow].into_iter(), Limit::CwndRecovery as usize);
+    }
+    let windows = WINDOWS
+        .into_iter()
+        .filter(|limit| after.ca_state != CaState::Loss as u8 || *limit != Limit::CwndRecovery)
+        .chain(calls.then_some(Limit::Application))
+        .chain((!passed.paced || !passed.shared).then_some(Limit::Pacing));
+    let cpus = [Limit::SenderCpu as usize, Derived::ReceiverCpu as usize];
+    match busy(passed, after, window) {
+        Some(limit) if limit == cpus[1] => move_windows(&mut spent, windows, limit),
+        Some(limit) => {
+            let shared = match limit == Derived::AckPath as usize {
+                true => passed.shared_back,
+                false => passed.shared && !cpus.contains(&limit),
+            };
+            let windows = windows.filter(|window| !shared || !OF_BUFFERS.contains(window));
+            move_windows(&mut spent, windows.chain(OWN_QUEUES), limit);
+        }
+        None => {}
+    }
+    spent
+}
+
+/// From when on no new data was sent and none waited; none where nothing was sent, or data waits at the end.
+fn done(flow: &FlowTrace) -> Option<Time> {
+    let last = flow.last();
+    let sent = |own: &FlowSample| own.bytes_sent.saturating_sub(own.bytes_retransmitted);
+    let rests = |own: &FlowSample| sent(own) == sent(last) && own.unsent == 0;
+    let active = flow.samples.iter().rposition(|sample| !rests(sample));
+    let first = flow.samples.get(active.map_or(0, |at| at + 1))?;
+    (sent(last) > 0).then_some(first.time)
+}
+
+/// When the connection was there, as far as the trace shows; never, where nothing shows one.
+fn established(flow: &FlowTrace) -> Time {
+    let events = [EventKind::Established, EventKind::Accepted];
+    let event = events.into_iter().find_map(|kind| flow.first(kind)).map(|event| event.time);
+    let moved = || flow.samples.iter().find(|own| own.bytes_acked > 0 || own.bytes_delivered > 0);
+    event.or_else(|| Some(moved()?.time)).unwrap_or(Time::NEVER)
+}
+
+/// Idle time before the connection is established is spent on connecting; after all data was sent the flow is done.
+fn split_idle(
+    spent: &mut Split,
+    [before, after]: [&FlowSample; 2],
+    flow: &FlowTrace,
+    done: Option<Time>,
+) {
+    let idle = Limit::Idle as usize;
+    let established = established(flow);
+    let connecting = established.min(after.time).saturating_sub(before.time).as_ns();
+    let connecting = connecting.min(spent[idle]);
+    spent[idle] -= connecting;
+    spent[Derived::Connecting as usize] += connecting;
+    if done.is_some_and(|done| before.time >= done) {
+        spent[Derived::Done as usize] += std::mem::take(&mut spent[idle]);
+    }
+}
+
+/// The limit of the first that never idled, in the order in which they are blamed.
+fn busy(passed: &Passed, now: &FlowSample, window: Time) -> Option<usize> {
+    let time = now.time;
+    let share =
+        |stage: &StageTrace, of: fn(&StageSample) -> u64| never_idle(stage, time, window, of);
+    let works = |stage: &StageTrace| share(stage, |now| now.busy_ns);
+    let refuses = |stage: &StageTrace| share(stage, |now| now.blocked_ns);
+    let [sender, receiver] = passed.cpus;
+    let inflated = passed
+        .base_rtt
+        .is_some_and(|base| f64::from(now.srtt_us) * 1e3 >= INFLATED * base.as_ns() as f64);
+    let asked: [(usize, &dyn Fn() -> bool); 7] = [
+        (Derived::Link as usize, &|| passed.links.iter().any(|link| works(link))),
+        (Derived::Nic as usize, &|| passed.card.iter().any(|part| works(part))),
+        (Derived::TxRing as usize, &|| passed.card.iter().any(|part| refuses(part))),
+        (Limit::Pacing as usize, &|| {
+            passed.shaper.is_some_and(|(info, stage)| never_empty(info, stage, time, window))
+        }),
+        (Limit::SenderCpu as usize, &|| sender.is_some_and(works)),
+        (Derived::ReceiverCpu as usize, &|| receiver.is_some_and(works)),
+        (Derived::AckPath as usize, &|| inflated && passed.links_back.iter().any(|own| works(own))),
+    ];
+    asked.into_iter().find(|(_, never_idles)| never_idles()).map(|(limit, _)| limit)
+}
+
+/// What windows were charged with is charged to what keeps them exhausted.
+fn move_windows(spent: &mut Split, windows: impl Iterator<Item = Limit>, to: usize) {
+    for limit in windows.filter(|limit| *limit as usize != to) {
+        spent[to] = spent[to].saturating_add(spent[limit as usize]);
+        spent[limit as usize] = 0;
+    }
+}
+
+fn never_idle(stage: &StageTrace, time: Time, window: Time, of: fn(&StageSample) -> u64) -> bool {
+    let now = stage.at(time);
+    let then = stage.at(now.time.saturating_sub(window));
+    let span = now.time.saturating_sub(then.time).as_ns();
+    let busy = of(&now).saturating_sub(of(&then));
+    span > 0 && u128::from(busy) * 100 >= u128::from(span) * 99
+}
+
+/// Whether something waited there, as far as the trace tells.
+fn never_empty(info: &StageInfo, stage: &StageTrace, time: Time, window: Time) -> bool {
+    let now = stage.at(time);
+    let then = stage.at(now.time.saturating_sub(window));
+    match Occupancy::between(info, &then, &now) {
+        Some(told) => told.empty <= 0.01,
+        None => {
+            let samples = stage.within(then.time, now.time);
+            !samples.is_empty() && samples.iter().all(|sample| sample.waiting > 0)
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! Finding values in a recording by flow or stage and time. A counter at a moment is its value at
+//! the last sample not later than that; nothing is interpolated.
+
+use super::picture::host;
+use super::{FlowMeta, RunMeta};
+use fullpipe_sim::config::Direction;
+use fullpipe_sim::trace::{Event, EventKind, FlowSample, StageInfo, StageSample};
+use fullpipe_sim::units::Time;
+use fullpipe_trace::recording::Recording;
+use fullpipe_trace::schema::Row;
+use std::collections::BTreeMap;
+
+/// The samples of one flow and what happened to it, each in order of time.
+pub struct FlowTrace<'a> {
+    pub samples: Vec<&'a FlowSample>,
+    pub events: Vec<&'a Event>,
+    blank: FlowSample,
+}
+
+impl<'a> FlowTrace<'a> {
+    /// From the samples of one flow.
+    pub fn new(samples: Vec<&'a FlowSample>) -> FlowTrace<'a> {
+        FlowTrace { samples, events: Vec::new(), blank: FlowSample::blank() }
+    }
+}
+
+impl FlowTrace<'_> {
+    /// The first event of that kind.
+    pub fn first(&self, kind: EventKind) -> Option<&Event> {
+        self.events.iter().copied().find(|event| event.kind == kind)
+    }
+
+    /// Number of samples not later than `time`.
+    pub fn count(&self, time: Time) -> usize {
+        self.samples.partition_point(|sample| sample.time <= time)
+    }
+
+    /// The last sample not later than `time`; zeros before the first.
+    pub fn at(&self, time: Time) -> &FlowSample {
+        self.before(self.count(time))
+    }
+
+    /// The last of the first `count` samples; zeros where there is none.
+    pub fn before(&self, count: usize) -> &FlowSample {
+        let last = count.min(self.samples.len()).checked_sub(1);
+        last.map_or(&self.blank, |last| self.samples[last])
+    }
+
+    /// The last sample.
+    pub fn last(&self) -> &FlowSample {
+        self.before(self.samples.len())
+    }
+}
+
+/// The samples of one stage in order of time.
+pub struct StageTrace<'a> {
+    pub samples: Vec<&'a StageSample>,
+}
+
+impl StageTrace<'_> {
+    /// What waits in it, added up over all samples.
+    pub fn waiting(&self) -> u128 {
+        self.samples.iter().map(|sample| u128::from(sample.waiting)).sum()
+    }
+
+    /// The samples after `from` and not later than `to`.
+    pub fn within(&self, from: Time, to: Time) -> &[&StageSample] {
+        let start = self.samples.partition_point(|sample| sample.time <= from);
+        let end = self.samples.partition_point(|sample| sample.time <= to);
+        &self.samples[start..end.max(start)]
+    }
+
+    /// The last sample not later than `time`; zeros before the first.
+    pub fn at(&self, time: Time) -> StageSample {
+        let count = self.samples.partition_point(|sample| sample.time <= time);
+        count.checked_sub(1).map_or_else(StageSample::default, |last| *self.samples[last])
+    }
+
+    /// The last sample; zeros where there is none.
+    pub fn last(&self) -> StageSample {
+        self.samples.last().map_or_else(StageSample::default, |sample| **sample)
+    }
+}
+
+/// A stage and its samples.
+pub type Told<'a> = (&'a StageInfo, StageTrace<'a>);
+
+/// A recording sorted by flow and stage.
+pub struct Traces<'a> {
+    pub flows: Vec<FlowTrace<'a>>,
+    /// In the recording's order, that of the packets.
+    pub stages: Vec<Told<'a>>,
+    /// By the direction of flows, places in `stages`: links that can be the bottleneck, and the cards of all hosts that send.
+    bottlenecks: [Vec<usize>; 2],
+    /// Likewise: where packets wait in front of the bottleneck.
+    queues: [Option<usize>; 2],
+}
+
+/// The stages of a host's card and of what waits for it.
+pub fn card(host: &str) -> [String; 2] {
+    ["qdisc", "tx_ring"].map(|stage| format!("{host}.{stage}"))
+}
+
+/// What works for one flow, where the trace has it.
+pub struct Passed<'t, 'a> {
+    /// Links that can be its bottleneck.
+    pub links: Vec<&'t StageTrace<'a>>,
+    /// What is of its sender's card.
+    pub card: Vec<&'t StageTrace<'a>>,
+    /// Whether others go the same way.
+    pub shared: bool,
+    /// Its sender's qdisc, where that has a rate to hold it to.
+    pub shaper: Option<&'t Told<'a>>,
+    /// Links that can be the bottleneck of its ACKs.
+    pub links_back: Vec<&'t StageTrace<'a>>,
+    /// Whether data of others goes the ACKs' way.
+    pub shared_back: bool,
+    /// Whether somebody asked for a pace.
+    pub paced: bool,
+    /// Whether both hosts offer SACK.
+    pub sack: bool,
+    /// The round trip without queues, where it is known.
+    pub base_rtt: Option<Time>,
+    /// The CPUs of its sender and of its receiver.
+    pub cpus: [Option<&'t StageTrace<'a>>; 2],
+}
+
+impl<'a> Traces<'a> {
+    pub fn new(meta: &RunMeta, recording: &'a Recording) -> Traces<'a> {
+        let mut flows: Vec<FlowTrace> =
+            (0..meta.flows.len()).map(|_| FlowTrace::new(Vec::new())).collect();
+        for sample in &recording.flows {
+            if let Some(flow) = flows.get_mut(usize::from(sample.flow)) {
+                flow.samples.push(sample);
+            }
+        }
+        for event in &recording.events {
+            if let Some(flow) = flows.get_mut(usize::from(event.flow)) {
+                flow.events.push(event);
+            }
+        }
+        let stages = by_stage(recording);
+        let at = |name: &String| stages.iter().position(|(info, _)| info.name == *name);
+        let ways = [Direction::Forward, Direction::Backward].map(|way| meta.way(way));
+        let all = |names: &Vec<String>| names.iter().filter_map(at).collect::<Vec<usize>>();
+        let longer = |a: usize, b: usize| {
+            if stages[a].1.waiting() >= stages[b].1.waiting() { a } else { b }
+        };
+        Traces {
+            flows,
+            bottlenecks: ways.map(|way| all(&way.bottlenecks)),
+            queues: ways.map(|way| all(&way.queues).into_iter().reduce(longer)),
+            stages,
+        }
+    }
+
+    /// The samples of the stage of that name.
+    pub fn stage(&self, name: &str) -> Option<&StageTrace<'a>> {
+        let found = self.stages.iter().find(|(info, _)| info.name == name);
+        found.map(|(_, stage)| stage)
+    }
+
+    /// Where packets of flows of that direction wait in front of the bottleneck.
+    pub fn queue(&self, direction: Direction) -> Option<&StageTrace<'a>> {
+        self.queues[direction as usize].map(|at| &self.stages[at].1)
+    }
+
+    /// Links that can be the bottleneck of a flow's ACKs.
+    pub fn links_back(&self, about: &FlowMeta) -> impl Iterator<Item = &Told<'a>> {
+        let all = &self.bottlenecks[about.direction.turned() as usize];
+        all.iter().map(|at| &self.stages[*at]).filter(|(info, _)| host(info).is_none())
+    }
+
+    /// What can be the bottleneck of a flow, without the cards of other hosts.
+    pub fn bottlenecks(&self, about: &FlowMeta) -> impl Iterator<Item = &Told<'a>> {
+        let all = self.bottlenecks[about.direction as usize].iter().map(|at| &self.stages[*at]);
+        all.filter(|(info, _)| is_of(info, &about.hosts[..1]))
+    }
+
+    /// The stages of that way that lie between the hosts or belong to one of these.
+    pub fn on_the_way(&self, way: Direction, hosts: &[String]) -> impl Iterator<Item = &Told<'a>> {
+        let own = move |info: &StageInfo| info.direction == way_of(way) && is_of(info, hosts);
+        self.stages.iter().filter(move |(info, _)| own(info))
+    }
+
+    /// What works for a flow.
+    pub fn passed(&self, meta: &RunMeta, lives: &Lives, index: usize) -> Passed<'_, 'a> {
+        let about = &meta.flows[index];
+        let (card, links): (Vec<_>, Vec<_>) =
+            self.bottlenecks(about).partition(|(info, _)| host(info).is_some());
+        let cpu = |name: &String| self.stage(&format!("{name}.cpu"));
+        let opposite = |flow: &FlowMeta| flow.direction != about.direction;
+        Passed {
+            links_back: self.links_back(about).map(|(_, stage)| stage).collect(),
+            shared_back: meta.flows.iter().any(opposite),
+            paced: about.settings.pace.is_some(),
+            sack: about.settings.without_sack.is_empty(),
+            base_rtt: about.base_rtt,
+            links: links.into_iter().map(|(_, stage)| stage).collect(),
+            card: card.into_iter().map(|(_, stage)| stage).collect(),
+            shared: meta.shares_its_way(lives, index),
+            shaper: self.stages.iter().find(|(info, _)| about.shaper.as_ref() == Some(&info.name)),
+            cpus: about.hosts.each_ref().map(cpu),
+        }
+    }
+}
+
+/// The samples of each stage, in the recording's order.
+fn by_stage(recording: &Recording) -> Vec<Told<'_>> {
+    let empty = |info| (info, StageTrace { samples: Vec::new() });
+    let mut stages: Vec<Told> = recording.stages.iter().map(empty).collect();
+    let places: BTreeMap<u16, usize> =
+        stages.iter().enumerate().map(|(at, (info, _))| (info.index, at)).collect();
+    for sample in &recording.stage_samples {
+        if let Some(at) = places.get(&sample.stage) {
+            stages[*at].1.samples.push(sample);
+        }
+    }
+    stages
+}
+
+/// The way of that direction, as stages name it.
+pub fn way_of(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Forward => "forward",
+        Direction::Backward => "back",
+    }
+}
+
+/// Whether a stage lies between the hosts, or belongs to one of these.
+pub fn is_of(info: &StageInfo, hosts: &[String]) -> bool {
+    host(info).is_none_or(|host| hosts.iter().any(|own| own == host))
+}
+
+/// The moments between which things are counted.
+pub struct Lives {
+    /// Per flow.
+    pub flows: Vec<Life>,
+    /// Last sample of the run.
+    pub end: Time,
+}
+
+/// The life of a flow.
+#[derive(Clone, Copy, Debug)]
+pub struct Life {
+    /// The application connects, or the program of a mount begins.
+    pub start: Time,
+    /// The interval clock starts.
+    pub clock: Time,
+    /// Everything was read, or the connection was given up, or the run ends.
+    pub end: Time,
+    /// Whether everything was read.
+    pub complete: bool,
+    /// The kernel gave the connection up at `end`, and one side was told so with this errno.
+    pub aborted: Option<u64>,
+}
+
+impl Lives {
+    pub fn new(meta: &RunMeta, recording: &Recording, traces: &Traces) -> Lives {
+        let last_flow = recording.flows.last().map_or(Time::ZERO, |sample| sample.time);
+        let last_stage = recording.stage_samples.last().map_or(Time::ZERO, |sample| sample.time);
+        let end = last_flow.max(last_stage);
+        let life = |(index, flow): (usize, &FlowMeta)| {
+            let trace = &traces.flows[index];
+            let when = |kind| trace.first(kind).map(|event| event.time);
+            let accepted = when(EventKind::Accepted).or(when(EventKind::Established));
+            let clock = accepted.unwrap_or(flow.start).saturating_sub(meta.clock_offset);
+            let read = when(EventKind::Finished);
+            // What comes after everything was read ends nothing.
+            let aborted = trace
+                .first(EventKind::Aborted)
+                .filter(|event| read.is_none_or(|read| event.time < read));
+            let finished = match aborted {
+                Some(_) => None,
+                None => read.or_else(|| accepted.and(drained(flow, trace))),
+            };
+            let complete = finished.is_some_and(|time| time <= end);
+            let over = finished.or(aborted.map(|event| event.time)).unwrap_or(end).min(end);
+            let aborted = aborted.map(|event| event.value);
+            // What mounts and opens files comes before the program does.
+            let start = accepted.filter(|_| meta.is_of_mount(index)).unwrap_or(flow.start);
+            Life { start, clock, end: over, complete, aborted }
+        };
+        Lives { flows: meta.flows.iter().enumerate().map(life).collect(), end }
+    }
+}
+
+/// When the receiver had read everything that an application which stops by time has written: at
+/// the last delivery, if nothing is under way at the end. Not before the application stops.
+fn drained(flow: &FlowMeta, trace: &FlowTrace) -> Option<Time> {
+    let (stop, last) = (flow.stop?, trace.last());
+    let under_way = last.unsent > 0 || last.in_flight > 0;
+    if last.time < stop || under_way || last.bytes_acked != last.bytes_delivered {
+        return None;
+    }
+    let before = trace.samples.partition_point(|s| s.bytes_delivered < last.bytes_delivered);
+    Some(trace.samples.get(before)?.time.max(stop))
+}
+
+/// A moment of a flow's life in seconds since its interval clock started; below 0 before that.
+pub fn since_clock(life: &Life, time: Time) -> f64 {
+    time.as_secs_f64() - life.clock.as_secs_f64()
+}
+
+/// Payload rate in Mb/s (10^6); 0 over no time.
+pub fn mbit(bytes: u64, span: Time) -> f64 {
+    match span.as_ns() {
+        0 => 0.0,
+        ns => bytes as f64 * 8e3 / ns as f64,
+    }
+}

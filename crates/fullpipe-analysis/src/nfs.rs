@@ -1,0 +1,44 @@
+//! What became of the files on an NFS mount: from the events of its connections and what the client has counted.
+
+use super::document::{Nfs, Requests};
+use super::lookup::{Lives, mbit};
+use super::{NfsMeta, RunMeta};
+use fullpipe_trace::recording::Recording;
+
+/// One entry per mount of the scenario.
+pub(super) fn nfs(meta: &RunMeta, recording: &Recording, lives: &Lives) -> Vec<Nfs> {
+    meta.nfs.iter().map(|own| one(own, recording, lives)).collect()
+}
+
+fn one(own: &NfsMeta, recording: &Recording, lives: &Lives) -> Nfs {
+    let life = lives.flows.get(own.connection).filter(|life| life.complete);
+    let took = life.map(|life| life.end.saturating_sub(life.clock));
+    let operation = if own.reads { "READ" } else { "WRITE" };
+    Nfs {
+        name: own.name.clone(),
+        version: own.version.into(),
+        operation: if own.reads { "read" } else { "write" }.into(),
+        bytes: own.bytes,
+        took_s: took.map(|took| took.as_secs_f64()),
+        mean_mbit: took.map(|took| mbit(own.bytes, took)),
+        requests: requests((&own.host, operation), recording),
+    }
+}
+
+/// Of a host, of that operation; none where its client has made no such request.
+fn requests((host, operation): (&str, &str), recording: &Recording) -> Option<Requests> {
+    let last = |what: &str| {
+        let name = format!("nfs.{operation}.{what}");
+        let mut counters = recording.counters.iter().rev();
+        let own = counters.find(|counter| *counter.name == *name && *counter.host == *host);
+        own.map_or(0, |counter| counter.value)
+    };
+    let count = last("ops");
+    let mean = |what| last(what) as f64 / count as f64;
+    (count > 0).then(|| Requests {
+        count,
+        mean_queue_ms: mean("queue"),
+        mean_rtt_ms: mean("rtt"),
+        mean_execute_ms: mean("execute"),
+    })
+}

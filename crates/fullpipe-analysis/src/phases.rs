@@ -1,0 +1,46 @@
+//! The band of a comparison with published figures, over the phases of the path's timers.
+//!
+//! How the ticks of a delay line's timer stood against the start of a published run is not known.
+//! The run is therefore repeated with the ticks at other phases, and the band holds every row that
+//! one of them gives.
+
+use super::document::Published;
+use fullpipe_scenario::{Element, Plan, Resolved};
+use fullpipe_sim::units::Time;
+
+/// Phases over one period of a timer.
+const PHASES: u64 = 8;
+
+/// The runs that the band of `plan` needs beside the plan's own: one per phase of the timers on its
+/// path, none where it has no timer or is not compared with anything.
+pub fn alternatives(plan: &Plan) -> Vec<Resolved> {
+    let timed = |element: &Element| matches!(element, Element::Delay(e) if e.timer.is_some());
+    let path = &plan.resolved.path;
+    let any = path.forward.iter().chain(&path.back).any(timed);
+    if plan.published_run.is_none() || !any {
+        return Vec::new();
+    }
+    (0..PHASES).map(|n| at_phase(&plan.resolved, n)).collect()
+}
+
+/// `run` with every timer at `n` / [`PHASES`] of its period.
+fn at_phase(run: &Resolved, n: u64) -> Resolved {
+    let mut run = run.clone();
+    for element in run.path.forward.iter_mut().chain(&mut run.path.back) {
+        if let Element::Delay(delay) = element
+            && let Some(timer) = &mut delay.timer
+        {
+            timer.phase = Time(1_000_000_000 / u64::from(timer.hz) * n / PHASES);
+        }
+    }
+    run
+}
+
+/// Widens the band of each row by that of the same row of `other`.
+pub fn widen(published: &mut Published, other: &Published) {
+    for (row, other) in published.rows.iter_mut().zip(&other.rows) {
+        row.band_low = row.band_low.min(other.band_low);
+        row.band_high = row.band_high.max(other.band_high);
+        row.in_band = (row.band_low..=row.band_high).contains(&row.bytes);
+    }
+}

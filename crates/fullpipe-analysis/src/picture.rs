@@ -1,0 +1,189 @@
+//! The picture of the path: how full each place was, and of which flows it was the limit.
+//!
+//! Drops, marks, blocked time and the highest number waiting are exact (they stand in the stage's counters). So are the time
+//! in which a place was full or empty and the mean where the trace tells them ([`StageInfo::timed`]); else the samples do, and
+//! what was between two of them is not seen.
+
+use super::document::{Flow, Picture, Place};
+use super::lookup::{StageTrace, Told, Traces, card};
+use super::occupancy::Occupancy;
+use super::{FlowMeta, RunMeta};
+use fullpipe_sim::trace::{StageInfo, StageSample};
+use fullpipe_trace::schema::HOST_STAGES;
+use std::collections::BTreeMap;
+
+/// Kinds that hold no packets: what waits in a send buffer are bytes.
+pub const WITHOUT_PACKETS: [&str; 3] = ["application", "cpu", "send_buffer"];
+
+/// Kinds in which nothing waits.
+pub const WITHOUT_ROOM: [&str; 2] = ["application", "cpu"];
+
+/// The places in the recording's order, that of the packets.
+pub fn picture(meta: &RunMeta, traces: &Traces, flows: &[Flow]) -> Picture {
+    let blamed = blamed(meta, traces, flows);
+    let place = |(info, trace): &Told| {
+        let levels: Vec<Level> = trace.samples.iter().map(|sample| level(info, sample)).collect();
+        let told = Occupancy::between(info, &StageSample::default(), &trace.last());
+        let share = |of: fn(&Level) -> bool| {
+            let found = levels.iter().filter(|level| of(level)).count();
+            (!levels.is_empty()).then(|| found as f64 / levels.len() as f64)
+        };
+        let filled = |used: f64| {
+            info.capacity.filter(|capacity| *capacity > 0).map(|capacity| used / capacity as f64)
+        };
+        let used = levels.iter().fold(0.0, |sum: f64, level| sum + level.used as f64);
+        let used = told.map_or(used / levels.len().max(1) as f64, |told| told.mean_used);
+        let highest = levels.iter().map(|level| level.peak).max().unwrap_or(0);
+        let holds = !WITHOUT_ROOM.contains(&info.kind);
+        Place {
+            stage: info.name.clone(),
+            host: host(info).map(str::to_string),
+            exact: told.is_some(),
+            mean_filled: filled(used),
+            peak_filled: filled(highest as f64),
+            full: info.capacity.and_then(|_| told.map(|t| t.full).or(share(|level| level.full))),
+            empty: told.map(|t| t.empty).or(share(|level| level.empty)).filter(|_| holds),
+            limits: blamed.get(&info.name).cloned().unwrap_or_default(),
+        }
+    };
+    Picture { step_s: meta.sample.as_secs_f64(), places: traces.stages.iter().map(place).collect() }
+}
+
+/// The host that a stage belongs to; none for what lies between the hosts.
+pub(super) fn host(info: &StageInfo) -> Option<&str> {
+    let (host, _) = info.name.rsplit_once('.')?;
+    HOST_STAGES.contains(&info.kind).then_some(host)
+}
+
+/// How much a sample says is in a place, in units of its capacity.
+struct Level {
+    used: u64,
+    peak: u64,
+    full: bool,
+    empty: bool,
+}
+
+/// What is bounded in bytes is full where another one of what waits there has no room, and empty where it has no memory either:
+/// segments beyond a hole have memory and do not wait.
+fn level(info: &StageInfo, sample: &StageSample) -> Level {
+    let in_bytes = info.unit == "byte";
+    let (used, one) = match in_bytes {
+        true => (sample.waiting_bytes, mean_bytes(sample)),
+        false => (sample.waiting, 1),
+    };
+    Level {
+        used,
+        peak: if in_bytes { used } else { sample.peak.max(used) },
+        full: used > 0 && info.capacity.is_some_and(|capacity| used.saturating_add(one) > capacity),
+        empty: sample.waiting == 0 && used == 0,
+    }
+}
+
+/// Bytes of one of what waits; 0 where nothing does.
+fn mean_bytes(sample: &StageSample) -> u64 {
+    match sample.waiting {
+        0 => 0,
+        waiting => sample.waiting_bytes.div_ceil(waiting),
+    }
+}
+
+/// By stage the flows of which it was the limit, each with the share of its life.
+fn blamed(
+    meta: &RunMeta,
+    traces: &Traces,
+    flows: &[Flow],
+) -> BTreeMap<String, BTreeMap<String, f64>> {
+    let mut blamed: BTreeMap<String, BTreeMap<String, f64>> = BTreeMap::new();
+    for (about, flow) in meta.flows.iter().zip(flows) {
+        for (limit, share) in flow.limits.iter().filter(|(_, share)| **share > 0.0) {
+            if let Some(stage) = stage_of(limit, about, traces) {
+                *blamed.entry(stage).or_default().entry(flow.name.clone()).or_default() += share;
+            }
+        }
+        for (stage, share) in &flow.reductions {
+            let blamed = blamed.entry(stage.clone()).or_default();
+            *blamed.entry(flow.name.clone()).or_default() += share;
+        }
+    }
+    blamed
+}
+
+/// The place of a limit. cwnd, Nagle's rule and the pace (but that of an fq) are states of the sender, not places; where drops have cut cwnd,
+/// `Flow::reductions` knows the place.
+pub(super) fn stage_of(limit: &str, flow: &FlowMeta, traces: &Traces) -> Option<String> {
+    let [from, to] = &flow.hosts;
+    let works = |stage: &StageTrace| {
+        let last = stage.last();
+        u128::from(last.busy_ns.max(last.blocked_ns))
+    };
+    Some(match limit {
+        "application" => format!("{from}.application"),
+        "send_buffer" => format!("{from}.send_buffer"),
+        "sender_cpu" => format!("{from}.cpu"),
+        "qdisc" => format!("{from}.qdisc"),
+        "small_queues" => {
+            let card = card(from);
+            most(traces.stages.iter().filter(|(info, _)| card.contains(&info.name)), held)?
+        }
+        "pacing" => flow.shaper.clone()?,
+        "receive_window" => format!("{to}.receive_buffer"),
+        "receiver_cpu" => format!("{to}.cpu"),
+        "link" => most(traces.bottlenecks(flow).filter(|(info, _)| host(info).is_none()), works)?,
+        "ack_path" => most(traces.links_back(flow), works)?,
+        "nic" | "tx_ring" => {
+            most(traces.bottlenecks(flow).filter(|(info, _)| host(info).is_some()), works)?
+        }
+        _ => return None,
+    })
+}
+
+/// What a stage held over the run, as far as its samples tell.
+fn held(stage: &StageTrace) -> u128 {
+    u128::from(stage.last().waiting_ns).max(stage.waiting())
+}
+
+/// The name of the stage with the most of that; the first of equals.
+fn most<'t, 'a: 't>(
+    stages: impl Iterator<Item = &'t Told<'a>>,
+    of: fn(&StageTrace) -> u128,
+) -> Option<String> {
+    let more = |a: &'t Told<'a>, b: &'t Told<'a>| if of(&b.1) > of(&a.1) { b } else { a };
+    stages.reduce(more).map(|(info, _)| info.name.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn info(kind: &'static str, unit: &'static str, capacity: Option<u64>) -> StageInfo {
+        let name = format!("a.b.{kind}");
+        StageInfo { index: 0, name, kind, direction: "forward", unit, capacity, timed: false }
+    }
+
+    fn found(info: &StageInfo, waiting: u64, waiting_bytes: u64) -> (u64, bool, bool) {
+        let sample = StageSample { waiting, waiting_bytes, ..StageSample::default() };
+        let level = level(info, &sample);
+        (level.used, level.full, level.empty)
+    }
+
+    #[test]
+    fn a_place_is_full_where_one_more_has_no_room() {
+        let ring = info("tx_ring", "segment", Some(256));
+        assert_eq!(found(&ring, 255, 0), (255, false, false));
+        assert_eq!(found(&ring, 256, 0), (256, true, false));
+        let link = info("link", "byte", Some(10_000));
+        assert_eq!(found(&link, 6, 9_000), (9_000, true, false));
+        assert_eq!(found(&link, 5, 7_500), (7_500, false, false));
+        assert_eq!(found(&link, 0, 0), (0, false, true));
+        // Beyond a hole.
+        assert_eq!(found(&link, 0, 6_000), (6_000, false, false));
+        assert_eq!(found(&link, 0, 10_001), (10_001, true, false));
+        assert_eq!(found(&info("delay", "segment", None), 9, 0), (9, false, false));
+    }
+
+    #[test]
+    fn what_lies_between_hosts_has_none() {
+        assert_eq!(host(&info("qdisc", "skb", None)), Some("a.b"));
+        assert_eq!(host(&info("link", "segment", None)), None);
+    }
+}

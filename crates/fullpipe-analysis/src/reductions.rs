@@ -1,0 +1,184 @@
+//! Where cwnd was cut: the places whose drops and marks made it as small as it is.
+//!
+//! A *cut* begins with the first sample that shows the flow in CWR, Recovery or Loss, or a lower ssthresh (a short recovery
+//! may lie between two samples), and ends with the first one that shows neither. Its causes are the packets that places on
+//! the data's way have dropped or marked since the cut before ended, each place in proportion to its number. A fall of
+//! ssthresh without any of them is no cut (HyStart's end of slow start), nor does a cut without any (a needless timeout) change
+//! what was to blame before it. The time in which cwnd held the flow back, after a link and the receiver's CPU have had their
+//! share, belongs to the causes of the latest cut. Before the first cut, cwnd is as small as it began: that is nobody's fault.
+//!
+//! Where packets overtake each other, TCP takes some for lost that come late: what it has sent again beyond what was dropped is
+//! what such a place counts.
+//!
+//! Places count what they drop without its flow: where flows share one, it may be another one's packet. A reduction that is
+//! undone stays a cut until the next one.
+
+use super::FlowMeta;
+use super::limits::Attribution;
+use super::lookup::{FlowTrace, StageTrace, Traces};
+use fullpipe_sim::tcp::CaState;
+use fullpipe_sim::trace::FlowSample;
+use fullpipe_sim::units::Time;
+use std::collections::BTreeMap;
+
+/// Kinds of elements in which packets overtake each other.
+const OVERTAKES: [&str; 2] = ["reorder", "jitter"];
+
+/// A place on the data's way that may have cut cwnd.
+struct Cutter<'a> {
+    name: &'a str,
+    trace: &'a StageTrace<'a>,
+    /// Packets overtake each other there.
+    overtakes: bool,
+}
+
+impl Cutter<'_> {
+    /// Packets that it has dropped and marked by then.
+    fn by(&self, time: Time) -> u64 {
+        let sample = self.trace.at(time);
+        sample.dropped.saturating_add(sample.marked)
+    }
+}
+
+/// The places on a flow's way that have dropped or marked packets, or in which they overtake each other.
+fn cutters<'a>(about: &FlowMeta, traces: &'a Traces) -> Vec<Cutter<'a>> {
+    let passed = traces.on_the_way(about.direction, &about.hosts);
+    let found = passed.map(|(info, trace)| Cutter {
+        name: &info.name,
+        trace,
+        overtakes: OVERTAKES.contains(&info.kind),
+    });
+    found.filter(|cutter| cutter.overtakes || cutter.by(Time::NEVER) > 0).collect()
+}
+
+/// What each place has counted: drops and marks, and of one in which packets overtake each other what the flow has sent again.
+fn counted(cutters: &[Cutter], sample: &FlowSample) -> Vec<u64> {
+    let count = |cutter: &Cutter| match cutter.overtakes {
+        true => sample.segments_retransmitted,
+        false => cutter.by(sample.time),
+    };
+    cutters.iter().map(count).collect()
+}
+
+/// By place the share of the time between two numbers of samples in which cwnd, cut there, held the flow back.
+pub fn reductions(
+    about: &FlowMeta,
+    traces: &Traces,
+    (trace, attribution): (&FlowTrace, &Attribution),
+    (from, to): (usize, usize),
+) -> BTreeMap<String, f64> {
+    let cutters = cutters(about, traces);
+    if cutters.is_empty() {
+        return BTreeMap::new();
+    }
+    // What others lost before the flow began did not cut its cwnd.
+    let overtakes = cutters.iter().map(|cutter| cutter.overtakes).collect();
+    let mut cause = Cause::new(counted(&cutters, trace.before(from)), overtakes);
+    let mut spent = vec![0.0; cutters.len()];
+    for count in 1..=trace.samples.len().min(to) {
+        let (before, after) = (trace.before(count - 1), trace.before(count));
+        if count > from && cause.total > 0 {
+            let held = attribution.by_cwnd(count) as f64 / cause.total as f64;
+            spent.iter_mut().zip(&cause.counts).for_each(|(ns, n)| *ns += held * *n as f64);
+        }
+        cause.look(before, after, || counted(&cutters, after));
+    }
+    let life = attribution.spent(from, to).iter().map(|ns| *ns as f64).sum::<f64>();
+    let shares = cutters.iter().zip(spent).filter(|(_, ns)| *ns > 0.0);
+    shares.map(|(cutter, ns)| (cutter.name.to_string(), ns / life)).collect()
+}
+
+/// What has caused the latest cut.
+struct Cause {
+    /// What each place had counted when the cut before ended.
+    base: Vec<u64>,
+    /// What each has counted from there to the end of this one.
+    counts: Vec<u64>,
+    total: u64,
+    /// By place whether packets overtake each other there: it has counted what was sent again.
+    overtakes: Vec<bool>,
+    /// Whether the cut goes on.
+    open: bool,
+}
+
+impl Cause {
+    /// `base`: what each place had counted when the flow began.
+    fn new(base: Vec<u64>, overtakes: Vec<bool>) -> Cause {
+        Cause { counts: vec![0; base.len()], base, total: 0, overtakes, open: false }
+    }
+
+    /// Looks at what happened between two samples, at the later of which the places have `counted` so much.
+    fn look(
+        &mut self,
+        before: &FlowSample,
+        after: &FlowSample,
+        counted: impl FnOnce() -> Vec<u64>,
+    ) {
+        let cut = after.ca_state >= CaState::Cwr as u8 || after.ssthresh < before.ssthresh;
+        if !cut && !self.open {
+            return;
+        }
+        let counted = counted();
+        let mut counts: Vec<u64> =
+            counted.iter().zip(&self.base).map(|(now, base)| now.saturating_sub(*base)).collect();
+        // What was sent again beyond what was dropped came late and was not lost.
+        let both = || self.overtakes.iter().copied();
+        let dropped = counts.iter().zip(both()).filter(|(_, overtakes)| !overtakes);
+        let dropped = dropped.fold(0, |sum: u64, (n, _)| sum.saturating_add(*n));
+        for (count, _) in counts.iter_mut().zip(both()).filter(|(_, overtakes)| *overtakes) {
+            *count = count.saturating_sub(dropped);
+        }
+        let total = counts.iter().fold(0, |sum: u64, n| sum.saturating_add(*n));
+        if total > 0 {
+            (self.counts, self.total) = (counts, total);
+            self.open = true;
+        }
+        if self.open && !cut {
+            self.open = false;
+            self.base = counted;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fullpipe_trace::schema::Row;
+
+    /// What is to blame after samples of (state, ssthresh, what two places have counted).
+    fn blamed(samples: &[(CaState, u32, [u64; 2])]) -> Vec<u64> {
+        let mut cause = Cause::new(vec![0; 2], vec![false; 2]);
+        let mut before = FlowSample { ssthresh: u32::MAX, ..FlowSample::blank() };
+        for (state, ssthresh, counted) in samples {
+            let after =
+                FlowSample { ca_state: *state as u8, ssthresh: *ssthresh, ..before.clone() };
+            cause.look(&before, &after, || counted.to_vec());
+            before = after;
+        }
+        cause.counts
+    }
+
+    #[test]
+    fn a_cut_is_blamed_on_what_was_dropped_since_the_one_before() {
+        use CaState::{Cwr, Open, Recovery};
+        let first = [(Open, 99, [0, 0]), (Recovery, 50, [3, 0]), (Recovery, 50, [5, 1])];
+        assert_eq!(blamed(&first[..1]), [0, 0], "slow start ended by itself");
+        assert_eq!(blamed(&first[..2]), [3, 0]);
+        assert_eq!(blamed(&first), [5, 1], "until it ends");
+        let second = [(Open, 50, [5, 2]), (Open, 50, [5, 4]), (Cwr, 25, [5, 4])];
+        let all: Vec<_> = first.into_iter().chain(second).collect();
+        assert_eq!(blamed(&all[..5]), [5, 2], "what no cut has followed yet is not to blame");
+        assert_eq!(blamed(&all), [0, 2]);
+    }
+
+    #[test]
+    fn a_recovery_between_two_samples_is_seen_and_one_without_drops_blames_nobody() {
+        use CaState::{Loss, Open};
+        let hidden = [(Open, 100, [0, 0]), (Open, 50, [1, 0]), (Open, 50, [1, 0])];
+        assert_eq!(blamed(&hidden), [1, 0]);
+        let needless = [(Loss, 25, [1, 0]), (Open, 25, [1, 0]), (Open, 12, [1, 1])];
+        let all: Vec<_> = hidden.into_iter().chain(needless).collect();
+        assert_eq!(blamed(&all[..5]), [1, 0]);
+        assert_eq!(blamed(&all), [0, 1]);
+    }
+}

@@ -1,0 +1,144 @@
+//! Settings, taken from a resolved scenario.
+
+use super::super::theory::losses;
+use super::{Allowed, Buffer, FlowSettings, Pace, PlaceSettings, Places};
+use crate::sizing::Question;
+use fullpipe_scenario::Version;
+use fullpipe_scenario::{App, Discipline, Element, Flow, MAX_PACING_RATE, Resolved, Station};
+use fullpipe_sim::config::Direction;
+use fullpipe_sim::units::{Framing, Rate};
+
+/// Name of the congestion controls' parameter.
+const INITIAL_SSTHRESH: &str = "initial_ssthresh";
+
+/// Settings that act on a flow.
+pub(crate) fn flow(run: &Resolved, flow: &Flow) -> FlowSettings {
+    let [from, to] = run.hosts_of(flow);
+    let [send, receive] = [from, to].map(|station| &station.host.sysctl.modelled);
+    let without = |has: fn(&Station) -> bool| {
+        let hosts = [from, to].into_iter().filter(|station| !has(station));
+        hosts.map(|station| station.name.to_string()).collect()
+    };
+    let first_ssthresh = flow.congestion.parameters.get(INITIAL_SSTHRESH);
+    FlowSettings {
+        kernels: [from, to].map(|station| station.host.kernel.clone()),
+        send: Buffer { asked: flow.sndbuf, most: send.wmem_max, tuned: send.tcp_wmem[2] },
+        receive: Buffer { asked: flow.rcvbuf, most: receive.rmem_max, tuned: receive.tcp_rmem[2] },
+        ends: ends(run, flow),
+        loss: losses(way(run, flow.direction)).unwrap_or(0.0),
+        without_scaling: without(|own| own.host.sysctl.modelled.tcp_window_scaling),
+        without_sack: without(|own| own.host.sysctl.modelled.tcp_sack),
+        pace: pace(flow, from),
+        reader: flow.reader.map(|reader| reader.rate.0),
+        writer: match flow.app {
+            App::Rate { rate } => Some(rate.0),
+            App::OnOff { .. } => Some(0),
+            App::Bulk | App::Nfs => None,
+        },
+        first_ssthresh: first_ssthresh.and_then(|n| u32::try_from(*n).ok()).filter(|n| *n > 0),
+    }
+}
+
+/// The lower one of the socket's pace (SO_MAX_PACING_RATE) and of the sender's fq (maxrate).
+fn pace(flow: &Flow, from: Station) -> Option<Pace> {
+    let asked = flow.sockopt.get(MAX_PACING_RATE).and_then(|bytes| u64::try_from(*bytes).ok());
+    let socket =
+        asked.map(|bytes| Pace { rate: bytes.saturating_mul(8), by: "SO_MAX_PACING_RATE" });
+    let qdisc = from.host.qdisc.maxrate.map(|rate| Pace { rate: rate.0, by: "fq maxrate" });
+    socket.into_iter().chain(qdisc).min_by_key(|pace| pace.rate)
+}
+
+/// The path as both ends of a flow have it; none where the path has no length, or a host no version.
+fn ends(run: &Resolved, flow: &Flow) -> Option<[Question; 2]> {
+    let way = allowed(run, flow.direction)?;
+    let question = |station: Station| {
+        Some(Question {
+            rate: Rate(way.rate.max(1)),
+            rtt: run.round_trip(flow),
+            mtu: way.mtu,
+            framing: framing(way.overhead),
+            kernel: station.host.kernel.parse::<Version>().ok()?,
+            timestamps: run.hosts.sender.timestamps && run.hosts.receiver.timestamps,
+        })
+    };
+    let [from, to] = run.hosts_of(flow);
+    Some([question(from)?, question(to)?])
+}
+
+fn framing(overhead: u32) -> Framing {
+    let all = [Framing::Ip, Framing::Ethernet, Framing::EthernetWire];
+    all.into_iter().find(|framing| framing.overhead() == overhead).unwrap_or(Framing::EthernetWire)
+}
+
+/// Elements of the path in one direction.
+fn way(run: &Resolved, direction: Direction) -> &[Element] {
+    match direction {
+        Direction::Forward => &run.path.forward,
+        Direction::Backward => &run.path.back,
+    }
+}
+
+/// Rate that a way allows: the least of its elements and of the cards that send into it.
+pub(crate) fn allowed(run: &Resolved, direction: Direction) -> Option<Allowed> {
+    let rated =
+        way(run, direction).iter().filter_map(|element| Some((element.name(), element.rate()?)));
+    let elements = rated.map(|(name, (rate, framing))| (name.to_string(), rate, framing));
+    let slowest = elements.chain(cards(run, direction)).min_by(|a, b| {
+        // A rate that counts more bytes carries less.
+        let carries = |(_, rate, framing): &(String, Rate, Framing)| {
+            rate.0 as f64 / f64::from(run.path.mtu + framing.overhead())
+        };
+        carries(a).total_cmp(&carries(b))
+    });
+    slowest.map(|(place, rate, framing)| Allowed {
+        rate: rate.0,
+        overhead: framing.overhead(),
+        mtu: run.path.mtu,
+        mss: run.mss(),
+        place,
+    })
+}
+
+/// The cards of all hosts that send into that way, as one.
+fn cards(run: &Resolved, direction: Direction) -> Option<(String, Rate, Framing)> {
+    let sends = |station: &Station| {
+        let flows = run.flow.iter().filter(|flow| flow.direction == direction);
+        flows.map(|flow| run.hosts_of(flow)[0].name).any(|name| name == station.name)
+    };
+    let beside: Vec<Station> =
+        run.stations().into_iter().filter(|station| station.direction == direction).collect();
+    let mut senders: Vec<Station> = beside.iter().copied().filter(sends).collect();
+    if senders.is_empty() {
+        senders.extend(beside.first());
+    }
+    let rate = senders.iter().fold(0_u64, |sum, own| sum.saturating_add(own.host.nic_rate.0));
+    let first = senders.first()?;
+    Some((format!("{}.tx_ring", first.name), Rate(rate), Framing::EthernetWire))
+}
+
+/// Settings of all elements, by name.
+pub(crate) fn places(run: &Resolved) -> Places {
+    let elements = run.path.forward.iter().chain(&run.path.back);
+    let place = |element: &Element| PlaceSettings {
+        rate: element.rate().map(|(rate, _)| rate.0),
+        burst: match element {
+            Element::Policer(own) => Some(own.burst),
+            _ => None,
+        },
+        discipline: element.queue().and_then(|queue| discipline(&queue.discipline)),
+    };
+    elements.map(|element| (element.name().to_string(), place(element))).collect()
+}
+
+/// Name of a discipline that is not drop-tail.
+fn discipline(own: &Discipline) -> Option<&'static str> {
+    Some(match own {
+        Discipline::DropTail => return None,
+        Discipline::Fq(_) => "fq",
+        Discipline::Codel(_) => "codel",
+        Discipline::FqCodel(_) => "fq_codel",
+        Discipline::Pie(_) => "pie",
+        Discipline::Red(_) => "red",
+        Discipline::Cake(_) => "cake",
+    })
+}

@@ -1,0 +1,99 @@
+//! What a flow gets once its beginning is over, and whether that is known.
+
+use super::document::Settled;
+use super::lookup::{FlowTrace, Life, mbit};
+use fullpipe_sim::tcp::CaState;
+use fullpipe_sim::trace::EventKind;
+use fullpipe_sim::units::Time;
+
+/// Loss epochs over which a mean is steady: the mean of a sawtooth over 30 of its teeth is within a few percent of that over
+/// all of them (the relative deviation of the mean of n teeth falls with the root of n).
+pub const EPOCHS: u64 = 30;
+/// How much the rates of the last three quarters may differ where there are fewer.
+const EVEN: f64 = 0.01;
+
+/// The second half of the flow's life.
+pub fn settled(trace: &FlowTrace, life: &Life) -> Settled {
+    let lasts = life.end.saturating_sub(life.start).as_ns();
+    let at = |quarter: u64| life.start + Time::ns(lasts / 4 * quarter);
+    let rate = |from: Time, to: Time| {
+        // The samples before these moments, and the time between these samples.
+        let (from, to) = (trace.at(from), trace.at(to));
+        let bytes = to.bytes_delivered.saturating_sub(from.bytes_delivered);
+        mbit(bytes, to.time.saturating_sub(from.time))
+    };
+    let quarters = [rate(at(1), at(2)), rate(at(2), at(3)), rate(at(3), life.end)];
+    let least = quarters.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = quarters.iter().copied().fold(0.0, f64::max);
+    let even = most > 0.0 && most - least <= EVEN * most;
+    let loss_epochs = epochs(trace, at(2));
+    Settled { mbit: rate(at(2), life.end), loss_epochs, steady: loss_epochs >= EPOCHS || even }
+}
+
+/// How often the flow entered Recovery or Loss from another state, from `start` on.
+fn epochs(trace: &FlowTrace, start: Time) -> u64 {
+    let mut within = false;
+    let states = trace.events.iter().filter(|event| event.kind == EventKind::CaState);
+    let begins = states.filter(|event| {
+        let before = std::mem::replace(&mut within, event.value >= CaState::Recovery as u64);
+        within && !before && event.time >= start
+    });
+    begins.count() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fullpipe_sim::trace::{Event, FlowSample};
+    use fullpipe_trace::schema::Row;
+
+    /// A flow of 8 s that delivers so many bytes in each second, with the state changes given.
+    fn of(rates: [u64; 8], states: &[(u64, CaState)]) -> Settled {
+        let mut bytes = 0;
+        let sample = |(second, rate): (usize, &u64)| {
+            bytes += rate;
+            let time = Time::secs(second as u64 + 1);
+            FlowSample { time, bytes_delivered: bytes, ..FlowSample::blank() }
+        };
+        let samples: Vec<FlowSample> = rates.iter().enumerate().map(sample).collect();
+        let event = |(ms, state): &(u64, CaState)| Event {
+            time: Time::ms(*ms),
+            flow: 0,
+            kind: EventKind::CaState,
+            value: *state as u64,
+        };
+        let events: Vec<Event> = states.iter().map(event).collect();
+        let mut trace = FlowTrace::new(samples.iter().collect());
+        trace.events = events.iter().collect();
+        let (start, end) = (Time::ZERO, Time::secs(8));
+        settled(&trace, &Life { start, clock: start, end, complete: false, aborted: None })
+    }
+
+    #[test]
+    fn the_second_half_counts() {
+        const MB: u64 = 1_000_000;
+        let even = of([0, 0, MB, MB, MB, MB, MB, MB], &[]);
+        assert_eq!(even, Settled { mbit: 8.0, loss_epochs: 0, steady: true });
+        let late = of([0, 0, 0, 0, MB, MB, MB, MB], &[]);
+        assert_eq!(late, Settled { mbit: 8.0, loss_epochs: 0, steady: false });
+        let grows = of([0, 0, MB, MB, MB, MB, 2 * MB, 2 * MB], &[]);
+        assert_eq!(grows, Settled { mbit: 12.0, loss_epochs: 0, steady: false });
+    }
+
+    #[test]
+    fn epochs_of_what_is_averaged_count() {
+        use CaState::{Cwr, Loss, Open, Recovery};
+        let states = [(1000, Recovery), (1100, Loss), (1500, Open), (3000, Cwr), (6000, Loss)];
+        let uneven = [0, 0, 0, 1, 1, 1, 1, 2];
+        let few = of(uneven, &states);
+        assert_eq!((few.loss_epochs, few.steady), (1, false));
+        // 30 epochs from 2 s on are too few: the mean is of those from 4 s on.
+        let each = |from: u64, n: u64| (from + n * 50, [Recovery, Open][n as usize % 2]);
+        let all: Vec<_> = (0..60).map(|n| each(2000, n)).collect();
+        let half = of(uneven, &all);
+        assert_eq!((half.loss_epochs, half.steady), (10, false));
+        let late: Vec<_> = (0..60).map(|n| each(4000, n)).collect();
+        let late = of(uneven, &late);
+        assert_eq!((late.loss_epochs, late.steady), (30, true));
+    }
+}
