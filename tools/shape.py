@@ -22,8 +22,9 @@ PICTURE = {
     "fullpipe-scenario": {"fullpipe-sim", "fullpipe-guest", "fullpipe-trace"},
     "fullpipe-linux": {"fullpipe-sim", "fullpipe-guest", "fullpipe-trace", "fullpipe-scenario"},
     "fullpipe-analysis": {"fullpipe-sim", "fullpipe-trace", "fullpipe-scenario"},
+    "fullpipe-report": {"fullpipe-analysis"},
     "fullpipe": {"fullpipe-sim", "fullpipe-guest", "fullpipe-trace", "fullpipe-scenario", "fullpipe-linux",
-                 "fullpipe-analysis"},
+                 "fullpipe-analysis", "fullpipe-report"},
     "fullpipe-cli": {"fullpipe", "fullpipe-sim"},
     "fullpipe-py": {"fullpipe", "fullpipe-cli", "fullpipe-sim"},
 }

@@ -12,7 +12,7 @@ pub mod experiment;
 pub use fullpipe_analysis::numbers;
 pub mod parity;
 pub mod plan;
-pub mod report;
+pub use fullpipe_report as report;
 pub use fullpipe_scenario::response;
 pub mod results;
 pub use fullpipe_analysis::sizing;

@@ -1,0 +1,54 @@
+//! One self-contained HTML file: verdict first, then the evidence, the path, and tables. Of many runs the verdict is a matrix,
+//! and the rest of the page shows those that the reader chooses.
+//!
+//! The file needs no network (a content security policy forbids it) and no library. Cards and tables
+//! are plain HTML, there without scripts; figures are drawn as SVG by the scripts in `assets/`, from
+//! two JSON elements:
+//!
+//! - `fullpipe-data`: the document, as in `summary.json`; a large one is deflated (RFC 1951) and in base64;
+//! - `fullpipe-figures`: the figures of [`figures::all`], whose columns point into the document.
+//!
+//! Whoever tests or scripts the page finds `window.fullpipe` (see `assets/api.js`):
+//! `points(figure, series)` reads back what is drawn.
+
+pub mod assets;
+mod cards;
+mod drawn;
+pub mod escape;
+mod evidence;
+mod matrix;
+mod page;
+mod picture;
+mod table;
+
+use super::{figures, tables, time_sequence};
+use fullpipe_analysis::document::{Document, Run};
+use fullpipe_analysis::trace::folders::folders;
+
+/// The report as one HTML file. Equal documents give equal bytes.
+#[must_use]
+pub fn render(document: &Document) -> String {
+    rendered(document, false)
+}
+
+/// The same for a file that stands in the results' directory: with links to the time-sequence graphs of its runs.
+#[must_use]
+pub fn render_in_place(document: &Document) -> String {
+    rendered(document, true)
+}
+
+fn rendered(document: &Document, in_place: bool) -> String {
+    let figures = figures::all(document);
+    let tables = tables::all(document);
+    page::page(document, &figures, &tables, &graphs(document, in_place))
+}
+
+/// Addresses of the runs' time-sequence graphs; none of a run that has none.
+fn graphs(document: &Document, in_place: bool) -> Vec<Option<String>> {
+    let names: Vec<String> = document.runs.iter().map(|run| run.variant.clone()).collect();
+    let address = |(run, folder): (&Run, String)| {
+        let there = in_place && run.packets.is_some();
+        there.then(|| format!("{folder}/{}", time_sequence::FILE))
+    };
+    document.runs.iter().zip(folders(&names)).map(address).collect()
+}

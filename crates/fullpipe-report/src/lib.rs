@@ -1,0 +1,19 @@
+//! Shows a [`Document`](fullpipe_analysis::document::Document), and nothing but what stands in it.
+//!
+//! [`figures`] and [`tables`] turn the document into neutral data: findings, axes, series, cells.
+//! They do not draw. A renderer, for instance [`html`], draws all of them alike. [`time_sequence`] shows a run's packets, and
+//! reads their table.
+
+pub mod figures;
+pub mod happened;
+pub mod html;
+pub mod labels;
+pub mod limits;
+mod matrix;
+mod overview;
+mod picture;
+pub mod tables;
+pub mod terminal;
+pub mod time_sequence;
+mod together;
+pub use together::fate;

@@ -1,0 +1,28 @@
+//! What hosts have counted, as the tools of Linux name it.
+
+use super::table::{Cell, Table, column};
+use fullpipe_analysis::document::{Document, HostCounter, Run};
+
+pub(super) fn tables(document: &Document) -> Vec<Table> {
+    let counted = |run: &'_ Run| -> Vec<Vec<Cell>> {
+        run.counters.iter().filter(|own| own.value > 0).map(|own| row(run, own)).collect()
+    };
+    vec![Table {
+        name: "counters",
+        run: None,
+        title: "Counters of the hosts".to_string(),
+        finding: "as `tc -s qdisc`, `ethtool -S`, `nstat` and softnet_stat name them; what is 0 stands in summary.json alone".into(),
+        columns: vec![
+            column("variant", ""),
+            column("host", ""),
+            column("counter", ""),
+            column("value", ""),
+        ],
+        rows: document.runs.iter().flat_map(counted).collect(),
+    }]
+}
+
+fn row(run: &Run, own: &HostCounter) -> Vec<Cell> {
+    let texts = [&run.variant, &own.host, &own.name].map(Cell::text);
+    texts.into_iter().chain([Cell::Count(own.value)]).collect()
+}

@@ -1,0 +1,45 @@
+//! Counters of the hosts that tell of trouble, a line for each host.
+
+use super::Style;
+use super::grid::wrap;
+use fullpipe_analysis::document::Run;
+use fullpipe_analysis::numbers::count;
+
+/// Those that tell of it, in the packets' order.
+const TROUBLE: [&str; 15] = [
+    "tc.dropped",
+    "tc.requeues",
+    "ethtool.tx_busy",
+    "ethtool.tx_restart_queue",
+    "ethtool.rx_missed_errors",
+    "softnet.dropped",
+    "softnet.time_squeeze",
+    "Tcp.RetransSegs",
+    "TcpExt.TCPTimeouts",
+    "TcpExt.TCPLostRetransmit",
+    "TcpExt.TCPSynRetrans",
+    "TcpExt.PruneCalled",
+    "TcpExt.RcvPruned",
+    "TcpExt.PAWSEstab",
+    "tcp.beyond_window",
+];
+
+/// Nothing of a host that has counted none of them.
+pub fn lines(run: &Run, style: Style) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut hosts: Vec<&str> = run.counters.iter().map(|own| &own.host[..]).collect();
+    hosts.dedup();
+    for host in hosts {
+        let value = |name: &str| {
+            let found = run.counters.iter().find(|own| own.host == host && own.name == name);
+            found.map_or(0, |own| own.value)
+        };
+        let told = TROUBLE.iter().filter(|name| value(name) > 0);
+        let told: Vec<_> = told.map(|name| format!("{name} {}", count(value(name)))).collect();
+        if !told.is_empty() {
+            let line = format!("{}: {host} counted {}", run.variant, told.join(", "));
+            lines.extend(wrap(&line, "  ", style.columns()));
+        }
+    }
+    lines
+}

@@ -1,0 +1,192 @@
+//! The table of runs: a row for each run, or a matrix of many.
+
+use super::Style;
+use super::grid::{Column, lay_out, number, words, wrap};
+use super::sections::Section;
+use crate::labels::told_apart;
+use crate::limits;
+use crate::matrix::Matrix;
+use crate::overview::{self, Row};
+use fullpipe_analysis::document::{Document, Run};
+use fullpipe_analysis::numbers;
+
+/// From more runs on a matrix stands in place of rows, where the scenario has axes.
+const ROWS: usize = 6;
+/// Most lines of either.
+const MOST: usize = 26;
+/// Room for a name beside the numbers.
+const NAME: usize = 24;
+const NAME_OF_CROWD: usize = 14;
+/// Longest label of a matrix's column.
+const LABEL: usize = 16;
+
+const ALONE: [Column; 6] = [
+    words("run"),
+    number("rate", "Mb/s"),
+    number("of path", "%"),
+    number("to 90 %", "s"),
+    number("resent", "segs"),
+    words("held back by"),
+];
+
+const CROWD: [Column; 8] = [
+    words("run"),
+    number("flows", ""),
+    number("sum", "Mb/s"),
+    number("of path", "%"),
+    number("least", "Mb/s"),
+    number("median", "Mb/s"),
+    number("most", "Mb/s"),
+    number("resent", "segs"),
+];
+
+/// The table under its heading.
+pub fn section(document: &Document, style: Style) -> Section {
+    if let Some(matrix) = matrix(document, style) {
+        return matrix;
+    }
+    let rows = overview::rows(document);
+    let crowded = rows.iter().any(|row| row.spread_mbit().is_some());
+    let columns: Vec<Column> = match (crowded, style.wide()) {
+        (false, _) => ALONE.into(),
+        (true, false) => CROWD.into(),
+        (true, true) => CROWD.into_iter().chain([words("held back by")]).collect(),
+    };
+    let room = if crowded && !style.wide() { NAME_OF_CROWD } else { NAME };
+    let cells: Vec<Vec<String>> = rows.iter().map(|own| row(own, crowded, room, style)).collect();
+
+    let mut table = lay_out(&columns, &cells, style.columns()).into_iter();
+    let head: Vec<String> = table.by_ref().take(2).map(|line| style.faint(&line)).collect();
+    let items = rows.iter().zip(table).map(|(own, line)| {
+        let name = label(own);
+        let mut lines = Vec::new();
+        if name.chars().count() > room {
+            lines.extend(wrap(&name, "  ", style.columns()));
+        }
+        lines.push(line);
+        lines
+    });
+    let items = by_run(&rows, items.collect());
+    Section { head, ..Section::items(items, MOST, "runs") }
+}
+
+/// Rows of one run as one item.
+fn by_run(rows: &[Row], lines: Vec<Vec<String>>) -> Vec<Vec<String>> {
+    let mut items: Vec<Vec<String>> = Vec::new();
+    let mut last: Option<&Run> = None;
+    for (row, lines) in rows.iter().zip(lines) {
+        match items.last_mut().filter(|_| last.is_some_and(|run| std::ptr::eq(run, row.run))) {
+            Some(item) => item.extend(lines),
+            None => items.push(lines),
+        }
+        last = Some(row.run);
+    }
+    items
+}
+
+/// A run's name, or that of a part of it.
+fn label(row: &Row) -> String {
+    let partial = if row.run.partial { " (partial)" } else { "" };
+    match (row.is_part(), row.name()) {
+        (true, name) => format!("  {name}"),
+        (false, name) if name.is_empty() => format!("{}{partial}", row.run.variant),
+        (false, name) => format!("{}{partial} / {name}", row.run.variant),
+    }
+}
+
+fn row(own: &Row, crowded: bool, room: usize, style: Style) -> Vec<String> {
+    let optional = |value: Option<f64>| value.map_or(numbers::ABSENT.into(), rate);
+    let name = Some(label(own)).filter(|name| name.chars().count() <= room).unwrap_or_default();
+    let share = overview::share(own.run).filter(|_| !own.is_part());
+    let share = share.map_or(numbers::ABSENT.into(), percent);
+    let resent = numbers::count(own.resent());
+    if !crowded {
+        let time = own.flows().first().and_then(|flow| flow.time_to_plateau_s);
+        let time = time.map_or(numbers::ABSENT.into(), |time| numbers::fixed(time, 1));
+        return vec![name, optional(own.rate_mbit()), share, time, resent, held_back(own)];
+    }
+    let flows =
+        if own.flows().is_empty() { numbers::ABSENT.into() } else { own.flows().len().to_string() };
+    let mut row = vec![name, flows, optional(own.rate_mbit()), share];
+    match own.spread_mbit() {
+        Some(spread) => row.extend(spread.map(rate)),
+        None => row.extend([(); 3].map(|()| numbers::ABSENT.to_string())),
+    }
+    row.push(resent);
+    if style.wide() {
+        row.push(held_back(own));
+    }
+    row
+}
+
+fn rate(mbit: f64) -> String {
+    numbers::fixed(mbit, if mbit >= 1000.0 { 0 } else { 1 })
+}
+
+fn percent(share: f64) -> String {
+    numbers::share(share).trim_end_matches(" %").to_string()
+}
+
+/// The largest limit and its share.
+fn held_back(row: &Row) -> String {
+    match row.limits().first() {
+        Some((name, share)) => format!("{} {}", limits::label(name), numbers::share(*share)),
+        None => numbers::ABSENT.into(),
+    }
+}
+
+/// Many runs over the axes of their scenario; none where there are few, or where no axis makes columns that fit the width.
+fn matrix(document: &Document, style: Style) -> Option<Section> {
+    if document.runs.len() <= ROWS {
+        return None;
+    }
+    let matrix = Matrix::of(document);
+    if matrix.columns.len() < 2 {
+        return None;
+    }
+    let known = document.runs.iter().all(|run| overview::share(run).is_some());
+    let cell = |run: &Option<usize>| match run.map(|run| &document.runs[run]) {
+        Some(run) => value(run, known),
+        None => String::new(),
+    };
+    let labels = short(&matrix.columns);
+    let first = if matrix.rows_are.is_empty() { "run" } else { &matrix.rows_are[..] };
+    let header = [vec![first.to_string()], labels].concat();
+    let rows = matrix
+        .rows
+        .iter()
+        .map(|(label, cells)| [vec![label.clone()], cells.iter().map(cell).collect()].concat());
+    let rows: Vec<Vec<String>> = std::iter::once(header).chain(rows).collect();
+
+    let mut columns = vec![words("")];
+    columns.extend(matrix.columns.iter().map(|_| number("", "")));
+    let lines: Vec<String> =
+        lay_out(&columns, &rows, style.columns()).into_iter().skip(2).collect();
+    if lines.iter().any(|line| line.chars().count() > style.columns()) {
+        return None;
+    }
+    let what = if known { "share of what the path allows, %" } else { "rate, Mb/s" };
+    let about = format!("{what}; columns: {}", matrix.columns_are);
+    let mut head = wrap(&about, "", style.columns());
+    head.push(style.faint(&lines[0]));
+    let items = lines[1..].iter().map(|line| vec![line.clone()]).collect();
+    Some(Section { head, ..Section::items(items, MOST, "rows") })
+}
+
+/// The share of a run, or its rate.
+fn value(run: &Run, share: bool) -> String {
+    let value =
+        if share { overview::share(run).map(percent) } else { overview::rate_mbit(run).map(rate) };
+    value.unwrap_or(numbers::ABSENT.into())
+}
+
+/// Labels of columns, cut to their ends where they are long.
+fn short(labels: &[String]) -> Vec<String> {
+    let is_long = |label: &String| label.chars().count() > LABEL;
+    let labels = if labels.iter().any(is_long) { told_apart(labels) } else { labels.to_vec() };
+    let cut = |label: String| match label.chars().count().checked_sub(LABEL) {
+        Some(over) if over > 0 => format!("…{}", label.chars().skip(over + 1).collect::<String>()),
+        _ => label,
+    };
+    labels.into_iter().map(cut).collect()
+}

@@ -1,0 +1,126 @@
+//! Several flows of a run as one, and flows that stand beside datagrams.
+
+use fullpipe_analysis::document::{Datagrams, Flow, Run, Stage};
+use fullpipe_analysis::numbers;
+use std::collections::BTreeMap;
+
+/// A flow that moved less than this share of what datagrams did stands beside them.
+const BESIDE: f64 = 0.01;
+
+/// What flows delivered over the time from the first one's start to the last one's end, Mb/s.
+pub(super) fn mbit(flows: &[&Flow]) -> f64 {
+    let lives = flows.iter().filter_map(|flow| {
+        let (first, last) = (flow.intervals.first()?, flow.intervals.last()?);
+        Some((flow.clock_start_s + first.start_s, flow.clock_start_s + last.end_s))
+    });
+    let none = (f64::INFINITY, f64::NEG_INFINITY);
+    let (start, end) = lives.fold(none, |all, life| (all.0.min(life.0), all.1.max(life.1)));
+    let bytes: u64 = flows.iter().map(|flow| flow.bytes).sum();
+    if end > start { bytes as f64 * 8e-6 / (end - start) } else { 0.0 }
+}
+
+/// What a text shows of flows.
+pub enum Shown<'a> {
+    /// One with lines of its own.
+    Each(&'a Flow),
+    /// Alike flows, of which nothing tells one from the other but its name.
+    Crowd(Vec<&'a Flow>),
+}
+
+/// The flows in the document's order, with more than `most` alike ones as a crowd where its first one stands.
+#[must_use]
+pub fn shown(run: &Run, most: usize) -> Vec<Shown<'_>> {
+    let mut groups: BTreeMap<_, Vec<&Flow>> = BTreeMap::new();
+    for flow in &run.flows {
+        groups.entry(kind(flow)).or_default().push(flow);
+    }
+    let one = |flow| {
+        let alike = &groups[&kind(flow)];
+        if alike.len() <= most {
+            return Some(Shown::Each(flow));
+        }
+        std::ptr::eq(alike[0], flow).then(|| Shown::Crowd(alike.clone()))
+    };
+    run.flows.iter().filter_map(one).collect()
+}
+
+/// What alike flows have in common: way, host, congestion control, kernel, and the name before its number.
+fn kind(flow: &Flow) -> (bool, Option<&str>, &str, &str, &str) {
+    let name = flow.name.trim_end_matches(|c: char| c.is_ascii_digit() || "-._".contains(c));
+    (flow.backward, flow.from.as_deref(), &flow.congestion, &flow.kernel, name)
+}
+
+/// UDP datagrams of a run; echo requests only measure.
+pub fn udp(run: &Run) -> impl Iterator<Item = &Datagrams> {
+    run.datagrams.iter().filter(|own| own.kind == "udp")
+}
+
+/// The share of a rate from which on it counts as reached, and of its time for which a CPU that never rests works.
+const WRITTEN: f64 = 0.99;
+const BUSY: f64 = 0.99;
+
+/// Whether the run is about datagrams, beside which the flow moved next to nothing.
+#[must_use]
+pub fn is_beside(run: &Run, flow: &Flow) -> bool {
+    let sent: u64 = udp(run).map(|own| own.sent * u64::from(own.size)).sum();
+    (flow.bytes as f64) < BESIDE * sent as f64
+}
+
+/// That the program wrote less than it was to, and whether that is its CPU's doing.
+fn written(own: &Datagrams) -> Option<String> {
+    let (asked, sent) = (own.requested_mbit?, own.sent_mbit?);
+    let busy = own.cpu.filter(|cpu| cpu.sender >= BUSY);
+    let by = busy.map_or(String::new(), |_| ": the sender's CPU never rests".into());
+    (sent < WRITTEN * asked).then(|| {
+        format!("written at {} of {} asked for{by}", numbers::rate(sent), numbers::rate(asked))
+    })
+}
+
+/// What became of datagrams, and where packets of their way were dropped.
+#[must_use]
+pub fn fate(run: &Run, own: &Datagrams) -> String {
+    let sent = numbers::count(own.sent);
+    if own.sent == 0 {
+        return "no datagram was sent before the run's end".into();
+    }
+    let written = written(own).map_or(String::new(), |written| format!("; {written}"));
+    if own.undelivered == 0 {
+        return format!("all {sent} datagrams delivered{written}");
+    }
+    let lost = numbers::count(own.undelivered);
+    let percent = numbers::fixed(own.undelivered_share * 100.0, 2);
+    let mut text = format!("{lost} of {sent} datagrams not delivered ({percent} %){written}");
+    let way = if own.backward { "back" } else { "forward" };
+    // The trace counts drops by place, not by whose they are; a TCP socket's buffer no datagram passes.
+    let passes = |kind: &str| kind != "receive_buffer";
+    let is_place =
+        |stage: &&Stage| stage.direction == way && stage.dropped > 0 && passes(&stage.kind);
+    let mut places: Vec<_> = run.stages.iter().filter(is_place).collect();
+    places.sort_by_key(|stage| std::cmp::Reverse(stage.dropped));
+    let places: Vec<String> = places
+        .iter()
+        .map(|stage| format!("{} at {}", numbers::count(stage.dropped), stage.name))
+        .collect();
+    if !places.is_empty() {
+        text += &format!("; dropped on their way, whosever packets: {}", places.join(", "));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fullpipe_analysis::document::sample;
+
+    #[test]
+    fn a_sum_is_over_the_time_in_which_any_flow_lived() {
+        let mut run = sample::document().runs.remove(1);
+        let first = &mut run.flows[0];
+        (first.clock_start_s, first.bytes) = (1.0, 1_000_000);
+        let mut late = first.clone();
+        (late.clock_start_s, late.bytes) = (4.0, 3_000_000);
+        run.flows[1] = late;
+        // 32 Mb from 1 s to 5 s.
+        assert_eq!(mbit(&run.flows.iter().collect::<Vec<_>>()), 8.0);
+    }
+}
