@@ -2,7 +2,7 @@
 //! remaining ones let go comes in bursts, cwnd grows slowly and timeouts come early. No window says so.
 
 use super::lookup::{Told, Traces};
-use super::{FlowMeta, RunMeta};
+use crate::meta::{FlowMeta, RunMeta};
 use std::collections::BTreeMap;
 
 /// The least share that is told.

@@ -6,7 +6,8 @@
 use super::document::{Bins, PlaceBins, Rates};
 use super::lookup::{FlowTrace, Told, Traces, mbit};
 use super::occupancy::Occupancy;
-use super::{RunMeta, picture::WITHOUT_PACKETS};
+use crate::meta::RunMeta;
+use crate::picture::WITHOUT_PACKETS;
 use fullpipe_sim::trace::{FlowSample, StageSample};
 use fullpipe_sim::units::Time;
 use fullpipe_trace::recording::Recording;

@@ -2,7 +2,7 @@
 
 use super::document::{CpuShares, Datagrams, RoundTrips};
 use super::lookup::Traces;
-use super::{DatagramsMeta, RunMeta};
+use crate::meta::{DatagramsMeta, RunMeta};
 use fullpipe_sim::trace::Counter;
 use fullpipe_sim::units::Time;
 use fullpipe_trace::recording::Recording;

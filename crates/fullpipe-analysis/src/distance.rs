@@ -4,9 +4,10 @@
 //! of them is 0.
 
 use super::document::{Flow, Moment, Series};
-use super::losses::{Losses, losses};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use super::losses::losses;
+pub use crate::document::distance::{
+    Apart, Difference, Distance, IntervalPair, Parting, State, relative,
+};
 
 /// Two runs have parted where their cwnd differs by more than this share, and by more packets than that, at two buckets in
 /// a row: one alone is the same step of cwnd a moment earlier or later.
@@ -17,118 +18,6 @@ const ROUND_TRIPS: f64 = 2.0;
 const MOST_MOMENTS: usize = 8;
 /// Times closer than this are one, s.
 const SAME_TIME: f64 = 1e-6;
-
-/// The distance of two runs of a flow.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Distance {
-    /// Of the throughput in the report's intervals that both have.
-    pub throughput: Option<Apart>,
-    /// Of the segments retransmitted in these intervals.
-    pub retransmitted: Option<Apart>,
-    /// Of cwnd at equal times: the ends of the series' buckets.
-    pub cwnd: Option<Apart>,
-    /// Of the segments retransmitted in the whole run.
-    pub retransmissions: Difference,
-    /// Of the seconds from connect() until the receiver had read everything; null where a run ended before.
-    pub completion_s: Option<Difference>,
-    /// The intervals that both have.
-    pub intervals: Vec<IntervalPair>,
-    /// The moments of both runs are known before this time only, seconds since the flow's interval clock started: one
-    /// has more than are kept. Episodes of loss are those before it. Absent where all moments are known.
-    #[serde(skip_serializing_if = "Option::is_none", default)]
-    pub known_until_s: Option<f64>,
-    /// Episodes of loss, paired by order.
-    pub losses: Losses,
-    /// The first moment at which cwnd differs by more than a tenth and by more than two packets, and does so a bucket later, too.
-    pub diverged: Option<Parting>,
-}
-
-/// Relative differences (0 to 1) of a row of values.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Apart {
-    /// Pairs of values.
-    pub pairs: usize,
-    /// Median.
-    pub median: f64,
-    /// Largest.
-    pub worst: f64,
-    /// Where that is: end of its interval or bucket, seconds since the flow's interval clock started.
-    pub worst_at_s: f64,
-}
-
-/// A value of both runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Difference {
-    /// That of the first run.
-    pub a: f64,
-    /// That of the second run.
-    pub b: f64,
-    /// Their relative difference, 0 to 1.
-    pub relative: f64,
-}
-
-impl Difference {
-    fn new(a: f64, b: f64) -> Difference {
-        Difference { a, b, relative: relative(a, b) }
-    }
-}
-
-/// An interval that both runs have; pairs are the first run's value and the second one's.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct IntervalPair {
-    /// Its end, seconds since the flow's interval clock started.
-    pub end_s: f64,
-    /// Mb/s of payload.
-    pub throughput_mbit: [f64; 2],
-    /// Segments retransmitted in it.
-    pub retransmitted_segments: [u64; 2],
-    /// cwnd at its end, packets.
-    pub cwnd: [u32; 2],
-}
-
-/// Where two runs part.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Parting {
-    /// Seconds since the flow's interval clock started.
-    pub at_s: f64,
-    /// The first run then.
-    pub a: State,
-    /// The second one.
-    pub b: State,
-    /// From here on the moments of both sides are told: two smoothed round trips and a bucket earlier.
-    pub from_s: f64,
-    /// What happened to the first run since then, the last eight moments.
-    pub events_a: Vec<Moment>,
-    /// What happened to the second run.
-    pub events_b: Vec<Moment>,
-}
-
-/// A flow at one moment.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct State {
-    /// Packets.
-    pub cwnd: u32,
-    /// Packets; null is infinite.
-    pub ssthresh: Option<u32>,
-    /// Packets.
-    pub in_flight: u32,
-    /// us; null before the first measurement.
-    pub srtt_us: Option<u32>,
-    /// Packets in the bottleneck's queue.
-    pub queue: u64,
-}
-
-impl State {
-    fn at(series: &Series, index: usize) -> Option<State> {
-        Some(State {
-            cwnd: *series.cwnd.get(index)?,
-            ssthresh: *series.ssthresh.get(index)?,
-            in_flight: *series.in_flight.get(index)?,
-            srtt_us: *series.srtt_us.get(index)?,
-            queue: *series.queue.get(index)?,
-        })
-    }
-}
 
 /// The distance between `a` and `b`.
 pub fn distance(a: &Flow, b: &Flow) -> Distance {
@@ -207,12 +96,6 @@ fn common(a: &Series, b: &Series) -> Vec<(f64, usize, usize)> {
         }
     }
     common
-}
-
-/// The relative difference of two values that are not negative, 0 to 1.
-pub fn relative(a: f64, b: f64) -> f64 {
-    let larger = a.max(b);
-    if larger > 0.0 { (a - b).abs() / larger } else { 0.0 }
 }
 
 /// The relative differences of pairs of values that are not negative, each with its time; none without pairs.

@@ -12,7 +12,7 @@ use super::rounds::rounds;
 use super::series::series;
 use super::settled::settled;
 use super::slow_start::{Link, slow_start};
-use super::{FlowMeta, RunMeta, WayMeta};
+use crate::meta::{FlowMeta, RunMeta, WayMeta};
 use fullpipe_scenario::ENDS;
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::trace::FlowSample;

@@ -1,7 +1,8 @@
 //! What the analysis has to know, taken from a scenario's plan.
 
 use super::lookup::card;
-use super::{DatagramsMeta, Figures, FlowMeta, Made, NfsMeta, RunMeta, WayMeta, settings};
+use super::settings;
+use crate::meta::{DatagramsMeta, Figures, FlowMeta, Made, NfsMeta, RunMeta, WayMeta};
 use fullpipe_scenario::profile::{self, is_unvalidated};
 use fullpipe_scenario::{
     DatagramKind, Datagrams, Element, MAX_PACING_RATE, Nfs, NfsOperation, NfsVersion, Plan,

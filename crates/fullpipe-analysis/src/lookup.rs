@@ -2,7 +2,7 @@
 //! the last sample not later than that; nothing is interpolated.
 
 use super::picture::host;
-use super::{FlowMeta, RunMeta};
+use crate::meta::{FlowMeta, RunMeta};
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::trace::{Event, EventKind, FlowSample, StageInfo, StageSample};
 use fullpipe_sim::units::Time;

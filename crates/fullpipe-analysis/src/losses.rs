@@ -5,47 +5,11 @@
 //! of the other one.
 
 use super::document::{Flow, Happened, Moment};
+pub use crate::document::distance::{Episode, EpisodePair, Losses};
 use fullpipe_sim::tcp::CaState;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
 /// Loss lies above it.
 const RECOVERY: u64 = CaState::Recovery as u64;
-
-/// The episodes of two runs of a flow, paired by order.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Losses {
-    /// Episodes of the first run.
-    pub a: usize,
-    /// Episodes of the second run.
-    pub b: usize,
-    /// Median time between the beginnings of a pair, s; null without pairs.
-    pub median_difference_s: Option<f64>,
-    /// Longest time between the beginnings of a pair, s; null without pairs.
-    pub worst_difference_s: Option<f64>,
-    /// The pairs.
-    pub pairs: Vec<EpisodePair>,
-}
-
-/// Two episodes of one number.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct EpisodePair {
-    /// That of the first run.
-    pub a: Episode,
-    /// That of the second run.
-    pub b: Episode,
-}
-
-/// An episode of loss.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Episode {
-    /// The sample that shows its beginning, seconds since the flow's interval clock started.
-    pub at_s: f64,
-    /// Segments retransmitted in it.
-    pub retransmitted: u64,
-    /// Timeouts in it.
-    pub timeouts: u64,
-}
 
 /// The episodes of two runs beside each other, of moments before `until_s` where that is given.
 pub fn losses(a: &Flow, b: &Flow, until_s: Option<f64>) -> Losses {

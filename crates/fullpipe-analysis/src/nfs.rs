@@ -2,7 +2,7 @@
 
 use super::document::{Nfs, Requests};
 use super::lookup::{Lives, mbit};
-use super::{NfsMeta, RunMeta};
+use crate::meta::{NfsMeta, RunMeta};
 use fullpipe_trace::recording::Recording;
 
 /// One entry per mount of the scenario.

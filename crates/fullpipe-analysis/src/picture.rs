@@ -7,7 +7,7 @@
 use super::document::{Flow, Picture, Place};
 use super::lookup::{StageTrace, Told, Traces, card};
 use super::occupancy::Occupancy;
-use super::{FlowMeta, RunMeta};
+use crate::meta::{FlowMeta, RunMeta};
 use fullpipe_sim::trace::{StageInfo, StageSample};
 use fullpipe_trace::schema::HOST_STAGES;
 use std::collections::BTreeMap;

@@ -7,10 +7,10 @@
 //! saturates: the plateau begins with the first row at 98 % of the published plateau. Rows that end
 //! after the run are left out.
 
-use super::RunMeta;
 use super::document::{Published, PublishedRow};
 use super::lookup::{FlowTrace, Life, Lives, Traces};
 use super::plateau::{median, plateau};
+use crate::meta::RunMeta;
 use fullpipe_scenario::published::Row;
 use fullpipe_sim::units::Time;
 

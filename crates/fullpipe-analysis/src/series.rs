@@ -1,10 +1,10 @@
 //! Series for figures: a few hundred buckets per flow.
 
-use super::RunMeta;
 use super::document::Series;
 use super::intervals::{srtt_us, ssthresh};
 use super::limits::Attribution;
 use super::lookup::{FlowTrace, Life, StageTrace, mbit};
+use crate::meta::RunMeta;
 use fullpipe_sim::units::Time;
 use fullpipe_trace::limits::limit_names;
 

@@ -1,9 +1,9 @@
 //! The stages' counters over a run.
 
-use super::RunMeta;
 use super::document::Stage;
 use super::lookup::{Told, Traces};
 use super::occupancy::Occupancy;
+use crate::meta::RunMeta;
 use fullpipe_sim::trace::{StageInfo, StageSample};
 
 /// One entry per stage, in the recording's order.

@@ -11,6 +11,7 @@ pub mod labels;
 pub mod limits;
 mod matrix;
 mod overview;
+pub mod page;
 mod picture;
 pub mod tables;
 pub mod terminal;

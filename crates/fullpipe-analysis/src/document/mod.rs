@@ -3,6 +3,9 @@
 //! Field names are the format; [`FORMAT`] counts its incompatible changes. Units stand in the names.
 
 mod bins;
+pub mod compared;
+pub mod distance;
+pub mod fairness;
 mod flow;
 mod headline;
 #[cfg(any(test, feature = "sample"))]
@@ -14,8 +17,8 @@ pub use flow::*;
 pub use headline::*;
 pub use stage::*;
 
-use super::compare::Pair;
-use super::fairness::Fairness;
+use compared::Pair;
+use fairness::Fairness;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -21,9 +21,9 @@ mod words;
 pub use together::document;
 pub(super) use together::{compared, merged};
 
-use super::RunMeta;
 use super::document::{Flow, Grade, Headline, Run, Stage};
 use super::lookup::{Lives, Traces};
+use crate::meta::RunMeta;
 use crate::numbers;
 use causes::{Cause, causes, is_quiet};
 use explained::Explained;

@@ -1,8 +1,8 @@
 //! The verdict: one card per run.
 
 use super::drawn::hidden;
-use super::escape::{sentence, text};
 use crate::overview::{self, Of, Row};
+use crate::page::escape::{sentence, text};
 use crate::together::{fate, is_beside};
 use crate::{happened, limits};
 use fullpipe_analysis::document::{Datagrams, Expectation, Flow, Published, Run};

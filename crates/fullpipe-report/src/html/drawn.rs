@@ -1,8 +1,8 @@
 //! Which runs a page shows at first, and the findings of its figures for the runs that it shows.
 
-use super::escape::joined;
 use crate::figures::{self, Figure};
 use crate::overview;
+use crate::page::escape::joined;
 use crate::together::{Shown, shown};
 use fullpipe_analysis::document::{Document, Run};
 use serde_json::{Map, Value};

@@ -2,9 +2,9 @@
 //! runs, so that nothing moves.
 
 use super::drawn::{at_first, hidden};
-use super::escape::{sentence, text};
 use crate::figures::{Figure, Layout, Line, Prominence, Role, Series};
 use crate::limits;
+use crate::page::escape::{sentence, text};
 use fullpipe_analysis::document::{Document, Run};
 use std::fmt::Write;
 

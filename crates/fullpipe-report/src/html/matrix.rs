@@ -1,8 +1,8 @@
 //! Many runs as a matrix over the axes of their scenario: a button per run, which shows it.
 
-use super::escape::text;
 use crate::matrix::Matrix;
 use crate::overview;
+use crate::page::escape::text;
 use fullpipe_analysis::document::{Document, Run};
 use fullpipe_analysis::numbers;
 use std::fmt::Write;

@@ -11,10 +11,8 @@
 //! Whoever tests or scripts the page finds `window.fullpipe` (see `assets/api.js`):
 //! `points(figure, series)` reads back what is drawn.
 
-pub mod assets;
 mod cards;
 mod drawn;
-pub mod escape;
 mod evidence;
 mod matrix;
 mod page;

@@ -1,11 +1,11 @@
 //! The page around cards, figures and tables.
 
 use super::cards::Card;
-use super::escape::{json, sentence, text};
 use super::{drawn, evidence, matrix, picture, table};
 use crate::figures::{Figure, Role};
-use crate::html::assets::{PAGE_CSS, SCALE_JS, THEME_CSS, THEME_JS};
 use crate::limits;
+use crate::page::assets::{PAGE_CSS, SCALE_JS, THEME_CSS, THEME_JS};
+use crate::page::escape::{json, sentence, text};
 use crate::tables::Table;
 use crate::time_sequence::packed;
 use fullpipe_analysis::document::Document;

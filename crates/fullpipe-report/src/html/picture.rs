@@ -2,7 +2,7 @@
 //! HTML.
 
 use super::drawn;
-use super::escape::text;
+use crate::page::escape::text;
 use crate::picture::{Lane, about_room, counted, lanes, limit, room, sampled, short_name, waiting};
 use fullpipe_analysis::document::{Document, Place, Run, Stage};
 use fullpipe_analysis::numbers;

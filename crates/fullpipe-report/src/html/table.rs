@@ -1,7 +1,7 @@
 //! A neutral table as HTML.
 
 use super::drawn::hidden;
-use super::escape::text;
+use crate::page::escape::text;
 use crate::tables::{Cell, Column, Table};
 use fullpipe_analysis::numbers;
 use std::fmt::Write;

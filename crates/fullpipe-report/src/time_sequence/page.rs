@@ -2,8 +2,8 @@
 
 use super::FlowIndex;
 use super::chunk::Places;
-use crate::html::assets::{PAGE_CSS, SCALE_JS, THEME_CSS, THEME_JS};
-use crate::html::escape::{json, text};
+use crate::page::assets::{PAGE_CSS, SCALE_JS, THEME_CSS, THEME_JS};
+use crate::page::escape::{json, text};
 use fullpipe_analysis::document::Run;
 use fullpipe_analysis::numbers;
 use fullpipe_analysis::scenario::point::POINTS;

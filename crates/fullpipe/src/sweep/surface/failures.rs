@@ -1,7 +1,7 @@
 //! Why runs failed, as a table.
 
 use crate::numbers::count;
-use crate::report::html::escape::text;
+use crate::report::page::escape::text;
 use crate::scenario::unquoted;
 use crate::sweep::{Merged, Record};
 use crate::trace::Error;

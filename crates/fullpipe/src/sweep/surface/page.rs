@@ -2,8 +2,8 @@
 
 use super::{Surfaces, Thinned};
 use crate::numbers::count;
-use crate::report::html::assets::{PAGE_CSS, SCALE_JS, THEME_CSS, THEME_JS};
-use crate::report::html::escape::{json, text};
+use crate::report::page::assets::{PAGE_CSS, SCALE_JS, THEME_CSS, THEME_JS};
+use crate::report::page::escape::{json, text};
 use serde_json::json as value;
 
 /// Forbids every request.

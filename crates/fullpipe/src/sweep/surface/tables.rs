@@ -1,7 +1,7 @@
 //! What a page says in tables beside its figures: how flows share the path, what they do to each other, what was expected.
 
 use crate::numbers;
-use crate::report::html::escape::text;
+use crate::report::page::escape::text;
 use crate::report::terminal::grid::{Column, Table};
 use crate::sweep::Unjudged;
 use crate::sweep::cells::Cell;

@@ -1,0 +1,191 @@
+//! Facts about a run that its trace does not have: the flows, the places, the settings and the expectations.
+
+use crate::lookup::Lives;
+use crate::settings;
+use fullpipe_scenario::{Expect, published as figures};
+use fullpipe_sim::config::Direction;
+use fullpipe_sim::units::Time;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// What the analysis has to know about a run beside its trace.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunMeta {
+    /// Name of the run, unique in the document.
+    pub variant: String,
+    /// What the variant, the sweep point and `--set` changed.
+    pub set: Map<String, Value>,
+    /// Engine that made the trace.
+    pub engine: String,
+    /// What it did otherwise than the scenario says, by key.
+    pub substituted: Vec<String>,
+    /// Kernels of its hosts whose profile nothing genuine judges, each once.
+    pub unvalidated: Vec<String>,
+    /// Qdiscs of hosts that send data which are not as the kernel sets them up, by their stage.
+    pub chosen_qdiscs: Vec<String>,
+    /// Buffers of sockets of which the kernel tunes some: bytes of memory up to which it may, by their stage.
+    pub tuned: BTreeMap<String, u64>,
+    /// Settings that do less than was asked, one sentence each.
+    pub notes: Vec<String>,
+    /// Settings of the path's elements.
+    pub places: settings::Places,
+    /// Whether the run was cut short.
+    pub partial: bool,
+    /// The flows, by index.
+    pub flows: Vec<FlowMeta>,
+    /// Packets that are no TCP segments.
+    pub datagrams: Vec<DatagramsMeta>,
+    /// Files on NFS mounts.
+    pub nfs: Vec<NfsMeta>,
+    /// Payload of a full segment, bytes; above 0.
+    pub mss: u32,
+    /// Length of the report's intervals; above 0.
+    pub interval: Time,
+    /// Length of the first interval; above 0.
+    pub first_interval: Time,
+    /// How much earlier than accept() the interval clock starts.
+    pub clock_offset: Time,
+    /// Interval of the trace's samples; above 0.
+    pub sample: Time,
+    /// Length of the bins of queues, rates and drops over time; above 0.
+    pub bin: Time,
+    /// What flows of each direction pass, by it.
+    pub ways: [WayMeta; 2],
+    /// Published figures to compare the first flow with.
+    pub published: Option<Figures>,
+    /// Expectations that apply to the run.
+    pub expectations: Vec<Expect>,
+}
+
+impl RunMeta {
+    /// What flows of that direction pass.
+    pub fn way(&self, direction: Direction) -> &WayMeta {
+        &self.ways[direction as usize]
+    }
+
+    /// Whether other flows or UDP datagrams go a flow's way while it lives; connections of one mount are one.
+    pub(crate) fn shares_its_way(&self, lives: &Lives, index: usize) -> bool {
+        let (own, life) = (&self.flows[index], &lives.flows[index]);
+        let backward = own.direction == Direction::Backward;
+        let lives_too = |start: Time, end: Time| start < life.end && life.start < end;
+        let mount = |flow: usize| self.nfs.iter().rposition(|own| flow >= own.connection);
+
+        let is_other = |(at, other): (usize, &FlowMeta)| {
+            let (here, there) = (mount(index), mount(at));
+            let carries = there.is_none_or(|mount| self.nfs[mount].reads == backward);
+            let apart = at != index && (here.is_none() || here != there);
+            let other_life = &lives.flows[at];
+            let same_way = other.direction == own.direction && carries;
+            apart && same_way && lives_too(other_life.start, other_life.end)
+        };
+        let datagrams = self.datagrams.iter().filter(|own| !own.echo && own.backward == backward);
+        let mut datagrams = datagrams.map(|own| (own.start, own.start + own.lasts));
+        self.flows.iter().enumerate().any(is_other)
+            || datagrams.any(|(start, end)| lives_too(start, end))
+    }
+
+    /// Whether the flow is a connection of a mount: those are the last ones.
+    pub(crate) fn is_of_mount(&self, flow: usize) -> bool {
+        self.nfs.iter().any(|own| flow >= own.connection)
+    }
+}
+
+/// What the analysis has to know about a way of data.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct WayMeta {
+    /// Names of the links and stages of the card that can be the bottleneck.
+    pub bottlenecks: Vec<String>,
+    /// Names of where packets wait in front of the slowest of them. That one is reported in which most wait, or the first.
+    pub queues: Vec<String>,
+    /// Rate of the slowest link, bit/s, where it is one at all times and no card is slower.
+    pub rate: Option<u64>,
+    /// Payload that the slowest link can carry, or a card that is slower, Mb/s; none where no element has a rate.
+    pub capacity_mbit: Option<f64>,
+    /// Least rate of its elements and of the cards that send into it.
+    pub allowed: Option<settings::Allowed>,
+}
+
+/// How a run was made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Made {
+    /// Name of the engine.
+    pub engine: String,
+    /// The genuine kernel that ran, where one did.
+    pub kernel: Option<String>,
+    /// What the engine did otherwise than the scenario says, by key.
+    pub substituted: Vec<String>,
+    /// Whether the run was cut short.
+    pub partial: bool,
+}
+
+/// What the analysis has to know about a flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowMeta {
+    /// Name, unique in the run.
+    pub name: String,
+    /// Where its data goes.
+    pub direction: Direction,
+    /// Names of the hosts that send and receive its data.
+    pub hosts: [String; 2],
+    /// Congestion control.
+    pub congestion: String,
+    /// Kernel profile of the sender.
+    pub kernel: String,
+    /// When it connects.
+    pub start: Time,
+    /// When the application stops writing, where that is a matter of time.
+    pub stop: Option<Time>,
+    /// Round trip without queues, where it is known.
+    pub base_rtt: Option<Time>,
+    /// Its sender's qdisc, where that holds it to a rate that somebody has set.
+    pub shaper: Option<String>,
+    /// Settings of its hosts and sockets.
+    pub settings: settings::FlowSettings,
+}
+
+/// What the analysis has to know about files on an NFS mount.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NfsMeta {
+    /// Name, unique in the run.
+    pub name: String,
+    /// Version of the protocol.
+    pub version: &'static str,
+    /// The host that mounts it.
+    pub host: String,
+    /// Whether the program reads; else it writes.
+    pub reads: bool,
+    /// Bytes of all files.
+    pub bytes: u64,
+    /// Index of the first connection among the flows.
+    pub connection: usize,
+}
+
+/// What the analysis has to know about datagrams.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DatagramsMeta {
+    /// Name, unique in the run.
+    pub name: String,
+    /// Whether they are echo requests.
+    pub echo: bool,
+    /// Whether they go from the receiver to the sender.
+    pub backward: bool,
+    /// Payload of each, bytes.
+    pub size: u32,
+    /// When the first one is written.
+    pub start: Time,
+    /// How long they are written from then on.
+    pub lasts: Time,
+    /// The rate of payload that the program asks for, bit/s; none of echo requests.
+    pub rate: Option<u64>,
+}
+
+/// Published figures of one run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figures {
+    /// Where they come from.
+    pub source: String,
+    /// The published run.
+    pub run: figures::Run,
+    /// Whether a host's CPU costs were fitted to the rows on the plateau.
+    pub calibrated: bool,
+}
