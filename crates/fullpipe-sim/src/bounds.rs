@@ -5,7 +5,7 @@ use crate::config::{
     App, Config, DatagramKind, Datagrams, Direction, Driver, Element, Flow, Host, Neighbour, Qdisc,
     Reader, Station, Sysctl,
 };
-use crate::sim::port::DATAGRAM_HEADERS;
+use crate::train::DATAGRAM_HEADERS;
 use crate::units::{Rate, Time};
 use alloc::format;
 use alloc::string::String;

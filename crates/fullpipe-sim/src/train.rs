@@ -3,6 +3,9 @@
 use crate::ecn::Ecn;
 use crate::units::Time;
 
+/// Bytes of the headers of IP and UDP, or of IP and an ICMP echo.
+pub(crate) const DATAGRAM_HEADERS: u32 = 28;
+
 /// How many of `count` events from `first` on, `spacing` apart, come at or before `now`.
 pub fn come_by(first: u64, spacing: u64, count: u32, now: u64) -> u32 {
     let Some(since) = now.checked_sub(first) else { return 0 };

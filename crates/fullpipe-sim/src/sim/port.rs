@@ -11,12 +11,9 @@ use crate::qdisc::Verdict;
 use crate::tcp::pieces::Piece;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::{Ack, Output, Transmission};
-use crate::train::{Kind, Train};
+use crate::train::{DATAGRAM_HEADERS, Kind, Train};
 use crate::units::Time;
 use alloc::vec::Vec;
-
-/// Bytes of the headers of IP and UDP, or of IP and an ICMP echo.
-pub(crate) const DATAGRAM_HEADERS: u32 = 28;
 
 /// A host's way out.
 pub(crate) struct Out {
