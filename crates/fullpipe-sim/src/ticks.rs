@@ -1,6 +1,5 @@
 //! A clock that ticks: which tick a time lies in, without a division where it is that of the last time.
 
-use crate::tcp::profile::TimerWheel;
 use crate::units::Time;
 use core::cell::Cell;
 
@@ -13,6 +12,16 @@ const BOOTED_S: u64 = 300;
 /// Seconds at the run's start until the jiffies have filled 32 bits. They begin 300 s before (INITIAL_JIFFIES);
 /// the host was booted 10 s ago, as under `--engine linux`.
 const UNTIL_WRAP_S: u64 = 290;
+
+/// When a timer fires that is due on a tick.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimerWheel {
+    /// On that tick.
+    Cascading,
+    /// Up to so much later as its wait is coarse: a tick up to 62 ticks, 8 up to 503, 64 up to 4031
+    /// (4.8 `calc_wheel_index`).
+    Levels,
+}
 
 /// When a timer of the wheel fires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -21,6 +21,7 @@ macro_rules! choice {
 // Below the macro, which it uses.
 mod cpu;
 
+pub use crate::ticks::TimerWheel;
 pub use cpu::*;
 
 choice! {
@@ -476,15 +477,10 @@ choice! {
     }
 }
 
-choice! {
-    /// When a timer fires that is due on a tick.
-    TimerWheel {
-        /// On that tick.
-        Cascading = "cascading",
-        /// Up to so much later as its wait is coarse: a tick up to 62 ticks, 8 up to 503, 64 up to 4031
-        /// (4.8 `calc_wheel_index`).
-        Levels = "levels",
-    }
+impl TimerWheel {
+    /// Name and choice, in the order in which kernels had them.
+    pub const CHOICES: &'static [(&'static str, TimerWheel)] =
+        &[("cascading", TimerWheel::Cascading), ("levels", TimerWheel::Levels)];
 }
 
 choice! {
