@@ -6,6 +6,7 @@
 
 pub use crate::path::link::*;
 pub use crate::rpc::Rpc;
+use crate::tally::Samples;
 use crate::units::{Rate, Time};
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -385,6 +386,11 @@ impl Config {
             }
         }
         halves
+    }
+
+    /// Times at which the trace has samples.
+    pub(crate) fn samples(&self) -> Samples {
+        Samples::every(self.sample, self.end)
     }
 
     /// All hosts, those first from which flows go forward.

@@ -3,7 +3,6 @@
 //! A stage works on whole trains, whose last packets may lie beyond the next sample. These counters
 //! keep what is not yet due, so that a sample sees exactly what happened up to its time.
 
-use crate::config::Config;
 use crate::drops::Drops;
 use crate::spans::{Occupancy, waited};
 use crate::trace::StageSample;
@@ -187,11 +186,6 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Those that `config` asks for.
-    pub fn of(config: &Config) -> Samples {
-        Samples::every(config.sample, config.end)
-    }
-
     /// Samples every so often until `end`.
     pub fn every(interval: Time, end: Time) -> Samples {
         Samples { every: interval.0.max(1), end }

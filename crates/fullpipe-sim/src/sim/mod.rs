@@ -47,7 +47,6 @@ use crate::drops::Drops;
 use crate::path::Chain;
 use crate::path::host::receive::Receive;
 use crate::rpc::Message;
-use crate::tally::Samples;
 use crate::tcp::pieces::Piece;
 use crate::tcp::{self, ecn, opening_len, options};
 use crate::trace::{Control, Event, EventKind, Point, Sink};
@@ -254,7 +253,7 @@ impl Way {
         let of_datagrams = |own: &Datagrams| end(own.direction, config.hosts_of_datagrams(own));
         let ends = config.flows.iter().map(of_flow);
         Way {
-            chain: Chain::new(elements, config.seed, Samples::of(config)),
+            chain: Chain::new(elements, config.seed, config.samples()),
             hosts: first..first + several,
             entrance: (several > 1).then(|| Entrance::new(several)),
             to: ends.chain(config.datagrams.iter().map(of_datagrams)).collect(),

@@ -73,7 +73,7 @@ impl Transmit {
             Direction::Backward => &config.back,
         };
         let name = format!("{}.qdisc", host.name);
-        Transmit::new((host.host, &name), way, (config.seed, config.mtu), Samples::of(config))
+        Transmit::new((host.host, &name), way, (config.seed, config.mtu), config.samples())
     }
 
     /// [`Train::skb`] of the skb that is offered next.

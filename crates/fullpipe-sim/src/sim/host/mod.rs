@@ -27,7 +27,6 @@ use crate::config::{self, Config, Flow, Station};
 use crate::path::host::gro::Gro;
 use crate::path::host::receive::Receive;
 use crate::path::host::transmit::{Gone, Transmit};
-use crate::tally::Samples;
 use crate::tcp::behaviour::profile_of;
 use crate::tcp::metrics::Metrics;
 use crate::tcp::profile::SharedProfile;
@@ -158,7 +157,7 @@ impl Host {
             place,
             name: name.into(),
             out: Out::new(Transmit::of(own, config), host.cpu, push),
-            receive: Receive::new(host, Samples::of(config)),
+            receive: Receive::new(host, config.samples()),
             gro: Gro::new(host, profile.gro),
             heard: Heard::default(),
             owed: Time::ZERO,
