@@ -3,7 +3,6 @@
 //! As in [`crate::tally`], what is told may lie in the future of a sample, which sees exactly what is over by then and
 //! what of the rest has passed.
 
-use crate::qdisc::{QueueLimit, Size};
 use crate::tally::{Samples, Tally};
 use crate::trace::StageSample;
 use crate::units::Time;
@@ -88,20 +87,10 @@ pub fn waited(now: Time, came: &Tally, gone: &[&Tally]) -> u64 {
     gone.iter().fold(came.age(now), |sum, gone| sum.wrapping_sub(gone.age(now)))
 }
 
-/// The same of their bytes, microseconds, where the tallies [weigh](weigh_where_bounded) them; else 0.
+/// The same of their bytes, microseconds, where the tallies [weigh](Tally::weigh) them; else 0.
 pub fn waited_bytes(now: Time, came: &Tally, gone: &[&Tally]) -> u64 {
     let gone: u128 = gone.iter().map(|tally| tally.weighed_age(now)).sum();
     ((came.weighed_age(now) - gone) / 1000) as u64
-}
-
-/// Tallies of packets that wait in such a place: bytes are of interest where they bound it.
-pub fn weigh_where_bounded<'a>(
-    limit: QueueLimit,
-    tallies: impl IntoIterator<Item = &'a mut Tally>,
-) {
-    if matches!(limit, QueueLimit::Bytes(_)) {
-        tallies.into_iter().for_each(Tally::weigh);
-    }
 }
 
 /// How long a place was occupied, and how long it was full.
@@ -129,43 +118,6 @@ impl Occupancy {
     pub fn told(&mut self, now: Time, sample: StageSample) -> StageSample {
         let empty_ns = now.0 - self.occupied.up_to(now);
         StageSample { full_ns: self.full.up_to(now), empty_ns, ..sample }
-    }
-}
-
-/// What waits for a discipline, which may take any of it out.
-#[derive(Clone, Debug)]
-pub struct Filling {
-    limit: QueueLimit,
-    /// What waits.
-    pub size: Size,
-    /// Bytes of the packet that came last.
-    last: u32,
-    /// For how long.
-    pub times: Occupancy,
-}
-
-impl Filling {
-    /// Nothing waits.
-    pub fn new(limit: QueueLimit) -> Filling {
-        Filling { limit, size: Size::default(), last: 0, times: Occupancy::default() }
-    }
-
-    /// A packet comes.
-    pub fn come(&mut self, bytes: u32) {
-        self.size = self.size.and(1, bytes);
-        self.last = bytes;
-    }
-
-    /// A packet is gone: it has left, or was dropped.
-    pub fn go(&mut self, bytes: u64) {
-        self.size = Size { packets: self.size.packets - 1, bytes: self.size.bytes - bytes };
-    }
-
-    /// From `now` on that is so.
-    pub fn settle(&mut self, now: Time) {
-        let waits = self.size.packets > 0;
-        self.times.occupied.set(now, waits);
-        self.times.full.set(now, waits && !self.limit.holds(self.size.and(1, self.last)));
     }
 }
 

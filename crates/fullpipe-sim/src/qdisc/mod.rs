@@ -7,32 +7,25 @@
 
 mod codel;
 mod fifo;
+mod filling;
 mod fq;
 mod fq_codel;
 mod netem;
+mod queue;
 mod red;
 
 pub use codel::Codel;
+pub use filling::{Filling, weigh_where_bounded};
 pub use fq::Fq;
 pub(crate) use fq::{LONGEST_PACED, QUANTUM};
 pub use netem::Netem;
+pub use queue::{Packet, Queue, QueueLimit, Size, Told, Verdict, Waiting};
 pub use red::Red;
 
 use crate::bounds::demand;
-use crate::units::Time;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
-use alloc::vec::Vec;
-
-/// Capacity of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueueLimit {
-    /// In bytes, counted as the place where it stands counts them.
-    Bytes(u64),
-    /// In packets.
-    Packets(u32),
-}
 
 /// What a queue does with packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -50,96 +43,6 @@ pub enum Discipline {
     Red(Red),
     /// Delay and loss.
     Netem(Netem),
-}
-
-/// A packet as a discipline sees it.
-pub trait Packet {
-    /// Index of its connection ([`Train::connection`](crate::train::Train::connection)).
-    fn connection(&self) -> u16;
-    /// When it is to leave at the earliest (skb->tstamp); [`Time::ZERO`]: nobody said.
-    fn departs(&self) -> Time {
-        Time::ZERO
-    }
-    /// Marks it as having met congestion (RFC 3168); false where it cannot be marked.
-    fn mark(&mut self) -> bool;
-}
-
-/// A packet with what counts of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Waiting<P> {
-    /// The packet.
-    pub packet: P,
-    /// Its size as the place counts it.
-    pub bytes: u32,
-    /// When it came.
-    pub came: Time,
-}
-
-/// What became of a packet that came, as its sender is told.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// It waits (NET_XMIT_SUCCESS).
-    Taken,
-    /// It, or one of its flow, was dropped; it counts as sent (NET_XMIT_CN).
-    Congested,
-    /// It was refused (NET_XMIT_DROP).
-    Refused,
-}
-
-/// What a queue did beside taking and giving.
-#[derive(Clone, Debug)]
-pub struct Told<P> {
-    /// Packets that were dropped, in this order.
-    pub dropped: Vec<Waiting<P>>,
-    /// How many were marked.
-    pub marked: u32,
-}
-
-impl<P> Default for Told<P> {
-    fn default() -> Told<P> {
-        Told { dropped: Vec::new(), marked: 0 }
-    }
-}
-
-impl<P: Packet> Told<P> {
-    /// Marks a packet, if `ecn` says so and it can be marked.
-    fn mark(&mut self, packet: &mut Waiting<P>, ecn: bool) -> bool {
-        let marked = ecn && packet.packet.mark();
-        self.marked += u32::from(marked);
-        marked
-    }
-}
-
-/// How much some packets are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Size {
-    /// Packets.
-    pub packets: u64,
-    /// Their bytes.
-    pub bytes: u64,
-}
-
-impl Size {
-    /// This and `count` packets of `bytes` each.
-    pub fn and(self, count: u32, bytes: u32) -> Size {
-        let count = u64::from(count);
-        Size { packets: self.packets + count, bytes: self.bytes + count * u64::from(bytes) }
-    }
-}
-
-/// A queue with its discipline.
-pub trait Queue<P> {
-    /// A packet comes. What is `ahead` has been taken out and has not gone yet: it counts against the limit
-    /// as long, where Linux has it in the queue (`qdisc_peek_head`, `qdisc_peek_dequeued`).
-    fn enqueue(&mut self, packet: Waiting<P>, ahead: Size, told: &mut Told<P>) -> Verdict;
-    /// The next packet to leave.
-    fn dequeue(&mut self, now: Time, told: &mut Told<P>) -> Option<Waiting<P>>;
-    /// When a packet will be there to leave that is not yet.
-    fn due(&self) -> Option<Time> {
-        None
-    }
-    /// Calls `each` for every packet that waits.
-    fn each(&self, each: &mut dyn FnMut(&P));
 }
 
 impl Discipline {
@@ -174,16 +77,6 @@ impl Discipline {
             Discipline::Fq(fq) => Box::new(fq::Flows::new(fq, limit)),
             Discipline::Red(red) => Box::new(red::Early::new(red, limit, seed, name)),
             Discipline::Netem(netem) => Box::new(netem::Delayed::new(netem, limit, seed, name)),
-        }
-    }
-}
-
-impl QueueLimit {
-    /// Whether so much may wait.
-    pub fn holds(self, size: Size) -> bool {
-        match self {
-            QueueLimit::Packets(limit) => size.packets <= u64::from(limit),
-            QueueLimit::Bytes(limit) => size.bytes <= limit,
         }
     }
 }

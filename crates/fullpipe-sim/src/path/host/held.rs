@@ -6,8 +6,11 @@
 
 use super::tx_ring::TxRing;
 use crate::drops::Drops;
-use crate::qdisc::{Discipline, Packet, Queue, QueueLimit, Size, Told, Verdict, Waiting};
-use crate::spans::{Filling, waited, waited_bytes, weigh_where_bounded};
+use crate::qdisc::{
+    Discipline, Filling, Packet, Queue, QueueLimit, Size, Told, Verdict, Waiting,
+    weigh_where_bounded,
+};
+use crate::spans::{waited, waited_bytes};
 use crate::tally::{Peaks, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::Train;

@@ -11,8 +11,10 @@ use super::Configuration;
 use super::queued::{Queued, Server, limited};
 use crate::drops::Drops;
 use crate::path::Stage;
-use crate::qdisc::{Discipline, Packet, Queue, QueueLimit, Size, Told, Waiting};
-use crate::spans::{Filling, waited, waited_bytes, weigh_where_bounded};
+use crate::qdisc::{
+    Discipline, Filling, Packet, Queue, QueueLimit, Size, Told, Waiting, weigh_where_bounded,
+};
+use crate::spans::{waited, waited_bytes};
 use crate::tally::{Peaks, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append};

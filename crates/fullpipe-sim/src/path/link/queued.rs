@@ -8,8 +8,8 @@
 use super::{Configuration, info};
 use crate::drops::Drops;
 use crate::path::Stage;
-use crate::qdisc::{QueueLimit, Size};
-use crate::spans::{Occupancy, waited, waited_bytes, weigh_where_bounded};
+use crate::qdisc::{QueueLimit, Size, weigh_where_bounded};
+use crate::spans::{Occupancy, waited, waited_bytes};
 use crate::tally::{Leaving, Line, Peaks, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append, come_by};
