@@ -6,7 +6,7 @@
 
 pub use crate::path::link::*;
 pub use crate::rpc::Rpc;
-use crate::tally::Samples;
+use crate::stage::Samples;
 use crate::units::{Rate, Time};
 use alloc::string::String;
 use alloc::vec::Vec;

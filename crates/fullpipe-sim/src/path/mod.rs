@@ -6,8 +6,7 @@
 pub mod host;
 pub mod link;
 
-use crate::drops::Drops;
-use crate::tally::Samples;
+use crate::stage::{Drops, Samples};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::Train;
 use crate::units::{Rate, Time};

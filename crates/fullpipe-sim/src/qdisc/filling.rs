@@ -1,8 +1,7 @@
 //! Occupancy of a place whose packets wait for a discipline.
 
 use super::{QueueLimit, Size};
-use crate::spans::Occupancy;
-use crate::tally::Tally;
+use crate::stage::{Occupancy, Tally};
 use crate::units::Time;
 
 /// What waits for a discipline, which may take any of it out.

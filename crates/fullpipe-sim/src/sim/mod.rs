@@ -43,10 +43,10 @@ mod sampler;
 mod stretch;
 
 use crate::config::{self, Config, Datagrams, Direction, Element, Flow, Station};
-use crate::drops::Drops;
 use crate::path::Chain;
 use crate::path::host::receive::Receive;
 use crate::rpc::Message;
+use crate::stage::Drops;
 use crate::tcp::pieces::Piece;
 use crate::tcp::{self, ecn, opening_len, options};
 use crate::trace::{Control, Event, EventKind, Point, Sink};

@@ -11,7 +11,7 @@ use fullpipe_sim::config::{App, Codel, Config, Discipline, Host, Qdisc, QueueLim
 use fullpipe_sim::path::host::bql::Limit;
 use fullpipe_sim::path::host::transmit::{Tag, Transmit};
 use fullpipe_sim::sim;
-use fullpipe_sim::tally::Samples;
+use fullpipe_sim::stage::Samples;
 use fullpipe_sim::trace::EventKind;
 use fullpipe_sim::train::{Kind, Train};
 use fullpipe_sim::units::{Rate, Time};

@@ -5,7 +5,7 @@ use crate::transmit::acks;
 use fullpipe_sim::config::{Discipline, Driver, Host, Qdisc, QueueLimit, ReceivePath};
 use fullpipe_sim::path::host::receive::Receive;
 use fullpipe_sim::path::host::transmit::{Stopped, Tag, Transmit};
-use fullpipe_sim::tally::Samples;
+use fullpipe_sim::stage::Samples;
 use fullpipe_sim::train::{Kind, Train};
 use fullpipe_sim::units::{Rate, Time};
 

@@ -8,7 +8,7 @@ use fullpipe_sim::config::{
     QueueLimit,
 };
 use fullpipe_sim::path::Chain;
-use fullpipe_sim::tally::Samples;
+use fullpipe_sim::stage::Samples;
 use fullpipe_sim::trace::StageSample;
 use fullpipe_sim::train::Train;
 use fullpipe_sim::units::{Framing, Rate, Time};

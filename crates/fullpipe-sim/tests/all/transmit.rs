@@ -7,7 +7,7 @@ use crate::scenarios::{Size, log_uniform};
 use fullpipe_sim::config::{Config, Host};
 use fullpipe_sim::ecn::Ecn;
 use fullpipe_sim::path::host::transmit::{Tag, Transmit};
-use fullpipe_sim::tally::Samples;
+use fullpipe_sim::stage::Samples;
 use fullpipe_sim::train::{Kind, Train, append};
 use fullpipe_sim::units::{Rate, Time};
 use proptest::prelude::*;

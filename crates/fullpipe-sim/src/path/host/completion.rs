@@ -7,7 +7,7 @@
 //! `e1000_clean_tx_irq`).
 
 use crate::config::{Driver, Host};
-use crate::tally::{Samples, Tally};
+use crate::stage::{Samples, Tally};
 use crate::train::come_by;
 use crate::units::Time;
 

@@ -4,7 +4,7 @@
 //! (NET_XMIT_DROP, Linux 2.6.20 `pfifo_fast_enqueue`).
 
 use crate::config::Driver;
-use crate::tally::{Counters, Samples, Tally};
+use crate::stage::{Counters, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::Train;
 use crate::units::Time;

@@ -5,9 +5,7 @@
 //! interrupts come again. What arrives while the ring is full is dropped by the card.
 
 use crate::config::Host;
-use crate::drops::Drops;
-use crate::spans::waited;
-use crate::tally::{Counters, Samples, Tally};
+use crate::stage::{Counters, Drops, Samples, Tally, waited};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::Train;
 use crate::units::Time;

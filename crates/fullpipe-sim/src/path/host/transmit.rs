@@ -12,7 +12,7 @@ use super::qdisc::Qdisc;
 use super::tx_ring::TxRing;
 use crate::config::{self, Config, Direction, Element, Host, Station};
 use crate::qdisc::Verdict;
-use crate::tally::Samples;
+use crate::stage::Samples;
 use crate::trace::{StageInfo, StageSample};
 use crate::train::Train;
 use crate::units::Time;

@@ -8,7 +8,7 @@ use super::bql::Bql;
 use super::completion::{Finishes, Gate, Interrupts, Stopped};
 use crate::config::Host;
 use crate::path::Serialiser;
-use crate::tally::{Counters, Samples, Tally};
+use crate::stage::{Counters, Samples, Tally};
 use crate::tcp::write::largest_skb;
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append};

@@ -8,9 +8,8 @@
 
 use super::{Configuration, info};
 use crate::bounds::{LONGEST, demand};
-use crate::drops::Drops;
 use crate::path::Stage;
-use crate::tally::{Counters, Leaving, Line, Samples};
+use crate::stage::{Counters, Drops, Leaving, Line, Samples};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append, come_by};
 use crate::units::Time;

@@ -9,13 +9,11 @@
 
 use super::Configuration;
 use super::queued::{Queued, Server, limited};
-use crate::drops::Drops;
 use crate::path::Stage;
 use crate::qdisc::{
     Discipline, Filling, Packet, Queue, QueueLimit, Size, Told, Waiting, weigh_where_bounded,
 };
-use crate::spans::{waited, waited_bytes};
-use crate::tally::{Peaks, Samples, Tally};
+use crate::stage::{Drops, Peaks, Samples, Tally, waited, waited_bytes};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append};
 use crate::units::Time;

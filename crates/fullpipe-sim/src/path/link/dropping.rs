@@ -4,9 +4,8 @@
 //! loss costs one comparison.
 
 use super::unit::{Unit, Units};
-use crate::drops::Drops;
 use crate::path::Stage;
-use crate::tally::{Samples, Tally};
+use crate::stage::{Drops, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append};
 use crate::units::Time;

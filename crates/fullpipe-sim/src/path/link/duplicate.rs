@@ -5,10 +5,9 @@
 
 use super::{Configuration, info};
 use crate::bounds::probability;
-use crate::drops::Drops;
 use crate::path::Stage;
 use crate::rng::Correlated;
-use crate::tally::{Samples, Tally};
+use crate::stage::{Drops, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append};
 use crate::units::Time;

@@ -5,7 +5,7 @@ use super::holding::{Holding, Law};
 use super::{Configuration, info};
 use crate::bounds::{LONGEST, demand};
 use crate::path::Stage;
-use crate::tally::Samples;
+use crate::stage::Samples;
 use crate::units::Time;
 use alloc::boxed::Box;
 use alloc::format;

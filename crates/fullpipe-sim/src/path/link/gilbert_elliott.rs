@@ -12,7 +12,7 @@ use super::{Configuration, info};
 use crate::bounds::probability;
 use crate::path::Stage;
 use crate::rng::Rng;
-use crate::tally::Samples;
+use crate::stage::Samples;
 use alloc::boxed::Box;
 use alloc::string::String;
 

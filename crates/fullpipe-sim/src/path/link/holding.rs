@@ -4,9 +4,8 @@
 //! time, or when the element is woken for it. At one time what was held leaves first, in the order in
 //! which it came, then what arrives.
 
-use crate::drops::Drops;
 use crate::path::Stage;
-use crate::tally::{Counters, Samples};
+use crate::stage::{Counters, Drops, Samples};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append};
 use crate::units::Time;

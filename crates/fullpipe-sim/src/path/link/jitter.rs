@@ -11,7 +11,7 @@ use super::{Configuration, info};
 use crate::bounds::{LONGEST, demand, probability};
 use crate::path::Stage;
 use crate::rng::Rng;
-use crate::tally::Samples;
+use crate::stage::Samples;
 use crate::units::Time;
 use alloc::boxed::Box;
 use alloc::format;

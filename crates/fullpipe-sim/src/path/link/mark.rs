@@ -3,9 +3,8 @@
 
 use super::listed::{self, Listed};
 use super::{Configuration, info};
-use crate::drops::Drops;
 use crate::path::Stage;
-use crate::tally::{Samples, Tally};
+use crate::stage::{Drops, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append};
 use crate::units::Time;

@@ -27,7 +27,7 @@ pub use crate::qdisc::{Codel, Discipline, Fq, Netem, QueueLimit, Red};
 pub use unit::Unit;
 
 use super::Stage;
-use crate::tally::Samples;
+use crate::stage::Samples;
 use crate::trace::StageInfo;
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};

@@ -6,9 +6,8 @@
 
 use super::{Configuration, info};
 use crate::bounds::demand;
-use crate::drops::Drops;
 use crate::path::Stage;
-use crate::tally::{Samples, Tally};
+use crate::stage::{Drops, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append};
 use crate::units::{Framing, Rate, Time};

@@ -6,11 +6,9 @@
 //! leaves the queue at the very moment another arrives makes room for it.
 
 use super::{Configuration, info};
-use crate::drops::Drops;
 use crate::path::Stage;
 use crate::qdisc::{QueueLimit, Size, weigh_where_bounded};
-use crate::spans::{Occupancy, waited, waited_bytes};
-use crate::tally::{Leaving, Line, Peaks, Samples, Tally};
+use crate::stage::{Drops, Leaving, Line, Occupancy, Peaks, Samples, Tally, waited, waited_bytes};
 use crate::trace::{StageInfo, StageSample};
 use crate::train::{Train, append, come_by};
 use crate::units::Time;

@@ -6,7 +6,7 @@ use super::queued::Server;
 use crate::bounds::demand;
 use crate::path::{Serialiser, Stage};
 use crate::qdisc::{Discipline, QueueLimit};
-use crate::tally::Samples;
+use crate::stage::Samples;
 use crate::units::{Framing, Rate};
 use alloc::boxed::Box;
 use alloc::format;

@@ -10,7 +10,7 @@ use super::{Configuration, info};
 use crate::bounds::{LONGEST, demand, probability};
 use crate::path::Stage;
 use crate::rng::Correlated;
-use crate::tally::Samples;
+use crate::stage::Samples;
 use crate::units::Time;
 use alloc::boxed::Box;
 use alloc::format;

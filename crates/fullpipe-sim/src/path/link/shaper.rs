@@ -14,7 +14,7 @@ use super::policer::{bits, check_bucket};
 use super::queued::{Queued, Server};
 use crate::path::{Serialiser, Stage};
 use crate::qdisc::QueueLimit;
-use crate::tally::{Samples, Tally};
+use crate::stage::{Samples, Tally};
 use crate::units::{Framing, Rate, Time};
 use alloc::boxed::Box;
 use alloc::string::String;

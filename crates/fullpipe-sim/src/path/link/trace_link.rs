@@ -14,7 +14,7 @@ use super::queued::Server;
 use crate::bounds::demand;
 use crate::path::Stage;
 use crate::qdisc::{Discipline, QueueLimit};
-use crate::tally::Samples;
+use crate::stage::Samples;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;

@@ -10,7 +10,7 @@ use super::queued::Server;
 use crate::bounds::{LONGEST, demand};
 use crate::path::Stage;
 use crate::qdisc::{Discipline, QueueLimit};
-use crate::tally::Samples;
+use crate::stage::Samples;
 use crate::units::{Framing, Rate, Time};
 use alloc::boxed::Box;
 use alloc::format;

@@ -7,7 +7,7 @@ use crate::scenarios::{log_uniform, paths};
 use fullpipe_sim::config::Element;
 use fullpipe_sim::ecn::Ecn;
 use fullpipe_sim::path::Chain;
-use fullpipe_sim::tally::Samples;
+use fullpipe_sim::stage::Samples;
 use fullpipe_sim::train::{Kind, Train};
 use fullpipe_sim::units::Time;
 use proptest::prelude::*;

@@ -72,6 +72,6 @@ pub fn is_work_conserving((link, trains): &(Link, Vec<Train>)) -> Result<(), Str
 }
 
 /// Samples that are never taken.
-fn samples() -> fullpipe_sim::tally::Samples {
-    fullpipe_sim::tally::Samples::every(Time::secs(1), Time::NEVER)
+fn samples() -> fullpipe_sim::stage::Samples {
+    fullpipe_sim::stage::Samples::every(Time::secs(1), Time::NEVER)
 }

@@ -1,6 +1,6 @@
 //! Packets that a stage dropped: counted, and named where somebody wants to know which.
 
-use crate::tally::Tally;
+use super::Tally;
 use crate::train::Train;
 use crate::units::Time;
 use alloc::vec::Vec;

@@ -1,9 +1,9 @@
 //! For how long something was so: a place occupied, or full.
 //!
-//! As in [`crate::tally`], what is told may lie in the future of a sample, which sees exactly what is over by then and
+//! As in [`Tally`], what is told may lie in the future of a sample, which sees exactly what is over by then and
 //! what of the rest has passed.
 
-use crate::tally::{Samples, Tally};
+use super::{Samples, Tally};
 use crate::trace::StageSample;
 use crate::units::Time;
 

@@ -1,0 +1,61 @@
+//! Counters of a stage in which units wait.
+
+use super::{Drops, Occupancy, Peaks, Samples, Tally, waited};
+use crate::trace::StageSample;
+use crate::units::Time;
+
+/// The counters of a stage in which units wait.
+#[derive(Clone, Debug)]
+pub struct Counters {
+    /// Units that enter and leave at one time, weighed in bytes.
+    pub passed: Tally,
+    /// Units that entered otherwise, weighed in bytes.
+    pub entered: Tally,
+    /// Those of them that left, weighed in bytes.
+    pub left: Tally,
+    /// Units that were dropped.
+    pub dropped: Drops,
+    /// The most that waited.
+    pub peaks: Peaks,
+    /// When something waited, and when there was no room for more.
+    pub times: Occupancy,
+}
+
+impl Counters {
+    /// Nothing has happened yet.
+    pub fn new(samples: Samples) -> Counters {
+        Counters {
+            passed: Tally::new(samples),
+            entered: Tally::new(samples),
+            left: Tally::new(samples),
+            dropped: Drops::default(),
+            peaks: Peaks::new(samples),
+            times: Occupancy::new(samples),
+        }
+    }
+
+    /// Counts everything at or before `time`.
+    pub fn advance(&mut self, time: Time) {
+        for tally in [&mut self.passed, &mut self.entered, &mut self.left, &mut self.dropped] {
+            tally.advance(time);
+        }
+    }
+
+    /// The counters at `now`; what has entered and not left waits.
+    pub fn sample(&mut self, now: Time) -> StageSample {
+        self.advance(now);
+        let waiting = self.entered.count - self.left.count;
+        let waiting_ns = waited(now, &self.entered, &[&self.left]);
+        let sample = StageSample {
+            waiting,
+            waiting_bytes: self.entered.weight - self.left.weight,
+            peak: self.peaks.take(now, waiting),
+            entered: self.passed.count + self.entered.count,
+            left: self.passed.count + self.left.count,
+            dropped: self.dropped.count,
+            waiting_ns,
+            ..StageSample::default()
+        };
+        self.times.told(now, sample)
+    }
+}

@@ -1,0 +1,177 @@
+//! Counting what happens in the future of a sample.
+//!
+//! A stage works on whole trains, whose last packets may lie beyond the next sample. These counters
+//! keep what is not yet due, so that a sample sees exactly what happened up to its time.
+
+use super::Samples;
+use crate::train::{come_by, joint_pace};
+use crate::units::Time;
+use alloc::collections::VecDeque;
+
+/// Events at even pace; none where the count is 0.
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    first: u64,
+    spacing: u64,
+    count: u32,
+    each: u64,
+}
+
+impl Run {
+    /// Appends a run that comes no sooner if it continues this one exactly; returns whether it did.
+    fn extend(&mut self, next: &Run) -> bool {
+        if self.count == 0 || self.each != next.each {
+            return false;
+        }
+        let last = self.first + u64::from(self.count - 1) * self.spacing;
+        let next_ones = (next.first, next.spacing, next.count);
+        let Some(pace) = joint_pace((last, self.spacing, self.count), next_ones) else {
+            return false;
+        };
+        self.spacing = pace;
+        self.count += next.count;
+        true
+    }
+
+    /// Takes out what comes at or before `time`.
+    fn take_until(&mut self, time: Time) -> Run {
+        if self.count == 0 || self.first > time.0 {
+            return Run::default();
+        }
+        let count = come_by(self.first, self.spacing, self.count, time.0);
+        let taken = Run { count, ..*self };
+        self.count -= count;
+        self.first += u64::from(count) * self.spacing;
+        taken
+    }
+
+    /// The times of the events added up, modulo 2^64.
+    #[inline]
+    fn times(&self) -> u64 {
+        let count = u64::from(self.count);
+        let gaps = count * count.saturating_sub(1) / 2;
+        count.wrapping_mul(self.first).wrapping_add(gaps.wrapping_mul(self.spacing))
+    }
+
+    /// Each multiplied by its weight.
+    fn weighed_times(&self) -> u128 {
+        let count = u64::from(self.count);
+        let gaps = count * count.saturating_sub(1) / 2;
+        let times = u128::from(count) * u128::from(self.first)
+            + u128::from(gaps) * u128::from(self.spacing);
+        times * u128::from(self.each)
+    }
+}
+
+/// Counts events at even pace, in order of time; `each` is a weight (bytes, or
+/// nanoseconds of work that ends at the event).
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// When it is asked, if that is known.
+    samples: Option<Samples>,
+    /// Once it has been asked: what comes before this, nanoseconds, has come when it is asked next, and is counted at
+    /// once.
+    counted_before: u64,
+    /// What is not counted yet but for `last`.
+    pending: VecDeque<Run>,
+    /// The latest run, which may go on.
+    last: Run,
+    /// Events up to the last [`Tally::advance`].
+    pub count: u64,
+    /// Their weights added up.
+    pub weight: u64,
+    /// Their times added up, nanoseconds, modulo 2^64.
+    times: u64,
+    /// The times multiplied by the weights, where somebody wants to know.
+    weighed_times: Option<u128>,
+}
+
+impl Tally {
+    /// One that is asked at all of these samples and, after the first time, at no other time.
+    pub fn new(samples: Samples) -> Tally {
+        Tally { samples: Some(samples), ..Tally::default() }
+    }
+
+    /// `count` events from `first` on, `spacing` apart, each of weight `each`. Not before earlier ones.
+    #[inline]
+    pub fn add(&mut self, first: Time, spacing: u64, count: u32, each: impl Into<u64>) {
+        let run = Run { first: first.0, spacing, count, each: each.into() };
+        if first.0 + u64::from(count.saturating_sub(1)) * spacing < self.counted_before {
+            return self.count_in(&run);
+        }
+        self.add_later(run);
+    }
+
+    #[inline]
+    fn count_in(&mut self, run: &Run) {
+        self.count += u64::from(run.count);
+        self.weight += u64::from(run.count) * run.each;
+        self.times = self.times.wrapping_add(run.times());
+        if let Some(times) = &mut self.weighed_times {
+            *times += run.weighed_times();
+        }
+    }
+
+    fn add_later(&mut self, next: Run) {
+        if self.last.extend(&next) {
+            return;
+        }
+        if self.last.count > 0 {
+            self.pending.push_back(self.last);
+        }
+        self.last = next;
+    }
+
+    /// One event.
+    pub fn one(&mut self, time: Time, each: impl Into<u64>) {
+        self.add(time, 0, 1, each);
+    }
+
+    /// Counts everything at or before `time`.
+    pub fn advance(&mut self, time: Time) {
+        if let Some(samples) = self.samples {
+            debug_assert!(time.0.saturating_add(1) >= self.counted_before, "asked between samples");
+            let expected = time.0.saturating_add(1) == self.counted_before;
+            let next = if expected { samples.next(time) } else { samples.after(time) };
+            self.counted_before = next.saturating_add(1);
+        }
+        self.count_until(time);
+    }
+
+    fn count_until(&mut self, time: Time) {
+        while let Some(run) = self.pending.front_mut() {
+            let (due, left) = (run.take_until(time), run.count);
+            self.count_in(&due);
+            if left > 0 {
+                return;
+            }
+            self.pending.pop_front();
+        }
+        let due = self.last.take_until(time);
+        self.count_in(&due);
+    }
+
+    /// How long ago the events were at `now`, the last [`Tally::advance`]: nanoseconds added up, modulo 2^64.
+    pub fn age(&self, now: Time) -> u64 {
+        self.count.wrapping_mul(now.0).wrapping_sub(self.times)
+    }
+
+    /// From the beginning on times are multiplied by weights, too.
+    pub fn weigh(&mut self) {
+        self.weighed_times = Some(0);
+    }
+
+    /// The same as [`Tally::age`], each multiplied by its weight; 0 where nobody wants to know.
+    pub fn weighed_age(&self, now: Time) -> u128 {
+        let until_now = u128::from(self.weight) * u128::from(now.0);
+        self.weighed_times.map_or(0, |times| until_now - times)
+    }
+
+    /// Where weights are work, one after the other: nanoseconds done by `time`, the last
+    /// [`Tally::advance`], including what is in progress then.
+    pub fn work(&self, time: Time) -> u64 {
+        let in_progress = |run: &Run| (time.0 + run.each).saturating_sub(run.first);
+        let last = (self.last.count > 0).then_some(&self.last);
+        self.weight + self.pending.front().or(last).map_or(0, in_progress)
+    }
+}

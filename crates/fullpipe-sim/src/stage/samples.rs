@@ -1,0 +1,43 @@
+//! Times of the trace's samples.
+
+use crate::units::Time;
+
+/// When samples are taken: every so often, and at the run's end.
+#[derive(Clone, Copy, Debug)]
+pub struct Samples {
+    every: u64,
+    end: Time,
+}
+
+impl Samples {
+    /// Samples every so often until `end`.
+    pub fn every(interval: Time, end: Time) -> Samples {
+        Samples { every: interval.0.max(1), end }
+    }
+
+    /// The time of the one after that at `time`, nanoseconds; after the last one there is none.
+    pub(super) fn after(&self, time: Time) -> u64 {
+        let next = || (time.0 / self.every + 1).saturating_mul(self.every).min(self.end.0);
+        if time >= self.end { u64::MAX } else { next() }
+    }
+
+    /// The same, of a time at which a sample is.
+    pub(super) fn next(&self, time: Time) -> u64 {
+        let next = || time.0.saturating_add(self.every).min(self.end.0);
+        if time >= self.end { u64::MAX } else { next() }
+    }
+
+    /// The number of the first sample at or after `time`.
+    pub(super) fn number(&self, time: Time) -> u64 {
+        if time > self.end { u64::MAX } else { time.0.div_ceil(self.every) }
+    }
+
+    /// The latest time whose first sample is that of the number.
+    pub(super) fn last_time(&self, number: u64) -> u64 {
+        if number == u64::MAX {
+            u64::MAX
+        } else {
+            number.saturating_mul(self.every).min(self.end.0)
+        }
+    }
+}
