@@ -1,8 +1,10 @@
 //! What the simulator is asked to run: a complete description without defaults left open.
 //!
 //! The scenario layer resolves a file into this; nothing here knows about files. A [`Config`] is
-//! checked by its maker; [`Config::check`] (`bounds.rs`) states the bounds once. What a link element is
+//! checked by its maker; [`Config::check`] (`check.rs`) states the bounds once. What a link element is
 //! told stands beside its state machine, in `path/link/`.
+
+mod check;
 
 pub use crate::path::link::*;
 pub use crate::rpc::Rpc;
