@@ -1,6 +1,8 @@
 //! The bounds of a configuration, stated once. Within them a run does not panic: sums of its times
 //! and sizes stay within 64 bits.
 
+mod rpc;
+
 use super::{
     App, Config, DatagramKind, Datagrams, Direction, Driver, Element, Flow, Host, Neighbour, Qdisc,
     Reader, Station, Sysctl,
@@ -41,7 +43,7 @@ impl Config {
         demand(numbers < usize::from(u16::MAX), "flows and datagrams: at most 65534")?;
         let mut answered = alloc::vec![false; self.flows.len()];
         self.flows.iter().try_for_each(|flow| self.answer(flow, &mut answered))?;
-        self.rpc.check(self)
+        self.check_rpc()
     }
 
     /// Hosts beside others, and flows between them.

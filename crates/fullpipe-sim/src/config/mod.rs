@@ -395,6 +395,16 @@ impl Config {
         Samples::every(self.sample, self.end)
     }
 
+    /// Client, by its place, and place of its connection, to whose calls or replies that flow belongs.
+    pub(crate) fn rpc_connection_of(&self, flow: usize) -> Option<(usize, usize)> {
+        let calls = self.flows[flow].answers.unwrap_or(flow);
+        let mut places = self.rpc.clients.iter().enumerate();
+        places.find_map(|(client, own)| {
+            let connection = own.connections.iter().position(|&own| own == calls)?;
+            Some((client, connection))
+        })
+    }
+
     /// All hosts, those first from which flows go forward.
     pub fn hosts(&self) -> Vec<Station<'_>> {
         let mut hosts = Vec::new();

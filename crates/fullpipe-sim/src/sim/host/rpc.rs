@@ -48,7 +48,7 @@ impl HostRpc {
         let server = rpc.servers.iter().find(|server| server.host == own.name);
         let of = |flow| config.hosts_of(&config.flows[flow]).map(|host| host.name == own.name);
         let role = |flow: usize| {
-            let (client, connection) = rpc.connection_of(config, flow)?;
+            let (client, connection) = config.rpc_connection_of(flow)?;
             match (of(flow), config.flows[flow].answers.is_some()) {
                 ([true, _], false) => Some(Role::Calls(client, connection)),
                 ([true, _], true) => Some(Role::Replies),

@@ -93,7 +93,7 @@ pub(super) fn sending_ends(
 ) -> Result<Ends<SendingFlow>, String> {
     let halves = config.halves();
     let flows = config.flows.iter().zip(halves).enumerate().map(|(at, (flow, half))| {
-        let carries_messages = config.rpc.connection_of(config, at).is_some();
+        let carries_messages = config.rpc_connection_of(at).is_some();
         let takes_turns = half.filter(|_| !carries_messages);
         let turn = takes_turns.map(|half| Turn::new(flow, &config.flows[half]));
         let new = || {
