@@ -8,7 +8,7 @@ use super::{
     Reader, Station, Sysctl,
 };
 use crate::bounds::{LONGEST, demand};
-use crate::train::DATAGRAM_HEADERS;
+use crate::packet::DATAGRAM_HEADERS;
 use crate::units::{Rate, Time};
 use alloc::format;
 use alloc::string::String;

@@ -6,10 +6,10 @@
 pub mod host;
 pub mod link;
 
+use crate::packet::Train;
 use crate::stage::{Drops, Samples};
 use crate::trace::{StageInfo, StageSample};
-use crate::train::Train;
-use crate::units::{Rate, Time};
+use crate::units::Time;
 use alloc::vec::Vec;
 use link::Element;
 
@@ -138,35 +138,5 @@ impl Chain {
     /// The elements, for description and sampling.
     pub fn stages_mut(&mut self) -> impl Iterator<Item = &mut (dyn Stage + 'static)> {
         self.stages.iter_mut().map(|s| &mut **s)
-    }
-}
-
-/// Serialisation times at a rate, remembered for the last packet size.
-#[derive(Clone, Debug)]
-pub struct Serialiser {
-    rate: Rate,
-    overhead: u32,
-    size: u32,
-    time: u64,
-}
-
-impl Serialiser {
-    /// For `rate`, which counts `overhead` bytes on top of the IP packet.
-    pub fn new(rate: Rate, overhead: u32) -> Serialiser {
-        Serialiser { rate, overhead, size: 0, time: 0 }
-    }
-
-    /// Bytes of an IP packet of `ip_len` as the rate counts them.
-    pub fn bytes(&self, ip_len: u32) -> u32 {
-        ip_len + self.overhead
-    }
-
-    /// Nanoseconds to serialise an IP packet of `ip_len` bytes.
-    pub fn time(&mut self, ip_len: u32) -> u64 {
-        if ip_len != self.size {
-            self.size = ip_len;
-            self.time = self.rate.wire_time(u64::from(self.bytes(ip_len))).0;
-        }
-        self.time
     }
 }

@@ -14,7 +14,7 @@ pub enum QueueLimit {
 
 /// A packet as a discipline sees it.
 pub trait Packet {
-    /// Index of its connection ([`Train::connection`](crate::train::Train::connection)).
+    /// Index of its connection ([`Train::connection`](crate::packet::Train::connection)).
     fn connection(&self) -> u16;
     /// When it is to leave at the earliest (skb->tstamp); [`Time::ZERO`]: nobody said.
     fn departs(&self) -> Time {

@@ -2,7 +2,7 @@
 //!
 //! Hosts work ahead of each other, so what one has sent waits here until no other one can send anything before it.
 
-use crate::train::Train;
+use crate::packet::Train;
 use crate::units::Time;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;

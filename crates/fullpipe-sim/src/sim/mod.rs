@@ -43,6 +43,7 @@ mod sampler;
 mod stretch;
 
 use crate::config::{self, Config, Datagrams, Direction, Element, Flow, Station};
+use crate::packet::{Kind, Train};
 use crate::path::Chain;
 use crate::path::host::receive::Receive;
 use crate::rpc::Message;
@@ -50,7 +51,6 @@ use crate::stage::Drops;
 use crate::tcp::pieces::Piece;
 use crate::tcp::{self, ecn, opening_len, options};
 use crate::trace::{Control, Event, EventKind, Point, Sink};
-use crate::train::{Kind, Train};
 use crate::units::Time;
 use acks::Acks;
 use alloc::boxed::Box;

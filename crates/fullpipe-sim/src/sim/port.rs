@@ -5,13 +5,12 @@ use super::acks::Acks;
 use super::capture::{Capture, Fate, Sent, What};
 use super::host::in_host::InHost;
 use crate::config;
-use crate::ecn::Ecn;
+use crate::packet::{DATAGRAM_HEADERS, Ecn, Kind, Train};
 use crate::path::host::transmit::{Gone, Tag, Transmit};
 use crate::qdisc::Verdict;
 use crate::tcp::pieces::Piece;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::{Ack, Output, Transmission};
-use crate::train::{DATAGRAM_HEADERS, Kind, Train};
 use crate::units::Time;
 use alloc::vec::Vec;
 

@@ -3,8 +3,8 @@
 use super::entrance::Entrance;
 use super::host::Host;
 use super::{Run, Shared, Way};
+use crate::packet::Train;
 use crate::trace::Sink;
-use crate::train::Train;
 use crate::units::Time;
 
 /// With so many trains on the wire a stretch of work ends: they still lie in a near cache when the path takes them.

@@ -1,7 +1,7 @@
 //! Packets that a stage dropped: counted, and named where somebody wants to know which.
 
 use super::Tally;
-use crate::train::Train;
+use crate::packet::Train;
 use crate::units::Time;
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut};

@@ -4,7 +4,7 @@
 //! keep what is not yet due, so that a sample sees exactly what happened up to its time.
 
 use super::Samples;
-use crate::train::{come_by, joint_pace};
+use crate::packet::{come_by, joint_pace};
 use crate::units::Time;
 use alloc::collections::VecDeque;
 

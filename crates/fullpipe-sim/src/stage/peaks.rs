@@ -1,7 +1,7 @@
 //! Peaks of a level between samples, and the lines whose length is such a level.
 
 use super::Samples;
-use crate::train::{Train, joint_pace};
+use crate::packet::{Train, joint_pace};
 use crate::units::Time;
 use alloc::collections::VecDeque;
 

@@ -9,7 +9,7 @@
 use super::behaviour::profile_of;
 use crate::cc::KernelVersion;
 use crate::config::{Config, Host, Station};
-use crate::ecn::Ecn;
+use crate::packet::Ecn;
 use alloc::format;
 use alloc::string::String;
 

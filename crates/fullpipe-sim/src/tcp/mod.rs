@@ -39,7 +39,7 @@ pub mod window;
 pub mod write;
 
 use crate::config::Host;
-use crate::ecn::Ecn;
+use crate::packet::Ecn;
 use crate::units::Time;
 use pieces::Piece;
 

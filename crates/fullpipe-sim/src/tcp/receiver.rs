@@ -29,7 +29,7 @@ use super::space::Space;
 use super::window::ReceiveWindow;
 use super::{Ack, IP_HEADER, Sacks, Segment, headers};
 use crate::config::Host;
-use crate::ecn::Ecn;
+use crate::packet::Ecn;
 use crate::ticks::Ticks;
 use crate::units::Time;
 

@@ -21,7 +21,7 @@ use super::usage::Usage;
 use super::{CaState, Output, Transmission};
 use crate::cc::Congestion;
 use crate::config::{Host, Sockopt, Sysctl};
-use crate::ecn::Ecn;
+use crate::packet::Ecn;
 use crate::ticks::{Expiry, Ticks};
 use crate::units::Time;
 

@@ -8,12 +8,12 @@ use crate::scenarios;
 use crate::scenarios::Size;
 use crate::transmit::acks;
 use fullpipe_sim::config::{App, Codel, Config, Discipline, Host, Qdisc, QueueLimit};
+use fullpipe_sim::packet::{Kind, Train};
 use fullpipe_sim::path::host::bql::Limit;
 use fullpipe_sim::path::host::transmit::{Tag, Transmit};
 use fullpipe_sim::sim;
 use fullpipe_sim::stage::Samples;
 use fullpipe_sim::trace::EventKind;
-use fullpipe_sim::train::{Kind, Train};
 use fullpipe_sim::units::{Rate, Time};
 use std::fmt::Write;
 

@@ -1,7 +1,6 @@
 //! The ECN codepoint of packets on the path (RFC 3168, section 5).
 
-use fullpipe_sim::ecn::Ecn;
-use fullpipe_sim::train::{Kind, Train, append};
+use fullpipe_sim::packet::{Ecn, Kind, Train, append};
 use fullpipe_sim::units::Time;
 
 /// `count` segments of 1000 bytes from number `from` on, 1 us apart, each at the time of its number.

@@ -5,11 +5,10 @@ use fullpipe_sim::config::{
     Discipline, Distribution, Drop, Duplicate, Element, GilbertElliott, Jitter, Loss, Policer,
     QueueLimit, Reorder, Shaper, Step, TraceLink, Unit, VaryingLink,
 };
-use fullpipe_sim::ecn::Ecn;
+use fullpipe_sim::packet::{Ecn, Kind, Train};
 use fullpipe_sim::path::Chain;
 use fullpipe_sim::stage::Samples;
 use fullpipe_sim::trace::StageSample;
-use fullpipe_sim::train::{Kind, Train};
 use fullpipe_sim::units::{Framing, Rate, Time};
 
 const PACKETS: u64 = 100_000;

@@ -4,7 +4,7 @@
 use crate::conversation::receiver::Setup;
 use crate::conversation::{SEGMENT, host, profile};
 use fullpipe_sim::config::Host;
-use fullpipe_sim::ecn::Ecn;
+use fullpipe_sim::packet::Ecn;
 use fullpipe_sim::tcp::profile::{DelackMax, Profile, find};
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::{Ack, Segment};

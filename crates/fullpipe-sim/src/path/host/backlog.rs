@@ -3,9 +3,9 @@
 //! Each interrupt moves the ring into it; what does not fit is dropped by the kernel
 //! (`net.core.netdev_max_backlog`, Linux 2.6.20 `netif_rx`).
 
+use crate::packet::Train;
 use crate::stage::{Counters, Drops, Samples};
 use crate::trace::{StageInfo, StageSample};
-use crate::train::Train;
 use crate::units::Time;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;

@@ -7,8 +7,8 @@
 //! `e1000_clean_tx_irq`).
 
 use crate::config::{Driver, Host};
+use crate::packet::come_by;
 use crate::stage::{Samples, Tally};
-use crate::train::come_by;
 use crate::units::Time;
 
 /// Segments that are sent, or told of, at even pace.

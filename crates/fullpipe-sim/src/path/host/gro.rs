@@ -9,8 +9,8 @@
 //! Not modelled: that no more than eight flows wait whose hashes end on the same three bits.
 
 use crate::config::{Host, ReceivePath};
+use crate::packet::{Kind, Train};
 use crate::ticks::Ticks;
-use crate::train::{Kind, Train};
 use crate::units::Time;
 use alloc::vec::Vec;
 

@@ -5,13 +5,13 @@
 //! (`qdisc_peek_dequeued`), one of which is the card of engine `linux`.
 
 use super::tx_ring::TxRing;
+use crate::packet::Train;
 use crate::qdisc::{
     Discipline, Filling, Packet, Queue, QueueLimit, Size, Told, Verdict, Waiting,
     weigh_where_bounded,
 };
 use crate::stage::{Drops, Peaks, Samples, Tally, waited, waited_bytes};
 use crate::trace::{StageInfo, StageSample};
-use crate::train::Train;
 use crate::units::{Framing, Time};
 use alloc::boxed::Box;
 use alloc::vec::Vec;

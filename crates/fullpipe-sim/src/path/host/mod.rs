@@ -12,8 +12,8 @@ mod rx_ring;
 pub mod transmit;
 mod tx_ring;
 
+use crate::packet::Train;
 use crate::trace::StageInfo;
-use crate::train::Train;
 use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::vec::Vec;

@@ -4,9 +4,9 @@
 //! (NET_XMIT_DROP, Linux 2.6.20 `pfifo_fast_enqueue`).
 
 use crate::config::Driver;
+use crate::packet::Train;
 use crate::stage::{Counters, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
-use crate::train::Train;
 use crate::units::Time;
 use alloc::collections::VecDeque;
 

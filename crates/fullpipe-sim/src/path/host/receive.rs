@@ -7,9 +7,9 @@ use super::backlog::Backlog;
 use super::rx_ring::RxRing;
 pub use super::rx_ring::WEIGHT;
 use crate::config::{Host, ReceivePath};
+use crate::packet::Train;
 use crate::stage::{Drops, Samples};
 use crate::trace::{StageInfo, StageSample};
-use crate::train::Train;
 use crate::units::Time;
 use alloc::vec::Vec;
 

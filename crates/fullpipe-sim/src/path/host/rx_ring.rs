@@ -5,9 +5,9 @@
 //! interrupts come again. What arrives while the ring is full is dropped by the card.
 
 use crate::config::Host;
+use crate::packet::Train;
 use crate::stage::{Counters, Drops, Samples, Tally, waited};
 use crate::trace::{StageInfo, StageSample};
-use crate::train::Train;
 use crate::units::Time;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;

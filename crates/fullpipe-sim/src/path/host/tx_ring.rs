@@ -7,11 +7,10 @@
 use super::bql::Bql;
 use super::completion::{Finishes, Gate, Interrupts, Stopped};
 use crate::config::Host;
-use crate::path::Serialiser;
+use crate::packet::{Serialiser, Train, append};
 use crate::stage::{Counters, Samples, Tally};
 use crate::tcp::write::largest_skb;
 use crate::trace::{StageInfo, StageSample};
-use crate::train::{Train, append};
 use crate::units::{Framing, Rate, Time};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;

@@ -8,10 +8,10 @@
 
 use super::{Configuration, info};
 use crate::bounds::{LONGEST, demand};
+use crate::packet::{Train, append, come_by};
 use crate::path::Stage;
 use crate::stage::{Counters, Drops, Leaving, Line, Samples};
 use crate::trace::{StageInfo, StageSample};
-use crate::train::{Train, append, come_by};
 use crate::units::Time;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;

@@ -9,13 +9,13 @@
 
 use super::Configuration;
 use super::queued::{Queued, Server, limited};
+use crate::packet::{Train, append};
 use crate::path::Stage;
 use crate::qdisc::{
     Discipline, Filling, Packet, Queue, QueueLimit, Size, Told, Waiting, weigh_where_bounded,
 };
 use crate::stage::{Drops, Peaks, Samples, Tally, waited, waited_bytes};
 use crate::trace::{StageInfo, StageSample};
-use crate::train::{Train, append};
 use crate::units::Time;
 use alloc::boxed::Box;
 use alloc::vec::Vec;

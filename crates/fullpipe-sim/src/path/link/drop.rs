@@ -3,10 +3,10 @@
 
 use super::listed::{self, Listed};
 use super::{Configuration, info};
+use crate::packet::{Train, append};
 use crate::path::Stage;
 use crate::stage::{Drops, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
-use crate::train::{Train, append};
 use crate::units::Time;
 use alloc::boxed::Box;
 use alloc::string::String;

@@ -4,10 +4,10 @@
 //! loss costs one comparison.
 
 use super::unit::{Unit, Units};
+use crate::packet::{Train, append};
 use crate::path::Stage;
 use crate::stage::{Drops, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
-use crate::train::{Train, append};
 use crate::units::Time;
 use alloc::vec::Vec;
 

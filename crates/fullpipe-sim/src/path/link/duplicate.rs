@@ -5,11 +5,11 @@
 
 use super::{Configuration, info};
 use crate::bounds::probability;
+use crate::packet::{Train, append};
 use crate::path::Stage;
 use crate::rng::Correlated;
 use crate::stage::{Drops, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
-use crate::train::{Train, append};
 use crate::units::Time;
 use alloc::boxed::Box;
 use alloc::string::String;

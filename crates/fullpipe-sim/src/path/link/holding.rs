@@ -4,10 +4,10 @@
 //! time, or when the element is woken for it. At one time what was held leaves first, in the order in
 //! which it came, then what arrives.
 
+use crate::packet::{Train, append};
 use crate::path::Stage;
 use crate::stage::{Counters, Drops, Samples};
 use crate::trace::{StageInfo, StageSample};
-use crate::train::{Train, append};
 use crate::units::Time;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;

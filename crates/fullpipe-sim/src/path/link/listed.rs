@@ -1,7 +1,7 @@
 //! Packets of a flow by their number among those that come, counted from 0.
 
 use crate::bounds::demand;
-use crate::train::{Kind, Train};
+use crate::packet::{Kind, Train};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

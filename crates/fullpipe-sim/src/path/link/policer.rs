@@ -6,10 +6,10 @@
 
 use super::{Configuration, info};
 use crate::bounds::demand;
+use crate::packet::{Train, append};
 use crate::path::Stage;
 use crate::stage::{Drops, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
-use crate::train::{Train, append};
 use crate::units::{Framing, Rate, Time};
 use alloc::boxed::Box;
 use alloc::format;

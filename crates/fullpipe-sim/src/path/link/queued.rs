@@ -6,11 +6,11 @@
 //! leaves the queue at the very moment another arrives makes room for it.
 
 use super::{Configuration, info};
+use crate::packet::{Train, append, come_by};
 use crate::path::Stage;
 use crate::qdisc::{QueueLimit, Size, weigh_where_bounded};
 use crate::stage::{Drops, Leaving, Line, Occupancy, Peaks, Samples, Tally, waited, waited_bytes};
 use crate::trace::{StageInfo, StageSample};
-use crate::train::{Train, append, come_by};
 use crate::units::Time;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;

@@ -12,7 +12,8 @@
 use super::Configuration;
 use super::policer::{bits, check_bucket};
 use super::queued::{Queued, Server};
-use crate::path::{Serialiser, Stage};
+use crate::packet::Serialiser;
+use crate::path::Stage;
 use crate::qdisc::QueueLimit;
 use crate::stage::{Samples, Tally};
 use crate::units::{Framing, Rate, Time};

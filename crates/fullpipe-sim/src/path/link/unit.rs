@@ -1,6 +1,6 @@
 //! What a decision is about: each segment, or what the sender handed down as one.
 
-use crate::train::Train;
+use crate::packet::Train;
 
 /// What a decision is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

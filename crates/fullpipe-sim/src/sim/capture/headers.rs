@@ -6,13 +6,13 @@
 
 use super::{What, Whose};
 use crate::config::{Config, Direction, Host};
+use crate::packet::{Kind, Train};
 use crate::tcp::behaviour::profile_of;
 use crate::tcp::profile::PROFILES;
 use crate::tcp::window::ReceiveWindow;
 use crate::tcp::{Ack, HEADERS};
 use crate::ticks::Ticks;
 use crate::trace::{Offers, Packet};
-use crate::train::{Kind, Train};
 use crate::units::Time;
 use alloc::vec::Vec;
 

@@ -9,10 +9,10 @@ mod headers;
 mod way;
 
 use crate::config::{Config, Direction, Flow};
+use crate::packet::{Kind, Train};
 use crate::path::host::transmit::Gone;
 use crate::tcp::Ack;
 use crate::trace::{Packet, Point, StageInfo};
-use crate::train::{Kind, Train};
 use crate::units::Time;
 use alloc::boxed::Box;
 use alloc::collections::{BTreeMap, BinaryHeap};

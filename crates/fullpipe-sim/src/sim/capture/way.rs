@@ -1,7 +1,7 @@
 //! The packets of one direction, by serial, from when they are sent until nothing more is to be told
 //! of them.
 
-use crate::ecn::Ecn;
+use crate::packet::Ecn;
 use crate::trace::{Dropped, Packet};
 use crate::units::Time;
 use alloc::collections::VecDeque;

@@ -4,8 +4,8 @@
 
 use super::timers::Timer;
 use super::{Host, Shared};
+use crate::packet::Train;
 use crate::tcp::ecn;
-use crate::train::Train;
 use crate::units::Time;
 
 /// How often an answer to a SYN goes again by its own timer (sysctl tcp_synack_retries).

@@ -9,9 +9,9 @@ use super::ends::Ends;
 use super::{Host, Process, Step};
 use crate::config::{Config, DatagramKind, Datagrams, RMEM_DEFAULT, Station};
 use crate::datagrams::Received;
+use crate::packet::{Kind, Train};
 use crate::sim::{Shared, copy_time};
 use crate::tcp::profile::SharedProfile;
-use crate::train::{Kind, Train};
 use crate::units::Time;
 use alloc::collections::{BTreeSet, VecDeque};
 

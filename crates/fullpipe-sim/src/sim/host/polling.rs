@@ -3,10 +3,10 @@
 use super::softirq::Wish;
 use super::{Host, Timer};
 use crate::config;
+use crate::packet::{Kind, Train};
 use crate::path::host::gro::{Led, Polled, Received};
 use crate::path::host::receive::WEIGHT;
 use crate::sim::Shared;
-use crate::train::{Kind, Train};
 use crate::units::Time;
 
 impl Host {

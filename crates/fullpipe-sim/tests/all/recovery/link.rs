@@ -1,7 +1,7 @@
 //! Where the sender's packets go, and what becomes of them there.
 
 use super::plan::{Plan, SEGMENT};
-use fullpipe_sim::ecn::Ecn;
+use fullpipe_sim::packet::Ecn;
 use fullpipe_sim::tcp::{Output, Segment, Transmission};
 use fullpipe_sim::units::Time;
 use std::collections::BTreeMap;

@@ -1,11 +1,10 @@
 //! Segments in a row beyond a hole: each causes one ACK at once and nothing else, so that the ACKs can
 //! go out as one train. Most of what a receiver does during a recovery is this.
 
-use crate::ecn::Ecn;
+use crate::packet::{Ecn, Kind, Train};
 use crate::sim::Shared;
 use crate::sim::host::Host;
 use crate::tcp::{LONGEST_SACK_OPTION, Segment};
-use crate::train::{Kind, Train};
 
 impl Host {
     /// Whether the flow's end here, as it is, may take data in rows at all.

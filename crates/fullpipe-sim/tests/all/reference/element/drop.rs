@@ -5,7 +5,7 @@ use super::super::counter::Counter;
 use super::super::packet::{Body, Packet};
 use super::{Element, Place, info};
 use fullpipe_sim::config;
-use fullpipe_sim::ecn::Ecn;
+use fullpipe_sim::packet::Ecn;
 use fullpipe_sim::trace::{StageInfo, StageSample};
 use fullpipe_sim::units::Time;
 

@@ -1,6 +1,6 @@
 //! The unit of work: packets of one flow that follow each other at an even pace.
 
-use crate::ecn::Ecn;
+use super::Ecn;
 use crate::units::Time;
 
 /// Bytes of the headers of IP and UDP, or of IP and an ICMP echo.
