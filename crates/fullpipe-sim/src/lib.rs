@@ -11,6 +11,7 @@ pub mod config;
 pub mod datagrams;
 mod finger;
 pub mod gap;
+pub mod link;
 pub mod packet;
 pub mod path;
 pub mod qdisc;

@@ -2,11 +2,11 @@
 //!
 //! The scenario layer resolves a file into this; nothing here knows about files. A [`Config`] is
 //! checked by its maker; [`Config::check`] (`check.rs`) states the bounds once. What a link element is
-//! told stands beside its state machine, in `path/link/`.
+//! told stands beside its state machine, in `link/`.
 
 mod check;
 
-pub use crate::path::link::*;
+pub use crate::link::*;
 pub use crate::rpc::Rpc;
 use crate::stage::Samples;
 use crate::units::{Rate, Time};

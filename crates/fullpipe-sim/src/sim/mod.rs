@@ -43,8 +43,8 @@ mod sampler;
 mod stretch;
 
 use crate::config::{self, Config, Datagrams, Direction, Element, Flow, Station};
+use crate::link::chain::Chain;
 use crate::packet::{Kind, Train};
-use crate::path::Chain;
 use crate::path::host::receive::Receive;
 use crate::rpc::Message;
 use crate::stage::Drops;

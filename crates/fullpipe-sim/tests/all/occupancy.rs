@@ -7,8 +7,8 @@ use fullpipe_sim::config::{
     Cpu, DatagramKind, Datagrams, Delay, Direction, Discipline, Element, Flow, Host, Link,
     QueueLimit,
 };
+use fullpipe_sim::link::chain::Chain;
 use fullpipe_sim::packet::Train;
-use fullpipe_sim::path::Chain;
 use fullpipe_sim::stage::Samples;
 use fullpipe_sim::trace::StageSample;
 use fullpipe_sim::units::{Framing, Rate, Time};

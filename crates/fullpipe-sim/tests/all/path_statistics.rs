@@ -5,8 +5,8 @@ use fullpipe_sim::config::{
     Discipline, Distribution, Drop, Duplicate, Element, GilbertElliott, Jitter, Loss, Policer,
     QueueLimit, Reorder, Shaper, Step, TraceLink, Unit, VaryingLink,
 };
+use fullpipe_sim::link::chain::Chain;
 use fullpipe_sim::packet::{Ecn, Kind, Train};
-use fullpipe_sim::path::Chain;
 use fullpipe_sim::stage::Samples;
 use fullpipe_sim::trace::StageSample;
 use fullpipe_sim::units::{Framing, Rate, Time};

@@ -3,8 +3,8 @@
 use super::hold;
 use crate::scenarios::{log_uniform, paths};
 use fullpipe_sim::config::{Discipline, Element, Link};
+use fullpipe_sim::link::chain::Chain;
 use fullpipe_sim::packet::{Ecn, Kind, Train};
-use fullpipe_sim::path::Chain;
 use fullpipe_sim::units::Time;
 use proptest::prelude::*;
 

@@ -5,9 +5,9 @@
 //! ([`Server::begins`]). When full: the arriving packet is dropped, counted, and nobody is told. A packet that
 //! leaves the queue at the very moment another arrives makes room for it.
 
+use super::chain::Stage;
 use super::{Configuration, info};
 use crate::packet::{Train, append, come_by};
-use crate::path::Stage;
 use crate::qdisc::{QueueLimit, Size, weigh_where_bounded};
 use crate::stage::{Drops, Leaving, Line, Occupancy, Peaks, Samples, Tally, waited, waited_bytes};
 use crate::trace::{StageInfo, StageSample};

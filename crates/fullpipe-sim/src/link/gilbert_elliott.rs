@@ -6,11 +6,11 @@
 //! change). It begins in the good state. How long a state lasts and when it next loses are drawn as
 //! whole numbers of units: the same law.
 
+use super::chain::Stage;
 use super::dropping::{Dropping, Pattern, Run};
 use super::unit::Unit;
 use super::{Configuration, info};
 use crate::bounds::probability;
-use crate::path::Stage;
 use crate::rng::Rng;
 use crate::stage::Samples;
 use alloc::boxed::Box;

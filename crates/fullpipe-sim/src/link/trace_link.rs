@@ -9,10 +9,10 @@
 //! count as queued.
 
 use super::Configuration;
+use super::chain::Stage;
 use super::disciplined::queue;
 use super::queued::Server;
 use crate::bounds::demand;
-use crate::path::Stage;
 use crate::qdisc::{Discipline, QueueLimit};
 use crate::stage::Samples;
 use alloc::boxed::Box;

@@ -1,10 +1,10 @@
-//! A list of packets to mark (CE), for experiments that must be equal wherever they run. Unit of decision:
-//! the segment. One whose flow cannot be told so passes as it is.
+//! A list of packets to lose, for experiments that must be equal wherever they run. Unit of decision:
+//! the segment.
 
+use super::chain::Stage;
 use super::listed::{self, Listed};
 use super::{Configuration, info};
 use crate::packet::{Train, append};
-use crate::path::Stage;
 use crate::stage::{Drops, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::units::Time;
@@ -12,51 +12,51 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Data segments of a flow to mark, by their number among those that come here, counted from 0.
+/// Packets of a flow to lose, by their number among those that come here, counted from 0.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Mark {
+pub struct Drop {
     /// Stage name in the trace, unique within a run.
     pub name: String,
     /// Index of the flow.
     pub flow: u16,
     /// Data segments, rising; retransmissions count, the packets of the handshake and window probes do not.
     pub segments: Vec<u64>,
+    /// Pure ACKs, rising.
+    pub acks: Vec<u64>,
 }
 
-impl Configuration for Mark {
-    const KIND: &'static str = "mark";
+impl Configuration for Drop {
+    const KIND: &'static str = "drop";
 
     fn check(&self) -> Result<(), String> {
-        listed::check(&self.name, &self.segments)
+        listed::check(&self.name, &self.segments)?;
+        listed::check(&self.name, &self.acks)
     }
 
     fn build(&self, _seed: u64, _samples: Samples) -> Box<dyn Stage> {
-        Box::new(MarkList {
+        Box::new(DropList {
             name: self.name.clone(),
-            listed: Listed::new(self.flow, &self.segments, &[]),
+            listed: Listed::new(self.flow, &self.segments, &self.acks),
             left: Tally::default(),
-            marked: Tally::default(),
-            none: Drops::default(),
+            dropped: Drops::default(),
         })
     }
 }
 
 /// See the module's description.
-struct MarkList {
+struct DropList {
     name: String,
     listed: Listed,
     left: Tally,
-    marked: Tally,
-    /// It drops nothing.
-    none: Drops,
+    dropped: Drops,
 }
 
-impl Stage for MarkList {
+impl Stage for DropList {
     fn push(&mut self, train: &Train, out: &mut Vec<Train>) {
-        let (left, marked) = (&mut self.left, &mut self.marked);
-        self.listed.part(train, |mut part, listed| {
-            if listed && part.mark_ce() {
-                marked.add(part.first, part.spacing, part.count, part.ip_len);
+        let (left, dropped) = (&mut self.left, &mut self.dropped);
+        self.listed.part(train, |part, lost| {
+            if lost {
+                return dropped.lose(&part, part.ip_len);
             }
             left.add(part.first, part.spacing, part.count, part.ip_len);
             append(out, part);
@@ -64,20 +64,20 @@ impl Stage for MarkList {
     }
 
     fn drops(&mut self) -> &mut Drops {
-        &mut self.none
+        &mut self.dropped
     }
 
     fn info(&self) -> StageInfo {
-        info::<Mark>(&self.name, "segment", None)
+        info::<Drop>(&self.name, "segment", None)
     }
 
     fn sample(&mut self, now: Time) -> StageSample {
         self.left.advance(now);
-        self.marked.advance(now);
+        self.dropped.advance(now);
         StageSample {
             entered: self.left.count,
             left: self.left.count,
-            marked: self.marked.count,
+            dropped: self.dropped.count,
             ..StageSample::without_room(now)
         }
     }

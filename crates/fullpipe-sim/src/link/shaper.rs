@@ -10,10 +10,10 @@
 //! bucket holds (Linux drops it, `tbf_enqueue`; scenarios have none) leaves when the bucket is full.
 
 use super::Configuration;
+use super::chain::Stage;
 use super::policer::{bits, check_bucket};
 use super::queued::{Queued, Server};
 use crate::packet::Serialiser;
-use crate::path::Stage;
 use crate::qdisc::QueueLimit;
 use crate::stage::{Samples, Tally};
 use crate::units::{Framing, Rate, Time};

@@ -4,8 +4,8 @@
 //! time, or when the element is woken for it. At one time what was held leaves first, in the order in
 //! which it came, then what arrives.
 
+use super::chain::Stage;
 use crate::packet::{Train, append};
-use crate::path::Stage;
 use crate::stage::{Counters, Drops, Samples};
 use crate::trace::{StageInfo, StageSample};
 use crate::units::Time;

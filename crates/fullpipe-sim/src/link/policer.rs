@@ -4,10 +4,10 @@
 //! Tokens come at the rate and fill the bucket up to the burst; it begins full. A packet passes if there
 //! are tokens for all of it. Tokens are counted in billionths of a bit, so that nothing is rounded.
 
+use super::chain::Stage;
 use super::{Configuration, info};
 use crate::bounds::demand;
 use crate::packet::{Train, append};
-use crate::path::Stage;
 use crate::stage::{Drops, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::units::{Framing, Rate, Time};

@@ -5,10 +5,10 @@
 //! rate. At rate 0 nothing is sent, and a packet in transmission waits.
 
 use super::Configuration;
+use super::chain::Stage;
 use super::disciplined::queue;
 use super::queued::Server;
 use crate::bounds::{LONGEST, demand};
-use crate::path::Stage;
 use crate::qdisc::{Discipline, QueueLimit};
 use crate::stage::Samples;
 use crate::units::{Framing, Rate, Time};

@@ -8,9 +8,9 @@
 //! woken when the one in transmission is done.
 
 use super::Configuration;
+use super::chain::Stage;
 use super::queued::{Queued, Server, limited};
 use crate::packet::{Train, append};
-use crate::path::Stage;
 use crate::qdisc::{
     Discipline, Filling, Packet, Queue, QueueLimit, Size, Told, Waiting, weigh_where_bounded,
 };

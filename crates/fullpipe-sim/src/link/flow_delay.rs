@@ -1,10 +1,10 @@
 //! A delay of one connection's packets; those of others pass at once, and overtake them. Unit of decision: the segment.
 //! It holds as many as come.
 
+use super::chain::Stage;
 use super::holding::{Holding, Law};
 use super::{Configuration, info};
 use crate::bounds::{LONGEST, demand};
-use crate::path::Stage;
 use crate::stage::Samples;
 use crate::units::Time;
 use alloc::boxed::Box;

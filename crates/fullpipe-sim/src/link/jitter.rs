@@ -6,10 +6,10 @@
 //! `tabledist`.) A delay that would be negative is none. As in netem packets overtake each other, unless
 //! order is kept: then none leaves before the one that came before it. It holds as many as come.
 
+use super::chain::Stage;
 use super::holding::{Holding, Law};
 use super::{Configuration, info};
 use crate::bounds::{LONGEST, demand, probability};
-use crate::path::Stage;
 use crate::rng::Rng;
 use crate::stage::Samples;
 use crate::units::Time;

@@ -2,6 +2,7 @@
 //!
 //! A new element is a new file, its `mod` line, and its line in the list below.
 
+pub mod chain;
 mod delay;
 mod disciplined;
 mod drop;
@@ -26,11 +27,11 @@ mod varying;
 pub use crate::qdisc::{Codel, Discipline, Fq, Netem, QueueLimit, Red};
 pub use unit::Unit;
 
-use super::Stage;
 use crate::stage::Samples;
 use crate::trace::StageInfo;
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
+use chain::Stage;
 
 /// What every element's configuration says of itself.
 pub trait Configuration {

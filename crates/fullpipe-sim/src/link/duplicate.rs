@@ -3,10 +3,10 @@
 //! The copy leaves directly behind the packet, at the same time. So more leaves than enters: the
 //! difference is the number of copies.
 
+use super::chain::Stage;
 use super::{Configuration, info};
 use crate::bounds::probability;
 use crate::packet::{Train, append};
-use crate::path::Stage;
 use crate::rng::Correlated;
 use crate::stage::{Drops, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};

@@ -6,10 +6,10 @@
 //! At equal times the order is: tick, then packets leaving, then the packet arriving, which is queued
 //! or dropped before the queue is looked at for it.
 
+use super::chain::Stage;
 use super::{Configuration, info};
 use crate::bounds::{LONGEST, demand};
 use crate::packet::{Train, append, come_by};
-use crate::path::Stage;
 use crate::stage::{Counters, Drops, Leaving, Line, Samples};
 use crate::trace::{StageInfo, StageSample};
 use crate::units::Time;

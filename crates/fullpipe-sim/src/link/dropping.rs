@@ -3,9 +3,9 @@
 //! The length of the next run is drawn, not a number per packet: the same law, and a train without
 //! loss costs one comparison.
 
+use super::chain::Stage;
 use super::unit::{Unit, Units};
 use crate::packet::{Train, append};
-use crate::path::Stage;
 use crate::stage::{Drops, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
 use crate::units::Time;

@@ -5,10 +5,10 @@
 //! come late. After a chosen packet the next `gap` - 1 are not looked at; from then on each is chosen
 //! with a probability, until one is (Linux 6.1 `netem_enqueue`). It holds as many as come.
 
+use super::chain::Stage;
 use super::holding::{Holding, Law};
 use super::{Configuration, info};
 use crate::bounds::{LONGEST, demand, probability};
-use crate::path::Stage;
 use crate::rng::Correlated;
 use crate::stage::Samples;
 use crate::units::Time;

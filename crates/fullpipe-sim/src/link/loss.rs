@@ -1,10 +1,10 @@
 //! Independent random loss (Bernoulli). Unit of decision: the segment, or the skb.
 
+use super::chain::Stage;
 use super::dropping::{Dropping, Pattern, Run};
 use super::unit::Unit;
 use super::{Configuration, info};
 use crate::bounds::probability;
-use crate::path::Stage;
 use crate::rng::Rng;
 use crate::stage::Samples;
 use alloc::boxed::Box;

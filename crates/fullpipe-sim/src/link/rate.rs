@@ -1,11 +1,11 @@
 //! A rate with a queue in front of it. Unit of decision: the segment.
 
 use super::Configuration;
+use super::chain::Stage;
 use super::disciplined::queue;
 use super::queued::Server;
 use crate::bounds::demand;
 use crate::packet::Serialiser;
-use crate::path::Stage;
 use crate::qdisc::{Discipline, QueueLimit};
 use crate::stage::Samples;
 use crate::units::{Framing, Rate};

@@ -1,0 +1,139 @@
+//! The chain of elements that packets pass between the hosts.
+//!
+//! Each element is a state machine fed with trains in order of time. It has one input, so it may
+//! work on a whole train at once: nothing that comes later can change what happens to it.
+
+use super::Element;
+use crate::packet::Train;
+use crate::stage::{Drops, Samples};
+use crate::trace::{StageInfo, StageSample};
+use crate::units::Time;
+use alloc::vec::Vec;
+
+/// A link element: takes trains, gives trains, counts.
+pub trait Stage {
+    /// Takes a train and appends what leaves to `out`, in order of time.
+    fn push(&mut self, train: &Train, out: &mut Vec<Train>);
+    /// A time that each packet takes at least.
+    fn least_delay(&self) -> Time {
+        Time::ZERO
+    }
+    /// Before this nothing that it holds leaves, whatever else arrives.
+    fn holds_until(&self) -> Time {
+        self.wake_time().unwrap_or(Time::NEVER)
+    }
+    /// When the element wants to be woken without input.
+    fn wake_time(&self) -> Option<Time> {
+        None
+    }
+    /// Lets out what is due at `now` without input.
+    fn wake(&mut self, _now: Time, _out: &mut Vec<Train>) {}
+    /// Calls `each` for every train that it holds and has not given yet.
+    fn held(&self, _each: &mut dyn FnMut(&Train)) {}
+    /// The packets it dropped.
+    fn drops(&mut self) -> &mut Drops;
+    /// Its description; `index` and `direction` are filled in by the path.
+    fn info(&self) -> StageInfo;
+    /// Its counters at `now`; times asked for do not go back.
+    fn sample(&mut self, now: Time) -> StageSample;
+}
+
+/// The elements in one direction.
+pub struct Chain {
+    stages: Vec<alloc::boxed::Box<dyn Stage>>,
+    buffers: Vec<Vec<Train>>,
+    /// The element in front of which packets are watched.
+    watched: Option<usize>,
+    seen: Vec<Train>,
+    /// When an element wants to be woken; none: to be found out, something has gone in since.
+    wake: Option<Time>,
+}
+
+impl Chain {
+    /// Builds the elements of one direction; `samples` are the trace's.
+    pub fn new(elements: &[Element], seed: u64, samples: Samples) -> Chain {
+        let stages: Vec<_> = elements.iter().map(|e| e.build(seed, samples)).collect();
+        let buffers = (0..=stages.len()).map(|_| Vec::new()).collect();
+        Chain { stages, buffers, watched: None, seen: Vec::new(), wake: None }
+    }
+
+    /// Sends a train in at the first element; what arrives at the end is appended to `arrivals`.
+    pub fn push(&mut self, train: &Train, arrivals: &mut Vec<Train>) {
+        self.wake = None;
+        self.buffers[0].push(*train);
+        self.run_from(0, arrivals);
+    }
+
+    /// A time that each packet takes at least.
+    pub fn least_delay(&self) -> Time {
+        self.stages.iter().fold(Time::ZERO, |sum, stage| sum + stage.least_delay())
+    }
+
+    /// Before this nothing arrives of what the elements hold for a timer, whatever is sent.
+    pub fn holds_until(&self) -> Time {
+        self.stages.iter().map(|stage| stage.holds_until()).min().unwrap_or(Time::NEVER)
+    }
+
+    /// The earliest time at which an element wants to be woken.
+    pub fn wake_time(&mut self) -> Time {
+        let stages = &self.stages;
+        let earliest = || stages.iter().filter_map(|s| s.wake_time()).min();
+        *self.wake.get_or_insert_with(|| earliest().unwrap_or(Time::NEVER))
+    }
+
+    /// Wakes the elements that are due at `now`.
+    pub fn wake(&mut self, now: Time, arrivals: &mut Vec<Train>) {
+        self.wake = None;
+        for i in 0..self.stages.len() {
+            if self.stages[i].wake_time().is_some_and(|t| t <= now) {
+                let mut out = core::mem::take(&mut self.buffers[i + 1]);
+                self.stages[i].wake(now, &mut out);
+                self.buffers[i + 1] = out;
+                self.run_from(i + 1, arrivals);
+            }
+        }
+    }
+
+    fn run_from(&mut self, from: usize, arrivals: &mut Vec<Train>) {
+        let mut buffers = &mut self.buffers[from..];
+        for (i, stage) in self.stages.iter_mut().enumerate().skip(from) {
+            let [input, out, ..] = &mut *buffers else { break };
+            if self.watched == Some(i) {
+                self.seen.extend_from_slice(input);
+            }
+            for train in &*input {
+                stage.push(train, out);
+            }
+            input.clear();
+            buffers = &mut buffers[1..];
+        }
+        arrivals.append(&mut buffers[0]);
+    }
+
+    /// Calls `each` for every train that is inside and has not been given yet.
+    pub fn held(&self, each: &mut dyn FnMut(&Train)) {
+        self.stages.iter().for_each(|stage| stage.held(each));
+    }
+
+    /// From now on packets are named that come to element `at` or are dropped anywhere.
+    pub fn watch(&mut self, at: Option<usize>) {
+        self.watched = at;
+        self.stages_mut().for_each(|stage| stage.drops().name());
+    }
+
+    /// What came to the watched element since the last call.
+    pub fn seen(&mut self) -> impl Iterator<Item = Train> {
+        self.seen.drain(..)
+    }
+
+    /// What was dropped since the last call, with the element's place.
+    pub fn dropped(&mut self) -> impl Iterator<Item = (usize, Train)> {
+        let stages = self.stages.iter_mut().enumerate();
+        stages.flat_map(|(place, stage)| stage.drops().take().map(move |train| (place, train)))
+    }
+
+    /// The elements, for description and sampling.
+    pub fn stages_mut(&mut self) -> impl Iterator<Item = &mut (dyn Stage + 'static)> {
+        self.stages.iter_mut().map(|s| &mut **s)
+    }
+}
