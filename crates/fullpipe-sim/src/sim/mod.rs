@@ -43,9 +43,9 @@ mod sampler;
 mod stretch;
 
 use crate::config::{self, Config, Datagrams, Direction, Element, Flow, Station};
+use crate::host::receive::Receive;
 use crate::link::chain::Chain;
 use crate::packet::{Kind, Train};
-use crate::path::host::receive::Receive;
 use crate::rpc::Message;
 use crate::stage::Drops;
 use crate::tcp::pieces::Piece;

@@ -7,7 +7,7 @@ use super::host_counters::HostCounters;
 use super::rpc_counters::RpcCounters;
 use super::rpc_limits::RpcLimits;
 use crate::config::Config;
-use crate::path::host::info;
+use crate::host::stage::info;
 use crate::trace::{FlowSample, Sink, StageInfo, StageSample};
 use crate::units::Time;
 use alloc::vec::Vec;

@@ -3,9 +3,9 @@
 use crate::conversation::host;
 use crate::transmit::acks;
 use fullpipe_sim::config::{Discipline, Driver, Host, Qdisc, QueueLimit, ReceivePath};
+use fullpipe_sim::host::receive::Receive;
+use fullpipe_sim::host::transmit::{Stopped, Tag, Transmit};
 use fullpipe_sim::packet::{Kind, Train};
-use fullpipe_sim::path::host::receive::Receive;
-use fullpipe_sim::path::host::transmit::{Stopped, Tag, Transmit};
 use fullpipe_sim::stage::Samples;
 use fullpipe_sim::units::{Rate, Time};
 

@@ -2,8 +2,8 @@
 
 use crate::conversation::host;
 use fullpipe_sim::config::Host;
+use fullpipe_sim::host::receive::gro::{Gro, Polled, Received};
 use fullpipe_sim::packet::{Ecn, Kind, Train};
-use fullpipe_sim::path::host::gro::{Gro, Polled, Received};
 use fullpipe_sim::units::Time;
 use proptest::prelude::*;
 use std::fmt::Write;

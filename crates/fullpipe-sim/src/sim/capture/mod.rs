@@ -9,8 +9,8 @@ mod headers;
 mod way;
 
 use crate::config::{Config, Direction, Flow};
+use crate::host::transmit::Gone;
 use crate::packet::{Kind, Train};
-use crate::path::host::transmit::Gone;
 use crate::tcp::Ack;
 use crate::trace::{Packet, Point, StageInfo};
 use crate::units::Time;

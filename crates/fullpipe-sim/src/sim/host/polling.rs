@@ -3,9 +3,9 @@
 use super::softirq::Wish;
 use super::{Host, Timer};
 use crate::config;
+use crate::host::receive::WEIGHT;
+use crate::host::receive::gro::{Led, Polled, Received};
 use crate::packet::{Kind, Train};
-use crate::path::host::gro::{Led, Polled, Received};
-use crate::path::host::receive::WEIGHT;
 use crate::sim::Shared;
 use crate::units::Time;
 

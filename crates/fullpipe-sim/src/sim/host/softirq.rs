@@ -16,7 +16,7 @@
 //!   once more (a driver's `poll` that returns its weight stays on the list): that poll would find nothing, or what has come since.
 
 use crate::config::Host;
-use crate::path::host::receive::WEIGHT;
+use crate::host::receive::WEIGHT;
 use crate::tcp::profile::{NetRx, Profile, Scheduler, SoftirqEnd};
 use crate::ticks::Ticks;
 use crate::units::Time;

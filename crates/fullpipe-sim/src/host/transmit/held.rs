@@ -5,6 +5,7 @@
 //! (`qdisc_peek_dequeued`), one of which is the card of engine `linux`.
 
 use super::tx_ring::TxRing;
+use crate::host::stage::info;
 use crate::packet::Train;
 use crate::qdisc::{
     Discipline, Filling, Packet, Queue, QueueLimit, Size, Told, Verdict, Waiting,
@@ -236,7 +237,7 @@ impl Held {
             QueueLimit::Packets(n) => ("skb", n.into()),
             QueueLimit::Bytes(n) => ("byte", n),
         };
-        super::info(host, "qdisc", unit, Some(capacity))
+        info(host, "qdisc", unit, Some(capacity))
     }
 
     pub(super) fn sample(&mut self, now: Time) -> StageSample {

@@ -3,15 +3,21 @@
 //! A NAPI driver leaves packets in the ring until the softirq polls it. A `netif_rx` driver moves all
 //! of them into the backlog at each interrupt.
 
-use super::backlog::Backlog;
-use super::rx_ring::RxRing;
-pub use super::rx_ring::WEIGHT;
+mod backlog;
+pub mod gro;
+mod rx_ring;
+
+pub use rx_ring::WEIGHT;
+
 use crate::config::{Host, ReceivePath};
 use crate::packet::Train;
 use crate::stage::{Drops, Samples};
 use crate::trace::{StageInfo, StageSample};
 use crate::units::Time;
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use backlog::Backlog;
+use rx_ring::RxRing;
 
 /// See the module's description.
 pub struct Receive {
@@ -113,5 +119,21 @@ impl Receive {
             self.run_interrupts(now);
         }
         [self.ring.sample(now), self.backlog.sample(now)]
+    }
+}
+
+/// Moves the first `left` packets of `held` to `out`.
+fn take_first(held: &mut VecDeque<Train>, mut left: u64, out: &mut Vec<Train>) {
+    while left > 0
+        && let Some(train) = held.front_mut()
+    {
+        let taken = u64::from(train.count).min(left) as u32;
+        out.push(train.part(0, taken));
+        if taken == train.count {
+            held.pop_front();
+        } else {
+            *train = train.part(taken, train.count - taken);
+        }
+        left -= u64::from(taken);
     }
 }

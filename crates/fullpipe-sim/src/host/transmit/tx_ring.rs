@@ -7,6 +7,7 @@
 use super::bql::Bql;
 use super::completion::{Finishes, Gate, Interrupts, Stopped};
 use crate::config::Host;
+use crate::host::stage::info;
 use crate::packet::{Serialiser, Train, append};
 use crate::stage::{Counters, Samples, Tally};
 use crate::tcp::write::largest_skb;
@@ -295,7 +296,7 @@ impl TxRing {
     }
 
     pub(super) fn info(&self, host: &str) -> StageInfo {
-        super::info(host, "tx_ring", "segment", Some(self.size))
+        info(host, "tx_ring", "segment", Some(self.size))
     }
 
     pub(super) fn sample(&mut self, now: Time) -> StageSample {

@@ -4,6 +4,7 @@
 //! (NET_XMIT_DROP, Linux 2.6.20 `pfifo_fast_enqueue`).
 
 use crate::config::Driver;
+use crate::host::stage::info;
 use crate::packet::Train;
 use crate::stage::{Counters, Samples, Tally};
 use crate::trace::{StageInfo, StageSample};
@@ -87,7 +88,7 @@ impl Qdisc {
     }
 
     pub(super) fn info(&self, host: &str) -> StageInfo {
-        super::info(host, "qdisc", "skb", Some(self.limit))
+        info(host, "qdisc", "skb", Some(self.limit))
     }
 
     pub(super) fn sample(&mut self, now: Time) -> StageSample {

@@ -3,6 +3,7 @@
 //! Each interrupt moves the ring into it; what does not fit is dropped by the kernel
 //! (`net.core.netdev_max_backlog`, Linux 2.6.20 `netif_rx`).
 
+use crate::host::stage::info;
 use crate::packet::Train;
 use crate::stage::{Counters, Drops, Samples};
 use crate::trace::{StageInfo, StageSample};
@@ -72,7 +73,7 @@ impl Backlog {
     }
 
     pub(super) fn info(&self, host: &str) -> StageInfo {
-        super::info(host, "backlog", "segment", Some(self.limit))
+        info(host, "backlog", "segment", Some(self.limit))
     }
 
     pub(super) fn sample(&mut self, now: Time) -> StageSample {

@@ -5,6 +5,7 @@
 //! interrupts come again. What arrives while the ring is full is dropped by the card.
 
 use crate::config::Host;
+use crate::host::stage::info;
 use crate::packet::Train;
 use crate::stage::{Counters, Drops, Samples, Tally, waited};
 use crate::trace::{StageInfo, StageSample};
@@ -174,7 +175,7 @@ impl RxRing {
     }
 
     pub(super) fn info(&self, host: &str) -> StageInfo {
-        super::info(host, "rx_ring", "segment", Some(self.size))
+        info(host, "rx_ring", "segment", Some(self.size))
     }
 
     /// The counters at `now`, with the packets that arrived since the last poll.

@@ -3,13 +3,16 @@
 //! At equal times a descriptor is freed, then waiting skbs enter the ring, then an skb arrives; one
 //! that enters the ring at once has not waited.
 
-pub use super::completion::Stopped;
-pub use super::held::{Entered, Gone, Tag};
-pub use super::tx_ring::Passed;
+pub mod bql;
+mod completion;
+mod held;
+mod qdisc;
+mod tx_ring;
 
-use super::held::{Held, Skb};
-use super::qdisc::Qdisc;
-use super::tx_ring::TxRing;
+pub use completion::Stopped;
+pub use held::{Entered, Gone, Tag};
+pub use tx_ring::Passed;
+
 use crate::config::{self, Config, Direction, Element, Host, Station};
 use crate::packet::Train;
 use crate::qdisc::Verdict;
@@ -19,6 +22,9 @@ use crate::units::Time;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
+use held::{Held, Skb};
+use qdisc::Qdisc;
+use tx_ring::TxRing;
 
 /// What is in front of the ring.
 enum Queue {
