@@ -2,7 +2,7 @@
 //!
 //! The hosts are the only places where things depend on each other, so only they have events; the
 //! path works on whole trains as they are sent. Everything at one host happens one after another on
-//! its CPU. Events at equal times are handled in the order of [`Work`], then of the hosts ([`Config::hosts`]).
+//! its CPU. Events at equal times are handled in the order of [`Work`](host::work::Work), then of the hosts ([`Config::hosts`]).
 //!
 //! A host works on alone as long as nothing can reach it that is not on its way yet ([`stretch`]): what
 //! the others do next comes later by the path's delay. So the path gets longer trains. Where several hosts
@@ -40,28 +40,24 @@ pub(crate) mod port;
 mod rpc_counters;
 mod rpc_limits;
 mod sampler;
+mod shared;
 mod stretch;
 
-use crate::config::{self, Config, Datagrams, Direction, Element, Flow, Station};
-use crate::host::receive::Receive;
+use crate::config::{Config, Datagrams, Direction, Flow, Station};
 use crate::link::chain::Chain;
 use crate::packet::{Kind, Train};
-use crate::rpc::Message;
 use crate::stage::Drops;
-use crate::tcp::pieces::Piece;
-use crate::tcp::{self, ecn, opening_len, options};
-use crate::trace::{Control, Event, EventKind, Point, Sink};
+use crate::tcp::{self, ecn, options};
+use crate::trace::{Control, Point, Sink};
 use crate::units::Time;
-use acks::Acks;
 use alloc::boxed::Box;
-use alloc::collections::VecDeque;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use capture::{Capture, Fate, Place};
+use capture::{Capture, Place};
 use core::ops::Range;
 use entrance::Entrance;
 use host::Host;
-use stretch::Work;
+use shared::Shared;
 
 /// So many trains come out of the path before they are taken to the host: few enough to stay in the nearest cache.
 const DELIVERED_AT_ONCE: usize = 64;
@@ -77,60 +73,6 @@ pub struct Outcome {
     pub segments: u64,
     /// Trains that the hosts put on the wires, the measure of what the path has to do.
     pub trains: u64,
-}
-
-/// What the hosts and the sampler share.
-pub(crate) struct Shared {
-    pub(crate) acks: Acks,
-    /// Of each flow the other one of its connection, where data goes both ways.
-    pub(crate) halves: Vec<Option<usize>>,
-    /// Of senders' memory, by flow, what the other host does not know yet.
-    pieces: Vec<(u16, Piece)>,
-    events: Vec<(Event, Work, usize)>,
-    /// By flow the records that are on their way, or not wholly read (see [`crate::rpc`]).
-    pub(crate) messages: Vec<VecDeque<Message>>,
-    /// Of datagrams, by their place in the configuration: when each was written, by its number.
-    written: Vec<Vec<Time>>,
-    /// Round trips of echo requests that were not told yet: when, of which, ns.
-    round_trips: Vec<(Time, usize, u64)>,
-    /// What is being done, and the place of the host that does it.
-    doing: (Work, usize),
-    pub(crate) mss: u32,
-    pub(crate) headers: u32,
-    /// Bytes of a SYN and its answer.
-    pub(crate) opening: u32,
-    /// Where packets are to be told.
-    capture: Option<Box<Capture>>,
-}
-
-impl Shared {
-    pub(crate) fn event(&mut self, time: Time, flow: u16, kind: EventKind, value: u64) {
-        let (work, host) = self.doing;
-        self.events.push((Event { time, flow, kind, value }, work, host));
-    }
-
-    /// Takes the first message of a flow of which so many bytes were read, if that is whole.
-    fn take_message(&mut self, flow: usize, read: u64) -> Option<Message> {
-        let messages = &mut self.messages[flow];
-        messages.front().is_some_and(|first| first.end <= read).then(|| messages.pop_front())?
-    }
-
-    /// Whether both flows are of one connection.
-    pub(crate) fn connects(&self, flow: usize, other: usize) -> bool {
-        flow == other || self.halves[flow] == Some(other)
-    }
-
-    /// Takes the round trips since the last call, in order of time.
-    fn take_round_trips(&mut self) -> impl Iterator<Item = (Time, usize, u64)> {
-        self.round_trips.sort();
-        self.round_trips.drain(..)
-    }
-
-    /// Takes the events since the last call, in the order in which things are done.
-    fn take_events(&mut self) -> impl Iterator<Item = Event> {
-        self.events.sort_by_key(|(event, work, host)| (event.time, *work, *host));
-        self.events.drain(..).map(|(event, ..)| event)
-    }
 }
 
 /// A way, and the hosts at its beginning.
@@ -264,32 +206,7 @@ impl Way {
 impl Run {
     fn new(config: &Config) -> Result<Run, String> {
         let (mss, headers) = mss(config)?;
-        let in_order = |way: &[Element]| way.iter().all(Element::in_order);
-        // Segments of an skb carry one ACK together.
-        let halves = config.halves();
-        let acks_in_order = config.flows.iter().zip(&halves).map(|(flow, half)| {
-            let back = match flow.direction {
-                Direction::Forward => &config.back,
-                Direction::Backward => &config.forward,
-            };
-            in_order(back) && half.is_none()
-        });
-        let acks = Acks::new(acks_in_order.collect());
-        let numbers = config.flows.len() + config.datagrams.len();
-        let shared = Shared {
-            acks,
-            halves: halves.into_iter().chain(core::iter::repeat(None)).take(numbers).collect(),
-            pieces: Vec::new(),
-            events: Vec::new(),
-            messages: alloc::vec![VecDeque::new(); config.flows.len()],
-            written: alloc::vec![Vec::new(); config.datagrams.len()],
-            round_trips: Vec::new(),
-            doing: (Work::Packets, 0),
-            mss,
-            headers,
-            opening: opening_len(&config.sender),
-            capture: None,
-        };
+        let shared = Shared::new(config, (mss, headers));
         let hosts = 0..config.hosts().len();
         Ok(Run {
             ways: [Direction::Forward, Direction::Backward].map(|way| Way::new(config, way)),
@@ -435,50 +352,4 @@ impl Run {
             way.chain.dropped().for_each(|(place, train)| capture.drop_in_element(place, &train));
         }
     }
-}
-
-/// What the hosts tell a capture; where there is none, nothing is done.
-impl Shared {
-    /// Packets pass a place.
-    fn pass(&mut self, place: Place, train: &Train) {
-        if let Some(capture) = &mut self.capture {
-            capture.pass(place, train);
-        }
-    }
-
-    /// A host's softirq hands a packet up at `time`.
-    fn take(&mut self, packet: &Train, time: Time) {
-        if let Some(capture) = &mut self.capture {
-            capture.take(packet, time);
-        }
-    }
-
-    /// TCP takes a packet.
-    fn hear_and_settle(&mut self, packet: &Train) {
-        if let Some(capture) = &mut self.capture {
-            capture.hear((packet.flow, packet.kind), packet.serial);
-            capture.settle((packet.flow, packet.kind), packet.serial, Fate::Delivered);
-        }
-    }
-
-    /// A packet came to its end without TCP.
-    fn settle(&mut self, packet: &Train) {
-        if let Some(capture) = &mut self.capture {
-            capture.settle((packet.flow, packet.kind), packet.serial, Fate::Delivered);
-        }
-    }
-
-    /// A host's receive path may have dropped packets.
-    fn note_drops(&mut self, receive: &mut Receive) {
-        if let Some(capture) = &mut self.capture {
-            for (place, drops) in (0..).zip(receive.drops()) {
-                drops.take().for_each(|train| capture.drop_in_host(place, &train));
-            }
-        }
-    }
-}
-
-/// CPU time to copy `bytes`.
-fn copy_time(host: &config::Host, bytes: u64) -> Time {
-    Time(bytes * host.cpu.copy_ps_per_byte / 1000)
 }

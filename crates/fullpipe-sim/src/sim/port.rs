@@ -1,9 +1,9 @@
 //! Where TCP's packets meet the host: CPU time is spent, an skb becomes trains, the qdisc decides.
 
-use super::Shared;
 use super::acks::Acks;
 use super::capture::{Capture, Fate, Sent, What};
 use super::host::in_host::InHost;
+use super::shared::Shared;
 use crate::config;
 use crate::host::transmit::{Gone, Tag, Transmit};
 use crate::packet::{DATAGRAM_HEADERS, Ecn, Kind, Train};

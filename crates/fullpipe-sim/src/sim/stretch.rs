@@ -1,83 +1,10 @@
 //! Which host works next, and how long it may go on before it has to wait for the other one.
 
 use super::entrance::Entrance;
-use super::host::Host;
-use super::{Run, Shared, Way};
-use crate::packet::Train;
+use super::host::work::Work;
+use super::{Run, Way};
 use crate::trace::Sink;
 use crate::units::Time;
-
-/// With so many trains on the wire a stretch of work ends: they still lie in a near cache when the path takes them.
-const LONGEST_STRETCH: usize = 1024;
-
-/// What a host has to do, in the order in which things of one time are done.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Work {
-    Packets,
-    Timers,
-    Process,
-}
-
-impl Host {
-    fn next(&self) -> (Time, Work) {
-        let [packets, timers, process] = self.due();
-        let later = earlier(timers, process);
-        if later.0 < packets { later } else { (packets, Work::Packets) }
-    }
-
-    /// Works up to `until` and before `bound`, but does at least what is due next. It may end sooner.
-    fn work(&mut self, until: Time, bound: Time, shared: &mut Shared) {
-        let last = until.min(bound.saturating_sub(Time(1)));
-        let (mut now, mut work) = self.next();
-        loop {
-            let alone = (work == Work::Packets).then(|| self.take_one_by_one(now, last)).flatten();
-            match alone {
-                Some(packets) => self.one_by_one(&packets, shared),
-                None => self.do_one(now, work, shared),
-            }
-            let done = now;
-            (now, work) = self.next();
-            debug_assert!(now >= done, "{}: from {done} back to {now}", self.name);
-            if now > last || self.out.wire.len() >= LONGEST_STRETCH {
-                return;
-            }
-        }
-    }
-
-    fn do_one(&mut self, now: Time, work: Work, shared: &mut Shared) {
-        shared.doing = (work, self.place());
-        self.handle(now, work, shared);
-    }
-
-    /// Takes packets that have an interrupt each, and does between them what is due.
-    fn one_by_one(&mut self, packets: &Train, shared: &mut Shared) {
-        let mut at = 0;
-        loop {
-            shared.doing = (Work::Packets, self.place());
-            at += self.on_lone_packets(packets, at, shared);
-            if at == packets.count {
-                return;
-            }
-            self.work_without_packets(packets.time(at), shared);
-        }
-    }
-
-    /// Does what is due before `end` but for packets.
-    fn work_without_packets(&mut self, end: Time, shared: &mut Shared) {
-        loop {
-            let [_, timers, process] = self.due();
-            let (now, work) = earlier(timers, process);
-            if now >= end {
-                return;
-            }
-            self.do_one(now, work, shared);
-        }
-    }
-}
-
-fn earlier(timers: Time, process: Time) -> (Time, Work) {
-    if process < timers { (process, Work::Process) } else { (timers, Work::Timers) }
-}
 
 impl Run {
     /// Does everything that is due up to `until`. A capture follows packets from host to host, so it

@@ -1,5 +1,6 @@
 //! A host's CPU: urgent work one after the other, and an application's step that gives way to it.
 
+use crate::config;
 use crate::units::Time;
 
 /// See the module's description.
@@ -54,4 +55,9 @@ impl Cpu {
         let in_step = self.step.map_or(0, |step| (step.cost - left_of(step)).0);
         self.booked - ahead + in_step
     }
+}
+
+/// CPU time to copy `bytes`.
+pub(super) fn copy_time(host: &config::Host, bytes: u64) -> Time {
+    Time(bytes * host.cpu.copy_ps_per_byte / 1000)
 }

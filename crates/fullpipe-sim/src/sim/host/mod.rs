@@ -19,10 +19,10 @@ mod sending;
 mod softirq;
 mod timers;
 mod udp_socket;
+pub(super) mod work;
 
-use super::Shared;
 use super::port::Out;
-use super::stretch::Work;
+use super::shared::Shared;
 use crate::config::{self, Config, Flow, Station};
 use crate::host::receive::Receive;
 use crate::host::receive::gro::Gro;
@@ -46,6 +46,7 @@ use sending::{Copying, SendingFlow, sending_ends};
 use softirq::Softirq;
 use timers::{Due, HostTimers, Timer};
 use udp_socket::UdpSockets;
+use work::Work;
 
 /// See the module's description.
 pub(crate) struct Host {

@@ -6,7 +6,7 @@ use crate::config;
 use crate::host::receive::WEIGHT;
 use crate::host::receive::gro::{Led, Polled, Received};
 use crate::packet::{Kind, Train};
-use crate::sim::Shared;
+use crate::sim::shared::Shared;
 use crate::units::Time;
 
 impl Host {

@@ -9,7 +9,7 @@ use crate::config::{Config, Station};
 use crate::rpc::Message;
 use crate::rpc::client::Client;
 use crate::rpc::server::{Held, Server};
-use crate::sim::Shared;
+use crate::sim::shared::Shared;
 use crate::tcp::sender::Writer;
 use crate::tcp::write::spliced;
 use crate::trace::EventKind;

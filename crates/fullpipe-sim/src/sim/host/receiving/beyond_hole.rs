@@ -2,8 +2,8 @@
 //! go out as one train. Most of what a receiver does during a recovery is this.
 
 use crate::packet::{Ecn, Kind, Train};
-use crate::sim::Shared;
 use crate::sim::host::Host;
+use crate::sim::shared::Shared;
 use crate::tcp::{LONGEST_SACK_OPTION, Segment};
 
 impl Host {

@@ -2,10 +2,11 @@
 
 use super::Copying;
 use crate::config::App;
+use crate::sim::host::cpu::copy_time;
 use crate::sim::host::softirq::MOST_PASSES;
 use crate::sim::host::timers::Timer;
 use crate::sim::host::{Host, Process, Step};
-use crate::sim::{Shared, copy_time};
+use crate::sim::shared::Shared;
 use crate::tcp::sender::Writer;
 use crate::units::Time;
 
