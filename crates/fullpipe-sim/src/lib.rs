@@ -8,7 +8,6 @@ extern crate alloc;
 mod bounds;
 pub mod cc;
 pub mod config;
-pub mod datagrams;
 mod finger;
 pub mod gap;
 pub mod host;

@@ -1,6 +1,344 @@
-//! Stages of a host, one file each, and the two ways that join them: `transmit` (qdisc, transmit
-//! ring) and `receive` (receive ring, backlog), behind which is `gro`.
+//! A host: one CPU, one way out and one way in for all of its flows. Of each flow it has one end: the one that
+//! sends data (`sending`) or the one that receives it (`receiving`).
+//! Packets leave by [`transmit`] (qdisc, transmit ring) and come by [`receive`] (receive ring, backlog, GRO).
+//!
+//! The CPU is shared by the softirq (packets) and the applications. A softirq takes a batch of packets and runs
+//! to its end; it delays the application's step in progress. How many batches it takes before an application goes on,
+//! `softirq` knows. An application copies, with the socket locked;
+//! what comes for that socket meanwhile waits in its backlog.
 
+mod accepting;
+mod acks;
+pub(crate) mod capture;
+mod clock;
+mod cpu;
+mod datagrams;
+mod ends;
+mod in_host;
+mod level;
+mod polling;
+mod port;
 pub mod receive;
+mod receiving;
+mod rpc;
+mod sending;
+pub(crate) mod shared;
+mod softirq;
 pub(crate) mod stage;
+mod timers;
 pub mod transmit;
+mod udp_socket;
+pub(crate) mod work;
+
+use crate::config::{self, Config, Flow, Station};
+use crate::packet::{Kind, Train};
+use crate::tcp::behaviour::profile_of;
+use crate::tcp::metrics::Metrics;
+use crate::tcp::profile::SharedProfile;
+use crate::units::Time;
+use alloc::collections::VecDeque;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use cpu::Cpu;
+use datagrams::{Listening, Sending};
+use ends::Ends;
+use level::Level;
+use port::Out;
+use receive::Receive;
+use receive::gro::Gro;
+use receiving::{Reading, ReceivingFlow, receiving_ends};
+use rpc::HostRpc;
+use sending::{Copying, SendingFlow, sending_ends};
+use shared::Shared;
+use softirq::Softirq;
+use timers::{Due, HostTimers, Timer};
+use transmit::{Gone, Transmit};
+use udp_socket::UdpSockets;
+use work::Work;
+
+/// See the module's description.
+pub(crate) struct Host {
+    /// Its place among the hosts of the run.
+    place: usize,
+    pub(crate) name: String,
+    host: config::Host,
+    pub(crate) out: Out,
+    pub(crate) receive: Receive,
+    pub(crate) gro: Gro,
+    pub(crate) heard: Heard,
+    /// CPU time of ACKs that a capture has seen, which the next softirq pays or the one in progress.
+    owed: Time,
+    timers: HostTimers,
+    softirq: Softirq,
+    pub(crate) cpu: Cpu,
+    pub(crate) sends: Ends<SendingFlow>,
+    pub(crate) receives: Ends<ReceivingFlow>,
+    /// Of datagrams, by their place in the configuration: programs that send them, and sockets that receive them.
+    pub(crate) sends_datagrams: Ends<Sending>,
+    pub(crate) hears_datagrams: Ends<Listening>,
+    /// What these sockets hold.
+    pub(crate) udp_sockets: UdpSockets,
+    pub(crate) rpc: HostRpc,
+    /// Bytes written and not acknowledged.
+    pub(crate) send_buffer: Level,
+    /// Segments that wait for their readers.
+    pub(crate) receive_buffer: Level,
+    /// What finished flows left for the next ones to the same host, by its place.
+    metrics: Vec<Metrics>,
+    /// The place of the host at the other end of each flow.
+    peers: Vec<usize>,
+    /// The application's step in progress.
+    step: Option<Step>,
+    runnable: VecDeque<Process>,
+    /// [`Profile::woken_first`](crate::tcp::profile::Profile::woken_first).
+    woken_first: bool,
+    batch: Vec<Train>,
+    /// Flows whose packets of now are in the backlog of their sockets.
+    backlogged: Vec<usize>,
+    /// What the work in hand sends again.
+    resent: Vec<u64>,
+}
+
+/// What the softirq has handed up, each a packet or several that GRO joined.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Heard {
+    /// All (`__netif_receive_skb`; processed in /proc/net/softnet_stat).
+    pub(crate) packets: u64,
+    /// Those of TCP (`tcp_v4_rcv`; Tcp.InSegs).
+    pub(crate) segments: u64,
+}
+
+impl Heard {
+    fn note(&mut self, packets: u32, kind: Kind) {
+        self.packets += u64::from(packets);
+        self.segments += u64::from(if kind.is_datagram() { 0 } else { packets });
+    }
+}
+
+/// An application, by its flow.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Process {
+    Writer(usize),
+    Reader(usize),
+    /// One that sends datagrams.
+    Sends(usize),
+    /// One that reads them.
+    Hears(usize),
+}
+
+/// What of an application's work takes time.
+#[derive(Clone, Copy)]
+enum Step {
+    Copying(Copying),
+    Reading(Reading),
+    /// A datagram into the kernel.
+    Sends(usize),
+    /// One out of it.
+    Hears(usize),
+}
+
+/// The place of the host that has the other end of a flow; of a flow with no end at `name` that of its sender.
+fn peer(name: &str, flow: &Flow, config: &Config) -> usize {
+    let [from, to] = config.hosts_of(flow);
+    let peer = if from.name == name { to } else { from };
+    config.place(peer.name)
+}
+
+impl Host {
+    /// The host at this place among those of `config`, before anything happens.
+    pub(crate) fn new(config: &Config, place: usize, mss: u32) -> Result<Host, String> {
+        let hosts = config.hosts();
+        let own @ Station { name, direction, host } = hosts[place];
+        let profile = profile_of(host).map_err(|e| format!("hosts.{name}: {e}"))?;
+        let mut push = false;
+        for peer in hosts.iter().filter(|peer| peer.direction != direction) {
+            let peers = profile_of(peer.host).map_err(|e| format!("hosts.{}: {e}", peer.name))?;
+            push |= peers.push_asks_ack || peers.gro && peer.host.gro;
+        }
+        let profile = SharedProfile::from(&profile);
+        let timers = HostTimers::new(
+            [config.flows.len(), config.datagrams.len(), config.rpc.clients.len()],
+            profile.timer_wheel,
+            host.hz,
+        );
+        let hears_datagrams = datagrams::hearing_ends((own, &profile), config);
+        let mut new = Host {
+            place,
+            name: name.into(),
+            out: Out::new(Transmit::of(own, config), host.cpu, push),
+            receive: Receive::new(host, config.samples()),
+            gro: Gro::new(host, profile.gro),
+            heard: Heard::default(),
+            owed: Time::ZERO,
+            timers,
+            softirq: Softirq::new(host, &profile),
+            cpu: Cpu::default(),
+            sends: sending_ends((own, &profile), config, mss)?,
+            receives: receiving_ends((own, &profile), config, mss),
+            sends_datagrams: datagrams::sending_ends(own, config),
+            udp_sockets: UdpSockets::new(hears_datagrams.iter().map(Listening::rcvbuf)),
+            hears_datagrams,
+            rpc: HostRpc::new(own, config),
+            send_buffer: Level::default(),
+            receive_buffer: Level::default(),
+            metrics: hosts.iter().map(|_| Metrics::default()).collect(),
+            peers: config.flows.iter().map(|flow| peer(name, flow, config)).collect(),
+            step: None,
+            runnable: VecDeque::new(),
+            woken_first: profile.woken_first,
+            batch: Vec::new(),
+            backlogged: Vec::new(),
+            resent: Vec::new(),
+            host: host.clone(),
+        };
+        for (i, flow) in config.flows.iter().enumerate() {
+            let connects = new.sends.get(i).filter(|_| flow.answers.is_none());
+            let start = connects.map(|_| flow.start);
+            new.timers.set(i, Timer::Start, start);
+        }
+        for (i, datagrams) in config.datagrams.iter().enumerate() {
+            let first = new.sends_datagrams.get(i).and_then(|_| datagrams.due(0));
+            new.timers.set_datagrams(i, first);
+        }
+        for (i, client) in config.rpc.clients.iter().enumerate() {
+            let start = new.rpc.clients[i].as_ref().map(|_| client.start);
+            new.timers.set_rpc(i, start);
+        }
+        Ok(new)
+    }
+
+    /// A capture listens in this host from now on.
+    pub(crate) fn begin_capture(&mut self) {
+        self.out.capture_cost = self.host.cpu.capture;
+    }
+
+    pub(crate) fn arrive(&mut self, train: Train) {
+        self.receive.arrive(train);
+    }
+
+    pub(crate) fn place(&self) -> usize {
+        self.place
+    }
+
+    /// When its next work of each kind is due, in the order of [`Work`].
+    pub(crate) fn due(&self) -> [Time; 3] {
+        let process = self.process_ready();
+        [self.packets_ready(process < Time::NEVER), self.timers.next(), process]
+    }
+
+    /// When packets are taken, if programs want the CPU or do not.
+    fn packets_ready(&self, wanted: bool) -> Time {
+        let free = self.cpu.free;
+        let held_until = self.softirq.held_until();
+        if !wanted || held_until <= free {
+            return self.receive.ready_time(free);
+        }
+        let interrupt = self.softirq.interrupts_after().map(|_| self.receive.next_backlogged(free));
+        self.receive.ready_time(held_until).min(interrupt.unwrap_or(Time::NEVER))
+    }
+
+    fn process_ready(&self) -> Time {
+        match self.cpu.step_end() {
+            Some(end) => end,
+            None if !self.runnable.is_empty() => self.cpu.free,
+            None => Time::NEVER,
+        }
+    }
+
+    pub(crate) fn handle(&mut self, now: Time, work: Work, shared: &mut Shared) {
+        match work {
+            Work::Packets => self.on_packets(now, shared),
+            Work::Timers => self.on_timers(now, shared),
+            Work::Process => self.on_process(now, shared),
+        }
+    }
+
+    /// How often a pass of softirqs ended before its work.
+    pub(crate) fn time_squeeze(&self) -> u64 {
+        self.softirq.time_squeeze
+    }
+
+    pub(crate) fn segments_sent(&self) -> u64 {
+        self.sends.iter().map(|f| f.tcp.counters.segments_sent).sum()
+    }
+
+    fn on_timers(&mut self, now: Time, shared: &mut Shared) {
+        match self.timers.pop(now) {
+            None => {}
+            Some(Due::Qdisc) => self.wake_qdisc(now, shared),
+            Some(Due::Gro) => self.on_gro_timer(now, shared),
+            Some(Due::Datagrams(at)) => self.wake_sender(at, now),
+            Some(Due::Rpc(at)) => self.on_rpc_timer(at, now, shared),
+            Some(Due::Flow(_, Timer::Compressed)) => self.fire_expired(now, shared),
+            Some(Due::Flow(flow, Timer::Answer)) => self.on_answer_timer(flow, now, shared),
+            Some(Due::Flow(flow, timer @ (Timer::Delayed | Timer::Reader))) => {
+                self.on_receiving_timer(flow, timer, now, shared);
+            }
+            Some(Due::Flow(flow, timer)) => {
+                self.on_sending_timer(flow, timer, now, shared);
+                if timer == Timer::Pacing {
+                    self.fire_expired(now, shared);
+                }
+            }
+        }
+    }
+
+    /// A step of an application is done, or one may begin.
+    fn on_process(&mut self, now: Time, shared: &mut Shared) {
+        let step = self.step.take();
+        if let Some(step) = &step {
+            self.cpu.end_step(now);
+            self.softirq.end_call(now, matches!(step, Step::Hears(_)));
+        }
+        match step {
+            Some(Step::Copying(copying)) => return self.go_on_writing(copying, now, shared),
+            Some(Step::Reading(reading)) => self.finish_read(reading, now, shared),
+            Some(Step::Sends(at)) => return self.write_datagram(at, now, shared),
+            Some(Step::Hears(at)) => self.finish_hearing(at, now, shared),
+            None => {}
+        }
+        // One after the other, until one takes time; a writer may at any turn.
+        while let Some(process) = self.runnable.pop_front() {
+            match process {
+                Process::Writer(flow) => return self.write(flow, now, now, shared),
+                Process::Reader(flow) => self.read(flow, now, shared),
+                Process::Sends(at) => return self.send_datagram(at, now, shared),
+                Process::Hears(at) => self.hear_datagram(at, now, shared),
+            }
+            if self.step.is_some() {
+                return;
+            }
+        }
+    }
+
+    /// Notes what left a qdisc in which things wait, and when it is to be woken.
+    #[inline]
+    fn follow_qdisc(&mut self, gone: Vec<Gone>) {
+        if self.out.transmit.holds() {
+            self.follow_held(gone);
+        }
+    }
+
+    #[inline(never)]
+    fn follow_held(&mut self, gone: Vec<Gone>) {
+        for Gone { tag, free_at, .. } in gone {
+            let flow = usize::from(tag.flow);
+            if let Some(state) = self.sends.get_mut(flow) {
+                state.in_host.settle(free_at, tag.memory, 0);
+                self.await_leaving(flow);
+            }
+        }
+        self.timers.set_qdisc(self.out.transmit.wake_time());
+    }
+
+    /// The qdisc's timer is due.
+    fn wake_qdisc(&mut self, now: Time, shared: &mut Shared) {
+        self.out.transmit.wake(now, &mut self.out.wire);
+        let gone: Vec<Gone> = self.out.transmit.gone().collect();
+        if let Some(capture) = &mut shared.capture {
+            gone.iter().for_each(|gone| capture.sent_late(gone));
+        }
+        self.follow_qdisc(gone);
+    }
+}

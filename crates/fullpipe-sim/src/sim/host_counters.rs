@@ -12,8 +12,8 @@
 //! nothing is ever counted.
 
 use super::Run;
-use super::host::Host;
 use crate::config::{Config, Driver, Qdisc};
+use crate::host::Host;
 use crate::tcp::counters::Counters;
 use crate::tcp::receiver::Receiver;
 use crate::trace::{Counter, Sink, StageInfo, StageSample};

@@ -2,7 +2,7 @@
 //!
 //! The hosts are the only places where things depend on each other, so only they have events; the
 //! path works on whole trains as they are sent. Everything at one host happens one after another on
-//! its CPU. Events at equal times are handled in the order of [`Work`](host::work::Work), then of the hosts ([`Config::hosts`]).
+//! its CPU. Events at equal times are handled in the order of [`Work`](crate::host::work::Work), then of the hosts ([`Config::hosts`]).
 //!
 //! A host works on alone as long as nothing can reach it that is not on its way yet ([`stretch`]): what
 //! the others do next comes later by the path's delay. So the path gets longer trains. Where several hosts
@@ -24,26 +24,23 @@
 //!   application's step in progress.
 //! - Of timers of a host that are due at one time those of the kernel's wheel come first (TCP's, the repeated
 //!   SYN's, the delayed ACK's): the last one started, in kernels before 6.1 the first; then the others in the
-//!   order of starting (`clock::Clockwork`). Applications take turns after each write or read; readers
+//!   order of starting (`host/clock.rs`). Applications take turns after each write or read; readers
 //!   whose turns cost nothing follow each other, up to and with the first writer.
 //! - Events of one moment: retransmissions, then the timeout that caused them, then a change of the
 //!   congestion state.
 
-mod acks;
-mod capture;
-mod clock;
 mod datagram_counters;
 mod entrance;
-mod host;
 mod host_counters;
-pub(crate) mod port;
 mod rpc_counters;
 mod rpc_limits;
 mod sampler;
-mod shared;
 mod stretch;
 
 use crate::config::{Config, Datagrams, Direction, Flow, Station};
+use crate::host::Host;
+use crate::host::capture::{Capture, Place};
+use crate::host::shared::Shared;
 use crate::link::chain::Chain;
 use crate::packet::{Kind, Train};
 use crate::stage::Drops;
@@ -53,11 +50,8 @@ use crate::units::Time;
 use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
-use capture::{Capture, Place};
 use core::ops::Range;
 use entrance::Entrance;
-use host::Host;
-use shared::Shared;
 
 /// So many trains come out of the path before they are taken to the host: few enough to stay in the nearest cache.
 const DELIVERED_AT_ONCE: usize = 64;

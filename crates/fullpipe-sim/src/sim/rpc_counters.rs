@@ -15,8 +15,8 @@
 //! | `rpc.server.waits_for_threads_ns` | connections that have something for a thread and none, added up over time |
 
 use super::Run;
-use super::host::Host;
 use crate::config::Config;
+use crate::host::Host;
 use crate::trace::{Counter, Sink};
 use crate::units::Time;
 use alloc::collections::BTreeMap;

@@ -2,11 +2,11 @@
 
 use super::Run;
 use super::datagram_counters::DatagramCounters;
-use super::host::Host;
 use super::host_counters::HostCounters;
 use super::rpc_counters::RpcCounters;
 use super::rpc_limits::RpcLimits;
 use crate::config::Config;
+use crate::host::Host;
 use crate::host::stage::info;
 use crate::trace::{FlowSample, Sink, StageInfo, StageSample};
 use crate::units::Time;

@@ -1,8 +1,8 @@
 //! Which host works next, and how long it may go on before it has to wait for the other one.
 
 use super::entrance::Entrance;
-use super::host::work::Work;
 use super::{Run, Way};
+use crate::host::work::Work;
 use crate::trace::Sink;
 use crate::units::Time;
 

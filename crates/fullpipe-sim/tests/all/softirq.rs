@@ -1,6 +1,6 @@
 //! Who has the CPU of a host to which packets come faster than it takes them: softirqs, ksoftirqd or a program.
 //!
-//! Sources: those of `sim/host/softirq.rs`.
+//! Sources: those of `host/softirq.rs`.
 
 use crate::conversation::{flow, host};
 use crate::plain_path;

@@ -5,14 +5,14 @@
 
 mod beyond_hole;
 
+use super::cpu::copy_time;
 use super::ends::Ends;
+use super::port::Port;
+use super::shared::Shared;
 use super::timers::Timer;
 use super::{Host, Process, Step};
 use crate::config::{self, Config, Flow, Station};
 use crate::packet::{Kind, Train};
-use crate::sim::host::cpu::copy_time;
-use crate::sim::port::Port;
-use crate::sim::shared::Shared;
 use crate::tcp::pieces::Piece;
 use crate::tcp::profile::SharedProfile;
 use crate::tcp::receiver::{Receiver, Taken};
@@ -271,7 +271,7 @@ impl Host {
     }
 
     /// What is to be known of the memory of a flow's sender, if the flow is received here.
-    pub(in crate::sim) fn begin_piece(&mut self, flow: usize, piece: Piece) {
+    pub(crate) fn begin_piece(&mut self, flow: usize, piece: Piece) {
         if let Some(state) = self.receives.get_mut(flow) {
             state.tcp.begin_piece(piece);
         }

@@ -5,16 +5,18 @@
 //! more memory than its buffer (6.12 `__udp_enqueue_schedule_skb`; else `UdpRcvbufErrors`), and gives them to its reader one by one.
 //! Not modelled: the send buffer of such sockets, fragments, memory that is given back later than the datagram.
 
+mod received;
+
+use super::cpu::copy_time;
 use super::ends::Ends;
+use super::shared::Shared;
 use super::{Host, Process, Step};
 use crate::config::{Config, DatagramKind, Datagrams, RMEM_DEFAULT, Station};
-use crate::datagrams::Received;
 use crate::packet::{Kind, Train};
-use crate::sim::host::cpu::copy_time;
-use crate::sim::shared::Shared;
 use crate::tcp::profile::SharedProfile;
 use crate::units::Time;
 use alloc::collections::{BTreeSet, VecDeque};
+use received::Received;
 
 /// Least buffer of a socket, bytes (SOCK_MIN_RCVBUF of 64-bit kernels).
 const LEAST_RCVBUF: u64 = 2304;
@@ -133,7 +135,7 @@ impl Host {
             DatagramKind::Echo { .. } => Kind::Echo,
         };
         let flow = self.peers.len() + at;
-        let send = |port: &mut crate::sim::port::Port| port.send_datagram(kind, number, size);
+        let send = |port: &mut super::port::Port| port.send_datagram(kind, number, size);
         let (cpu, taken) = self.answer(flow, now, shared, send);
         self.sends_datagrams[at].refused += u64::from(!taken);
         self.cpu.urgent(now, cpu);
@@ -156,9 +158,8 @@ impl Host {
         match kind {
             Kind::Echo => {
                 let flow = packet.flow.into();
-                let reply = |port: &mut crate::sim::port::Port| {
-                    port.send_datagram(Kind::EchoReply, number, len)
-                };
+                let reply =
+                    |port: &mut super::port::Port| port.send_datagram(Kind::EchoReply, number, len);
                 return self.answer(flow, cpu, shared, reply).0;
             }
             Kind::EchoReply => {

@@ -2,9 +2,9 @@
 
 use super::acks::Acks;
 use super::capture::{Capture, Fate, Place};
-use super::host::work::Work;
+use super::receive::Receive;
+use super::work::Work;
 use crate::config::{Config, Direction, Element};
-use crate::host::receive::Receive;
 use crate::packet::Train;
 use crate::rpc::Message;
 use crate::tcp::opening_len;

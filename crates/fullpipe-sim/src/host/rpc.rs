@@ -4,12 +4,12 @@
 //! sockets do (`xs_tcp_send_request`); it reads what comes. A server's thread takes at most the rest of a record
 //! ([`Server::takes`]), and writes the reply.
 
+use super::shared::Shared;
 use super::{Host, Process};
 use crate::config::{Config, Station};
 use crate::rpc::Message;
 use crate::rpc::client::Client;
 use crate::rpc::server::{Held, Server};
-use crate::sim::shared::Shared;
 use crate::tcp::sender::Writer;
 use crate::tcp::write::spliced;
 use crate::trace::EventKind;

@@ -15,8 +15,8 @@
 //! - A poll that finds the ring empty behind it ends the softirq, also where it took as many packets as it may, after which NAPI polls
 //!   once more (a driver's `poll` that returns its weight stays on the list): that poll would find nothing, or what has come since.
 
+use super::receive::WEIGHT;
 use crate::config::Host;
-use crate::host::receive::WEIGHT;
 use crate::tcp::profile::{NetRx, Profile, Scheduler, SoftirqEnd};
 use crate::ticks::Ticks;
 use crate::units::Time;

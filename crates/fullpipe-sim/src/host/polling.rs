@@ -1,12 +1,12 @@
 //! The softirq: polls of the card, what GRO makes of them, and packets that have an interrupt each.
 
+use super::receive::WEIGHT;
+use super::receive::gro::{Led, Polled, Received};
+use super::shared::Shared;
 use super::softirq::Wish;
 use super::{Host, Timer};
 use crate::config;
-use crate::host::receive::WEIGHT;
-use crate::host::receive::gro::{Led, Polled, Received};
 use crate::packet::{Kind, Train};
-use crate::sim::shared::Shared;
 use crate::units::Time;
 
 impl Host {

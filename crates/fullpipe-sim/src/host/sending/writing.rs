@@ -2,28 +2,23 @@
 
 use super::Copying;
 use crate::config::App;
-use crate::sim::host::cpu::copy_time;
-use crate::sim::host::softirq::MOST_PASSES;
-use crate::sim::host::timers::Timer;
-use crate::sim::host::{Host, Process, Step};
-use crate::sim::shared::Shared;
+use crate::host::cpu::copy_time;
+use crate::host::shared::Shared;
+use crate::host::softirq::MOST_PASSES;
+use crate::host::timers::Timer;
+use crate::host::{Host, Process, Step};
 use crate::tcp::sender::Writer;
 use crate::units::Time;
 
 impl Host {
     /// A step of copying is done.
-    pub(in crate::sim::host) fn go_on_writing(
-        &mut self,
-        step: Copying,
-        now: Time,
-        shared: &mut Shared,
-    ) {
+    pub(in crate::host) fn go_on_writing(&mut self, step: Copying, now: Time, shared: &mut Shared) {
         let cpu = self.finish_copy(step, now, now, shared);
         self.write(step.flow, cpu, now, shared);
     }
 
     /// It is this writer's turn, with the CPU at `cpu`.
-    pub(in crate::sim::host) fn write(
+    pub(in crate::host) fn write(
         &mut self,
         flow: usize,
         cpu: Time,

@@ -1,21 +1,21 @@
 //! Segments in a row beyond a hole: each causes one ACK at once and nothing else, so that the ACKs can
 //! go out as one train. Most of what a receiver does during a recovery is this.
 
+use crate::host::Host;
+use crate::host::shared::Shared;
 use crate::packet::{Ecn, Kind, Train};
-use crate::sim::host::Host;
-use crate::sim::shared::Shared;
 use crate::tcp::{LONGEST_SACK_OPTION, Segment};
 
 impl Host {
     /// Whether the flow's end here, as it is, may take data in rows at all.
-    pub(in crate::sim::host) fn may_take_row(&self, packets: &Train) -> bool {
+    pub(in crate::host) fn may_take_row(&self, packets: &Train) -> bool {
         let tcp = &self.receives[usize::from(packets.flow)].tcp;
         !tcp.compresses_sacks() && !tcp.uses_ecn()
     }
 
     /// Takes these packets, of a flow that [may](Host::may_take_row), if all of them lie beyond a hole, nothing else is due
     /// before the last, and the ACKs go on the wire at once. Whether it does.
-    pub(in crate::sim::host) fn take_beyond_hole(
+    pub(in crate::host) fn take_beyond_hole(
         &mut self,
         packets: &Train,
         shared: &mut Shared,

@@ -2,10 +2,10 @@
 
 use super::acks::Acks;
 use super::capture::{Capture, Fate, Sent, What};
-use super::host::in_host::InHost;
+use super::in_host::InHost;
 use super::shared::Shared;
+use super::transmit::{Gone, Tag, Transmit};
 use crate::config;
-use crate::host::transmit::{Gone, Tag, Transmit};
 use crate::packet::{DATAGRAM_HEADERS, Ecn, Kind, Train};
 use crate::qdisc::Verdict;
 use crate::tcp::pieces::Piece;

@@ -19,28 +19,28 @@ use alloc::collections::{BTreeMap, BinaryHeap};
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 use headers::Headers;
-pub(super) use way::Fate;
+pub(crate) use way::Fate;
 use way::Way;
 
 /// An skb that its host's qdisc has taken.
-pub(super) struct Sent<'a> {
+pub(crate) struct Sent<'a> {
     /// As it was offered.
-    pub(super) skb: &'a [Train],
+    pub(crate) skb: &'a [Train],
     /// Serial of its first segment.
-    pub(super) serial: u64,
+    pub(crate) serial: u64,
     /// When TCP made it.
-    pub(super) made: Time,
+    pub(crate) made: Time,
     /// When the driver refused it: it is seen then, too (a "hardware duplicate").
-    pub(super) refused: Option<Time>,
+    pub(crate) refused: Option<Time>,
     /// When it enters the ring.
-    pub(super) entry: Time,
+    pub(crate) entry: Time,
     /// What the trains do not say of it.
-    pub(super) what: What<'a>,
+    pub(crate) what: What<'a>,
 }
 
 /// What a train does not say of its packets.
 #[derive(Clone, Copy)]
-pub(super) enum What<'a> {
+pub(crate) enum What<'a> {
     /// Nothing.
     Plain,
     /// What the ACK says.
@@ -71,7 +71,7 @@ impl Kept {
 
 /// A place at which packets pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(crate) enum Place {
     /// They go from a host's qdisc to its driver.
     Driver,
     /// They leave a host.
@@ -102,7 +102,7 @@ impl Place {
 }
 
 /// A packet's flow and kind.
-pub(super) type Whose = (u16, Kind);
+pub(crate) type Whose = (u16, Kind);
 
 /// When, the order of what is seen at one time, the host that sent it, serial of the first segment, how many.
 type Sighting = (Time, u64, usize, u64, u32);
@@ -117,7 +117,7 @@ struct Going {
 }
 
 /// See the module's description.
-pub(super) struct Capture {
+pub(crate) struct Capture {
     point: Point,
     headers: Headers,
     /// How each flow's data goes.
@@ -156,7 +156,7 @@ impl Going {
 
 impl Capture {
     /// A capture at `point` of a run for which `asked` was configured and `agreed` was negotiated.
-    pub(super) fn new(point: Point, asked: &Config, agreed: &Config, mss: u32) -> Capture {
+    pub(crate) fn new(point: Point, asked: &Config, agreed: &Config, mss: u32) -> Capture {
         Capture {
             point,
             headers: Headers::new(asked, agreed, mss),
@@ -182,7 +182,7 @@ impl Capture {
     }
 
     /// The element of the way forward that is to be watched.
-    pub(super) fn element(&self) -> Option<usize> {
+    pub(crate) fn element(&self) -> Option<usize> {
         match self.point {
             Point::Element(place) => Some(place),
             _ => None,
@@ -191,7 +191,7 @@ impl Capture {
 
     /// Learns the stages' numbers: those of the hosts of these names, and of the elements, which stand behind the rings
     /// of the hosts at the beginning of their way.
-    pub(super) fn number(&mut self, stages: &[StageInfo], hosts: &[&str]) {
+    pub(crate) fn number(&mut self, stages: &[StageInfo], hosts: &[&str]) {
         let of = |host: &&str, what: &str| {
             let named = stages.iter().find(|s| s.name.strip_prefix(*host) == Some(what));
             named.map_or(0, |stage| stage.index)
@@ -209,7 +209,7 @@ impl Capture {
 
     /// An skb is offered to a qdisc in which it may wait; its number.
     #[cold]
-    pub(super) fn keep(&mut self, made: Time, what: What) -> u64 {
+    pub(crate) fn keep(&mut self, made: Time, what: What) -> u64 {
         self.numbered += 1;
         self.waiting.insert(self.numbered, (made, Kept::of(what)));
         self.numbered
@@ -217,7 +217,7 @@ impl Capture {
 
     /// Such an skb has left the qdisc; one that was dropped there was never sent.
     #[cold]
-    pub(super) fn sent_late(&mut self, gone: &Gone) {
+    pub(crate) fn sent_late(&mut self, gone: &Gone) {
         let Some((made, kept)) = self.waiting.remove(&gone.tag.number) else { return };
         if let Some(entered) = &gone.entered {
             let (skb, serial, entry) = (&entered.trains[..], entered.serial, entered.at);
@@ -227,7 +227,7 @@ impl Capture {
 
     /// A host's qdisc has taken an skb.
     #[cold]
-    pub(super) fn sent(&mut self, sent: &Sent) {
+    pub(crate) fn sent(&mut self, sent: &Sent) {
         let Some(head) = sent.skb.first() else { return };
         let going = self.going((head.flow, head.kind));
         let mut segments = 0;
@@ -247,7 +247,7 @@ impl Capture {
 
     /// Packets pass a place.
     #[cold]
-    pub(super) fn pass(&mut self, place: Place, train: &Train) {
+    pub(crate) fn pass(&mut self, place: Place, train: &Train) {
         let going = self.going((train.flow, train.kind));
         if !place.is_at(self.point, going) {
             return;
@@ -268,7 +268,7 @@ impl Capture {
 
     /// A host's softirq hands a packet up at `time`, with all that GRO has joined to it, as one skb.
     #[cold]
-    pub(super) fn take(&mut self, packet: &Train, time: Time) {
+    pub(crate) fn take(&mut self, packet: &Train, time: Time) {
         let going = self.going((packet.flow, packet.kind));
         if !Place::Softirq.is_at(self.point, going) {
             return;
@@ -287,14 +287,14 @@ impl Capture {
     }
 
     /// An element dropped packets.
-    pub(super) fn drop_in_element(&mut self, place: usize, packets: &Train) {
+    pub(crate) fn drop_in_element(&mut self, place: usize, packets: &Train) {
         let way = usize::from(!self.going((packets.flow, packets.kind)).forward);
         self.drop(packets, self.stages.elements[way] + place as u16);
     }
 
     /// A host dropped packets: in its receive ring (0) or in the backlog behind it (1).
     #[cold]
-    pub(super) fn drop_in_host(&mut self, place: u16, packets: &Train) {
+    pub(crate) fn drop_in_host(&mut self, place: u16, packets: &Train) {
         let host = self.going((packets.flow, packets.kind)).to;
         self.drop(packets, self.stages.rx_rings[host] + place);
     }
@@ -309,7 +309,7 @@ impl Capture {
     /// TCP of the receiving host took a data segment, or dropped it. Its timestamp is echoed from now
     /// on if it does not begin above what was acknowledged (tcp_replace_ts_recent).
     #[cold]
-    pub(super) fn take_segment(&mut self, flow: u16, serial: u64, echoed: bool, dropped: bool) {
+    pub(crate) fn take_segment(&mut self, flow: u16, serial: u64, echoed: bool, dropped: bool) {
         let whose = (flow, Kind::Data);
         if echoed {
             self.hear(whose, serial);
@@ -325,21 +325,21 @@ impl Capture {
 
     /// GRO has joined a packet of a flow to the skb whose first one is `first`: what becomes of that becomes of both.
     #[cold]
-    pub(super) fn join_received(&mut self, flow: u16, first: u64, serial: u64) {
+    pub(crate) fn join_received(&mut self, flow: u16, first: u64, serial: u64) {
         let Going { from, .. } = self.going((flow, Kind::Data));
         self.joined.entry((from, first)).or_default().push(serial);
     }
 
     /// It is known what became of a packet.
     #[cold]
-    pub(super) fn settle(&mut self, whose: Whose, serial: u64, fate: Fate) {
+    pub(crate) fn settle(&mut self, whose: Whose, serial: u64, fate: Fate) {
         let Going { from, .. } = self.going(whose);
         self.ways[from].settle(serial, fate);
     }
 
     /// TCP at the packet's end reads its timestamp, to echo it.
     #[cold]
-    pub(super) fn hear(&mut self, whose: Whose, serial: u64) {
+    pub(crate) fn hear(&mut self, whose: Whose, serial: u64) {
         let Going { from, .. } = self.going(whose);
         if let Some(packet) = self.ways[from].packet(serial) {
             self.headers.hear(whose, packet.timestamps);
@@ -347,7 +347,7 @@ impl Capture {
     }
 
     /// The next packet to tell when the run has come to `now`; at its `end` also what is under way.
-    pub(super) fn tell(&mut self, now: Time, end: bool) -> Option<Packet> {
+    pub(crate) fn tell(&mut self, now: Time, end: bool) -> Option<Packet> {
         let &Reverse((time, number, from, serial, segments)) = self.seen.peek()?;
         let way = &mut self.ways[from];
         let joined = self.skbs.get(&number).map_or(&[][..], |joined| joined);

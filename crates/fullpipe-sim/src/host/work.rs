@@ -1,8 +1,8 @@
 //! The next work of a host, and stretches of work that it does alone.
 
 use super::Host;
+use super::shared::Shared;
 use crate::packet::Train;
-use crate::sim::shared::Shared;
 use crate::units::Time;
 
 /// With so many trains on the wire a stretch of work ends: they still lie in a near cache when the path takes them.

@@ -1,6 +1,6 @@
 //! The timers of a host: those of its flows, and its qdisc's.
 
-use crate::sim::clock::{Clockwork, Timers};
+use super::clock::{Clockwork, Timers};
 use crate::tcp::compressed::SLACK;
 use crate::tcp::profile::TimerWheel;
 use crate::ticks::{Expiry, Ticks};

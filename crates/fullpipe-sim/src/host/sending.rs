@@ -8,17 +8,17 @@
 mod turn;
 mod writing;
 
+use super::clock::LimitClock;
 use super::ends::Ends;
 use super::in_host::InHost;
+use super::port::Port;
+use super::shared::Shared;
 use super::timers::Timer;
 use super::{Host, Process};
 use crate::cc::Congestion;
 use crate::config::{self, App, Config, Flow, Station};
 use crate::packet::{Kind, Train};
 use crate::rng::Rng;
-use crate::sim::clock::LimitClock;
-use crate::sim::port::Port;
-use crate::sim::shared::Shared;
 use crate::tcp::profile::{LockedTimers, SharedProfile};
 use crate::tcp::sender::{Sender, Writer};
 use crate::tcp::{Ack, ecn};

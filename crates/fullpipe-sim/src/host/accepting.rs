@@ -3,9 +3,9 @@
 //! Source: Linux 6.12 `tcp_conn_request`, `tcp_check_req`, `reqsk_timer_handler`, `inet_rtx_syn_ack`.
 
 use super::Host;
+use super::shared::Shared;
 use super::timers::Timer;
 use crate::packet::Train;
-use crate::sim::shared::Shared;
 use crate::tcp::ecn;
 use crate::units::Time;
 

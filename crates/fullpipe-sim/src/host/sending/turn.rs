@@ -1,7 +1,7 @@
 //! Requests and answers: the two applications of a connection with data both ways take turns, a write at a time.
 
 use crate::config::Flow;
-use crate::sim::host::{Host, Process};
+use crate::host::{Host, Process};
 use crate::tcp::sender::Writer;
 
 /// Whose turn it is, as one end of the connection knows it.
@@ -56,7 +56,7 @@ impl Host {
     }
 
     /// The application has read something of the other way of its connection: if it is its turn, it goes on.
-    pub(in crate::sim::host) fn wake_for_turn(&mut self, flow: usize, half: usize) {
+    pub(in crate::host) fn wake_for_turn(&mut self, flow: usize, half: usize) {
         let waits = self.sends[flow].tcp.writer == Writer::Paused;
         if waits && self.sends[flow].tcp.is_established() && self.has_turn(flow, Some(half)) {
             self.sends[flow].tcp.writer = Writer::Active;
