@@ -14,7 +14,7 @@ use crate::packet::{Train, append};
 use crate::qdisc::{
     Discipline, Filling, Packet, Queue, QueueLimit, Size, Told, Waiting, weigh_where_bounded,
 };
-use crate::stage::{Drops, Peaks, Samples, Tally, waited, waited_bytes};
+use crate::stage::{Drops, DueCounter, Peaks, Samples, waited, waited_bytes};
 use crate::trace::{StageInfo, StageSample};
 use crate::units::Time;
 use alloc::boxed::Box;
@@ -44,12 +44,12 @@ struct Disciplined<S> {
     free_at: Time,
     told: Told<Train>,
     /// All that came, and when transmissions start.
-    came: Tally,
-    started: Tally,
+    came: DueCounter,
+    started: DueCounter,
     /// Ends of transmission, each with the time it took.
-    left: Tally,
+    left: DueCounter,
     dropped: Drops,
-    marked: Tally,
+    marked: DueCounter,
     /// Packets that wait.
     filling: Filling,
     peaks: Peaks,
@@ -66,7 +66,7 @@ pub(super) fn queue<C: Configuration, S: Server + 'static>(
     if discipline == Discipline::Fifo {
         return Box::new(Queued::new::<C>(name, limit, server, samples));
     }
-    let [mut came, mut started, mut dropped] = [(); 3].map(|()| Tally::default());
+    let [mut came, mut started, mut dropped] = [(); 3].map(|()| DueCounter::default());
     weigh_where_bounded(limit, [&mut came, &mut started, &mut dropped]);
     Box::new(Disciplined {
         info: limited::<C>(name, limit),
@@ -78,9 +78,9 @@ pub(super) fn queue<C: Configuration, S: Server + 'static>(
         told: Told::default(),
         came,
         started,
-        left: Tally::default(),
+        left: DueCounter::default(),
         dropped: dropped.into(),
-        marked: Tally::default(),
+        marked: DueCounter::default(),
         filling: Filling::new(limit),
         peaks: Peaks::new(samples),
     })
@@ -174,12 +174,12 @@ impl<S: Server> Stage for Disciplined<S> {
 
     fn sample(&mut self, now: Time) -> StageSample {
         let Disciplined { came, started, left, dropped, marked, .. } = self;
-        for tally in [came, started, left, dropped, marked] {
-            tally.advance(now);
+        for counter in [came, started, left, dropped, marked] {
+            counter.advance(now);
         }
         let entered = self.came.count - self.dropped.count;
         let waiting = entered - self.started.count;
-        let gone: [&Tally; 2] = [&self.dropped, &self.started];
+        let gone: [&DueCounter; 2] = [&self.dropped, &self.started];
         let sample = StageSample {
             waiting,
             waiting_bytes: self.came.weight - self.dropped.weight - self.started.weight,

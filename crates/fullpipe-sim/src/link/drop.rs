@@ -5,7 +5,7 @@ use super::chain::Stage;
 use super::listed::{self, Listed};
 use super::{Configuration, info};
 use crate::packet::{Train, append};
-use crate::stage::{Drops, Samples, Tally};
+use crate::stage::{Drops, DueCounter, Samples};
 use crate::trace::{StageInfo, StageSample};
 use crate::units::Time;
 use alloc::boxed::Box;
@@ -37,7 +37,7 @@ impl Configuration for Drop {
         Box::new(DropList {
             name: self.name.clone(),
             listed: Listed::new(self.flow, &self.segments, &self.acks),
-            left: Tally::default(),
+            left: DueCounter::default(),
             dropped: Drops::default(),
         })
     }
@@ -47,7 +47,7 @@ impl Configuration for Drop {
 struct DropList {
     name: String,
     listed: Listed,
-    left: Tally,
+    left: DueCounter,
     dropped: Drops,
 }
 

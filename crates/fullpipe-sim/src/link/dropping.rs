@@ -6,7 +6,7 @@
 use super::chain::Stage;
 use super::unit::{Unit, Units};
 use crate::packet::{Train, append};
-use crate::stage::{Drops, Samples, Tally};
+use crate::stage::{Drops, DueCounter, Samples};
 use crate::trace::{StageInfo, StageSample};
 use crate::units::Time;
 use alloc::vec::Vec;
@@ -32,7 +32,7 @@ pub(super) struct Dropping<P> {
     run: Run,
     /// Whether the skb that passes is lost.
     losing: bool,
-    left: Tally,
+    left: DueCounter,
     dropped: Drops,
 }
 
@@ -51,7 +51,7 @@ impl<P: Pattern> Dropping<P> {
             units: Units::new(unit),
             run,
             losing: false,
-            left: Tally::new(samples),
+            left: DueCounter::new(samples),
             dropped: Drops::default(),
         }
     }

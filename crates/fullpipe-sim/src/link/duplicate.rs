@@ -8,7 +8,7 @@ use super::{Configuration, info};
 use crate::bounds::probability;
 use crate::packet::{Train, append};
 use crate::rng::Correlated;
-use crate::stage::{Drops, Samples, Tally};
+use crate::stage::{Drops, DueCounter, Samples};
 use crate::trace::{StageInfo, StageSample};
 use crate::units::Time;
 use alloc::boxed::Box;
@@ -42,8 +42,8 @@ impl Configuration for Duplicate {
         Box::new(Duplicator {
             config: self.clone(),
             random: Correlated::new(seed, &self.name, self.correlation),
-            entered: Tally::default(),
-            left: Tally::default(),
+            entered: DueCounter::default(),
+            left: DueCounter::default(),
             none: Drops::default(),
         })
     }
@@ -53,8 +53,8 @@ impl Configuration for Duplicate {
 struct Duplicator {
     config: Duplicate,
     random: Correlated,
-    entered: Tally,
-    left: Tally,
+    entered: DueCounter,
+    left: DueCounter,
     /// It drops nothing.
     none: Drops,
 }

@@ -5,7 +5,7 @@ use super::chain::Stage;
 use super::listed::{self, Listed};
 use super::{Configuration, info};
 use crate::packet::{Train, append};
-use crate::stage::{Drops, Samples, Tally};
+use crate::stage::{Drops, DueCounter, Samples};
 use crate::trace::{StageInfo, StageSample};
 use crate::units::Time;
 use alloc::boxed::Box;
@@ -34,8 +34,8 @@ impl Configuration for Mark {
         Box::new(MarkList {
             name: self.name.clone(),
             listed: Listed::new(self.flow, &self.segments, &[]),
-            left: Tally::default(),
-            marked: Tally::default(),
+            left: DueCounter::default(),
+            marked: DueCounter::default(),
             none: Drops::default(),
         })
     }
@@ -45,8 +45,8 @@ impl Configuration for Mark {
 struct MarkList {
     name: String,
     listed: Listed,
-    left: Tally,
-    marked: Tally,
+    left: DueCounter,
+    marked: DueCounter,
     /// It drops nothing.
     none: Drops,
 }

@@ -8,7 +8,7 @@ use super::chain::Stage;
 use super::{Configuration, info};
 use crate::bounds::demand;
 use crate::packet::{Train, append};
-use crate::stage::{Drops, Samples, Tally};
+use crate::stage::{Drops, DueCounter, Samples};
 use crate::trace::{StageInfo, StageSample};
 use crate::units::{Framing, Rate, Time};
 use alloc::boxed::Box;
@@ -41,7 +41,7 @@ impl Configuration for Policer {
             config: self.clone(),
             tokens: bits(self.burst),
             filled: Time::ZERO,
-            left: Tally::default(),
+            left: DueCounter::default(),
             dropped: Drops::default(),
         })
     }
@@ -68,7 +68,7 @@ struct Bucket {
     tokens: u128,
     /// When they were last counted.
     filled: Time,
-    left: Tally,
+    left: DueCounter,
     dropped: Drops,
 }
 

@@ -9,7 +9,9 @@ use super::chain::Stage;
 use super::{Configuration, info};
 use crate::packet::{Train, append, come_by};
 use crate::qdisc::{QueueLimit, Size, weigh_where_bounded};
-use crate::stage::{Drops, Leaving, Line, Occupancy, Peaks, Samples, Tally, waited, waited_bytes};
+use crate::stage::{
+    Drops, DueCounter, Leaving, Line, Occupancy, Peaks, Samples, waited, waited_bytes,
+};
 use crate::trace::{StageInfo, StageSample};
 use crate::units::Time;
 use alloc::collections::VecDeque;
@@ -56,12 +58,12 @@ pub(super) struct Queued<S> {
     waiting_packets: u64,
     waiting_bytes: u64,
     /// Packets that find the link idle.
-    passed: Tally,
+    passed: DueCounter,
     /// Those that wait, when they come and when their transmission starts.
-    entered: Tally,
-    started: Tally,
+    entered: DueCounter,
+    started: DueCounter,
     /// Ends of transmission, each with the time it took.
-    left: Tally,
+    left: DueCounter,
     dropped: Drops,
     peaks: Peaks,
     times: Occupancy,
@@ -84,7 +86,7 @@ impl<S: Server> Queued<S> {
         server: S,
         samples: Samples,
     ) -> Queued<S> {
-        let [mut entered, mut started] = [(); 2].map(|()| Tally::new(samples));
+        let [mut entered, mut started] = [(); 2].map(|()| DueCounter::new(samples));
         weigh_where_bounded(limit, [&mut entered, &mut started]);
         Queued {
             info: limited::<C>(name, limit),
@@ -94,10 +96,10 @@ impl<S: Server> Queued<S> {
             waiting: VecDeque::new(),
             waiting_packets: 0,
             waiting_bytes: 0,
-            passed: Tally::new(samples),
+            passed: DueCounter::new(samples),
             entered,
             started,
-            left: Tally::new(samples),
+            left: DueCounter::new(samples),
             dropped: Drops::default(),
             peaks: Peaks::new(samples),
             times: Occupancy::new(samples),
@@ -328,8 +330,8 @@ impl<S: Server> Stage for Queued<S> {
 
     fn sample(&mut self, now: Time) -> StageSample {
         let Queued { passed, entered, started, left, dropped, .. } = self;
-        for tally in [passed, entered, started, left, dropped] {
-            tally.advance(now);
+        for counter in [passed, entered, started, left, dropped] {
+            counter.advance(now);
         }
         let waiting = self.entered.count - self.started.count;
         let started = [&self.started];

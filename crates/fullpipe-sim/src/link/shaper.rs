@@ -15,7 +15,7 @@ use super::policer::{bits, check_bucket};
 use super::queued::{Queued, Server};
 use crate::packet::Serialiser;
 use crate::qdisc::QueueLimit;
-use crate::stage::{Samples, Tally};
+use crate::stage::{DueCounter, Samples};
 use crate::units::{Framing, Rate, Time};
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -47,7 +47,7 @@ impl Configuration for Shaper {
             tokens: Serialiser::new(self.rate, self.framing.overhead()),
             burst: bits(self.burst) / u128::from(self.rate.0),
             full_at: 0,
-            work: Tally::new(samples),
+            work: DueCounter::new(samples),
         };
         Box::new(Queued::new::<Shaper>(&self.name, self.limit, bucket, samples))
     }
@@ -61,7 +61,7 @@ struct Bucket {
     /// When all tokens that are missing have come, nanoseconds.
     full_at: u128,
     /// When those of each packet have, after those of the one before it.
-    work: Tally,
+    work: DueCounter,
 }
 
 impl Server for Bucket {

@@ -1,7 +1,7 @@
 //! Occupancy of a place whose packets wait for a discipline.
 
 use super::{QueueLimit, Size};
-use crate::stage::{Occupancy, Tally};
+use crate::stage::{DueCounter, Occupancy};
 use crate::units::Time;
 
 /// What waits for a discipline, which may take any of it out.
@@ -44,9 +44,9 @@ impl Filling {
 /// Tallies of packets that wait in such a place: bytes are of interest where they bound it.
 pub fn weigh_where_bounded<'a>(
     limit: QueueLimit,
-    tallies: impl IntoIterator<Item = &'a mut Tally>,
+    counters: impl IntoIterator<Item = &'a mut DueCounter>,
 ) {
     if matches!(limit, QueueLimit::Bytes(_)) {
-        tallies.into_iter().for_each(Tally::weigh);
+        counters.into_iter().for_each(DueCounter::weigh);
     }
 }

@@ -1,6 +1,6 @@
 //! Counters of a stage in which units wait.
 
-use super::{Drops, Occupancy, Peaks, Samples, Tally, waited};
+use super::{Drops, DueCounter, Occupancy, Peaks, Samples, waited};
 use crate::trace::StageSample;
 use crate::units::Time;
 
@@ -8,11 +8,11 @@ use crate::units::Time;
 #[derive(Clone, Debug)]
 pub struct Counters {
     /// Units that enter and leave at one time, weighed in bytes.
-    pub passed: Tally,
+    pub passed: DueCounter,
     /// Units that entered otherwise, weighed in bytes.
-    pub entered: Tally,
+    pub entered: DueCounter,
     /// Those of them that left, weighed in bytes.
-    pub left: Tally,
+    pub left: DueCounter,
     /// Units that were dropped.
     pub dropped: Drops,
     /// The most that waited.
@@ -25,9 +25,9 @@ impl Counters {
     /// Nothing has happened yet.
     pub fn new(samples: Samples) -> Counters {
         Counters {
-            passed: Tally::new(samples),
-            entered: Tally::new(samples),
-            left: Tally::new(samples),
+            passed: DueCounter::new(samples),
+            entered: DueCounter::new(samples),
+            left: DueCounter::new(samples),
             dropped: Drops::default(),
             peaks: Peaks::new(samples),
             times: Occupancy::new(samples),
@@ -36,8 +36,8 @@ impl Counters {
 
     /// Counts everything at or before `time`.
     pub fn advance(&mut self, time: Time) {
-        for tally in [&mut self.passed, &mut self.entered, &mut self.left, &mut self.dropped] {
-            tally.advance(time);
+        for counter in [&mut self.passed, &mut self.entered, &mut self.left, &mut self.dropped] {
+            counter.advance(time);
         }
     }
 

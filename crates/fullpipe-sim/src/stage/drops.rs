@@ -1,15 +1,15 @@
 //! Packets that a stage dropped: counted, and named where somebody wants to know which.
 
-use super::Tally;
+use super::DueCounter;
 use crate::packet::Train;
 use crate::units::Time;
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut};
 
-/// See the module's description. It counts as a [`Tally`] does.
+/// See the module's description. It counts as a [`DueCounter`] does.
 #[derive(Clone, Debug, Default)]
 pub struct Drops {
-    tally: Tally,
+    counter: DueCounter,
     /// What was dropped since it was last asked for; none where nobody asks.
     named: Option<Vec<Train>>,
 }
@@ -22,13 +22,13 @@ impl Drops {
 
     /// These packets were dropped as they came, each of weight `each`.
     pub fn lose(&mut self, packets: &Train, each: impl Into<u64>) {
-        self.tally.add(packets.first, packets.spacing, packets.count, each);
+        self.counter.add(packets.first, packets.spacing, packets.count, each);
         self.remember(packets);
     }
 
     /// These packets were dropped at `time`, each of weight `each`.
     pub fn lose_at(&mut self, time: Time, packets: &Train, each: impl Into<u64>) {
-        self.tally.add(time, 0, packets.count, each);
+        self.counter.add(time, 0, packets.count, each);
         self.remember(packets);
     }
 
@@ -44,22 +44,22 @@ impl Drops {
     }
 }
 
-impl From<Tally> for Drops {
+impl From<DueCounter> for Drops {
     /// What counts them.
-    fn from(tally: Tally) -> Drops {
-        Drops { tally, named: None }
+    fn from(counter: DueCounter) -> Drops {
+        Drops { counter, named: None }
     }
 }
 
 impl Deref for Drops {
-    type Target = Tally;
-    fn deref(&self) -> &Tally {
-        &self.tally
+    type Target = DueCounter;
+    fn deref(&self) -> &DueCounter {
+        &self.counter
     }
 }
 
 impl DerefMut for Drops {
-    fn deref_mut(&mut self) -> &mut Tally {
-        &mut self.tally
+    fn deref_mut(&mut self) -> &mut DueCounter {
+        &mut self.counter
     }
 }

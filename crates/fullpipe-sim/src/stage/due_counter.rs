@@ -66,7 +66,7 @@ impl Run {
 /// Counts events at even pace, in order of time; `each` is a weight (bytes, or
 /// nanoseconds of work that ends at the event).
 #[derive(Clone, Debug, Default)]
-pub struct Tally {
+pub struct DueCounter {
     /// When it is asked, if that is known.
     samples: Option<Samples>,
     /// Once it has been asked: what comes before this, nanoseconds, has come when it is asked next, and is counted at
@@ -76,7 +76,7 @@ pub struct Tally {
     pending: VecDeque<Run>,
     /// The latest run, which may go on.
     last: Run,
-    /// Events up to the last [`Tally::advance`].
+    /// Events up to the last [`DueCounter::advance`].
     pub count: u64,
     /// Their weights added up.
     pub weight: u64,
@@ -86,10 +86,10 @@ pub struct Tally {
     weighed_times: Option<u128>,
 }
 
-impl Tally {
+impl DueCounter {
     /// One that is asked at all of these samples and, after the first time, at no other time.
-    pub fn new(samples: Samples) -> Tally {
-        Tally { samples: Some(samples), ..Tally::default() }
+    pub fn new(samples: Samples) -> DueCounter {
+        DueCounter { samples: Some(samples), ..DueCounter::default() }
     }
 
     /// `count` events from `first` on, `spacing` apart, each of weight `each`. Not before earlier ones.
@@ -151,7 +151,7 @@ impl Tally {
         self.count_in(&due);
     }
 
-    /// How long ago the events were at `now`, the last [`Tally::advance`]: nanoseconds added up, modulo 2^64.
+    /// How long ago the events were at `now`, the last [`DueCounter::advance`]: nanoseconds added up, modulo 2^64.
     pub fn age(&self, now: Time) -> u64 {
         self.count.wrapping_mul(now.0).wrapping_sub(self.times)
     }
@@ -161,14 +161,14 @@ impl Tally {
         self.weighed_times = Some(0);
     }
 
-    /// The same as [`Tally::age`], each multiplied by its weight; 0 where nobody wants to know.
+    /// The same as [`DueCounter::age`], each multiplied by its weight; 0 where nobody wants to know.
     pub fn weighed_age(&self, now: Time) -> u128 {
         let until_now = u128::from(self.weight) * u128::from(now.0);
         self.weighed_times.map_or(0, |times| until_now - times)
     }
 
     /// Where weights are work, one after the other: nanoseconds done by `time`, the last
-    /// [`Tally::advance`], including what is in progress then.
+    /// [`DueCounter::advance`], including what is in progress then.
     pub fn work(&self, time: Time) -> u64 {
         let in_progress = |run: &Run| (time.0 + run.each).saturating_sub(run.first);
         let last = (self.last.count > 0).then_some(&self.last);

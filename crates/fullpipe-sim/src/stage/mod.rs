@@ -12,7 +12,7 @@ mod samples;
 
 pub use counters::Counters;
 pub use drops::Drops;
-pub use due_counter::Tally;
+pub use due_counter::DueCounter;
 pub use occupancy::{Occupancy, Spans, waited, waited_bytes};
 pub use peaks::{Leaving, Line, Peaks};
 pub use samples::Samples;

@@ -1,25 +1,25 @@
 //! For how long something was so: a place occupied, or full.
 //!
-//! As in [`Tally`], what is told may lie in the future of a sample, which sees exactly what is over by then and
+//! As in [`DueCounter`], what is told may lie in the future of a sample, which sees exactly what is over by then and
 //! what of the rest has passed.
 
-use super::{Samples, Tally};
+use super::{DueCounter, Samples};
 use crate::trace::StageSample;
 use crate::units::Time;
 
 /// Spans of time, one after the other; those that touch are one.
 #[derive(Clone, Debug, Default)]
 pub struct Spans {
-    begun: Tally,
-    ended: Tally,
-    /// The latest one, which may grow, nanoseconds; it is not in the tallies. Its end is `u64::MAX` while nobody knows it.
+    begun: DueCounter,
+    ended: DueCounter,
+    /// The latest one, which may grow, nanoseconds; it is not in the counters. Its end is `u64::MAX` while nobody knows it.
     last: (u64, u64),
 }
 
 impl Spans {
     /// None so far; asked at all of these samples and at no other time.
     pub fn new(samples: Samples) -> Spans {
-        Spans { begun: Tally::new(samples), ended: Tally::new(samples), last: (0, 0) }
+        Spans { begun: DueCounter::new(samples), ended: DueCounter::new(samples), last: (0, 0) }
     }
 
     /// One from `from` to `to`, nanoseconds; it does not begin before the last one.
@@ -81,15 +81,15 @@ impl Spans {
     }
 }
 
-/// For how long units have waited by `now`, the last [`Tally::advance`], that came and of which some have gone: that of all of
+/// For how long units have waited by `now`, the last [`DueCounter::advance`], that came and of which some have gone: that of all of
 /// them added up, nanoseconds, modulo 2^64.
-pub fn waited(now: Time, came: &Tally, gone: &[&Tally]) -> u64 {
+pub fn waited(now: Time, came: &DueCounter, gone: &[&DueCounter]) -> u64 {
     gone.iter().fold(came.age(now), |sum, gone| sum.wrapping_sub(gone.age(now)))
 }
 
-/// The same of their bytes, microseconds, where the tallies [weigh](Tally::weigh) them; else 0.
-pub fn waited_bytes(now: Time, came: &Tally, gone: &[&Tally]) -> u64 {
-    let gone: u128 = gone.iter().map(|tally| tally.weighed_age(now)).sum();
+/// The same of their bytes, microseconds, where the counters [weigh](DueCounter::weigh) them; else 0.
+pub fn waited_bytes(now: Time, came: &DueCounter, gone: &[&DueCounter]) -> u64 {
+    let gone: u128 = gone.iter().map(|counter| counter.weighed_age(now)).sum();
     ((came.weighed_age(now) - gone) / 1000) as u64
 }
 

@@ -7,7 +7,7 @@
 use crate::config::Host;
 use crate::host::stage::info;
 use crate::packet::Train;
-use crate::stage::{Counters, Drops, Samples, Tally, waited};
+use crate::stage::{Counters, Drops, DueCounter, Samples, waited};
 use crate::trace::{StageInfo, StageSample};
 use crate::units::Time;
 use alloc::collections::VecDeque;
@@ -212,7 +212,7 @@ impl RxRing {
         for train in self.arrivals.iter().take_while(|train| train.first <= now) {
             let come = train.until(now);
             let kept = u64::from(come).min(room - arrived.held) as u32;
-            let mut kept_ones = Tally::default();
+            let mut kept_ones = DueCounter::default();
             kept_ones.add(train.first, train.spacing, kept, 0u32);
             kept_ones.advance(now);
             arrived.held_ns += kept_ones.age(now);

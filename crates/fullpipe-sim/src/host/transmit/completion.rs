@@ -8,7 +8,7 @@
 
 use crate::config::{Driver, Host};
 use crate::packet::come_by;
-use crate::stage::{Samples, Tally};
+use crate::stage::{DueCounter, Samples};
 use crate::units::Time;
 
 /// Segments that are sent, or told of, at even pace.
@@ -82,8 +82,8 @@ pub(super) struct Gate {
     wake: u64,
     /// Until then it is stopped, ns.
     pub(super) opens: u64,
-    stops: Tally,
-    restarts: Tally,
+    stops: DueCounter,
+    restarts: DueCounter,
 }
 
 /// What a gate's driver counts, so far.
@@ -102,8 +102,8 @@ impl Gate {
             Driver::Stops => host.tx_stop.into(),
             Driver::Requeues => 0,
         };
-        let tally = || Tally::new(samples);
-        Gate { stop, wake: host.tx_wake.into(), opens: 0, stops: tally(), restarts: tally() }
+        let counter = || DueCounter::new(samples);
+        Gate { stop, wake: host.tx_wake.into(), opens: 0, stops: counter(), restarts: counter() }
     }
 
     /// Whether a ring stops the queue in which so many of its descriptors are in use, after an skb.

@@ -11,7 +11,7 @@ use crate::qdisc::{
     Discipline, Filling, Packet, Queue, QueueLimit, Size, Told, Verdict, Waiting,
     weigh_where_bounded,
 };
-use crate::stage::{Drops, Peaks, Samples, Tally, waited, waited_bytes};
+use crate::stage::{Drops, DueCounter, Peaks, Samples, waited, waited_bytes};
 use crate::trace::{StageInfo, StageSample};
 use crate::units::{Framing, Time};
 use alloc::boxed::Box;
@@ -90,10 +90,10 @@ pub(super) struct Held {
     ahead: Option<(Size, Time)>,
     told: Told<Skb>,
     /// All that came, and entries into the ring.
-    came: Tally,
-    left: Tally,
+    came: DueCounter,
+    left: DueCounter,
     dropped: Drops,
-    marked: Tally,
+    marked: DueCounter,
     filling: Filling,
     peaks: Peaks,
     /// What went and the host has not heard of.
@@ -108,7 +108,7 @@ impl Held {
         name: &str,
         samples: Samples,
     ) -> Held {
-        let [mut came, mut left, mut dropped] = [(); 3].map(|()| Tally::default());
+        let [mut came, mut left, mut dropped] = [(); 3].map(|()| DueCounter::default());
         weigh_where_bounded(limit, [&mut came, &mut left, &mut dropped]);
         Held {
             queue: discipline.build(limit, seed, name),
@@ -119,7 +119,7 @@ impl Held {
             came,
             left,
             dropped: dropped.into(),
-            marked: Tally::default(),
+            marked: DueCounter::default(),
             filling: Filling::new(limit),
             peaks: Peaks::new(samples),
             gone: Vec::new(),
@@ -242,12 +242,12 @@ impl Held {
 
     pub(super) fn sample(&mut self, now: Time) -> StageSample {
         let Held { came, left, dropped, marked, .. } = self;
-        for tally in [came, left, dropped, marked] {
-            tally.advance(now);
+        for counter in [came, left, dropped, marked] {
+            counter.advance(now);
         }
         let entered = self.came.count - self.dropped.count;
         let waiting = entered - self.left.count;
-        let gone: [&Tally; 2] = [&self.dropped, &self.left];
+        let gone: [&DueCounter; 2] = [&self.dropped, &self.left];
         let sample = StageSample {
             waiting,
             waiting_bytes: self.came.weight - self.dropped.weight - self.left.weight,

@@ -6,7 +6,7 @@
 use crate::config::Driver;
 use crate::host::stage::info;
 use crate::packet::Train;
-use crate::stage::{Counters, Samples, Tally};
+use crate::stage::{Counters, DueCounter, Samples};
 use crate::trace::{StageInfo, StageSample};
 use crate::units::Time;
 use alloc::collections::VecDeque;
@@ -19,7 +19,7 @@ pub(super) struct Qdisc {
     counters: Counters,
     driver: Driver,
     /// When the driver refused one.
-    requeues: Tally,
+    requeues: DueCounter,
 }
 
 impl Qdisc {
@@ -30,7 +30,7 @@ impl Qdisc {
             waiting: VecDeque::new(),
             counters: Counters::new(samples),
             driver,
-            requeues: Tally::new(samples),
+            requeues: DueCounter::new(samples),
         }
     }
 

@@ -9,7 +9,7 @@ use super::completion::{Finishes, Gate, Interrupts, Stopped};
 use crate::config::Host;
 use crate::host::stage::info;
 use crate::packet::{Serialiser, Train, append};
-use crate::stage::{Counters, Samples, Tally};
+use crate::stage::{Counters, DueCounter, Samples};
 use crate::tcp::write::largest_skb;
 use crate::trace::{StageInfo, StageSample};
 use crate::units::{Framing, Rate, Time};
@@ -98,9 +98,9 @@ pub(super) struct TxRing {
     counters: Counters,
     fetched: Fetched,
     /// Ends of transmission, each with the time it took.
-    sent: Tally,
+    sent: DueCounter,
     /// Entries of skbs that had to wait for the ring, each with the time for which it was the first of those that wait.
-    blocked: Tally,
+    blocked: DueCounter,
 }
 
 impl TxRing {
@@ -119,8 +119,8 @@ impl TxRing {
             bql: host.bql.then(|| Box::new(Bql::new(host.hz))),
             counters: Counters::new(samples),
             fetched: Fetched::new(host, mtu),
-            sent: Tally::new(samples),
-            blocked: Tally::new(samples),
+            sent: DueCounter::new(samples),
+            blocked: DueCounter::new(samples),
         }
     }
 
