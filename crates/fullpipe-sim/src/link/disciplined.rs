@@ -12,7 +12,7 @@ use super::chain::Stage;
 use super::queued::{Queued, Server, limited};
 use crate::packet::{Train, append};
 use crate::qdisc::{
-    Discipline, Filling, Packet, Queue, QueueLimit, Size, Told, Waiting, weigh_where_bounded,
+    Discipline, Effects, Filling, Packet, Queue, QueueLimit, Size, Waiting, weigh_where_bounded,
 };
 use crate::stage::{Drops, DueCounter, Peaks, Samples, waited, waited_bytes};
 use crate::trace::{StageInfo, StageSample};
@@ -42,7 +42,7 @@ struct Disciplined<S> {
     server: S,
     /// When the packet in transmission is done.
     free_at: Time,
-    told: Told<Train>,
+    effects: Effects<Train>,
     /// All that came, and when transmissions start.
     came: DueCounter,
     started: DueCounter,
@@ -75,7 +75,7 @@ pub(super) fn queue<C: Configuration, S: Server + 'static>(
         next: None,
         server,
         free_at: Time::ZERO,
-        told: Told::default(),
+        effects: Effects::default(),
         came,
         started,
         left: DueCounter::default(),
@@ -96,7 +96,7 @@ impl<S: Server> Disciplined<S> {
         self.filling.come(bytes);
         let of_next = |next: &Waiting<Train>| Size { packets: 1, bytes: next.bytes.into() };
         let ahead = self.next.as_ref().map(of_next).unwrap_or_default();
-        self.queue.enqueue(Waiting { packet, bytes, came: now }, ahead, &mut self.told);
+        self.queue.enqueue(Waiting { packet, bytes, came: now }, ahead, &mut self.effects);
         self.count(now);
         if self.free_at <= now {
             self.start(now, out);
@@ -109,14 +109,14 @@ impl<S: Server> Disciplined<S> {
     /// Takes the packet that is sent next from the discipline where that is done ahead.
     fn look_ahead(&mut self, now: Time) {
         if self.looks_ahead && self.next.is_none() {
-            self.next = self.queue.dequeue(now, &mut self.told);
+            self.next = self.queue.dequeue(now, &mut self.effects);
             self.count(now);
         }
     }
 
     /// Sends the next packet from `now` on.
     fn start(&mut self, now: Time, out: &mut Vec<Train>) {
-        let next = self.next.take().or_else(|| self.queue.dequeue(now, &mut self.told));
+        let next = self.next.take().or_else(|| self.queue.dequeue(now, &mut self.effects));
         self.count(now);
         let Some(Waiting { packet, bytes, came }) = next else { return };
         self.free_at = Time(self.server.done(came.0, now.0, packet.ip_len));
@@ -129,11 +129,11 @@ impl<S: Server> Disciplined<S> {
 
     /// Counts what the discipline has dropped and marked.
     fn count(&mut self, now: Time) {
-        for Waiting { packet, bytes, .. } in self.told.dropped.drain(..) {
+        for Waiting { packet, bytes, .. } in self.effects.dropped.drain(..) {
             self.filling.go(bytes.into());
             self.dropped.lose_at(now, &packet, bytes);
         }
-        let marked = core::mem::take(&mut self.told.marked);
+        let marked = core::mem::take(&mut self.effects.marked);
         if marked > 0 {
             self.marked.add(now, 0, marked, 0u32);
         }

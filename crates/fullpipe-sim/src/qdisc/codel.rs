@@ -7,7 +7,7 @@
 //! instead of all but two of them.
 
 use super::fifo::List;
-use super::{Packet, Queue, QueueLimit, Size, Told, Verdict, Waiting, check_mtu};
+use super::{Effects, Packet, Queue, QueueLimit, Size, Verdict, Waiting, check_mtu};
 use crate::bounds::{LONGEST, demand};
 use crate::units::Time;
 use alloc::format;
@@ -76,7 +76,7 @@ impl Law {
         codel: &Codel,
         now: Time,
         source: &mut dyn Source<P>,
-        told: &mut Told<P>,
+        effects: &mut Effects<P>,
     ) -> Option<Waiting<P>> {
         let Some(packet) = source.pop() else {
             (self.above_until, self.dropping) = (None, false);
@@ -84,8 +84,8 @@ impl Law {
         };
         let standing = self.is_standing(codel, now, &packet, source.backlog());
         match (self.dropping, standing) {
-            (true, true) => self.go_on(codel, now, packet, source, told),
-            (false, true) => self.begin(codel, now, packet, source, told),
+            (true, true) => self.go_on(codel, now, packet, source, effects),
+            (false, true) => self.begin(codel, now, packet, source, effects),
             (_, false) => {
                 self.dropping = false;
                 Some(packet)
@@ -136,17 +136,17 @@ impl Law {
         now: Time,
         packet: Waiting<P>,
         source: &mut dyn Source<P>,
-        told: &mut Told<P>,
+        effects: &mut Effects<P>,
     ) -> Option<Waiting<P>> {
         let mut packet = packet;
         while let Some(scheduled) = self.drop_next.filter(|&next| next <= ticks(now)) {
             self.count = self.count.wrapping_add(1);
             self.refine_root();
-            if told.mark(&mut packet, codel.ecn) {
+            if effects.mark(&mut packet, codel.ecn) {
                 self.drop_next = Some(self.after(scheduled, codel));
                 break;
             }
-            told.dropped.push(packet);
+            effects.dropped.push(packet);
             let (next, standing) = self.next(codel, now, source);
             self.dropping = standing;
             if standing {
@@ -167,14 +167,14 @@ impl Law {
         now: Time,
         packet: Waiting<P>,
         source: &mut dyn Source<P>,
-        told: &mut Told<P>,
+        effects: &mut Effects<P>,
     ) -> Option<Waiting<P>> {
         let mut packet = packet;
-        let marked = told.mark(&mut packet, codel.ecn);
+        let marked = effects.mark(&mut packet, codel.ecn);
         let leaving = if marked {
             Some(packet)
         } else {
-            told.dropped.push(packet);
+            effects.dropped.push(packet);
             self.next(codel, now, source).0
         };
         self.dropping = true;
@@ -234,12 +234,12 @@ impl<P> Source<P> for List<P> {
 }
 
 impl<P: Packet> Queue<P> for Single<P> {
-    fn enqueue(&mut self, packet: Waiting<P>, ahead: Size, told: &mut Told<P>) -> Verdict {
-        self.list.offer(packet, self.limit, ahead, told)
+    fn enqueue(&mut self, packet: Waiting<P>, ahead: Size, effects: &mut Effects<P>) -> Verdict {
+        self.list.offer(packet, self.limit, ahead, effects)
     }
 
-    fn dequeue(&mut self, now: Time, told: &mut Told<P>) -> Option<Waiting<P>> {
-        self.law.dequeue(&self.codel, now, &mut self.list, told)
+    fn dequeue(&mut self, now: Time, effects: &mut Effects<P>) -> Option<Waiting<P>> {
+        self.law.dequeue(&self.codel, now, &mut self.list, effects)
     }
 
     fn each(&self, each: &mut dyn FnMut(&P)) {

@@ -1,6 +1,6 @@
 //! First in, first out: what finds the queue full is refused (sch_fifo).
 
-use super::{Packet, Queue, QueueLimit, Size, Told, Verdict, Waiting};
+use super::{Effects, Packet, Queue, QueueLimit, Size, Verdict, Waiting};
 use crate::units::Time;
 use alloc::collections::VecDeque;
 
@@ -29,7 +29,7 @@ impl<P> List<P> {
         packet: Waiting<P>,
         limit: QueueLimit,
         ahead: Size,
-        told: &mut Told<P>,
+        effects: &mut Effects<P>,
     ) -> Verdict {
         let packets = self.len() + ahead.packets;
         let there = Size { packets, bytes: self.bytes + ahead.bytes };
@@ -37,7 +37,7 @@ impl<P> List<P> {
             self.push(packet);
             Verdict::Taken
         } else {
-            told.dropped.push(packet);
+            effects.dropped.push(packet);
             Verdict::Refused
         }
     }
@@ -79,11 +79,11 @@ impl<P> Fifo<P> {
 }
 
 impl<P: Packet> Queue<P> for Fifo<P> {
-    fn enqueue(&mut self, packet: Waiting<P>, ahead: Size, told: &mut Told<P>) -> Verdict {
-        self.list.offer(packet, self.limit, ahead, told)
+    fn enqueue(&mut self, packet: Waiting<P>, ahead: Size, effects: &mut Effects<P>) -> Verdict {
+        self.list.offer(packet, self.limit, ahead, effects)
     }
 
-    fn dequeue(&mut self, _now: Time, _told: &mut Told<P>) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, _now: Time, _effects: &mut Effects<P>) -> Option<Waiting<P>> {
         self.list.pop()
     }
 

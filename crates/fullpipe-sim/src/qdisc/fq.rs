@@ -12,7 +12,7 @@
 //! a turn of full packets at least (6.12 and 3.14 `fq_dequeue`). With such a rate none goes by.
 
 use super::fifo::List;
-use super::{Packet, Queue, QueueLimit, Size, Told, Verdict, Waiting, check_mtu};
+use super::{Effects, Packet, Queue, QueueLimit, Size, Verdict, Waiting, check_mtu};
 use crate::bounds::demand;
 use crate::units::{Rate, Time};
 use alloc::collections::{BTreeSet, VecDeque};
@@ -302,17 +302,17 @@ impl<P: Packet> Flows<P> {
 }
 
 impl<P: Packet> Queue<P> for Flows<P> {
-    fn enqueue(&mut self, packet: Waiting<P>, ahead: Size, told: &mut Told<P>) -> Verdict {
-        let refuse = |packet, told: &mut Told<P>| {
-            told.dropped.push(packet);
+    fn enqueue(&mut self, packet: Waiting<P>, ahead: Size, effects: &mut Effects<P>) -> Verdict {
+        let refuse = |packet, effects: &mut Effects<P>| {
+            effects.dropped.push(packet);
             Verdict::Refused
         };
         if !self.limit.holds(self.waiting.and(1, packet.bytes)) {
-            return refuse(packet, told);
+            return refuse(packet, effects);
         }
         let (number, now) = (packet.packet.connection(), packet.came);
         if packet.packet.departs() > now + HORIZON {
-            return refuse(packet, told);
+            return refuse(packet, effects);
         }
         if self.goes_by(&packet, ahead) {
             self.by.push(packet);
@@ -320,7 +320,7 @@ impl<P: Packet> Queue<P> for Flows<P> {
         }
         let most = u64::from(self.fq.flow_limit);
         if self.flow(number).list.len() >= most {
-            return refuse(packet, told);
+            return refuse(packet, effects);
         }
         self.come_back(number, now);
         self.waiting.packets += 1;
@@ -331,7 +331,7 @@ impl<P: Packet> Queue<P> for Flows<P> {
         Verdict::Taken
     }
 
-    fn dequeue(&mut self, now: Time, _told: &mut Told<P>) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, now: Time, _effects: &mut Effects<P>) -> Option<Waiting<P>> {
         let slack = self.slack();
         self.watchdog.take_if(|at| *at + slack <= now);
         if let Some(packet) = self.by.pop() {

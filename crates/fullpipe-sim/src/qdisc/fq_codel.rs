@@ -7,7 +7,7 @@
 
 use super::codel::{Law, Source};
 use super::fifo::List;
-use super::{Codel, Packet, Queue, QueueLimit, Size, Told, Verdict, Waiting};
+use super::{Codel, Effects, Packet, Queue, QueueLimit, Size, Verdict, Waiting};
 use crate::units::Time;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -91,7 +91,7 @@ impl<P> FqCodel<P> {
     }
 
     /// `fq_codel_drop`: which flow lost packets.
-    fn drop_from_longest(&mut self, told: &mut Told<P>) -> u16 {
+    fn drop_from_longest(&mut self, effects: &mut Effects<P>) -> u16 {
         let mut longest = 0;
         for (at, flow) in self.flows.iter().enumerate() {
             if flow.list.bytes() > self.flows[longest].list.bytes() {
@@ -105,7 +105,7 @@ impl<P> FqCodel<P> {
         while let Some(packet) = source.pop() {
             packets += 1;
             bytes += u64::from(packet.bytes);
-            told.dropped.push(packet);
+            effects.dropped.push(packet);
             if packets == BATCH || bytes >= half {
                 break;
             }
@@ -153,7 +153,7 @@ impl<P> FqCodel<P> {
 }
 
 impl<P: Packet> Queue<P> for FqCodel<P> {
-    fn enqueue(&mut self, packet: Waiting<P>, ahead: Size, told: &mut Told<P>) -> Verdict {
+    fn enqueue(&mut self, packet: Waiting<P>, ahead: Size, effects: &mut Effects<P>) -> Verdict {
         let bucket = packet.packet.connection() % BUCKETS;
         let quantum = i64::from(self.codel.mtu);
         self.waiting.packets += 1;
@@ -167,17 +167,17 @@ impl<P: Packet> Queue<P> for FqCodel<P> {
         if !self.is_over(ahead) {
             return Verdict::Taken;
         }
-        let loses = self.drop_from_longest(told);
+        let loses = self.drop_from_longest(effects);
         if loses == bucket { Verdict::Congested } else { Verdict::Taken }
     }
 
-    fn dequeue(&mut self, now: Time, told: &mut Told<P>) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, now: Time, effects: &mut Effects<P>) -> Option<Waiting<P>> {
         loop {
             let Some(bucket) = self.head()? else { continue };
             let codel = self.codel;
             let flow = &mut self.flows[usize::from(bucket)];
             let mut source = OfFlow { list: &mut flow.list, waiting: &mut self.waiting };
-            match flow.law.dequeue(&codel, now, &mut source, told) {
+            match flow.law.dequeue(&codel, now, &mut source, effects) {
                 Some(packet) => {
                     flow.deficit -= i64::from(packet.bytes);
                     return Some(packet);

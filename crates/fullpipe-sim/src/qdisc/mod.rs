@@ -19,7 +19,7 @@ pub use filling::{Filling, weigh_where_bounded};
 pub use fq::Fq;
 pub(crate) use fq::{LONGEST_PACED, QUANTUM};
 pub use netem::Netem;
-pub use queue::{Packet, Queue, QueueLimit, Size, Told, Verdict, Waiting};
+pub use queue::{Effects, Packet, Queue, QueueLimit, Size, Verdict, Waiting};
 pub use red::Red;
 
 use crate::bounds::demand;

@@ -3,7 +3,7 @@
 //! What is lost counts as sent; what finds the queue full is refused, and its sender knows.
 
 use super::fifo::List;
-use super::{Packet, Queue, QueueLimit, Size, Told, Verdict, Waiting};
+use super::{Effects, Packet, Queue, QueueLimit, Size, Verdict, Waiting};
 use crate::bounds::{LONGEST, demand, probability};
 use crate::rng::Rng;
 use crate::units::Time;
@@ -46,15 +46,15 @@ impl<P> Delayed<P> {
 }
 
 impl<P: Packet> Queue<P> for Delayed<P> {
-    fn enqueue(&mut self, packet: Waiting<P>, ahead: Size, told: &mut Told<P>) -> Verdict {
+    fn enqueue(&mut self, packet: Waiting<P>, ahead: Size, effects: &mut Effects<P>) -> Verdict {
         if self.netem.loss > 0.0 && self.rng.unit() <= self.netem.loss {
-            told.dropped.push(packet);
+            effects.dropped.push(packet);
             return Verdict::Taken;
         }
-        self.list.offer(packet, self.limit, ahead, told)
+        self.list.offer(packet, self.limit, ahead, effects)
     }
 
-    fn dequeue(&mut self, now: Time, _told: &mut Told<P>) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, now: Time, _effects: &mut Effects<P>) -> Option<Waiting<P>> {
         let due = self.due().is_some_and(|due| due <= now);
         if due { self.list.pop() } else { None }
     }

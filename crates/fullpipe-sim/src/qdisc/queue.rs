@@ -48,20 +48,20 @@ pub enum Verdict {
 
 /// What a queue did beside taking and giving.
 #[derive(Clone, Debug)]
-pub struct Told<P> {
+pub struct Effects<P> {
     /// Packets that were dropped, in this order.
     pub dropped: Vec<Waiting<P>>,
     /// How many were marked.
     pub marked: u32,
 }
 
-impl<P> Default for Told<P> {
-    fn default() -> Told<P> {
-        Told { dropped: Vec::new(), marked: 0 }
+impl<P> Default for Effects<P> {
+    fn default() -> Effects<P> {
+        Effects { dropped: Vec::new(), marked: 0 }
     }
 }
 
-impl<P: Packet> Told<P> {
+impl<P: Packet> Effects<P> {
     /// Marks a packet, if `ecn` says so and it can be marked.
     pub(super) fn mark(&mut self, packet: &mut Waiting<P>, ecn: bool) -> bool {
         let marked = ecn && packet.packet.mark();
@@ -91,9 +91,9 @@ impl Size {
 pub trait Queue<P> {
     /// A packet comes. What is `ahead` has been taken out and has not gone yet: it counts against the limit
     /// as long, where Linux has it in the queue (`qdisc_peek_head`, `qdisc_peek_dequeued`).
-    fn enqueue(&mut self, packet: Waiting<P>, ahead: Size, told: &mut Told<P>) -> Verdict;
+    fn enqueue(&mut self, packet: Waiting<P>, ahead: Size, effects: &mut Effects<P>) -> Verdict;
     /// The next packet to leave.
-    fn dequeue(&mut self, now: Time, told: &mut Told<P>) -> Option<Waiting<P>>;
+    fn dequeue(&mut self, now: Time, effects: &mut Effects<P>) -> Option<Waiting<P>>;
     /// When a packet will be there to leave that is not yet.
     fn due(&self) -> Option<Time> {
         None

@@ -5,7 +5,7 @@
 //! packets of the usual size had come; as Linux does, by a table of halvings.
 
 use super::fifo::List;
-use super::{Packet, Queue, QueueLimit, Size, Told, Verdict, Waiting};
+use super::{Effects, Packet, Queue, QueueLimit, Size, Verdict, Waiting};
 use crate::bounds::{demand, probability};
 use crate::rng::Rng;
 use crate::units::Time;
@@ -162,17 +162,17 @@ impl<P> Early<P> {
 }
 
 impl<P: Packet> Queue<P> for Early<P> {
-    fn enqueue(&mut self, packet: Waiting<P>, _ahead: Size, told: &mut Told<P>) -> Verdict {
+    fn enqueue(&mut self, packet: Waiting<P>, _ahead: Size, effects: &mut Effects<P>) -> Verdict {
         let mut packet = packet;
         self.follow(packet.came);
-        if self.signal() != Signal::None && !told.mark(&mut packet, self.red.ecn) {
-            told.dropped.push(packet);
+        if self.signal() != Signal::None && !effects.mark(&mut packet, self.red.ecn) {
+            effects.dropped.push(packet);
             return Verdict::Congested;
         }
-        self.list.offer(packet, self.limit, Size::default(), told)
+        self.list.offer(packet, self.limit, Size::default(), effects)
     }
 
-    fn dequeue(&mut self, now: Time, _told: &mut Told<P>) -> Option<Waiting<P>> {
+    fn dequeue(&mut self, now: Time, _effects: &mut Effects<P>) -> Option<Waiting<P>> {
         let packet = self.list.pop();
         if packet.is_none() {
             self.idle.get_or_insert(now);

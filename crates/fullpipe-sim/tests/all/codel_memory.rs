@@ -27,14 +27,14 @@ fn drops(desk: &mut Desk, from: u64, until: u64) -> Vec<u64> {
     for at in from..until {
         put(desk, at, 1);
         desk.take(Time::ms(at));
-        let dropped = desk.told.dropped.drain(..).count() as u32;
+        let dropped = desk.effects.dropped.drain(..).count() as u32;
         // A packet for each that was dropped, so that the queue stands.
         put(desk, at, dropped);
         times.extend((0..dropped).map(|_| at));
     }
 
     while desk.take(Time::ms(until)).is_some() {}
-    assert!(desk.told.dropped.is_empty(), "a drop was due at {until} ms");
+    assert!(desk.effects.dropped.is_empty(), "a drop was due at {until} ms");
     times
 }
 

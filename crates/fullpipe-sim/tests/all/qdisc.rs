@@ -3,7 +3,7 @@
 
 use crate::random;
 use fullpipe_sim::config::{Codel, Discipline, Fq, QueueLimit, Red};
-use fullpipe_sim::qdisc::{self, Queue, Size, Told, Verdict, Waiting};
+use fullpipe_sim::qdisc::{self, Effects, Queue, Size, Verdict, Waiting};
 use fullpipe_sim::units::{Rate, Time};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -35,7 +35,7 @@ impl qdisc::Packet for Packet {
 /// A queue, and what it told.
 pub struct Desk {
     queue: Box<dyn Queue<Packet>>,
-    pub told: Told<Packet>,
+    pub effects: Effects<Packet>,
     capable: bool,
     sent: u32,
 }
@@ -43,7 +43,7 @@ pub struct Desk {
 impl Desk {
     pub fn new(discipline: Discipline, limit: QueueLimit) -> Desk {
         let queue = discipline.build(limit, 1, "queue");
-        Desk { queue, told: Told::default(), capable: false, sent: 0 }
+        Desk { queue, effects: Effects::default(), capable: false, sent: 0 }
     }
 
     pub fn put(&mut self, now: Time, flow: u16, bytes: u32) -> Verdict {
@@ -54,11 +54,11 @@ impl Desk {
     fn put_until(&mut self, now: Time, flow: u16, bytes: u32, departs: Time) -> Verdict {
         let packet = Packet { flow, number: self.sent, capable: self.capable, departs };
         self.sent += 1;
-        self.queue.enqueue(Waiting { packet, bytes, came: now }, Size::default(), &mut self.told)
+        self.queue.enqueue(Waiting { packet, bytes, came: now }, Size::default(), &mut self.effects)
     }
 
     pub fn take(&mut self, now: Time) -> Option<Waiting<Packet>> {
-        self.queue.dequeue(now, &mut self.told)
+        self.queue.dequeue(now, &mut self.effects)
     }
 
     /// Flows of all that leaves, in order.
@@ -79,8 +79,8 @@ fn signals(discipline: Discipline, capable: bool, ms: u64) -> Vec<u64> {
     for at in 0..ms {
         desk.put(Time::ms(at), 0, MTU);
         desk.take(Time::ms(at));
-        let signals = desk.told.dropped.drain(..).count() as u32 + desk.told.marked;
-        desk.told.marked = 0;
+        let signals = desk.effects.dropped.drain(..).count() as u32 + desk.effects.marked;
+        desk.effects.marked = 0;
         // What is dropped is made up for, so that the queue stands.
         (0..signals).for_each(|_| {
             desk.put(Time::ms(at), 0, MTU);
@@ -130,7 +130,7 @@ fn codel_marks_what_can_be_marked_only() {
         });
         desk.take(Time::ms(10));
         let left = desk.take(Time::ms(111)).expect("a packet");
-        assert_eq!((desk.told.marked, desk.told.dropped.len() as u32), (marked, 1 - marked));
+        assert_eq!((desk.effects.marked, desk.effects.dropped.len() as u32), (marked, 1 - marked));
         assert_eq!(left.packet.number, 2 - marked);
     }
 }
@@ -141,12 +141,12 @@ fn codel_leaves_a_queue_of_one_packet_alone() {
     for (behind, dropped) in [(1, 0), (2, 1)] {
         let mut desk = Desk::new(discipline, QueueLimit::Packets(1000));
         for at in 0..400 {
-            while desk.sent - (desk.told.dropped.len() as u32) < at + 1 + behind {
+            while desk.sent - (desk.effects.dropped.len() as u32) < at + 1 + behind {
                 desk.put(Time::ZERO, 0, MTU);
             }
             desk.take(Time::ms(u64::from(at) + 20));
         }
-        assert_eq!(usize::from(!desk.told.dropped.is_empty()), dropped, "{behind}");
+        assert_eq!(usize::from(!desk.effects.dropped.is_empty()), dropped, "{behind}");
     }
 }
 
@@ -177,7 +177,7 @@ fn a_full_fq_codel_loses_half_of_the_longest_flow() {
             desk.put(Time::ZERO, 1, MTU);
         });
         assert_eq!(desk.put(Time::ZERO, last, MTU), verdict);
-        let lost: Vec<u32> = desk.told.dropped.iter().map(|w| w.packet.number).collect();
+        let lost: Vec<u32> = desk.effects.dropped.iter().map(|w| w.packet.number).collect();
         let half = if last == 0 { 5 } else { 6 };
         assert_eq!(lost, (2..2 + half).collect::<Vec<_>>());
     }
@@ -185,7 +185,7 @@ fn a_full_fq_codel_loses_half_of_the_longest_flow() {
     (0..501).for_each(|_| {
         desk.put(Time::ZERO, 0, MTU);
     });
-    assert_eq!(desk.told.dropped.len(), 64, "a batch");
+    assert_eq!(desk.effects.dropped.len(), 64, "a batch");
 }
 
 /// Eight packets go by. Of A's next ones ten are its first turn (15140 bytes); B is new then; A goes on.
@@ -428,12 +428,12 @@ fn keeps_its_books((discipline, limit, coming): &Case) -> Result<(), String> {
     for &(gap, flow, bytes, capable, takes) in coming {
         now += Time(gap);
         desk.capable = capable;
-        let before = desk.told.dropped.len();
+        let before = desk.effects.dropped.len();
         // Each second one has time, those of a flow in order.
         let last = until.entry(flow).or_insert(Time::ZERO);
         *last = (*last).max(now + Time(gap * u64::from(bytes % 2)));
         let refused = desk.put_until(now, flow, bytes, *last) == Verdict::Refused;
-        if refused && desk.told.dropped.len() != before + 1 {
+        if refused && desk.effects.dropped.len() != before + 1 {
             return Err("what was refused is dropped".into());
         }
         for _ in 0..takes {
@@ -448,11 +448,11 @@ fn keeps_its_books((discipline, limit, coming): &Case) -> Result<(), String> {
     }
     let mut waits = 0;
     desk.queue.each(&mut |_| waits += 1);
-    let dropped = desk.told.dropped.len();
+    let dropped = desk.effects.dropped.len();
     if coming.len() != left + dropped + waits {
         return Err(format!("{} came, {left} left, {dropped} lost, {waits} wait", coming.len()));
     }
-    let mut numbers: Vec<u32> = desk.told.dropped.iter().map(|w| w.packet.number).collect();
+    let mut numbers: Vec<u32> = desk.effects.dropped.iter().map(|w| w.packet.number).collect();
     numbers.sort_unstable();
     numbers.dedup();
     if numbers.len() == dropped { Ok(()) } else { Err("a packet was dropped twice".into()) }

@@ -8,7 +8,7 @@ use super::tx_ring::TxRing;
 use crate::host::stage::info;
 use crate::packet::Train;
 use crate::qdisc::{
-    Discipline, Filling, Packet, Queue, QueueLimit, Size, Told, Verdict, Waiting,
+    Discipline, Effects, Filling, Packet, Queue, QueueLimit, Size, Verdict, Waiting,
     weigh_where_bounded,
 };
 use crate::stage::{Drops, DueCounter, Peaks, Samples, waited, waited_bytes};
@@ -88,7 +88,7 @@ pub(super) struct Held {
     pub(super) orphans: bool,
     /// The skb that waits for the ring, and when it enters.
     ahead: Option<(Size, Time)>,
-    told: Told<Skb>,
+    effects: Effects<Skb>,
     /// All that came, and entries into the ring.
     came: DueCounter,
     left: DueCounter,
@@ -115,7 +115,7 @@ impl Held {
             limit,
             orphans: matches!(discipline, Discipline::Netem(netem) if netem.delay > Time::ZERO),
             ahead: None,
-            told: Told::default(),
+            effects: Effects::default(),
             came,
             left,
             dropped: dropped.into(),
@@ -142,7 +142,7 @@ impl Held {
         self.filling.come(bytes);
         let ahead = self.ahead.map_or(Size::default(), |(size, _)| size);
         let verdict =
-            self.queue.enqueue(Waiting { packet: skb, bytes, came: now }, ahead, &mut self.told);
+            self.queue.enqueue(Waiting { packet: skb, bytes, came: now }, ahead, &mut self.effects);
         if verdict == Verdict::Refused {
             self.refuse(now, number);
         }
@@ -177,7 +177,7 @@ impl Held {
     /// Takes skbs from the discipline until one has to wait for the ring.
     fn ask(&mut self, now: Time, ring: &mut TxRing, out: &mut Vec<Train>) {
         while self.ahead.is_none() {
-            let next = self.queue.dequeue(now, &mut self.told);
+            let next = self.queue.dequeue(now, &mut self.effects);
             self.count(now);
             let Some(Waiting { packet, bytes, .. }) = next else { return };
             let weight = packet.bytes();
@@ -208,7 +208,7 @@ impl Held {
 
     /// The sender is told at once that the skb of this number was refused: it does not wait for it.
     fn refuse(&mut self, now: Time, number: u64) {
-        for waiting in self.told.dropped.drain(..) {
+        for waiting in self.effects.dropped.drain(..) {
             debug_assert_eq!(waiting.packet.tag.number, number);
             self.filling.go(waiting.bytes.into());
             self.dropped.one(now, waiting.packet.bytes());
@@ -217,12 +217,12 @@ impl Held {
 
     /// Counts what the discipline has dropped and marked.
     fn count(&mut self, now: Time) {
-        for Waiting { packet, bytes, .. } in self.told.dropped.drain(..) {
+        for Waiting { packet, bytes, .. } in self.effects.dropped.drain(..) {
             self.filling.go(bytes.into());
             self.dropped.one(now, packet.bytes());
             self.gone.push(Gone { tag: packet.tag, free_at: now, entered: None });
         }
-        let marked = core::mem::take(&mut self.told.marked);
+        let marked = core::mem::take(&mut self.effects.marked);
         if marked > 0 {
             self.marked.add(now, 0, marked, 0u32);
         }

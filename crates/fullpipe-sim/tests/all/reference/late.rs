@@ -2,7 +2,7 @@
 
 use super::packet::Packet;
 use fullpipe_sim::config::{Discipline, QueueLimit};
-use fullpipe_sim::qdisc::{self, Queue, Size, Told, Verdict, Waiting};
+use fullpipe_sim::qdisc::{self, Effects, Queue, Size, Verdict, Waiting};
 use fullpipe_sim::units::{Framing, Time};
 
 /// An skb, with what the host has to know of it.
@@ -44,14 +44,14 @@ impl qdisc::Packet for Skb {
 pub struct Late {
     queue: Box<dyn Queue<Skb>>,
     ahead: Option<Waiting<Skb>>,
-    told: Told<Skb>,
+    effects: Effects<Skb>,
 }
 
 impl Late {
     /// An empty one of kind `fq`, which drops nothing that it has taken and draws nothing.
     pub fn new(discipline: Discipline, limit: QueueLimit) -> Late {
         assert!(matches!(discipline, Discipline::Fq(_)), "{discipline:?}");
-        Late { queue: discipline.build(limit, 0, ""), ahead: None, told: Told::default() }
+        Late { queue: discipline.build(limit, 0, ""), ahead: None, effects: Effects::default() }
     }
 
     /// An skb comes; whether it is taken.
@@ -61,15 +61,15 @@ impl Late {
         let one = |skb: &Waiting<Skb>| Size { packets: 1, bytes: skb.bytes.into() };
         let ahead = self.ahead.as_ref().map_or(Size::default(), one);
         let waiting = Waiting { packet: skb, bytes, came: now };
-        let taken = self.queue.enqueue(waiting, ahead, &mut self.told) != Verdict::Refused;
-        self.told.dropped.clear();
+        let taken = self.queue.enqueue(waiting, ahead, &mut self.effects) != Verdict::Refused;
+        self.effects.dropped.clear();
         taken
     }
 
     /// The next skb, if it may leave and the ring, which is asked for so many segments, has room for it.
     pub fn pop(&mut self, now: Time, fits: impl Fn(usize) -> bool) -> Option<Skb> {
         if self.ahead.is_none() {
-            self.ahead = self.queue.dequeue(now, &mut self.told);
+            self.ahead = self.queue.dequeue(now, &mut self.effects);
         }
         let next = self.ahead.take_if(|next| fits(next.packet.packets.len()))?;
         Some(next.packet)
