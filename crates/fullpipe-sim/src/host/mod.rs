@@ -53,7 +53,7 @@ use sending::{Copying, SendingFlow, sending_ends};
 use shared::Shared;
 use softirq::Softirq;
 use timers::{Due, HostTimers, Timer};
-use transmit::{Gone, Transmit};
+use transmit::{SkbFate, Transmit};
 use udp_socket::UdpSockets;
 use work::Work;
 
@@ -314,15 +314,15 @@ impl Host {
 
     /// Notes what left a qdisc in which things wait, and when it is to be woken.
     #[inline]
-    fn follow_qdisc(&mut self, gone: Vec<Gone>) {
+    fn follow_qdisc(&mut self, gone: Vec<SkbFate>) {
         if self.out.transmit.holds() {
             self.follow_held(gone);
         }
     }
 
     #[inline(never)]
-    fn follow_held(&mut self, gone: Vec<Gone>) {
-        for Gone { tag, free_at, .. } in gone {
+    fn follow_held(&mut self, gone: Vec<SkbFate>) {
+        for SkbFate { tag, free_at, .. } in gone {
             let flow = usize::from(tag.flow);
             if let Some(state) = self.sends.get_mut(flow) {
                 state.in_host.settle(free_at, tag.memory, 0);
@@ -335,7 +335,7 @@ impl Host {
     /// The qdisc's timer is due.
     fn wake_qdisc(&mut self, now: Time, shared: &mut Shared) {
         self.out.transmit.wake(now, &mut self.out.wire);
-        let gone: Vec<Gone> = self.out.transmit.gone().collect();
+        let gone: Vec<SkbFate> = self.out.transmit.gone().collect();
         if let Some(capture) = &mut shared.capture {
             gone.iter().for_each(|gone| capture.sent_late(gone));
         }

@@ -4,7 +4,7 @@ use super::acks::Acks;
 use super::capture::{Capture, Fate, Sent, What};
 use super::in_host::InHost;
 use super::shared::Shared;
-use super::transmit::{Gone, Tag, Transmit};
+use super::transmit::{SkbFate, Tag, Transmit};
 use crate::config;
 use crate::packet::{DATAGRAM_HEADERS, Ecn, Kind, Train};
 use crate::qdisc::Verdict;
@@ -114,7 +114,7 @@ pub(crate) struct Port<'a> {
     /// Whether the qdisc's last word was of congestion.
     pub(super) congested: bool,
     /// What left the qdisc meanwhile of other flows.
-    pub(super) of_others: Vec<Gone>,
+    pub(super) of_others: Vec<SkbFate>,
     /// Where packets are told.
     pub(super) capture: Option<&'a mut Capture>,
 }

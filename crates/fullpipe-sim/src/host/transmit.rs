@@ -5,12 +5,12 @@
 
 pub mod bql;
 mod completion;
-mod held;
+mod dequeue_qdisc;
 mod qdisc;
 mod tx_ring;
 
 pub use completion::Stopped;
-pub use held::{Entered, Gone, Tag};
+pub use dequeue_qdisc::{Entered, SkbFate, Tag};
 pub use tx_ring::Passed;
 
 use crate::config::{self, Config, Direction, Element, Host, Station};
@@ -22,7 +22,7 @@ use crate::units::Time;
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
-use held::{Held, Skb};
+use dequeue_qdisc::{DequeueQdisc, Skb};
 use qdisc::Qdisc;
 use tx_ring::TxRing;
 
@@ -31,7 +31,7 @@ enum Queue {
     /// First in, first out: what becomes of an skb is known as it comes.
     PfifoFast(Box<Qdisc>),
     /// What decides late.
-    Held(Box<Held>),
+    Dequeue(Box<DequeueQdisc>),
 }
 
 /// See the module's description.
@@ -54,15 +54,16 @@ impl Transmit {
         (seed, mtu): (u64, u32),
         samples: Samples,
     ) -> Transmit {
-        let qdisc = match host.qdisc {
-            config::Qdisc::PfifoFast => {
-                let (limit, driver) = (host.qdisc_limit, host.driver);
-                Queue::PfifoFast(Box::new(Qdisc::new((limit, driver), samples)))
-            }
-            config::Qdisc::Of(discipline, limit) => {
-                Queue::Held(Box::new(Held::new((discipline, limit), seed, name, samples)))
-            }
-        };
+        let qdisc =
+            match host.qdisc {
+                config::Qdisc::PfifoFast => {
+                    let (limit, driver) = (host.qdisc_limit, host.driver);
+                    Queue::PfifoFast(Box::new(Qdisc::new((limit, driver), samples)))
+                }
+                config::Qdisc::Of(discipline, limit) => Queue::Dequeue(Box::new(
+                    DequeueQdisc::new((discipline, limit), seed, name, samples),
+                )),
+            };
         Transmit {
             qdisc,
             ring: TxRing::new(host, mtu, samples),
@@ -89,12 +90,12 @@ impl Transmit {
 
     /// Whether skbs may wait without its being known for how long: then [`Transmit::gone`] tells.
     pub fn holds(&self) -> bool {
-        matches!(self.qdisc, Queue::Held(_))
+        matches!(self.qdisc, Queue::Dequeue(_))
     }
 
     /// Whether an skb's memory is its sender's no more as soon as it waits.
     pub fn orphans(&self) -> bool {
-        matches!(&self.qdisc, Queue::Held(held) if held.orphans)
+        matches!(&self.qdisc, Queue::Dequeue(qdisc) if qdisc.orphans)
     }
 
     /// Offers an skb, given as trains that all start now (one per segment length), and appends
@@ -105,8 +106,8 @@ impl Transmit {
             Queue::PfifoFast(qdisc) => {
                 offer(qdisc, (&mut self.ring, &mut self.refused), now, skb, out)
             }
-            Queue::Held(held) => {
-                held.push(now, Skb { trains: skb.to_vec(), tag }, &mut self.ring, out)
+            Queue::Dequeue(qdisc) => {
+                qdisc.push(now, Skb { trains: skb.to_vec(), tag }, &mut self.ring, out)
             }
         }
     }
@@ -132,30 +133,30 @@ impl Transmit {
     pub fn wake_time(&self) -> Option<Time> {
         match &self.qdisc {
             Queue::PfifoFast(_) => None,
-            Queue::Held(held) => held.wake_time(),
+            Queue::Dequeue(qdisc) => qdisc.wake_time(),
         }
     }
 
     /// Lets skbs into the ring up to `now`.
     pub fn wake(&mut self, now: Time, out: &mut Vec<Train>) {
-        if let Queue::Held(held) = &mut self.qdisc {
-            held.advance(now, &mut self.ring, out);
+        if let Queue::Dequeue(qdisc) = &mut self.qdisc {
+            qdisc.advance(now, &mut self.ring, out);
         }
     }
 
     /// What became of skbs that had to wait, since the last call.
-    pub fn gone(&mut self) -> impl Iterator<Item = Gone> {
+    pub fn gone(&mut self) -> impl Iterator<Item = SkbFate> {
         let gone = match &mut self.qdisc {
             Queue::PfifoFast(_) => None,
-            Queue::Held(held) => Some(held.gone.drain(..)),
+            Queue::Dequeue(qdisc) => Some(qdisc.gone.drain(..)),
         };
         gone.into_iter().flatten()
     }
 
     /// Calls `each` for every train that waits and is not on the wire yet.
     pub fn held(&self, each: &mut dyn FnMut(&Train)) {
-        if let Queue::Held(held) = &self.qdisc {
-            held.each(each);
+        if let Queue::Dequeue(qdisc) = &self.qdisc {
+            qdisc.each(each);
         }
     }
 
@@ -194,7 +195,7 @@ impl Transmit {
     pub fn infos(&self, host: &str) -> [StageInfo; 2] {
         let qdisc = match &self.qdisc {
             Queue::PfifoFast(qdisc) => qdisc.info(host),
-            Queue::Held(held) => held.info(host),
+            Queue::Dequeue(qdisc) => qdisc.info(host),
         };
         [qdisc, self.ring.info(host)]
     }
@@ -203,7 +204,7 @@ impl Transmit {
     pub fn sample(&mut self, now: Time) -> [StageSample; 2] {
         let qdisc = match &mut self.qdisc {
             Queue::PfifoFast(qdisc) => qdisc.sample(now),
-            Queue::Held(held) => held.sample(now),
+            Queue::Dequeue(qdisc) => qdisc.sample(now),
         };
         [qdisc, self.ring.sample(now)]
     }

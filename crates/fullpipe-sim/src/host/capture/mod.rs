@@ -9,7 +9,7 @@ mod headers;
 mod way;
 
 use crate::config::{Config, Direction, Flow};
-use crate::host::transmit::Gone;
+use crate::host::transmit::SkbFate;
 use crate::packet::{Kind, Train};
 use crate::tcp::Ack;
 use crate::trace::{Packet, Point, StageInfo};
@@ -217,7 +217,7 @@ impl Capture {
 
     /// Such an skb has left the qdisc; one that was dropped there was never sent.
     #[cold]
-    pub(crate) fn sent_late(&mut self, gone: &Gone) {
+    pub(crate) fn sent_late(&mut self, gone: &SkbFate) {
         let Some((made, kept)) = self.waiting.remove(&gone.tag.number) else { return };
         if let Some(entered) = &gone.entered {
             let (skb, serial, entry) = (&entered.trains[..], entered.serial, entered.at);

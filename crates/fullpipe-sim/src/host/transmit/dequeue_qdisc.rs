@@ -1,4 +1,4 @@
-//! A host's qdisc that decides late: by what has come until an skb leaves. Unit of decision: the skb.
+//! Qdiscs that choose the next skb at dequeue (AQM, fair queueing). Unit of decision: the skb.
 //!
 //! The skb that enters the ring next is taken from the discipline as soon as the one before it has entered, or
 //! as it comes where none waits, and waits for its room in the ring: so do Linux's shapers
@@ -37,9 +37,9 @@ pub struct Tag {
     pub departs: Time,
 }
 
-/// What became of an skb that had to wait.
+/// Fate of an skb that had to wait.
 #[derive(Clone, Debug)]
-pub struct Gone {
+pub struct SkbFate {
     /// Which one.
     pub tag: Tag,
     /// When its memory is free.
@@ -80,8 +80,8 @@ impl Packet for Skb {
     }
 }
 
-/// See the module's description.
-pub(super) struct Held {
+/// A qdisc that chooses at dequeue, in front of a transmit ring.
+pub(super) struct DequeueQdisc {
     queue: Box<dyn Queue<Skb>>,
     limit: QueueLimit,
     /// Whether senders forget about what waits (`skb_orphan_partial` of netem).
@@ -97,20 +97,20 @@ pub(super) struct Held {
     filling: Filling,
     peaks: Peaks,
     /// What went and the host has not heard of.
-    pub(super) gone: Vec<Gone>,
+    pub(super) gone: Vec<SkbFate>,
 }
 
-impl Held {
+impl DequeueQdisc {
     /// An empty queue; `seed` is the run's, `name` its host's, `samples` are the trace's.
     pub(super) fn new(
         (discipline, limit): (Discipline, QueueLimit),
         seed: u64,
         name: &str,
         samples: Samples,
-    ) -> Held {
+    ) -> DequeueQdisc {
         let [mut came, mut left, mut dropped] = [(); 3].map(|()| DueCounter::default());
         weigh_where_bounded(limit, [&mut came, &mut left, &mut dropped]);
-        Held {
+        DequeueQdisc {
             queue: discipline.build(limit, seed, name),
             limit,
             orphans: matches!(discipline, Discipline::Netem(netem) if netem.delay > Time::ZERO),
@@ -202,7 +202,7 @@ impl Held {
             trains.clear();
         }
         let entered = Some(Entered { at, serial, trains });
-        self.gone.push(Gone { tag, free_at: ring.memory_is_free().max(at), entered });
+        self.gone.push(SkbFate { tag, free_at: ring.memory_is_free().max(at), entered });
         at
     }
 
@@ -220,7 +220,7 @@ impl Held {
         for Waiting { packet, bytes, .. } in self.effects.dropped.drain(..) {
             self.filling.go(bytes.into());
             self.dropped.one(now, packet.bytes());
-            self.gone.push(Gone { tag: packet.tag, free_at: now, entered: None });
+            self.gone.push(SkbFate { tag: packet.tag, free_at: now, entered: None });
         }
         let marked = core::mem::take(&mut self.effects.marked);
         if marked > 0 {
@@ -241,7 +241,7 @@ impl Held {
     }
 
     pub(super) fn sample(&mut self, now: Time) -> StageSample {
-        let Held { came, left, dropped, marked, .. } = self;
+        let DequeueQdisc { came, left, dropped, marked, .. } = self;
         for counter in [came, left, dropped, marked] {
             counter.advance(now);
         }
