@@ -8,7 +8,7 @@
 mod received;
 
 use super::cpu::copy_time;
-use super::ends::Ends;
+use super::flow_table::FlowTable;
 use super::shared::Shared;
 use super::{Host, Process, Step};
 use crate::config::{Config, DatagramKind, Datagrams, RMEM_DEFAULT, Station};
@@ -64,7 +64,7 @@ impl Listening {
 }
 
 /// The programs of this host.
-pub(super) fn sending_ends(own: Station, config: &Config) -> Ends<Sending> {
+pub(super) fn sending_ends(own: Station, config: &Config) -> FlowTable<Sending> {
     let new = |datagrams: &Datagrams| Sending {
         config: datagrams.clone(),
         sent: 0,
@@ -74,14 +74,14 @@ pub(super) fn sending_ends(own: Station, config: &Config) -> Ends<Sending> {
         answered: BTreeSet::new(),
     };
     let is_here = |own_one: &Datagrams| config.hosts_of_datagrams(own_one)[0].name == own.name;
-    Ends::new(config.datagrams.iter().map(|one| is_here(one).then(|| new(one))).collect())
+    FlowTable::new(config.datagrams.iter().map(|one| is_here(one).then(|| new(one))).collect())
 }
 
 /// The sockets of this host.
 pub(super) fn hearing_ends(
     (own, profile): (Station, &SharedProfile),
     config: &Config,
-) -> Ends<Listening> {
+) -> FlowTable<Listening> {
     let new = |datagrams: &Datagrams| {
         let DatagramKind::Udp { rcvbuf, .. } = datagrams.kind else { return None };
         let granted = |bytes: u64| 2 * bytes.min(own.host.sysctl.rmem_max);
@@ -98,7 +98,7 @@ pub(super) fn hearing_ends(
     };
     let is_here = |one: &Datagrams| config.hosts_of_datagrams(one)[1].name == own.name;
     let ends = config.datagrams.iter().map(|one| is_here(one).then(|| new(one)).flatten());
-    Ends::new(ends.collect())
+    FlowTable::new(ends.collect())
 }
 
 impl Host {

@@ -13,9 +13,9 @@ pub(crate) mod capture;
 mod clock;
 mod cpu;
 mod datagrams;
-mod ends;
+mod flow_table;
 mod in_host;
-mod level;
+mod peak;
 mod polling;
 mod port;
 pub mod receive;
@@ -42,8 +42,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use cpu::Cpu;
 use datagrams::{Listening, Sending};
-use ends::Ends;
-use level::Level;
+use flow_table::FlowTable;
+use peak::Peak;
 use port::Out;
 use receive::Receive;
 use receive::gro::Gro;
@@ -72,18 +72,18 @@ pub(crate) struct Host {
     timers: HostTimers,
     softirq: Softirq,
     pub(crate) cpu: Cpu,
-    pub(crate) sends: Ends<SendingFlow>,
-    pub(crate) receives: Ends<ReceivingFlow>,
+    pub(crate) sends: FlowTable<SendingFlow>,
+    pub(crate) receives: FlowTable<ReceivingFlow>,
     /// Of datagrams, by their place in the configuration: programs that send them, and sockets that receive them.
-    pub(crate) sends_datagrams: Ends<Sending>,
-    pub(crate) hears_datagrams: Ends<Listening>,
+    pub(crate) sends_datagrams: FlowTable<Sending>,
+    pub(crate) hears_datagrams: FlowTable<Listening>,
     /// What these sockets hold.
     pub(crate) udp_sockets: UdpSockets,
     pub(crate) rpc: HostRpc,
     /// Bytes written and not acknowledged.
-    pub(crate) send_buffer: Level,
+    pub(crate) send_buffer: Peak,
     /// Segments that wait for their readers.
-    pub(crate) receive_buffer: Level,
+    pub(crate) receive_buffer: Peak,
     /// What finished flows left for the next ones to the same host, by its place.
     metrics: Vec<Metrics>,
     /// The place of the host at the other end of each flow.
@@ -180,8 +180,8 @@ impl Host {
             udp_sockets: UdpSockets::new(hears_datagrams.iter().map(Listening::rcvbuf)),
             hears_datagrams,
             rpc: HostRpc::new(own, config),
-            send_buffer: Level::default(),
-            receive_buffer: Level::default(),
+            send_buffer: Peak::default(),
+            receive_buffer: Peak::default(),
             metrics: hosts.iter().map(|_| Metrics::default()).collect(),
             peers: config.flows.iter().map(|flow| peer(name, flow, config)).collect(),
             step: None,

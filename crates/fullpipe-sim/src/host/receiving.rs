@@ -6,7 +6,7 @@
 mod beyond_hole;
 
 use super::cpu::copy_time;
-use super::ends::Ends;
+use super::flow_table::FlowTable;
 use super::port::Port;
 use super::shared::Shared;
 use super::timers::Timer;
@@ -67,12 +67,12 @@ pub(super) fn receiving_ends(
     (own, profile): (Station, &SharedProfile),
     config: &Config,
     mss: u32,
-) -> Ends<ReceivingFlow> {
+) -> FlowTable<ReceivingFlow> {
     let flows = config.flows.iter().map(|flow| {
         let receives = config.hosts_of(flow)[1].name == own.name;
         receives.then(|| ReceivingFlow::new(flow, (own.host, profile), mss))
     });
-    Ends::new(flows.collect())
+    FlowTable::new(flows.collect())
 }
 
 impl ReceivingFlow {

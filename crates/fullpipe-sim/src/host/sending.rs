@@ -9,7 +9,7 @@ mod turn;
 mod writing;
 
 use super::clock::LimitClock;
-use super::ends::Ends;
+use super::flow_table::FlowTable;
 use super::in_host::InHost;
 use super::port::Port;
 use super::shared::Shared;
@@ -90,7 +90,7 @@ pub(super) fn sending_ends(
     (own, profile): (Station, &SharedProfile),
     config: &Config,
     mss: u32,
-) -> Result<Ends<SendingFlow>, String> {
+) -> Result<FlowTable<SendingFlow>, String> {
     let halves = config.halves();
     let flows = config.flows.iter().zip(halves).enumerate().map(|(at, (flow, half))| {
         let carries_messages = config.rpc_connection_of(at).is_some();
@@ -107,7 +107,7 @@ pub(super) fn sending_ends(
         };
         (config.hosts_of(flow)[0].name == own.name).then(new).transpose()
     });
-    Ok(Ends::new(flows.collect::<Result<_, _>>()?))
+    Ok(FlowTable::new(flows.collect::<Result<_, _>>()?))
 }
 
 impl Host {

@@ -1,13 +1,13 @@
-//! What a place holds, and the most it held since the last sample.
+//! Content of a place, and its peak since the last sample.
 
-/// See the module's description.
+/// The content of a place with its peak.
 #[derive(Debug, Default)]
-pub(crate) struct Level {
+pub(crate) struct Peak {
     holds: u64,
     peak: u64,
 }
 
-impl Level {
+impl Peak {
     /// A part of the content changed from `before` to `after`.
     pub(crate) fn change(&mut self, before: u64, after: u64) {
         self.holds = self.holds + after - before;

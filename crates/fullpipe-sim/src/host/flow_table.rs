@@ -3,13 +3,13 @@
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
 
-/// See the module's description.
-pub(crate) struct Ends<T>(Vec<Option<T>>);
+/// The ends of flows at one host; `None` where a flow's end is elsewhere.
+pub(crate) struct FlowTable<T>(Vec<Option<T>>);
 
-impl<T> Ends<T> {
+impl<T> FlowTable<T> {
     /// For each flow its end, if it is here.
-    pub(super) fn new(ends: Vec<Option<T>>) -> Ends<T> {
-        Ends(ends)
+    pub(super) fn new(ends: Vec<Option<T>>) -> FlowTable<T> {
+        FlowTable(ends)
     }
 
     /// The flow's end, if it is here.
@@ -22,7 +22,7 @@ impl<T> Ends<T> {
         self.0.get_mut(flow)?.as_mut()
     }
 
-    /// Takes the flow's end away, if it is here, until [`Ends::put_back`].
+    /// Takes the flow's end away, if it is here, until [`FlowTable::put_back`].
     pub(super) fn take(&mut self, flow: usize) -> Option<T> {
         self.0[flow].take()
     }
@@ -44,7 +44,7 @@ impl<T> Ends<T> {
 }
 
 /// Only of flows whose end is here.
-impl<T> Index<usize> for Ends<T> {
+impl<T> Index<usize> for FlowTable<T> {
     type Output = T;
 
     fn index(&self, flow: usize) -> &T {
@@ -52,7 +52,7 @@ impl<T> Index<usize> for Ends<T> {
     }
 }
 
-impl<T> IndexMut<usize> for Ends<T> {
+impl<T> IndexMut<usize> for FlowTable<T> {
     fn index_mut(&mut self, flow: usize) -> &mut T {
         self.0[flow].as_mut().expect("the flow has this end here")
     }
