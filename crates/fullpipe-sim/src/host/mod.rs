@@ -14,7 +14,6 @@ mod clock;
 mod cpu;
 mod datagrams;
 mod flow_table;
-mod in_host;
 mod peak;
 mod polling;
 mod port;
@@ -27,6 +26,7 @@ mod softirq;
 pub(crate) mod stage;
 mod timers;
 pub mod transmit;
+mod tsq;
 mod udp_socket;
 pub(crate) mod work;
 
@@ -325,7 +325,7 @@ impl Host {
         for SkbFate { tag, free_at, .. } in gone {
             let flow = usize::from(tag.flow);
             if let Some(state) = self.sends.get_mut(flow) {
-                state.in_host.settle(free_at, tag.memory, 0);
+                state.tsq.settle(free_at, tag.memory, 0);
                 self.await_leaving(flow);
             }
         }

@@ -2,9 +2,9 @@
 
 use super::acks::Acks;
 use super::capture::{Capture, Fate, Sent, What};
-use super::in_host::InHost;
 use super::shared::Shared;
 use super::transmit::{SkbFate, Tag, Transmit};
+use super::tsq::Tsq;
 use crate::config;
 use crate::packet::{DATAGRAM_HEADERS, Ecn, Kind, Train};
 use crate::qdisc::Verdict;
@@ -74,7 +74,7 @@ impl Out {
             opening: shared.opening,
             push: self.push,
             out_segs: &mut self.out_segs,
-            in_host: None,
+            tsq: None,
             retransmitted: Vec::new(),
             congested: false,
             of_others: Vec::new(),
@@ -108,7 +108,7 @@ pub(crate) struct Port<'a> {
     push: bool,
     out_segs: &'a mut u64,
     /// What of the flow is in the host, where that matters, and the memory of an skb besides its data.
-    pub(super) in_host: Option<(&'a mut InHost, u64)>,
+    pub(super) tsq: Option<(&'a mut Tsq, u64)>,
     /// Segments sent again, for the trace.
     pub(crate) retransmitted: Vec<u64>,
     /// Whether the qdisc's last word was of congestion.
@@ -241,14 +241,14 @@ impl Port<'_> {
         self.cpu += Time(self.capture_cost.0 * seen);
     }
 
-    /// What leaves the host from now on counts until [`InHost::end_softirq`]; where this softirq `goes_on`, what has left
+    /// What leaves the host from now on counts until [`Tsq::end_softirq`]; where this softirq `goes_on`, what has left
     /// during it does, too.
     pub(super) fn begin_softirq(&mut self, goes_on: bool) {
         if !goes_on {
             self.in_host();
         }
-        if let Some((in_host, _)) = &mut self.in_host {
-            in_host.begin_softirq();
+        if let Some((tsq, _)) = &mut self.tsq {
+            tsq.begin_softirq();
         }
     }
 
@@ -258,11 +258,11 @@ impl Port<'_> {
             if let Some(capture) = &mut self.capture {
                 capture.sent_late(&gone);
             }
-            match &mut self.in_host {
-                Some((in_host, overhead)) if gone.tag.flow == self.flow => {
+            match &mut self.tsq {
+                Some((tsq, overhead)) if gone.tag.flow == self.flow => {
                     let cut = gone.free_at <= self.cpu;
                     let heads = heads(gone.tag.memory, *overhead, self.mss, cut);
-                    in_host.settle(gone.free_at, gone.tag.memory, heads);
+                    tsq.settle(gone.free_at, gone.tag.memory, heads);
                 }
                 _ => self.of_others.push(gone),
             }
@@ -271,7 +271,7 @@ impl Port<'_> {
 
     /// What the memory of an skb of so many bytes counts.
     fn memory(&self, len: u32) -> u64 {
-        let overhead = self.in_host.as_ref().map(|(_, overhead)| *overhead);
+        let overhead = self.tsq.as_ref().map(|(_, overhead)| *overhead);
         let counts = overhead.filter(|_| !self.transmit.orphans());
         counts.map_or(0, |overhead| u64::from(len) + overhead)
     }
@@ -312,8 +312,8 @@ impl Output for Port<'_> {
         let (push, fin) = (self.push && skb.push, skb.fin);
         let memory = self.memory(skb.len);
         let known = !self.transmit.holds();
-        if let Some((in_host, _)) = self.in_host.as_mut().filter(|_| !known) {
-            in_host.wait(memory);
+        if let Some((tsq, _)) = self.tsq.as_mut().filter(|_| !known) {
+            tsq.wait(memory);
         }
         let taken = match (full, rest) {
             (0, _) => self.push(&[Train { push, fin, ..tail() }], made, What::Plain, memory),
@@ -321,12 +321,12 @@ impl Output for Port<'_> {
             _ => self.push(&[whole(), Train { push, fin, ..tail() }], made, What::Plain, memory),
         };
         let leaves = self.transmit.last_leaves(self.cpu);
-        match &mut self.in_host {
-            Some((in_host, overhead)) if known && taken => {
+        match &mut self.tsq {
+            Some((tsq, overhead)) if known && taken => {
                 let cut = leaves <= self.cpu;
-                in_host.enter(leaves, memory + heads(memory, *overhead, skb.segment, cut));
+                tsq.enter(leaves, memory + heads(memory, *overhead, skb.segment, cut));
             }
-            Some((in_host, _)) if !known && !taken => in_host.refuse(memory),
+            Some((tsq, _)) if !known && !taken => tsq.refuse(memory),
             _ => {}
         }
         taken
@@ -343,7 +343,7 @@ impl Output for Port<'_> {
             self.transmit.wake(now, self.wire);
             self.note_gone();
         }
-        self.in_host.as_mut().map_or(0, |(in_host, _)| in_host.at(now))
+        self.tsq.as_mut().map_or(0, |(tsq, _)| tsq.at(now))
     }
 
     fn now(&self) -> Time {

@@ -10,10 +10,10 @@ mod writing;
 
 use super::clock::LimitClock;
 use super::flow_table::FlowTable;
-use super::in_host::InHost;
 use super::port::Port;
 use super::shared::Shared;
 use super::timers::Timer;
+use super::tsq::Tsq;
 use super::{Host, Process};
 use crate::cc::Congestion;
 use crate::config::{self, App, Config, Flow, Station};
@@ -56,7 +56,7 @@ pub(crate) struct SendingFlow {
     put_off: Option<(Expiry, Option<Expiry>)>,
     locked_timers: LockedTimers,
     /// What of it is in the host, and the memory of an skb besides its data where that limits it.
-    pub(super) in_host: InHost,
+    pub(super) tsq: Tsq,
     /// When packets came that were heard last, if no timer of this flow has acted since.
     heard: Option<Time>,
     overhead: Option<u64>,
@@ -120,18 +120,18 @@ impl Host {
         now: Time,
         work: impl FnOnce(&mut SendingFlow, &mut Port),
     ) -> Time {
-        let mut in_host = core::mem::take(&mut self.sends[flow].in_host);
+        let mut tsq = core::mem::take(&mut self.sends[flow].tsq);
         let half = shared.halves[flow];
         let mut other = half.and_then(|half| Some((self.receives.take(half)?, half)));
         let state = &mut self.sends[flow];
         let mut port = self.out.port(flow, cpu, shared);
         port.other_half = other.as_mut().map(|(end, half)| (&mut end.tcp, *half));
-        port.in_host = state.overhead.map(|overhead| (&mut in_host, overhead));
+        port.tsq = state.overhead.map(|overhead| (&mut tsq, overhead));
         port.retransmitted = core::mem::take(&mut self.resent);
         work(state, &mut port);
         let (cpu, of_others) = (port.cpu, port.of_others);
         self.resent = port.retransmitted;
-        state.in_host = in_host;
+        state.tsq = tsq;
         if let Some((mut end, half)) = other {
             end.tcp.acks.rtt.clone_from(state.tcp.rtt());
             self.receives.put_back(half, end);
@@ -171,7 +171,7 @@ impl Host {
             port.begin_softirq(goes_on);
             work(state, port);
         });
-        self.sends[flow].in_host.end_softirq();
+        self.sends[flow].tsq.end_softirq();
         cpu
     }
 
@@ -195,14 +195,14 @@ impl Host {
     /// True if TCP waits for room in the host and an skb of the flow has left it.
     fn may_go_on(&self, flow: usize, now: Time) -> bool {
         let state = &self.sends[flow];
-        state.tcp.waits_for_host() && state.in_host.next().is_some_and(|leaves| leaves <= now)
+        state.tcp.waits_for_host() && state.tsq.next().is_some_and(|leaves| leaves <= now)
     }
 
     /// TCP that waits for room in the host goes on when the next skb leaves it.
     pub(super) fn await_leaving(&mut self, flow: usize) {
         let state = &self.sends[flow];
         if state.tcp.waits_for_host() && !state.wakes_when_released {
-            self.timers.set(flow, Timer::Leaves, state.in_host.next());
+            self.timers.set(flow, Timer::Leaves, state.tsq.next());
         }
     }
 
@@ -456,7 +456,7 @@ impl SendingFlow {
             releasing: false,
             put_off: None,
             locked_timers: profile.locked_timers,
-            in_host: InHost::default(),
+            tsq: Tsq::default(),
             heard: None,
             wakes_when_released: false,
             overhead: profile.small_queues.then_some(profile.skb_overhead),

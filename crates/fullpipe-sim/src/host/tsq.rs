@@ -1,11 +1,11 @@
-//! What of a flow is in its host's queue and ring (sk_wmem_alloc), for TCP small queues.
+//! Memory of a flow in its host's queue and ring (sk_wmem_alloc), for TCP small queues (TSQ).
 
 use crate::units::Time;
 use alloc::collections::VecDeque;
 
 /// Skbs that have not left yet: their memory, and when they will have left, as far as it is known.
 #[derive(Debug, Default)]
-pub(crate) struct InHost {
+pub(crate) struct Tsq {
     /// The first to leave, and those behind it. Of many flows most have one in the host: it lies at hand.
     first: Option<(Time, u64)>,
     others: VecDeque<(Time, u64)>,
@@ -14,7 +14,7 @@ pub(crate) struct InHost {
     kept: bool,
 }
 
-impl InHost {
+impl Tsq {
     /// An skb that leaves at `leaves`, with `bytes` of memory. One that need not wait for the card has been cut for it, and
     /// counts with a head for each segment until the softirq ends (Linux 6.12 `tcp_gso_segment`).
     pub(crate) fn enter(&mut self, leaves: Time, bytes: u64) {
