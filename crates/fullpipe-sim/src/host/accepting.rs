@@ -57,6 +57,6 @@ impl Host {
         let again = self.timers.expiry(now, wait);
         self.timers.set_wheel(flow, Timer::Answer, Some(again));
         self.out.count_opening(false);
-        self.answer(flow, cpu, shared, |port| port.send_syn_ack(window, stamps, agreed));
+        self.answer(flow, cpu, shared, |output| output.send_syn_ack(window, stamps, agreed));
     }
 }

@@ -135,7 +135,8 @@ impl Host {
             DatagramKind::Echo { .. } => Kind::Echo,
         };
         let flow = self.peers.len() + at;
-        let send = |port: &mut super::port::Port| port.send_datagram(kind, number, size);
+        let send =
+            |output: &mut super::output::HostOutput| output.send_datagram(kind, number, size);
         let (cpu, taken) = self.answer(flow, now, shared, send);
         self.sends_datagrams[at].refused += u64::from(!taken);
         self.cpu.urgent(now, cpu);
@@ -158,8 +159,9 @@ impl Host {
         match kind {
             Kind::Echo => {
                 let flow = packet.flow.into();
-                let reply =
-                    |port: &mut super::port::Port| port.send_datagram(Kind::EchoReply, number, len);
+                let reply = |output: &mut super::output::HostOutput| {
+                    output.send_datagram(Kind::EchoReply, number, len)
+                };
                 return self.answer(flow, cpu, shared, reply).0;
             }
             Kind::EchoReply => {

@@ -7,7 +7,7 @@ mod beyond_hole;
 
 use super::cpu::copy_time;
 use super::flow_table::FlowTable;
-use super::port::Port;
+use super::output::HostOutput;
 use super::shared::Shared;
 use super::timers::Timer;
 use super::{Host, Process, Step};
@@ -124,18 +124,18 @@ impl Host {
         flow: usize,
         cpu: Time,
         shared: &mut Shared,
-        send: impl FnOnce(&mut Port) -> bool,
+        send: impl FnOnce(&mut HostOutput) -> bool,
     ) -> (Time, bool) {
-        let mut port = self.out.port(flow, cpu, shared);
-        let taken = send(&mut port);
-        let (cpu, of_others) = (port.cpu, port.of_others);
+        let mut output = self.out.output(flow, cpu, shared);
+        let taken = send(&mut output);
+        let (cpu, of_others) = (output.cpu, output.of_others);
         self.follow_qdisc(of_others);
         (cpu, taken)
     }
 
     pub(super) fn send_ack(&mut self, flow: usize, cpu: Time, ack: &Ack, shared: &mut Shared) {
         let number = shared.acks.push(flow, ack);
-        let (after, _) = self.answer(flow, cpu, shared, |port| port.send_ack(number, ack));
+        let (after, _) = self.answer(flow, cpu, shared, |output| output.send_ack(number, ack));
         self.owed += after - cpu;
     }
 

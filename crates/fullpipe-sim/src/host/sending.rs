@@ -10,7 +10,7 @@ mod writing;
 
 use super::clock::LimitClock;
 use super::flow_table::FlowTable;
-use super::port::Port;
+use super::output::HostOutput;
 use super::shared::Shared;
 use super::timers::Timer;
 use super::tsq::Tsq;
@@ -112,25 +112,25 @@ pub(super) fn sending_ends(
 
 impl Host {
     /// Runs `work` for a flow with the CPU at `cpu`; returns the CPU's time after it.
-    fn with_port(
+    fn with_output(
         &mut self,
         flow: usize,
         cpu: Time,
         shared: &mut Shared,
         now: Time,
-        work: impl FnOnce(&mut SendingFlow, &mut Port),
+        work: impl FnOnce(&mut SendingFlow, &mut HostOutput),
     ) -> Time {
         let mut tsq = core::mem::take(&mut self.sends[flow].tsq);
         let half = shared.halves[flow];
         let mut other = half.and_then(|half| Some((self.receives.take(half)?, half)));
         let state = &mut self.sends[flow];
-        let mut port = self.out.port(flow, cpu, shared);
-        port.other_half = other.as_mut().map(|(end, half)| (&mut end.tcp, *half));
-        port.tsq = state.overhead.map(|overhead| (&mut tsq, overhead));
-        port.retransmitted = core::mem::take(&mut self.resent);
-        work(state, &mut port);
-        let (cpu, of_others) = (port.cpu, port.of_others);
-        self.resent = port.retransmitted;
+        let mut output = self.out.output(flow, cpu, shared);
+        output.other_half = other.as_mut().map(|(end, half)| (&mut end.tcp, *half));
+        output.tsq = state.overhead.map(|overhead| (&mut tsq, overhead));
+        output.retransmitted = core::mem::take(&mut self.resent);
+        work(state, &mut output);
+        let (cpu, of_others) = (output.cpu, output.of_others);
+        self.resent = output.retransmitted;
         state.tsq = tsq;
         if let Some((mut end, half)) = other {
             end.tcp.acks.rtt.clone_from(state.tcp.rtt());
@@ -150,7 +150,7 @@ impl Host {
         cpu: Time,
         shared: &mut Shared,
         now: Time,
-        work: impl FnOnce(&mut SendingFlow, &mut Port),
+        work: impl FnOnce(&mut SendingFlow, &mut HostOutput),
     ) -> Time {
         self.sends[flow].heard = None;
         self.hearing(flow, cpu, shared, now, work)
@@ -164,12 +164,12 @@ impl Host {
         cpu: Time,
         shared: &mut Shared,
         now: Time,
-        work: impl FnOnce(&mut SendingFlow, &mut Port),
+        work: impl FnOnce(&mut SendingFlow, &mut HostOutput),
     ) -> Time {
         let goes_on = self.sends[flow].heard.replace(now) == Some(now);
-        let cpu = self.with_port(flow, cpu, shared, now, |state, port| {
-            port.begin_softirq(goes_on);
-            work(state, port);
+        let cpu = self.with_output(flow, cpu, shared, now, |state, output| {
+            output.begin_softirq(goes_on);
+            work(state, output);
         });
         self.sends[flow].tsq.end_softirq();
         cpu
@@ -230,7 +230,8 @@ impl Host {
             if self.sends[flow].locked {
                 self.sends[flow].backlog.push_back((*ack, packet.serial));
             } else {
-                let work = |f: &mut SendingFlow, p: &mut Port| f.on_ack(ack, packet.serial, p);
+                let work =
+                    |f: &mut SendingFlow, p: &mut HostOutput| f.on_ack(ack, packet.serial, p);
                 cpu = self.hearing(flow, cpu, shared, now, work);
             }
         }
@@ -249,8 +250,9 @@ impl Host {
         let state = &mut self.sends[flow];
         if state.tcp.is_established() {
             // syn_challenge in tcp_validate_incoming.
-            return self
-                .with_port(flow, cpu, shared, now, |state, port| state.tcp.answer_empty(port));
+            return self.with_output(flow, cpu, shared, now, |state, output| {
+                state.tcp.answer_empty(output)
+            });
         }
         let Some(sent) = state.syn_sent else { return cpu };
         let measured = (state.syn_repeats == 0).then_some(sent);
@@ -272,8 +274,8 @@ impl Host {
         shared.event(now, flow as u16, EventKind::Established, (now - sent).0);
         self.connected(flow, now, shared);
         // The third packet of the handshake: an ACK of nothing, carried as an empty segment.
-        self.with_port(flow, cpu, shared, now, |state, port| {
-            port.send_empty(state.tcp.empty());
+        self.with_output(flow, cpu, shared, now, |state, output| {
+            output.send_empty(state.tcp.empty());
         })
     }
 
@@ -303,7 +305,7 @@ impl Host {
         (cpu, now): (Time, Time),
         shared: &mut Shared,
     ) -> Time {
-        self.hearing(flow, cpu, shared, now, |f, port| f.tcp.hear(ack, true, port))
+        self.hearing(flow, cpu, shared, now, |f, output| f.tcp.hear(ack, true, output))
     }
 
     /// That segment is taken.
@@ -313,7 +315,7 @@ impl Host {
         (cpu, now): (Time, Time),
         shared: &mut Shared,
     ) -> Time {
-        self.hearing(flow, cpu, shared, now, |f, port| f.tcp.go_on_after_ack(port))
+        self.hearing(flow, cpu, shared, now, |f, output| f.tcp.go_on_after_ack(output))
     }
 
     /// Books the limit, follows TCP's timer, wakes the writer, tells of a change of state.
@@ -370,7 +372,8 @@ impl Host {
             }
             Timer::Pacing => {
                 self.sends[flow].wakes_when_released |= locked;
-                let work = |f: &mut SendingFlow, p: &mut Port| f.tcp.on_pacing_timer(locked, p);
+                let work =
+                    |f: &mut SendingFlow, p: &mut HostOutput| f.tcp.on_pacing_timer(locked, p);
                 cpu = self.in_softirq(flow, cpu, shared, now, work);
             }
             _ => {
@@ -388,7 +391,7 @@ impl Host {
     /// TCP's timer acts.
     fn run_timer(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         let before = self.sends[flow].tcp.counters.timeouts;
-        let cpu = self.in_softirq(flow, cpu, shared, now, |f, port| f.tcp.on_timer(port));
+        let cpu = self.in_softirq(flow, cpu, shared, now, |f, output| f.tcp.on_timer(output));
         let timeouts = self.sends[flow].tcp.counters.timeouts;
         if timeouts > before {
             shared.event(now, flow as u16, EventKind::Timeout, timeouts);
@@ -408,8 +411,8 @@ impl Host {
         self.timers.set_wheel(flow, Timer::Connect, Some(again));
         let asks = ecn::asks(&self.host, state.syn_repeats);
         self.out.count_opening(state.syn_repeats > 0);
-        self.with_port(flow, cpu, shared, now, |state, port| {
-            port.send_syn(state.tcp.tsval(cpu), asks);
+        self.with_output(flow, cpu, shared, now, |state, output| {
+            output.send_syn(state.tcp.tsval(cpu), asks);
         })
     }
 }
@@ -486,9 +489,9 @@ impl SendingFlow {
         self.no_space.1 += self.no_space.0.take().map_or(0, |since| (now - since).0);
     }
 
-    fn on_ack(&mut self, ack: &Ack, serial: u64, port: &mut Port) {
-        port.hear_and_settle(serial);
-        self.tcp.on_ack(ack, port);
+    fn on_ack(&mut self, ack: &Ack, serial: u64, output: &mut HostOutput) {
+        output.hear_and_settle(serial);
+        self.tcp.on_ack(ack, output);
     }
 
     /// When TCP's timer is to act, as far as is known.

@@ -38,10 +38,10 @@ impl Host {
     }
 
     fn finish_copy(&mut self, step: Copying, cpu: Time, now: Time, shared: &mut Shared) -> Time {
-        let cpu = self.with_port(step.flow, cpu, shared, now, |flow, port| {
+        let cpu = self.with_output(step.flow, cpu, shared, now, |flow, output| {
             flow.written += u64::from(step.bytes);
             flow.write_left -= step.bytes;
-            flow.tcp.copied(step.bytes, flow.goal, flow.write_left > 0, port);
+            flow.tcp.copied(step.bytes, flow.goal, flow.write_left > 0, output);
         });
         self.note_buffer(step.flow);
         cpu
@@ -71,7 +71,8 @@ impl Host {
             }
         }
         if core::mem::take(&mut self.sends[flow].interrupted) {
-            cpu = self.with_port(flow, cpu, shared, now, |f, port| f.tcp.interrupt_write(port));
+            cpu =
+                self.with_output(flow, cpu, shared, now, |f, output| f.tcp.interrupt_write(output));
         }
         loop {
             if self.sends[flow].write_left == 0 && self.sends[flow].locked {
@@ -115,7 +116,7 @@ impl Host {
         if carries_messages {
             self.sends[flow].tcp.cork(self.rpc.has_message(flow));
         }
-        let cpu = self.with_port(flow, cpu, shared, now, |f, port| f.tcp.end_write(port));
+        let cpu = self.with_output(flow, cpu, shared, now, |f, output| f.tcp.end_write(output));
         let cpu = self.release(flow, cpu, now, shared);
         if carries_messages {
             self.end_message(flow, now, shared);
@@ -132,7 +133,8 @@ impl Host {
         now: Time,
         shared: &mut Shared,
     ) -> (Option<u32>, Time) {
-        let cpu = self.with_port(flow, cpu, shared, now, |f, port| f.tcp.push_before_sleep(port));
+        let cpu =
+            self.with_output(flow, cpu, shared, now, |f, output| f.tcp.push_before_sleep(output));
         let state = &mut self.sends[flow];
         state.tcp.does_not_rest();
         (state.tcp.next_copy(state.goal, state.write_left), cpu)
@@ -143,10 +145,10 @@ impl Host {
     fn release(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         let walks_cost = self.host.cpu.walk > Time::ZERO;
         let mut walked = false;
-        let cpu = self.with_port(flow, cpu, shared, now, |f, port| {
+        let cpu = self.with_output(flow, cpu, shared, now, |f, output| {
             let before = f.tcp.counters.walked;
             while !walked && let Some((ack, serial)) = f.backlog.pop_front() {
-                f.on_ack(&ack, serial, port);
+                f.on_ack(&ack, serial, output);
                 walked = walks_cost && f.tcp.counters.walked != before;
             }
         });
@@ -184,7 +186,8 @@ impl Host {
     fn sleep(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         self.sends[flow].tcp.writer = Writer::NoSpace;
         self.sends[flow].no_space.0 = Some(now);
-        let cpu = self.with_port(flow, cpu, shared, now, |f, port| f.tcp.push_before_sleep(port));
+        let cpu =
+            self.with_output(flow, cpu, shared, now, |f, output| f.tcp.push_before_sleep(output));
         let state = &mut self.sends[flow];
         let rest = state.tcp.rest(self.host.hz, &mut state.rests);
         let rested = rest.map(|jiffies| self.timers.after(now, jiffies));
@@ -200,7 +203,7 @@ impl Host {
         if self.sends[flow].tcp.writer != Writer::Done || stays {
             return cpu;
         }
-        self.with_port(flow, cpu, shared, now, |f, port| f.tcp.close(port))
+        self.with_output(flow, cpu, shared, now, |f, output| f.tcp.close(output))
     }
 
     /// Starts the next write(); false when there is none now.

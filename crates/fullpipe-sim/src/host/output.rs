@@ -1,4 +1,4 @@
-//! Where TCP's packets meet the host: CPU time is spent, an skb becomes trains, the qdisc decides.
+//! Output of a host: each skb of TCP takes CPU time, becomes trains and enters the qdisc.
 
 use super::acks::Acks;
 use super::capture::{Capture, Fate, Sent, What};
@@ -51,13 +51,13 @@ impl Out {
     }
 
     /// A flow's way into it, with the CPU at `cpu`.
-    pub(super) fn port<'a>(
+    pub(super) fn output<'a>(
         &'a mut self,
         flow: usize,
         cpu: Time,
         shared: &'a mut Shared,
-    ) -> Port<'a> {
-        Port {
+    ) -> HostOutput<'a> {
+        HostOutput {
             transmit: &mut self.transmit,
             wire: &mut self.wire,
             cpu,
@@ -84,7 +84,7 @@ impl Out {
 }
 
 /// A flow's way into the host's qdisc while the host works for it.
-pub(crate) struct Port<'a> {
+pub(crate) struct HostOutput<'a> {
     transmit: &'a mut Transmit,
     wire: &'a mut Vec<Train>,
     /// The CPU's present time.
@@ -119,7 +119,7 @@ pub(crate) struct Port<'a> {
     pub(super) capture: Option<&'a mut Capture>,
 }
 
-impl Port<'_> {
+impl HostOutput<'_> {
     fn train(&self, number: u64, len: u32, count: u32) -> Train {
         Train {
             flow: self.flow,
@@ -284,7 +284,7 @@ fn heads(memory: u64, overhead: u64, mss: u32, cut: bool) -> u64 {
     if cut { overhead * data.div_ceil(u64::from(mss)).saturating_sub(1) } else { 0 }
 }
 
-impl Output for Port<'_> {
+impl Output for HostOutput<'_> {
     fn transmit(&mut self, skb: Transmission) -> bool {
         let (full, rest) = (skb.len / skb.segment, skb.len % skb.segment);
         let segments = (full + u32::from(rest > 0)).max(1);
