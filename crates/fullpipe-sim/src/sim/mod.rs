@@ -4,9 +4,9 @@
 //! path works on whole trains as they are sent. Everything at one host happens one after another on
 //! its CPU. Events at equal times are handled in the order of [`Work`](crate::host::work::Work), then of the hosts ([`Config::hosts`]).
 //!
-//! A host works on alone as long as nothing can reach it that is not on its way yet ([`stretch`]): what
+//! A host works on alone as long as nothing can reach it that is not on its way yet ([`lookahead`]): what
 //! the others do next comes later by the path's delay. So the path gets longer trains. Where several hosts
-//! send into one way, what one has sent waits at its [`entrance`] for what the others send before.
+//! send into one way, what one has sent waits in its [`merge_queue`] for what the others send before.
 //!
 //! What that means, exactly (`tests/all/reference` does it packet by packet):
 //! - Packets that several hosts send into a way at one time enter it after all that the hosts do then, in the order of
@@ -30,12 +30,12 @@
 //!   congestion state.
 
 mod datagram_counters;
-mod entrance;
 mod host_counters;
+mod lookahead;
+mod merge_queue;
 mod rpc_counters;
 mod rpc_limits;
 mod sampler;
-mod stretch;
 
 use crate::config::{Config, Datagrams, Direction, Flow, Station};
 use crate::host::Host;
@@ -51,7 +51,7 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::ops::Range;
-use entrance::Entrance;
+use merge_queue::MergeQueue;
 
 /// So many trains come out of the path before they are taken to the host: few enough to stay in the nearest cache.
 const DELIVERED_AT_ONCE: usize = 64;
@@ -75,7 +75,7 @@ struct Way {
     /// Their places.
     hosts: Range<usize>,
     /// Where there are several.
-    entrance: Option<Entrance>,
+    merge_queue: Option<MergeQueue>,
     /// Of each flow the place of the host at its end.
     to: Vec<usize>,
 }
@@ -191,7 +191,7 @@ impl Way {
         Way {
             chain: Chain::new(elements, config.seed, config.samples()),
             hosts: first..first + several,
-            entrance: (several > 1).then(|| Entrance::new(several)),
+            merge_queue: (several > 1).then(|| MergeQueue::new(several)),
             to: ends.chain(config.datagrams.iter().map(of_datagrams)).collect(),
         }
     }
@@ -246,7 +246,7 @@ impl Run {
         }
         // When all that was sent is at hand, it is known what else can come.
         for way in 0..self.ways.len() {
-            if self.ways[way].entrance.is_some() {
+            if self.ways[way].merge_queue.is_some() {
                 self.let_in(way, self.all_sent(way));
                 self.deliver(way);
             }
@@ -254,16 +254,16 @@ impl Run {
         self.forget_acks();
     }
 
-    /// Takes what a host put on the wire to the way, or to its entrance.
+    /// Takes what a host put on the wire to the way, or to its merge queue.
     fn send(&mut self, way: usize, host: usize) {
         let mut sent = core::mem::take(&mut self.hosts[host].out.wire);
         self.trains += sent.len() as u64;
         for train in sent.drain(..) {
             self.shared.pass(Place::Out, &train);
-            let Way { chain, hosts, entrance, .. } = &mut self.ways[way];
-            match entrance {
+            let Way { chain, hosts, merge_queue, .. } = &mut self.ways[way];
+            match merge_queue {
                 None => chain.push(&train, &mut self.scratch),
-                Some(entrance) => entrance.put(host - hosts.start, train),
+                Some(merge_queue) => merge_queue.put(host - hosts.start, train),
             }
             if self.scratch.len() >= DELIVERED_AT_ONCE {
                 self.deliver(way);
@@ -272,11 +272,12 @@ impl Run {
         self.hosts[host].out.wire = sent;
     }
 
-    /// Takes what waits at an entrance and comes before `end` into the way.
+    /// Takes what waits in a merge queue and comes before `end` into the way.
     fn let_in(&mut self, way: usize, end: Time) {
         loop {
-            let Way { chain, entrance, .. } = &mut self.ways[way];
-            let Some(train) = entrance.as_mut().and_then(|entrance| entrance.take(end)) else {
+            let Way { chain, merge_queue, .. } = &mut self.ways[way];
+            let Some(train) = merge_queue.as_mut().and_then(|merge_queue| merge_queue.take(end))
+            else {
                 return;
             };
             chain.push(&train, &mut self.scratch);
@@ -320,7 +321,7 @@ impl Run {
         }
         for way in &self.ways {
             way.chain.held(&mut look);
-            way.entrance.iter().for_each(|entrance| entrance.held(&mut look));
+            way.merge_queue.iter().for_each(|merge_queue| merge_queue.held(&mut look));
         }
         self.shared.acks.forget_before(&oldest);
     }

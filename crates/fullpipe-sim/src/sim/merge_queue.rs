@@ -1,4 +1,4 @@
-//! Where the packets of several hosts enter one way: in order of time, and at one time in the order of the hosts.
+//! Merge queue of a way that several hosts send into: packets leave it in order of time, at one time in the order of the hosts.
 //!
 //! Hosts work ahead of each other, so what one has sent waits here until no other one can send anything before it.
 
@@ -7,13 +7,13 @@ use crate::units::Time;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-/// See the module's description. What each host has sent and has not entered the way.
-pub(super) struct Entrance(Vec<VecDeque<Train>>);
+/// Trains that each host has sent and that have not entered the way.
+pub(super) struct MergeQueue(Vec<VecDeque<Train>>);
 
-impl Entrance {
+impl MergeQueue {
     /// For so many hosts.
-    pub(super) fn new(hosts: usize) -> Entrance {
-        Entrance((0..hosts).map(|_| VecDeque::new()).collect())
+    pub(super) fn new(hosts: usize) -> MergeQueue {
+        MergeQueue((0..hosts).map(|_| VecDeque::new()).collect())
     }
 
     /// The host at this place sends a train, later than what it has sent before.

@@ -1,6 +1,6 @@
 //! Which host works next, and how long it may go on before it has to wait for the other one.
 
-use super::entrance::Entrance;
+use super::merge_queue::MergeQueue;
 use super::{Run, Way};
 use crate::host::work::Work;
 use crate::trace::Sink;
@@ -24,7 +24,7 @@ impl Run {
             if wake <= now {
                 self.wake(wake);
             } else if next <= now {
-                let bound = self.heard_back(self.way_of(host));
+                let bound = self.lookahead_bound(self.way_of(host));
                 self.hosts[host].work(until, bound, &mut self.shared);
             } else {
                 self.enter(enters);
@@ -59,9 +59,9 @@ impl Run {
         hosts.iter().map(|host| host.next().0).min().unwrap_or(Time::NEVER)
     }
 
-    /// Before this nothing reaches the hosts at the beginning of a way but what is on the wire to them: those at its
-    /// end work from then on, or answer what they get from now on.
-    fn heard_back(&self, way: usize) -> Time {
+    /// Lookahead: no packet that is not in flight yet can reach the hosts at the beginning of a way earlier. The hosts
+    /// at its end work from then on, or answer what they get from now on.
+    fn lookahead_bound(&self, way: usize) -> Time {
         let [there, back] = [&self.ways[way], &self.ways[1 - way]];
         let entered = self.works(way).min(there.enters()) + there.chain.least_delay();
         let answer = self.works(1 - way).min(back.enters());
@@ -71,10 +71,10 @@ impl Run {
 
     /// Before this the hosts at the beginning of a way have sent all.
     pub(super) fn all_sent(&self, way: usize) -> Time {
-        self.works(way).min(self.heard_back(way))
+        self.works(way).min(self.lookahead_bound(way))
     }
 
-    /// What comes to an entrance at `now` enters: no host has anything to do before.
+    /// Packets of a merge queue at `now` enter: no host has anything to do before.
     fn enter(&mut self, now: Time) {
         for way in 0..self.ways.len() {
             self.let_in(way, now + Time(1));
@@ -91,8 +91,8 @@ impl Run {
 }
 
 impl Way {
-    /// When the first packet enters that waits at the entrance.
+    /// When the first packet enters that waits in the merge queue.
     fn enters(&self) -> Time {
-        self.entrance.as_ref().map_or(Time::NEVER, Entrance::next)
+        self.merge_queue.as_ref().map_or(Time::NEVER, MergeQueue::next)
     }
 }
