@@ -4,7 +4,7 @@
 //! changes where retransmissions arrive, which moves along. A gap buffer of two deques makes all
 //! three cheap, and lies in memory in order; only a change far from the last one moves elements.
 
-use crate::finger::Finger;
+use crate::search_hint::SearchHint;
 use alloc::collections::VecDeque;
 
 /// See the module's description. Positions count from 0.
@@ -15,12 +15,12 @@ pub struct GapDeque<T> {
     /// Behind it.
     high: VecDeque<T>,
     /// Where each was last searched.
-    fingers: [Finger; 2],
+    hints: [SearchHint; 2],
 }
 
 impl<T> Default for GapDeque<T> {
     fn default() -> Self {
-        GapDeque { low: VecDeque::new(), high: VecDeque::new(), fingers: Default::default() }
+        GapDeque { low: VecDeque::new(), high: VecDeque::new(), hints: Default::default() }
     }
 }
 
@@ -77,9 +77,9 @@ impl<T: Copy> GapDeque<T> {
             return 0;
         }
         if self.high.front().is_some_and(&before) {
-            return self.low.len() + self.fingers[1].partition_point(&self.high, before);
+            return self.low.len() + self.hints[1].partition_point(&self.high, before);
         }
-        self.fingers[0].partition_point(&self.low, before)
+        self.hints[0].partition_point(&self.low, before)
     }
 
     /// Puts `element` before the one at `at`, which is at most [`GapDeque::len`].

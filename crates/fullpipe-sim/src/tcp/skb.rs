@@ -4,7 +4,7 @@
 
 mod borders;
 
-use crate::finger::Finger;
+use crate::search_hint::SearchHint;
 use crate::units::Time;
 use alloc::collections::VecDeque;
 use borders::Borders;
@@ -73,7 +73,7 @@ pub struct SendQueue {
     /// Skbs sent since the connection began.
     skbs: u64,
     /// Where the sent ones were last searched.
-    finger: Finger,
+    finger: SearchHint,
     odds: VecDeque<Odd>,
     /// Where sent skbs end that carry PSH.
     pushed: VecDeque<u64>,

@@ -1,7 +1,7 @@
 //! What the ACKs of one flow say. ACKs that differ evenly are one run: the cumulative ACK moves on by so
 //! much each time, or the first SACK block grows.
 
-use crate::finger::Finger;
+use crate::search_hint::SearchHint;
 use crate::tcp::{Ack, Sacks};
 use alloc::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use alloc::collections::VecDeque;
 #[derive(Default)]
 pub(super) struct Log {
     runs: VecDeque<Run>,
-    finger: Finger,
+    hint: SearchHint,
     /// Number of the next ACK.
     next: u64,
     /// Those of the runs that have any, in order, and the number of the first of them.
@@ -173,7 +173,7 @@ impl Log {
 
     /// The ACK `number`, unless it is forgotten.
     pub(super) fn get(&self, number: u64) -> Option<Ack> {
-        let begun = self.finger.partition_point(&self.runs, |run| run.number <= number);
+        let begun = self.hint.partition_point(&self.runs, |run| run.number <= number);
         let run = self.runs.get(begun.checked_sub(1)?)?;
         let i = Some(number - run.number).filter(|&i| i < u64::from(run.count))?;
         let sacks = self.sacks.get((run.sacks - self.first_sacks) as usize);

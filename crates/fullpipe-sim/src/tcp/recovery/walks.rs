@@ -23,7 +23,7 @@
 //! ones nothing of it.
 
 use super::state::Recovery;
-use crate::finger::Finger;
+use crate::search_hint::SearchHint;
 use crate::tcp::counters::Walked;
 use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::sender::Sender;
@@ -50,7 +50,7 @@ struct Splits {
     below: u64,
     /// First bytes of the new skbs, ascending.
     points: VecDeque<u64>,
-    finger: Finger,
+    finger: SearchHint,
 }
 
 /// What a walk is for.

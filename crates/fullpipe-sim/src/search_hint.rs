@@ -8,11 +8,11 @@ use core::cell::Cell;
 
 /// Where the last search ended. A wrong place costs time only.
 #[derive(Clone, Debug, Default)]
-pub struct Finger(Cell<usize>);
+pub struct SearchHint(Cell<usize>);
 
-impl Finger {
+impl SearchHint {
     /// Number of elements before the first for which `before` does not hold; it holds for none after
-    /// that. Answers at the ends do not move the finger.
+    /// that. Answers at the ends do not move the hint.
     #[inline]
     pub fn partition_point<T>(&self, elements: &VecDeque<T>, before: impl Fn(&T) -> bool) -> usize {
         let at = self.0.get().min(elements.len());
