@@ -8,7 +8,7 @@ extern crate alloc;
 mod bounds;
 pub mod cc;
 pub mod config;
-pub mod gap;
+pub mod gap_buffer;
 pub mod host;
 pub mod link;
 pub mod packet;

@@ -1,11 +1,11 @@
 //! A set of sequence numbers as disjoint, ordered ranges.
 
-use crate::gap::GapDeque;
+use crate::gap_buffer::GapBuffer;
 
 /// Half-open ranges `[start, end)`, joined where they touch.
 #[derive(Clone, Debug, Default)]
 pub struct RangeSet {
-    ranges: GapDeque<(u64, u64)>,
+    ranges: GapBuffer<(u64, u64)>,
 }
 
 impl RangeSet {

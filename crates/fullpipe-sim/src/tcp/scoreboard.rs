@@ -12,7 +12,7 @@ pub use age::Age;
 
 use super::rack::Rack;
 use super::skb::SendQueue;
-use crate::gap::GapDeque;
+use crate::gap_buffer::GapBuffer;
 use crate::ranges::RangeSet;
 use crate::units::Time;
 use alloc::collections::VecDeque;
@@ -27,7 +27,7 @@ pub struct Scoreboard {
     pending: RangeSet,
     /// Ever sent again, as ranges and, by the start of each segment, the last time.
     ever: RangeSet,
-    resent: GapDeque<Again>,
+    resent: GapBuffer<Again>,
     /// Retransmissions in the order of sending.
     again: VecDeque<Again>,
     /// Below this every packet has been looked at for loss.

@@ -1,6 +1,6 @@
 //! Sets of ranges and the sequence they are kept in, against the plainest way to do the same.
 
-use fullpipe_sim::gap::GapDeque;
+use fullpipe_sim::gap_buffer::GapBuffer;
 use fullpipe_sim::ranges::RangeSet;
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -75,7 +75,7 @@ proptest! {
     /// Each step says where, as a share of the length, and whether an element comes or goes.
     #[test]
     fn a_gap_changes_nothing(steps in prop::collection::vec((0.0..=1.0, 0..3), 1..200)) {
-        let (mut deque, mut plain) = (GapDeque::default(), Vec::new());
+        let (mut deque, mut plain) = (GapBuffer::default(), Vec::new());
         for (number, (share, what)) in steps.into_iter().enumerate() {
             let at = (share * plain.len() as f64) as usize;
             if what == 0 {
@@ -94,7 +94,7 @@ proptest! {
 
     #[test]
     fn a_gap_is_searched_over(low in 0usize..30, high in 0usize..30, limit in 0usize..70) {
-        let mut deque = GapDeque::default();
+        let mut deque = GapBuffer::default();
         for number in (0..low + high).rev() {
             deque.insert(0, number);
         }

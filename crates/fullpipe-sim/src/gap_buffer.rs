@@ -9,7 +9,7 @@ use alloc::collections::VecDeque;
 
 /// See the module's description. Positions count from 0.
 #[derive(Clone, Debug)]
-pub struct GapDeque<T> {
+pub struct GapBuffer<T> {
     /// Before the gap.
     low: VecDeque<T>,
     /// Behind it.
@@ -18,13 +18,13 @@ pub struct GapDeque<T> {
     hints: [SearchHint; 2],
 }
 
-impl<T> Default for GapDeque<T> {
+impl<T> Default for GapBuffer<T> {
     fn default() -> Self {
-        GapDeque { low: VecDeque::new(), high: VecDeque::new(), hints: Default::default() }
+        GapBuffer { low: VecDeque::new(), high: VecDeque::new(), hints: Default::default() }
     }
 }
 
-impl<T: Copy> GapDeque<T> {
+impl<T: Copy> GapBuffer<T> {
     /// Number of elements.
     pub fn len(&self) -> usize {
         self.low.len() + self.high.len()
@@ -82,7 +82,7 @@ impl<T: Copy> GapDeque<T> {
         self.hints[0].partition_point(&self.low, before)
     }
 
-    /// Puts `element` before the one at `at`, which is at most [`GapDeque::len`].
+    /// Puts `element` before the one at `at`, which is at most [`GapBuffer::len`].
     pub fn insert(&mut self, at: usize, element: T) {
         if at == 0 {
             self.low.push_front(element);
