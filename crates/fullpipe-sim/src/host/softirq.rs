@@ -17,8 +17,8 @@
 
 use super::receive::WEIGHT;
 use crate::config::Host;
+use crate::jiffy_clock::JiffyClock;
 use crate::tcp::profile::{NetRx, Profile, Scheduler, SoftirqEnd};
-use crate::ticks::Ticks;
 use crate::units::Time;
 
 /// net.core.netdev_budget (2.6.20 to 6.12 `netdev_budget`).
@@ -35,7 +35,7 @@ pub(super) struct Softirq {
     alone: bool,
     read_locks: bool,
     scheduler: Scheduler,
-    jiffies: Ticks,
+    jiffies: JiffyClock,
     budget: i64,
     /// Jiffies of a pass, and of a round of them.
     limits: [u64; 2],
@@ -93,7 +93,7 @@ impl Softirq {
             alone: profile.ksoftirqd_alone,
             read_locks: profile.datagram_read_locks,
             scheduler: profile.scheduler,
-            jiffies: Ticks::jiffies(host.hz),
+            jiffies: JiffyClock::jiffies(host.hz),
             budget: host.sysctl.netdev_budget.unwrap_or(BUDGET).into(),
             limits: [of_pass, ticks(LONGEST_MS * 1000)],
             round: None,

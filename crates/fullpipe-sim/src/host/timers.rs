@@ -1,9 +1,9 @@
 //! The timers of a host: those of its flows, and its qdisc's.
 
 use super::clock::{Clockwork, Timers};
+use crate::jiffy_clock::{Expiry, JiffyClock};
 use crate::tcp::compressed::SLACK;
 use crate::tcp::profile::TimerWheel;
-use crate::ticks::{Expiry, Ticks};
 use crate::units::Time;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -80,7 +80,7 @@ impl Due {
 pub(super) struct HostTimers {
     timers: Timers,
     wheel: TimerWheel,
-    jiffies: Ticks,
+    jiffies: JiffyClock,
     /// The number of the qdisc's, behind those of the flows; GRO's and those of datagrams follow.
     qdisc: usize,
     /// That of the first of remote procedure calls, behind these.
@@ -103,7 +103,7 @@ impl HostTimers {
         HostTimers {
             timers: Timers::new(rpc + clients + 1),
             wheel,
-            jiffies: Ticks::jiffies(hz),
+            jiffies: JiffyClock::jiffies(hz),
             qdisc,
             rpc,
             compressed: alloc::vec![Time::NEVER; flows],

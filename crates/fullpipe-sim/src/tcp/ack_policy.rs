@@ -6,7 +6,7 @@
 
 use super::profile::{DelackMax, LockedTimers, Profile, TimerWheel};
 use super::rtt::Rtt;
-use crate::ticks::{Expiry, Ticks};
+use crate::jiffy_clock::{Expiry, JiffyClock};
 use crate::units::Time;
 
 /// Segments acknowledged at once in a row, at most (TCP_MAX_QUICKACKS).
@@ -46,7 +46,7 @@ fn delack_max(hz: u32, profile: &Profile) -> u32 {
 #[derive(Clone, Debug)]
 pub struct AckPolicy {
     hz: u32,
-    ticks: Ticks,
+    ticks: JiffyClock,
     wheel: TimerWheel,
     /// Segments still to be acknowledged at once.
     pub quick: u32,
@@ -92,7 +92,7 @@ impl AckPolicy {
     pub fn new(hz: u32, mss: u32, header: u32, profile: &Profile) -> AckPolicy {
         AckPolicy {
             hz,
-            ticks: Ticks::jiffies(hz),
+            ticks: JiffyClock::jiffies(hz),
             wheel: profile.timer_wheel,
             quick: 0,
             pingpong: false,

@@ -1,7 +1,7 @@
 //! What kernel versions do differently, each as a choice: its strategies in the order in which kernels had them,
 //! with the version in which each appeared and the place where it was read.
 
-use crate::ticks::Ticks;
+use crate::jiffy_clock::JiffyClock;
 
 /// Declares a choice: its names in scenarios, for `behaviour = { ... }`.
 macro_rules! choice {
@@ -21,7 +21,7 @@ macro_rules! choice {
 // Below the macro, which it uses.
 mod cpu;
 
-pub use crate::ticks::TimerWheel;
+pub use crate::jiffy_clock::TimerWheel;
 pub use cpu::*;
 
 choice! {
@@ -495,8 +495,8 @@ choice! {
 
 impl TimestampClock {
     /// Its ticks in a kernel with so many jiffies per second.
-    pub(crate) fn ticks(self, hz: u32) -> Ticks {
-        Ticks::jiffies(if self == TimestampClock::Jiffies { hz } else { 1000 })
+    pub(crate) fn ticks(self, hz: u32) -> JiffyClock {
+        JiffyClock::jiffies(if self == TimestampClock::Jiffies { hz } else { 1000 })
     }
 }
 

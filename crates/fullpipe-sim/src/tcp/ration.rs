@@ -1,6 +1,6 @@
 //! How often what is refused is answered.
 
-use crate::ticks::Ticks;
+use crate::jiffy_clock::JiffyClock;
 use crate::units::Time;
 
 /// Between two answers to what has no data (net.ipv4.tcp_invalid_ratelimit).
@@ -12,7 +12,7 @@ pub(super) struct Ration(Option<u64>);
 
 impl Ration {
     /// Whether another answer may go now, which is then the last one (6.12 `tcp_oow_rate_limited`).
-    pub(super) fn allows(&mut self, now: Time, ticks: &Ticks) -> bool {
+    pub(super) fn allows(&mut self, now: Time, ticks: &JiffyClock) -> bool {
         let pause = INVALID_RATELIMIT.as_ns() / ticks.begin(1).as_ns().max(1);
         let now = ticks.at(now);
         let allows = self.0.is_none_or(|last| now - last >= pause);

@@ -29,8 +29,8 @@ use super::space::Space;
 use super::window::ReceiveWindow;
 use super::{Ack, IP_HEADER, Sacks, Segment, headers};
 use crate::config::Host;
+use crate::jiffy_clock::JiffyClock;
 use crate::packet::Ecn;
-use crate::ticks::Ticks;
 use crate::units::Time;
 
 /// What a segment asks for.
@@ -76,9 +76,9 @@ pub struct Receiver {
     ration: Ration,
     /// Timestamp of what is sent now.
     clock: u32,
-    ticks: Ticks,
+    ticks: JiffyClock,
     /// Of timestamps.
-    stamps: Ticks,
+    stamps: JiffyClock,
     /// When the SYN-ACK left, and whether it was not the first.
     answered: Option<(Time, bool)>,
     /// Next byte expected.
@@ -179,7 +179,7 @@ impl Receiver {
             ration: Ration::default(),
             clock: 0,
             window,
-            ticks: Ticks::jiffies(host.hz),
+            ticks: JiffyClock::jiffies(host.hz),
             stamps: profile.timestamp_clock.ticks(host.hz),
             acks: AckPolicy::new(host.hz, mss, headers(host.timestamps) - IP_HEADER, &profile),
             answered: None,

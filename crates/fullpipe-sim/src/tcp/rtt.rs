@@ -5,7 +5,7 @@
 //! the least RTO, and it falls at most once per round trip.
 
 use super::profile::{Profile, RttClock};
-use crate::ticks::Ticks;
+use crate::jiffy_clock::JiffyClock;
 
 /// The estimator. Fields keep Linux's names and scales; its unit is a jiffy or a microsecond.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ const RETRIES: u32 = 15;
 
 impl RttClock {
     /// So many ticks of the timestamps' clock in this one's units; less than one tick is one where they are longer.
-    pub(super) fn of_stamps(self, age: u32, stamps: &Ticks) -> u32 {
+    pub(super) fn of_stamps(self, age: u32, stamps: &JiffyClock) -> u32 {
         match self {
             RttClock::Jiffies => age,
             RttClock::Microseconds => age.max(1).saturating_mul(stamps.begin(1).as_us() as u32),

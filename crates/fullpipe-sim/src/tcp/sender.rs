@@ -21,8 +21,8 @@ use super::usage::Usage;
 use super::{CaState, Output, Transmission};
 use crate::cc::Congestion;
 use crate::config::{Host, Sockopt, Sysctl};
+use crate::jiffy_clock::{Expiry, JiffyClock};
 use crate::packet::Ecn;
-use crate::ticks::{Expiry, Ticks};
 use crate::units::Time;
 
 /// Infinite slow start threshold (Linux 2.6.20 `tcp_v4_init_sock`).
@@ -76,9 +76,9 @@ pub struct Sender {
     pub(super) filling: Filling,
     pub(super) board: Scoreboard,
     pub(super) tick_ns: u64,
-    pub(super) ticks: Ticks,
+    pub(super) ticks: JiffyClock,
     /// Of the timestamp option.
-    pub(super) stamps: Ticks,
+    pub(super) stamps: JiffyClock,
     pub(super) timestamps: bool,
     /// First cwnd by the route, packets.
     pub(super) initcwnd: Option<u32>,
@@ -162,7 +162,7 @@ impl Sender {
             filling: Filling::default(),
             board: Scoreboard::new(profile.sack_marking == SackMarking::Rack),
             tick_ns,
-            ticks: Ticks::jiffies(host.hz),
+            ticks: JiffyClock::jiffies(host.hz),
             stamps: profile.timestamp_clock.ticks(host.hz),
             timestamps: host.timestamps,
             initcwnd: host.initcwnd,

@@ -6,19 +6,19 @@
 
 use super::{What, Whose};
 use crate::config::{Config, Direction, Host};
+use crate::jiffy_clock::JiffyClock;
 use crate::packet::{Kind, Train};
 use crate::tcp::behaviour::profile_of;
 use crate::tcp::profile::PROFILES;
 use crate::tcp::window::ReceiveWindow;
 use crate::tcp::{Ack, HEADERS};
-use crate::ticks::Ticks;
 use crate::trace::{Offers, Packet};
 use crate::units::Time;
 use alloc::vec::Vec;
 
 /// One end of a flow.
 struct End {
-    stamps: Ticks,
+    stamps: JiffyClock,
     offers: Offers,
     /// Whether its SYN has timestamps.
     timestamps: bool,

@@ -9,8 +9,8 @@
 //! Not modelled: that no more than eight flows wait whose hashes end on the same three bits.
 
 use crate::config::{Host, ReceivePath};
+use crate::jiffy_clock::JiffyClock;
 use crate::packet::{Kind, Train};
-use crate::ticks::Ticks;
 use crate::units::Time;
 use alloc::vec::Vec;
 
@@ -92,7 +92,7 @@ pub struct Gro {
     /// How long what is held may wait after a poll.
     timeout: Time,
     hz: u32,
-    jiffies: Ticks,
+    jiffies: JiffyClock,
     /// In the order in which they began to wait.
     held: Vec<Held>,
     /// When the next poll is due, whether an interrupt comes or not.
@@ -106,7 +106,7 @@ impl Gro {
             is_on: known && host.gro && host.receive_path == ReceivePath::Napi,
             timeout: host.gro_flush_timeout,
             hz: host.hz,
-            jiffies: Ticks::jiffies(host.hz),
+            jiffies: JiffyClock::jiffies(host.hz),
             held: Vec::new(),
             due: None,
         }

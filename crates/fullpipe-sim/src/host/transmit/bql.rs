@@ -5,7 +5,7 @@
 //! lib/dynamic_queue_limits.c (`dql_queued`, `dql_completed`) and include/linux/netdevice.h
 //! (`netdev_tx_sent_queue`, `netdev_tx_completed_queue`).
 
-use crate::ticks::Ticks;
+use crate::jiffy_clock::JiffyClock;
 use crate::units::Time;
 use alloc::collections::VecDeque;
 
@@ -127,7 +127,7 @@ impl Limit {
 /// segment is on the wire; what is completed at one time is found by one poll of the driver.
 pub(super) struct Bql {
     limit: Limit,
-    ticks: Ticks,
+    ticks: JiffyClock,
     /// Skbs in the ring: when each is completed, ns, and its bytes.
     in_ring: VecDeque<(u64, u64)>,
     /// Whether the queue is stopped (__QUEUE_STATE_STACK_XOFF).
@@ -139,7 +139,7 @@ impl Bql {
     pub(super) fn new(hz: u32) -> Bql {
         Bql {
             limit: Limit::new(hz),
-            ticks: Ticks::jiffies(hz),
+            ticks: JiffyClock::jiffies(hz),
             in_ring: VecDeque::new(),
             stopped: false,
         }

@@ -6,8 +6,8 @@ use super::packet::Body;
 use super::receiving::ANSWER;
 use super::sending::CONNECT;
 use super::timers::in_wheel;
+use fullpipe_sim::jiffy_clock::Expiry;
 use fullpipe_sim::tcp::{Segment, ecn};
-use fullpipe_sim::ticks::Expiry;
 use fullpipe_sim::trace::EventKind;
 use fullpipe_sim::units::Time;
 

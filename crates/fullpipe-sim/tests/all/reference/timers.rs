@@ -1,7 +1,7 @@
 //! Timers of a host: a list.
 
+use fullpipe_sim::jiffy_clock::Expiry;
 use fullpipe_sim::tcp::profile::TimerWheel;
-use fullpipe_sim::ticks::Expiry;
 use fullpipe_sim::units::Time;
 
 /// Each timer's due time, the wheel that fires it and its level there (none: a timer of its own), and how many were started

@@ -1,4 +1,4 @@
-//! A clock that ticks: which tick a time lies in, without a division where it is that of the last time.
+//! Clock of jiffies: the tick in which a time lies, without a division where the last time lay in that tick.
 
 use crate::units::Time;
 use core::cell::Cell;
@@ -39,9 +39,9 @@ impl Expiry {
     }
 }
 
-/// See the module's description. Tick 0 begins at time 0.
+/// A clock that counts jiffies. Tick 0 begins at time 0.
 #[derive(Clone, Debug)]
-pub struct Ticks {
+pub struct JiffyClock {
     /// Nanoseconds of a tick.
     ns: u64,
     /// Ticks from the host's start to time 0.
@@ -52,12 +52,12 @@ pub struct Ticks {
     last: Cell<(u64, u64)>,
 }
 
-impl Ticks {
+impl JiffyClock {
     /// Jiffies of a kernel with so many per second.
-    pub fn jiffies(hz: u32) -> Ticks {
+    pub fn jiffies(hz: u32) -> JiffyClock {
         let ns = 1_000_000_000 / u64::from(hz);
         let first = (1 << 32) - UNTIL_WRAP_S * (1_000_000_000 / ns);
-        Ticks { ns, booted: BOOTED_S * 1_000_000_000 / ns, first, last: Cell::new((0, 0)) }
+        JiffyClock { ns, booted: BOOTED_S * 1_000_000_000 / ns, first, last: Cell::new((0, 0)) }
     }
 
     /// Ticks at `time` since the host was booted, in the 32 bits that jiffies and timestamps have. They do not
@@ -67,7 +67,7 @@ impl Ticks {
         (self.booted + self.at(time)) as u32
     }
 
-    /// When a tick began of which [`Ticks::since_boot`] told.
+    /// When a tick began of which [`JiffyClock::since_boot`] told.
     pub fn begin_since_boot(&self, number: u32) -> Time {
         self.begin(u64::from(number).saturating_sub(self.booted))
     }
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn without_levels_a_timer_fires_when_it_is_due() {
-        let ticks = Ticks::jiffies(1000);
+        let ticks = JiffyClock::jiffies(1000);
         for wait in [1, 62, 63, 503, 504, 120_000] {
             let fires = ticks.expiry(TimerWheel::Cascading, Time(5 * MS + 7), wait);
             assert_eq!(fires, Expiry::alone(Time((5 + u64::from(wait)) * MS)));
@@ -139,7 +139,7 @@ mod tests {
     /// before 2^32, which is 16 after that.
     #[test]
     fn with_levels_it_fires_in_the_slot_after() {
-        let ticks = Ticks::jiffies(1000);
+        let ticks = JiffyClock::jiffies(1000);
         let rows = [
             (0, 1, 2),
             (0, 62, 63),
@@ -163,7 +163,7 @@ mod tests {
     /// As a tick begins the wheel is on the next: 63 ticks are 62 of its, which lie in the first level.
     #[test]
     fn what_is_set_as_a_tick_begins_is_a_tick_nearer() {
-        let ticks = Ticks::jiffies(1000);
+        let ticks = JiffyClock::jiffies(1000);
         let rows = [(1, 63, [65, 72]), (3, 504, [512, 528]), (1, 64, [72, 72]), (1, 62, [64, 64])];
         for (now, wait, fires) in rows {
             let at = [0, 1].map(|ns| {
@@ -183,7 +183,7 @@ mod tests {
     /// The level is that of the wait, not of what is left until it fires: slots begin at 208 + 512 n and 16 + 64 n.
     #[test]
     fn a_timer_lies_where_its_wait_puts_it() {
-        let ticks = Ticks::jiffies(1000);
+        let ticks = JiffyClock::jiffies(1000);
         let level = |now, wait| ticks.expiry(TimerWheel::Levels, Time(now * MS + 3), wait);
         assert_eq!(level(8_400, 4_032), Expiry { at: Time(12_496 * MS), level: 3 });
         assert_eq!(level(8_401, 4_031), Expiry { at: Time(12_496 * MS), level: 2 });
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn it_is_never_early_and_by_no_more_than_a_slot_late() {
-        let ticks = Ticks::jiffies(250);
+        let ticks = JiffyClock::jiffies(250);
         for now in (0..3000).step_by(7) {
             for wait in (1..2_000).step_by(13) {
                 let expiry = ticks.expiry(TimerWheel::Levels, Time(now * 4 * MS), wait);
