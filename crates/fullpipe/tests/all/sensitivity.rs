@@ -1,4 +1,4 @@
-//! What the ramps of the 2007 runs hang on: the table of LIMITATIONS.md (`FULLPIPE_BLESS=1`
+//! What the ramps of the 2007 runs hang on: the table of docs/fink-2007.md (`FULLPIPE_BLESS=1`
 //! rewrites it).
 
 use crate::made::made;
@@ -43,5 +43,5 @@ fn the_table_of_readings_comes_from_runs() {
         let [bic, cubic] = medians(key, value);
         let _ = writeln!(table, "| `{key}={value}` | {reading} | {bic:.2} % | {cubic:.2} % |");
     }
-    marked::committed("LIMITATIONS.md", "readings", &table);
+    marked::committed("docs/fink-2007.md", "readings", &table);
 }
