@@ -1,6 +1,10 @@
 //! The end of a connection that is connected to, until the handshake is over.
 //!
 //! Source: Linux 6.12 `tcp_conn_request`, `tcp_check_req`, `reqsk_timer_handler`, `inet_rtx_syn_ack`.
+//!
+//! Limits:
+//! - The SYN-ACK has a timer of its own, as today. Kernels before 4.3 looked every 200 ms for SYN-ACKs that were due.
+//! - After five timeouts Linux forgets the connection. The simulator keeps it.
 
 use super::Host;
 use super::shared::Shared;

@@ -4,6 +4,15 @@
 //! A program that is late sends the next one as soon as it has its turn. A socket takes a datagram unless those that it holds have
 //! more memory than its buffer (6.12 `__udp_enqueue_schedule_skb`; else `UdpRcvbufErrors`), and gives them to its reader one by one.
 //! Not modelled: the send buffer of such sockets, fragments, memory that is given back later than the datagram.
+//!
+//! Limits:
+//! - Without a send buffer no sender sleeps: a full qdisc refuses at once. UDP has no GRO and no GSO.
+//! - A datagram takes its payload and an skb's head of the kernel profile from the socket's memory, given back as it
+//!   is read.
+//! - A ping counts when the softirq has taken the answer. The time at which each datagram was written is kept for the
+//!   whole run, in 8 bytes.
+//! - A datagram cannot be captured, and a run with datagrams has no capture of its flows. No real kernel validates
+//!   datagrams.
 
 mod received;
 

@@ -1,4 +1,8 @@
 //! Output of a host: each skb of TCP takes CPU time, becomes trains and enters the qdisc.
+//!
+//! Limits:
+//! - `cpu.capture` is paid for an skb as it reaches the qdisc; Linux pays later if the skb waits there. For ACKs it
+//!   is paid at the end of the softirq that sends them, or by the next softirq.
 
 use super::acks::Acks;
 use super::capture::{Capture, Fate, Sent, What};

@@ -1,4 +1,8 @@
 //! The softirq: polls of the card, what GRO makes of them, and packets that have an interrupt each.
+//!
+//! Limits:
+//! - Packets that arrive at one nanosecond are one poll, in which GRO lets a packet with PSH go up before one of
+//!   another flow without. In runs on real Linux each is a poll of its own (docs/how-true.md).
 
 use super::receive::WEIGHT;
 use super::receive::gro::{Led, Polled, Received};

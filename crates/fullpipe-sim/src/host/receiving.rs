@@ -2,6 +2,12 @@
 //!
 //! The reader copies what is there, at most one buffer at a time, with the socket locked; segments that come
 //! meanwhile wait in the socket's backlog. One that reads at a rate works on what it got before it reads again.
+//!
+//! Limits:
+//! - Segments in a socket's backlog stay apart. Since 5.0 Linux joins those that have the same timestamps
+//!   (`tcp_add_backlog`).
+//! - A reader without a rate reads as fast as its CPU allows. If copying costs nothing it takes everything with one
+//!   read.
 
 mod beyond_hole;
 

@@ -14,6 +14,17 @@
 //!   from 2.6.25 on), and interrupts of a driver without NAPI (one with NAPI has its interrupt off).
 //! - A poll that finds the ring empty behind it ends the softirq, also where it took as many packets as it may, after which NAPI polls
 //!   once more (a driver's `poll` that returns its weight stays on the list): that poll would find nothing, or what has come since.
+//!
+//! Limits:
+//! - The weight of ksoftirqd is a program's; the nice of -5 that kernels around 2.6.25 give it is missing. Turns are
+//!   whole ticks.
+//! - No run of real Linux validates this, because its CPU takes no time. It works off ten rounds of softirqs and then
+//!   lets programs go on; if softirqs take no time they end here when nothing is left. In front of a card that takes
+//!   no time (1 Tb/s) a run was 40 % off by it (docs/how-true.md).
+//! - A card has one queue and a weight of 64. RPS, threaded NAPI, busy polling and `net.core.dev_weight` are missing.
+//! - A poll sees what was in the ring as it began. Other softirqs (timers) take no part in passes.
+//! - With several cards `softnet.time_squeeze` counts as with one. Since 3.19 a pass polls one card once, so it never
+//!   uses up the default of `net.core.netdev_budget`, and seldom the time.
 
 use super::receive::WEIGHT;
 use crate::config::Host;

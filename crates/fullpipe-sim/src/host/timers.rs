@@ -1,4 +1,12 @@
 //! The timers of a host: those of its flows, and its qdisc's.
+//!
+//! Limits:
+//! - TCP's timers of one tick fire by the levels of their wheel, in a level the last one that was set first, before
+//!   the packets of that nanosecond. A timer set as a tick begins counts from the next tick. Linux does so only in a
+//!   tick in which a timer has fired, also later in it. That changes the level of waits of exactly 63, 504 or 4032
+//!   ticks.
+//! - In 6.1 flows that start at one nanosecond go in another order on real Linux, the last one first. Start them a
+//!   microsecond apart to compare them.
 
 use super::clock::{Clockwork, Timers};
 use crate::jiffy_clock::{Expiry, JiffyClock};

@@ -1,4 +1,10 @@
 //! Memory of a flow in its host's queue and ring (sk_wmem_alloc), for TCP small queues (TSQ).
+//!
+//! Limits:
+//! - The kernel cuts large skbs for the card (GSO), here and on engine `linux`, and the head of each segment counts.
+//!   A card that cuts them itself (TSO) leaves the skb whole: there two small skbs more may go at once.
+//! - A packet stays in the host until its last segment is on the wire; in user-mode Linux until the turn of its last
+//!   segment.
 
 use crate::units::Time;
 use alloc::collections::VecDeque;

@@ -1,6 +1,11 @@
 //! Link elements, one file each: configuration, bounds, counters and state machine.
 //!
 //! A new element is a new file, its `mod` line, and its line in the list below.
+//!
+//! Limits:
+//! - Elements decide about segments. Only random loss can decide about skbs.
+//! - All flows pass the whole path: there is no routing. Shared media are not modelled.
+//! - `netem`'s `limit` is not modelled for jitter and reordering, which hold any number of packets.
 
 pub mod chain;
 mod delay;

@@ -4,6 +4,10 @@
 //! Each flow has a queue of its own: of Linux's hash there is only the number of its buckets, beyond which
 //! flows share. A full queue loses half of what the longest flow (in bytes) has, 64 packets at most, from its
 //! head.
+//!
+//! Limits:
+//! - A packet takes 832 bytes of memory besides its own. The hash of Linux may let two flows share a queue (see
+//!   `fq`).
 
 use super::codel::{Law, Source};
 use super::fifo::List;

@@ -4,6 +4,9 @@
 //! They are state machines without a place: a link of the path asks them about segments, a host about
 //! skbs. They know a packet's flow and size, when it is to leave and whether it can be marked, nothing else of it.
 //! Times do not go back.
+//!
+//! Limits:
+//! - pie and cake exist on engine `linux` only.
 
 mod codel;
 mod fifo;

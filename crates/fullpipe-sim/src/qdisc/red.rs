@@ -3,6 +3,9 @@
 //!
 //! The queue below it is first in, first out, bounded in bytes. While it is empty the average falls as if
 //! packets of the usual size had come; as Linux does, by a table of halvings.
+//!
+//! Limits:
+//! - Its random numbers are not the kernel's.
 
 use super::fifo::List;
 use super::{Effects, Packet, Queue, QueueLimit, Size, Verdict, Waiting};

@@ -6,6 +6,9 @@
 //! that reads it when its bytes are there.
 //!
 //! Source: Linux 6.12 net/sunrpc/xprt.c, xprtsock.c, xprtmultipath.c, svc_xprt.c, svcsock.c.
+//!
+//! Limits:
+//! - docs/nfs.md lists what the model of NFS leaves out.
 
 mod check;
 pub(crate) mod client;

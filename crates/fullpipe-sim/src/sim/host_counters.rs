@@ -10,6 +10,14 @@
 //!
 //! Only what is counted is told, each at the first time; then what has changed. Of kernels that do not have a counter there is none, if
 //! nothing is ever counted.
+//!
+//! Limits:
+//! - Missing: overlimits, backlog in bytes, bytes of the receive ring, `TCPBacklogDrop` (a socket's backlog has no
+//!   end), and single skbs that were collapsed or thrown away beyond holes.
+//! - Names that fit several kernels are used for all. A repeated SYN-ACK is in `Tcp.RetransSegs` before 3.10 too, and
+//!   never in `TCPTimeouts`.
+//! - `tc.requeues` exists for `pfifo_fast` only. On engine `linux` the path's devices and both hosts share one
+//!   `softnet_stat`.
 
 use super::Run;
 use crate::config::{Config, Driver, Qdisc};

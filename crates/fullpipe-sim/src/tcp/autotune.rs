@@ -3,6 +3,15 @@
 //! Source: Linux 2.6.20 and 3.14 `tcp_fixup_rcvbuf`, 2.6.20 `tcp_rcv_rtt_measure`, `tcp_rcv_rtt_update`,
 //! `tcp_rcv_space_adjust`. Off for a buffer set by the application (SOCK_RCVBUF_LOCK). The RTT is
 //! measured as the time to receive one window, as that kernel does without timestamps.
+//!
+//! Limits:
+//! - Up to 3.14 the RTT is measured as without timestamps even if they are on.
+//! - The growth is that of 2.6.20 up to 3.14. Linux 3.14 grows the buffer by what was copied in an RTT, in other
+//!   steps (3.13 `tcp_rcv_space_adjust`).
+//! - From 3.13 to 4.19 the kernel makes the first buffer from the advertised MSS, which is 12 bytes (the timestamps)
+//!   larger than the MSS taken here.
+//! - That first buffer is always four times twice the first window. Linux has the factor four with
+//!   `tcp_moderate_rcvbuf` only, which the simulator lacks.
 
 use super::profile::{FirstRcvbuf, Profile};
 use super::window::win_from_space;

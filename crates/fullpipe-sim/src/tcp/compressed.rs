@@ -3,6 +3,10 @@
 //! `hrtimer_start_range_ns`, `hrtimer_run_softirq`): so where several flows hold ACKs these go together.
 //!
 //! Source: Linux 4.18 and 6.12 `__tcp_ack_snd_check`, `tcp_compressed_ack_kick`, `tcp_event_ack_sent`.
+//!
+//! Limits:
+//! - The timers of one host go together within their slack of 100 us. In engine `linux` both hosts share a CPU and
+//!   its timers, so runs with losses both ways may part for good (docs/how-true.md has cases).
 
 use crate::units::Time;
 

@@ -5,6 +5,9 @@
 //! Source: Linux 6.1 and 6.12, which agree: `tcp_ecn_send_syn`, `tcp_ecn_clear_syn`, `tcp_ecn_create_request`,
 //! `tcp_ecn_rcv_synack`, `tcp_ecn_send`, `tcp_ecn_queue_cwr`, `tcp_ecn_withdraw_cwr`, `tcp_ecn_accept_cwr`,
 //! `__tcp_ecn_check_ce`. Other kernels' rules were not read: [`check`].
+//!
+//! Limits:
+//! - `tcp_ecn_fallback` is 1. DCTCP and AccECN are not modelled.
 
 use super::behaviour::profile_of;
 use crate::cc::KernelVersion;

@@ -3,6 +3,12 @@
 //!
 //! Source: Linux 6.12 `sk_page_frag_refill`, `skb_page_frag_refill`, `tcp_sendmsg_locked`. Pieces of all profiles are
 //! those of kernels since 3.7 (`SKB_FRAG_PAGE_ORDER`).
+//!
+//! Limits:
+//! - The sender takes for granted that its last piece is filled anew once all is acknowledged. Only the receiver
+//!   looks whether the reader has all of it (`skb_page_frag_refill`). An application that pauses between writes of
+//!   odd sizes, with a reader hardly faster than it, was 0.2 to 13 % off in 6 runs of 36: the window is half a
+//!   kilobyte off, for a reason that is not known. With writes of multiples of 32 KiB 27 of 27 runs were equal.
 
 use crate::units::Time;
 use alloc::collections::VecDeque;

@@ -2,6 +2,10 @@
 //!
 //! Versions differ in the tables of `profiles.rs`, not in code. The strategies are those of `choices.rs`; a flip
 //! of each changes a golden conversation (`tests/golden`), where the profile reads it (`behaviour/needs.rs`).
+//!
+//! Limits:
+//! - Memory of a packet beyond its data is a constant: 256 bytes received and 512 sent, in 6.1 768 both ways, from
+//!   6.12 on 832 both ways, as in user-mode Linux.
 
 pub use super::choices::*;
 pub use super::profiles::{PROFILES, find};

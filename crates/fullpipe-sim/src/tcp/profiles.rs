@@ -4,6 +4,10 @@
 //! 2.6.25 as of its last release candidates, `tcp_input.c` and `tcp.h` of 2.6.32 as of its merge window,
 //! 3.14 as released; 6.1 and 6.12 as the kernels of engine `linux` are built; of 6.18 single changes. `tcp_output.c` of 2.6.32 was read in 2.6.28 and 2.6.33, which agree but for
 //! [`TsoDeferral`], whose change is of 2.6.29. `docs/kernels.md` shows the table.
+//!
+//! Limits:
+//! - Profile 3.14 has no autocorking, no partial end of a large skb, no `tcp_notsent_lowat` (3.12) and no
+//!   SO_MAX_PACING_RATE (3.13).
 
 use super::profile::{
     AckOrder, CachedMetrics, CcRtt, CwndLimited, DelackMax, DsackUndo, FinBeyondCwnd, FirstRcvbuf,

@@ -2,8 +2,7 @@
 //!
 //! Source: Linux 2.6.20 `tcp_rcv_established`, `tcp_data_queue`, `tcp_send_dupack`, `tcp_cleanup_rbuf`.
 //! What becomes of a segment that does not fit into the buffer is in `receiver/shortage.rs`.
-//! Not modelled: the prequeue (the receiver behaves as with net.ipv4.tcp_low_latency = 1), and the
-//! copying together of small packets that `tcp_prune_queue` tries first.
+//! Not modelled: the prequeue (the receiver behaves as with net.ipv4.tcp_low_latency = 1).
 
 mod beyond_hole;
 mod empty;

@@ -3,6 +3,10 @@
 //! Source: Linux 2.6.20 `tcp_rtt_estimator`, `tcp_set_rto`, `tcp_bound_rto`, in jiffies; the same
 //! arithmetic in microseconds since 3.15. RFC 6298 with Linux's differences: the deviation's floor is
 //! the least RTO, and it falls at most once per round trip.
+//!
+//! Limits:
+//! - srtt and timeouts count in jiffies where the kernel's do: at HZ 250 a measured time is up to 4 ms too long.
+//! - 2.6.20 forgets the RTT of a handshake without timestamps and without cached metrics. Here it is kept.
 
 use super::profile::{Profile, RttClock};
 use crate::jiffy_clock::JiffyClock;

@@ -3,6 +3,10 @@
 //!
 //! Source: Linux 2.6.20 `tcp_is_cwnd_limited`, `tcp_cwnd_validate`, `tcp_cwnd_application_limited`,
 //! `tcp_cwnd_restart`; 3.16 and 6.12 `tcp_is_cwnd_limited`, `tcp_cwnd_validate`.
+//!
+//! Limits:
+//! - The RTO that decides about idle time and unused cwnd has no backoff. Linux 6.12 doubles `icsk_rto` itself, which
+//!   shows until the next sample of the RTT.
 
 use super::profile::CwndLimited;
 use super::sender::{Sender, Writer};

@@ -2,6 +2,11 @@
 //!
 //! Source: Linux 2.6.20 `tcp_sendmsg`, `tcp_current_mss`, `forced_push`, `sk_stream_write_space`; 6.1 and 6.12
 //! `__sk_stream_memory_free`, `tcp_stream_memory_free`, `tcp_push`.
+//!
+//! Limits:
+//! - A segment may fill a window of up to 536 bytes, as in 6.12 (`tcp_bound_to_half_wnd`). Kernels before 2.6.36 take
+//!   half of such a window too.
+//! - A send buffer below some ten skbs is inexact: with a `tcp_wmem` of 4096 bytes throughput is 25 % off.
 
 use super::Output;
 use super::profile::{AckOrder, IdleRestart, SkbSize, SndTuning};

@@ -4,6 +4,12 @@
 //! path is computed ahead of time, and what becomes of a packet is known only later: so what was
 //! seen waits here until nothing can come before it any more and all of its segments were delivered
 //! or dropped.
+//!
+//! Limits:
+//! - In front of an element of the path, ACKs are captured where they leave the way back.
+//! - An skb of several segments that is captured before it is cut, or behind GRO, bears the codepoint and the CWR of
+//!   its first segment.
+//! - PSH is never set. The receiver keeps its side open and sends no FIN.
 
 mod headers;
 mod way;

@@ -1,5 +1,8 @@
 //! The packets of one direction, by serial, from when they are sent until nothing more is to be told
 //! of them.
+//!
+//! Limits:
+//! - A capture may miss a copy that arrives after the end of its packet was told.
 
 use crate::packet::Ecn;
 use crate::trace::{Dropped, Packet};

@@ -3,6 +3,9 @@
 //! An interrupt comes `wait` after the first packet (Linux `ETHTOOL_GCOALESCE`: rx_coalesce_usecs, include/uapi/linux/ethtool.h),
 //! but at least `interrupt_gap` after the one before. The softirq then polls the ring until it is empty, a number of packets at a time (NAPI's weight), and only then
 //! interrupts come again. What arrives while the ring is full is dropped by the card.
+//!
+//! Limits:
+//! - Cards differ in which of the two rules they follow: `rx_coalesce` is ethtool's `rx-usecs`, `coalesce` the gap.
 
 use crate::config::Host;
 use crate::host::stage::info;

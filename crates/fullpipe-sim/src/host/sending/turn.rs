@@ -1,4 +1,11 @@
 //! Requests and answers: the two applications of a connection with data both ways take turns, a write at a time.
+//!
+//! Limits:
+//! - The two applications take turns at once and without a pace, and do nothing else.
+//! - If `cpu` costs something, writing and reading lock the socket each for itself.
+//! - SACKs make a data segment longer than the MTU. `--pcap` of such a flow is refused.
+//! - Random scenarios draw no such flow, and the second implementation of the tests has none. Real Linux validates
+//!   them (`scenarios/parity/requests.toml`).
 
 use crate::config::Flow;
 use crate::host::{Host, Process};

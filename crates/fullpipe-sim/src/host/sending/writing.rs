@@ -1,4 +1,9 @@
 //! The writing applications: steps of copying, the socket's lock and its backlog.
+//!
+//! Limits:
+//! - A writer that may leave little unsent sleeps until an ACK arrives or for a random time
+//!   (`sk_stream_wait_memory`), if its last push sent so much that it need not sleep. The random time is another one
+//!   than Linux's.
 
 use super::Copying;
 use crate::config::App;

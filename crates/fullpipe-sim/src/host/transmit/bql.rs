@@ -4,6 +4,14 @@
 //! though more was waiting, and shrinks by what lay in the ring for nothing. Linux 3.3 on; as in 6.12
 //! lib/dynamic_queue_limits.c (`dql_queued`, `dql_completed`) and include/linux/netdevice.h
 //! (`netdev_tx_sent_queue`, `netdev_tx_completed_queue`).
+//!
+//! Limits:
+//! - An skb counts and completes whole, as with a card that does TSO, when its last segment is on the wire, or at the
+//!   interrupt that `tx_coalesce` delays.
+//! - While the ring is stopped, the next skb has already left the discipline. TCP small queues count an skb until it
+//!   is in the ring, then as without BQL.
+//! - No kernel profile has BQL unless the scenario sets it. The limit grows until the card does not run dry, so no
+//!   scenario has BQL as a flow's limit, and no limit has its name.
 
 use crate::jiffy_clock::JiffyClock;
 use crate::units::Time;

@@ -5,6 +5,14 @@
 //! descriptors free. After each skb the driver stops its queue if fewer descriptors are free than the next one may need, and
 //! an interrupt that finds enough of them wakes it (2.6.20 and 6.12 drivers/net/.../e1000: `e1000_maybe_stop_tx`,
 //! `e1000_clean_tx_irq`).
+//!
+//! Limits:
+//! - An interrupt of `tx_coalesce` takes no CPU time and waits for none. No number of packets calls it early
+//!   (`tx-frames`).
+//! - TCP small queues count an skb until that interrupt, as with TSO, not cut into segments. Without `tx_coalesce`
+//!   they count it until the card has it, so the smallest `tx_coalesce` already counts longer.
+//! - A driver that `requeues` works with `pfifo_fast` only, without `tso`, `bql` and thresholds.
+//! - `tx_stop` and `tx_wake` are those of no particular driver unless they are set.
 
 use crate::config::{Driver, Host};
 use crate::packet::come_by;

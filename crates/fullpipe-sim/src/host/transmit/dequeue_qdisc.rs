@@ -3,6 +3,15 @@
 //! The skb that enters the ring next is taken from the discipline as soon as the one before it has entered, or
 //! as it comes where none waits, and waits for its room in the ring: so do Linux's shapers
 //! (`qdisc_peek_dequeued`), one of which is the card of engine `linux`.
+//!
+//! Limits:
+//! - `fq` does not pace kernels before 3.14. It needs `--without hosts.sender.qdisc.kind` there.
+//! - In 3.14 `fq` learns a flow's rate when the skb is made; in Linux when the skb before it has left. An idle flow
+//!   of 40 ms is not let off again.
+//! - A largest rate (`maxrate`) is that of `fq`. A host has no `htb` and no `tbf`. Its `netem` has a constant delay
+//!   and random loss.
+//! - A card that is slower than the path holds its queue in a default ring of 512 descriptors, so the discipline has
+//!   none. The run does not say so.
 
 use super::tx_ring::TxRing;
 use crate::host::stage::info;

@@ -2,6 +2,9 @@
 //!
 //! When it holds `limit` skbs, an arriving skb is refused whole and its sender is told
 //! (NET_XMIT_DROP, Linux 2.6.20 `pfifo_fast_enqueue`).
+//!
+//! Limits:
+//! - All packets have one priority. A refused skb wakes nobody.
 
 use crate::config::Driver;
 use crate::host::stage::info;

@@ -3,6 +3,13 @@
 //! The ring counts one descriptor per segment and frees it when the driver hears that the segment is on the wire
 //! ([`Interrupts`]); an skb enters it when all of its segments fit, or when it is empty. The card sends the ring's segments
 //! back to back. The driver may close it although there is room ([`Gate`]), and so may byte queue limits ([`Bql`]).
+//!
+//! Limits:
+//! - A segment takes one descriptor, also with TSO, although drivers of such cards need one or a few for an skb.
+//! - An skb that finds too few free descriptors stops the queue until they are free. A real driver wakes at `tx_wake`
+//!   and refuses the skb again.
+//! - A card takes one skb and 4 us ahead of its wire, as the token bucket does that stands for it on real Linux. What
+//!   a driver fetches depends on the card.
 
 use super::bql::Bql;
 use super::completion::{Finishes, Gate, Interrupts, Stopped};

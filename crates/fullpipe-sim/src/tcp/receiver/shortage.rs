@@ -3,6 +3,10 @@
 //! Source: Linux 2.6.20 `tcp_prune_queue`; 6.1 and 6.12 `tcp_try_rmem_schedule`, `tcp_prune_queue`, `tcp_clamp_window`,
 //! `tcp_prune_ofo_queue`, `tcp_data_queue`. Not modelled: what lies beyond holes is not copied (`tcp_collapse_ofo_queue`), and
 //! in 2.6.20 nothing is.
+//!
+//! Limits:
+//! - Up to 3.14 nothing is copied (`tcp_collapse`), and the buffer does not grow by what it holds
+//!   (`tcp_clamp_window`).
 
 use super::{OutOfOrder, Receiver};
 use crate::tcp::profile::ReceiveShortage;

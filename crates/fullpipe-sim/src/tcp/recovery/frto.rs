@@ -4,6 +4,11 @@
 //! SACK (2.6.24; since 2.6.26 what was sent after the timeout is marked lost too), and RFC 5682 inside
 //! the Loss state (3.10 `tcp_process_loss`). The response to a spurious timeout is that of
 //! sysctl tcp_frto_response = 0 before 3.10 (rate halving), a full undo since.
+//!
+//! Limits:
+//! - F-RTO of 2.6.20 leaves the mark of an earlier retransmission on a packet.
+//! - With `tcp_frto` = 2 and no SACK, 2.6.24 and 2.6.25 try F-RTO whatever was sent again before. Here they do as
+//!   2.6.26 does.
 
 use crate::tcp::input::Flags;
 use crate::tcp::profile::FrtoVersion;

@@ -19,6 +19,9 @@
 //! | `retransmit.rs` | what is sent again, and when |
 //! | `probe.rs` | early retransmit and tail loss probes |
 //! | `walks.rs` | what the CPU looks at for all this |
+//!
+//! Limits:
+//! - An old ACK with SACKs in Open does not lead to Disorder, as it does in 2.6.32.
 
 mod alert;
 mod frto;

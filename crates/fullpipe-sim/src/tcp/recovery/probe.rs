@@ -4,6 +4,9 @@
 //! Source: Linux 3.10 and 3.14 `tcp_pause_early_retransmit`, `tcp_resume_early_retransmit`,
 //! `tcp_schedule_loss_probe`, `tcp_send_loss_probe`, `tcp_process_tlp_ack`, `tcp_rearm_rto`; 6.1 and 6.12 the same
 //! and `tcp_set_xmit_timer`, `tcp_rto_delta_us`.
+//!
+//! Limits:
+//! - `tcp_early_retrans` acts in every profile that sets it, although kernels before 3.5 do not have it.
 
 use super::rack::TIMEOUT_MIN_US;
 use crate::tcp::input::Flags;

@@ -3,6 +3,9 @@
 //! Source: Linux 2.6.20 and 2.6.24 `tcp_enter_cwr`, `tcp_cwnd_down`, `tcp_complete_cwr`,
 //! `tcp_moderate_cwnd`, 2.6.26 `tcp_max_burst`; PRR: RFC 6937, Linux 3.2 (in Recovery) and 3.7 (in CWR
 //! too) `tcp_init_cwnd_reduction`, `tcp_cwnd_reduction`, `tcp_end_cwnd_reduction`.
+//!
+//! Limits:
+//! - PRR leaves a cwnd of at least one packet.
 
 use crate::tcp::input::Flags;
 use crate::tcp::profile::{HalvingStep, MaxBurst, PrrBound, Reduction};

@@ -3,6 +3,11 @@
 //!
 //! Source: Linux 2.6.20 and 3.0 `tcp_xmit_retransmit_queue`, `tcp_retransmit_skb`,
 //! `tcp_can_forward_retransmit`; 6.1 and 6.12 `tcp_xmit_retransmit_queue`, `tcp_retransmit_skb`.
+//!
+//! Limits:
+//! - An skb that still waits in the host is sent again; Linux skips it (`skb_still_in_host_queue`).
+//! - Small segments are not put together when they are sent again (`tcp_retrans_try_collapse`), so a FIN behind a
+//!   small segment arrives later.
 
 use crate::tcp::Output;
 use crate::tcp::sender::{Sender, TimerKind};

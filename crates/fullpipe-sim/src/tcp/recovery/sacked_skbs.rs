@@ -6,6 +6,10 @@
 //!
 //! Source: Linux 6.12 `tcp_sacktag_walk`, `tcp_shift_skb_data`, `tcp_match_skb_to_sack`, `tcp_fragment`. Older profiles
 //! leave skbs as they were sent.
+//!
+//! Limits:
+//! - Linux does not cut an skb while more than twice the send buffer is queued (`tcp_fragment`, TCPWQueueTooBig), so
+//!   it does not hear a SACK for a part of that skb. The simulator hears it.
 
 use crate::tcp::sender::Sender;
 use crate::tcp::skb::SendQueue;

@@ -3,6 +3,9 @@
 //!
 //! Source: Linux 2.6.20 `tcp_sacktag_write_queue`, 2.6.24 `tcp_check_dsack`,
 //! `tcp_is_sackblock_valid`, `tcp_mark_lost_retrans`.
+//!
+//! Limits:
+//! - In Linux a SACK block that covers a part of a segment covers none of it. Receivers here send no such block.
 
 use crate::tcp::input::Flags;
 use crate::tcp::profile::{AckOrder, LostRetransmits};

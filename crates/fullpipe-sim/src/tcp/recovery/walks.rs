@@ -21,6 +21,10 @@
 //! Here nothing is walked: an skb has a number, its place in the list since the connection began, and
 //! a walk costs the difference of two places. Kernels before 2.6.25 are taken to do all this, later
 //! ones nothing of it.
+//!
+//! Limits:
+//! - 2.6.24 is charged the walks of 2.6.20, although its hints differ a little. Time to free skbs is part of
+//!   `cpu.ack`.
 
 use super::state::Recovery;
 use crate::search_hint::SearchHint;
