@@ -1,4 +1,9 @@
 //! Judging what a scenario expects of a run.
+//!
+//! Limits:
+//! - CPU shares (`cpu_sender`, `cpu_receiver`) are the whole host's, from the start of the interval clock to the end
+//!   of the flow. Several flows have the same shares.
+//! - The band of a comparison with published figures covers the first flow of a run.
 
 use super::document::{Datagrams, Expectation, Flow, Interval, Nfs, Run, Stage};
 use super::fairness::Fairness;

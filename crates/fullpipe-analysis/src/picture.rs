@@ -3,6 +3,30 @@
 //! Drops, marks, blocked time and the highest number waiting are exact (they stand in the stage's counters). So are the time
 //! in which a place was full or empty and the mean where the trace tells them ([`StageInfo::timed`]); else the samples do, and
 //! what was between two of them is not seen.
+//!
+//! Limits:
+//! - Times of send and receive buffers, and of all places on engine `linux`, come from samples: anything shorter than
+//!   a sample reads 0 %.
+//! - Times full and empty are shares of the run, also after a flow's end. The share of a limit is that of the flow's
+//!   life.
+//! - A queue in bytes is full if it has no room for a packet as large as the last one. Its peak in bytes is that of
+//!   samples.
+//! - A receive buffer has a capacity if sockets ask for one. cwnd, pacing and Nagle's rule have no place. The
+//!   simulator alone tells a ring's blocked time.
+//! - A send buffer's numbers count the payload in its memory, its bar counts memory, as the kernel does. "Full" means
+//!   that a sample found the memory used up, so a buffer that blocks its writer most of the time may be full for
+//!   less.
+//! - A receive window too small for the round trip is drawn at the receive buffer, which is then empty: it is small,
+//!   not full. ACKs that wait for the sender's CPU count as the CPU's if it worked for 99 % of a round trip; a CPU
+//!   that rests more leaves the time with windows.
+//! - Dropped ACKs have a place and a share, not a share of the flow's life, and none if data of other flows goes
+//!   their way.
+//! - Time held back by the card's rate (`nic`) is drawn at the card's ring. On real Linux the ring is part of the
+//!   qdisc, and TCP small queues count as cwnd, because the kernel counts no time for them.
+//! - A ring holds segments, so an empty one takes an skb of more segments than it has descriptors. With TSO a ring of
+//!   less than two skbs lets the wire pause, whatever the driver hears.
+//! - "≤" is how far a buffer may be tuned, not how far it grew, and such a buffer has no time full. All UDP sockets
+//!   of a host are one place, full while one of them is.
 
 use super::document::{Flow, Picture, Place};
 use super::lookup::{StageTrace, Told, Traces, card};

@@ -1,5 +1,9 @@
 //! Ctrl-C: the first one asks runs to end at their next sample and builds to end, the second one
 //! ends the program.
+//!
+//! Limits:
+//! - A run stops at a sample, and what was simulated by then is analysed and written first. With hundreds of
+//!   thousands of samples and few packets that takes several times as long as simulating them.
 
 use crate::failure::Failure;
 use crate::output::note;

@@ -1,4 +1,8 @@
 //! What the kernel does not take, by the keys of the scenario.
+//!
+//! Limits:
+//! - Bounds of sysctls are known before a run. Any other value of a sysctl, a socket option or a module's parameter
+//!   that the kernel refuses is found as the run begins.
 
 use super::kernel::Family;
 use fullpipe_guest::refusal::{Asked, Refusal, Role, Whose};

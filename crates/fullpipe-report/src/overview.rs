@@ -1,4 +1,8 @@
 //! The runs of a document in rows: what each reached, and what held it back.
+//!
+//! Limits:
+//! - The text's table of many alike flows puts intervals together by where most of each lies: intervals of flows that
+//!   start apart are up to half an interval off.
 
 use super::limits;
 use super::together::{Shown, is_beside, mbit, shown, udp};

@@ -1,4 +1,7 @@
 //! Hosts beside the sender or the receiver: what they have from it, and which flows are theirs.
+//!
+//! Limits:
+//! - The hosts of one end need a way that delays what they send.
 
 use super::format::context::{Context, Place};
 use super::format::keys::{At, Default, Read, Section};

@@ -1,4 +1,7 @@
 //! Files on NFS mounts: what is written of them, what they cannot be, and the flows that are the mount's connections.
+//!
+//! Limits:
+//! - docs/nfs.md lists what mounts cannot do.
 
 use super::format::context::{Context, Place};
 use super::format::keys::At;

@@ -1,4 +1,9 @@
 //! Trains of packets: the rows of `packets.parquet`.
+//!
+//! Limits:
+//! - The simulator alone keeps packets, of one point of a run, and none of connections with data both ways. If every
+//!   packet arrives at an odd moment (random jitter with reordering) a packet is a train and takes some 10 bytes. The
+//!   time-sequence graph draws each flow by itself.
 
 use super::schema::{Access, Clock, Column, Kind, Row, flow_name, label, named, number};
 use fullpipe_sim::units::Time;

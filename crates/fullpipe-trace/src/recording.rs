@@ -1,4 +1,7 @@
 //! A whole run in memory, as the sink received it.
+//!
+//! Limits:
+//! - A trace is held in memory until its run ends.
 
 use fullpipe_sim::trace::{Counter, Event, FlowSample, Sink, StageInfo, StageSample};
 

@@ -1,4 +1,7 @@
 //! How much memory a run can have.
+//!
+//! Limits:
+//! - Only the limit of a control group of version 2 is looked at.
 
 use super::{Check, Problem};
 use crate::kernel::needs::gb;

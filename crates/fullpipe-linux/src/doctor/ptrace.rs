@@ -1,4 +1,7 @@
 //! Whether a child can be traced as user-mode Linux traces the guest's processes.
+//!
+//! Limits:
+//! - The check cannot tell which of several sandboxes forbids ptrace.
 
 use super::{Check, Problem};
 use std::fs;

@@ -2,6 +2,12 @@
 //!
 //! `fullpipe plan` and `fullpipe plan --nfs` share this module. [`advise`] is arithmetic alone; [`proof`] simulates
 //! the path with the settings of today and with the advised ones, and [`answer`] is the sentence that follows.
+//!
+//! Limits:
+//! - Plans are for bulk flows over IPv4 that have the path for themselves. The proof has no cross traffic.
+//! - The proof needs the true rate and queue of the path. A queue that is not named is one bandwidth-delay product.
+//! - A kernel without a profile is sized by its own rules and proven with the nearest profile.
+//! - Loss models assume independent single losses and no queue.
 
 pub mod answer;
 pub mod files;

@@ -1,4 +1,7 @@
 //! What is expected of two variants: their repetitions are compared one by one.
+//!
+//! Limits:
+//! - `friendliness` and `harm` cannot be named in an `[[expect]]`: expect rates in their place.
 
 use super::competition::point;
 use super::estimate::Estimate;

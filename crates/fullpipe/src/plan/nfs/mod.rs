@@ -3,6 +3,9 @@
 //!
 //! [`plan`] is arithmetic alone. [`scenario`] makes a scenario of a mount with given settings, by which a plan is proven: the
 //! kernel's settings of today and the planned ones, run one after the other.
+//!
+//! Limits:
+//! - docs/nfs.md says what plans promise and what they leave out.
 
 pub mod files;
 pub mod memory;

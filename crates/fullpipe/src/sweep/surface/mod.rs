@@ -1,5 +1,9 @@
 //! A sweep as a page: surfaces of a quantity over two axes, on common scales; how two of them differ; slices with confidence
 //! intervals, beside what a congestion control's rule says; each control beside each as a matrix; why runs failed.
+//!
+//! Limits:
+//! - The page draws two axes at a time. Two sweeps are compared in text and JSON, not in a page. A matrix of pairs
+//!   needs two flows whose controls are two axes; variants, copies and third flows do not form one.
 
 mod differences;
 mod failures;
