@@ -26,7 +26,7 @@ parity-record:
 	FULLPIPE_REQUIRE_KERNEL=1 cargo test -p fullpipe --test all -- --ignored parity::page::random --nocapture --test-threads 1
 	$(MAKE) parity
 
-# The simulator's distances to these tables, into docs/parity.md, docs/how-true.md, README.md and LIMITATIONS.md.
+# The simulator's distances to these tables, into docs/parity.md, docs/how-true.md and README.md.
 parity:
 	FULLPIPE_BLESS=1 cargo test -p fullpipe --test all -- parity::distances::distances_of --nocapture
 

@@ -63,6 +63,5 @@ fn distances_of_the_simulator() {
     marked::committed(page::PAGE, "bars", &format!("{}\n{figures}", page::size(&suite)));
     marked::committed("README.md", "parity", &figures);
     marked::committed(page::PAGE, "missed", &page::missed(&units, &causes));
-    marked::committed("LIMITATIONS.md", "parity-missed", &page::missed(&units, &causes));
     marked::committed(page::PAGE, "worst", &overlay::worst(&suite, &units, &causes));
 }

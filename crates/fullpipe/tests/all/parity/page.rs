@@ -1,4 +1,4 @@
-//! The tables of docs/how-true.md, README.md and LIMITATIONS.md.
+//! The tables of docs/how-true.md and README.md.
 
 use crate::marked;
 use crate::parity::causes::Causes;
