@@ -1,6 +1,6 @@
 # Every recipe that CI uses; all of them work on a developer's machine.
 
-.PHONY: test plan-nfs python-test test-guest parity parity-record parity-random sweeps-record nfs nfs-record lint bless fuzz bench bench-linux bench-peers same shape
+.PHONY: test check plan-nfs python-test test-guest parity parity-record parity-random sweeps-record nfs nfs-record lint bless fuzz bench bench-linux bench-peers same shape
 
 # All tests.
 test:
@@ -56,6 +56,15 @@ nfs-record:
 # Fifty random plans of NFS mounts beside the best of all settings on the simulator, which takes an hour.
 plan-nfs:
 	cargo test --release -p fullpipe --test all -- --ignored plan_nfs::promise --nocapture
+
+# Before each commit: under a minute on a warm tree of which one file has changed. Runs all unit tests that boot no kernel and, of the
+# programs tests/all, what QUICK names: golden files and tables that take seconds. ./test.sh runs the rest.
+QUICK := bql:: cc:: gro:: qdisc:: recovery:: syn:: tcp_ \
+	analysis_compare analysis_facts congestion_cards kernels:: linux_asks linux_page report:: trace_formats trace_rundir \
+	scenario:: scenario_engine scenario_errors scenario_reference help:: list:: new::
+check: lint
+	cargo test --quiet --workspace --lib -- --skip kernel_tests
+	cargo test --quiet --workspace --test all -- $(QUICK)
 
 # What a commit has to pass besides its tests.
 lint:
