@@ -32,6 +32,7 @@ mod onl_port;
 mod parity;
 mod path_models;
 mod plan_nfs;
+mod public_names;
 mod report;
 mod report_chromium;
 mod report_sample;
