@@ -79,7 +79,7 @@ pub enum Command {
     Kernel(KernelArguments),
     /// Check what genuine Linux runs need of this machine
     Doctor(DoctorArguments),
-    /// Print the JSON schema of results, or of scenarios
+    /// Print the JSON schema, or the reference page, of results or of scenarios
     Schema(SchemaArguments),
     /// Print what a shell needs to complete commands and options
     Completions(CompletionsArguments),

@@ -1,6 +1,8 @@
 //! Help, versions, and what is said about wrong arguments.
 
 use crate::common::Desk;
+use fullpipe::scenario::reference;
+use fullpipe::trace::formats;
 
 const COMMANDS: [&str; 14] = [
     "run",
@@ -132,14 +134,16 @@ fn shells_and_man_get_every_command() {
     desk.call(&["man", "file"]).ends_with(3).complains(&["cannot write file"]);
 }
 
-/// The schemas are those of the documentation, to the byte.
+/// The schemas and pages are the library's, to the byte.
 #[test]
-fn schemas_are_printed() {
+fn schemas_and_reference_pages_are_printed() {
     let desk = Desk::new();
-    let summary = include_str!("../../../../docs/schema.json");
+    let printed = |arguments: &[&str]| desk.call(arguments).ends_with(0).stdout;
+
     // Megabytes stay out of the message.
-    assert!(desk.call(&["schema"]).ends_with(0).stdout == summary, "docs/schema.json is another");
-    assert!(desk.call(&["schema", "summary"]).ends_with(0).stdout == summary);
-    let scenario = include_str!("../../../../docs/scenario.schema.json");
-    assert!(desk.call(&["schema", "scenario"]).ends_with(0).stdout == scenario);
+    assert!(printed(&["schema"]) == formats::json_schema());
+    assert!(printed(&["schema", "summary"]) == formats::json_schema());
+    assert!(printed(&["schema", "scenario"]) == reference::json_schema());
+    assert!(printed(&["schema", "--markdown"]) == formats::markdown());
+    assert!(printed(&["schema", "scenario", "--markdown"]) == reference::markdown());
 }

@@ -2,6 +2,7 @@
 
 use crate::common;
 use crate::common::{Desk, SHORT};
+use fullpipe::scenario::reference::markdown;
 
 #[test]
 fn the_result_is_shown_kept_and_named() {
@@ -235,7 +236,7 @@ fn a_dry_run_refuses_what_the_run_refuses() {
 /// The reference's own examples of socket options are accepted where it says that they are.
 #[test]
 fn the_example_of_socket_options_runs() {
-    let reference = include_str!("../../../../docs/scenario.md");
+    let reference = markdown();
     let row = |name: &str| {
         let begin = format!("| `{name}` | a table such as ");
         let row = reference.lines().find_map(|line| line.strip_prefix(&begin)).expect("a row");
