@@ -1,6 +1,6 @@
 # Every recipe that CI uses; all of them work on a developer's machine.
 
-.PHONY: test check plan-nfs python-test test-guest parity parity-record parity-random sweeps-record nfs nfs-record lint bless fuzz bench bench-linux bench-peers same shape
+.PHONY: test check docs plan-nfs python-test test-guest parity parity-record parity-random sweeps-record nfs nfs-record lint bless fuzz bench bench-linux bench-peers same shape
 
 # All tests.
 test:
@@ -60,7 +60,7 @@ plan-nfs:
 # Before each commit: under a minute on a warm tree of which one file has changed. Runs all unit tests that boot no kernel and, of the
 # programs tests/all, what QUICK names: golden files and tables that take seconds. ./test.sh runs the rest.
 QUICK := bql:: cc:: gro:: qdisc:: recovery:: syn:: tcp_ \
-	analysis_compare analysis_facts congestion_cards kernels:: linux_asks linux_page report:: trace_formats trace_rundir \
+	analysis_compare analysis_facts congestion_cards kernels:: links:: linux_asks linux_page public_names report:: trace_formats trace_rundir \
 	scenario:: scenario_engine scenario_errors scenario_reference help:: list:: new::
 check: lint
 	cargo test --quiet --workspace --lib -- --skip kernel_tests
@@ -74,6 +74,15 @@ lint:
 # Rewrites golden files and generated pages; read the difference before committing it.
 bless:
 	FULLPIPE_BLESS=1 cargo test --workspace
+
+# The reference and the schemas of scenarios and results, into docs/, where git ignores them.
+docs:
+	cargo build --quiet --workspace --bin fullpipe
+	set -e; fullpipe="$${CARGO_TARGET_DIR:-target}/debug/fullpipe"; \
+	"$$fullpipe" schema > docs/schema.json; \
+	"$$fullpipe" schema --markdown > docs/formats.md; \
+	"$$fullpipe" schema scenario > docs/scenario.schema.json; \
+	"$$fullpipe" schema scenario --markdown > docs/scenario.md
 
 # The parser of scenarios under libFuzzer, for SECONDS (600); needs a nightly toolchain and cargo-fuzz.
 fuzz:

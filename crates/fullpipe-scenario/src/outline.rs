@@ -221,7 +221,8 @@ impl Outline {
             "# One path of {rate} and {rtt}, two hosts, bulk data from the sender to the receiver.\n\
              #   fullpipe run FILE                                run it\n\
              #   fullpipe run FILE --set path.delay.back=120ms    change a key for one run\n\
-             # docs/scenario.md describes every key. Rates: kbit, Mbit, Gbit per second. Times: us, ms, s.\n\
+             # `fullpipe schema scenario --markdown` describes every key.\n\
+             # Rates: kbit, Mbit, Gbit per second. Times: us, ms, s.\n\
              # Sizes: kB = 1000 bytes, KiB = 1024 bytes.\n\n\
              title = \"{title}\"\n\
              # Runs with the same seed are the same, byte for byte.\n\

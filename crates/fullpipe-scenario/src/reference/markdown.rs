@@ -24,12 +24,12 @@ use std::fmt::Write;
 const INTRODUCTION: &str = "\
 # Scenarios
 
-<!-- Generated from the declarations in the code: FULLPIPE_BLESS=1 cargo test -p fullpipe scenario -->
+<!-- Generated from the declarations in the code: fullpipe schema scenario --markdown -->
 
 A scenario is a TOML file that says what is run: a path, its hosts, and the flows between them; which
 variants and sweep points; what figures others published; what the result has to be. `fullpipe run
 my.toml` runs it, `fullpipe run --dry-run my.toml` shows what it means with every default written out.
-An editor that knows JSON Schema checks and completes it with [scenario.schema.json](scenario.schema.json).
+An editor that knows JSON Schema checks and completes it with what `fullpipe schema scenario` prints.
 
 The smallest one:
 

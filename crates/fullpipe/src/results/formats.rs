@@ -39,14 +39,14 @@ pub fn markdown() -> String {
 const HEAD: &str = "\
 # Formats
 
-<!-- Generated from the declarations in the code: FULLPIPE_BLESS=1 cargo test -p fullpipe formats -->
+<!-- Generated from the declarations in the code: fullpipe schema --markdown -->
 
 What a run leaves on disk. Units stand in the names; MB is 10^6 bytes, MiB 2^20 bytes. The clock of
 all traces is simulated time: integer nanoseconds since the start of the run.
 
 | file | what it holds |
 |---|---|
-| `summary.json` | the document of all runs, described below and in [schema.json](schema.json) |
+| `summary.json` | the document of all runs, described below and by `fullpipe schema` |
 | `run.json` | wall clock, versions, command and machine: the only file that may differ between equal runs |
 | `report.html` | the report, one file that needs no network; its element `fullpipe-data` is `summary.json`, a large one deflated (RFC 1951) and in base64 |
 | `RUN/scenario.resolved.toml` | the complete scenario of a run, every default written out; it can be run |

@@ -18,6 +18,7 @@ mod fink_udp;
 mod headline;
 mod hystart;
 mod kernels;
+mod links;
 mod linux_asks;
 mod linux_page;
 mod made;

@@ -17,16 +17,6 @@ fn committed(name: &str, text: &str) {
     assert!(found == text, "{name} differs at line {line:?}: run with FULLPIPE_BLESS=1");
 }
 
-#[test]
-fn scenario_reference_is_generated() {
-    committed("docs/scenario.md", &markdown());
-}
-
-#[test]
-fn scenario_schema_is_generated() {
-    committed("docs/scenario.schema.json", &json_schema());
-}
-
 /// The words of scenarios for the fuzzer (libFuzzer's dictionaries: a quoted word per line).
 #[test]
 fn the_fuzzers_dictionary_is_generated() {
@@ -80,23 +70,4 @@ fn examples_of_the_reference_are_right() {
     };
     assert_eq!(runs(smallest), 1);
     assert_eq!(runs(&format!("{smallest}{variants}")), 3);
-}
-
-/// Links lead to headings of the page.
-#[test]
-fn links_of_the_reference_lead_somewhere() {
-    let page = markdown();
-    let kept = |c: &char| c.is_ascii_alphanumeric() || " -_".contains(*c);
-    let anchors: Vec<String> = page
-        .lines()
-        .filter(|line| line.starts_with('#'))
-        .map(|line| line.trim_start_matches('#').trim().to_lowercase())
-        .map(|title| title.chars().filter(kept).collect::<String>().replace(' ', "-"))
-        .collect();
-    let links: Vec<&str> =
-        page.split("](#").skip(1).filter_map(|rest| rest.split(')').next()).collect();
-    assert!(links.len() > 10);
-    for link in links {
-        assert!(anchors.iter().any(|anchor| anchor == link), "#{link}");
-    }
 }

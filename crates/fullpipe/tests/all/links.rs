@@ -1,0 +1,84 @@
+//! Links of Markdown pages lead to files of a fresh clone, and to headings that are there.
+
+use fullpipe::scenario::reference;
+use fullpipe::trace::formats;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The anchors of a page's headings, as GitHub makes them.
+fn anchors(page: &str) -> BTreeSet<String> {
+    let kept = |c: &char| c.is_alphanumeric() || " -_".contains(*c);
+    page.lines()
+        .filter(|line| line.starts_with('#'))
+        .map(|line| line.trim_start_matches('#').trim().to_lowercase())
+        .map(|title| title.chars().filter(kept).collect::<String>().replace(' ', "-"))
+        .collect()
+}
+
+/// Targets of a page's links, without those to other sites and those in blocks of code.
+fn targets(page: &str) -> Vec<&str> {
+    let prose = page.split("```").step_by(2);
+    let links = prose.flat_map(|text| text.split("](").skip(1));
+    let targets = links.filter_map(|rest| rest.split([')', ' ', '\n']).next());
+    targets.filter(|target| !target.contains(':')).collect()
+}
+
+/// What is wrong with the links of a page in `folder`.
+fn dangling(folder: &Path, page: &str, ignored: &BTreeSet<PathBuf>) -> Vec<String> {
+    let leads_somewhere = |target: &str| {
+        let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
+        let file = folder.join(path);
+        let of_a_clone = fs::canonicalize(&file).is_ok_and(|file| !ignored.contains(&file));
+        if !path.is_empty() && !of_a_clone {
+            return false;
+        }
+
+        if anchor.is_empty() {
+            return true;
+        }
+        match path {
+            "" => anchors(page).contains(anchor),
+            _ => fs::read_to_string(&file).is_ok_and(|page| anchors(&page).contains(anchor)),
+        }
+    };
+    targets(page).into_iter().filter(|target| !leads_somewhere(target)).map(String::from).collect()
+}
+
+#[test]
+fn links_of_committed_pages_lead_somewhere() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let ignored = fs::read_to_string(root.join(".gitignore")).expect(".gitignore");
+    let ignored: BTreeSet<PathBuf> = ignored
+        .lines()
+        .filter_map(|line| fs::canonicalize(root.join(line.trim_start_matches('/'))).ok())
+        .collect();
+
+    let mut count = 0;
+    for folder in [".", "docs", "benches", "cc"].map(|folder| root.join(folder)) {
+        for entry in fs::read_dir(&folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let is_page = path.extension().is_some_and(|extension| extension == "md");
+            if !is_page || fs::canonicalize(&path).is_ok_and(|path| ignored.contains(&path)) {
+                continue;
+            }
+
+            let page = fs::read_to_string(&path).expect("a page");
+            let dangling = dangling(&folder, &page, &ignored);
+            assert!(dangling.is_empty(), "{}: {dangling:?}", path.display());
+            count += targets(&page).len();
+        }
+    }
+    assert!(count > 50, "{count} links");
+}
+
+/// The pages that `make docs` writes beside the others.
+#[test]
+fn links_of_generated_pages_lead_somewhere() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    for (page, least) in [(reference::markdown(), 10), (formats::markdown(), 1)] {
+        assert!(targets(&page).len() >= least);
+        let dangling = dangling(&docs, &page, &BTreeSet::new());
+        assert!(dangling.is_empty(), "{dangling:?}");
+    }
+}
