@@ -18,13 +18,13 @@
 //! Limits:
 //! - The weight of ksoftirqd is a program's; the nice of -5 that kernels around 2.6.25 give it is missing. Turns are
 //!   whole ticks.
-//! - No run of real Linux validates this, because its CPU takes no time. It works off ten rounds of softirqs and then
+//! - No run of real Linux validates this, because its CPU takes no time. Linux works off ten rounds of softirqs and then
 //!   lets programs go on; if softirqs take no time they end here when nothing is left. In front of a card that takes
 //!   no time (1 Tb/s) a run was 40 % off by it (docs/how-true.md).
 //! - A card has one queue and a weight of 64. RPS, threaded NAPI, busy polling and `net.core.dev_weight` are missing.
 //! - A poll sees what was in the ring as it began. Other softirqs (timers) take no part in passes.
-//! - With several cards `softnet.time_squeeze` counts as with one. Since 3.19 a pass polls one card once, so it never
-//!   uses up the default of `net.core.netdev_budget`, and seldom the time.
+//! - A host has one card. Since 3.19 a pass polls it once, so a host whose softirqs do not end never uses up the
+//!   default of `net.core.netdev_budget`, and seldom the time: `softnet.time_squeeze` counts accordingly.
 
 use super::receive::WEIGHT;
 use crate::config::Host;
