@@ -1,8 +1,8 @@
 //! Help, versions, and what is said about wrong arguments.
 
 use crate::common::Desk;
+use fullpipe::results::formats;
 use fullpipe::scenario::reference;
-use fullpipe::trace::formats;
 
 const COMMANDS: [&str; 14] = [
     "run",
