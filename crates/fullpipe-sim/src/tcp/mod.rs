@@ -9,8 +9,6 @@
 
 pub mod ack_policy;
 pub mod autotune;
-pub mod behaviour;
-mod choices;
 pub mod compressed;
 mod control;
 pub mod counters;
@@ -19,6 +17,7 @@ mod departure;
 pub mod ecn;
 pub mod input;
 mod joining;
+mod kernel;
 mod limit;
 pub mod metrics;
 mod min_rtt;
@@ -28,8 +27,6 @@ pub mod output;
 mod pacing;
 pub mod pieces;
 pub mod probe;
-pub mod profile;
-mod profiles;
 pub mod rack;
 mod ration;
 mod receive_queue;
@@ -48,6 +45,7 @@ pub mod write;
 use crate::config::Host;
 use crate::packet::Ecn;
 use crate::units::Time;
+pub use kernel::{behaviour, profile};
 use pieces::Piece;
 
 /// Bytes of IP and TCP headers without options.

@@ -197,7 +197,7 @@ impl Rtt {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::profiles::find;
+    use crate::tcp::profile::find;
 
     /// 20 ms, and 200 ms more: doubled by each timeout, and for a probe once more for each and for each probe before it.
     #[test]

@@ -18,7 +18,7 @@ use super::profile::{
     SocketBacklog, SoftirqEnd, SpuriousPartial, TimeoutReordering, TimerWheel, TimestampClock,
     TsoDeferral, WindowShare,
 };
-use super::write::{SHARED_INFO, SKB_BYTES};
+use crate::tcp::write::{SHARED_INFO, SKB_BYTES};
 
 const LINUX_2_6_20: Profile = Profile {
     name: "2.6.20",
