@@ -224,7 +224,7 @@ fn genuine_sysctl(sysctl: &Genuine) -> [String; 3] {
 fn behaviours(page: &mut String) {
     *page += "\n## Behaviours of kernel profiles\n\nEach can be overridden by name in a host: \
               `behaviour = { reduction = \"prr\" }`. Where each appeared is told in \
-              `crates/fullpipe-sim/src/tcp/choices.rs`. What has a dash is not read there, and is refused \
+              `crates/fullpipe-sim/src/tcp/kernel/rows`. What has a dash is not read there, and is refused \
               ([kernels.md](kernels.md#rows-that-not-all-read)).\n";
     let names: Vec<String> = PROFILES.iter().map(|profile| shown(profile.name)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();

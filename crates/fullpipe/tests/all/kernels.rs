@@ -3,18 +3,8 @@
 use crate::marked;
 use fullpipe::scenario::{profile_of, profile_starts, shown};
 use fullpipe_sim::tcp::behaviour::{BEHAVIOURS, Behaviour};
-use fullpipe_sim::tcp::profile::{PROFILES, Profile};
+use fullpipe_sim::tcp::profile::{CONSTANTS, PROFILES, Profile};
 use std::fmt::Write;
-
-/// Constants of a version: name, value, place.
-type Constant = (&'static str, fn(&Profile) -> u64, &'static str);
-
-const CONSTANTS: [Constant; 4] = [
-    ("rto_min_ms", |p| p.rto_min_ms, "TCP_RTO_MIN"),
-    ("timeout_init_s", |p| p.timeout_init_s.into(), "TCP_TIMEOUT_INIT"),
-    ("tso_win_divisor", |p| p.tso_win_divisor.into(), "sysctl_tcp_tso_win_divisor"),
-    ("limit_output_bytes", |p| p.limit_output_bytes, "sysctl_tcp_limit_output_bytes"),
-];
 
 fn table() -> String {
     let versions: Vec<_> = PROFILES.iter().map(|p| shown(p.name)).collect();
@@ -24,8 +14,9 @@ fn table() -> String {
         let read: Vec<_> = read.split(", ").map(|place| format!("`{place}`")).collect();
         writeln!(text, "| `{name}` | {} | {} |", values.join(" | "), read.join(" ")).unwrap();
     };
-    for (name, value, read) in CONSTANTS {
-        line(name, PROFILES.iter().map(|p| value(p).to_string()).collect(), read);
+    for constant in CONSTANTS {
+        let values = PROFILES.iter().map(|p| (constant.of)(p).to_string()).collect();
+        line(constant.name, values, constant.read);
     }
     for row in BEHAVIOURS {
         line(row.name, PROFILES.iter().map(|p| choice(row, p)).collect(), row.read);

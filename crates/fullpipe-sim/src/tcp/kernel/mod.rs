@@ -1,6 +1,10 @@
 //! Kernel versions: how each behaves, row by row, and what a scenario may override.
 
+#[macro_use]
+mod choice;
+#[macro_use]
+mod rows;
+
 pub mod behaviour;
-mod choices;
 pub mod profile;
-mod profiles;
+mod versions;

@@ -2,7 +2,7 @@
 //! on one side of its flip and another choice on the other side.
 
 use super::case::Case;
-use super::files;
+use super::{files, tested_elsewhere};
 use fullpipe_sim::tcp::behaviour::BEHAVIOURS;
 use fullpipe_sim::tcp::profile::{PROFILES, Profile, find};
 use std::cell::Cell;
@@ -11,42 +11,6 @@ use std::fs;
 
 /// Kernels of which every choice is shown.
 const KERNELS: [&str; 2] = ["6.1", "6.12"];
-
-/// Choices about what is no conversation of two endpoints, and where they are flipped instead: a file of these tests and
-/// its test.
-const ELSEWHERE: &[(Choice, &str, &str)] = &[
-    // What one poll of the card takes: a table of its own, golden/gro.
-    (("gro", "true"), "gro.rs", "what_goes_up"),
-    // A host's queue.
-    (("fq_bands", "true"), "qdisc.rs", "fq_bands"),
-    (("fq_bands", "false"), "qdisc.rs", "fq_bands"),
-    (("fq_paces", "false"), "tcp_in_host.rs", "fq_paces"),
-    // Echoes within a millisecond, the conversations' unit.
-    (("same_tick_rtt", "true"), "tcp_buffers.rs", "same_tick_rtt"),
-    (("same_tick_rtt", "false"), "tcp_buffers.rs", "same_tick_rtt"),
-    // A process that holds the socket.
-    (("woken_first", "true"), "woken.rs", "a_woken_writer_goes_before_the_ack_of_its_nanosecond"),
-    (("woken_first", "false"), "woken.rs", "a_woken_writer_goes_before_the_ack_of_its_nanosecond"),
-    // A CPU that packets and programs share.
-    (("net_rx", "one-poll"), "softirq.rs", "who_has_the_cpu"),
-    (("softirq_end", "passes-or-time"), "softirq.rs", "who_has_the_cpu"),
-    (("ksoftirqd_alone", "true"), "softirq.rs", "who_has_the_cpu"),
-    (("ksoftirqd_alone", "false"), "softirq.rs", "who_has_the_cpu"),
-    (("datagram_read_locks", "true"), "softirq.rs", "who_has_the_cpu"),
-    (("scheduler", "fair-6ms"), "softirq.rs", "who_has_the_cpu"),
-    (("scheduler", "deadlines"), "softirq.rs", "who_has_the_cpu"),
-    (("socket_backlog", "counted"), "socket_backlog.rs", "a_backlog_is_acknowledged"),
-    (("socket_backlog", "one-ack"), "socket_backlog.rs", "a_backlog_is_acknowledged"),
-    (("locked_timers", "released"), "locked_socket.rs", "a_timer_that_is_put_off_comes_again"),
-    // The handshake.
-    (("repeated_syn", "unless-late"), "syn.rs", "a_syn_that_was_lost_twice_cuts_cwnd"),
-    // Data both ways.
-    (("answers_bear_acks", "true"), "answers.rs", "ping_pong_mode"),
-];
-
-/// The same of choices that no kernel makes: what one without the mechanism would do.
-const WITHOUT: &[(Choice, &str, &str)] =
-    &[(("answers_bear_acks", "false"), "answers.rs", "ping_pong_mode")];
 
 /// A row and what is chosen there.
 type Choice = (&'static str, &'static str);
@@ -94,30 +58,29 @@ fn shown_by(kernels: &[&str]) -> BTreeSet<Choice> {
 #[test]
 fn every_choice_of_todays_kernels_is_shown() {
     let (chosen, shown) = (chosen(), shown_by(&KERNELS));
-    let elsewhere: BTreeSet<Choice> = ELSEWHERE.iter().map(|(choice, ..)| *choice).collect();
+    let elsewhere: BTreeSet<&str> = tested_elsewhere().map(|row| row.name).collect();
+
     let missing: Vec<_> = chosen
         .iter()
-        .filter(|choice| !shown.contains(*choice) && !elsewhere.contains(*choice))
+        .filter(|choice| !shown.contains(*choice) && !elsewhere.contains(choice.0))
         .collect();
     assert!(missing.is_empty(), "no conversation shows {missing:#?}");
-    let needless: Vec<_> = elsewhere
-        .iter()
-        .filter(|choice| !chosen.contains(*choice) || shown.contains(*choice))
-        .collect();
-    assert!(needless.is_empty(), "not chosen, or shown by a conversation: {needless:?}");
+
+    let needless: Vec<_> = shown.iter().filter(|choice| elsewhere.contains(choice.0)).collect();
+    assert!(needless.is_empty(), "a conversation shows it, so `tests` is needless: {needless:?}");
 }
 
-/// A choice that no kernel version makes is there for a conversation.
+/// A choice that no kernel version makes is there for a conversation, or for a test that the row names.
 #[test]
 fn no_choice_is_idle() {
     let names = PROFILES.iter().map(|profile| profile.name).collect::<Vec<_>>();
     let shown = shown_by(&names);
-    let all = BEHAVIOURS.iter().flat_map(|row| (row.choices)().into_iter().map(move |c| (row, c)));
+    let rows = BEHAVIOURS.iter().filter(|row| row.tests.is_empty());
+    let all = rows.flat_map(|row| (row.choices)().into_iter().map(move |c| (row, c)));
     let idle: Vec<_> = all
         .filter(|(row, choice)| PROFILES.iter().all(|profile| row.of(profile) != *choice))
         .map(|(row, choice)| (row.name, choice))
         .filter(|choice| !shown.contains(choice))
-        .filter(|choice| WITHOUT.iter().all(|(elsewhere, ..)| elsewhere != choice))
         .collect();
     assert!(idle.is_empty(), "no kernel makes these choices, and no conversation: {idle:?}");
 }
@@ -125,10 +88,13 @@ fn no_choice_is_idle() {
 /// The tests that stand for conversations are there.
 #[test]
 fn tests_elsewhere_exist() {
-    for (choice, file, test) in ELSEWHERE.iter().chain(WITHOUT) {
-        let path = format!("{}/tests/all/{file}", env!("CARGO_MANIFEST_DIR"));
-        let text = fs::read_to_string(&path).unwrap_or_else(|why| panic!("{path}: {why}"));
-        let test = format!("#[test]\nfn {test}()");
-        assert!(text.contains(&test), "{choice:?}: {file} has no {test}");
+    for row in tested_elsewhere() {
+        for named in row.tests {
+            let (file, test) = named.split_once(": ").expect("a file and a test");
+            let path = format!("{}/tests/all/{file}", env!("CARGO_MANIFEST_DIR"));
+            let text = fs::read_to_string(&path).unwrap_or_else(|why| panic!("{path}: {why}"));
+            let test = format!("#[test]\nfn {test}()");
+            assert!(text.contains(&test), "{}: {file} has no {test}", row.name);
+        }
     }
 }

@@ -1,0 +1,195 @@
+//! The receive buffer, and the share of it that is offered as window.
+
+choice! {
+    /// First window that a receiver offers, in segments.
+    InitialWindow {
+        /// 2 above an MSS of 4380, 3 above 1460, else 4 (2.6.20 `tcp_select_initial_window`).
+        ByMss = "by-mss",
+        /// 14,600 bytes in whole segments, at least 2 (2.6.39).
+        Ten = "ten",
+        /// 29,200 bytes in whole segments, at least 2 (3.11 `tcp_default_init_rwnd`).
+        Twenty = "twenty",
+        /// All that the buffer allows and a SYN-ACK can say, 65,535 bytes (4.20).
+        Full = "full",
+        /// All that the buffer allows; a SYN-ACK says what it can of it (6.12 `tcp_select_initial_window`).
+        Unbounded = "unbounded",
+    }
+}
+
+impl InitialWindow {
+    /// Segments of `mss` bytes.
+    pub fn segments(self, mss: u64) -> u64 {
+        let share = |segments: u64| match mss {
+            0..=1460 => segments,
+            _ => (1460 * segments / mss).max(2),
+        };
+        match self {
+            InitialWindow::ByMss if mss > 1460 * 3 => 2,
+            InitialWindow::ByMss if mss > 1460 => 3,
+            InitialWindow::ByMss => 4,
+            InitialWindow::Ten => share(10),
+            InitialWindow::Twenty => share(20),
+            InitialWindow::Full | InitialWindow::Unbounded => u64::MAX,
+        }
+    }
+}
+
+choice! {
+    /// The least receive buffer of a connection whose application has set none.
+    FirstRcvbuf {
+        /// What four segments take (2.6.20 to 2.6.32 `tcp_fixup_rcvbuf`).
+        FourSegments = "four-segments",
+        /// Eight times what the first window's segments take (3.13 `tcp_fixup_rcvbuf`, commit b0983d3c9b13 "tcp: fix dynamic right
+        /// sizing").
+        EightWindows = "eight-windows",
+        /// The default of sysctl tcp_rmem (4.20, commit a337531b942b "tcp: up initial rmem to 128KB and SYN rwin to around 64KB").
+        Default = "default",
+    }
+}
+
+choice! {
+    /// Which share of a receive buffer may be offered as window.
+    WindowShare {
+        /// That of `tcp_adv_win_scale` (2.6.20 `tcp_win_from_space`).
+        AdvWinScale = "adv-win-scale",
+        /// A half, until the first full segment shows how much of its memory is data (6.6
+        /// `tcp_measure_rcv_mss`, scaling_ratio).
+        Measured = "measured",
+    }
+}
+
+choice! {
+    /// How a receive buffer grows that the application has not set.
+    RcvTuning {
+        /// To twice what was read in an RTT, which is measured by windows (2.6.20 `tcp_rcv_space_adjust`).
+        PerRtt = "per-rtt",
+        /// To twice that and, while it grows, as much more as it will in the next two RTTs; timestamps tell the
+        /// RTT (4.13 and later; read in 6.1 and 6.12).
+        Growth = "growth",
+        /// The same without 16 segments for small variations, and with room for what lies beyond a hole, from when it
+        /// comes on (6.16 `tcp_rcvbuf_grow`, commits 65c5287892e9 "tcp: fix sk_rcvbuf overshoot" and 63ad7dfedfae
+        /// "tcp: adjust rcvbuf in presence of reorders"; 6.18 aa251c84636c "tcp: fix too slow tcp_rcvbuf_grow() action").
+        GrowthAndHoles = "growth-and-holes",
+    }
+}
+
+choice! {
+    /// What a receiver does whose queues take more memory than its buffer has when a segment comes.
+    ReceiveShortage {
+        /// It throws away all that is beyond a hole, SACKed or not, if what comes is the next one expected; if that is not
+        /// enough, it drops the segment and acknowledges (2.6.20 `tcp_prune_queue`).
+        Discard = "discard",
+        /// A buffer that the application has not set grows to what is in it. If that may not be, it throws away what
+        /// is furthest beyond a hole, an eighth of the buffer at a time; if that is not enough, it drops the segment and
+        /// says nothing. Of data in order the first is always taken (read in 6.1 `tcp_clamp_window`,
+        /// `tcp_prune_ofo_queue`).
+        Grow = "grow",
+        /// The same, but spares what lies before the segment, and says that the window is shut when it drops data in
+        /// order (6.6; read in 6.12 `tcp_select_window`, `tcp_prune_ofo_queue`).
+        GrowOrClose = "grow-or-close",
+    }
+}
+
+rows! { ($) receive_buffer_rows
+    rows {
+        initial_window: InitialWindow {
+            means: "first window that a receiver offers, segments",
+            read_in: "tcp_select_initial_window, tcp_default_init_rwnd",
+            values: { V2_6_20: ByMss, V3_14: Twenty, V6_1: Full, V6_12: Unbounded },
+        }
+
+        first_rcvbuf: FirstRcvbuf {
+            means: "receive buffer with which a connection begins whose application has set none",
+            read_in: "tcp_fixup_rcvbuf, tcp_init_buffer_space",
+            values: { V2_6_20: FourSegments, V3_14: EightWindows, V6_1: Default },
+        }
+
+        window_share: WindowShare {
+            means: "which share of a receive buffer may be offered as window",
+            read_in: "tcp_win_from_space, tcp_measure_rcv_mss",
+            values: { V2_6_20: AdvWinScale, V6_12: Measured },
+        }
+
+        /// Since 4.20 `tcp_openreq_init_rwin`.
+        offers_first_window: bool {
+            means: "the first window counts as offered in whole, although a SYN-ACK tells 65,535 bytes at most",
+            read_in: "tcp_openreq_init_rwin",
+            values: { V2_6_20: false, V6_1: true },
+        }
+
+        /// Since 5.14 `truesize_adjust`, as of a driver that leaves data where it is.
+        grows_by_data: bool {
+            means: "the memory of a segment's head does not count when the window opens",
+            read_in: "truesize_adjust",
+            values: { V2_6_20: false, V6_1: true },
+        }
+
+        /// Since 4.1 `__tcp_select_window`.
+        closes_small_window: bool {
+            means: "a window of less than a sixteenth of the buffer is none",
+            read_in: "__tcp_select_window",
+            values: { V2_6_20: false, V6_1: true },
+        }
+
+        /// In 6.12.117 `tcp_data_queue_ofo`, not in 6.1.
+        measures_beyond_hole: bool {
+            means: "segments beyond a hole, too, tell how large segments are and what share of the buffer is window",
+            read_in: "tcp_data_queue_ofo",
+            values: { V2_6_20: false, V6_12: true },
+        }
+
+        /// Since 3.5 `tcp_try_coalesce`.
+        joins_received: bool {
+            means: "received segments that follow each other share the memory of one head",
+            read_in: "tcp_try_coalesce",
+            values: { V2_6_20: false, V6_1: true },
+        }
+
+        rcv_tuning: RcvTuning {
+            means: "how a receive buffer grows that the application has not set",
+            read_in: "tcp_rcv_space_adjust, tcp_rcvbuf_grow",
+            values: { V2_6_20: PerRtt, V6_1: Growth, V6_18: GrowthAndHoles },
+        }
+
+        /// In 6.12.117 `tcp_rcv_space_adjust`; 6.1.192 counts what waits.
+        copied_less_unread: bool {
+            means: "the receive buffer grows by what was copied less what waits for the reader",
+            read_in: "tcp_rcv_space_adjust",
+            values: { V2_6_20: false, V6_12: true },
+        }
+
+        /// In 6.1 `tcp_rcv_rtt_measure_ts`; 6.12 learns nothing from such an echo.
+        same_tick_rtt: bool {
+            means: "a timestamp echoed within its tick is an RTT of one tick to the receiver",
+            read_in: "tcp_rcv_rtt_measure_ts",
+            values: { V2_6_20: true, V6_12: false },
+            tests: ["tcp_buffers.rs: same_tick_rtt"],
+        }
+
+        receive_shortage: ReceiveShortage {
+            means: "what becomes of a segment for which the receive buffer has no room",
+            read_in: "tcp_prune_queue, tcp_clamp_window, tcp_select_window",
+            values: { V2_6_20: Discard, V6_1: Grow, V6_12: GrowOrClose },
+        }
+
+        /// Since 6.16 `tcp_rcv_rtt_update`, commit a00f135cd986 "tcp: skip big rtt sample if receive queue is not
+        /// empty".
+        longer_rtt_when_read: bool {
+            means: "a receiver believes that the RTT has become longer only while nothing waits for the reader",
+            read_in: "tcp_rcv_rtt_update",
+            values: { V2_6_20: false, V6_18: true },
+        }
+    }
+    constants {
+        /// Memory of a received segment besides its data, bytes.
+        rx_overhead: u64 {
+            values: {
+                V2_6_20: 256,
+                V6_1: 768,
+                // Small heads have a cache of their own since 6.3 (skb_small_head_cache), of 576 bytes with
+                // skb_shared_info.
+                V6_12: 832,
+            },
+        }
+    }
+}
