@@ -265,7 +265,7 @@ pub enum EventKind {
     Finished,
     /// The kernel gave the connection up, as one of its ends was told; value: errno.
     Aborted,
-    /// A round of the first slow start begins (at most [`crate::tcp::rounds::MOST`] are told); value: segments sent for the
+    /// A round of the first slow start begins (at most [`crate::tcp::sender::rounds::MOST`] are told); value: segments sent for the
     /// first time before it.
     Round,
     /// The first slow start is over; value: segments sent for the first time by then.

@@ -11,7 +11,7 @@ use crate::rpc::Message;
 use crate::rpc::client::Client;
 use crate::rpc::server::{Held, Server};
 use crate::tcp::sender::Writer;
-use crate::tcp::write::spliced;
+use crate::tcp::sender::write::spliced;
 use crate::trace::EventKind;
 use crate::units::Time;
 use alloc::vec::Vec;

@@ -10,8 +10,8 @@
 
 use super::clock::{Clockwork, Timers};
 use crate::jiffy_clock::{Expiry, JiffyClock};
-use crate::tcp::compressed::SLACK;
 use crate::tcp::profile::TimerWheel;
+use crate::tcp::receiver::compressed::SLACK;
 use crate::units::Time;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;

@@ -1,6 +1,6 @@
 //! What a sender counts for the trace.
 
-use super::CaState;
+use crate::tcp::CaState;
 use core::ops::AddAssign;
 
 /// What the sender counts.

@@ -9,10 +9,10 @@
 //! Limits:
 //! - `tcp_ecn_fallback` is 1. DCTCP and AccECN are not modelled.
 
-use super::behaviour::profile_of;
 use crate::cc::KernelVersion;
 use crate::config::{Config, Host, Station};
 use crate::packet::Ecn;
+use crate::tcp::behaviour::profile_of;
 use alloc::format;
 use alloc::string::String;
 

@@ -7,40 +7,20 @@
 //! - A connection whose SYN was sent three times begins with the usual cwnd; Linux begins with 1
 //!   (`tcp_init_transfer`).
 
-pub mod ack_policy;
-pub mod autotune;
-pub mod compressed;
-mod control;
+mod ack;
 pub mod counters;
-mod deferral;
-mod departure;
 pub mod ecn;
-pub mod input;
-mod joining;
 mod kernel;
-mod limit;
-pub mod metrics;
 mod min_rtt;
-pub mod options;
-mod out_of_order;
-pub mod output;
-mod pacing;
 pub mod pieces;
-pub mod probe;
 pub mod rack;
 mod ration;
-mod receive_queue;
 pub mod receiver;
 mod recovery;
-pub mod rounds;
 pub mod rtt;
 pub mod scoreboard;
 pub mod sender;
 pub mod skb;
-mod space;
-mod usage;
-pub mod window;
-pub mod write;
 
 use crate::config::Host;
 use crate::packet::Ecn;

@@ -8,8 +8,8 @@
 //! - srtt and timeouts count in jiffies where the kernel's do: at HZ 250 a measured time is up to 4 ms too long.
 //! - 2.6.20 forgets the RTT of a handshake without timestamps and without cached metrics. Here it is kept.
 
-use super::profile::{Profile, RttClock};
 use crate::jiffy_clock::JiffyClock;
+use crate::tcp::profile::{Profile, RttClock};
 
 /// The estimator. Fields keep Linux's names and scales; its unit is a jiffy or a microsecond.
 #[derive(Clone, Debug)]

@@ -10,10 +10,10 @@ mod age;
 
 pub use age::Age;
 
-use super::rack::Rack;
-use super::skb::SendQueue;
 use crate::gap_buffer::GapBuffer;
 use crate::ranges::RangeSet;
+use crate::tcp::rack::Rack;
+use crate::tcp::skb::SendQueue;
 use crate::units::Time;
 use alloc::collections::VecDeque;
 

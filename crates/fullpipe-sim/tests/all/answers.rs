@@ -4,8 +4,8 @@ use crate::conversation::{SEGMENT, flow, host};
 use crate::record::{Record, ToTheEnd};
 use fullpipe_sim::config::{Config, Delay, Direction, Element, Flow, Loss, Unit};
 use fullpipe_sim::sim;
-use fullpipe_sim::tcp::ack_policy::AckPolicy;
 use fullpipe_sim::tcp::profile::{self, Profile};
+use fullpipe_sim::tcp::receiver::ack_policy::AckPolicy;
 use fullpipe_sim::trace::{EventKind, FlowSample};
 use fullpipe_sim::units::Time;
 

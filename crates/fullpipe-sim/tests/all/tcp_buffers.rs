@@ -2,11 +2,11 @@
 
 use crate::conversation::{SEGMENT, host};
 use fullpipe_sim::tcp::Segment;
-use fullpipe_sim::tcp::ack_policy::AckPolicy;
 use fullpipe_sim::tcp::profile::{
     InitialWindow, Profile, RcvTuning, ReceiveShortage, WindowShare, find,
 };
 use fullpipe_sim::tcp::receiver::Receiver;
+use fullpipe_sim::tcp::receiver::ack_policy::AckPolicy;
 use fullpipe_sim::units::Time;
 
 const MSS: u64 = SEGMENT as u64;

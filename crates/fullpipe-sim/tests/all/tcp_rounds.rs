@@ -7,7 +7,7 @@ use crate::conversation::{SEGMENT, flow, host};
 use crate::record::{Record, ToTheEnd};
 use fullpipe_sim::config::{Config, Delay, Element, Flow, Host};
 use fullpipe_sim::sim;
-use fullpipe_sim::tcp::rounds::MOST;
+use fullpipe_sim::tcp::sender::rounds::MOST;
 use fullpipe_sim::trace::EventKind;
 use fullpipe_sim::units::Time;
 

@@ -4,9 +4,9 @@
 use crate::conversation::{SEGMENT, Wire, ack, host, profile, written};
 use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::Host;
-use fullpipe_sim::tcp::metrics::Metrics;
 use fullpipe_sim::tcp::profile::{CachedMetrics, CcRtt, InitialWindow, PktsAcked, Profile, find};
 use fullpipe_sim::tcp::receiver::Receiver;
+use fullpipe_sim::tcp::sender::metrics::Metrics;
 use fullpipe_sim::tcp::sender::{Sender, Writer};
 use fullpipe_sim::tcp::{Ack, CaState, Segment};
 use fullpipe_sim::units::Time;

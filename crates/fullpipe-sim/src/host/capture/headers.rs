@@ -10,7 +10,7 @@ use crate::jiffy_clock::JiffyClock;
 use crate::packet::{Kind, Train};
 use crate::tcp::behaviour::profile_of;
 use crate::tcp::profile::PROFILES;
-use crate::tcp::window::ReceiveWindow;
+use crate::tcp::receiver::window::ReceiveWindow;
 use crate::tcp::{Ack, HEADERS};
 use crate::trace::{Offers, Packet};
 use crate::units::Time;

@@ -17,7 +17,7 @@ use crate::config::Host;
 use crate::host::stage::info;
 use crate::packet::{Serialiser, Train, append};
 use crate::stage::{Counters, DueCounter, Samples};
-use crate::tcp::write::largest_skb;
+use crate::tcp::sender::write::largest_skb;
 use crate::trace::{StageInfo, StageSample};
 use crate::units::{Framing, Rate, Time};
 use alloc::boxed::Box;

@@ -5,8 +5,8 @@
 //! was not read: there every segment is looked at. What the socket's own data takes in advance does not count here.
 
 use super::Receiver;
+use super::joining::truesize;
 use crate::tcp::Segment;
-use crate::tcp::joining::truesize;
 use crate::tcp::profile::{Profile, ReceiveShortage};
 
 /// Memory is taken in advance by pages of so many bytes.

@@ -1,8 +1,8 @@
 //! The end of a connection that is connected to, while the handshake lasts.
 
 use super::Receiver;
-use crate::tcp::metrics::Metrics;
 use crate::tcp::profile::{RttClock, RttSource};
+use crate::tcp::sender::metrics::Metrics;
 use crate::units::Time;
 
 impl Receiver {

@@ -3,8 +3,8 @@
 //! Source: Linux 6.1 and 6.12 `tcp_fastretrans_alert`, `tcp_process_loss`, `tcp_try_undo_partial`,
 //! `tcp_check_sack_reneging`, `tcp_identify_packet_loss`.
 
-use crate::tcp::control::Resend;
-use crate::tcp::input::Flags;
+use crate::tcp::ack::control::Resend;
+use crate::tcp::ack::input::Flags;
 use crate::tcp::rack::RECOVERY_THRESH;
 use crate::tcp::sender::{Sender, TimerKind};
 use crate::tcp::{CaState, Output};

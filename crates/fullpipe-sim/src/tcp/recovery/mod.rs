@@ -41,10 +41,10 @@ mod walks;
 
 pub(super) use state::Recovery;
 
-use super::input::Flags;
-use super::profile::{DsackUndo, LossStates, SpuriousPartial};
-use super::sender::Sender;
-use super::{CaState, Output};
+use crate::tcp::ack::input::Flags;
+use crate::tcp::profile::{DsackUndo, LossStates, SpuriousPartial};
+use crate::tcp::sender::Sender;
+use crate::tcp::{CaState, Output};
 
 /// How an ACK of doubtful meaning is dealt with further.
 enum Next {

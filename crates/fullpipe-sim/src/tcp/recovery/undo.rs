@@ -8,7 +8,7 @@
 //! (`tcp_any_retrans_done`); 2.6.32 and before look at `retrans_out` alone, which differs while the
 //! first packet waits to be sent a third time.
 
-use crate::tcp::input::Flags;
+use crate::tcp::ack::input::Flags;
 use crate::tcp::profile::SpuriousPartial;
 use crate::tcp::sender::Sender;
 use crate::tcp::{CaState, Output};

@@ -2,8 +2,8 @@
 
 use super::link::{Link, shown};
 use super::plan::{Plan, SEGMENT};
-use fullpipe_sim::tcp::metrics::Metrics;
 use fullpipe_sim::tcp::receiver::Receiver;
+use fullpipe_sim::tcp::sender::metrics::Metrics;
 use fullpipe_sim::tcp::sender::{Sender, Writer};
 use fullpipe_sim::tcp::{Ack, Segment};
 use fullpipe_sim::units::Time;

@@ -4,33 +4,42 @@
 //! What becomes of a segment that does not fit into the buffer is in `receiver/shortage.rs`.
 //! Not modelled: the prequeue (the receiver behaves as with net.ipv4.tcp_low_latency = 1).
 
+pub mod ack_policy;
+pub mod autotune;
 mod beyond_hole;
+pub mod compressed;
 mod empty;
 mod fast_path;
 mod handshake;
+mod joining;
 mod later;
+mod out_of_order;
+mod receive_queue;
 mod refused;
 mod shortage;
+mod space;
 mod timestamps;
+pub mod window;
 
-use self::fast_path::FastPath;
-pub(super) use self::timestamps::is_from_the_past;
-use super::ack_policy::AckPolicy;
-use super::autotune::RcvSpace;
-use super::compressed::Compressed;
-use super::ecn::{QUICKACKS, ReceiverEcn};
-use super::out_of_order::OutOfOrder;
-use super::pieces::{Piece, Pieces};
-use super::profile::{RcvTuning, SharedProfile, SocketBacklog};
-use super::ration::Ration;
-use super::receive_queue::{Came, ReceiveQueue};
-use super::space::Space;
-use super::window::ReceiveWindow;
-use super::{Ack, IP_HEADER, Sacks, Segment, headers};
+pub(super) use timestamps::is_from_the_past;
+
 use crate::config::Host;
 use crate::jiffy_clock::JiffyClock;
 use crate::packet::Ecn;
+use crate::tcp::ecn::{QUICKACKS, ReceiverEcn};
+use crate::tcp::pieces::{Piece, Pieces};
+use crate::tcp::profile::{RcvTuning, SharedProfile, SocketBacklog};
+use crate::tcp::ration::Ration;
+use crate::tcp::{Ack, IP_HEADER, Sacks, Segment, headers};
 use crate::units::Time;
+use ack_policy::AckPolicy;
+use autotune::RcvSpace;
+use compressed::Compressed;
+use fast_path::FastPath;
+use out_of_order::OutOfOrder;
+use receive_queue::{Came, ReceiveQueue};
+use space::Space;
+use window::ReceiveWindow;
 
 /// What a segment asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -210,7 +219,7 @@ impl Receiver {
 
     /// What is to be known of the sender's memory ([`Output::begin_piece`]) before anything comes that stands there.
     ///
-    /// [`Output::begin_piece`]: super::Output::begin_piece
+    /// [`Output::begin_piece`]: crate::tcp::Output::begin_piece
     pub fn begin_piece(&mut self, piece: Piece) {
         if self.profile.joins_received {
             self.pieces.begin(piece);

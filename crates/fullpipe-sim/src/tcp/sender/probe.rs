@@ -4,13 +4,13 @@
 //! `tcp_write_wakeup`. A probe carries as much of the next segment as the window admits; without it
 //! a receiver whose window is smaller than a segment would never get one.
 
-use super::Output;
 use super::output::Push;
-use super::sender::{Sender, TimerKind};
+use super::{Sender, TimerKind};
+use crate::tcp::Output;
 
 impl Sender {
     /// Data waits, nothing is in flight, so something must ask for a window.
-    pub(super) fn check_probe_timer(&mut self, out: &impl Output) {
+    pub(in crate::tcp) fn check_probe_timer(&mut self, out: &impl Output) {
         if self.is_established
             && self.board.packets_out == 0
             && self.queue.head().is_some()
@@ -22,7 +22,7 @@ impl Sender {
     }
 
     /// An ACK came with nothing in flight: no more probes if the whole next skb may go now.
-    pub(super) fn on_probe_answer(&mut self, out: &impl Output) {
+    pub(in crate::tcp) fn on_probe_answer(&mut self, out: &impl Output) {
         let Some(head) = self.queue.head() else { return };
         let numbers = u64::from(head) + u64::from(self.queue.head_ends());
         if self.snd_nxt + numbers <= self.snd_una + self.snd_wnd {
@@ -35,7 +35,7 @@ impl Sender {
     }
 
     /// The probe timer fired.
-    pub(super) fn on_probe_timeout(&mut self, out: &mut impl Output) {
+    pub(in crate::tcp) fn on_probe_timeout(&mut self, out: &mut impl Output) {
         let Some(head) = self.queue.head().filter(|_| self.board.packets_out == 0) else { return };
         let sent = self.wake_receiver(head, out);
         if self.board.packets_out > 0 {
@@ -74,7 +74,7 @@ impl Sender {
         taken
     }
 
-    pub(super) fn ticks_in_half_a_second(&self) -> u32 {
+    pub(in crate::tcp) fn ticks_in_half_a_second(&self) -> u32 {
         (500_000_000 / self.tick_ns).max(1) as u32
     }
 }

@@ -3,10 +3,10 @@
 //! Source: Linux 2.6.20 `tcp_win_from_space`, `tcp_select_initial_window`, `tcp_init_buffer_space`,
 //! `tcp_grow_window`, `__tcp_select_window`, `tcp_select_window`.
 
-use super::Segment;
 use super::autotune::{initial_rcvbuf, memory_per_segment};
-use super::profile::{InitialWindow, SharedProfile, WindowShare};
 use crate::config::Sysctl;
+use crate::tcp::Segment;
+use crate::tcp::profile::{InitialWindow, SharedProfile, WindowShare};
 
 /// Largest window that a SYN-ACK can tell, bytes: it is not scaled.
 const SYN_ACK_WINDOW: u64 = 65_535;
@@ -181,7 +181,7 @@ impl ReceiveWindow {
 
     /// The same of any segment, which was `joined` to others in memory or may be; the memory of one that stays apart
     /// counts in whole.
-    pub(super) fn grow_by(&mut self, len: u32, rcv_mss: u32, joined: bool) -> bool {
+    pub(in crate::tcp) fn grow_by(&mut self, len: u32, rcv_mss: u32, joined: bool) -> bool {
         if self.rcv_ssthresh >= self.window_clamp || self.rcv_ssthresh >= self.space() {
             return false;
         }
@@ -205,7 +205,7 @@ impl ReceiveWindow {
     }
 
     /// The first segment of its length, which takes so much memory: how much of its memory is data (tcp_measure_rcv_mss).
-    pub(super) fn measure(&mut self, segment: &Segment, truesize: u64) {
+    pub(in crate::tcp) fn measure(&mut self, segment: &Segment, truesize: u64) {
         if self.profile.window_share != WindowShare::Measured {
             return;
         }
@@ -218,7 +218,7 @@ impl ReceiveWindow {
     }
 
     /// Lets the buffer grow until `window` bytes may be offered, up to sysctl tcp_rmem's maximum.
-    pub(super) fn tune(&mut self, window: u64) {
+    pub(in crate::tcp) fn tune(&mut self, window: u64) {
         let space = match self.share {
             Share::Ratio(ratio) => (window << 8) / u64::from(ratio),
             Share::AdvWinScale(scale) => {
@@ -235,18 +235,18 @@ impl ReceiveWindow {
     }
 
     /// The window that so much memory stands for (tcp_win_from_space).
-    pub(super) fn of_memory(&self, memory: u64) -> u64 {
+    pub(in crate::tcp) fn of_memory(&self, memory: u64) -> u64 {
         self.share.of(memory)
     }
 
     /// Whether a segment may be taken: queues take no more memory than there is, but for the segment itself.
-    pub(super) fn has_room(&self) -> bool {
+    pub(in crate::tcp) fn has_room(&self) -> bool {
         self.rmem_alloc <= self.rcvbuf
     }
 
     /// tcp_clamp_window: a buffer that may grow takes in what its queues hold, up to sysctl tcp_rmem's maximum; if that is not
     /// enough, no more than two segments are offered.
-    pub(super) fn clamp(&mut self, may_grow: bool) {
+    pub(in crate::tcp) fn clamp(&mut self, may_grow: bool) {
         if may_grow && self.rcvbuf < self.rmem_max {
             self.rcvbuf = self.rmem_alloc.min(self.rmem_max);
         }
@@ -256,7 +256,7 @@ impl ReceiveWindow {
     }
 
     /// The next ACK offers no window, and takes back what was offered (6.12 `tcp_select_window`).
-    pub(super) fn shut(&mut self) {
+    pub(in crate::tcp) fn shut(&mut self) {
         self.is_shut = true;
     }
 

@@ -4,26 +4,38 @@
 //! `write.rs` for the application, [`Sender::on_timer`] when [`Sender::timer`] is due. Invariants:
 //! `snd_una <= snd_nxt <= write_seq`; in flight never exceeds cwnd when new data is sent.
 
-use super::counters::Counters;
-use super::departure::Departures;
-use super::ecn::SenderEcn;
-use super::metrics::Metrics;
-use super::pacing::Pacing;
-use super::pieces::Filling;
-use super::profile::{CcRtt, RepeatedSyn, RttClock, SackMarking, SharedProfile, SndTuning};
-use super::ration::Ration;
-use super::recovery::Recovery;
-use super::rounds::Rounds;
-use super::rtt::Rtt;
-use super::scoreboard::{Scoreboard, Window};
-use super::skb::SendQueue;
-use super::usage::Usage;
-use super::{CaState, Output, Transmission};
+mod deferral;
+mod departure;
+mod limit;
+pub mod metrics;
+pub mod options;
+pub mod output;
+mod pacing;
+pub mod probe;
+pub mod rounds;
+mod usage;
+pub mod write;
+
 use crate::cc::Congestion;
 use crate::config::{Host, Sockopt, Sysctl};
 use crate::jiffy_clock::{Expiry, JiffyClock};
 use crate::packet::Ecn;
+use crate::tcp::counters::Counters;
+use crate::tcp::ecn::SenderEcn;
+use crate::tcp::pieces::Filling;
+use crate::tcp::profile::{CcRtt, RepeatedSyn, RttClock, SackMarking, SharedProfile, SndTuning};
+use crate::tcp::ration::Ration;
+use crate::tcp::recovery::Recovery;
+use crate::tcp::rtt::Rtt;
+use crate::tcp::scoreboard::{Scoreboard, Window};
+use crate::tcp::skb::SendQueue;
+use crate::tcp::{CaState, Output, Transmission};
 use crate::units::Time;
+use departure::Departures;
+use metrics::Metrics;
+use pacing::Pacing;
+use rounds::Rounds;
+use usage::Usage;
 
 /// Infinite slow start threshold (Linux 2.6.20 `tcp_v4_init_sock`).
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;

@@ -4,10 +4,10 @@
 //! tcp_no_metrics_save = 1. A cached cwnd limits nothing there (only a locked one would), so that it
 //! is not kept. Reordering is left by fewer connections since 3.6 (`caches_any_reordering`). 3.14 and 6.12 (`tcp_metrics.c`) take less of it over (`CachedMetrics`).
 
-use super::CaState;
-use super::profile::CachedMetrics;
-use super::rtt::Rtt;
-use super::sender::Sender;
+use super::Sender;
+use crate::tcp::CaState;
+use crate::tcp::profile::CachedMetrics;
+use crate::tcp::rtt::Rtt;
 
 /// See the module's description. 0 stands for unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,7 @@ const SSTHRESH_UNSET: u32 = 0xffff;
 
 impl Metrics {
     /// What an end's estimator takes over, once the handshake has told it an RTT.
-    pub(super) fn tell_rtt(
+    pub(in crate::tcp) fn tell_rtt(
         &self,
         taken: CachedMetrics,
         timestamps: bool,
@@ -91,7 +91,7 @@ impl Sender {
     }
 
     /// What is known of the host, at the start of a connection.
-    pub(super) fn take_metrics(&mut self, cached: &Metrics) {
+    pub(in crate::tcp) fn take_metrics(&mut self, cached: &Metrics) {
         let taken = self.profile.cached_metrics;
         if cached.ssthresh > 0 && taken != CachedMetrics::TimeoutAlone {
             self.cc.sock_mut().snd_ssthresh = cached.ssthresh;
@@ -106,6 +106,6 @@ impl Sender {
     /// Whether everything was written and acknowledged.
     pub fn is_finished(&self) -> bool {
         let sent = self.queue.head().is_none() && self.board.packets_out == 0;
-        self.writer == super::sender::Writer::Done && sent
+        self.writer == crate::tcp::sender::Writer::Done && sent
     }
 }

@@ -4,11 +4,11 @@
 //! Source: Linux 6.1 and 6.12 `tcp_update_pacing_rate`, `tcp_tso_autosize`, `tcp_small_queue_check`,
 //! `tcp_wfree`; 3.12 `tcp_update_pacing_rate`, `tcp_xmit_size_goal`, `tcp_write_xmit`.
 
-use super::Output;
+use super::Sender;
 use super::departure::PacedBy;
-use super::min_rtt::MinRtt;
-use super::profile::{RttClock, SkbSize, SmallQueueLimit};
-use super::sender::Sender;
+use crate::tcp::Output;
+use crate::tcp::min_rtt::MinRtt;
+use crate::tcp::profile::{RttClock, SkbSize, SmallQueueLimit};
 
 /// `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio` unless set: of cwnd per RTT, percent.
 const SLOW_START_RATIO: u32 = 200;
@@ -29,24 +29,24 @@ const MIN_TSO_SEGS: u32 = 2;
 
 /// What the kernel knows about a flow's speed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pacing {
+pub(in crate::tcp) struct Pacing {
     /// `sk_pacing_rate`, bytes per second.
-    pub(super) rate: u64,
+    pub(in crate::tcp) rate: u64,
     /// Largest one (`sk_max_pacing_rate`).
     most: u64,
-    pub(super) min_rtt: MinRtt,
+    pub(in crate::tcp) min_rtt: MinRtt,
     /// Whether something was held back because too much waits in the host (TSQ_THROTTLED).
-    pub(super) throttled: bool,
+    pub(in crate::tcp) throttled: bool,
 }
 
 impl Pacing {
     /// Before the first ACK the rate is unlimited.
-    pub(super) fn new(hz: u32) -> Pacing {
+    pub(in crate::tcp) fn new(hz: u32) -> Pacing {
         Pacing { rate: u64::MAX, most: u64::MAX, min_rtt: MinRtt::new(hz), throttled: false }
     }
 
     /// From now on the rate is no more than `most`, bytes per second.
-    pub(super) fn limit(&mut self, most: u64) {
+    pub(in crate::tcp) fn limit(&mut self, most: u64) {
         self.most = most;
         self.rate = self.rate.min(most);
     }
@@ -54,7 +54,7 @@ impl Pacing {
 
 impl Sender {
     /// The pacing rate after an ACK, of profiles that change cwnd first, where anything asks for it.
-    pub(super) fn update_early_pacing_rate(&mut self) {
+    pub(in crate::tcp) fn update_early_pacing_rate(&mut self) {
         let profile = &self.profile;
         let sized = profile.skb_size != SkbSize::AsWritten;
         if sized || profile.small_queues || profile.fq_paces || profile.departure_times {
@@ -64,7 +64,7 @@ impl Sender {
 
     /// After each ACK: twice cwnd per RTT in the first half of slow start, then 1.2 times, if the sysctls say nothing
     /// else.
-    pub(super) fn update_pacing_rate(&mut self) {
+    pub(in crate::tcp) fn update_pacing_rate(&mut self) {
         let (cwnd, ssthresh) = (self.cwnd(), self.ssthresh());
         let ratio = match cwnd < ssthresh / 2 {
             true => self.sysctl.tcp_pacing_ss_ratio.unwrap_or(SLOW_START_RATIO),
@@ -98,14 +98,14 @@ impl Sender {
     }
 
     /// Most bytes of an skb that is sized when it is written.
-    pub(super) fn paced_size(&self) -> u32 {
+    pub(in crate::tcp) fn paced_size(&self) -> u32 {
         let paced = self.pacing.rate / WRITTEN_PER_SECOND;
         let least = MIN_TSO_SEGS * self.mss;
         paced.clamp(least.into(), u32::MAX.into()) as u32
     }
 
     /// `tcp_tso_segs`: most segments of an skb that goes now.
-    pub(super) fn tso_segs(&self) -> u32 {
+    pub(in crate::tcp) fn tso_segs(&self) -> u32 {
         if matches!(self.profile.skb_size, SkbSize::AsWritten | SkbSize::PacedWhenWritten) {
             return u32::MAX;
         }
@@ -124,7 +124,7 @@ impl Sender {
     /// `tcp_small_queue_check`: whether an skb of `len` bytes has to stay behind, because more of this flow
     /// waits in the host than it sends in a millisecond; twice as much may, if `again`. What is paced may wait at any
     /// rate, unless the profile bounds it too.
-    pub(super) fn too_much_in_host(
+    pub(in crate::tcp) fn too_much_in_host(
         &mut self,
         len: u32,
         again: bool,
@@ -177,7 +177,7 @@ impl Sender {
     }
 
     /// `tcp_tsq_write`.
-    pub(super) fn write_from_queue(&mut self, out: &mut impl Output) {
+    pub(in crate::tcp) fn write_from_queue(&mut self, out: &mut impl Output) {
         self.sync_clock(out.now());
         if self.board.lost_out > self.board.retrans_out && self.cwnd() > self.in_flight() {
             self.xmit_retransmit_queue(out);

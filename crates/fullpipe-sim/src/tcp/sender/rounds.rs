@@ -4,8 +4,8 @@
 //! (Linux `bictcp_hystart_reset` ends a round the same way: by an ACK beyond what had been sent when it began). The last one
 //! ends with slow start: cwnd has reached ssthresh, or a recovery has begun.
 
-use super::CaState;
-use super::sender::Sender;
+use super::Sender;
+use crate::tcp::CaState;
 use crate::trace::EventKind;
 use alloc::vec::{Drain, Vec};
 
@@ -14,7 +14,7 @@ pub const MOST: u32 = 200;
 
 /// What is known of them.
 #[derive(Debug, Default)]
-pub(super) struct Rounds {
+pub(in crate::tcp) struct Rounds {
     /// How many have begun.
     begun: u32,
     over: bool,
@@ -39,7 +39,7 @@ impl Rounds {
 impl Sender {
     /// Before segments are sent for the first time.
     #[inline]
-    pub(super) fn note_first_sending(&mut self, segments: u32) {
+    pub(in crate::tcp) fn note_first_sending(&mut self, segments: u32) {
         if self.rounds.begun == 0 && !self.rounds.over && !self.has_left_slow_start() {
             // Any ACK of data ends the first round.
             self.rounds.begin(self.snd_una);
@@ -49,7 +49,7 @@ impl Sender {
 
     /// Before an ACK is taken in.
     #[inline]
-    pub(super) fn note_round(&mut self, ack: u64) {
+    pub(in crate::tcp) fn note_round(&mut self, ack: u64) {
         if !self.rounds.over && self.rounds.begun > 0 && ack > self.rounds.ends_beyond {
             self.rounds.begin(self.snd_nxt);
         }

@@ -8,10 +8,10 @@
 //! - The RTO that decides about idle time and unused cwnd has no backoff. Linux 6.12 doubles `icsk_rto` itself, which
 //!   shows until the next sample of the RTT.
 
-use super::profile::CwndLimited;
-use super::sender::{Sender, Writer};
 use super::write::GSO_MAX_SIZE;
-use super::{CaState, Output};
+use super::{Sender, Writer};
+use crate::tcp::profile::CwndLimited;
+use crate::tcp::{CaState, Output};
 use crate::units::Time;
 
 /// Packets of cwnd that may be unused although it counts as used up (3.14
@@ -20,7 +20,7 @@ const MAX_TSO_DEFERRED: u32 = 3;
 
 /// How much of cwnd was used since the window began that is in flight now.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Usage {
+pub(in crate::tcp) struct Usage {
     /// Whether cwnd, and nothing else, has stopped the sender (is_cwnd_limited).
     limited: bool,
     /// Most packets in flight (max_packets_out).
@@ -31,7 +31,7 @@ pub(super) struct Usage {
 
 impl Sender {
     /// tcp_is_cwnd_limited: whether cwnd may grow by an ACK before which so much was in flight.
-    pub(super) fn is_cwnd_limited(&self, in_flight: u32) -> bool {
+    pub(in crate::tcp) fn is_cwnd_limited(&self, in_flight: u32) -> bool {
         let cwnd = self.cwnd();
         if self.profile.cwnd_limited == CwndLimited::Used {
             let slow_start = cwnd < self.ssthresh();
@@ -57,7 +57,7 @@ impl Sender {
 
     /// tcp_cwnd_validate, after something was sent or cwnd forbade it (RFC 2861); `limited`: cwnd has stopped
     /// the sender.
-    pub(super) fn validate_cwnd(&mut self, limited: bool, now: Time) {
+    pub(in crate::tcp) fn validate_cwnd(&mut self, limited: bool, now: Time) {
         let now = self.jiffies(now);
         let packets_out = self.board.packets_out;
         let used = if self.profile.cwnd_limited == CwndLimited::Used {
@@ -103,7 +103,7 @@ impl Sender {
     }
 
     /// tcp_cwnd_restart: after an idle time of more than one RTO, cwnd decays by half per RTO.
-    pub(super) fn restart_after_idle(&mut self, now: u32) {
+    pub(in crate::tcp) fn restart_after_idle(&mut self, now: u32) {
         let mut idle = now.saturating_sub(self.lsndtime);
         let rto = self.rtt.rto;
         if !self.sysctl.tcp_slow_start_after_idle || self.board.packets_out > 0 || idle <= rto {
@@ -124,7 +124,7 @@ impl Sender {
     }
 
     /// tcp_current_ssthresh: what slow start may trust to if cwnd shrinks without congestion.
-    pub(super) fn current_ssthresh(&self) -> u32 {
+    pub(in crate::tcp) fn current_ssthresh(&self) -> u32 {
         if matches!(self.ca_state, CaState::Cwr | CaState::Recovery) {
             return self.ssthresh();
         }
@@ -132,7 +132,7 @@ impl Sender {
     }
 
     /// After a burst of sending that may have been stopped by cwnd.
-    pub(super) fn validate_after(&mut self, sent: u32, limited: bool, out: &impl Output) {
+    pub(in crate::tcp) fn validate_after(&mut self, sent: u32, limited: bool, out: &impl Output) {
         let limited = limited || self.in_flight() >= self.cwnd();
         let unsent_too = limited && self.profile.cwnd_limited == CwndLimited::Used;
         if sent > 0 || unsent_too {

@@ -2,17 +2,17 @@
 //!
 //! Source: `tcp_tso_should_defer` of Linux 2.6.25, 2.6.28, 2.6.33 and 3.14; of 6.1 and 6.12.
 
-use super::profile::TsoDeferral;
-use super::sender::Sender;
+use super::Sender;
 use super::write::GSO_MAX_SIZE;
-use super::{CaState, Output};
+use crate::tcp::profile::TsoDeferral;
+use crate::tcp::{CaState, Output};
 
 /// Longest pause after which a sender still waits, and longest time until the ACK that it waits for.
 const MILLISECOND_NS: u64 = 1_000_000;
 
 /// What a large skb waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Waits {
+pub(in crate::tcp) enum Waits {
     /// Room in cwnd.
     ForCwnd,
     /// Room in the receiver's window, or more to send.
@@ -34,7 +34,7 @@ impl Room {
 
 impl Sender {
     /// Whether the first unsent skb waits, if it is larger than a segment; `segs`: the most that go as one.
-    pub(super) fn defers(&mut self, segs: u32, out: &impl Output) -> Option<Waits> {
+    pub(in crate::tcp) fn defers(&mut self, segs: u32, out: &impl Output) -> Option<Waits> {
         let now = self.jiffies(out.now());
         let rule = self.profile.tso_deferral;
         let waits = match rule {

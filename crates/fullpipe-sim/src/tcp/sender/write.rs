@@ -8,26 +8,26 @@
 //!   half of such a window too.
 //! - A send buffer below some ten skbs is inexact: with a `tcp_wmem` of 4096 bytes throughput is 25 % off.
 
-use super::Output;
-use super::profile::{AckOrder, IdleRestart, SkbSize, SndTuning};
-use super::sender::{Sender, Writer};
+use super::{Sender, Writer};
 use crate::rng::Rng;
+use crate::tcp::Output;
+use crate::tcp::profile::{AckOrder, IdleRestart, SkbSize, SndTuning};
 use crate::units::Framing;
 
 /// struct sk_buff, rounded up, bytes.
-pub(super) const SKB_BYTES: u64 = 256;
+pub(in crate::tcp) const SKB_BYTES: u64 = 256;
 /// Room for headers in front of the data, bytes (`MAX_TCP_HEADER`); a kernel with WLAN or tunnels has up to 320.
 const MAX_TCP_HEADER: u32 = 192;
 /// struct skb_shared_info, bytes.
-pub(super) const SHARED_INFO: u64 = 320;
+pub(in crate::tcp) const SHARED_INFO: u64 = 320;
 /// Packets for which a send buffer has room at least (TCP_INIT_CWND).
 const FIRST_CWND: u32 = 10;
 /// Largest IP packet that a TSO skb may describe.
 const GSO_MAX: u32 = 65_535;
 /// Largest skb, bytes (Linux `GSO_MAX_SIZE`).
-pub(super) const GSO_MAX_SIZE: u32 = 65_536;
+pub(in crate::tcp) const GSO_MAX_SIZE: u32 = 65_536;
 /// Of that what a socket with autosizing takes, bytes (`sk_gso_max_size`; Linux 6.12 `sk_dst_gso_max_size`).
-pub(super) const SK_GSO_MAX_SIZE: u32 = GSO_MAX_SIZE - (MAX_TCP_HEADER + 1);
+pub(in crate::tcp) const SK_GSO_MAX_SIZE: u32 = GSO_MAX_SIZE - (MAX_TCP_HEADER + 1);
 
 /// Bytes on a wire of the largest skb of packets of at most `mtu` bytes: `many` segments, or one.
 pub fn largest_skb(mtu: u32, many: bool, framing: Framing) -> u32 {
@@ -57,12 +57,12 @@ pub(crate) fn spliced(record: u32) -> u32 {
 impl Sender {
     /// Most bytes that go as one segment now: the MSS, unless half of the largest window is less (6.12 `tcp_sync_mss`, which
     /// each larger window calls).
-    pub(super) fn mss_now(&self) -> u32 {
+    pub(in crate::tcp) fn mss_now(&self) -> u32 {
         self.bounded_mss
     }
 
     /// The peer has announced a window; the largest one bounds segments.
-    pub(super) fn note_window(&mut self, window: u64) {
+    pub(in crate::tcp) fn note_window(&mut self, window: u64) {
         if window > self.max_window {
             self.max_window = window;
             self.bounded_mss = self.bound_to_half_window(self.mss);
@@ -78,7 +78,7 @@ impl Sender {
         if most == 0 || u64::from(bytes) <= most {
             return bytes;
         }
-        let tcp_header = super::headers(self.timestamps) - IP_HEADER;
+        let tcp_header = crate::tcp::headers(self.timestamps) - IP_HEADER;
         bytes.min((most as u32).max(MIN_MTU - tcp_header))
     }
 
@@ -89,9 +89,9 @@ impl Sender {
             return mss_now;
         }
         let mut goal = match self.profile.skb_size {
-            SkbSize::AsWritten => GSO_MAX - super::headers(self.timestamps),
+            SkbSize::AsWritten => GSO_MAX - crate::tcp::headers(self.timestamps),
             SkbSize::PacedWhenWritten => {
-                (GSO_MAX - super::headers(self.timestamps)).min(self.paced_size())
+                (GSO_MAX - crate::tcp::headers(self.timestamps)).min(self.paced_size())
             }
             _ => SK_GSO_MAX_SIZE,
         };
@@ -247,7 +247,7 @@ impl Sender {
     /// tcp_check_space, tcp_should_expand_sndbuf and tcp_new_space: while the writer waits for room
     /// and cwnd is not used up, a send buffer that was not set by the application grows with cwnd. If there is room
     /// then, the writer is woken, though what is sent next may take it (an skb that is cut has two heads).
-    pub(super) fn autotune_sndbuf(&mut self) {
+    pub(in crate::tcp) fn autotune_sndbuf(&mut self) {
         let used = match self.profile.ack_order {
             AckOrder::CwndFirst => self.board.packets_out,
             AckOrder::CwndLast => self.in_flight(),
@@ -262,7 +262,7 @@ impl Sender {
     }
 
     /// tcp_sndbuf_expand.
-    pub(super) fn expand_sndbuf(&mut self) {
+    pub(in crate::tcp) fn expand_sndbuf(&mut self) {
         if self.sndbuf_locked {
             return;
         }

@@ -3,66 +3,66 @@
 //! Source: Linux 2.6.20 `tcp_ack`, `tcp_clean_rtx_queue`, `tcp_ack_no_tstamp`,
 //! `tcp_may_update_window`, `tcp_is_cwnd_limited`; 3.12 `tcp_ack_update_rtt`, `tcp_may_raise_cwnd`.
 
-use super::profile::{
+use crate::cc::AckSample;
+use crate::tcp::profile::{
     AckOrder, CcRtt, DsackUndo, GrowthUnderReordering, PktsAcked, RttClock, RttSource,
 };
-use super::scoreboard::Acked;
-use super::sender::Sender;
-use super::skb::Freed;
-use super::{Ack, CaState, Output};
-use crate::cc::AckSample;
 use crate::tcp::receiver::is_from_the_past;
+use crate::tcp::scoreboard::Acked;
+use crate::tcp::sender::Sender;
+use crate::tcp::skb::Freed;
+use crate::tcp::{Ack, CaState, Output};
 
 /// What was learned from one ACK (Linux's FLAG_ bits).
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Flags {
-    pub(super) data_acked: bool,
-    pub(super) window_updated: bool,
-    pub(super) data_sacked: bool,
-    pub(super) una_advanced: bool,
-    pub(super) packets_acked: u32,
+pub(in crate::tcp) struct Flags {
+    pub(in crate::tcp) data_acked: bool,
+    pub(in crate::tcp) window_updated: bool,
+    pub(in crate::tcp) data_sacked: bool,
+    pub(in crate::tcp) una_advanced: bool,
+    pub(in crate::tcp) packets_acked: u32,
     /// A D-SACK.
-    pub(super) dsacking: bool,
+    pub(in crate::tcp) dsacking: bool,
     /// SACKs of data sent after the present state began.
-    pub(super) data_lost: bool,
+    pub(in crate::tcp) data_lost: bool,
     /// Something was acknowledged that had been sent again; other than the first packet.
-    pub(super) retrans_data_acked: bool,
-    pub(super) nonhead_retrans_acked: bool,
+    pub(in crate::tcp) retrans_data_acked: bool,
+    pub(in crate::tcp) nonhead_retrans_acked: bool,
     /// SACKs cover only what was sent before the timeout and never again.
-    pub(super) only_orig_sacked: bool,
+    pub(in crate::tcp) only_orig_sacked: bool,
     /// Something sent before the present state began, and never again, has arrived.
-    pub(super) orig_sack_acked: bool,
+    pub(in crate::tcp) orig_sack_acked: bool,
     /// Lowest and highest newly SACKed packet that was never sent again.
-    pub(super) first_original_sacked: Option<u64>,
-    pub(super) last_original_sacked: Option<u64>,
+    pub(in crate::tcp) first_original_sacked: Option<u64>,
+    pub(in crate::tcp) last_original_sacked: Option<u64>,
     /// A D-SACK of a tail loss probe (FLAG_DSACK_TLP).
-    pub(super) dsack_tlp: bool,
+    pub(in crate::tcp) dsack_tlp: bool,
     /// The retransmission timer starts anew (FLAG_SET_XMIT_TIMER).
-    pub(super) sets_timer: bool,
+    pub(in crate::tcp) sets_timer: bool,
     /// A retransmission was found lost (FLAG_LOST_RETRANS).
-    pub(super) lost_retrans: bool,
-    pub(super) reneging: bool,
+    pub(in crate::tcp) lost_retrans: bool,
+    pub(in crate::tcp) reneging: bool,
     /// The receiver tells of a mark (FLAG_ECE).
-    pub(super) ece: bool,
+    pub(in crate::tcp) ece: bool,
     /// It came with data (FLAG_DATA).
-    pub(super) with_data: bool,
+    pub(in crate::tcp) with_data: bool,
 }
 
 impl Flags {
     /// FLAG_NOT_DUP.
-    pub(super) fn not_dup(&self) -> bool {
+    pub(in crate::tcp) fn not_dup(&self) -> bool {
         self.window_updated || self.data_acked || self.with_data
     }
 
-    pub(super) fn is_dupack(&self) -> bool {
+    pub(in crate::tcp) fn is_dupack(&self) -> bool {
         !self.una_advanced && !self.not_dup()
     }
 
-    pub(super) fn forward_progress(&self) -> bool {
+    pub(in crate::tcp) fn forward_progress(&self) -> bool {
         self.data_acked || self.data_sacked
     }
 
-    pub(super) fn any_progress(&self) -> bool {
+    pub(in crate::tcp) fn any_progress(&self) -> bool {
         self.forward_progress() || self.una_advanced
     }
 }
@@ -159,7 +159,7 @@ impl Sender {
     }
 
     /// What the scoreboard says before an ACK.
-    pub(super) fn note_prior(&mut self) {
+    pub(in crate::tcp) fn note_prior(&mut self) {
         self.recovery.prior_fack = self.board.snd_fack;
         self.recovery.prior_unsacked = self.board.packets_out.saturating_sub(self.board.sacked_out);
     }
@@ -182,7 +182,7 @@ impl Sender {
         self.update_early_pacing_rate();
     }
 
-    pub(super) fn may_raise_cwnd(&self, flags: &Flags, dubious: bool) -> bool {
+    pub(in crate::tcp) fn may_raise_cwnd(&self, flags: &Flags, dubious: bool) -> bool {
         let reducing = matches!(self.ca_state, CaState::Cwr | CaState::Recovery);
         let high = self.recovery.reordering > self.sysctl.tcp_reordering;
         let sacks = high && self.profile.growth_under_reordering == GrowthUnderReordering::WhenHigh;
@@ -190,12 +190,12 @@ impl Sender {
     }
 
     /// tcp_may_update_window, of an ACK that acknowledges nothing new: whether it changes the window.
-    pub(super) fn is_another_window(&self, window: u64) -> bool {
+    pub(in crate::tcp) fn is_another_window(&self, window: u64) -> bool {
         window > self.snd_wnd || window == 0 && self.profile.zero_window_updates
     }
 
     /// What the ACK tells, and the packets in flight before it.
-    pub(super) fn learn(
+    pub(in crate::tcp) fn learn(
         &mut self,
         ack: &Ack,
         with_data: bool,
@@ -326,7 +326,7 @@ impl Sender {
         self.cc.pkts_acked(&AckSample { pkts_acked: counted as i32, rtt_us, in_flight });
     }
 
-    pub(super) fn avoid_congestion(
+    pub(in crate::tcp) fn avoid_congestion(
         &mut self,
         ack: u64,
         acked: u32,

@@ -23,19 +23,19 @@ const SHARE: u64 = 20;
 
 /// See the module's description.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Compressed {
+pub(in crate::tcp) struct Compressed {
     /// ACKs that were not sent (compressed_ack).
     held: u32,
     /// ACKs at once while `rcv_nxt` was this (dup_ack_counter, compressed_ack_rcv_nxt).
     at_once: u32,
     rcv_nxt: u64,
     /// When one goes for all that are held.
-    pub(super) due: Option<Time>,
+    pub(in crate::tcp) due: Option<Time>,
 }
 
 impl Compressed {
     /// A segment beyond a hole: whether its ACK goes at once; `rtt_us8` is the RTT as far as it is known, us x 8.
-    pub(super) fn acks_now(&mut self, now: Time, rcv_nxt: u64, rtt_us8: u64) -> bool {
+    pub(in crate::tcp) fn acks_now(&mut self, now: Time, rcv_nxt: u64, rtt_us8: u64) -> bool {
         if self.held >= MOST {
             return true;
         }
@@ -55,17 +55,17 @@ impl Compressed {
     }
 
     /// Whether ACKs are held.
-    pub(super) fn holds(&self) -> bool {
+    pub(in crate::tcp) fn holds(&self) -> bool {
         self.held > 0
     }
 
     /// An ACK has gone, for whatever reason.
-    pub(super) fn on_ack_sent(&mut self) {
+    pub(in crate::tcp) fn on_ack_sent(&mut self) {
         (self.held, self.due) = (0, None);
     }
 
     /// Whether an ACK may go: the wait is over, whether its end has been noticed by itself or not.
-    pub(super) fn is_due(&self, now: Time) -> bool {
+    pub(in crate::tcp) fn is_due(&self, now: Time) -> bool {
         self.held > 0 && self.due.is_some_and(|due| due <= now + SLACK)
     }
 }

@@ -13,9 +13,9 @@
 //! - That first buffer is always four times twice the first window. Linux has the factor four with
 //!   `tcp_moderate_rcvbuf` only, which the simulator lacks.
 
-use super::profile::{FirstRcvbuf, Profile};
 use super::window::win_from_space;
 use crate::config::Sysctl;
+use crate::tcp::profile::{FirstRcvbuf, Profile};
 
 /// Memory of a packet besides its data in 2.6.20, bytes (MAX_TCP_HEADER and struct sk_buff).
 const SKB_OVERHEAD: u64 = 512;
@@ -46,7 +46,7 @@ pub struct Grown {
 
 /// Memory in which one segment of `mss` bytes leaves room for a window of `mss` bytes; `overhead`: a packet's memory
 /// besides its data.
-pub(super) fn memory_per_segment(mss: u64, overhead: u64, adv_win_scale: i32) -> u64 {
+pub(in crate::tcp) fn memory_per_segment(mss: u64, overhead: u64, adv_win_scale: i32) -> u64 {
     let mut memory = mss + overhead;
     if adv_win_scale < 0 {
         // In one step what would be many: the window is the memory shifted down.
@@ -60,7 +60,7 @@ pub(super) fn memory_per_segment(mss: u64, overhead: u64, adv_win_scale: i32) ->
 }
 
 /// The receive buffer that a connection begins with (tcp_fixup_rcvbuf).
-pub(super) fn initial_rcvbuf(sysctl: &Sysctl, profile: &Profile, mss: u64) -> u64 {
+pub(in crate::tcp) fn initial_rcvbuf(sysctl: &Sysctl, profile: &Profile, mss: u64) -> u64 {
     let least = match profile.first_rcvbuf {
         FirstRcvbuf::FourSegments => {
             4 * memory_per_segment(mss, SKB_OVERHEAD, sysctl.tcp_adv_win_scale)

@@ -4,14 +4,14 @@
 //! Source: Linux 6.12 `tcp_try_coalesce`, `skb_try_coalesce`. An skb that shares its head with a copy of the sender's
 //! takes nothing more there; a router in between has given each packet a head of its own (`ip_forward`).
 
-use super::pieces::Pieces;
+use crate::tcp::pieces::Pieces;
 
 /// Pieces of memory that an skb refers to at most (MAX_SKB_FRAGS).
 const MAX_FRAGS: u32 = 17;
 
 /// Memory of what came as `[seq, end)` in so many packets of `len` bytes that lie in these pieces, with heads of `overhead`
 /// bytes: GRO hangs what its first has no room for on as skbs of their own (6.12 `skb_gro_receive`).
-pub(super) fn truesize(
+pub(in crate::tcp) fn truesize(
     (seq, end): (u64, u64),
     (packets, len): (u32, u32),
     overhead: u64,
@@ -26,9 +26,9 @@ pub(super) fn truesize(
 
 /// An skb that others may have joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Joined {
+pub(in crate::tcp) struct Joined {
     /// First byte after it.
-    pub(super) end: u64,
+    pub(in crate::tcp) end: u64,
     frags: u32,
     heads: u32,
     /// Bytes that are free in its head, for data to be copied there (skb_tailroom).
@@ -38,7 +38,7 @@ pub(super) struct Joined {
 impl Joined {
     /// What came as `[seq, end)` in so many packets of `len` bytes, each of which refers to memory of its own, and lies in
     /// these pieces.
-    pub(super) fn of(
+    pub(in crate::tcp) fn of(
         (seq, end): (u64, u64),
         (packets, len): (u32, u32),
         pieces: &Pieces,
@@ -54,23 +54,23 @@ impl Joined {
 
     /// One that ends at `end` and has no room.
     #[cfg(test)]
-    pub(super) fn full(end: u64) -> Joined {
+    pub(in crate::tcp) fn full(end: u64) -> Joined {
         Joined { end, frags: MAX_FRAGS, heads: 1, tailroom: 0 }
     }
 
     /// Heads that it has.
-    pub(super) fn heads(&self) -> u64 {
+    pub(in crate::tcp) fn heads(&self) -> u64 {
         self.heads.into()
     }
 
     /// One whose data, up to `end`, were copied into its head, where so much is free.
-    pub(super) fn copied(end: u64, tailroom: u64) -> Joined {
+    pub(in crate::tcp) fn copied(end: u64, tailroom: u64) -> Joined {
         Joined { end, frags: 0, heads: 1, tailroom }
     }
 
     /// Takes another skb, which begins at `seq`, if it continues this one and there is room: the memory that this takes more,
     /// if it did.
-    pub(super) fn append(&mut self, seq: u64, other: Joined) -> Option<u64> {
+    pub(in crate::tcp) fn append(&mut self, seq: u64, other: Joined) -> Option<u64> {
         let (frags, bytes) = (self.frags + other.frags, other.end.saturating_sub(seq));
         if seq != self.end {
             return None;

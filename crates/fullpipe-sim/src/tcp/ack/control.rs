@@ -4,16 +4,16 @@
 //! `tcp_xmit_recovery`.
 
 use super::input::Flags;
-use super::profile::IdleRestart;
-use super::scoreboard::Acked;
-use super::sender::Sender;
-use super::{Ack, CaState, Output};
 use crate::cc::AckSample;
+use crate::tcp::profile::IdleRestart;
+use crate::tcp::scoreboard::Acked;
+use crate::tcp::sender::Sender;
+use crate::tcp::{Ack, CaState, Output};
 use crate::units::Time;
 
 /// What is sent again after an ACK (REXMIT_NONE, REXMIT_LOST, REXMIT_NEW).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Resend {
+pub(in crate::tcp) enum Resend {
     Nothing,
     Lost,
     /// New data first, to find out whether a timeout was spurious (F-RTO).
@@ -32,7 +32,7 @@ struct Rtts {
 }
 
 impl Sender {
-    pub(super) fn hear_with_cwnd_last(
+    pub(in crate::tcp) fn hear_with_cwnd_last(
         &mut self,
         ack: &Ack,
         with_data: bool,

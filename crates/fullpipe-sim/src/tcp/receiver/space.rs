@@ -3,8 +3,8 @@
 //! Source: Linux 6.1 and 6.12 `tcp_rcv_rtt_measure`, `tcp_rcv_rtt_measure_ts`, `tcp_rcv_rtt_update`,
 //! `tcp_rcv_space_adjust`; 6.18 `tcp_rcvbuf_grow`. Off for a buffer set by the application (SOCK_RCVBUF_LOCK).
 
-use super::profile::{Profile, RcvTuning};
 use super::window::ReceiveWindow;
+use crate::tcp::profile::{Profile, RcvTuning};
 
 /// Segments beyond twice what was copied, for small variations.
 const CUSHION: u64 = 16;
@@ -13,7 +13,7 @@ const FIRST: u64 = 10;
 
 /// The receiver's estimate of the round trip and of what is read in it. Fields keep Linux's names.
 #[derive(Clone, Debug)]
-pub(super) struct Space {
+pub(in crate::tcp) struct Space {
     mss: u64,
     /// Whether there is room for what lies beyond a hole, and none beyond twice what was copied.
     for_holes: bool,
@@ -27,14 +27,14 @@ pub(super) struct Space {
     rtt_time: Option<u64>,
     last_tsecr: u32,
     /// Bytes copied in the last round trip (rcvq_space).
-    pub(super) space: u64,
+    pub(in crate::tcp) space: u64,
     seq: u64,
     time: u64,
 }
 
 impl Space {
     /// Of a connection with that window, at `now_us`.
-    pub(super) fn new(window: &ReceiveWindow, mss: u32, profile: &Profile) -> Space {
+    pub(in crate::tcp) fn new(window: &ReceiveWindow, mss: u32, profile: &Profile) -> Space {
         let mss = u64::from(mss);
         Space {
             mss,
@@ -52,17 +52,17 @@ impl Space {
     }
 
     /// The connection is made.
-    pub(super) fn begin(&mut self, now_us: u64) {
+    pub(in crate::tcp) fn begin(&mut self, now_us: u64) {
         self.time = now_us;
     }
 
     /// RTT as far as it is known, us x 8; 0: not.
-    pub(super) fn rtt_us8(&self) -> u64 {
+    pub(in crate::tcp) fn rtt_us8(&self) -> u64 {
         self.rtt_us.into()
     }
 
     /// A data segment came: without timestamps the time in which one window comes is an RTT at most.
-    pub(super) fn on_data(&mut self, now_us: u64, rcv_nxt: u64, rcv_wnd: u64) {
+    pub(in crate::tcp) fn on_data(&mut self, now_us: u64, rcv_nxt: u64, rcv_wnd: u64) {
         if let Some(since) = self.rtt_time {
             if rcv_nxt < self.rtt_seq {
                 return;
@@ -74,7 +74,7 @@ impl Space {
 
     /// A segment echoes a timestamp that is `age_us` old; 0: it tells nothing, as one that is not full. `waits`: some
     /// of what came before it was not read yet.
-    pub(super) fn on_echo(&mut self, tsecr: u32, age_us: u64, waits: bool) {
+    pub(in crate::tcp) fn on_echo(&mut self, tsecr: u32, age_us: u64, waits: bool) {
         if tsecr != self.last_tsecr {
             self.last_tsecr = tsecr;
             if age_us > 0 {
@@ -96,7 +96,7 @@ impl Space {
 
     /// The reader has copied up to `copied_seq`, and what lies beyond a hole ends at `beyond` after `rcv_nxt`: the buffer
     /// may grow.
-    pub(super) fn on_read(
+    pub(in crate::tcp) fn on_read(
         &mut self,
         now_us: u64,
         (copied_seq, rcv_nxt, beyond): (u64, u64, u64),
@@ -120,7 +120,7 @@ impl Space {
 
     /// A segment came beyond a hole; the last of them ends at `beyond` after what is in order (6.16
     /// `tcp_data_queue_ofo`).
-    pub(super) fn on_beyond_hole(&self, beyond: u64, window: &mut ReceiveWindow) {
+    pub(in crate::tcp) fn on_beyond_hole(&self, beyond: u64, window: &mut ReceiveWindow) {
         if self.for_holes {
             window.tune(2 * self.space + beyond);
         }

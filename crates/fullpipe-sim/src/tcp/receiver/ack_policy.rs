@@ -4,9 +4,9 @@
 //! `tcp_send_delayed_ack`, read in Linux 2.6.20, 2.6.25, 2.6.32 and 3.14, which agree, and in 6.12;
 //! `tcp_delack_timer` of 2.6.20, 3.14 and 6.12.
 
-use super::profile::{DelackMax, LockedTimers, Profile, TimerWheel};
-use super::rtt::Rtt;
 use crate::jiffy_clock::{Expiry, JiffyClock};
+use crate::tcp::profile::{DelackMax, LockedTimers, Profile, TimerWheel};
+use crate::tcp::rtt::Rtt;
 use crate::units::Time;
 
 /// Segments acknowledged at once in a row, at most (TCP_MAX_QUICKACKS).
@@ -181,7 +181,7 @@ impl AckPolicy {
     }
 
     /// So many of the next segments at `most` are acknowledged at once (4.18 `tcp_enter_quickack_mode`).
-    pub(super) fn enter_quick_mode_for(&mut self, rcv_wnd: u64, most: u32) {
+    pub(in crate::tcp) fn enter_quick_mode_for(&mut self, rcv_wnd: u64, most: u32) {
         self.raise_quick(rcv_wnd, most);
         self.pingpong = false;
         self.ato = self.ato_min();

@@ -5,11 +5,11 @@
 //! `tcp_pace_kick`, `tcp_pacing_delay`, `tcp_reset_xmit_timer`, `sk_setsockopt`, `fq_classify`. Before 4.20 `fq` keeps the pace
 //! alone (3.12 `fq_dequeue`).
 
-use super::Output;
-use super::profile::Profile;
-use super::sender::{Sender, TimerKind};
+use super::{Sender, TimerKind};
 use crate::config::{Discipline, Host, Qdisc};
 use crate::qdisc::{LONGEST_PACED, QUANTUM};
+use crate::tcp::Output;
+use crate::tcp::profile::Profile;
 use crate::units::Time;
 
 /// Bytes of an Ethernet header (`psched_mtu`).
@@ -19,7 +19,7 @@ const UNPACED_SEGMENTS: u64 = 10;
 
 /// Who keeps a flow's pace (`enum sk_pacing`, numbered as there, but for the last).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum PacedBy {
+pub(in crate::tcp) enum PacedBy {
     Nobody = 0,
     /// TCP itself, with a timer.
     Tcp = 1,
@@ -31,10 +31,10 @@ pub(super) enum PacedBy {
 
 /// See the module's description.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Departures {
-    pub(super) by: PacedBy,
+pub(in crate::tcp) struct Departures {
+    pub(in crate::tcp) by: PacedBy,
     /// When the next skb may leave (tcp_wstamp_ns); before the clock where nothing keeps it.
-    pub(super) next: Time,
+    pub(in crate::tcp) next: Time,
     /// When the skb that was made last is to leave (its tstamp).
     last: Time,
     /// How long after it might have it was made.
@@ -42,7 +42,7 @@ pub(super) struct Departures {
     /// When TCP may go on (pacing_timer).
     timer: Option<Time>,
     /// Whether data waits for its pace.
-    pub(super) waits: bool,
+    pub(in crate::tcp) waits: bool,
     /// When the last skb was made.
     made: Time,
     /// Bytes that were sent beyond what goes without a pace, where `fq` alone keeps it.
@@ -53,7 +53,7 @@ pub(super) struct Departures {
 
 impl Departures {
     /// Those of a socket at `host`. That `fq` is there is known from the SYN on.
-    pub(super) fn new(profile: &Profile, host: &Host) -> Departures {
+    pub(in crate::tcp) fn new(profile: &Profile, host: &Host) -> Departures {
         let (by, first_turn) = match host.qdisc {
             Qdisc::Of(Discipline::Fq(_), _) if profile.departure_times => (PacedBy::Fq, 0),
             Qdisc::Of(Discipline::Fq(fq), _) if profile.fq_paces => {
@@ -69,7 +69,7 @@ impl Departures {
 
 impl Departures {
     /// What the congestion control is told (sk_pacing_status), which knows nothing of an `fq` that keeps the pace alone.
-    pub(super) fn status(&self) -> u32 {
+    pub(in crate::tcp) fn status(&self) -> u32 {
         match self.by {
             PacedBy::FqAlone => PacedBy::Nobody as u32,
             by => by as u32,
@@ -79,7 +79,7 @@ impl Departures {
 
 impl Sender {
     /// SO_MAX_PACING_RATE, bytes per second.
-    pub(super) fn limit_pacing_rate(&mut self, most: u64) {
+    pub(in crate::tcp) fn limit_pacing_rate(&mut self, most: u64) {
         self.pacing.limit(most);
         if self.departures.by == PacedBy::Nobody && self.profile.departure_times {
             self.departures.by = PacedBy::Tcp;
@@ -87,7 +87,7 @@ impl Sender {
     }
 
     /// An skb is made: when it is to leave. Where nobody keeps the pace that is now.
-    pub(super) fn depart(&mut self, now: Time) -> Time {
+    pub(in crate::tcp) fn depart(&mut self, now: Time) -> Time {
         let Departures { next, by, .. } = self.departures;
         self.departures.made = now;
         self.departures.late = now.saturating_sub(next);
@@ -98,13 +98,13 @@ impl Sender {
 
     /// When an skb counts as sent that was made last and is to leave at `departs`: it bears that time, unless `fq` alone
     /// knows it.
-    pub(super) fn stamped(&self, departs: Time) -> Time {
+    pub(in crate::tcp) fn stamped(&self, departs: Time) -> Time {
         if self.departures.by == PacedBy::FqAlone { self.departures.made } else { departs }
     }
 
     /// The skb of `len` bytes of data was taken: the next one may leave after the time that it takes. What it was
     /// late by is made up for, up to half of that time.
-    pub(super) fn pace(&mut self, len: u32) {
+    pub(in crate::tcp) fn pace(&mut self, len: u32) {
         let rate = self.pacing.rate;
         if self.departures.by == PacedBy::FqAlone {
             return self.pace_by_turns(len, rate);
@@ -120,7 +120,7 @@ impl Sender {
     /// The same in fq of 3.12: a flow that has used its turn up waits as long as the skb takes at the rate, or a turn of
     /// full packets where that is longer (`fq_dequeue`).
     fn pace_by_turns(&mut self, len: u32, rate: u64) {
-        let packet = i64::from(self.mss + super::headers(self.timestamps) + ETHERNET);
+        let packet = i64::from(self.mss + crate::tcp::headers(self.timestamps) + ETHERNET);
         let (bytes, quantum) = (packet * i64::from(len) / i64::from(self.mss), QUANTUM * packet);
         self.departures.spent += bytes;
         let first_turn = self.departures.first_turn;
@@ -135,7 +135,7 @@ impl Sender {
     }
 
     /// The time stamped on what was sent last.
-    pub(super) fn last_stamp(&self, now: Time) -> Time {
+    pub(in crate::tcp) fn last_stamp(&self, now: Time) -> Time {
         match self.departures.by {
             PacedBy::Nobody | PacedBy::FqAlone => self.stamp(now),
             PacedBy::Tcp | PacedBy::Fq => self.stamp(self.departures.last),
@@ -143,7 +143,7 @@ impl Sender {
     }
 
     /// Whether nothing may be sent yet, because TCP itself keeps the pace: then a timer runs.
-    pub(super) fn keeps_pace(&mut self, now: Time) -> bool {
+    pub(in crate::tcp) fn keeps_pace(&mut self, now: Time) -> bool {
         let keeps = self.departures.by == PacedBy::Tcp && self.departures.next > now;
         if keeps {
             self.departures.timer.get_or_insert(self.departures.next);
@@ -172,7 +172,7 @@ impl Sender {
     }
 
     /// Starts a timer whose time counts from when the next skb may leave (tcp_reset_xmit_timer).
-    pub(super) fn start_timer_at_pace(&mut self, kind: TimerKind, now: Time, jiffies: u32) {
+    pub(in crate::tcp) fn start_timer_at_pace(&mut self, kind: TimerKind, now: Time, jiffies: u32) {
         let ahead = match self.departures.by {
             PacedBy::Nobody | PacedBy::FqAlone => 0,
             PacedBy::Tcp | PacedBy::Fq => self.departures.next.saturating_sub(now).0 / self.tick_ns,

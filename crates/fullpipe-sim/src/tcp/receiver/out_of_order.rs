@@ -9,10 +9,10 @@
 //!   may take no memory but its head (`skb_condense`). Both change the window. Runs without SACK or with reordering
 //!   parted for good by it (docs/how-true.md).
 
-use super::Segment;
 use super::joining::Joined;
-use super::pieces::Pieces;
 use crate::ranges::RangeSet;
+use crate::tcp::Segment;
+use crate::tcp::pieces::Pieces;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
@@ -23,7 +23,7 @@ const BLOCKS: usize = 4;
 
 /// See the module's description. Sequence numbers count from the first data byte.
 #[derive(Clone, Debug, Default)]
-pub(super) struct OutOfOrder {
+pub(in crate::tcp) struct OutOfOrder {
     /// Memory of a segment besides its data, bytes.
     overhead: u64,
     /// What segments have joined to, by first byte; none where they do not.
@@ -86,32 +86,32 @@ impl Blocks {
 
 impl OutOfOrder {
     /// Empty; `joins`: whether segments join in memory.
-    pub(super) fn new(overhead: u64, joins: bool) -> OutOfOrder {
+    pub(in crate::tcp) fn new(overhead: u64, joins: bool) -> OutOfOrder {
         OutOfOrder { overhead, joined: joins.then(BTreeMap::new), ..OutOfOrder::default() }
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in crate::tcp) fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
 
     /// Where the last of it ends.
-    pub(super) fn end(&self) -> Option<u64> {
+    pub(in crate::tcp) fn end(&self) -> Option<u64> {
         self.ranges.end()
     }
 
     /// Memory of its segments, bytes.
-    pub(super) fn memory(&self) -> u64 {
+    pub(in crate::tcp) fn memory(&self) -> u64 {
         let heads = if self.joined.is_some() { self.heads } else { self.segments };
         self.bytes + heads * self.overhead
     }
 
     /// Segments in it.
-    pub(super) fn segments(&self) -> u64 {
+    pub(in crate::tcp) fn segments(&self) -> u64 {
         self.segments
     }
 
     /// A segment came; whether it brought something new.
-    pub(super) fn insert(&mut self, segment: &Segment, mss: u32) -> bool {
+    pub(in crate::tcp) fn insert(&mut self, segment: &Segment, mss: u32) -> bool {
         let (seq, end) = (segment.seq, segment.end());
         let mut new = false;
         self.ranges.insert(seq, end, |_, _| new = true);
@@ -130,12 +130,12 @@ impl OutOfOrder {
     }
 
     /// Whether a FIN has come that is the number `at`.
-    pub(super) fn ends_at(&self, at: u64) -> bool {
+    pub(in crate::tcp) fn ends_at(&self, at: u64) -> bool {
         self.fin == Some(at)
     }
 
     /// Joins a segment, new in the queue, whose data lie in these pieces to the one before it, if that may be; whether it did.
-    pub(super) fn join(&mut self, segment: &Segment, pieces: &Pieces) -> bool {
+    pub(in crate::tcp) fn join(&mut self, segment: &Segment, pieces: &Pieces) -> bool {
         let Some(joined) = &mut self.joined else { return false };
         let (seq, end) = (segment.seq, segment.end());
         let before = joined.range_mut(..seq).next_back();
@@ -150,7 +150,7 @@ impl OutOfOrder {
 
     /// Takes out the skb that lies last, which is thrown away: the memory that it took. None where nothing lies behind
     /// `seq`, and where segments do not join. What SACKs have told of is told no more.
-    pub(super) fn drop_last(&mut self, seq: u64, mss: u32) -> Option<u64> {
+    pub(in crate::tcp) fn drop_last(&mut self, seq: u64, mss: u32) -> Option<u64> {
         let joined = self.joined.as_mut()?;
         let (&start, &Joined { end, .. }) = joined.last_key_value()?;
         if seq > start {
@@ -171,12 +171,12 @@ impl OutOfOrder {
     }
 
     /// From now on SACKs tell of `[start, end)`, which came.
-    pub(super) fn tell(&mut self, start: u64, end: u64) {
+    pub(in crate::tcp) fn tell(&mut self, start: u64, end: u64) {
         self.blocks.tell(start, end);
     }
 
     /// The block that `[start, end)` touches takes it in where it stands (tcp_sack_extend).
-    pub(super) fn lengthen(&mut self, start: u64, end: u64) {
+    pub(in crate::tcp) fn lengthen(&mut self, start: u64, end: u64) {
         let told = &mut self.blocks.list[..self.blocks.count];
         if let Some(block) = told.iter_mut().find(|block| block.0 <= end && start <= block.1) {
             *block = (block.0.min(start), block.1.max(end));
@@ -185,20 +185,20 @@ impl OutOfOrder {
 
     /// Whether `[start, end)` touches no block but the third or fourth, or none of two or more: an ACK that
     /// tells of it may leave another block out.
-    pub(super) fn crowds(&self, start: u64, end: u64) -> bool {
+    pub(in crate::tcp) fn crowds(&self, start: u64, end: u64) -> bool {
         let told = self.blocks.told();
         let touched = told.iter().position(|block| block.0 <= end && start <= block.1);
         touched.unwrap_or(told.len()) >= BLOCKS_EXPECTED
     }
 
     /// Whether the segment at `seq` would lengthen what came last, at the end of all that is here.
-    pub(super) fn grows_at(&self, seq: u64) -> bool {
+    pub(in crate::tcp) fn grows_at(&self, seq: u64) -> bool {
         let last_told = self.blocks.told().first();
         self.ranges.end() == Some(seq) && last_told.is_some_and(|&(_, end)| end == seq)
     }
 
     /// Appends `count` segments of a full MSS, where [`OutOfOrder::grows_at`] their first byte.
-    pub(super) fn grow(&mut self, count: u32, mss: u32) {
+    pub(in crate::tcp) fn grow(&mut self, count: u32, mss: u32) {
         let Some((_, end)) = self.ranges.last() else { return };
         let bytes = u64::from(count) * u64::from(mss);
         self.ranges.insert(end, end + bytes, |_, _| {});
@@ -208,7 +208,7 @@ impl OutOfOrder {
     }
 
     /// Takes out the skbs below `rcv_nxt`, whose segments were taken; none where segments do not join.
-    pub(super) fn take_joined(&mut self, rcv_nxt: u64) -> BTreeMap<u64, Joined> {
+    pub(in crate::tcp) fn take_joined(&mut self, rcv_nxt: u64) -> BTreeMap<u64, Joined> {
         let Some(joined) = &mut self.joined else { return BTreeMap::new() };
         let rest = joined.split_off(&rcv_nxt);
         let taken = core::mem::replace(joined, rest);
@@ -217,7 +217,7 @@ impl OutOfOrder {
     }
 
     /// Takes out the segments with data that follow `rcv_nxt` without a hole, as lengths and counts.
-    pub(super) fn take_from(&mut self, rcv_nxt: u64, mss: u32) -> Vec<(u32, u32)> {
+    pub(in crate::tcp) fn take_from(&mut self, rcv_nxt: u64, mss: u32) -> Vec<(u32, u32)> {
         let mut taken = Vec::new();
         if self.is_empty() {
             return taken;
@@ -253,7 +253,7 @@ impl OutOfOrder {
     }
 
     /// The first part of `[start, end)` that is there already.
-    pub(super) fn overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
+    pub(in crate::tcp) fn overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
         if self.ranges.end()? <= start {
             return None;
         }
@@ -262,7 +262,7 @@ impl OutOfOrder {
     }
 
     /// The blocks to report, most recent first.
-    pub(super) fn blocks(&self) -> &[(u64, u64)] {
+    pub(in crate::tcp) fn blocks(&self) -> &[(u64, u64)] {
         self.blocks.told()
     }
 }

@@ -5,7 +5,7 @@
 mod collapsing;
 
 use super::joining::Joined;
-use super::pieces::Pieces;
+use crate::tcp::pieces::Pieces;
 use alloc::collections::{BTreeMap, VecDeque};
 
 /// Skbs in a row that are equal.
@@ -28,17 +28,17 @@ struct Skb {
 
 /// What came as one skb.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Came {
+pub(in crate::tcp) struct Came {
     /// Its data that is new is `[seq, end)`.
-    pub(super) seq: u64,
-    pub(super) end: u64,
+    pub(in crate::tcp) seq: u64,
+    pub(in crate::tcp) end: u64,
     /// Bytes of its largest packet, and in how many packets it came (GRO).
-    pub(super) largest: u32,
-    pub(super) packets: u32,
+    pub(in crate::tcp) largest: u32,
+    pub(in crate::tcp) packets: u32,
 }
 
 /// See the module's description.
-pub(super) struct ReceiveQueue {
+pub(in crate::tcp) struct ReceiveQueue {
     /// Memory of a segment beside its data, bytes.
     overhead: u64,
     /// Whether a segment may join the one before it in memory.
@@ -53,7 +53,7 @@ pub(super) struct ReceiveQueue {
 }
 
 impl ReceiveQueue {
-    pub(super) fn new(overhead: u64, joins: bool) -> ReceiveQueue {
+    pub(in crate::tcp) fn new(overhead: u64, joins: bool) -> ReceiveQueue {
         ReceiveQueue {
             overhead,
             joins,
@@ -66,17 +66,17 @@ impl ReceiveQueue {
     }
 
     /// Bytes ready for the reader.
-    pub(super) fn bytes(&self) -> u64 {
+    pub(in crate::tcp) fn bytes(&self) -> u64 {
         self.bytes
     }
 
     /// Bytes of the first skb that are ready.
-    pub(super) fn first_bytes(&self) -> u64 {
+    pub(in crate::tcp) fn first_bytes(&self) -> u64 {
         self.runs.front().map_or(0, |run| run.skb.bytes - self.read_of_first)
     }
 
     /// Adds an skb whose data lie in these pieces; the memory that it takes.
-    pub(super) fn push(&mut self, came: Came, pieces: &Pieces) -> u64 {
+    pub(in crate::tcp) fn push(&mut self, came: Came, pieces: &Pieces) -> u64 {
         let Came { seq, end, largest, packets } = came;
         let (bytes, joined) = (end - seq, Joined::of((seq, end), (packets, largest), pieces));
         let len = largest.min(bytes as u32);
@@ -111,7 +111,7 @@ impl ReceiveQueue {
 
     /// Adds `runs` (length and count of segments) from `at` on that waited beyond a hole, in these skbs where segments
     /// join, and take `memory` in all. What of it is free then: heads of skbs that join, and that of a FIN alone.
-    pub(super) fn push_runs(
+    pub(in crate::tcp) fn push_runs(
         &mut self,
         at: u64,
         runs: &[(u32, u32)],
@@ -177,7 +177,7 @@ impl ReceiveQueue {
     }
 
     /// The reader takes `bytes`: the segments whose last byte it has now, and the memory that is free.
-    pub(super) fn read(&mut self, bytes: u64) -> (u64, u64) {
+    pub(in crate::tcp) fn read(&mut self, bytes: u64) -> (u64, u64) {
         self.bytes -= bytes;
         let mut left = bytes + self.read_of_first;
         let (mut segments, mut freed) = (0, 0);

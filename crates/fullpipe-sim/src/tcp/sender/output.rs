@@ -4,14 +4,14 @@
 //! `tcp_mss_split_point`, `tcp_grow_skb`.
 
 use super::deferral::Waits;
-use super::profile::{FinBeyondCwnd, IdleRestart, ProbeTimeout};
-use super::sender::{Partial, Sender, TimerKind};
-use super::{Output, Transmission};
+use super::{Partial, Sender, TimerKind};
 use crate::cc::Event;
+use crate::tcp::profile::{FinBeyondCwnd, IdleRestart, ProbeTimeout};
+use crate::tcp::{Output, Transmission};
 
 /// What one call may send.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Push {
+pub(in crate::tcp) enum Push {
     /// All that is allowed.
     All,
     /// One skb (tcp_push_one).
@@ -22,7 +22,7 @@ pub(super) enum Push {
 
 impl Sender {
     /// tcp_write_xmit: sends what may go and validates cwnd, also when there is nothing unsent.
-    pub(super) fn write_xmit(&mut self, nagle_off: bool, out: &mut impl Output) {
+    pub(in crate::tcp) fn write_xmit(&mut self, nagle_off: bool, out: &mut impl Output) {
         let (sent, limited) = self.send_and_count(Push::All, nagle_off, out);
         if sent > 0 {
             self.schedule_loss_probe(out);
@@ -32,7 +32,7 @@ impl Sender {
 
     /// tcp_push_pending_frames: what may go of what is unsent, if there is any. With `nagle_off` a partial last skb goes too
     /// (TCP_NAGLE_PUSH: before the writer sleeps, or when it has finished).
-    pub(super) fn push_pending(&mut self, nagle_off: bool, out: &mut impl Output) {
+    pub(in crate::tcp) fn push_pending(&mut self, nagle_off: bool, out: &mut impl Output) {
         if self.queue.head().is_some() {
             self.write_xmit(nagle_off, out);
             self.check_probe_timer(out);
@@ -40,7 +40,7 @@ impl Sender {
     }
 
     /// tcp_push_one: the first unsent skb, as far as it may go.
-    pub(super) fn push_one(&mut self, out: &mut impl Output) {
+    pub(in crate::tcp) fn push_one(&mut self, out: &mut impl Output) {
         let (sent, limited) = self.send_and_count(Push::One, true, out);
         if sent > 0 {
             self.schedule_loss_probe(out);
@@ -49,14 +49,14 @@ impl Sender {
     }
 
     /// A tail loss probe since RACK: one skb, and a segment even if cwnd is full. Whether it went.
-    pub(super) fn push_probe(&mut self, out: &mut impl Output) -> bool {
+    pub(in crate::tcp) fn push_probe(&mut self, out: &mut impl Output) -> bool {
         let (sent, limited) = self.send_and_count(Push::Probe, true, out);
         self.validate_after(sent, limited, out);
         sent > 0
     }
 
     /// A tail loss probe: the first unsent segment, even beyond cwnd.
-    pub(super) fn push_beyond_cwnd(&mut self, out: &mut impl Output) {
+    pub(in crate::tcp) fn push_beyond_cwnd(&mut self, out: &mut impl Output) {
         let room = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
         let Some(head) = self.queue.head() else { return };
         let fits = u64::from(self.first_numbers(head)) <= room;
@@ -66,7 +66,7 @@ impl Sender {
     }
 
     /// tcp_may_send_now.
-    pub(super) fn may_send_now(&self) -> bool {
+    pub(in crate::tcp) fn may_send_now(&self) -> bool {
         self.allowed_head(false, self.quota(u32::MAX)).is_some()
     }
 
@@ -181,7 +181,7 @@ impl Sender {
     }
 
     /// Numbers that the first segment of the first unsent skb takes, which has `head` bytes.
-    pub(super) fn first_numbers(&self, head: u32) -> u32 {
+    pub(in crate::tcp) fn first_numbers(&self, head: u32) -> u32 {
         let mss = self.mss_now();
         head.min(mss) + u32::from(head <= mss && self.queue.head_ends())
     }
@@ -203,7 +203,7 @@ impl Sender {
 
     /// Linux 2.6.20 and 6.12 `tcp_transmit_skb`: local congestion is an event of congestion, and what was sent is
     /// sent (`net_xmit_eval`).
-    pub(super) fn heed_congestion(&mut self, out: &impl Output) {
+    pub(in crate::tcp) fn heed_congestion(&mut self, out: &impl Output) {
         if out.congested() {
             self.enter_cwr(out.now());
         }
@@ -211,7 +211,7 @@ impl Sender {
 
     /// tcp_event_data_sent: `len` bytes go, for the first time or again, so the connection is not idle. A FIN alone is no
     /// data.
-    pub(super) fn note_data_sent(&mut self, len: u32, out: &impl Output) {
+    pub(in crate::tcp) fn note_data_sent(&mut self, len: u32, out: &impl Output) {
         if len == 0 {
             return;
         }
@@ -223,7 +223,12 @@ impl Sender {
     }
 
     /// Sends the first `len` bytes of the first unsent skb as an skb of their own; whether the host took it.
-    pub(super) fn send_head(&mut self, len: u32, push: Push, out: &mut impl Output) -> bool {
+    pub(in crate::tcp) fn send_head(
+        &mut self,
+        len: u32,
+        push: Push,
+        out: &mut impl Output,
+    ) -> bool {
         if self.profile.idle_restart == IdleRestart::Sending {
             self.restart_after_idle(self.jiffies(out.now()));
         }

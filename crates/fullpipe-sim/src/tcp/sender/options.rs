@@ -2,8 +2,8 @@
 //!
 //! Read in Linux 6.1 and 6.12, which agree; what earlier kernels do was not read: [`unknown`].
 
-use super::behaviour::profile_of;
 use crate::config::{Config, Flow, Host, Station};
+use crate::tcp::behaviour::profile_of;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;

@@ -1,7 +1,7 @@
 //! Why a sender sends nothing (more): the application, a window, the host, in the order in which they are asked.
 
-use super::CaState;
-use super::sender::{Sender, Writer};
+use super::{Sender, Writer};
+use crate::tcp::CaState;
 use crate::trace::Limit;
 
 impl Sender {
