@@ -130,6 +130,16 @@ pub enum Qdisc {
     Of(Discipline, QueueLimit),
 }
 
+impl Qdisc {
+    /// The parameters of `fq`, where that is the discipline.
+    pub(crate) fn fq(&self) -> Option<&Fq> {
+        match self {
+            Qdisc::Of(Discipline::Fq(fq), _) => Some(fq),
+            _ => None,
+        }
+    }
+}
+
 /// What a driver does when an skb does not fit into its transmit ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Driver {

@@ -35,7 +35,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 /// Full packets of a turn and, unless something else is said, of a flow's first one (`quantum`, `initial_quantum`).
-pub(crate) const QUANTUM: i64 = 2;
+const QUANTUM: i64 = 2;
 const INITIAL_QUANTUM: u32 = 10;
 /// Bytes of a turn of the bands (`fq_init`, FQ_BANDS), that of a flow never seen before, and the others'.
 const BANDS: [i64; 3] = [9 << 16, 3 << 16, 1 << 16];
@@ -53,7 +53,7 @@ const SLACK: Time = Time::us(10);
 const LOW_RATE: u64 = 550_000 / 8;
 /// Longest that a packet keeps its flow waiting, and before 4.20.
 const LONGEST: Time = Time::secs(1);
-pub(crate) const LONGEST_PACED: Time = Time::ms(125);
+const LONGEST_PACED: Time = Time::ms(125);
 
 /// Parameters of fq.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,6 +77,16 @@ impl Fq {
     pub const fn new(flow_limit: u32, mtu: u32) -> Fq {
         let initial_quantum = INITIAL_QUANTUM.saturating_mul(mtu);
         Fq { flow_limit, mtu, bands: true, paces_itself: false, initial_quantum, max_rate: None }
+    }
+
+    /// Full packets of a turn.
+    pub(crate) const fn turn(&self) -> i64 {
+        QUANTUM
+    }
+
+    /// Longest that a packet keeps its flow waiting, where `fq` keeps the pace itself.
+    pub(crate) const fn longest_paced(&self) -> Time {
+        LONGEST_PACED
     }
 
     pub(super) fn check(&self, name: &str) -> Result<(), String> {

@@ -20,7 +20,6 @@ mod red;
 pub use codel::Codel;
 pub use filling::{Filling, weigh_where_bounded};
 pub use fq::Fq;
-pub(crate) use fq::{LONGEST_PACED, QUANTUM};
 pub use netem::Netem;
 pub use queue::{Effects, Packet, Queue, QueueLimit, Size, Verdict, Waiting};
 pub use red::Red;

@@ -6,8 +6,7 @@
 //! alone (3.12 `fq_dequeue`).
 
 use super::{Sender, TimerKind};
-use crate::config::{Discipline, Host, Qdisc};
-use crate::qdisc::{LONGEST_PACED, QUANTUM};
+use crate::config::Host;
 use crate::tcp::Output;
 use crate::tcp::profile::Profile;
 use crate::units::Time;
@@ -49,25 +48,37 @@ pub(in crate::tcp) struct Departures {
     spent: i64,
     /// How many those are (`initial_quantum`). `fq` counts them for itself too, for its largest rate.
     first_turn: i64,
+    /// Full packets of each later turn.
+    turn: i64,
+    /// Longest wait for a turn.
+    longest: Time,
 }
 
 impl Departures {
     /// Those of a socket at `host`. That `fq` is there is known from the SYN on.
     pub(in crate::tcp) fn new(profile: &Profile, host: &Host) -> Departures {
-        let (by, first_turn) = match host.qdisc {
-            Qdisc::Of(Discipline::Fq(_), _) if profile.departure_times => (PacedBy::Fq, 0),
-            Qdisc::Of(Discipline::Fq(fq), _) if profile.fq_paces => {
-                (PacedBy::FqAlone, fq.initial_quantum.into())
-            }
-            _ => (PacedBy::Nobody, 0),
+        let fq = host.qdisc.fq();
+        let by = match fq {
+            Some(_) if profile.departure_times => PacedBy::Fq,
+            Some(_) if profile.fq_paces => PacedBy::FqAlone,
+            _ => PacedBy::Nobody,
         };
-        let never = Time::ZERO;
-        let (next, last, late, made) = (never, never, never, never);
-        Departures { by, next, last, late, timer: None, waits: false, made, spent: 0, first_turn }
-    }
-}
 
-impl Departures {
+        Departures {
+            by,
+            next: Time::ZERO,
+            last: Time::ZERO,
+            late: Time::ZERO,
+            timer: None,
+            waits: false,
+            made: Time::ZERO,
+            spent: 0,
+            first_turn: fq.map_or(0, |fq| fq.initial_quantum.into()),
+            turn: fq.map_or(0, |fq| fq.turn()),
+            longest: fq.map_or(Time::ZERO, |fq| fq.longest_paced()),
+        }
+    }
+
     /// What the congestion control is told (sk_pacing_status), which knows nothing of an `fq` that keeps the pace alone.
     pub(in crate::tcp) fn status(&self) -> u32 {
         match self.by {
@@ -121,7 +132,8 @@ impl Sender {
     /// full packets where that is longer (`fq_dequeue`).
     fn pace_by_turns(&mut self, len: u32, rate: u64) {
         let packet = i64::from(self.mss + crate::tcp::headers(self.timestamps) + ETHERNET);
-        let (bytes, quantum) = (packet * i64::from(len) / i64::from(self.mss), QUANTUM * packet);
+        let bytes = packet * i64::from(len) / i64::from(self.mss);
+        let quantum = self.departures.turn * packet;
         self.departures.spent += bytes;
         let first_turn = self.departures.first_turn;
         if self.departures.spent < first_turn || rate == u64::MAX || rate == 0 {
@@ -131,7 +143,7 @@ impl Sender {
             self.departures.spent -= quantum;
         }
         let takes = Time(bytes.max(quantum) as u64 * 1_000_000_000 / rate);
-        self.departures.next += takes.min(LONGEST_PACED);
+        self.departures.next += takes.min(self.departures.longest);
     }
 
     /// The time stamped on what was sent last.
