@@ -12,6 +12,7 @@ pub mod counters;
 pub mod ecn;
 mod kernel;
 mod min_rtt;
+mod paws;
 pub mod pieces;
 pub mod rack;
 mod ration;
@@ -21,6 +22,7 @@ pub mod rtt;
 pub mod scoreboard;
 pub mod sender;
 pub mod skb;
+mod truesize;
 
 use crate::config::Host;
 use crate::packet::Ecn;

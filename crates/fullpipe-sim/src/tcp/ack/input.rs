@@ -4,10 +4,10 @@
 //! `tcp_may_update_window`, `tcp_is_cwnd_limited`; 3.12 `tcp_ack_update_rtt`, `tcp_may_raise_cwnd`.
 
 use crate::cc::AckSample;
+use crate::tcp::paws::is_from_the_past;
 use crate::tcp::profile::{
     AckOrder, CcRtt, DsackUndo, GrowthUnderReordering, PktsAcked, RttClock, RttSource,
 };
-use crate::tcp::receiver::is_from_the_past;
 use crate::tcp::scoreboard::Acked;
 use crate::tcp::sender::Sender;
 use crate::tcp::skb::Freed;

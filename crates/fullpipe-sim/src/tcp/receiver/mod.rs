@@ -21,8 +21,6 @@ mod space;
 mod timestamps;
 pub mod window;
 
-pub(super) use timestamps::is_from_the_past;
-
 use crate::config::Host;
 use crate::jiffy_clock::JiffyClock;
 use crate::packet::Ecn;

@@ -4,16 +4,9 @@
 
 use super::Receiver;
 use crate::tcp::Segment;
+use crate::tcp::paws::is_from_the_past;
 use crate::units::Time;
 use core::mem;
-
-/// A timestamp may be older than the last one by so many ticks (TCP_PAWS_WINDOW).
-const PAWS_WINDOW: u32 = 1;
-
-/// Whether that timestamp is so much older than the last one (tcp_paws_check).
-pub(in crate::tcp) fn is_from_the_past(tsval: u32, ts_recent: u32) -> bool {
-    ts_recent.saturating_sub(tsval) > PAWS_WINDOW
-}
 
 impl Receiver {
     pub(super) fn tick(&mut self, now: Time) {

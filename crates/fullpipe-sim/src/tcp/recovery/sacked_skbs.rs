@@ -12,8 +12,8 @@
 //!   it does not hear a SACK for a part of that skb. The simulator hears it.
 
 use crate::tcp::sender::Sender;
-use crate::tcp::sender::write::{GSO_MAX_SIZE, SHARED_INFO, SKB_BYTES};
 use crate::tcp::skb::SendQueue;
+use crate::tcp::truesize::{GSO_MAX_SIZE, SHARED_INFO, SKB_BYTES};
 
 /// Outcome of cutting an skb at the end of a block.
 enum Cut {

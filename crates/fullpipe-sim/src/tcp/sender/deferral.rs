@@ -3,8 +3,8 @@
 //! Source: `tcp_tso_should_defer` of Linux 2.6.25, 2.6.28, 2.6.33 and 3.14; of 6.1 and 6.12.
 
 use super::Sender;
-use super::write::GSO_MAX_SIZE;
 use crate::tcp::profile::TsoDeferral;
+use crate::tcp::truesize::GSO_MAX_SIZE;
 use crate::tcp::{CaState, Output};
 
 /// Longest pause after which a sender still waits, and longest time until the ACK that it waits for.

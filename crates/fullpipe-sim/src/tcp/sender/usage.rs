@@ -8,9 +8,9 @@
 //! - The RTO that decides about idle time and unused cwnd has no backoff. Linux 6.12 doubles `icsk_rto` itself, which
 //!   shows until the next sample of the RTT.
 
-use super::write::GSO_MAX_SIZE;
 use super::{Sender, Writer};
 use crate::tcp::profile::CwndLimited;
+use crate::tcp::truesize::GSO_MAX_SIZE;
 use crate::tcp::{CaState, Output};
 use crate::units::Time;
 

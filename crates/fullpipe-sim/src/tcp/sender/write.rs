@@ -12,20 +12,15 @@ use super::{Sender, Writer};
 use crate::rng::Rng;
 use crate::tcp::Output;
 use crate::tcp::profile::{AckOrder, IdleRestart, SkbSize, SndTuning};
+use crate::tcp::truesize::{GSO_MAX_SIZE, SHARED_INFO, SKB_BYTES};
 use crate::units::Framing;
 
-/// struct sk_buff, rounded up, bytes.
-pub(in crate::tcp) const SKB_BYTES: u64 = 256;
 /// Room for headers in front of the data, bytes (`MAX_TCP_HEADER`); a kernel with WLAN or tunnels has up to 320.
 const MAX_TCP_HEADER: u32 = 192;
-/// struct skb_shared_info, bytes.
-pub(in crate::tcp) const SHARED_INFO: u64 = 320;
 /// Packets for which a send buffer has room at least (TCP_INIT_CWND).
 const FIRST_CWND: u32 = 10;
 /// Largest IP packet that a TSO skb may describe.
 const GSO_MAX: u32 = 65_535;
-/// Largest skb, bytes (Linux `GSO_MAX_SIZE`).
-pub(in crate::tcp) const GSO_MAX_SIZE: u32 = 65_536;
 /// Of that what a socket with autosizing takes, bytes (`sk_gso_max_size`; Linux 6.12 `sk_dst_gso_max_size`).
 pub(in crate::tcp) const SK_GSO_MAX_SIZE: u32 = GSO_MAX_SIZE - (MAX_TCP_HEADER + 1);
 

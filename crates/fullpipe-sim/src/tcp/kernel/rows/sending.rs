@@ -1,6 +1,6 @@
 //! How large skbs are, and when they may go.
 
-use crate::tcp::sender::write::{SHARED_INFO, SKB_BYTES};
+use crate::tcp::truesize::{SHARED_INFO, SKB_BYTES};
 
 choice! {
     /// A send buffer that the application has not set: twice cwnd, and what counts for each packet of it.
