@@ -1,7 +1,7 @@
 //! Links of Markdown pages lead to files of a fresh clone, and to headings that are there.
 
+use fullpipe::results::formats;
 use fullpipe::scenario::reference;
-use fullpipe::trace::formats;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -81,4 +81,23 @@ fn links_of_generated_pages_lead_somewhere() {
         let dangling = dangling(&docs, &page, &BTreeSet::new());
         assert!(dangling.is_empty(), "{dangling:?}");
     }
+}
+
+/// Paths in backquotes that name a file or folder from the root; `<name>` stands for a new one.
+fn paths(page: &str) -> impl Iterator<Item = &str> {
+    let quoted = page.split('`').skip(1).step_by(2);
+    quoted.filter(|text| text.contains('/') && !text.contains([' ', '<', '*', ':']))
+}
+
+#[test]
+fn paths_of_the_architecture_are_there() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = fs::read_to_string(root.join("ARCHITECTURE.md")).expect("the page");
+    let is_there =
+        |path: &&str| root.join(path).exists() || root.join("crates").join(path).exists();
+
+    let missing: Vec<&str> = paths(&page).filter(|path| !is_there(path)).collect();
+
+    assert!(missing.is_empty(), "{missing:?}");
+    assert!(paths(&page).count() > 20, "the page names its files");
 }

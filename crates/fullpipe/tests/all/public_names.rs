@@ -3,8 +3,8 @@
 //! `tests/golden/public_names.txt` has a line for each, so that a change of the public interface shows in a diff
 //! (`FULLPIPE_BLESS=1` rewrites it). The pages and schemas themselves are printed by `fullpipe schema` and not kept.
 
+use fullpipe::results::formats;
 use fullpipe::scenario::reference;
-use fullpipe::trace::formats;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fmt::Write;

@@ -6,7 +6,8 @@ use crate::scenario::{
 };
 use fullpipe_sim::cc::{self, KernelVersion};
 use fullpipe_sim::config::{Direction, Driver, ReceivePath};
-use fullpipe_sim::tcp::{ecn, options, profile};
+use fullpipe_sim::tcp::sender::options;
+use fullpipe_sim::tcp::{ecn, profile};
 use fullpipe_sim::units::Time;
 
 /// The first kernel with lib/dynamic_queue_limits.c.
