@@ -43,7 +43,7 @@ impl Sender {
         if let Some(rack) = &mut self.board.rack {
             rack.begin(out.now().as_us(), self.pacing.min_rtt.us(), before);
         }
-        if ack.ack < self.snd_una {
+        if ack.ack < self.seq.una() {
             self.hear_old_ack(ack, out);
         } else {
             self.hear_ack(ack, with_data, out);
@@ -56,12 +56,12 @@ impl Sender {
         self.note_prior();
         let mut flags = Flags::default();
         self.take_sacks(ack, sacks, &mut flags, out);
-        let resend = self.alert(self.snd_una, 0, &mut flags, out);
+        let resend = self.alert(self.seq.una(), 0, &mut flags, out);
         self.xmit_recovery(resend, out);
     }
 
     fn hear_ack(&mut self, ack: &Ack, with_data: bool, out: &mut impl Output) {
-        let (prior_una, nothing_out) = (self.snd_una, self.board.packets_out == 0);
+        let (prior_una, nothing_out) = (self.seq.una(), self.board.packets_out == 0);
         let (delivered, lost) = (self.board.delivered, self.board.lost_ever);
         let prior_in_flight = self.in_flight();
         let mut flags = Flags { with_data, ..Flags::default() };
@@ -101,20 +101,20 @@ impl Sender {
     }
 
     fn update_window(&mut self, ack: &Ack, flags: &mut Flags, out: &impl Output) {
-        if ack.ack > self.snd_una || self.is_another_window(ack.window) {
+        if ack.ack > self.seq.una() || self.is_another_window(ack.window) {
             flags.window_updated = true;
-            let waits = ack.window != self.snd_wnd && self.queue.head().is_some();
+            let waits = ack.window != self.seq.wnd() && self.queue.head().is_some();
             if waits && self.profile.idle_restart == IdleRestart::Writing {
                 self.restart_after_idle(self.jiffies(out.now()));
             }
-            self.snd_wnd = ack.window;
+            self.seq.offer(ack.window);
             self.note_window(ack.window);
         }
     }
 
     /// tcp_clean_rtx_queue: frees what is acknowledged, measures, tells the congestion control.
     fn take_acknowledged(&mut self, ack: &Ack, flags: &mut Flags, out: &impl Output) {
-        let (prior_una, prior_sacked) = (self.snd_una, self.board.sacked_out);
+        let (prior_una, prior_sacked) = (self.seq.una(), self.board.sacked_out);
         let mut acked = Acked::default();
         let mut times = (None, None);
         if ack.ack > prior_una {
@@ -128,7 +128,7 @@ impl Sender {
             flags.packets_acked = acked.packets;
             flags.retrans_data_acked = acked.resent;
             self.queue.acknowledge(ack.ack, self.mss);
-            self.snd_una = ack.ack;
+            self.seq.acknowledge(ack.ack);
         }
         let mut rtts = self.rtts(times, flags, out.now());
         let bytes = ack.ack - prior_una;
@@ -138,10 +138,10 @@ impl Sender {
             flags.sets_timer = true;
             self.note_filled_hole(&acked, flags);
         } else if measured {
-            let age = self.last_sent(self.snd_una).map(|at| self.rtt_units(at, out.now()));
+            let age = self.last_sent(self.seq.una()).map(|at| self.rtt_units(at, out.now()));
             flags.sets_timer = rtts.sack > age && age.is_some();
         }
-        flags.reneging = self.board.has_reneged(self.snd_una);
+        flags.reneging = self.board.has_reneged(self.seq.una());
         self.tell_control(acked.packets, rtts.newest, out.now());
     }
 
@@ -183,7 +183,7 @@ impl Sender {
             let jiffies = self.jiffies(now);
             self.pacing.min_rtt.take(jiffies, newest.max(1));
         }
-        self.rtt.sample(rtt, self.snd_una, self.snd_nxt);
+        self.rtt.sample(rtt, self.seq.una(), self.seq.nxt());
         true
     }
 
@@ -234,7 +234,7 @@ impl Sender {
     fn xmit_recovery(&mut self, resend: Resend, out: &mut impl Output) {
         if resend == Resend::New {
             self.push_pending(true, out);
-            if self.snd_nxt > self.recovery.high_seq {
+            if self.seq.nxt() > self.recovery.high_seq {
                 return;
             }
             self.recovery.frto = false;

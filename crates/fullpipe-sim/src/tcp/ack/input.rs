@@ -71,7 +71,7 @@ impl Sender {
     /// Takes an ACK in; whatever may be sent after it goes to `out`.
     pub fn on_ack(&mut self, ack: &Ack, out: &mut impl Output) {
         self.counters.acks_received += 1;
-        let known = ack.ack <= self.snd_nxt;
+        let known = ack.ack <= self.seq.nxt();
         self.hear(ack, false, out);
         if known {
             self.go_on_after_ack(out);
@@ -86,13 +86,13 @@ impl Sender {
             return;
         }
         self.ts_recent = self.ts_recent.max(ack.tsval);
-        if ack.ack > self.snd_nxt {
+        if ack.ack > self.seq.nxt() {
             return;
         }
         self.note_round(ack.ack);
         match self.profile.ack_order {
             AckOrder::CwndLast => self.hear_with_cwnd_last(ack, with_data, out),
-            AckOrder::CwndFirst if ack.ack < self.snd_una => self.hear_overtaken_ack(ack, out),
+            AckOrder::CwndFirst if ack.ack < self.seq.una() => self.hear_overtaken_ack(ack, out),
             AckOrder::CwndFirst => self.hear_with_cwnd_first(ack, with_data, out),
         }
     }
@@ -104,7 +104,7 @@ impl Sender {
             return false;
         }
         let late = self.stamps.begin((self.ts_recent - ack.tsval).into());
-        let repeats = ack.ack == self.snd_una && !self.is_another_window(ack.window);
+        let repeats = ack.ack == self.seq.una() && !self.is_another_window(ack.window);
         !repeats || late > self.ticks.begin(self.rtt.rto.into())
     }
 
@@ -112,7 +112,7 @@ impl Sender {
     pub fn answer_empty(&mut self, out: &mut impl Output) {
         if self.ration.allows(out.now(), &self.ticks) {
             let departs = self.depart(out.now());
-            out.transmit(self.transmission(self.snd_nxt, 0, false, departs));
+            out.transmit(self.transmission(self.seq.nxt(), 0, false, departs));
         }
     }
 
@@ -140,7 +140,7 @@ impl Sender {
     #[cold]
     fn hear_overtaken_ack(&mut self, ack: &Ack, out: &mut impl Output) {
         if let Some(sacks) = &ack.sacks
-            && ack.ack + self.max_window >= self.snd_una
+            && ack.ack + self.seq.max_wnd() >= self.seq.una()
         {
             self.note_prior();
             let mut flags = Flags::default();
@@ -167,7 +167,7 @@ impl Sender {
     /// What an ACK means for cwnd, when something was in flight before it.
     fn follow(&mut self, ack: &Ack, flags: &Flags, prior_in_flight: u32, out: &mut impl Output) {
         let frto = self.recovery.frto_counter > 0 && self.process_frto(flags, out);
-        if self.recovery.frto_highmark.is_some_and(|mark| mark < self.snd_una) {
+        if self.recovery.frto_highmark.is_some_and(|mark| mark < self.seq.una()) {
             self.recovery.frto_highmark = None;
         }
         let dubious = !flags.not_dup() || flags.data_sacked || self.ca_state != CaState::Open;
@@ -191,7 +191,7 @@ impl Sender {
 
     /// tcp_may_update_window, of an ACK that acknowledges nothing new: whether it changes the window.
     pub(in crate::tcp) fn is_another_window(&self, window: u64) -> bool {
-        window > self.snd_wnd || window == 0 && self.profile.zero_window_updates
+        window > self.seq.wnd() || window == 0 && self.profile.zero_window_updates
     }
 
     /// What the ACK tells, and the packets in flight before it.
@@ -209,9 +209,9 @@ impl Sender {
             self.on_ack_while_probing(out);
         }
         let another = self.is_another_window(ack.window);
-        if ack.ack > self.snd_una || ack.ack == self.snd_una && another {
+        if ack.ack > self.seq.una() || ack.ack == self.seq.una() && another {
             flags.window_updated = true;
-            self.snd_wnd = ack.window;
+            self.seq.offer(ack.window);
             self.note_window(ack.window);
         }
         if let Some(sacks) = &ack.sacks {
@@ -219,13 +219,13 @@ impl Sender {
         }
         let counted_first = self.profile.in_flight_before_sacks;
         let prior_in_flight = if counted_first { before_sacks } else { self.in_flight() };
-        if ack.ack > self.snd_una {
+        if ack.ack > self.seq.una() {
             flags.una_advanced = true;
             self.clean_rtx_queue(ack, &mut flags, out);
         } else {
             self.sample_rtt_of_sack(&flags, out);
         }
-        flags.reneging = self.board.has_reneged(self.snd_una);
+        flags.reneging = self.board.has_reneged(self.seq.una());
         (flags, prior_in_flight)
     }
 
@@ -241,7 +241,7 @@ impl Sender {
         self.note_original(&acked, ack.sacks.is_some(), flags);
         self.walks_are_freed(una);
         let freed = self.queue.acknowledge(una, self.mss);
-        self.snd_una = una;
+        self.seq.acknowledge(una);
         self.sample_rtt(ack, &freed, flags, out);
         self.retransmits = 0;
         self.rearm_rto(false, out);
@@ -274,7 +274,7 @@ impl Sender {
             RttSource::Ack => by_own.or_else(by_sack).or_else(by_echo),
         };
         if let Some(units) = sample {
-            self.rtt.sample(units, self.snd_una, self.snd_nxt);
+            self.rtt.sample(units, self.seq.una(), self.seq.nxt());
         }
     }
 
@@ -290,8 +290,8 @@ impl Sender {
             return;
         }
         let Some(units) = self.rtt_of_sack(flags, out) else { return };
-        self.rtt.sample(units, self.snd_una, self.snd_nxt);
-        let head = self.last_sent(self.snd_una);
+        self.rtt.sample(units, self.seq.una(), self.seq.nxt());
+        let head = self.last_sent(self.seq.una());
         if head.is_some_and(|at| units > self.rtt_units(at, out.now())) {
             self.rearm_rto(false, out);
         }

@@ -36,7 +36,7 @@ impl Sender {
         }
         if self.ca_state == CaState::Open {
             self.recovery.retrans_stamp = None;
-        } else if self.snd_una >= self.recovery.high_seq && self.ends_state(out) {
+        } else if self.seq.una() >= self.recovery.high_seq && self.ends_state(out) {
             return Resend::Nothing;
         }
         let mut fast = false;
@@ -101,7 +101,7 @@ impl Sender {
     /// Whether the ACK is over with the end of its state.
     fn ends_state(&mut self, out: &impl Output) -> bool {
         match self.ca_state {
-            CaState::Cwr if self.snd_una != self.recovery.high_seq => {
+            CaState::Cwr if self.seq.una() != self.recovery.high_seq => {
                 self.complete_cwr(out);
                 self.set_ca_state(CaState::Open);
             }
@@ -191,7 +191,7 @@ impl Sender {
 
     /// tcp_init_undo: what is out of retransmissions may still cause D-SACKs.
     pub(super) fn init_undo(&mut self) {
-        self.recovery.undo_marker = Some(self.snd_una);
+        self.recovery.undo_marker = Some(self.seq.una());
         let probe = self.recovery.tlp_high_seq.is_some() && self.recovery.tlp_retrans;
         let out = self.board.retrans_out as i32 + i32::from(probe);
         // 0 would mean that all have been reported.
@@ -201,7 +201,7 @@ impl Sender {
     /// tcp_force_fast_retransmit.
     fn forces_fast_retransmit(&self) -> bool {
         let distance = u64::from(self.recovery.reordering) * u64::from(self.mss);
-        self.board.snd_fack > self.snd_una + distance
+        self.board.snd_fack > self.seq.una() + distance
     }
 
     fn identify_loss(&mut self, flags: &mut Flags, out: &impl Output) {
@@ -273,7 +273,7 @@ impl Sender {
     }
 
     fn holds_state(&mut self) -> bool {
-        let holds = self.is_reno() && self.snd_una == self.recovery.high_seq;
+        let holds = self.is_reno() && self.seq.una() == self.recovery.high_seq;
         if holds && !self.any_retrans_done() {
             self.recovery.retrans_stamp = None;
         }
@@ -317,7 +317,7 @@ impl Sender {
 
     /// tcp_process_loss, with F-RTO (RFC 5682 section 3.1, with SACK).
     fn go_on_in_loss(&mut self, flags: &Flags, duplicates: u32, out: &impl Output) -> Resend {
-        let recovered = self.snd_una >= self.recovery.high_seq;
+        let recovered = self.seq.una() >= self.recovery.high_seq;
         if flags.una_advanced && self.undo_loss(false, out) {
             return Resend::Nothing;
         }
@@ -326,14 +326,14 @@ impl Sender {
             if flags.orig_sack_acked && self.undo_loss(true, out) {
                 return Resend::Nothing;
             }
-            if self.snd_nxt > self.recovery.high_seq {
+            if self.seq.nxt() > self.recovery.high_seq {
                 if flags.data_sacked || duplicates > 0 {
                     self.recovery.frto = false;
                 }
             } else if flags.una_advanced && !recovered {
                 // Step 2.b: new data, once cwnd is known.
-                self.recovery.high_seq = self.snd_nxt;
-                if self.queue.head().is_some() && self.snd_una + self.snd_wnd > self.snd_nxt {
+                self.recovery.high_seq = self.seq.nxt();
+                if self.queue.head().is_some() && self.seq.window_end() > self.seq.nxt() {
                     return Resend::New;
                 }
                 self.recovery.frto = false;
@@ -344,7 +344,7 @@ impl Sender {
             return Resend::Nothing;
         }
         if self.is_reno() {
-            if self.snd_nxt > self.recovery.high_seq && duplicates > 0 {
+            if self.seq.nxt() > self.recovery.high_seq && duplicates > 0 {
                 self.count_duplicates(duplicates);
             } else if flags.una_advanced {
                 self.board.sacked_out = 0;

@@ -30,9 +30,9 @@ impl Sender {
             FrtoVersion::Basic => self
                 .queue
                 .head()
-                .is_some_and(|head| self.snd_nxt + u64::from(head) <= self.snd_una + self.snd_wnd),
+                .is_some_and(|head| self.seq.nxt() + u64::from(head) <= self.seq.window_end()),
             FrtoVersion::SackToHighmark | FrtoVersion::Sack => {
-                let head_end = self.queue.segment_end(self.snd_una, self.mss, self.snd_nxt);
+                let head_end = self.queue.segment_end(self.seq.una(), self.mss, self.seq.nxt());
                 self.sack_frto() || self.board.retrans_out <= 1 && !self.board.was_resent(head_end)
             }
         }
@@ -48,12 +48,12 @@ impl Sender {
         self.sync_clock(out.now());
         let in_progress = self.recovery.frto_counter > 0;
         let again = (self.ca_state == CaState::Loss || in_progress) && self.retransmits == 0;
-        let past = self.snd_una >= self.recovery.high_seq;
+        let past = self.seq.una() >= self.recovery.high_seq;
         if !in_progress && self.ca_state <= CaState::Disorder || past || again {
             self.recovery.prior_ssthresh = self.current_ssthresh();
             self.reduce_ssthresh_for_frto(in_progress);
         }
-        self.recovery.undo_marker = Some(self.snd_una);
+        self.recovery.undo_marker = Some(self.seq.una());
         self.recovery.undo_retrans = 0;
         match self.profile.frto {
             FrtoVersion::Basic => self.enter_basic_frto(),
@@ -77,14 +77,14 @@ impl Sender {
         board.take_back(window.snd_una, window.snd_nxt, window);
         self.walk_all();
         self.set_ca_state(CaState::Open);
-        self.recovery.frto_highmark = Some(self.snd_nxt);
+        self.recovery.frto_highmark = Some(self.seq.nxt());
     }
 
     fn enter_sack_frto(&mut self, in_progress: bool, out: &impl Output) {
-        if self.board.was_resent(self.snd_una) {
+        if self.board.was_resent(self.seq.una()) {
             self.recovery.undo_marker = None;
         }
-        let head_end = self.queue.segment_end(self.snd_una, self.mss, self.snd_nxt);
+        let head_end = self.queue.segment_end(self.seq.una(), self.mss, self.seq.nxt());
         let (board, window) = self.board_and_window();
         board.take_back(window.snd_una, head_end, window);
         let limit = self.in_flight() + 1;
@@ -92,11 +92,11 @@ impl Sender {
         let sock = self.cc.sock_mut();
         (sock.snd_cwnd, sock.snd_cwnd_stamp) = (sock.snd_cwnd.min(limit), stamp);
         let underway = in_progress || self.ca_state >= CaState::Recovery;
-        let earlier = self.sack_frto() && underway && self.recovery.high_seq > self.snd_una;
-        let highmark = if earlier { self.recovery.high_seq } else { self.snd_nxt };
+        let earlier = self.sack_frto() && underway && self.recovery.high_seq > self.seq.una();
+        let highmark = if earlier { self.recovery.high_seq } else { self.seq.nxt() };
         self.recovery.frto_highmark = Some(highmark);
         self.set_ca_state(CaState::Disorder);
-        self.recovery.high_seq = self.snd_nxt;
+        self.recovery.high_seq = self.seq.nxt();
     }
 
     /// An ACK while F-RTO is in progress. Whether cwnd must not grow by it.
@@ -112,8 +112,8 @@ impl Sender {
     }
 
     fn process_basic_frto(&mut self, flags: &Flags, out: &impl Output) {
-        let highmark = self.recovery.frto_highmark.unwrap_or(self.snd_nxt);
-        if !flags.una_advanced || self.snd_una >= highmark {
+        let highmark = self.recovery.frto_highmark.unwrap_or(self.seq.nxt());
+        if !flags.una_advanced || self.seq.una() >= highmark {
             let allowed = u32::from(self.recovery.frto_counter) + 1;
             return self.enter_frto_loss(allowed, flags, out);
         }
@@ -135,7 +135,7 @@ impl Sender {
         if flags.nonhead_retrans_acked || !first && flags.retrans_data_acked {
             self.recovery.undo_marker = None;
         }
-        if self.recovery.frto_highmark.is_some_and(|mark| self.snd_una >= mark) {
+        if self.recovery.frto_highmark.is_some_and(|mark| self.seq.una() >= mark) {
             self.enter_frto_loss(if first { 2 } else { 3 }, flags, out);
             return true;
         }
@@ -196,14 +196,14 @@ impl Sender {
 
     /// The timeout was right: as Loss, with `allowed` packets beyond those in flight.
     fn enter_frto_loss(&mut self, allowed: u32, flags: &Flags, out: &impl Output) {
-        let highmark = self.recovery.frto_highmark.unwrap_or(self.snd_nxt);
+        let highmark = self.recovery.frto_highmark.unwrap_or(self.seq.nxt());
         let basic = self.profile.frto == FrtoVersion::Basic;
         let head_is_out = !basic && self.recovery.frto_counter == 1 && !flags.data_acked;
         if self.is_reno() {
             self.board.sacked_out = 0;
         }
         let all = self.profile.frto == FrtoVersion::Sack;
-        let limit = if all { self.snd_nxt } else { highmark };
+        let limit = if all { self.seq.nxt() } else { highmark };
         if basic || self.board.resent_beyond(head_is_out, self.window()) {
             self.recovery.undo_marker = None;
         }
@@ -221,7 +221,7 @@ impl Sender {
 
     /// An ACK in Loss, since 3.10: RFC 5682 section 3.1, with SACK.
     pub(super) fn process_loss(&mut self, flags: &Flags, out: &mut impl Output) {
-        let recovered = self.snd_una >= self.recovery.high_seq;
+        let recovered = self.seq.una() >= self.recovery.high_seq;
         if self.recovery.frto && self.decided_by_frto(recovered, flags, out) {
             return;
         }
@@ -230,7 +230,7 @@ impl Sender {
             return;
         }
         if self.is_reno() {
-            if self.snd_nxt > self.recovery.high_seq && flags.is_dupack() {
+            if self.seq.nxt() > self.recovery.high_seq && flags.is_dupack() {
                 self.add_reno_sack();
             } else if flags.una_advanced {
                 self.board.sacked_out = 0;
@@ -246,14 +246,14 @@ impl Sender {
         if self.try_undo_loss(flags.orig_sack_acked, out) {
             return true;
         }
-        let sent_new = self.snd_nxt > self.recovery.high_seq;
+        let sent_new = self.seq.nxt() > self.recovery.high_seq;
         if sent_new && (flags.data_sacked || flags.is_dupack()) {
             self.recovery.frto = false;
         } else if flags.una_advanced && !recovered {
             // Step 2.b: new data instead of old.
-            self.recovery.high_seq = self.snd_nxt;
+            self.recovery.high_seq = self.seq.nxt();
             self.push_pending(true, out);
-            if self.snd_nxt > self.recovery.high_seq {
+            if self.seq.nxt() > self.recovery.high_seq {
                 return true;
             }
             self.recovery.frto = false;

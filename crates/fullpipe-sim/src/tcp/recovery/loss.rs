@@ -15,12 +15,12 @@ impl Sender {
             return;
         }
         self.counters.timeouts += 1;
-        if self.snd_wnd > 0 {
+        if self.seq.wnd() > 0 {
             let (first, each) = (self.retransmits == 0, !self.profile.cwnd_first());
             let (state, sacked) = (self.ca_state, self.board.sacked_out > 0);
             self.counters.mib.note_timeout(state, sacked, (first, each));
         }
-        if self.snd_wnd > 0 && self.uses_frto_on_timeout() {
+        if self.seq.wnd() > 0 && self.uses_frto_on_timeout() {
             self.enter_frto(out);
         } else {
             self.enter_loss(false, out);
@@ -37,7 +37,7 @@ impl Sender {
     /// before 4.6 after the timeout if that is less; since then each attempt counts, but not one that probes a closed
     /// window, after which there is always a backoff (6.12 `tcp_update_rto_stats`).
     fn resend_after_timeout(&mut self, out: &mut impl Output) -> bool {
-        let (old, closed) = (self.profile.cwnd_first(), self.snd_wnd == 0);
+        let (old, closed) = (self.profile.cwnd_first(), self.seq.wnd() == 0);
         if !old && !closed {
             self.retransmits += 1;
         }
@@ -86,7 +86,7 @@ impl Sender {
     fn enter_loss_by_age(&mut self, out: &impl Output) {
         self.sync_clock(out.now());
         let begins = self.ca_state < CaState::Recovery;
-        let reneging = self.board.has_reneged(self.snd_una);
+        let reneging = self.board.has_reneged(self.seq.una());
         if reneging {
             self.board.forget_sacks();
             self.recovery.recv_sack_cache = [(0, 0); 4];
@@ -101,7 +101,7 @@ impl Sender {
         let (board, window) = self.board_and_window();
         board.mark_timed_out(by, window);
         self.note_lost_retransmissions(again);
-        let past = self.snd_una >= self.recovery.high_seq;
+        let past = self.seq.una() >= self.recovery.high_seq;
         let again = self.ca_state == CaState::Loss && self.retransmits == 0;
         if self.ca_state <= CaState::Disorder || past || again {
             self.recovery.prior_ssthresh = self.current_ssthresh();
@@ -114,7 +114,7 @@ impl Sender {
         self.restart_from(self.in_flight() + 1, out);
         self.limit_reordering_after_timeout();
         self.set_ca_state(CaState::Loss);
-        self.recovery.high_seq = self.snd_nxt;
+        self.recovery.high_seq = self.seq.nxt();
         self.recovery.tlp_high_seq = None;
         self.ecn.reduce();
         self.recovery.frto = self.sysctl.tcp_frto > 0 && (begins || self.retransmits > 0);
@@ -126,7 +126,7 @@ impl Sender {
         }
         self.sync_clock(out.now());
         let again = self.ca_state == CaState::Loss && self.retransmits == 0;
-        let past = self.snd_una >= self.recovery.high_seq;
+        let past = self.seq.una() >= self.recovery.high_seq;
         let first = self.ca_state <= CaState::Disorder || past || again;
         if first {
             self.recovery.prior_ssthresh = self.current_ssthresh();
@@ -135,7 +135,7 @@ impl Sender {
         self.restart_from(1, out);
         let clean = !self.board.any_resent();
         self.recovery.undo_marker =
-            (clean && (!reneging || self.undoes_after_reneging())).then_some(self.snd_una);
+            (clean && (!reneging || self.undoes_after_reneging())).then_some(self.seq.una());
         self.recovery.undo_retrans = 0;
         if reneging {
             self.board.forget_sacks();
@@ -149,7 +149,7 @@ impl Sender {
         board.mark_all_lost(window.snd_nxt, window);
         self.walk_all();
         self.recovery.clear_hints();
-        self.recovery.high_seq = self.snd_nxt;
+        self.recovery.high_seq = self.seq.nxt();
         self.recovery.frto_counter = 0;
         let frto = self.profile.frto == FrtoVersion::Rfc5682 && self.sysctl.tcp_frto > 0;
         self.recovery.frto = frto && (first || self.retransmits > 0);

@@ -55,7 +55,7 @@ impl Sender {
 
     /// The first packet is out for longer than the timeout, which the restarted timer does not see.
     fn head_timed_out(&self, out: &impl Output) -> bool {
-        let Some(sent) = self.last_sent(self.snd_una) else { return false };
+        let Some(sent) = self.last_sent(self.seq.una()) else { return false };
         self.jiffies(out.now()).saturating_sub(self.jiffies(sent)) > self.rtt.rto
     }
 
@@ -66,7 +66,7 @@ impl Sender {
     /// SACKs of data sent after recovery began prove the losses before it (2.6.20 event B).
     pub(super) fn mark_data_lost(&mut self, flags: &Flags) {
         let told = flags.data_lost && (self.recovery.fack || !self.profile.data_lost_needs_fack);
-        let inside = self.snd_una < self.recovery.high_seq && self.ca_state != CaState::Open;
+        let inside = self.seq.una() < self.recovery.high_seq && self.ca_state != CaState::Open;
         if self.profile.marks_data_lost
             && told
             && inside
@@ -106,10 +106,10 @@ impl Sender {
     /// What lies below the `packets` highest SACKed packets is lost; all, if that is none.
     fn mark_below_sacked(&mut self, packets: u32) {
         let limit = match packets {
-            0 => Some(self.snd_nxt),
+            0 => Some(self.seq.nxt()),
             _ => self.board.below_sacked(packets, self.window()),
         };
-        self.mark_lost_up_to(limit.unwrap_or(self.snd_una));
+        self.mark_lost_up_to(limit.unwrap_or(self.seq.una()));
     }
 
     /// Nothing from here on is marked. Before 4.18 (`tcp_newreno_mark_lost`) a connection without SACK marks nothing that it sent
@@ -117,7 +117,7 @@ impl Sender {
     fn loss_high(&self) -> u64 {
         let with_sack = self.profile.marks_beyond_high_seq && !self.is_reno();
         let beyond = with_sack || !self.profile.cwnd_first();
-        if beyond { self.snd_nxt } else { self.recovery.high_seq }
+        if beyond { self.seq.nxt() } else { self.recovery.high_seq }
     }
 
     fn mark_lost_up_to(&mut self, limit: u64) {
@@ -129,14 +129,14 @@ impl Sender {
     }
 
     pub(super) fn mark_head(&mut self) {
-        let end = self.queue.segment_end(self.snd_una, self.mss, self.snd_nxt);
+        let end = self.queue.segment_end(self.seq.una(), self.mss, self.seq.nxt());
         self.mark_lost_up_to(end);
     }
 
     /// Everything `reordering` packets below the highest SACK is lost, at least the first packet.
     fn mark_by_fack(&mut self) {
         let below = self.board.below_fack(self.recovery.reordering, self.window());
-        let first = self.queue.segment_end(self.snd_una, self.mss, self.snd_nxt);
+        let first = self.queue.segment_end(self.seq.una(), self.mss, self.seq.nxt());
         self.mark_lost_up_to(below.max(first));
     }
 
@@ -146,9 +146,11 @@ impl Sender {
             return;
         }
         let oldest = self.jiffies(out.now()).saturating_sub(self.rtt.rto);
-        let sent = self.queue.first_sent_since(self.tick(oldest)).unwrap_or(self.snd_nxt);
-        let resent =
-            self.board.first_resent_since(self.snd_una, self.tick(oldest)).unwrap_or(self.snd_nxt);
+        let sent = self.queue.first_sent_since(self.tick(oldest)).unwrap_or(self.seq.nxt());
+        let resent = self
+            .board
+            .first_resent_since(self.seq.una(), self.tick(oldest))
+            .unwrap_or(self.seq.nxt());
         let limit = sent.min(resent);
         self.walk_past_timed_out(limit);
         let (board, window) = self.board_and_window();

@@ -71,7 +71,7 @@ impl Sender {
         self.mark_data_lost(flags);
         if self.ca_state == CaState::Open {
             self.recovery.retrans_stamp = None;
-        } else if self.snd_una >= self.recovery.high_seq && self.end_state(out) {
+        } else if self.seq.una() >= self.recovery.high_seq && self.end_state(out) {
             return;
         }
         let next = match self.ca_state {
@@ -98,13 +98,13 @@ impl Sender {
                 return self.try_undo_recovery(out);
             }
             // CWR holds until something beyond high_seq is acknowledged.
-            CaState::Cwr if self.snd_una != self.recovery.high_seq => {
+            CaState::Cwr if self.seq.una() != self.recovery.high_seq => {
                 self.complete_cwr(out);
                 self.set_ca_state(CaState::Open);
             }
             CaState::Disorder if self.profile.dsack_undo == DsackUndo::Disorder => {
                 self.try_undo_dsack(out);
-                let beyond = self.snd_una != self.recovery.high_seq;
+                let beyond = self.seq.una() != self.recovery.high_seq;
                 if self.recovery.undo_marker.is_none() || self.is_reno() || beyond {
                     self.recovery.undo_marker = None;
                     self.set_ca_state(CaState::Open);
@@ -198,7 +198,7 @@ impl Sender {
     pub(super) fn enter_recovery(&mut self, out: &impl Output) {
         self.sync_clock(out.now());
         self.recovery.prior_ssthresh = 0;
-        self.recovery.undo_marker = Some(self.snd_una);
+        self.recovery.undo_marker = Some(self.seq.una());
         self.recovery.undo_retrans = self.board.retrans_out as i32;
         let first = self.ca_state < CaState::Cwr;
         if first {
@@ -229,7 +229,7 @@ impl Sender {
         let state = if left || waits { CaState::Disorder } else { CaState::Open };
         if state != self.ca_state {
             self.set_ca_state(state);
-            self.recovery.high_seq = self.snd_nxt;
+            self.recovery.high_seq = self.seq.nxt();
         }
     }
 }

@@ -67,7 +67,7 @@ impl Sender {
             timeout = self.rto_left(out).unwrap_or(1);
         } else if elapsed {
             let now = self.jiffies(out.now());
-            let sent = self.last_sent(self.snd_una).map_or(now, |at| self.jiffies(at));
+            let sent = self.last_sent(self.seq.una()).map_or(now, |at| self.jiffies(at));
             timeout = (sent + timeout).saturating_sub(now).max(1);
         }
         self.start_timer_at_pace(TimerKind::Retransmit, out.now(), timeout);
@@ -122,7 +122,7 @@ impl Sender {
 
     /// Jiffies until the timeout of the first packet; none if it is due (tcp_rto_delta_us).
     fn rto_left(&self, out: &impl Output) -> Option<u32> {
-        let sent = self.last_sent(self.snd_una)?;
+        let sent = self.last_sent(self.seq.una())?;
         let rto = Time(u64::from(self.rtt.rto) * self.tick_ns);
         let left = (sent + rto).us_since(out.now());
         Some(self.us_to_jiffies(left)).filter(|&jiffies| jiffies > 0)
@@ -174,9 +174,9 @@ impl Sender {
             return false;
         }
         self.recovery.tlp_retrans = false;
-        let window_end = self.snd_una + self.snd_wnd;
+        let window_end = self.seq.window_end();
         let first = self.queue.head().map(|head| u64::from(self.first_numbers(head)));
-        let sent = if first.is_some_and(|len| self.snd_nxt + len <= window_end) {
+        let sent = if first.is_some_and(|len| self.seq.nxt() + len <= window_end) {
             self.push_probe(out)
         } else {
             self.recovery.tlp_retrans = self.resend_last(out);
@@ -184,7 +184,7 @@ impl Sender {
         };
         if sent {
             self.counters.mib.loss_probes += 1;
-            self.recovery.tlp_high_seq = Some(self.snd_nxt);
+            self.recovery.tlp_high_seq = Some(self.seq.nxt());
         }
         sent
     }
@@ -198,7 +198,7 @@ impl Sender {
             let without_data = self.queue.fin_is_alone();
             if !without_data && self.resend_last(out) {
                 self.counters.mib.loss_probes += 1;
-                self.recovery.tlp_high_seq = Some(self.snd_nxt);
+                self.recovery.tlp_high_seq = Some(self.seq.nxt());
             }
         }
     }

@@ -51,7 +51,7 @@ impl Sender {
 
     /// tcp_init_cwnd_reduction; ssthresh falls unless a reduction is in progress.
     pub(super) fn begin_reduction(&mut self, set_ssthresh: bool) {
-        self.recovery.high_seq = self.snd_nxt;
+        self.recovery.high_seq = self.seq.nxt();
         self.recovery.tlp_high_seq = None;
         self.ecn.reduce();
         let cwnd = self.cwnd();
@@ -68,7 +68,7 @@ impl Sender {
     pub(super) fn begin_recovery_reduction(&mut self, first: bool) {
         match self.reduction() {
             Reduction::RateHalving => {
-                self.recovery.high_seq = self.snd_nxt;
+                self.recovery.high_seq = self.seq.nxt();
                 if first {
                     self.reduce_ssthresh();
                 }

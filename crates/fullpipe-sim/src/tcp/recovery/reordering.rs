@@ -33,7 +33,7 @@ impl Sender {
             return;
         }
         let excused = self.profile.reordering_after_loss && self.recovery.undo_marker.is_some();
-        let frto = self.recovery.frto_highmark.is_some_and(|mark| self.snd_una <= mark);
+        let frto = self.recovery.frto_highmark.is_some_and(|mark| self.seq.una() <= mark);
         if in_loss && !excused || frto {
             return;
         }
@@ -54,7 +54,7 @@ impl Sender {
 
     /// tcp_check_sack_reordering: what was delivered after packets beyond it, at `low` and never sent again.
     pub(in crate::tcp) fn check_sack_reordering(&mut self, low: u64) {
-        if low >= self.board.snd_fack || self.board.sacked_out == 0 && low >= self.snd_una {
+        if low >= self.board.snd_fack || self.board.sacked_out == 0 && low >= self.seq.una() {
             return;
         }
         let (distance, mss) = (self.board.snd_fack - low, u64::from(self.mss));

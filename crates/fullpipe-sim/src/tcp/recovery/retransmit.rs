@@ -37,7 +37,7 @@ impl Sender {
             let Some(segments) = self.retransmit(start, end, out) else { break };
             self.counters.mib.note_resent(segments, true, self.ca_state);
             self.count_prr_out(segments);
-            first_too |= start == self.snd_una;
+            first_too |= start == self.seq.una();
         }
         if first_too && !matches!(self.timer, Some((TimerKind::Reordering, _))) {
             let timeout = self.rtt.rto;
@@ -61,7 +61,7 @@ impl Sender {
             };
             self.counters.mib.note_resent(segments, lost.is_some(), self.ca_state);
             self.count_prr_out(1);
-            if start == self.snd_una {
+            if start == self.seq.una() {
                 let timeout = self.rtt.rto;
                 self.start_timer(TimerKind::Retransmit, out.now(), timeout);
             }
@@ -113,11 +113,11 @@ impl Sender {
 
     /// A tail loss probe, which does not count as sent again in flight (`__tcp_retransmit_skb` alone).
     pub(super) fn resend_last(&mut self, out: &mut impl Output) -> bool {
-        let start = self.queue.segment_start(self.snd_nxt, 1, self.mss).max(self.snd_una);
-        let goes = self.resend(start, self.snd_nxt, out).is_some();
+        let start = self.queue.segment_start(self.seq.nxt(), 1, self.mss).max(self.seq.una());
+        let goes = self.resend(start, self.seq.nxt(), out).is_some();
         if goes {
             let when = self.last_stamp(out.now());
-            self.board.note_probed(start, self.snd_nxt, when);
+            self.board.note_probed(start, self.seq.nxt(), when);
         }
         goes
     }
@@ -125,7 +125,7 @@ impl Sender {
     /// __tcp_retransmit_skb; how many packets.
     fn resend(&mut self, start: u64, end: u64, out: &mut impl Output) -> Option<u32> {
         let len = (end - start) as u32;
-        if start >= self.snd_una + self.snd_wnd && start != self.snd_una {
+        if start >= self.seq.window_end() && start != self.seq.una() {
             return None;
         }
         if !self.profile.cwnd_first() {
@@ -176,7 +176,7 @@ impl Sender {
     fn note_resent(&mut self, start: u64, end: u64, out: &impl Output) {
         let when = self.last_stamp(out.now());
         self.each_segment(start, end, |sender, at, next| {
-            sender.board.note_retransmitted(at, next, when, sender.snd_nxt);
+            sender.board.note_retransmitted(at, next, when, sender.seq.nxt());
         });
     }
 
@@ -184,7 +184,7 @@ impl Sender {
     fn each_segment(&mut self, start: u64, end: u64, note: impl Fn(&mut Sender, u64, u64)) {
         let mut at = start;
         while at < end {
-            let next = self.queue.segment_end(at, self.mss, self.snd_nxt).min(end);
+            let next = self.queue.segment_end(at, self.mss, self.seq.nxt()).min(end);
             note(self, at, next);
             at = next;
         }
@@ -192,7 +192,7 @@ impl Sender {
 
     /// The first packet again, whatever cwnd says; whether it went.
     pub(super) fn retransmit_head(&mut self, out: &mut impl Output) -> bool {
-        let end = self.queue.segment_end(self.snd_una, self.mss, self.snd_nxt);
-        self.retransmit(self.snd_una, end, out).is_some()
+        let end = self.queue.segment_end(self.seq.una(), self.mss, self.seq.nxt());
+        self.retransmit(self.seq.una(), end, out).is_some()
     }
 }

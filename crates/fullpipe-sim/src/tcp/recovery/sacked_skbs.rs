@@ -60,7 +60,7 @@ impl Sender {
             let Some(skb_end) = self.queue.skb_end(at) else { return end };
             let covered = Covered { skb: (at, skb_end), block };
             let follows =
-                at > self.snd_una && (sacked_to == at || self.board.is_only_sacked(at - 1));
+                at > self.seq.una() && (sacked_to == at || self.board.is_only_sacked(at - 1));
             let joined = if follows { self.join_sacked(covered) } else { None };
             (at, sacked_to) = match joined {
                 Some(end) => (end, end),
@@ -82,8 +82,8 @@ impl Sender {
     pub(super) fn refuses_cut(&self, start: u64, end: u64) -> bool {
         let largest = u64::from(GSO_MAX_SIZE) + SKB_BYTES + SHARED_INFO;
         self.queue.wmem_queued >> 1 > self.sndbuf + 2 * largest
-            && start > self.snd_una
-            && end < self.snd_nxt
+            && start > self.seq.una()
+            && end < self.seq.nxt()
     }
 
     /// What the block has of the skb goes into the SACKed one before it, and so does a SACKed one behind it

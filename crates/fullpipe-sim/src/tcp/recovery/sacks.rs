@@ -24,7 +24,7 @@ impl Sender {
     ) {
         let blocks = &sacks.blocks[..sacks.count];
         // Of an overtaken ACK more is acknowledged by now; but what came twice is below its own number (6.12 `tcp_check_dsack`).
-        let una = ack.ack.max(self.snd_una);
+        let una = ack.ack.max(self.seq.una());
         let dsack = self.is_dsack(ack.ack, blocks) && self.believes_dsack(blocks[0], flags);
         flags.dsacking = dsack;
         if dsack {
@@ -79,7 +79,7 @@ impl Sender {
         }
         let block = (start, end);
         let start = self.news_from(start, end).max(una);
-        if end > self.snd_nxt || start >= end {
+        if end > self.seq.nxt() || start >= end {
             return None;
         }
         let end = self.walk_for_block(start, block);
@@ -130,7 +130,7 @@ impl Sender {
     fn news_from(&self, start: u64, end: u64) -> u64 {
         let known = self.recovery.recv_sack_cache.iter().find(|known| known.0 == start);
         let Some(&(_, told)) = known else { return start };
-        let uncut = self.recovery.sacks_uncut && told < end.min(self.snd_nxt);
+        let uncut = self.recovery.sacks_uncut && told < end.min(self.seq.nxt());
         let from = if uncut { self.queue.skb_start(told) } else { told };
         from.clamp(start, end)
     }
@@ -158,7 +158,7 @@ impl Sender {
             return true;
         }
         let len = end.saturating_sub(start);
-        if len == 0 || len > self.max_window {
+        if len == 0 || len > self.seq.max_wnd() {
             return false;
         }
         let segments = self.told_twice((start, end));
@@ -179,13 +179,13 @@ impl Sender {
     fn take_dsack(&mut self, (start, end): (u64, u64)) {
         let marker = self.recovery.undo_marker;
         let counts = marker.is_some_and(|marker| end > marker);
-        if end <= self.snd_una {
+        if end <= self.seq.una() {
             if counts {
                 self.count_needless(self.told_twice((start, end)) as i32);
             }
             return;
         }
-        let (start, end) = (start.max(self.snd_una), end.min(self.snd_nxt));
+        let (start, end) = (start.max(self.seq.una()), end.min(self.seq.nxt()));
         let (board, window) = self.board_and_window();
         let resent = board.resent_in(start, end, window);
         let sacked = board.is_sacked(start);

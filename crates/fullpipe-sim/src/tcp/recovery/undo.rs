@@ -15,14 +15,14 @@ use crate::tcp::{CaState, Output};
 
 impl Sender {
     pub(in crate::tcp) fn any_retrans_done(&self) -> bool {
-        self.board.retrans_out > 0 || self.board.was_resent(self.snd_una)
+        self.board.retrans_out > 0 || self.board.was_resent(self.seq.una())
     }
 
     /// Nothing was sent again, or the ACK was caused by a segment older than what was.
     pub(super) fn packet_delayed(&self) -> bool {
         let echo = self.recovery.rcv_tsecr;
         let Some(stamp) = self.recovery.retrans_stamp else {
-            let held = self.is_reno() && self.snd_una >= self.recovery.high_seq;
+            let held = self.is_reno() && self.seq.una() >= self.recovery.high_seq;
             return !held || self.profile.cwnd_first();
         };
         self.timestamps && echo != 0 && (echo.wrapping_sub(stamp) as i32) < 0
@@ -57,7 +57,7 @@ impl Sender {
             self.undo_cwr(true, out);
             self.recovery.undo_marker = None;
         }
-        if self.snd_una == self.recovery.high_seq && self.is_reno() {
+        if self.seq.una() == self.recovery.high_seq && self.is_reno() {
             self.moderate_cwnd(out);
             return true;
         }
@@ -105,7 +105,7 @@ impl Sender {
         if !self.any_retrans_done() {
             self.recovery.retrans_stamp = None;
         }
-        self.board.unmark(self.snd_una);
+        self.board.unmark(self.seq.una());
         self.undo_cwr(true, out);
         self.recovery.undo_marker = None;
         self.try_keep_open();
@@ -116,7 +116,7 @@ impl Sender {
         if !proven && !self.may_undo() {
             return false;
         }
-        self.board.unmark(self.snd_una);
+        self.board.unmark(self.seq.una());
         self.walk_all();
         self.undo_cwr(true, out);
         self.retransmits = 0;

@@ -205,9 +205,9 @@ impl Recovery {
 impl Sender {
     /// The walks along the queue; none in kernels that do not walk.
     fn walk(&mut self) -> Option<Walk<'_>> {
-        let Sender { queue, board, snd_una, snd_nxt, .. } = self;
+        let Sender { queue, board, seq, .. } = self;
         let walks = self.recovery.walks.as_mut()?;
-        Some(Walk { walks, queue, board, snd_una: *snd_una, snd_nxt: *snd_nxt })
+        Some(Walk { walks, queue, board, snd_una: seq.una(), snd_nxt: seq.nxt() })
     }
 
     /// What was looked at costs its time now.

@@ -52,14 +52,14 @@ impl Sender {
         let quota = self.cwnd().saturating_sub(self.in_flight());
         Some(Room {
             skb: head.into(),
-            window: (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt),
+            window: self.seq.room(),
             quota: u64::from(quota) * u64::from(self.mss_now()),
         })
     }
 
     /// A third of the window, whichever it is, is enough to go.
     fn is_large_share(&self, limit: u64) -> bool {
-        let chunk = self.snd_wnd.min(u64::from(self.cwnd()) * u64::from(self.mss_now()));
+        let chunk = self.seq.wnd().min(u64::from(self.cwnd()) * u64::from(self.mss_now()));
         // limit >= chunk / divisor, rounded down.
         (limit + 1).saturating_mul(u64::from(self.profile.tso_win_divisor)) > chunk
     }
@@ -96,7 +96,7 @@ impl Sender {
         if room.limit() >= full || whole || self.is_large_share(room.limit()) {
             return None;
         }
-        let oldest = self.last_sent(self.snd_una)?;
+        let oldest = self.last_sent(self.seq.una())?;
         // srtt is in 1/8 us.
         let srtt_ns = u64::from(self.rtt.srtt) * 125;
         let due = (oldest.0 + srtt_ns).saturating_sub(now.0);

@@ -15,7 +15,7 @@ impl Sender {
             return Limit::Qdisc;
         }
         let mss = self.mss_now();
-        let room = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
+        let room = self.seq.room();
         let quota = self.cwnd().saturating_sub(self.in_flight());
         // A large skb waits for more of the one of which there is less.
         let waits = self.tso_deferred.is_some();

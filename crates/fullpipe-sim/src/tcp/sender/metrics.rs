@@ -100,7 +100,7 @@ impl Sender {
             self.recovery.fack = false;
             self.recovery.reordering = cached.reordering;
         }
-        cached.tell_rtt(taken, self.timestamps, &mut self.rtt, self.snd_nxt);
+        cached.tell_rtt(taken, self.timestamps, &mut self.rtt, self.seq.nxt());
     }
 
     /// Whether everything was written and acknowledged.

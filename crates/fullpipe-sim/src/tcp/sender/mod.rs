@@ -13,6 +13,7 @@ pub mod output;
 mod pacing;
 pub mod probe;
 pub mod rounds;
+mod seq;
 mod usage;
 pub mod write;
 
@@ -35,6 +36,7 @@ use departure::Departures;
 use metrics::Metrics;
 use pacing::Pacing;
 use rounds::Rounds;
+use seq::SendSeq;
 use usage::Usage;
 
 /// Infinite slow start threshold (Linux 2.6.20 `tcp_v4_init_sock`).
@@ -96,19 +98,13 @@ pub struct Sender {
     pub(super) initcwnd: Option<u32>,
     pub(super) tso: bool,
     pub(super) mss: u32,
-    pub(super) snd_una: u64,
-    pub(super) snd_nxt: u64,
-    pub(super) write_seq: u64,
-    pub(super) pushed_seq: u64,
+    pub(super) seq: SendSeq,
     /// Whether what is written next begins a write().
     pub(super) begins_write: bool,
     /// Most bytes of the first skb of the next write(), where that is not the goal.
     pub(super) first_skb: Option<u32>,
     /// Size to which its skbs are filled.
     pub(super) size_goal: u32,
-    pub(super) snd_sml: u64,
-    pub(super) snd_wnd: u64,
-    pub(super) max_window: u64,
     /// Bytes of a segment under that window ([`Sender::mss_now`]).
     pub(super) bounded_mss: u32,
     pub(super) ca_state: CaState,
@@ -180,16 +176,10 @@ impl Sender {
             initcwnd: host.initcwnd,
             tso: host.tso,
             mss,
-            snd_una: 0,
-            snd_nxt: 0,
-            write_seq: 0,
-            pushed_seq: 0,
+            seq: SendSeq::default(),
             begins_write: true,
             first_skb: None,
             size_goal: mss,
-            snd_sml: 0,
-            snd_wnd: 0,
-            max_window: 0,
             bounded_mss: mss,
             ca_state: CaState::Open,
             recovery: Recovery::new(&host.sysctl, &profile),
@@ -323,8 +313,8 @@ impl Sender {
     /// The handshake gave a window and perhaps an RTT; cwnd is still that of a socket that has sent nothing.
     fn open(&mut self, now: Time, window: u64, sent: Option<Time>) {
         self.is_established = true;
-        self.snd_wnd = window;
-        self.max_window = 0;
+        self.seq.offer(window);
+        self.seq.forget_max_wnd();
         self.note_window(window);
 
         if let Some(sent) = sent {
@@ -405,7 +395,7 @@ impl Sender {
 
     /// Number and echo of a packet without data.
     pub fn empty(&self) -> (u64, u32) {
-        (self.snd_nxt, if self.timestamps { self.ts_recent } else { 0 })
+        (self.seq.nxt(), if self.timestamps { self.ts_recent } else { 0 })
     }
 
     /// What is to leave at `departs`: so many numbers from `seq` on.
@@ -447,23 +437,28 @@ impl Sender {
         sock.srtt_us = self.rtt.srtt_us8() as u32;
         sock.packets_out = self.board.packets_out;
         sock.delivered = self.board.delivered as u32;
-        sock.snd_nxt = self.snd_nxt as u32;
-        sock.snd_una = self.snd_una as u32;
+        sock.snd_nxt = self.seq.nxt() as u32;
+        sock.snd_una = self.seq.una() as u32;
         sock.lsndtime = self.lsndtime;
         sock.pacing_rate = self.pacing.rate;
         sock.pacing_status = self.departures.status();
     }
 
     pub(super) fn window(&self) -> Window<'_> {
-        Window { queue: &self.queue, snd_una: self.snd_una, snd_nxt: self.snd_nxt, mss: self.mss }
+        Window {
+            queue: &self.queue,
+            snd_una: self.seq.una(),
+            snd_nxt: self.seq.nxt(),
+            mss: self.mss,
+        }
     }
 
     /// The scoreboard to change, and the window it is about.
     pub(super) fn board_and_window(&mut self) -> (&mut Scoreboard, Window<'_>) {
         let window = Window {
             queue: &self.queue,
-            snd_una: self.snd_una,
-            snd_nxt: self.snd_nxt,
+            snd_una: self.seq.una(),
+            snd_nxt: self.seq.nxt(),
             mss: self.mss,
         };
         (&mut self.board, window)
@@ -512,13 +507,13 @@ impl Sender {
 
     /// Bytes acknowledged.
     pub fn bytes_acked(&self) -> u64 {
-        let fin = self.queue.fin().is_some_and(|fin| fin < self.snd_una);
-        self.snd_una - u64::from(fin)
+        let fin = self.queue.fin().is_some_and(|fin| fin < self.seq.una());
+        self.seq.una() - u64::from(fin)
     }
 
     /// Advertised window as known here, bytes.
     pub fn snd_wnd(&self) -> u64 {
-        self.snd_wnd
+        self.seq.wnd()
     }
 
     /// Bytes written and not sent.

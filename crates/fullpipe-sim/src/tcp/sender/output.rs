@@ -57,7 +57,7 @@ impl Sender {
 
     /// A tail loss probe: the first unsent segment, even beyond cwnd.
     pub(in crate::tcp) fn push_beyond_cwnd(&mut self, out: &mut impl Output) {
-        let room = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
+        let room = self.seq.room();
         let Some(head) = self.queue.head() else { return };
         let fits = u64::from(self.first_numbers(head)) <= room;
         let sent = fits && self.send_head(head.min(self.mss_now()), Push::Probe, out);
@@ -115,7 +115,7 @@ impl Sender {
                 return (sent, false);
             }
             if len == 0 || !len.is_multiple_of(self.mss_now()) {
-                self.snd_sml = self.snd_nxt;
+                self.seq.note_small();
             }
             sent += 1;
             if push != Push::All {
@@ -158,9 +158,9 @@ impl Sender {
         if quota == 0 || !self.is_established {
             return None;
         }
-        let window_end = self.snd_una + self.snd_wnd;
+        let window_end = self.seq.window_end();
         let ends = self.queue.head_ends();
-        if self.snd_nxt + u64::from(self.first_numbers(head)) > window_end {
+        if self.seq.nxt() + u64::from(self.first_numbers(head)) > window_end {
             return None;
         }
         let mss = self.mss_now();
@@ -168,7 +168,7 @@ impl Sender {
             let last = !self.profile.sends_partial_end || self.queue.tail_is_only();
             return (nagle_off || ends || !last || self.nagle_allows(head)).then_some(head);
         }
-        let room = (window_end - self.snd_nxt).min(u64::from(u32::MAX)) as u32;
+        let room = (window_end - self.seq.nxt()).min(u64::from(u32::MAX)) as u32;
         let quota_bytes = u64::from(quota) * u64::from(mss);
         let whole = u64::from(head.min(room)).min(quota_bytes) as u32;
         let partial = whole % mss;
@@ -198,7 +198,7 @@ impl Sender {
         len >= self.mss_now()
             || self.recovery.frto_counter == 2
             || self.board.packets_out == 0
-            || self.snd_sml <= self.snd_una
+            || !self.seq.small_is_out()
     }
 
     /// Linux 2.6.20 and 6.12 `tcp_transmit_skb`: local congestion is an event of congestion, and what was sent is
@@ -232,7 +232,7 @@ impl Sender {
         if self.profile.idle_restart == IdleRestart::Sending {
             self.restart_after_idle(self.jiffies(out.now()));
         }
-        let seq = self.snd_nxt;
+        let seq = self.seq.nxt();
         let departs = self.depart(out.now());
         let stamp = self.stamp(self.stamped(departs));
         self.queue.split_head(len);
@@ -248,7 +248,7 @@ impl Sender {
             return false;
         }
         self.heed_congestion(out);
-        self.snd_nxt = self.queue.send_in_segments(seq, stamp, self.mss, plain.segment);
+        self.seq.send_to(self.queue.send_in_segments(seq, stamp, self.mss, plain.segment));
         // A FIN alone is a packet, but not one of data.
         let with_data = len.div_ceil(plain.segment);
         self.note_first_sending(with_data);

@@ -25,7 +25,7 @@ impl Sender {
     pub(in crate::tcp) fn on_probe_answer(&mut self, out: &impl Output) {
         let Some(head) = self.queue.head() else { return };
         let numbers = u64::from(head) + u64::from(self.queue.head_ends());
-        if self.snd_nxt + numbers <= self.snd_una + self.snd_wnd {
+        if self.seq.nxt() + numbers <= self.seq.window_end() {
             self.rtt.backoff = 0;
             self.timer = None;
         } else {
@@ -53,10 +53,10 @@ impl Sender {
 
     /// tcp_write_wakeup: what fits of the next segment, or an empty one; whether it was taken.
     fn wake_receiver(&mut self, head: u32, out: &mut impl Output) -> bool {
-        let room = (self.snd_una + self.snd_wnd).saturating_sub(self.snd_nxt);
+        let room = self.seq.room();
         if room > 0 {
             let len = u64::from(head.min(self.mss_now())).min(room) as u32;
-            self.pushed_seq = self.pushed_seq.max(self.snd_nxt + u64::from(len));
+            self.seq.push_to(self.seq.nxt() + u64::from(len));
             // Once it is sent, the probes and their backoff are over.
             let backoff = core::mem::take(&mut self.rtt.backoff);
             let sent = self.send_head(len, Push::One, out);
@@ -65,7 +65,7 @@ impl Sender {
         }
         let departs = self.depart(out.now());
         // The number of the byte before, which was acknowledged (tcp_xmit_probe_skb).
-        let probe = self.transmission(self.snd_nxt.saturating_sub(1), 0, false, departs);
+        let probe = self.transmission(self.seq.nxt().saturating_sub(1), 0, false, departs);
         let taken = out.transmit(probe);
         if !taken {
             self.enter_cwr(out.now());

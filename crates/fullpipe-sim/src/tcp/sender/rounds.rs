@@ -42,7 +42,7 @@ impl Sender {
     pub(in crate::tcp) fn note_first_sending(&mut self, segments: u32) {
         if self.rounds.begun == 0 && !self.rounds.over && !self.has_left_slow_start() {
             // Any ACK of data ends the first round.
-            self.rounds.begin(self.snd_una);
+            self.rounds.begin(self.seq.una());
         }
         self.rounds.sent += u64::from(segments);
     }
@@ -51,7 +51,7 @@ impl Sender {
     #[inline]
     pub(in crate::tcp) fn note_round(&mut self, ack: u64) {
         if !self.rounds.over && self.rounds.begun > 0 && ack > self.rounds.ends_beyond {
-            self.rounds.begin(self.snd_nxt);
+            self.rounds.begin(self.seq.nxt());
         }
     }
 

@@ -82,8 +82,8 @@ impl Sender {
         let packets = self.board.packets_out;
         let usage = self.usage;
         let more = !usage.limited && packets > usage.packets;
-        if self.snd_una >= usage.from || limited || more {
-            self.usage = Usage { limited, packets, from: self.snd_nxt };
+        if self.seq.una() >= usage.from || limited || more {
+            self.usage = Usage { limited, packets, from: self.seq.nxt() };
         }
     }
 

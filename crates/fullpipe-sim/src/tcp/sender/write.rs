@@ -58,8 +58,7 @@ impl Sender {
 
     /// The peer has announced a window; the largest one bounds segments.
     pub(in crate::tcp) fn note_window(&mut self, window: u64) {
-        if window > self.max_window {
-            self.max_window = window;
+        if self.seq.raise_max_wnd(window) {
             self.bounded_mss = self.bound_to_half_window(self.mss);
         }
     }
@@ -68,8 +67,8 @@ impl Sender {
     /// filled by one segment. No bound is below what the least MTU leaves behind TCP's header (6.1 and 6.12
     /// `tcp_bound_to_half_wnd`).
     fn bound_to_half_window(&self, bytes: u32) -> u32 {
-        let tiny = self.max_window <= DEFAULT_MSS;
-        let most = if tiny { self.max_window } else { self.max_window >> 1 };
+        let tiny = self.seq.max_wnd() <= DEFAULT_MSS;
+        let most = if tiny { self.seq.max_wnd() } else { self.seq.max_wnd() >> 1 };
         if most == 0 || u64::from(bytes) <= most {
             return bytes;
         }
@@ -119,8 +118,8 @@ impl Sender {
         if !into_tail && self.profile.idle_restart == IdleRestart::Writing {
             self.restart_after_idle(self.jiffies(out.now()));
         }
-        let acknowledged = self.snd_una == self.write_seq;
-        if let Some(piece) = self.filling.begin_copy(self.write_seq, out.now(), acknowledged) {
+        let acknowledged = self.seq.una() == self.seq.written();
+        if let Some(piece) = self.filling.begin_copy(self.seq.written(), out.now(), acknowledged) {
             out.begin_piece(piece);
         }
         self.queue.write(bytes, into_tail, self.begins_write);
@@ -129,7 +128,7 @@ impl Sender {
         }
         self.size_goal = goal;
         self.begins_write = false;
-        self.write_seq += u64::from(bytes);
+        self.seq.write(bytes.into());
         if self.queue.tail_room(goal) > 0 || !more_to_come {
             return;
         }
@@ -137,7 +136,7 @@ impl Sender {
         if self.queue.tail_is_bound(goal) {
             return self.mark_push();
         }
-        if self.write_seq > self.pushed_seq + (self.max_window >> 1) {
+        if self.seq.forces_push() {
             self.mark_push();
             self.push_pending(true, out);
         } else if self.queue.tail_is_only() {
@@ -210,14 +209,14 @@ impl Sender {
             return;
         }
         self.queue.close();
-        self.write_seq += 1;
+        self.seq.write(1);
         self.push_pending(true, out);
     }
 
     /// What is written so far need not wait for more (tcp_mark_push).
     fn mark_push(&mut self) {
         self.queue.push_tail();
-        self.pushed_seq = self.write_seq;
+        self.seq.push();
     }
 
     /// Whether a writer that sleeps for want of memory is woken: a third of the buffer is free, and less than half of

@@ -1,0 +1,126 @@
+//! Sequence numbers of the stream that a sender sends.
+
+/// How far the stream is written, sent and acknowledged, and the window that bounds it.
+#[derive(Clone, Copy, Debug, Default)]
+pub(in crate::tcp) struct SendSeq {
+    una: u64,
+    nxt: u64,
+    written: u64,
+    pushed: u64,
+    small: u64,
+    wnd: u64,
+    max_wnd: u64,
+}
+
+impl SendSeq {
+    /// First byte that is not acknowledged (snd_una).
+    #[inline]
+    pub(in crate::tcp) fn una(&self) -> u64 {
+        self.una
+    }
+
+    /// First byte that was never sent (snd_nxt).
+    #[inline]
+    pub(in crate::tcp) fn nxt(&self) -> u64 {
+        self.nxt
+    }
+
+    /// Byte after the last one that was written (write_seq).
+    #[inline]
+    pub(in crate::tcp) fn written(&self) -> u64 {
+        self.written
+    }
+
+    /// Bytes of the offered window (snd_wnd).
+    #[inline]
+    pub(in crate::tcp) fn wnd(&self) -> u64 {
+        self.wnd
+    }
+
+    /// Bytes of the largest window that the peer has offered (max_window).
+    #[inline]
+    pub(in crate::tcp) fn max_wnd(&self) -> u64 {
+        self.max_wnd
+    }
+
+    /// Byte after the last one that the window allows (tcp_wnd_end).
+    #[inline]
+    pub(in crate::tcp) fn window_end(&self) -> u64 {
+        self.una + self.wnd
+    }
+
+    /// Bytes that the window allows beyond what was sent.
+    #[inline]
+    pub(in crate::tcp) fn room(&self) -> u64 {
+        self.window_end().saturating_sub(self.nxt)
+    }
+
+    /// True where more than half of the largest window was written since the last push (forced_push).
+    #[inline]
+    pub(in crate::tcp) fn forces_push(&self) -> bool {
+        self.written > self.pushed + (self.max_wnd >> 1)
+    }
+
+    /// True while a segment smaller than the MSS is out (tcp_minshall_check).
+    #[inline]
+    pub(in crate::tcp) fn small_is_out(&self) -> bool {
+        self.small > self.una
+    }
+
+    /// An ACK covers everything below `una`.
+    #[inline]
+    pub(in crate::tcp) fn acknowledge(&mut self, una: u64) {
+        self.una = una;
+    }
+
+    /// Everything below `nxt` was sent.
+    #[inline]
+    pub(in crate::tcp) fn send_to(&mut self, nxt: u64) {
+        self.nxt = nxt;
+    }
+
+    /// So many numbers more are written.
+    #[inline]
+    pub(in crate::tcp) fn write(&mut self, numbers: u64) {
+        self.written += numbers;
+    }
+
+    /// Everything that is written need not wait for more (tcp_mark_push).
+    #[inline]
+    pub(in crate::tcp) fn push(&mut self) {
+        self.pushed = self.written;
+    }
+
+    /// Everything below `seq` need not wait for more.
+    #[inline]
+    pub(in crate::tcp) fn push_to(&mut self, seq: u64) {
+        self.pushed = self.pushed.max(seq);
+    }
+
+    /// The segment that was sent last is smaller than the MSS (snd_sml).
+    #[inline]
+    pub(in crate::tcp) fn note_small(&mut self) {
+        self.small = self.nxt;
+    }
+
+    /// The peer offers a window.
+    #[inline]
+    pub(in crate::tcp) fn offer(&mut self, window: u64) {
+        self.wnd = window;
+    }
+
+    /// Remembers the largest window; true where `window` is larger than any before.
+    #[inline]
+    pub(in crate::tcp) fn raise_max_wnd(&mut self, window: u64) -> bool {
+        let is_larger = window > self.max_wnd;
+        if is_larger {
+            self.max_wnd = window;
+        }
+        is_larger
+    }
+
+    /// No window counts any more as the largest one: a connection opens.
+    pub(in crate::tcp) fn forget_max_wnd(&mut self) {
+        self.max_wnd = 0;
+    }
+}
