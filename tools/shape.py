@@ -16,15 +16,18 @@ ROOT = Path(__file__).resolve().parent.parent
 
 # What each crate may depend on: the picture of ARCHITECTURE.md.
 PICTURE = {
-    "fullpipe-sim": set(),
+    "fullpipe-base": set(),
     "fullpipe-guest": set(),
-    "fullpipe-trace": {"fullpipe-sim"},
-    "fullpipe-scenario": {"fullpipe-sim", "fullpipe-guest", "fullpipe-trace"},
-    "fullpipe-linux": {"fullpipe-sim", "fullpipe-guest", "fullpipe-trace", "fullpipe-scenario"},
-    "fullpipe-analysis": {"fullpipe-sim", "fullpipe-trace", "fullpipe-scenario"},
+    "fullpipe-sim": {"fullpipe-base"},
+    "fullpipe-trace": {"fullpipe-base"},
+    "fullpipe-scenario": {"fullpipe-base", "fullpipe-trace", "fullpipe-sim", "fullpipe-guest"},
+    "fullpipe-linux": {"fullpipe-base", "fullpipe-trace", "fullpipe-sim", "fullpipe-guest", "fullpipe-scenario"},
+    "fullpipe-analysis": {"fullpipe-base", "fullpipe-trace", "fullpipe-sim", "fullpipe-scenario"},
     "fullpipe-report": {"fullpipe-analysis"},
-    "fullpipe": {"fullpipe-sim", "fullpipe-guest", "fullpipe-trace", "fullpipe-scenario", "fullpipe-linux",
-                 "fullpipe-analysis", "fullpipe-report"},
+    "fullpipe": {
+        "fullpipe-base", "fullpipe-trace", "fullpipe-sim", "fullpipe-scenario", "fullpipe-linux", "fullpipe-analysis",
+        "fullpipe-report",
+    },
     "fullpipe-cli": {"fullpipe", "fullpipe-sim"},
     "fullpipe-py": {"fullpipe", "fullpipe-cli", "fullpipe-sim"},
 }

@@ -8,8 +8,8 @@ use super::lookup::{FlowTrace, Told, Traces, mbit};
 use super::occupancy::Occupancy;
 use crate::meta::RunMeta;
 use crate::picture::WITHOUT_PACKETS;
-use fullpipe_sim::trace::{FlowSample, StageSample};
-use fullpipe_sim::units::Time;
+use fullpipe_base::trace::{FlowSample, StageSample};
+use fullpipe_base::units::Time;
 use fullpipe_trace::recording::Recording;
 
 /// The bins of a run.

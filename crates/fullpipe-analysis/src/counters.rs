@@ -36,8 +36,8 @@ fn is_kept(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fullpipe_sim::trace::Counter;
-    use fullpipe_sim::units::Time;
+    use fullpipe_base::trace::Counter;
+    use fullpipe_base::units::Time;
 
     #[test]
     fn the_last_value_counts() {

@@ -3,8 +3,8 @@
 use super::document::{CpuShares, Datagrams, RoundTrips};
 use super::lookup::Traces;
 use crate::meta::{DatagramsMeta, RunMeta};
-use fullpipe_sim::trace::Counter;
-use fullpipe_sim::units::Time;
+use fullpipe_base::trace::Counter;
+use fullpipe_base::units::Time;
 use fullpipe_trace::recording::Recording;
 
 /// One entry per kind of datagrams of the scenario.

@@ -9,8 +9,8 @@ use super::document::Interval;
 use super::limits::Attribution;
 use super::lookup::{FlowTrace, Life, StageTrace, mbit};
 use crate::meta::RunMeta;
-use fullpipe_sim::trace::FlowSample;
-use fullpipe_sim::units::Time;
+use fullpipe_base::trace::FlowSample;
+use fullpipe_base::units::Time;
 
 /// Slow start thresholds from here on are infinite (Linux: TCP_INFINITE_SSTHRESH).
 const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;

@@ -19,9 +19,9 @@
 
 use super::lookup::{FlowTrace, Passed, StageTrace};
 use super::occupancy::Occupancy;
+use fullpipe_base::trace::{EventKind, FlowSample, Limit, StageInfo, StageSample};
+use fullpipe_base::units::Time;
 use fullpipe_sim::tcp::CaState;
-use fullpipe_sim::trace::{EventKind, FlowSample, Limit, StageInfo, StageSample};
-use fullpipe_sim::units::Time;
 use fullpipe_trace::limits::{COUNT, Derived, limit_names};
 use std::collections::BTreeMap;
 

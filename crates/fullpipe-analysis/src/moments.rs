@@ -5,7 +5,7 @@
 
 use super::document::{Happened, Moment};
 use super::lookup::{FlowTrace, Life, since_clock};
-use fullpipe_sim::trace::{EventKind, FlowSample};
+use fullpipe_base::trace::{EventKind, FlowSample};
 
 /// Most moments that are kept of a flow.
 const MOST: usize = 2_000;

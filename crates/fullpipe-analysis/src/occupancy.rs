@@ -1,7 +1,7 @@
 //! How much waited in a place and how long it was full and empty, where the trace tells it of all the time between two
 //! samples ([`StageInfo::timed`]).
 
-use fullpipe_sim::trace::{StageInfo, StageSample};
+use fullpipe_base::trace::{StageInfo, StageSample};
 
 /// See the module's description.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,7 +39,7 @@ impl Occupancy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fullpipe_sim::units::Time;
+    use fullpipe_base::units::Time;
 
     #[test]
     fn times_are_shares_of_what_passed_between_two_samples() {

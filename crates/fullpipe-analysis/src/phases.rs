@@ -5,8 +5,8 @@
 //! one of them gives.
 
 use super::document::Published;
+use fullpipe_base::units::Time;
 use fullpipe_scenario::{Element, Plan, Resolved};
-use fullpipe_sim::units::Time;
 
 /// Phases over one period of a timer.
 const PHASES: u64 = 8;

@@ -32,7 +32,7 @@ use super::document::{Flow, Picture, Place};
 use super::lookup::{StageTrace, Told, Traces, card};
 use super::occupancy::Occupancy;
 use crate::meta::{FlowMeta, RunMeta};
-use fullpipe_sim::trace::{StageInfo, StageSample};
+use fullpipe_base::trace::{StageInfo, StageSample};
 use fullpipe_trace::schema::HOST_STAGES;
 use std::collections::BTreeMap;
 

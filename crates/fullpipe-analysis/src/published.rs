@@ -11,8 +11,8 @@ use super::document::{Published, PublishedRow};
 use super::lookup::{FlowTrace, Life, Lives, Traces};
 use super::plateau::{median, plateau};
 use crate::meta::RunMeta;
+use fullpipe_base::units::Time;
 use fullpipe_scenario::published::Row;
-use fullpipe_sim::units::Time;
 
 /// Share of the published plateau from which a row counts as on it.
 const SATURATED: f64 = 0.98;

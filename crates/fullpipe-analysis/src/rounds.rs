@@ -6,9 +6,9 @@
 
 use super::document::Round;
 use super::lookup::{FlowTrace, Life, since_clock};
+use fullpipe_base::trace::{EventKind, FlowSample};
+use fullpipe_base::units::Time;
 use fullpipe_sim::tcp::CaState;
-use fullpipe_sim::trace::{EventKind, FlowSample};
-use fullpipe_sim::units::Time;
 
 /// So many samples of an RTT are needed where rounds are counted at samples.
 const SAMPLES_OF_RTT: u64 = 4;
@@ -67,7 +67,7 @@ fn at_samples(trace: &FlowTrace, sample: Time) -> Option<(Vec<Bound>, Option<Bou
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fullpipe_sim::trace::Event;
+    use fullpipe_base::trace::Event;
     use fullpipe_trace::schema::Row;
 
     const LIFE: Life = Life {

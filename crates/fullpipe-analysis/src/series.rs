@@ -5,7 +5,7 @@ use super::intervals::{srtt_us, ssthresh};
 use super::limits::Attribution;
 use super::lookup::{FlowTrace, Life, StageTrace, mbit};
 use crate::meta::RunMeta;
-use fullpipe_sim::units::Time;
+use fullpipe_base::units::Time;
 use fullpipe_trace::limits::limit_names;
 
 /// Most buckets of a series. The ladder 1, 2, 5 leaves at least 40 % of it in use.

@@ -2,9 +2,9 @@
 
 use super::document::Settled;
 use super::lookup::{FlowTrace, Life, mbit};
+use fullpipe_base::trace::EventKind;
+use fullpipe_base::units::Time;
 use fullpipe_sim::tcp::CaState;
-use fullpipe_sim::trace::EventKind;
-use fullpipe_sim::units::Time;
 
 /// Loss epochs over which a mean is steady: the mean of a sawtooth over 30 of its teeth is within a few percent of that over
 /// all of them (the relative deviation of the mean of n teeth falls with the root of n).
@@ -44,7 +44,7 @@ fn epochs(trace: &FlowTrace, start: Time) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fullpipe_sim::trace::{Event, FlowSample};
+    use fullpipe_base::trace::{Event, FlowSample};
     use fullpipe_trace::schema::Row;
 
     /// A flow of 8 s that delivers so many bytes in each second, with the state changes given.

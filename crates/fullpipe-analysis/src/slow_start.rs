@@ -8,9 +8,9 @@
 
 use super::document::SlowStart;
 use super::lookup::{FlowTrace, Life, StageTrace, since_clock};
+use fullpipe_base::trace::FlowSample;
+use fullpipe_base::units::Time;
 use fullpipe_sim::tcp::CaState;
-use fullpipe_sim::trace::FlowSample;
-use fullpipe_sim::units::Time;
 
 /// The first slow start of a flow; none where there was no RTT yet.
 pub fn slow_start(trace: &FlowTrace, life: &Life, link: Option<Link>) -> Option<SlowStart> {
@@ -74,7 +74,7 @@ fn is_lossy(sample: &FlowSample) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fullpipe_sim::trace::StageSample;
+    use fullpipe_base::trace::StageSample;
     use fullpipe_trace::schema::Row;
 
     /// Time in ms, cwnd, ssthresh (0: infinite), srtt in ms, state, retransmitted.

@@ -4,7 +4,7 @@ use super::document::Stage;
 use super::lookup::{Told, Traces};
 use super::occupancy::Occupancy;
 use crate::meta::RunMeta;
-use fullpipe_sim::trace::{StageInfo, StageSample};
+use fullpipe_base::trace::{StageInfo, StageSample};
 
 /// One entry per stage, in the recording's order.
 pub fn stages(meta: &RunMeta, traces: &Traces) -> Vec<Stage> {

@@ -1,9 +1,9 @@
 //! Counters of the guest's kernel, from records that tell them by numbers.
 
 use super::samples::word;
+use fullpipe_base::trace::Counter;
+use fullpipe_base::units::Time;
 use fullpipe_guest::record::Head;
-use fullpipe_sim::trace::Counter;
-use fullpipe_sim::units::Time;
 use std::collections::HashMap;
 use std::sync::Arc;
 

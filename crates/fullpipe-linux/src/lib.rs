@@ -34,13 +34,13 @@ pub use trial::boot;
 
 use asks::Asked;
 use flows::SendingEnd;
+use fullpipe_base::trace::{Control, Sink};
+use fullpipe_base::units::Time;
 use fullpipe_guest::boot::Parts;
 use fullpipe_guest::plan::Plan;
 use fullpipe_guest::refusal::Refusal;
 use fullpipe_scenario::Resolved;
 use fullpipe_scenario::engine::{Engine, Failed, Outcome, Support};
-use fullpipe_sim::trace::{Control, Sink};
-use fullpipe_sim::units::Time;
 use jail::Jail;
 use kernel::{Cache, Contents, Family, Hz, Wanted};
 use machine::{Machine, PATIENCE, Patience, State};

@@ -5,9 +5,9 @@ use super::*;
 use crate::flows::SendingEnd;
 use crate::kernel::Family;
 use crate::{Following, Samples, Stop, asks, built};
+use fullpipe_base::trace::Control;
+use fullpipe_base::units::Time;
 use fullpipe_scenario::{Resolved, Source};
-use fullpipe_sim::trace::Control;
-use fullpipe_sim::units::Time;
 use fullpipe_trace::recording::Recording;
 use std::path::Path;
 

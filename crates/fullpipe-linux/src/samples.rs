@@ -5,10 +5,10 @@ use super::flows::{FlowState, SendingEnd};
 use super::qdiscs::{self, Counted};
 use super::tcp_info::{TcpInfo, number};
 use super::way::{Counters, List, Seen, Watched};
+use fullpipe_base::trace::{Counter, Event, EventKind, Sink, StageSample};
+use fullpipe_base::units::Time;
 use fullpipe_guest::record::{self, Head};
 use fullpipe_guest::refusal::Refusal;
-use fullpipe_sim::trace::{Counter, Event, EventKind, Sink, StageSample};
-use fullpipe_sim::units::Time;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// See the module's description.

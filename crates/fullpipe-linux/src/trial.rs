@@ -3,10 +3,10 @@
 use super::kernel::Entry;
 use super::machine::Patience;
 use super::{LINUX, Linux};
+use fullpipe_base::trace::Control;
+use fullpipe_base::units::Time;
 use fullpipe_scenario::engine::{Engine, Failed, Support};
 use fullpipe_scenario::{Resolved, Source};
-use fullpipe_sim::trace::Control;
-use fullpipe_sim::units::Time;
 use fullpipe_trace::recording::Recording;
 use std::time::{Duration, Instant};
 

@@ -10,7 +10,7 @@ use super::format::values::twice;
 use super::format::written;
 use super::neighbours;
 use super::resolved::{DatagramKind, Datagrams, Flow, Neighbour};
-use fullpipe_sim::units::{Rate, Time};
+use fullpipe_base::units::{Rate, Time};
 
 /// Headers of IP and UDP, or of IP and an ICMP echo, bytes.
 const HEADERS: u32 = 28;

@@ -3,8 +3,8 @@
 //! For each scenario key an engine says whether it does exactly that, something else, or refuses.
 
 use crate::Resolved;
-use fullpipe_sim::trace::{Control, Sink};
-use fullpipe_sim::units::Time;
+use fullpipe_base::trace::{Control, Sink};
+use fullpipe_base::units::Time;
 
 /// What an engine does with a scenario key.
 #[derive(Clone, Debug, PartialEq, Eq)]

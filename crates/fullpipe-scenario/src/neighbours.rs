@@ -11,8 +11,8 @@ use super::format::values::{Kept, Name};
 use super::format::written;
 use super::path::Element;
 use super::resolved::{ENDS, Host, Hosts, Neighbour, Path};
+use fullpipe_base::units::Time;
 use fullpipe_sim::config::Direction;
-use fullpipe_sim::units::Time;
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 

@@ -14,9 +14,9 @@ use super::resolved::{
     App, Datagrams, ENDS, Flow, Host, Hosts, Neighbour, Nfs, NfsOperation, NfsServerReads,
     NfsVersion, Resolved, Station,
 };
+use fullpipe_base::units::Time;
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::rpc::{server_buffer_2008, server_send_buffer_2008};
-use fullpipe_sim::units::Time;
 use serde::Serializer;
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -6,7 +6,7 @@
 use super::source::Source;
 use super::version::Version;
 use crate::response;
-use fullpipe_sim::units::{Framing, Rate, Time};
+use fullpipe_base::units::{Framing, Rate, Time};
 use std::fmt::{self, Write};
 
 /// Bounds of the quantities.

@@ -5,7 +5,7 @@ use super::format::keys::At;
 use super::format::written;
 use super::point::At as Point;
 use super::resolved::{Flow, Packets, Resolved};
-use fullpipe_sim::units::Time;
+use fullpipe_base::units::Time;
 
 /// The keys with their meaning; a flow that there is not, and a time that ends before it begins, are reported.
 pub(super) fn resolve(

@@ -1,7 +1,7 @@
 //! Where to capture.
 
 use super::{Element, Resolved, Station};
-use fullpipe_sim::trace::Point;
+use fullpipe_base::trace::Point;
 use std::convert::Infallible;
 use std::str::FromStr;
 

@@ -5,8 +5,8 @@ use super::format::keys::At;
 use super::format::written::{self, QdiscKind};
 use super::path::queue::{self, Codel, PathQueue, Red};
 use super::show;
+use fullpipe_base::units::{Framing, Rate, Time};
 use fullpipe_sim::config::QueueLimit;
-use fullpipe_sim::units::{Framing, Rate, Time};
 use serde::Serialize;
 
 /// Packets that codel and netem hold by default (`DEFAULT_CODEL_LIMIT`, `tc`).

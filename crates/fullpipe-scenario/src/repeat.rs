@@ -8,9 +8,9 @@
 use super::format::written;
 use super::resolved::Resolved;
 use super::{App, Element, Flow, Jitter};
+use fullpipe_base::units::Time;
 use fullpipe_sim::config::Distribution;
 use fullpipe_sim::rng::Rng;
-use fullpipe_sim::units::Time;
 
 /// How runs are repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

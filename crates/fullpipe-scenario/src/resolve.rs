@@ -21,9 +21,9 @@ use super::resolved::*;
 use super::slow_start;
 use super::source::Source;
 use super::version::{OLDEST, Version};
+use fullpipe_base::units::{Rate, Time};
 use fullpipe_sim::cc;
 use fullpipe_sim::config::Direction;
-use fullpipe_sim::units::{Rate, Time};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Most connections of a run.

@@ -8,9 +8,9 @@ pub use super::format::written::{
 use super::path::Element;
 pub use super::qdisc::{Netem, Qdisc};
 use super::{nfs, show};
+use fullpipe_base::units::{Rate, Time};
 use fullpipe_sim::config::{Direction, Driver, ReceivePath};
 use fullpipe_sim::tcp::headers;
-use fullpipe_sim::units::{Rate, Time};
 use serde::Serialize;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;

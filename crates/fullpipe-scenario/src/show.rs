@@ -1,8 +1,8 @@
 //! How resolved values are written, so that the scenario parser reads the same value back.
 
 use super::format::values::Choice;
+use fullpipe_base::units::{Framing, Rate, Time};
 use fullpipe_sim::config::{Direction, Driver, QueueLimit};
-use fullpipe_sim::units::{Framing, Rate, Time};
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;

@@ -21,5 +21,4 @@ mod search_hint;
 pub mod sim;
 pub mod stage;
 pub mod tcp;
-pub mod trace;
-pub mod units;
+pub use fullpipe_base::{trace, units};

@@ -58,8 +58,8 @@ pub fn values<R: Row>(column: &Column<R>, rows: &[R], names: &Names) -> Values {
 mod tests {
     use super::{Values, values};
     use crate::schema::{Names, Row};
-    use fullpipe_sim::trace::{Event, EventKind};
-    use fullpipe_sim::units::Time;
+    use fullpipe_base::trace::{Event, EventKind};
+    use fullpipe_base::units::Time;
 
     #[test]
     fn numbers_keep_their_width_and_each_text_stands_once() {

@@ -1,6 +1,6 @@
 //! Names of what can hold a flow back: the sender's predicates and what is derived from a trace.
 
-use fullpipe_sim::trace::Limit;
+use fullpipe_base::trace::Limit;
 
 /// What is derived: documents have it, traces do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

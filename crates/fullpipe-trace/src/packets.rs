@@ -6,7 +6,7 @@
 //!   time-sequence graph draws each flow by itself.
 
 use super::schema::{Access, Clock, Column, Kind, Row, flow_name, label, named, number};
-use fullpipe_sim::units::Time;
+use fullpipe_base::units::Time;
 use std::sync::Arc;
 
 /// Name of the table's file.

@@ -3,7 +3,7 @@
 //! Limits:
 //! - A trace is held in memory until its run ends.
 
-use fullpipe_sim::trace::{Counter, Event, FlowSample, Sink, StageInfo, StageSample};
+use fullpipe_base::trace::{Counter, Event, FlowSample, Sink, StageInfo, StageSample};
 
 /// Everything a run told, in order of time.
 #[derive(Clone, Debug, Default, PartialEq)]

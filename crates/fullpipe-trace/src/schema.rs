@@ -1,8 +1,8 @@
 //! The tables of a trace: each column declared once, with type, unit, meaning, observation point
 //! and clock. Writers, readers and the reference page are made from these declarations.
 
-use fullpipe_sim::trace::{Counter, Event, EventKind, FlowSample, Limit, StageInfo, StageSample};
-use fullpipe_sim::units::Time;
+use fullpipe_base::trace::{Counter, Event, EventKind, FlowSample, Limit, StageInfo, StageSample};
+use fullpipe_base::units::Time;
 use std::borrow::Cow;
 
 /// Version of the tables; counts incompatible changes.
@@ -429,11 +429,6 @@ pub const HOST_STAGES: [&str; 9] = [
     "application",
     "cpu",
 ];
-
-/// Kinds of stages, see [`StageInfo::kind`].
-pub fn stage_kinds() -> Vec<&'static str> {
-    HOST_STAGES.iter().chain(fullpipe_sim::config::KINDS).copied().collect()
-}
 /// Ways of packets, see [`StageInfo::direction`].
 pub const DIRECTIONS: [&str; 2] = ["forward", "back"];
 /// Units of decision, see [`StageInfo::unit`].

@@ -1,9 +1,11 @@
 //! What is known of stages: their description as JSON, kept in the metadata of the stages table, and why
 //! they drop.
 
-use super::schema::{DIRECTIONS, UNITS, stage_kinds};
-use fullpipe_sim::trace::StageInfo;
+use super::schema::{DIRECTIONS, UNITS};
+use fullpipe_base::trace::StageInfo;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 
 #[derive(Serialize, Deserialize)]
 struct Written {
@@ -46,12 +48,38 @@ fn info(written: Written) -> Result<StageInfo, String> {
     Ok(StageInfo {
         index: written.index,
         name: written.name,
-        kind: known(&stage_kinds(), &written.kind)?,
+        kind: interned(&written.kind)?,
         direction: known(&DIRECTIONS, &written.direction)?,
         unit: known(&UNITS, &written.unit)?,
         capacity: written.capacity,
         timed: written.timed,
     })
+}
+
+/// Longest name of a kind, bytes.
+const LONGEST_KIND: usize = 32;
+/// Most kinds that a program comes to know: far more than there are.
+const MOST_KINDS: usize = 1000;
+
+/// A kind of stage for the rest of the program. An engine may have kinds that this crate does not know.
+fn interned(kind: &str) -> Result<&'static str, String> {
+    static KNOWN: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let is_name = |c: char| c.is_ascii_lowercase() || c == '_' || c == '-';
+    let unknown = || format!("its list of stages has an unknown \"{kind}\"");
+    if kind.is_empty() || kind.len() > LONGEST_KIND || !kind.chars().all(is_name) {
+        return Err(unknown());
+    }
+
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = known.get(kind) {
+        return Ok(found);
+    }
+    if known.len() >= MOST_KINDS {
+        return Err(unknown());
+    }
+    let kind: &'static str = kind.to_string().leak();
+    known.insert(kind);
+    Ok(kind)
 }
 
 fn known(list: &[&'static str], text: &str) -> Result<&'static str, String> {
@@ -72,5 +100,25 @@ pub fn why_dropped(kind: &str) -> &str {
         "udp_socket" => "no room for it (UdpRcvbufErrors)",
         "receive_buffer" => "no room for it, or outside the window",
         other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::from_json;
+
+    fn stages(kind: &str) -> String {
+        let rest = r#""direction": "forward", "unit": "packets", "capacity": null"#;
+        format!(r#"[{{"index": 1, "name": "a", "kind": "{kind}", {rest}}}]"#)
+    }
+
+    #[test]
+    fn a_kind_is_a_name_of_any_engine() {
+        for kind in ["link", "a-new_kind"] {
+            assert_eq!(from_json(&stages(kind)).expect("a name")[0].kind, kind);
+        }
+        for wrong in ["", "Link", "two words", "a-name-of-more-than-thirty-two-characters"] {
+            assert!(from_json(&stages(wrong)).is_err(), "{wrong}");
+        }
     }
 }

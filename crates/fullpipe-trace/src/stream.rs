@@ -3,7 +3,7 @@
 use super::schema::{Column, Names, Row};
 use super::table::{self, GROUP};
 use super::{Error, checksum};
-use fullpipe_sim::trace::StageInfo;
+use fullpipe_base::trace::StageInfo;
 use parquet::file::writer::SerializedFileWriter;
 use std::fs::File;
 use std::io::BufWriter;

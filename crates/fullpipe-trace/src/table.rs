@@ -6,7 +6,7 @@ use super::error::Error;
 use super::recording::Recording;
 use super::schema::{Access, Column, FORMAT, Kind, Names, Row};
 use super::stage_info;
-use fullpipe_sim::trace::Counter;
+use fullpipe_base::trace::Counter;
 use parquet::basic::{Compression, Encoding, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::ColumnReader;
 use parquet::column::writer::ColumnWriter;
@@ -195,7 +195,7 @@ fn types(kind: Kind) -> (Physical, LogicalType) {
 }
 
 /// The stages that a table describes, where it does.
-pub type Stages = Option<Vec<fullpipe_sim::trace::StageInfo>>;
+pub type Stages = Option<Vec<fullpipe_base::trace::StageInfo>>;
 
 fn read<R: Row>(directory: &Path) -> Result<(Vec<R>, Stages), Error> {
     let mut rows = Vec::new();
@@ -375,8 +375,8 @@ fn batches<T>(
 mod tests {
     use super::super::schema::{Clock, number};
     use super::*;
-    use fullpipe_sim::trace::{FlowSample, Limit};
-    use fullpipe_sim::units::Time;
+    use fullpipe_base::trace::{FlowSample, Limit};
+    use fullpipe_base::units::Time;
 
     /// Rows of two versions of a table.
     #[derive(Debug, PartialEq)]

@@ -7,8 +7,8 @@ use super::drops::host_of;
 use super::explained::{Explained, setting, valued};
 use super::words::{bits, percent};
 use crate::numbers;
-use fullpipe_sim::trace::EventKind;
-use fullpipe_sim::units::Time;
+use fullpipe_base::trace::EventKind;
+use fullpipe_base::units::Time;
 
 /// The program writes no more.
 pub fn application(context: &Context, cause: &Cause) -> Explained {

@@ -5,8 +5,8 @@ use super::super::lookup::Lives;
 use super::super::settings::{Allowed, Needs};
 use super::super::{FlowMeta, RunMeta};
 use super::words::total;
+use fullpipe_base::units::Time;
 use fullpipe_sim::config::Direction;
-use fullpipe_sim::units::Time;
 
 /// A flow that carried less than this share of the largest one's bytes is not part of the subject.
 const COUNTS: f64 = 0.01;

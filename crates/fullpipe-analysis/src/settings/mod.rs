@@ -9,7 +9,7 @@ use crate::sizing::demand::Demand;
 use crate::sizing::sizes::{flows_by_loss, lossy_mbit, sizes, with_headroom};
 use crate::sizing::window::window;
 use crate::sizing::{Question, check};
-use fullpipe_sim::units::Rate;
+use fullpipe_base::units::Rate;
 use std::collections::BTreeMap;
 
 /// Settings that act on one flow.

@@ -85,8 +85,8 @@ fn cubic_seconds(window: f64, rtt: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fullpipe_base::units::{Framing, Rate, Time};
     use fullpipe_scenario::Version;
-    use fullpipe_sim::units::{Framing, Rate, Time};
 
     fn ask(rtt_ms: u64, mtu: u32, kernel: Version) -> Question {
         Question {

@@ -105,8 +105,8 @@ impl Model {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fullpipe_base::units::{Framing, Rate, Time};
     use fullpipe_scenario::Version;
-    use fullpipe_sim::units::{Framing, Rate, Time};
 
     fn at(rate: Rate) -> Vec<Tolerance> {
         tolerances(&Question {

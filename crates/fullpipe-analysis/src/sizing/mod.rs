@@ -9,9 +9,9 @@ pub mod loss;
 pub mod sizes;
 pub mod window;
 
+use fullpipe_base::units::{Framing, Rate, Time};
 pub use fullpipe_scenario::OutOfRange;
 use fullpipe_scenario::Version;
-use fullpipe_sim::units::{Framing, Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

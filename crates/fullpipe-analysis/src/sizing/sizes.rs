@@ -231,7 +231,7 @@ pub fn mib(bytes: u64) -> String {
 mod tests {
     use super::*;
     use crate::sizing::Question;
-    use fullpipe_sim::units::{Framing, Rate, Time};
+    use fullpipe_base::units::{Framing, Rate, Time};
 
     fn demand(rate: Rate, rtt_ms: u64, kernel: (u16, u16)) -> Demand {
         Demand {

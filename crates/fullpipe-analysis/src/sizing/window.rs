@@ -135,8 +135,8 @@ pub fn buffers(q: &Question, window: u64) -> Buffers {
 mod tests {
     use super::super::plan;
     use super::*;
+    use fullpipe_base::units::{Framing, Rate, Time};
     use fullpipe_scenario::Version;
-    use fullpipe_sim::units::{Framing, Rate, Time};
 
     fn ask(gbit: u64, rtt_ms: u64, mtu: u32, kernel: Version) -> Question {
         Question {

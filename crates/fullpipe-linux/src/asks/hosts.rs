@@ -2,12 +2,12 @@
 
 use super::{Answers, refused};
 use crate::kernel::Family;
+use fullpipe_base::units::Time;
 use fullpipe_guest::plan;
 use fullpipe_scenario::engine::Support;
 use fullpipe_scenario::profile;
 use fullpipe_scenario::{Cpu, Host};
 use fullpipe_sim::config::Driver;
-use fullpipe_sim::units::Time;
 
 /// The keys of a host, `hosts.NAME`, that are not done exactly.
 pub(super) fn answers((key, host): (&str, &Host), family: Family, answers: &mut Answers) {

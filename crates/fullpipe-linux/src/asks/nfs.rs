@@ -2,10 +2,10 @@
 
 use super::{Answers, refused};
 use crate::kernel::Family;
+use fullpipe_base::units::Time;
 use fullpipe_guest::plan;
 use fullpipe_scenario::memory;
 use fullpipe_scenario::{Nfs, NfsExport, NfsOperation, NfsServerReads, NfsVersion, Resolved};
-use fullpipe_sim::units::Time;
 
 /// Congestion controls that a namespace may have by sysctl (6.12 `tcp_set_default_congestion_control`: those that are not restricted).
 const ALLOWED: [&str; 2] = ["reno", "cubic"];

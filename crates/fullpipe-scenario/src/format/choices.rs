@@ -1,8 +1,8 @@
 //! Values that are chosen by their names.
 
 use crate::resolved::Clock;
+use fullpipe_base::units::Framing;
 use fullpipe_sim::config::{Direction, Driver, ReceivePath};
-use fullpipe_sim::units::Framing;
 
 /// Kinds of qdiscs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

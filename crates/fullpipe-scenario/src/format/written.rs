@@ -19,8 +19,8 @@ use super::values::{
 };
 use crate::path::{Elements, PathQueue, TimerKeys};
 use crate::resolved::Clock;
+use fullpipe_base::units::Framing;
 use fullpipe_sim::config::{Direction, Driver, ReceivePath};
-use fullpipe_sim::units::Framing;
 
 /// Longest time: ten years, in nanoseconds.
 const LONGEST: u64 = 10 * 365 * 24 * 3600 * 1_000_000_000;

@@ -5,8 +5,8 @@
 //! one, which may be many segments. No engine is known here.
 
 use super::{Queue, Step, Timer};
+use fullpipe_base::units::{Framing, Rate, Time};
 use fullpipe_sim::config::{Distribution, QueueLimit, Unit};
-use fullpipe_sim::units::{Framing, Rate, Time};
 
 /// What an element does to packets.
 #[derive(Clone, Debug, PartialEq)]

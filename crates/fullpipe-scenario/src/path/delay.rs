@@ -9,8 +9,8 @@ use crate::format::special::DelayLimit;
 use crate::format::values::Name;
 use crate::format::written::AnyTime;
 use crate::show;
+use fullpipe_base::units::Time;
 use fullpipe_sim::config;
-use fullpipe_sim::units::Time;
 use serde::Serialize;
 
 group! {

@@ -9,8 +9,8 @@ use crate::format::keys::{At, group};
 use crate::format::values::Name;
 use crate::format::written::AnyRate;
 use crate::show;
+use fullpipe_base::units::{Framing, Rate, Time};
 use fullpipe_sim::config;
-use fullpipe_sim::units::{Framing, Rate, Time};
 use serde::Serialize;
 
 group! {

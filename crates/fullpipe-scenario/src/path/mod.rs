@@ -38,9 +38,9 @@ use super::format::node::Node;
 use super::format::values::Name;
 use super::resolved::{App, Flow, Path};
 use super::{Resolved, Source};
+use fullpipe_base::units::{Framing, Rate, Time};
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::config::{self, Configuration};
-use fullpipe_sim::units::{Framing, Rate, Time};
 use serde::Serialize;
 
 /// What was written of an element.

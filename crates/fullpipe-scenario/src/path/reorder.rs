@@ -8,8 +8,8 @@ use crate::format::keys::{At, group};
 use crate::format::values::{Int, Name, Probability};
 use crate::format::written::AnyTime;
 use crate::show;
+use fullpipe_base::units::Time;
 use fullpipe_sim::config;
-use fullpipe_sim::units::Time;
 use serde::Serialize;
 
 group! {

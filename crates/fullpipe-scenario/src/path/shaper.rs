@@ -10,8 +10,8 @@ use crate::format::keys::{At, group};
 use crate::format::values::Name;
 use crate::format::written::AnyRate;
 use crate::show;
+use fullpipe_base::units::{Framing, Rate};
 use fullpipe_sim::config;
-use fullpipe_sim::units::{Framing, Rate};
 use serde::Serialize;
 
 group! {

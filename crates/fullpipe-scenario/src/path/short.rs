@@ -7,9 +7,9 @@ use crate::format::keys::At;
 use crate::format::values::{Probability, twice};
 use crate::format::written::{self, AnyRate, DatagramKind};
 use crate::resolved::Path;
+use fullpipe_base::units::{Rate, Time};
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::config::Unit;
-use fullpipe_sim::units::{Rate, Time};
 
 /// What a path carries.
 #[derive(Clone, Copy)]
@@ -153,7 +153,7 @@ fn short_delay(
 #[cfg(test)]
 mod tests {
     use crate::{Element, SetOption, Source, load};
-    use fullpipe_sim::units::Rate;
+    use fullpipe_base::units::Rate;
 
     /// The rates of both ways of a short path with this `rate` and these tables.
     fn rates(rate: &str, tables: &str) -> [Vec<(String, Rate)>; 2] {

@@ -9,8 +9,8 @@ use crate::format::keys::{At, group};
 use crate::format::values::{Integers, Name};
 use crate::path::beside::{Lines, read};
 use crate::path::queue::{PathQueue, Queue, queue};
+use fullpipe_base::units::{Framing, Rate};
 use fullpipe_sim::config;
-use fullpipe_sim::units::{Framing, Rate};
 use serde::Serialize;
 
 group! {

@@ -12,8 +12,8 @@ use crate::format::written::AnyTime;
 use crate::path::beside::{Lines, read};
 use crate::path::queue::{PathQueue, Queue, queue};
 use crate::show;
+use fullpipe_base::units::{Framing, Rate, Time};
 use fullpipe_sim::config;
-use fullpipe_sim::units::{Framing, Rate, Time};
 use serde::Serialize;
 
 group! {

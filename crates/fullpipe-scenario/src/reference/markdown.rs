@@ -15,10 +15,10 @@ use crate::metric::{
 use crate::profile::{self, KERNELS, Kernel, shown};
 use crate::published;
 use crate::{congestion, slow_start};
+use fullpipe_base::units::Time;
 use fullpipe_sim::cc::{self, Description, KernelVersion};
 use fullpipe_sim::tcp::behaviour::BEHAVIOURS;
 use fullpipe_sim::tcp::profile::PROFILES;
-use fullpipe_sim::units::Time;
 use std::fmt::Write;
 
 const INTRODUCTION: &str = "\

@@ -8,7 +8,7 @@ use super::Demand;
 use crate::numbers;
 use crate::scenario::outline;
 use crate::sizing::sizes::{self, Buffers, MOST_STREAMS, PACES_ITSELF, SHALLOW, mib, sizes};
-use fullpipe_sim::units::{Rate, Time};
+use fullpipe_base::units::{Rate, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -122,7 +122,7 @@ mod tests {
     use super::*;
     use crate::scenario::Version;
     use crate::sizing::Question;
-    use fullpipe_sim::units::{Framing, Rate, Time};
+    use fullpipe_base::units::{Framing, Rate, Time};
 
     fn demand(loss: f64) -> Demand {
         let path = Question {

@@ -9,8 +9,8 @@ use crate::response::ENOUGH_LOSSES;
 use crate::scenario::{Source, load, notes};
 use crate::sizing::sizes::MOST_STREAMS;
 use crate::trace::recording::Recording;
-use fullpipe_sim::trace::Control;
-use fullpipe_sim::units::Time;
+use fullpipe_base::trace::Control;
+use fullpipe_base::units::Time;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

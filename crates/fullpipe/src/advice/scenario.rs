@@ -3,7 +3,7 @@
 use super::{Advice, Demand, files};
 use crate::scenario::{Outline, Source};
 use crate::sizing::sizes;
-use fullpipe_sim::units::Time;
+use fullpipe_base::units::Time;
 use std::fmt::Write;
 
 /// Names of the variants.

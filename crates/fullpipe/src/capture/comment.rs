@@ -2,7 +2,7 @@
 
 use super::{About, At, POINTS, headers};
 use crate::trace::stage_info::why_dropped;
-use fullpipe_sim::trace::{Packet, StageInfo};
+use fullpipe_base::trace::{Packet, StageInfo};
 use std::fmt::Write;
 
 /// Flows named in a capture's comment; an option of pcapng holds 65535 bytes.

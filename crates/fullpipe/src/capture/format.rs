@@ -2,7 +2,7 @@
 //!
 //! pcapng: draft-ietf-opsawg-pcapng; classic pcap: draft-ietf-opsawg-pcap. Little-endian.
 
-use fullpipe_sim::units::Time;
+use fullpipe_base::units::Time;
 use std::path::Path;
 
 /// Block types (draft-ietf-opsawg-pcapng, section 11.1).

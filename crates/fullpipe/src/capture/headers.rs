@@ -5,8 +5,8 @@
 //! flow has the number n + 1, modulo 2^32. Nobody on the way lowers the TTL.
 
 use crate::scenario::{ENDS, Flow, Resolved};
-use fullpipe_sim::trace::{Offers, Packet};
-use fullpipe_sim::units::Framing;
+use fullpipe_base::trace::{Offers, Packet};
+use fullpipe_base::units::Framing;
 use std::net::{Ipv4Addr, SocketAddrV4};
 
 /// Before the address of the first host.

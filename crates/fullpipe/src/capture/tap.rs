@@ -1,6 +1,6 @@
 //! A sink that listens to what another one is told, packets included.
 
-use fullpipe_sim::trace::{
+use fullpipe_base::trace::{
     Counter, Event, FlowSample, Packet, Point, Sink, StageInfo, StageSample,
 };
 

@@ -5,7 +5,7 @@ use super::table::Table;
 use crate::engine::linux::Missing;
 use crate::engine::{self, Engine, Failed, Support, without};
 use crate::trace::recording::Recording;
-use fullpipe_sim::trace::Control;
+use fullpipe_base::trace::Control;
 
 /// The engine that is judged.
 pub const JUDGED: &str = "sim";

@@ -2,7 +2,7 @@
 //! nothing is wrong.
 
 use crate::scenario::{Ask, Discipline, Element, Losses, Resolved};
-use fullpipe_sim::units::Time;
+use fullpipe_base::units::Time;
 
 /// Keys and names of what draws random numbers in a run, in the path's order, the sender's host first.
 pub fn draws(run: &Resolved) -> Vec<String> {

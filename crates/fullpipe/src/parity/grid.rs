@@ -1,8 +1,8 @@
 //! The moments of a run that are kept.
 
 use crate::scenario::Resolved;
-use fullpipe_sim::trace::FlowSample;
-use fullpipe_sim::units::Time;
+use fullpipe_base::trace::FlowSample;
+use fullpipe_base::units::Time;
 
 /// Length of the intervals in which throughput is compared.
 pub const INTERVAL: Time = Time::ms(100);

@@ -7,8 +7,8 @@ use crate::analysis::document::Flow;
 use crate::analysis::{self, Made, RunMeta};
 use crate::scenario::{Nfs, NfsOperation, NfsVersion, Scenario};
 use crate::trace::recording::Recording;
-use fullpipe_sim::trace::{Event, EventKind};
-use fullpipe_sim::units::Time;
+use fullpipe_base::trace::{Event, EventKind};
+use fullpipe_base::units::Time;
 use std::collections::BTreeMap;
 use std::ops::Range;
 

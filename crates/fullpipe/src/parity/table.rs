@@ -3,7 +3,7 @@
 use super::grid;
 use crate::scenario::Resolved;
 use crate::trace::recording::Recording;
-use fullpipe_sim::trace::{EventKind, FlowSample};
+use fullpipe_base::trace::{EventKind, FlowSample};
 use std::fmt::Write;
 
 /// From here on ssthresh is infinite (Linux: TCP_INFINITE_SSTHRESH).
@@ -163,7 +163,7 @@ pub fn read(text: &str) -> Result<Table, String> {
 }
 
 fn stages(recording: &Recording) -> Vec<Stage> {
-    let stage = |info: &fullpipe_sim::trace::StageInfo| {
+    let stage = |info: &fullpipe_base::trace::StageInfo| {
         let mut samples = recording.stage_samples.iter().filter(|s| s.stage == info.index);
         let peak = samples.clone().map(|s| s.peak).max().unwrap_or(0);
         let (entered, dropped) = samples.next_back().map_or((0, 0), |s| (s.entered, s.dropped));

@@ -20,7 +20,7 @@ use super::draws::draws;
 use super::spread::{self, Spread};
 use super::table::Table;
 use crate::scenario::Element;
-use fullpipe_sim::units::Time;
+use fullpipe_base::units::Time;
 use serde::Serialize;
 
 /// What the way forward of a twin is longer than that of the one before.

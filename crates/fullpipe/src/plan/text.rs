@@ -49,7 +49,7 @@ fn path(out: &mut String, plan: &Plan) {
 
 /// "Path: 10Gbit (ethernet-wire) x 80 ms, MTU 1500, Linux 6.12".
 fn first_line(out: &mut String, path: &crate::sizing::PathFacts) {
-    let rate = fullpipe_sim::units::Rate(path.rate_bit_per_s);
+    let rate = fullpipe_base::units::Rate(path.rate_bit_per_s);
     let (rtt, mtu) = (path.rtt_s * 1e3, path.mtu_bytes);
     let kernel = format!("{}{}", path.kernel, if path.unvalidated { " (unvalidated)" } else { "" });
     let _ = writeln!(out, "Path: {rate} ({}) x {rtt} ms, MTU {mtu}, Linux {kernel}", path.framing);
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
     use crate::scenario::Version;
     use crate::sizing::{Question, plan};
-    use fullpipe_sim::units::{Framing, Rate, Time};
+    use fullpipe_base::units::{Framing, Rate, Time};
 
     fn text(rate: Rate, kernel: Version) -> String {
         let question = Question {

@@ -6,7 +6,7 @@ use crate::capture;
 use crate::trace::limits::DERIVED;
 use crate::trace::packets::PacketTrain;
 use crate::trace::schema::{EVENT_KINDS, FORMAT, LIMIT_MEANINGS, Row, event_meaning};
-use fullpipe_sim::trace::{Counter, Event, FlowSample, Limit, StageSample};
+use fullpipe_base::trace::{Counter, Event, FlowSample, Limit, StageSample};
 use serde_json::{Map, Value};
 use std::fmt::Write;
 

@@ -4,7 +4,7 @@
 use super::{Discipline, Holds, Kind, PathQueue, whole_us};
 use crate::format::context::Context;
 use crate::show;
-use fullpipe_sim::units::{Framing, Rate, Time};
+use fullpipe_base::units::{Framing, Rate, Time};
 use serde::Serialize;
 
 pub(super) const KIND: Kind = Kind {

@@ -3,8 +3,8 @@
 use super::{Discipline, Holds, Kind, PathQueue, whole_us};
 use crate::format::context::Context;
 use crate::show;
+use fullpipe_base::units::Time;
 use fullpipe_sim::config;
-use fullpipe_sim::units::Time;
 use serde::Serialize;
 
 /// Packets that fq_codel holds by default.

@@ -24,8 +24,8 @@ use crate::format::special;
 use crate::format::values::{InPackets, InSize, Int, Probability, Quantity};
 use crate::format::written::AnyTime;
 use crate::show;
+use fullpipe_base::units::{Framing, Rate, Time};
 use fullpipe_sim::config::{self, QueueLimit};
-use fullpipe_sim::units::{Framing, Rate, Time};
 use serde::Serialize;
 
 pub use codel::FQ_LIMIT as FQ_CODEL_PACKETS;

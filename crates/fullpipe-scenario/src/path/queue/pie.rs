@@ -3,7 +3,7 @@
 use super::{Discipline, Holds, Kind, PathQueue, whole_us};
 use crate::format::context::Context;
 use crate::show;
-use fullpipe_sim::units::Time;
+use fullpipe_base::units::Time;
 use serde::Serialize;
 
 pub(super) const KIND: Kind = Kind {

@@ -6,8 +6,8 @@ use crate::format::context::Context;
 use crate::format::keys::At;
 use crate::format::special;
 use crate::show;
+use fullpipe_base::units::Time;
 use fullpipe_sim::config::{self, QueueLimit};
-use fullpipe_sim::units::Time;
 use serde::Serialize;
 
 pub(super) const KIND: Kind = Kind {

@@ -5,9 +5,9 @@ use crate::scenario::{
     App, Cpu, DatagramKind, Datagrams, Flow, Host, MAX_PACING_RATE, Neighbour, Qdisc, QdiscKind,
     Resolved,
 };
+use fullpipe_base::units::{Framing, Rate};
 use fullpipe_sim::config::{self, Config, Discipline};
 use fullpipe_sim::tcp::behaviour::profile_of;
-use fullpipe_sim::units::{Framing, Rate};
 
 /// Options of the sending socket that the simulator has.
 pub(super) const SOCKOPTS: [&str; 2] = [MAX_PACING_RATE, NOTSENT_LOWAT];

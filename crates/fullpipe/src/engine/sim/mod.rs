@@ -12,7 +12,7 @@ pub use config::config;
 
 use super::{Engine, Failed, Outcome, Support};
 use crate::scenario::Resolved;
-use fullpipe_sim::trace::{Control, Sink};
+use fullpipe_base::trace::{Control, Sink};
 
 /// See the module's description.
 pub struct Simulator;

@@ -6,15 +6,15 @@
 use super::mounting;
 use crate::scenario::memory;
 use crate::scenario::{NFS_2008, Nfs, NfsOperation, NfsServerReads, NfsVersion, Resolved};
+use fullpipe_base::trace::{
+    Counter, Event, EventKind, FlowSample, Packet, Point, Sink, StageInfo, StageSample,
+};
+use fullpipe_base::units::Time;
 use fullpipe_sim::config::{Config, Element, Flow, Rpc};
 use fullpipe_sim::rpc::nfs3::Caller;
 use fullpipe_sim::rpc::{
     Operation, ReadAhead, RpcClient, RpcServer, Sizes, Slots, Taking, WriteBack, nfs4,
 };
-use fullpipe_sim::trace::{
-    Counter, Event, EventKind, FlowSample, Packet, Point, Sink, StageInfo, StageSample,
-};
-use fullpipe_sim::units::Time;
 use std::ops::Range;
 
 /// What calls are made of: the host's name ("(none)"), no groups, a file's handle of a tmpfs.

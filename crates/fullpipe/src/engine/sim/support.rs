@@ -4,11 +4,11 @@ use crate::engine::Support;
 use crate::scenario::{
     Discipline, ENDS, Element, Flow, Host, NFS_2008, Nfs, NfsVersion, QdiscKind, Resolved, Station,
 };
+use fullpipe_base::units::Time;
 use fullpipe_sim::cc::{self, KernelVersion};
 use fullpipe_sim::config::{Direction, Driver, ReceivePath};
 use fullpipe_sim::tcp::sender::options;
 use fullpipe_sim::tcp::{ecn, profile};
-use fullpipe_sim::units::Time;
 
 /// The first kernel with lib/dynamic_queue_limits.c.
 const BQL_SINCE: &str = "3.3";

@@ -16,7 +16,7 @@ pub mod text;
 
 use crate::scenario::{NfsVersion, Version};
 use crate::sizing::{Plan as PathPlan, Question as PathQuestion, window};
-use fullpipe_sim::units::Time;
+use fullpipe_base::units::Time;
 use memory::Memory;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -8,7 +8,7 @@ use crate::analysis::document::Run;
 use crate::engine::{Engine, Failed};
 use crate::numbers;
 use crate::scenario::Source;
-use fullpipe_sim::trace::Control;
+use fullpipe_base::trace::Control;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -5,7 +5,7 @@ use super::settings::{self, Buffers, Settings};
 use super::{KERNEL, Question};
 use crate::advice::files as advised;
 use crate::sizing as path;
-use fullpipe_sim::units::Time;
+use fullpipe_base::units::Time;
 use std::fmt::Write;
 
 /// A file takes at least so long at the path's rate.

@@ -1,6 +1,6 @@
 //! Packets as they are seen at one point between the hosts.
 
-use crate::packet::Ecn;
+use crate::ecn::Ecn;
 use crate::units::Time;
 use alloc::vec::Vec;
 

@@ -46,7 +46,7 @@ pub struct StageInfo {
     /// Unique name, for instance "sender.qdisc", "link", "receiver.rx_ring".
     pub name: String,
     /// What it is: "application", "send_buffer", "cpu", "qdisc", "tx_ring", "rx_ring", "backlog",
-    /// "receive_buffer", "udp_socket" (of hosts that datagrams come to), or a kind of link element ([`crate::config::KINDS`]).
+    /// "receive_buffer", "udp_socket" (of hosts that datagrams come to), or a kind of link element (`fullpipe_sim::config::KINDS`).
     pub kind: &'static str,
     /// "forward" (data's way) or "back" (ACKs' way).
     pub direction: &'static str,

@@ -1,0 +1,9 @@
+//! What engines and readers of a trace share: units, ECN codepoints, and what an engine tells.
+//!
+//! Without `std` the compiler proves that nothing here reads a clock, opens a file or starts a thread.
+#![no_std]
+extern crate alloc;
+
+pub mod ecn;
+pub mod trace;
+pub mod units;
