@@ -81,7 +81,7 @@ impl Sender {
     /// of the two largest skbs by which a write may exceed it. The first and the last sent skb always may (`tcp_fragment`).
     pub(super) fn refuses_cut(&self, start: u64, end: u64) -> bool {
         let largest = u64::from(GSO_MAX_SIZE) + SKB_BYTES + SHARED_INFO;
-        self.queue.wmem_queued >> 1 > self.sndbuf + 2 * largest
+        self.queue.wmem_queued >> 1 > self.sndbuf.bytes() + 2 * largest
             && start > self.seq.una()
             && end < self.seq.nxt()
     }

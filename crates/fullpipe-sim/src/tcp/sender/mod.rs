@@ -14,6 +14,7 @@ mod pacing;
 pub mod probe;
 pub mod rounds;
 mod seq;
+mod sndbuf;
 mod usage;
 pub mod write;
 
@@ -37,6 +38,7 @@ use metrics::Metrics;
 use pacing::Pacing;
 use rounds::Rounds;
 use seq::SendSeq;
+use sndbuf::SndBuf;
 use usage::Usage;
 
 /// Infinite slow start threshold (Linux 2.6.20 `tcp_v4_init_sock`).
@@ -116,16 +118,13 @@ pub struct Sender {
     pub(super) usage: Usage,
     pub(super) pacing: Pacing,
     pub(super) departures: Departures,
-    /// TCP_NOTSENT_LOWAT, else net.ipv4.tcp_notsent_lowat, bytes.
-    pub(super) notsent_lowat: u64,
     /// Timestamp to echo: the last ACK's.
     pub(super) ts_recent: u32,
     pub(super) ration: Ration,
     pub(super) lsndtime: u32,
     /// What becomes of a partial segment at the end of what is written.
     pub(super) partial: Partial,
-    pub(super) sndbuf: u64,
-    pub(super) sndbuf_locked: bool,
+    pub(super) sndbuf: SndBuf,
     pub(super) retransmits: u32,
     pub(super) timer: Option<(TimerKind, Expiry)>,
     pub(super) refused: bool,
@@ -158,10 +157,6 @@ impl Sender {
     ) -> Sender {
         let profile = profile.into();
         let tick_ns = 1_000_000_000 / u64::from(host.hz);
-        let granted = sndbuf.map(|request| 2 * request.min(host.sysctl.wmem_max));
-        // tcp_fixup_sndbuf: room for three segments at least.
-        let three = 3 * (u64::from(mss) + profile.skb_overhead);
-        let unset = host.sysctl.tcp_wmem[1].max(three.min(host.sysctl.tcp_wmem[2]));
         Sender {
             sysctl: host.sysctl,
             cc,
@@ -189,13 +184,11 @@ impl Sender {
             usage: Usage::default(),
             pacing: Pacing::new(host.hz),
             departures: Departures::new(&profile, host),
-            notsent_lowat: u64::from(host.sysctl.tcp_notsent_lowat.unwrap_or(u32::MAX)),
             ts_recent: 0,
             ration: Ration::default(),
             lsndtime: 0,
             partial: Partial::Nagle,
-            sndbuf: granted.unwrap_or(unset).max(2048),
-            sndbuf_locked: sndbuf.is_some(),
+            sndbuf: SndBuf::new(host, sndbuf, u64::from(mss) + profile.skb_overhead),
             retransmits: 0,
             timer: None,
             refused: false,
@@ -216,7 +209,7 @@ impl Sender {
             self.limit_pacing_rate(most);
         }
         if let Some(lowat) = options.notsent_lowat.filter(|&lowat| lowat > 0) {
-            self.notsent_lowat = lowat.into();
+            self.sndbuf.set_notsent_lowat(lowat);
         }
     }
 
@@ -528,7 +521,7 @@ impl Sender {
 
     /// Limit of the send buffer, bytes; none where the kernel tunes it.
     pub fn send_buffer_limit(&self) -> Option<u64> {
-        self.sndbuf_locked.then_some(self.sndbuf)
+        self.sndbuf.is_locked().then_some(self.sndbuf.bytes())
     }
 
     /// Whether the handshake is over.

@@ -186,7 +186,7 @@ impl Sender {
 
     /// sk_stream_memory_free.
     fn has_memory(&self) -> bool {
-        self.queue.wmem_queued < self.sndbuf && self.queue.unsent_bytes < self.notsent_lowat
+        self.sndbuf.has_memory(&self.queue)
     }
 
     /// Whether what was written waits for more, because the last skb is not full and the host still has some of the flow to
@@ -227,9 +227,7 @@ impl Sender {
 
     /// sk_stream_is_writeable.
     fn is_writeable(&self) -> bool {
-        let queued = self.queue.wmem_queued;
-        let room = self.sndbuf.saturating_sub(queued) >= queued >> 1;
-        room && self.queue.unsent_bytes << 1 < self.notsent_lowat
+        self.sndbuf.is_writeable(&self.queue)
     }
 
     /// What a frame could cost at worst: its head rounded up to a power of two (3.14 and 6.12 `tcp_sndbuf_expand`).
@@ -257,7 +255,7 @@ impl Sender {
 
     /// tcp_sndbuf_expand.
     pub(in crate::tcp) fn expand_sndbuf(&mut self) {
-        if self.sndbuf_locked {
+        if self.sndbuf.is_locked() {
             return;
         }
         let (per_segment, first) = match self.profile.snd_tuning {
@@ -266,6 +264,6 @@ impl Sender {
         };
         let packets = u64::from(self.cwnd().max(first).max(self.recovery.reordering + 1));
         let wanted = (2 * packets * per_segment).min(self.sysctl.tcp_wmem[2]);
-        self.sndbuf = self.sndbuf.max(wanted);
+        self.sndbuf.grow_to(wanted);
     }
 }

@@ -1,0 +1,73 @@
+//! The send buffer: how much a socket takes from its application.
+//!
+//! Source: Linux 6.1 and 6.12 `__sk_stream_memory_free`, `tcp_stream_memory_free`, `sk_stream_is_writeable`.
+
+use crate::config::Host;
+use crate::tcp::skb::SendQueue;
+
+/// Least send buffer, bytes.
+const LEAST: u64 = 2048;
+
+/// The limits of a send buffer.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tcp) struct SndBuf {
+    /// Memory of all skbs, bytes (sk_sndbuf).
+    bytes: u64,
+    /// The application has set it (SOCK_SNDBUF_LOCK).
+    is_locked: bool,
+    /// TCP_NOTSENT_LOWAT, else net.ipv4.tcp_notsent_lowat, bytes.
+    notsent_lowat: u64,
+}
+
+impl SndBuf {
+    /// The buffer of a new socket, which holds three segments at least (tcp_fixup_sndbuf).
+    ///
+    /// `request` is the size that setsockopt asked for; `segment` is the memory of one segment.
+    pub(in crate::tcp) fn new(host: &Host, request: Option<u64>, segment: u64) -> SndBuf {
+        let sysctl = &host.sysctl;
+        let granted = request.map(|request| 2 * request.min(sysctl.wmem_max));
+        let unset = sysctl.tcp_wmem[1].max((3 * segment).min(sysctl.tcp_wmem[2]));
+
+        SndBuf {
+            bytes: granted.unwrap_or(unset).max(LEAST),
+            is_locked: request.is_some(),
+            notsent_lowat: sysctl.tcp_notsent_lowat.unwrap_or(u32::MAX).into(),
+        }
+    }
+
+    /// Sets TCP_NOTSENT_LOWAT, bytes.
+    pub(in crate::tcp) fn set_notsent_lowat(&mut self, bytes: u32) {
+        self.notsent_lowat = bytes.into();
+    }
+
+    /// Memory that the buffer allows, bytes.
+    #[inline]
+    pub(in crate::tcp) fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// True where the application has set the size, so that the kernel does not tune it.
+    #[inline]
+    pub(in crate::tcp) fn is_locked(&self) -> bool {
+        self.is_locked
+    }
+
+    /// The kernel tunes the buffer to `bytes`, unless it is larger.
+    pub(in crate::tcp) fn grow_to(&mut self, bytes: u64) {
+        self.bytes = self.bytes.max(bytes);
+    }
+
+    /// True while a new skb may be made (sk_stream_memory_free).
+    #[inline]
+    pub(in crate::tcp) fn has_memory(&self, queue: &SendQueue) -> bool {
+        queue.wmem_queued < self.bytes && queue.unsent_bytes < self.notsent_lowat
+    }
+
+    /// True once a writer that sleeps may be woken (sk_stream_is_writeable).
+    #[inline]
+    pub(in crate::tcp) fn is_writeable(&self, queue: &SendQueue) -> bool {
+        let queued = queue.wmem_queued;
+        let room = self.bytes.saturating_sub(queued) >= queued >> 1;
+        room && queue.unsent_bytes << 1 < self.notsent_lowat
+    }
+}
