@@ -85,7 +85,7 @@ pub enum Limit {
     Nagle = 9,
     /// The pace: the time between packets that the pacing rate asks for.
     Pacing = 10,
-    /// Remote procedure calls: the client has more to ask, and as many calls out as it has slots ([`crate::rpc`]).
+    /// Remote procedure calls: the client has more to ask, and as many calls out as it has slots (`fullpipe_sim::rpc`).
     RpcSlots = 11,
     /// The client's page cache asks for no more: read-ahead, or the bound of what is written back at a time.
     PageCache = 12,
@@ -265,7 +265,7 @@ pub enum EventKind {
     Finished,
     /// The kernel gave the connection up, as one of its ends was told; value: errno.
     Aborted,
-    /// A round of the first slow start begins (at most [`crate::tcp::sender::rounds::MOST`] are told); value: segments sent for the
+    /// A round of the first slow start begins (at most `fullpipe_sim::tcp::sender::rounds::MOST` are told); value: segments sent for the
     /// first time before it.
     Round,
     /// The first slow start is over; value: segments sent for the first time by then.

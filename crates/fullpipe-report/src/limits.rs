@@ -1,4 +1,4 @@
-//! How the limits of a flow (see `fullpipe_sim::trace::Limit`) are called where people read them.
+//! How the limits of a flow (see `fullpipe_base::trace::Limit`) are called where people read them.
 
 use fullpipe_analysis::document::{Flow, Run};
 use fullpipe_analysis::numbers;

@@ -1,4 +1,4 @@
-//! The pure core of fullpipe: units, path, TCP, and a packet-level simulator that behaves like Linux.
+//! The simulator: hosts, links and TCP packet by packet, as Linux behaves.
 //!
 //! Without `std` the compiler proves that nothing here reads a clock, opens a file or starts a
 //! thread: time and randomness come in as arguments.

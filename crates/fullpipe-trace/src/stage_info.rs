@@ -108,7 +108,7 @@ mod tests {
     use super::from_json;
 
     fn stages(kind: &str) -> String {
-        let rest = r#""direction": "forward", "unit": "packets", "capacity": null"#;
+        let rest = r#""direction": "forward", "unit": "segment", "capacity": null"#;
         format!(r#"[{{"index": 1, "name": "a", "kind": "{kind}", {rest}}}]"#)
     }
 

@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// Version of the document.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// All runs of one scenario.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]

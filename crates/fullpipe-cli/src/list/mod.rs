@@ -14,7 +14,7 @@ use fullpipe_sim::tcp::profile::PROFILES;
 use serde::Serialize;
 
 /// Version of the JSON document.
-const FORMAT: u32 = 1;
+const FORMAT: u32 = 2;
 
 /// Kinds of names, as arguments of `list`.
 const TOPICS: [&str; 6] = ["recipes", "congestion", "slow-starts", "kernels", "limits", "metrics"];

@@ -12,7 +12,7 @@ fn names(list: &Value) -> Vec<&str> {
 #[test]
 fn json_lists_everything_that_has_a_name() {
     let list = Desk::new().call(&["list", "--json"]).ends_with(0).json();
-    assert_eq!(list["format"], 1);
+    assert_eq!(list["format"], 2);
     assert!(names(&list["recipes"]).contains(&"fink-2007"));
     let recipe = &list["recipes"][0];
     assert!(recipe["variants"].as_array().expect("variants").len() >= 4, "{recipe}");

@@ -39,7 +39,7 @@ fn json_is_one_document_on_standard_output() {
     let desk = Desk::with_short();
     let call = desk.call(&["run", "short.toml", "--json", "--out", "here"]).ends_with(0);
     let document = call.json();
-    assert_eq!(document["format"], 1);
+    assert_eq!(document["format"], 2);
     assert_eq!(document["scenario"]["title"], "A short one");
     let run = &document["runs"][0];
     assert_eq!((&run["variant"], &run["set"]), (&"base".into(), &serde_json::json!({})));

@@ -1,8 +1,11 @@
-//! `make same`: whether a change that should change nothing changed any value of any run.
+//! `make same`: whether a change that should change nothing changed a value of a run of the simulator.
+//!
+//! Hashed are the trace's tables without packets, the document, the drawn report and the resolved scenario. Captures, terminal text,
+//! sweeps, plans and engine `linux` have tests of their own.
 //!
 //! Each line of `target/same/now.txt` is a scenario, a name (a column of the trace, a key of the document or of the resolved
-//! scenario, or a rendered report), and a hash of all values under that name. `target/same/before.txt` has the lines of the
-//! commit before: the first run writes it. A name that changed while its hash stayed is a rename and is listed, not refused.
+//! scenario, or a rendered report), and a hash of all values under that name. `target/same/before.txt` has the lines to
+//! compare with: the first run writes it. A name that changed while its hash stayed is a rename and is listed, not refused.
 
 use crate::made::made;
 use fullpipe::analysis;

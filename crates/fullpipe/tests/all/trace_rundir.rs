@@ -267,7 +267,7 @@ fn damage_is_named() {
     let summary = path.join("summary.json");
     let text = fs::read_to_string(&summary).unwrap();
     for (change, said) in [
-        (text.replacen("\"format\": 1", "\"format\": 2", 1), "format 2"),
+        (text.replacen("\"format\": 2", "\"format\": 1", 1), "format 1"),
         (text.replacen("\"format\"", "\"forma\"", 1), "names no format"),
         (text.replacen("\"runs\"", "\"rums\"", 1), "missing field `runs`"),
         (text[..text.len() / 2].to_string(), "damaged"),
