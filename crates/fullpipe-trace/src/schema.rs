@@ -417,7 +417,7 @@ impl Row for Counter {
     }
 }
 
-/// Kinds of stages of a host, see [`StageInfo::kind`]; their names are HOST.KIND; the others are those of link elements.
+/// Kinds of stages of a host, see [`StageInfo::kind`]; their names are HOST.KIND; the others are [`LINK_STAGES`].
 pub const HOST_STAGES: [&str; 9] = [
     "send_buffer",
     "qdisc",
@@ -429,6 +429,28 @@ pub const HOST_STAGES: [&str; 9] = [
     "application",
     "cpu",
 ];
+/// Kinds of link elements, see [`StageInfo::kind`]; a test compares them with the simulator's elements.
+pub const LINK_STAGES: [&str; 14] = [
+    "link",
+    "varying-link",
+    "trace-link",
+    "delay",
+    "flow-delay",
+    "loss",
+    "gilbert-elliott",
+    "drop",
+    "mark",
+    "reorder",
+    "duplicate",
+    "jitter",
+    "policer",
+    "shaper",
+];
+/// Kinds of stages, see [`StageInfo::kind`].
+pub fn stage_kinds() -> Vec<&'static str> {
+    HOST_STAGES.into_iter().chain(LINK_STAGES).collect()
+}
+
 /// Ways of packets, see [`StageInfo::direction`].
 pub const DIRECTIONS: [&str; 2] = ["forward", "back"];
 /// Units of decision, see [`StageInfo::unit`].

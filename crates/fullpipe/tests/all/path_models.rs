@@ -7,6 +7,7 @@ use fullpipe::engine::Engine;
 use fullpipe::engine::sim::Simulator;
 use fullpipe::scenario::{self, Resolved, SetOption, Source};
 use fullpipe::trace::recording::Recording;
+use fullpipe::trace::schema::LINK_STAGES;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
@@ -63,6 +64,16 @@ fn every_element_has_an_example_that_means_the_same_when_written_out() {
     let known: BTreeSet<String> =
         fullpipe_sim::config::KINDS.iter().map(|kind| kind.to_string()).collect();
     assert_eq!(kinds, known);
+}
+
+#[test]
+fn the_trace_knows_every_kind_of_element() {
+    let [mut of_trace, mut of_simulator] =
+        [LINK_STAGES.to_vec(), fullpipe_sim::config::KINDS.to_vec()];
+    of_trace.sort();
+    of_simulator.sort();
+
+    assert_eq!(of_trace, of_simulator);
 }
 
 /// Segments that a stage drops in a millisecond, of those in which it drops some: the mean.

@@ -4,8 +4,8 @@
 use fullpipe::analysis::settings::FlowSettings;
 use fullpipe::analysis::{FlowMeta, RunMeta, WayMeta};
 use fullpipe::trace::recording::Recording;
-use fullpipe::trace::schema::{EVENT_KINDS, HOST_STAGES, Row};
-use fullpipe_sim::config::{Direction, KINDS};
+use fullpipe::trace::schema::{EVENT_KINDS, Row, stage_kinds};
+use fullpipe_sim::config::Direction;
 use fullpipe_sim::trace::{Counter, Event, EventKind, FlowSample, Limit, StageInfo, StageSample};
 use fullpipe_sim::units::Time;
 use proptest::prelude::*;
@@ -176,11 +176,6 @@ pub fn any_event() -> impl Strategy<Value = Event> {
             value,
         },
     )
-}
-
-/// Kinds of stages of hosts and of the path.
-fn stage_kinds() -> Vec<&'static str> {
-    HOST_STAGES.iter().chain(KINDS).copied().collect()
 }
 
 /// Any recording, without sense: nothing fits together.
