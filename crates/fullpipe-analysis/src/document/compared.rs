@@ -16,7 +16,7 @@ pub fn rates_alike(a: f64, b: f64) -> bool {
     (a - b).abs() <= ALIKE * a.max(b)
 }
 
-/// What differs between two experiments.
+/// Differences between two experiments.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
     /// The answer in one line: which one is faster, and the headlines of both.
@@ -88,7 +88,7 @@ impl FlowPair {
 /// A number on both sides; none where there is no value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Change {
-    /// What it is.
+    /// Name of the metric, limit or stage.
     pub name: String,
     /// Value of the first run.
     pub a: Option<f64>,

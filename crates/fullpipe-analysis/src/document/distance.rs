@@ -45,9 +45,9 @@ pub struct Apart {
 /// A value of both runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Difference {
-    /// That of the first run.
+    /// Value of the first run.
     pub a: f64,
-    /// That of the second run.
+    /// Value of the second run.
     pub b: f64,
     /// Their relative difference, 0 to 1.
     pub relative: f64,
@@ -83,9 +83,9 @@ pub struct Parting {
     pub b: State,
     /// From here on the moments of both sides are told: two smoothed round trips and a bucket earlier.
     pub from_s: f64,
-    /// What happened to the first run since then, the last eight moments.
+    /// Last eight moments of the first run from `from_s` on.
     pub events_a: Vec<Moment>,
-    /// What happened to the second run.
+    /// Last eight moments of the second run from `from_s` on.
     pub events_b: Vec<Moment>,
 }
 
@@ -134,9 +134,9 @@ pub struct Losses {
 /// Two episodes of one number.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EpisodePair {
-    /// That of the first run.
+    /// Episode of the first run.
     pub a: Episode,
-    /// That of the second run.
+    /// Episode of the second run.
     pub b: Episode,
 }
 

@@ -21,9 +21,9 @@ pub struct Fairness {
     /// Jain's index of the rates over this time (Jain, Chiu, Hawe 1984): (sum x)^2 / (n sum x^2), from 1/n, where one flow has
     /// everything, to 1, where all have the same.
     pub jain: f64,
-    /// The same over the second half of this time; null where nothing was delivered then.
+    /// Jain's index over the second half of this time; null where nothing was delivered then.
     pub jain_settled: Option<f64>,
-    /// The same over each interval of `report.interval`, from `start_s` on; null where nothing was delivered.
+    /// Jain's index over each interval of `report.interval`, from `start_s` on; null where nothing was delivered.
     pub jain_intervals: Vec<Option<f64>>,
     /// Convergence time: seconds from the start of the last flow until Jain's index over the 10 s before first is 0.95 or more and stays so
     /// for 20 s, so at least 10; null where that was not seen, and where `jain_settled` is below 0.95: flows that
@@ -49,14 +49,14 @@ impl Fairness {
     }
 }
 
-/// What a flow has of a path that it shares.
+/// Part of a flow in a path that several flows share.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Part {
     /// Name in the scenario.
     pub name: String,
     /// Mean rate in the time in which all flows live, Mb/s of payload.
     pub mbit: f64,
-    /// The same in the second half of it.
+    /// Mean rate in the second half of that time, Mb/s of payload.
     pub settled_mbit: f64,
     /// Its part of what all flows deliver in this time (0 to 1).
     pub share: f64,
