@@ -7,10 +7,11 @@
 //! scenario, or a rendered report), and a hash of all values under that name. `target/same/before.txt` has the lines to
 //! compare with: the first run writes it. A name that changed while its hash stayed is a rename and is listed, not refused.
 
-use crate::made::made;
+use crate::made::{made, scenario_files};
 use fullpipe::analysis;
 use fullpipe::analysis::document::Run;
-use fullpipe::engine::{self, Engine, Support};
+use fullpipe::engine;
+use fullpipe::experiment::{Allowed, objections};
 use fullpipe::report::html;
 use fullpipe::scenario::{self, Plan, Scenario, Source};
 use fullpipe::trace::csv::write_table;
@@ -21,6 +22,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
+use std::slice;
 use std::sync::Mutex;
 
 /// Rows that are turned into text at a time.
@@ -120,30 +122,17 @@ impl Hashes {
 /// All scenario files and recipes, by name. The runs of recipes are those of files, so only what they mean is hashed.
 fn sources() -> Vec<(String, Source)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let mut files = Vec::new();
-    below(&root, &mut files);
-    files.sort();
-
     let from_file = |path: &PathBuf| {
         let name = path.strip_prefix(&root).expect("below it").display().to_string();
         (name, Source::read(path).unwrap_or_else(|e| panic!("{e}")))
     };
     let from_recipe =
         |recipe: &scenario::Recipe| (format!("{RECIPE}{}", recipe.name), recipe.source());
-    files.iter().map(from_file).chain(scenario::recipes().iter().map(from_recipe)).collect()
-}
-
-fn below(directory: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(directory).expect("a directory") {
-        let path = entry.expect("an entry").path();
-        if path.is_dir() {
-            below(&path, files);
-        } else if path.extension().is_some_and(|e| e == "toml")
-            && !path.parent().is_some_and(|p| p.ends_with("data"))
-        {
-            files.push(path);
-        }
-    }
+    scenario_files()
+        .iter()
+        .map(from_file)
+        .chain(scenario::recipes().iter().map(from_recipe))
+        .collect()
 }
 
 /// The lines of a scenario, of which at most so many runs are made.
@@ -154,7 +143,8 @@ fn lines_of(name: &str, source: &Source, most: usize) -> Vec<String> {
     let mut runs = Vec::new();
 
     for plan in scenario.plans().iter().take(most) {
-        if is_refused(sim, plan) || name.starts_with(RECIPE) {
+        let objections = objections(sim, slice::from_ref(plan), Allowed::default());
+        if !objections.is_empty() || name.starts_with(RECIPE) {
             hashes.add_resolved(plan);
             hashes.add("not run", &plan.name());
             continue;
@@ -165,13 +155,6 @@ fn lines_of(name: &str, source: &Source, most: usize) -> Vec<String> {
     }
     hashes.add_document(&scenario, runs);
     hashes.lines(name)
-}
-
-/// Whether the simulator does not do all that a plan says.
-fn is_refused(sim: &dyn Engine, plan: &Plan) -> bool {
-    let is_other =
-        |support: &Support| matches!(support, Support::Refused(_) | Support::Substituted(_));
-    sim.support(&plan.resolved).iter().any(|(_, support)| is_other(support))
 }
 
 /// Hashes by name and scenario.

@@ -3,6 +3,7 @@
 //!
 //! Lines `#! --set KEY=VALUE` and `#! --variant NAME` at the start of a file are its options.
 
+use crate::made::scenario_files;
 use crate::scenario_check::check;
 use fullpipe::scenario::{Beside, CODES, Diagnostics, SetOption, Source, load, recipes};
 use proptest::prelude::*;
@@ -39,22 +40,9 @@ fn cases() -> Vec<PathBuf> {
     cases
 }
 
-/// The scenarios of the repository, which are right.
-fn scenarios() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
-    let folders = std::fs::read_dir(root).expect("the scenarios").map(|entry| entry.expect("one"));
-    let files = folders.flat_map(|folder| std::fs::read_dir(folder.path()).expect("a folder"));
-    let paths = files.map(|entry| entry.expect("an entry").path());
-    let mut paths: Vec<PathBuf> =
-        paths.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect();
-    paths.sort();
-    assert!(paths.len() > 20);
-    paths
-}
-
 #[test]
 fn the_scenarios_of_the_repository_are_right() {
-    for path in scenarios() {
+    for path in scenario_files() {
         let source = Source::read(&path).unwrap_or_else(|e| panic!("{e}"));
         load(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
         check(source.text.as_bytes(), &[]);
@@ -198,7 +186,7 @@ proptest! {
         at in any::<prop::sample::Index>(),
         mutations in prop::collection::vec(mutation(), 1..6),
     ) {
-        let texts = cases().into_iter().chain(scenarios()).collect::<Vec<_>>();
+        let texts = cases().into_iter().chain(scenario_files()).collect::<Vec<_>>();
         let mut text = std::fs::read(at.get(&texts)).expect("a scenario");
         mutations.iter().for_each(|mutation| mutation.apply(&mut text));
         check(&text, &[]);

@@ -6,6 +6,7 @@ use fullpipe::scenario::{self, Plan, Scenario, Source};
 use fullpipe::trace::recording::Recording;
 use fullpipe_sim::trace::Control;
 use fullpipe_sim::units::Time;
+use std::path::{Path, PathBuf};
 
 /// Lets a run go on until it ends.
 pub struct ToTheEnd;
@@ -46,4 +47,17 @@ pub fn made_on(engine: &str, scenario: &Scenario, plan: &Plan) -> (Run, Recordin
     ran.unwrap_or_else(|failed| panic!("{}: {failed:?}", plan.name()));
     let meta = RunMeta::from_plan(scenario, plan, Made::default());
     (analysis::run(&meta, &recording), recording)
+}
+
+/// All scenario files of the repository, in order.
+pub fn scenario_files() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let folders = std::fs::read_dir(root).expect("the scenarios").map(|entry| entry.expect("one"));
+    let files = folders.flat_map(|folder| std::fs::read_dir(folder.path()).expect("a folder"));
+    let paths = files.map(|entry| entry.expect("an entry").path());
+    let mut paths: Vec<PathBuf> =
+        paths.filter(|path| path.extension().is_some_and(|e| e == "toml")).collect();
+    paths.sort();
+    assert!(paths.len() > 20);
+    paths
 }
