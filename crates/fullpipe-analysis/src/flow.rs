@@ -1,9 +1,9 @@
 //! The facts of one flow.
 
 use super::acks::dropped_acks;
+use super::attribution::Attribution;
 use super::document::{Aborted, CpuShares, Flow, Interval, Medians};
 use super::intervals::{full_rates, intervals};
-use super::limits::Attribution;
 use super::lookup::{Life, Lives, Traces, mbit, since_clock};
 use super::moments::moments;
 use super::plateau::{REACHED, plateau};

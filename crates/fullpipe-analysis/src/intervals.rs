@@ -5,8 +5,8 @@
 //! shorter than the others, and takes everything that was delivered after the last full one, so
 //! that the intervals add up to the flow.
 
+use super::attribution::Attribution;
 use super::document::Interval;
-use super::limits::Attribution;
 use super::lookup::{FlowTrace, Life, StageTrace, mbit};
 use crate::meta::RunMeta;
 use fullpipe_base::trace::FlowSample;

@@ -5,6 +5,7 @@
 //! trace, opens a file or reads a clock.
 
 mod acks;
+mod attribution;
 mod bins;
 pub mod compare;
 mod counters;
@@ -17,7 +18,6 @@ mod flow;
 mod from_plan;
 pub mod headline;
 mod intervals;
-mod limits;
 mod lookup;
 pub mod losses;
 pub mod meta;
@@ -31,6 +31,7 @@ pub mod plateau;
 mod published;
 mod reductions;
 mod rounds;
+pub mod rules;
 mod series;
 pub mod settings;
 mod settled;
@@ -38,12 +39,14 @@ pub mod sizing;
 mod slow_start;
 mod stages;
 pub mod theory;
+mod words;
 
 use fullpipe_scenario::{Plan, Scenario};
 use fullpipe_trace::recording::Recording;
 use lookup::{Lives, Traces};
 
-/// Of use to whoever shows a document: the names of points, kernels and tables.
+/// Of use to whoever shows a document: the names of limits, points, kernels and tables.
+pub use fullpipe_base::limits;
 pub use fullpipe_scenario as scenario;
 pub use fullpipe_trace as trace;
 pub use meta::{DatagramsMeta, Figures, FlowMeta, Made, NfsMeta, RunMeta, WayMeta};

@@ -96,6 +96,11 @@ pub struct Traces<'a> {
     queues: [Option<usize>; 2],
 }
 
+/// Host of a stage, as "receiver" of "receiver.rx_ring".
+pub fn host_of(place: &str) -> &str {
+    place.rsplit_once('.').map_or(place, |(host, _)| host)
+}
+
 /// The stages of a host's card and of what waits for it.
 pub fn card(host: &str) -> [String; 2] {
     ["qdisc", "tx_ring"].map(|stage| format!("{host}.{stage}"))

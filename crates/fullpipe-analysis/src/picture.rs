@@ -32,6 +32,7 @@ use super::document::{Flow, Picture, Place};
 use super::lookup::{StageTrace, Told, Traces, card};
 use super::occupancy::Occupancy;
 use crate::meta::{FlowMeta, RunMeta};
+use fullpipe_base::limits::{self, At};
 use fullpipe_base::trace::{StageInfo, StageSample};
 use fullpipe_trace::schema::HOST_STAGES;
 use std::collections::BTreeMap;
@@ -140,24 +141,20 @@ pub(super) fn stage_of(limit: &str, flow: &FlowMeta, traces: &Traces) -> Option<
         let last = stage.last();
         u128::from(last.busy_ns.max(last.blocked_ns))
     };
-    Some(match limit {
-        "application" => format!("{from}.application"),
-        "send_buffer" => format!("{from}.send_buffer"),
-        "sender_cpu" => format!("{from}.cpu"),
-        "qdisc" => format!("{from}.qdisc"),
-        "small_queues" => {
+    Some(match limits::named(limit)?.at {
+        At::Nowhere => return None,
+        At::Sender(stage) => format!("{from}.{stage}"),
+        At::Receiver(stage) => format!("{to}.{stage}"),
+        At::SenderCard => {
             let card = card(from);
             most(traces.stages.iter().filter(|(info, _)| card.contains(&info.name)), held)?
         }
-        "pacing" => flow.shaper.clone()?,
-        "receive_window" => format!("{to}.receive_buffer"),
-        "receiver_cpu" => format!("{to}.cpu"),
-        "link" => most(traces.bottlenecks(flow).filter(|(info, _)| host(info).is_none()), works)?,
-        "ack_path" => most(traces.links_back(flow), works)?,
-        "nic" | "tx_ring" => {
+        At::SenderShaper => flow.shaper.clone()?,
+        At::Link => most(traces.bottlenecks(flow).filter(|(info, _)| host(info).is_none()), works)?,
+        At::HostRing => {
             most(traces.bottlenecks(flow).filter(|(info, _)| host(info).is_some()), works)?
         }
-        _ => return None,
+        At::LinkBack => most(traces.links_back(flow), works)?,
     })
 }
 

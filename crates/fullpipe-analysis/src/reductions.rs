@@ -14,7 +14,7 @@
 //! undone stays a cut until the next one.
 
 use super::FlowMeta;
-use super::limits::Attribution;
+use super::attribution::Attribution;
 use super::lookup::{FlowTrace, StageTrace, Traces};
 use fullpipe_base::trace::FlowSample;
 use fullpipe_base::units::Time;

@@ -1,12 +1,12 @@
 //! Series for figures: a few hundred buckets per flow.
 
+use super::attribution::Attribution;
 use super::document::Series;
 use super::intervals::{srtt_us, ssthresh};
-use super::limits::Attribution;
 use super::lookup::{FlowTrace, Life, StageTrace, mbit};
 use crate::meta::RunMeta;
+use fullpipe_base::limits::limit_names;
 use fullpipe_base::units::Time;
-use fullpipe_trace::limits::limit_names;
 
 /// Most buckets of a series. The ladder 1, 2, 5 leaves at least 40 % of it in use.
 const MOST: u64 = 600;

@@ -5,5 +5,6 @@
 extern crate alloc;
 
 pub mod ecn;
+pub mod limits;
 pub mod trace;
 pub mod units;

@@ -5,6 +5,7 @@
 
 mod packet;
 
+pub use crate::limits::Limit;
 pub use packet::{Dropped, Offers, Packet, Point};
 
 use crate::units::Time;
@@ -57,69 +58,6 @@ pub struct StageInfo {
     /// Whether its samples tell for how long what waited, and how long it was full and empty: [`StageSample::waiting_ns`] and
     /// those after it. Else they are 0, and only the samples tell.
     pub timed: bool,
-}
-
-/// Why the sender did not send, by the predicate that stopped it. Index into [`FlowSample::limits`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(usize)]
-pub enum Limit {
-    /// Connection not yet established, or everything sent and acknowledged.
-    Idle = 0,
-    /// cwnd, in slow start (cwnd at or below ssthresh).
-    CwndSlowStart = 1,
-    /// cwnd, in congestion avoidance.
-    CwndAvoidance = 2,
-    /// cwnd, in fast recovery, CWR or after a timeout.
-    CwndRecovery = 3,
-    /// The receiver's advertised window.
-    ReceiveWindow = 4,
-    /// No unsent data because the send buffer is full of unacknowledged data.
-    SendBuffer = 5,
-    /// No unsent data because the application has none to give.
-    Application = 6,
-    /// No unsent data because the CPU is still copying or busy otherwise.
-    SenderCpu = 7,
-    /// The host's own queue refused a packet (local congestion).
-    Qdisc = 8,
-    /// Nagle's rule held back a partial segment.
-    Nagle = 9,
-    /// The pace: the time between packets that the pacing rate asks for.
-    Pacing = 10,
-    /// Remote procedure calls: the client has more to ask, and as many calls out as it has slots (`fullpipe_sim::rpc`).
-    RpcSlots = 11,
-    /// The client's page cache asks for no more: read-ahead, or the bound of what is written back at a time.
-    PageCache = 12,
-    /// What has come to the server waits for a thread.
-    ServerThreads = 13,
-    /// The receive window, while the server leaves what it has of a record in the socket until all of it is there.
-    RecordGate = 14,
-    /// The host holds as much of the flow as TCP small queues allow: in the qdisc, or in the ring, until the driver hears of
-    /// what was sent.
-    SmallQueues = 15,
-}
-
-impl Limit {
-    /// Number of limits.
-    pub const COUNT: usize = 16;
-    /// Names in index order, as they stand in tables and JSON.
-    pub const NAMES: [&'static str; Limit::COUNT] = [
-        "idle",
-        "cwnd_slow_start",
-        "cwnd_avoidance",
-        "cwnd_recovery",
-        "receive_window",
-        "send_buffer",
-        "application",
-        "sender_cpu",
-        "qdisc",
-        "nagle",
-        "pacing",
-        "rpc_slots",
-        "page_cache",
-        "server_threads",
-        "record_gate",
-        "small_queues",
-    ];
 }
 
 /// A flow at a sample.

@@ -187,10 +187,11 @@ fn holds_back_the_last(info: &TcpInfo) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fullpipe_base::limits::limit_names;
 
     fn shares(state: &mut FlowState, ms: u64) -> Vec<(&'static str, u64)> {
         let (sample, _) = state.sample(Time::ms(ms), 0, 1448);
-        let all = Limit::NAMES.into_iter().zip(sample.limits.map(|ns| ns / 1_000_000));
+        let all = limit_names().zip(sample.limits.map(|ns| ns / 1_000_000));
         all.filter(|(_, ms)| *ms > 0).collect()
     }
 

@@ -8,7 +8,8 @@ use fullpipe::analysis::{self, RunMeta, phases};
 use fullpipe::capture::Trains;
 use fullpipe::engine::Failed;
 use fullpipe::experiment::Chosen;
-use fullpipe::report::{html, limits};
+use fullpipe::limits::{self, Group};
+use fullpipe::report::{html, shares};
 use fullpipe::results::json;
 use fullpipe::results::provenance::Provenance;
 use fullpipe::results::rundir::{self, Place, Writer};
@@ -55,9 +56,9 @@ impl Outcome {
         let run = self.document.runs.get(run).ok_or_else(|| no_run(run))?;
         let of = |flow| {
             let flow: &document::Flow = flow;
-            let reductions = limits::reductions(run, flow);
-            limits::ranked(&flow.limits).into_iter().map(move |(name, share)| {
-                let cut = reductions.clone().filter(|_| name.starts_with("cwnd"));
+            let reductions = shares::reductions(run, flow);
+            shares::ranked(&flow.limits).into_iter().map(move |(name, share)| {
+                let cut = reductions.clone().filter(|_| limits::group(name) == Some(Group::Cwnd));
                 (flow.name.as_str(), name, limits::label(name), share, cut)
             })
         };

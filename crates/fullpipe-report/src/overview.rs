@@ -4,8 +4,8 @@
 //! - The text's table of many alike flows puts intervals together by where most of each lies: intervals of flows that
 //!   start apart are up to half an interval off.
 
-use super::limits;
 use super::together::{Shown, is_beside, mbit, shown, udp};
+use crate::shares;
 use fullpipe_analysis::document::{Datagrams, Document, Flow, Run};
 
 /// From so many alike flows on a row stands for all of them.
@@ -123,13 +123,13 @@ impl<'a> Row<'a> {
 /// Limits of flows with their mean shares, largest first.
 pub fn ranked<'a>(flows: &[&'a Flow]) -> Vec<(&'a str, f64)> {
     let mut sums: Vec<(&str, f64)> = Vec::new();
-    for (name, share) in flows.iter().flat_map(|flow| limits::ranked(&flow.limits)) {
+    for (name, share) in flows.iter().flat_map(|flow| shares::ranked(&flow.limits)) {
         match sums.iter_mut().find(|(known, _)| *known == name) {
             Some((_, sum)) => *sum += share,
             None => sums.push((name, share)),
         }
     }
-    let sent = flows.iter().filter(|flow| !limits::ranked(&flow.limits).is_empty()).count();
+    let sent = flows.iter().filter(|flow| !shares::ranked(&flow.limits).is_empty()).count();
     sums.iter_mut().for_each(|(_, sum)| *sum /= sent.max(1) as f64);
     sums.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(b.0)));
     sums

@@ -4,8 +4,8 @@ use super::format::context::{Context, Place};
 use super::format::quantity::{Decimal, Dimension, RATE, SIZE, TIME, Wrong, parse};
 use super::plan::{Target, Tolerance};
 use super::resolved::{DatagramKind, Resolved};
+use fullpipe_base::limits::limit_names;
 use fullpipe_sim::config::Direction;
-use fullpipe_trace::limits::limit_names;
 
 /// A metric of a flow or a stage.
 #[derive(Debug)]

@@ -97,7 +97,7 @@ pub enum Target {
     Limit {
         /// The flow's name.
         flow: String,
-        /// The limit, one of `trace::limits::limit_names`.
+        /// The limit, one of `fullpipe_base::limits::limit_names`.
         limit: &'static str,
     },
     /// A column of datagrams.

@@ -8,7 +8,6 @@ pub mod csv;
 mod error;
 pub mod folders;
 pub mod leftover;
-pub mod limits;
 pub mod packets;
 pub mod recording;
 pub mod replace;

@@ -1,6 +1,7 @@
 //! The tables of a trace: each column declared once, with type, unit, meaning, observation point
 //! and clock. Writers, readers and the reference page are made from these declarations.
 
+use fullpipe_base::limits::{self, about};
 use fullpipe_base::trace::{Counter, Event, EventKind, FlowSample, Limit, StageInfo, StageSample};
 use fullpipe_base::units::Time;
 use std::borrow::Cow;
@@ -117,8 +118,10 @@ pub trait Row: Sized + 'static {
     const TABLE: &'static str;
     /// What one row is.
     const MEANING: &'static str;
-    /// Columns that tables of earlier versions lack; there they are as in a row of zeros.
-    const LATER: &'static [&'static str] = &[];
+    /// Whether tables of earlier versions lack the column; there it is as in a row of zeros.
+    fn is_later(_column: &str) -> bool {
+        false
+    }
     /// A row of zeros.
     fn blank() -> Self;
     /// The columns in order.
@@ -182,7 +185,12 @@ const APP: &str = "receiving application";
 impl Row for FlowSample {
     const TABLE: &'static str = "flows";
     const MEANING: &'static str = "one flow at the end of one sample interval";
-    const LATER: &'static [&'static str] = &["limit_small_queues_ns"];
+
+    fn is_later(column: &str) -> bool {
+        let name =
+            column.strip_prefix(LIMIT_PREFIX).and_then(|rest| rest.strip_suffix(LIMIT_SUFFIX));
+        name.and_then(limits::named).is_some_and(|own| own.index >= Limit::FIRST_FORMAT)
+    }
 
     fn blank() -> FlowSample {
         FlowSample {
@@ -242,32 +250,16 @@ impl Row for FlowSample {
     }
 }
 
-/// What each limit means, by its index.
-pub const LIMIT_MEANINGS: [&str; Limit::COUNT] = [
-    "not yet established, or everything is sent and the application has ended",
-    "cwnd in slow start (cwnd at or below ssthresh)",
-    "cwnd in congestion avoidance",
-    "cwnd in fast recovery, in CWR or after a timeout",
-    "the receiver's advertised window",
-    "no unsent data, because unacknowledged data fills the send buffer",
-    "no unsent data, because the application has none to give",
-    "no unsent data, because the sender's CPU is still copying or busy otherwise",
-    "the host's own queue refused a packet",
-    "Nagle's rule held back a partial segment",
-    "the pace: the pacing rate asks for time between packets; in documents also the rate of the host's fq, where that was never empty",
-    "remote procedure calls: the client has more to ask, and as many calls out as it has slots",
-    "remote procedure calls: the client's page cache asks for no more, by read-ahead or the bound of what is written back at a time",
-    "remote procedure calls: what has come to the server waits for a thread",
-    "the receiver's advertised window, while the server leaves what it has of a record in the socket until all of it is there",
-    "TCP small queues: the host holds as much of the flow as may wait in its qdisc, and in its ring until the driver hears of what was sent",
-];
+/// What stands around a limit's name in its column.
+const LIMIT_PREFIX: &str = "limit_";
+const LIMIT_SUFFIX: &str = "_ns";
 
 fn limit(index: usize) -> Column<FlowSample> {
     Column {
-        name: format!("limit_{}_ns", Limit::NAMES[index]),
+        name: format!("{LIMIT_PREFIX}{}{LIMIT_SUFFIX}", about(index).name),
         kind: Kind::U64,
         unit: "ns",
-        meaning: format!("time stopped by: {}", LIMIT_MEANINGS[index]),
+        meaning: format!("time stopped by: {}", about(index).meaning),
         point: TCP,
         clock: Clock::SinceStart,
         access: Access::Number {
@@ -280,8 +272,10 @@ fn limit(index: usize) -> Column<FlowSample> {
 impl Row for StageSample {
     const TABLE: &'static str = "stages";
     const MEANING: &'static str = "one stage at the end of one sample interval";
-    const LATER: &'static [&'static str] =
-        &["waiting_ns", "waiting_byte_us", "full_ns", "empty_ns"];
+
+    fn is_later(column: &str) -> bool {
+        ["waiting_ns", "waiting_byte_us", "full_ns", "empty_ns"].contains(&column)
+    }
 
     fn blank() -> StageSample {
         StageSample::default()

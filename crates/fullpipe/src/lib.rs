@@ -10,6 +10,7 @@ pub use fullpipe_linux::doctor;
 pub mod engine;
 pub mod experiment;
 pub use fullpipe_analysis::numbers;
+pub use fullpipe_base::limits;
 pub mod parity;
 pub mod plan;
 pub use fullpipe_report as report;

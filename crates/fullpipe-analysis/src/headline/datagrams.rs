@@ -1,12 +1,11 @@
 //! Headlines of runs that are about datagrams.
 
-use super::super::RunMeta;
-use super::super::document::{AskedBy, Datagrams, Grade, Headline, Run, Stage};
-use super::drops::host_of;
-use super::explained::{setting, valued};
 use super::said;
-use super::words::{bytes, percent, rate_of, sentences, total};
+use crate::document::{Datagrams, Grade, Headline, Run, Stage};
+use crate::meta::RunMeta;
 use crate::numbers;
+use crate::rules::lost_datagrams;
+use crate::words::{percent, rate_of, sentences, total};
 use fullpipe_sim::config::Direction;
 
 /// Flows that carried less than this share of what datagrams carried stand beside them.
@@ -80,64 +79,16 @@ fn dropper<'a>(run: &'a Run, own: &Datagrams) -> Option<&'a Stage> {
 }
 
 fn at_place(base: Headline, stage: &Stage, (first, count): (&str, &str), lost: f64) -> Headline {
-    let host = host_of(&stage.name);
-    let capacity = stage.capacity.map(|n| match &stage.unit[..] {
-        "byte" => bytes(n),
-        "segment" => numbers::packets(n),
-        unit => format!("{} {unit}s", numbers::count(n)),
-    });
-    let value = capacity.unwrap_or_else(|| "no more".into());
-    let set = |name: &str, host: &str, by| valued((name, host), value.clone(), None, by);
-    let (why, cure, setting) = match &stage.kind[..] {
-        "udp_socket" => (
-            format!(
-                "the socket of {host} allows {value} of memory, and the program reads too late"
-            ),
-            format!(
-                "Let the program ask for a larger SO_RCVBUF (up to net.core.rmem_max of \
-                    {host}), or read sooner"
-            ),
-            set("SO_RCVBUF", host, AskedBy::Sysctl),
-        ),
-        "delay" => (
-            format!("its limit allows {value} on their way"),
-            "Raise the limit of the delay (netem limit)".into(),
-            set("limit", &stage.name, AskedBy::Path),
-        ),
-        "rx_ring" => (
-            format!("the receive ring of {host} allows {value}"),
-            format!("Lengthen the ring of {host} (ethtool -G rx)"),
-            set("ethtool -G rx", host, AskedBy::Device),
-        ),
-        "backlog" => (
-            format!("net.core.netdev_max_backlog of {host} allows {value}"),
-            format!("Raise net.core.netdev_max_backlog of {host}"),
-            set("net.core.netdev_max_backlog", host, AskedBy::Sysctl),
-        ),
-        "loss" | "gilbert-elliott" | "drop" => (
-            "they are lost by chance".into(),
-            "Mend that link".into(),
-            setting("loss", &stage.name, AskedBy::Path),
-        ),
-        "policer" => (
-            "its bucket has no tokens for them".into(),
-            "Send more slowly, or raise rate and burst of the policer".into(),
-            setting("burst", &stage.name, AskedBy::Path),
-        ),
-        _ => (
-            format!("its queue allows {value}"),
-            "Send more slowly: more datagrams come than that place sends".into(),
-            set("queue limit", &stage.name, AskedBy::Path),
-        ),
-    };
+    let found = lost_datagrams(stage);
+    let why = found.because.unwrap_or_default();
     let drops =
-        format!("Drops at {} take {} of the datagrams ({count}): {why}", stage.name, percent(lost));
+        format!("{} {} {} of the datagrams ({count}): {why}", found.who, found.does, percent(lost));
     Headline {
-        text: sentences([first.to_string(), drops, cure]),
+        text: sentences([first.to_string(), drops, found.cure.unwrap_or_default()]),
         limit: Some("drops".into()),
         limit_share: Some(lost),
-        place: Some(stage.name.clone()),
-        setting: Some(setting),
+        place: found.place,
+        setting: found.setting,
         ..base
     }
 }

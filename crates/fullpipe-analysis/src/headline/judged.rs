@@ -1,6 +1,6 @@
 //! One sentence on whether a result is as expected and as published.
 
-use super::super::document::{Judged, Run};
+use crate::document::{Judged, Run};
 
 /// Of one run; none where nothing was expected or published.
 pub fn run(run: &Run) -> Option<Judged> {

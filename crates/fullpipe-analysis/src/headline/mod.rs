@@ -1,73 +1,38 @@
 //! The answer of a run in one line: rate, share of the path, what is in the way, and what to do.
 //!
-//! Facts come from the trace and its document, settings from [`RunMeta`]. `causes` ranks what stops the flows. A file for
-//! each group of limits turns the first cause into words: `buffers`, `drops`, `growth`, `host`, `calls`. `judged` compares
-//! with expectations and published rows, `together` makes one line of several runs.
+//! Facts come from the trace and its document, settings from [`RunMeta`], words for a cause from the first of
+//! [`rules`](crate::rules) that fires. `judged` compares with expectations and published rows, `together` makes one line of
+//! several runs.
 
-mod buffers;
-mod calls;
-mod causes;
 mod datagrams;
-mod drops;
-mod explained;
-mod full;
-mod growth;
-mod host;
 mod judged;
-mod subject;
+mod mount;
 mod together;
-mod words;
 
 pub use together::document;
 pub(super) use together::{compared, merged};
 
-use super::document::{Flow, Grade, Headline, Run, Stage};
+use super::document::{Flow, Grade, Headline, Run};
 use super::lookup::{Lives, Traces};
 use crate::meta::RunMeta;
 use crate::numbers;
-use causes::{Cause, causes, is_quiet};
-use explained::Explained;
+use crate::rules::{Cause, Context, FULL, Finding, LINK, Subject, causes, find, is_quiet};
+use crate::words::{percent, rate_of, sentences};
 use fullpipe_scenario::response::ENOUGH_LOSSES;
-use subject::{One, Subject};
-use words::{percent, rate_of, sentences};
-
-/// Share of the allowed rate from which on a path counts as full.
-const FULL: f64 = 0.9;
-
-/// All that a cause is explained from.
-pub(crate) struct Context<'a> {
-    meta: &'a RunMeta,
-    traces: &'a Traces<'a>,
-    lives: &'a Lives,
-    run: &'a Run,
-    subject: &'a Subject<'a>,
-}
-
-impl Context<'_> {
-    /// The stage of that name.
-    fn stage(&self, name: &str) -> Option<&Stage> {
-        self.run.stages.iter().find(|stage| stage.name == name)
-    }
-
-    /// The flow of which a cause takes the largest share.
-    fn most<'s>(&'s self, cause: &Cause) -> &'s One<'s> {
-        let share = |one: &One| {
-            let limits = if cause.is_cut { &one.flow.reductions } else { &one.flow.limits };
-            let name = if cause.is_cut { cause.place.as_deref() } else { Some(&cause.limit[..]) };
-            name.and_then(|name| limits.get(name)).copied().unwrap_or(0.0)
-        };
-        let flows = self.subject.flows.iter();
-        let largest = flows.reduce(|a, b| if share(b) > share(a) { b } else { a });
-        largest.expect("a subject has a flow")
-    }
-}
 
 /// The headline of a run, whose other parts are there.
 pub(super) fn run(meta: &RunMeta, traces: &Traces, lives: &Lives, run: &Run) -> Headline {
     let mut headline = match datagrams::subject(run) {
         Some(own) => datagrams::headline(meta, run, own),
         None => match Subject::new(meta, lives, run) {
-            Some(subject) => of_flows(&Context { meta, traces, lives, run, subject: &subject }),
+            Some(subject) => of_flows(Context {
+                meta,
+                traces,
+                lives,
+                run,
+                subject: &subject,
+                grade: Grade::CannotTell,
+            }),
             None => datagrams::pings(run).unwrap_or_else(no_traffic),
         },
     };
@@ -105,24 +70,25 @@ fn said(grade: Grade, text: String) -> Headline {
     }
 }
 
-fn of_flows(context: &Context) -> Headline {
+fn of_flows(context: Context) -> Headline {
     let subject = context.subject;
-    let all = causes(context);
-    let grade = grade(context, &all);
+    let all = causes(&context);
+    let grade = grade(&context, &all);
+    let context = &Context { grade, ..context };
     let cause = chosen(grade, &all);
-    let explained = cause.map(|cause| full::explain(context, cause, grade)).unwrap_or_default();
-    let grade = match (grade, explained.queue_ms, explained.as_asked) {
+    let found = cause.map(|cause| find(context, cause)).unwrap_or_default();
+    let grade = match (grade, found.queue_ms, found.as_asked) {
         (Grade::Full, Some(_), _) => Grade::Queue,
         (Grade::Below, _, true) => Grade::AsAsked,
         (grade, ..) => grade,
     };
     let text = sentences([
-        calls::prefix(context) + &reached(context, grade),
+        mount::prefix(context) + &reached(context, grade),
         cause
-            .map(|cause| sentence(context, cause, &explained, second(&all, cause, grade)))
+            .map(|cause| sentence(context, cause, &found, second(&all, cause, grade)))
             .unwrap_or_default(),
-        explained.cure.clone().unwrap_or_default(),
-        too_few(context, cause).unwrap_or_else(|| match explained.grows && grade != Grade::Late {
+        found.cure.clone().unwrap_or_default(),
+        too_few(context, cause).unwrap_or_else(|| match found.grows && grade != Grade::Late {
             true => String::new(),
             false => plateau(context, grade),
         }),
@@ -132,12 +98,12 @@ fn of_flows(context: &Context) -> Headline {
         rate_mbit: Some(subject.rate),
         allowed_mbit: subject.allowed_mbit(),
         share: subject.share(),
-        cause: cause.map(|cause| does(context, cause, &explained)),
+        cause: cause.map(|cause| does(context, cause, &found)),
         limit: cause.map(|cause| cause.limit.clone()),
         limit_share: cause.map(|cause| cause.share),
-        place: explained.place,
-        setting: explained.setting,
-        queue_ms: explained.queue_ms,
+        place: found.place,
+        setting: found.setting,
+        queue_ms: found.queue_ms,
         ..said(grade, text)
     }
 }
@@ -164,16 +130,14 @@ fn grade(context: &Context, all: &[Cause]) -> Grade {
 /// anything else does.
 fn chosen(grade: Grade, all: &[Cause]) -> Option<&Cause> {
     let mut busy = all.iter().filter(|cause| !is_quiet(&cause.limit));
-    let explains = |cause: &&Cause| match cause.limit == full::LINK {
+    let explains = |cause: &&Cause| match cause.limit == LINK {
         true => cause.share >= FULL,
         false => cause.share >= WORTH,
     };
     match grade {
         Grade::Full => busy.next(),
         // The start alone is missing.
-        Grade::Late
-            if all.first().is_some_and(|own| own.limit == full::LINK && own.share >= LATE) =>
-        {
+        Grade::Late if all.first().is_some_and(|own| own.limit == LINK && own.share >= LATE) => {
             all.first()
         }
         Grade::Failed => all.first(),
@@ -202,19 +166,19 @@ fn reached(context: &Context, grade: Grade) -> String {
 }
 
 /// "The send buffer of sender stops the flow 98 % of its life".
-fn does(context: &Context, cause: &Cause, explained: &Explained) -> String {
+fn does(context: &Context, cause: &Cause, found: &Finding) -> String {
     let (flows, life) = match context.subject.flows.len() {
         1 => ("the flow", "its life"),
         _ => ("the flows", "their lives"),
     };
     let share = percent(cause.share);
-    format!("{} {} {flows} {share} of {life}", explained.who, explained.does)
+    format!("{} {} {flows} {share} of {life}", found.who, found.does)
 }
 
 /// Sentence of a cause: its effect, its reason, and the next cause.
-fn sentence(context: &Context, cause: &Cause, explained: &Explained, second: String) -> String {
-    let because = explained.because.as_ref().map_or(String::new(), |why| format!(": {why}"));
-    does(context, cause, explained) + &because + &second
+fn sentence(context: &Context, cause: &Cause, found: &Finding, second: String) -> String {
+    let because = found.because.as_ref().map_or(String::new(), |why| format!(": {why}"));
+    does(context, cause, found) + &because + &second
 }
 
 /// A link that is busy for this share of the flows' lives is what a path that is full in the end is about.
@@ -230,7 +194,7 @@ fn second(all: &[Cause], first: &Cause, grade: Grade) -> String {
     let others = all.iter().filter(|cause| *cause != first && !is_quiet(&cause.limit));
     let next = others.max_by(|a, b| a.share.total_cmp(&b.share));
     let is_one_of_several = |next: &&Cause| first.share < ALONE && next.share >= WORTH;
-    let is_idle_link = first.limit == full::LINK && first.share < FULL && grade != Grade::Full;
+    let is_idle_link = first.limit == LINK && first.share < FULL && grade != Grade::Full;
     let next = next.filter(|next| is_idle_link || is_one_of_several(next));
     next.map_or(String::new(), |next| format!(" (next: {} {})", next.named(), percent(next.share)))
 }

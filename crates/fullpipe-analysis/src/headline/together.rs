@@ -1,10 +1,10 @@
 //! One line for several runs, and for two results side by side.
 
-use super::super::compare::Comparison;
-use super::super::document::{Document, Grade, Headline, Run};
-use super::words::{percent, rate_of, sentences};
 use super::{judged, said};
+use crate::compare::Comparison;
+use crate::document::{Document, Grade, Headline, Run};
 use crate::numbers;
+use crate::words::{percent, rate_of, sentences};
 
 /// The headline of a document: of one run its own, of several the worst and the best one.
 pub fn document(document: &Document) -> Headline {

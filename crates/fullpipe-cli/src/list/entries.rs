@@ -1,10 +1,8 @@
 //! Entries of a listing, as JSON has them.
 
-use fullpipe::report::limits::label;
+use fullpipe::limits;
 use fullpipe::scenario::metric::{self, Metric, Unit};
 use fullpipe::scenario::{self, Recipe};
-use fullpipe::trace::limits::{DERIVED, limit_names};
-use fullpipe::trace::schema::LIMIT_MEANINGS;
 use fullpipe_sim::cc::{self, Parameter};
 use serde::Serialize;
 
@@ -131,9 +129,12 @@ fn unit(unit: Unit) -> &'static str {
 impl LimitEntry {
     /// All limits, in the order of their shares.
     pub fn all() -> Vec<LimitEntry> {
-        let meanings = LIMIT_MEANINGS.into_iter().chain(DERIVED.map(|(_, _, meaning)| meaning));
-        let entry = |(name, meaning)| LimitEntry { name, label: label(name), meaning };
-        limit_names().zip(meanings).map(entry).collect()
+        let entry = |own: &limits::About| LimitEntry {
+            name: own.name,
+            label: own.label,
+            meaning: own.meaning,
+        };
+        limits::by_index().map(entry).collect()
     }
 }
 

@@ -2,8 +2,9 @@
 
 use super::figure::{Axis, Figure, Layout, Prominence, Role, Series, TIME};
 use super::subject::{Subject, extremes, subjects};
-use crate::limits;
+use crate::shares;
 use fullpipe_analysis::document::Document;
+use fullpipe_analysis::limits;
 use fullpipe_analysis::numbers;
 
 pub(super) fn figure(document: &Document) -> Figure {
@@ -47,7 +48,7 @@ fn share(subject: &Subject, name: &str) -> Series {
 }
 
 fn title(subjects: &[Subject]) -> String {
-    let held = |s: &Subject| limits::ranked(&s.flow.limits).first().map(|(_, share)| *share);
+    let held = |s: &Subject| shares::ranked(&s.flow.limits).first().map(|(_, share)| *share);
     if extremes(subjects, held).is_none() {
         return "Nothing is known of what held the flows back".to_string();
     }
@@ -56,7 +57,7 @@ fn title(subjects: &[Subject]) -> String {
         return "Nothing is known of what held the flows back".to_string();
     };
     let clause = |s: &Subject| {
-        limits::ranked(&s.flow.limits).first().map_or(String::new(), |(name, share)| {
+        shares::ranked(&s.flow.limits).first().map_or(String::new(), |(name, share)| {
             format!(
                 "{} held back {} for {} of its life",
                 limits::label(name),

@@ -4,8 +4,9 @@ use super::drawn::hidden;
 use crate::overview::{self, Of, Row};
 use crate::page::escape::{sentence, text};
 use crate::together::{fate, is_beside};
-use crate::{happened, limits};
+use crate::{happened, shares};
 use fullpipe_analysis::document::{Datagrams, Expectation, Flow, Published, Run};
+use fullpipe_analysis::limits;
 use fullpipe_analysis::numbers;
 use fullpipe_analysis::scenario::shown;
 use std::fmt::Write;
@@ -121,7 +122,7 @@ fn crowd_block(run: &Run, row: &Row) -> String {
             format!("<p class=\"bad\">{}: {end}</p>", text(&flow.name))
         })
         .collect();
-    let places = flows.iter().flat_map(|flow| limits::reductions(run, flow)).next();
+    let places = flows.iter().flat_map(|flow| shares::reductions(run, flow)).next();
     let places = places.map_or(String::new(), |place| {
         format!("<p>{}: {}</p>", text(&flows[0].name), text(&place))
     });
@@ -190,7 +191,7 @@ fn flow_block(run: &Run, flow: &Flow) -> String {
     let time = flow.time_to_plateau_s.map_or(numbers::ABSENT.to_string(), numbers::seconds);
     let aborted = flow.aborted.as_ref().map(|end| text(&happened::aborted(end)));
     let aborted = aborted.map(|end| format!("<p class=\"bad\">{end}</p>")).unwrap_or_default();
-    let places = limits::reductions(run, flow).into_iter().chain(limits::dropped_acks(flow));
+    let places = shares::reductions(run, flow).into_iter().chain(shares::dropped_acks(flow));
     let places: String = places.map(|place| format!("<p>{}</p>", text(&place))).collect();
     format!(
         "<div class=\"flow\">{name}{aborted}<dl class=\"keys\">\
@@ -198,7 +199,7 @@ fn flow_block(run: &Run, flow: &Flow) -> String {
          <div><dt>mean over its life</dt><dd>{}</dd></div></dl>{}{places}\
          <p class=\"quiet\">{}</p></div>",
         numbers::rate(flow.mean_mbit),
-        shares(&limits::ranked(&flow.limits)),
+        shares(&shares::ranked(&flow.limits)),
         retransmitted(flow.retransmitted_segments),
     )
 }

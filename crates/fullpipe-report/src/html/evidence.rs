@@ -3,9 +3,9 @@
 
 use super::drawn::{at_first, hidden};
 use crate::figures::{Figure, Layout, Line, Prominence, Role, Series};
-use crate::limits;
 use crate::page::escape::{sentence, text};
 use fullpipe_analysis::document::{Document, Run};
+use fullpipe_analysis::limits;
 use std::fmt::Write;
 
 /// Colours of lines, as many as of runs (`COLOURS` in `assets/state.js`).

@@ -3,12 +3,12 @@
 use super::cards::Card;
 use super::{drawn, evidence, matrix, picture, table};
 use crate::figures::{Figure, Role};
-use crate::limits;
-use crate::page::assets::{PAGE_CSS, SCALE_JS, THEME_CSS, THEME_JS};
+use crate::page::assets::{PAGE_CSS, SCALE_JS, THEME_JS, theme_css};
 use crate::page::escape::{json, sentence, text};
 use crate::tables::Table;
 use crate::time_sequence::packed;
 use fullpipe_analysis::document::Document;
+use fullpipe_analysis::limits;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 
@@ -16,8 +16,8 @@ use std::fmt::Write;
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                       img-src data:; base-uri 'none'; form-action 'none'";
 
-const STYLE: [&str; 4] =
-    [THEME_CSS, PAGE_CSS, include_str!("assets/picture.css"), include_str!("assets/figure.css")];
+const STYLE: [&str; 3] =
+    [PAGE_CSS, include_str!("assets/picture.css"), include_str!("assets/figure.css")];
 
 /// Parts of one module, in the order of their dependencies.
 const SCRIPT: [&str; 10] = [
@@ -47,7 +47,7 @@ pub(super) fn page(
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
          <meta name=\"color-scheme\" content=\"light dark\">\
          <link rel=\"icon\" href=\"data:,\"><title>{title} · fullpipe</title>\n<style>\n{}</style>\n{}</head>\n<body>",
-        STYLE.concat(),
+        theme_css() + &STYLE.concat(),
         script()
     );
     out.push_str(&header(document, &title));

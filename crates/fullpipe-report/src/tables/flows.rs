@@ -1,8 +1,9 @@
 //! All flows of all runs, one row each.
 
 use super::table::{Cell, Table, column};
-use crate::{happened, limits};
+use crate::{happened, shares};
 use fullpipe_analysis::document::{Document, Flow, Run};
+use fullpipe_analysis::limits;
 use fullpipe_analysis::numbers;
 use fullpipe_analysis::scenario::shown;
 
@@ -51,13 +52,13 @@ fn row(run: &Run, flow: &Flow) -> Vec<Cell> {
         Cell::number(flow.cpu.map(|cpu| cpu.sender * 100.0), 0),
         Cell::number(flow.cpu.map(|cpu| cpu.receiver * 100.0), 0),
         Cell::Text(shares(flow)),
-        Cell::Text(limits::reductions(run, flow).unwrap_or_default()),
+        Cell::Text(shares::reductions(run, flow).unwrap_or_default()),
     ]
 }
 
 /// All limits of a flow with their shares, largest first.
 fn shares(flow: &Flow) -> String {
-    let shares: Vec<String> = limits::ranked(&flow.limits)
+    let shares: Vec<String> = shares::ranked(&flow.limits)
         .into_iter()
         .map(|(name, share)| format!("{} {}", limits::label(name), numbers::share(share)))
         .collect();

@@ -4,8 +4,8 @@ use super::grid::{Column, lay_out, number, words, wrap};
 use super::sections::{Section, fit};
 use super::summary::{EACH, LINES};
 use super::{Style, apart};
-use crate::limits;
 use fullpipe_analysis::compare::{Change, Comparison, FlowPair, Pair, Setting};
+use fullpipe_analysis::limits;
 use fullpipe_analysis::numbers;
 
 const SETTINGS: [Column; 3] = [words("scenario"), words("a"), words("b")];

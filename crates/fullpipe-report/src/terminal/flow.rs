@@ -2,8 +2,9 @@
 
 use super::Style;
 use super::grid::{Column, lay_out, number, words, wrap};
-use crate::limits;
+use crate::shares;
 use fullpipe_analysis::document::{CpuShares, Flow, Interval, Run};
+use fullpipe_analysis::limits;
 use fullpipe_analysis::numbers;
 use fullpipe_analysis::scenario::shown;
 
@@ -96,7 +97,7 @@ fn srtt(us: Option<u32>) -> String {
 }
 
 fn main_limit(interval: &Interval) -> String {
-    match limits::ranked(&interval.limits).first() {
+    match shares::ranked(&interval.limits).first() {
         Some((name, share)) => format!("{} {}", limits::label(name), numbers::share(*share)),
         None => numbers::ABSENT.to_string(),
     }

@@ -4,8 +4,9 @@ use super::Style;
 use super::grid::wrap;
 use crate::overview::{self, Of, Row};
 use crate::together::{fate, is_beside};
-use crate::{happened, limits};
+use crate::{happened, shares};
 use fullpipe_analysis::document::{Document, Flow, Run};
+use fullpipe_analysis::limits;
 use fullpipe_analysis::numbers;
 
 /// Up to so many runs each has its own lines.
@@ -58,8 +59,8 @@ fn said(run: &Run, row: &Row, is_whole: bool) -> Vec<String> {
     };
     let mut said = vec![held_back(&row.limits())];
     if let [flow] = flows[..] {
-        said.extend(limits::reductions(run, flow));
-        said.extend(limits::dropped_acks(flow));
+        said.extend(shares::reductions(run, flow));
+        said.extend(shares::dropped_acks(flow));
         said.extend(medians(run, flow).filter(|text| is_whole || text.contains(EXPECTED)));
     }
     said

@@ -4,10 +4,10 @@ use super::Style;
 use super::grid::{Column, lay_out, number, words, wrap};
 use super::sections::Section;
 use crate::labels::told_apart;
-use crate::limits;
 use crate::matrix::Matrix;
 use crate::overview::{self, Row};
 use fullpipe_analysis::document::{Document, Run};
+use fullpipe_analysis::limits;
 use fullpipe_analysis::numbers;
 
 /// From more runs on a matrix stands in place of rows, where the scenario has axes.

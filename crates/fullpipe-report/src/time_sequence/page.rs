@@ -2,7 +2,7 @@
 
 use super::FlowIndex;
 use super::chunk::Places;
-use crate::page::assets::{PAGE_CSS, SCALE_JS, THEME_CSS, THEME_JS};
+use crate::page::assets::{PAGE_CSS, SCALE_JS, THEME_JS, theme_css};
 use crate::page::escape::{json, text};
 use fullpipe_analysis::document::Run;
 use fullpipe_analysis::numbers;
@@ -15,7 +15,7 @@ use std::io::{self, Write};
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                       img-src data:; base-uri 'none'; form-action 'none'";
 
-const STYLE: [&str; 3] = [THEME_CSS, PAGE_CSS, include_str!("assets/graph.css")];
+const STYLE: [&str; 2] = [PAGE_CSS, include_str!("assets/graph.css")];
 
 /// Parts of one module, in the order of their dependencies.
 const SCRIPT: [&str; 8] = [
@@ -56,7 +56,7 @@ pub fn begin(out: &mut impl Write, title: &str, run: &Run) -> io::Result<()> {
          <title>{variant} · time-sequence graph · fullpipe</title>\n<style>\n{}</style></head>\n<body>\
          <header><div><p class=\"quiet\">fullpipe · time-sequence graph · {title}</p><h1>{variant}</h1>{}</div>\
          <button type=\"button\" id=\"theme\">dark</button></header><main>",
-        STYLE.concat(),
+        theme_css() + &STYLE.concat(),
         kept(run),
     );
     controls(&mut page);

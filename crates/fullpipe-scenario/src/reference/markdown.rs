@@ -310,7 +310,7 @@ fn metrics(page: &mut String) {
     }
     let list =
         |names: &[&str]| names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
-    let limits: Vec<&str> = fullpipe_trace::limits::limit_names().collect();
+    let limits: Vec<&str> = fullpipe_base::limits::limit_names().collect();
     let _ = writeln!(
         page,
         "\nStages are the path's elements by name, and the hosts': `sender.` with {}; `receiver.` with {}; where a \

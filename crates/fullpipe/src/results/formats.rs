@@ -3,9 +3,9 @@
 
 use crate::analysis::document::{self, Document};
 use crate::capture;
-use crate::trace::limits::DERIVED;
 use crate::trace::packets::PacketTrain;
-use crate::trace::schema::{EVENT_KINDS, FORMAT, LIMIT_MEANINGS, Row, event_meaning};
+use crate::trace::schema::{EVENT_KINDS, FORMAT, Row, event_meaning};
+use fullpipe_base::limits::{self, About};
 use fullpipe_base::trace::{Counter, Event, FlowSample, Limit, StageSample};
 use serde_json::{Map, Value};
 use std::fmt::Write;
@@ -142,11 +142,9 @@ fn limits(page: &mut String) {
     *page += "\n## Limits\n\nA limit is the predicate that stopped the sender from sending. In the trace \
               they are columns `limit_NAME_ns`, in documents shares that add up to 1.\n\n\
               | name | what stopped the sender |\n|---|---|\n";
-    for (name, meaning) in Limit::NAMES.iter().zip(LIMIT_MEANINGS) {
-        let _ = writeln!(page, "| `{name}` | {meaning} |");
-    }
-    for (_, name, meaning) in DERIVED {
-        let _ = writeln!(page, "| `{name}` | documents only: {meaning} |");
+    for About { index, name, meaning, .. } in limits::by_index() {
+        let only = if *index < Limit::COUNT { "" } else { "documents only: " };
+        let _ = writeln!(page, "| `{name}` | {only}{meaning} |");
     }
     *page += "\nWhere drops or marks have cut cwnd, documents name their places: `reductions` of a flow has shares of its life, a \
               part of those of cwnd. A cut begins with the first sample that shows the flow in CWR, Recovery or Loss, \

@@ -185,7 +185,7 @@ fn a_full_link_is_the_limit_and_not_the_window() {
         let flow = &analysis::run(&meta(), &steps_after(Time::ZERO, half, full)).flows[0];
         // The first full step still has an idle half step within its last 200 ms.
         assert_eq!(flow.limits["link"], 0.45, "{window:?}");
-        assert_eq!(flow.limits[Limit::NAMES[window as usize]], 0.55);
+        assert_eq!(flow.limits[window.about().name], 0.55);
     }
 }
 
@@ -207,7 +207,7 @@ fn a_full_link_does_not_excuse_the_application_or_the_cpu() {
         let flow =
             &analysis::run(&meta(), &steps(Time::ZERO, &[step(20, limit, 100); 10])).flows[0];
         assert_eq!(flow.limits["link"], 0.0);
-        assert_eq!(flow.limits[Limit::NAMES[limit as usize]], 1.0);
+        assert_eq!(flow.limits[limit.about().name], 1.0);
     }
 }
 

@@ -276,7 +276,7 @@ fn dropped_acks() {
         assert!(relieved.mean_mbit > 1.2 * base.mean_mbit, "{name}: relief does not help");
         let change = (other.mean_mbit / base.mean_mbit - 1.0).abs();
         assert!(change < 0.02, "{name}: relieving another limit helps");
-        let told = fullpipe::report::limits::dropped_acks(&base).expect("a sentence");
+        let told = fullpipe::report::shares::dropped_acks(&base).expect("a sentence");
         assert!(told.contains(place) && told.starts_with("ACKs: "), "{told}");
     }
 }

@@ -2,6 +2,7 @@
 //! `dd bs=1M conv=fsync` to a tmpfs export. Nothing of the simulator was fitted to these figures.
 
 use super::{KIB, MIB, Run, Setup, host};
+use fullpipe_base::limits::about;
 use fullpipe_sim::trace::Limit;
 use fullpipe_sim::units::{Rate, Time};
 
@@ -63,10 +64,10 @@ fn beside_genuine_nfs() {
             "{name:24} {genuine:9.0} KiB/s, here {:9.0}, {:+.1} %, {} {share:.0} %",
             run.kib_per_s(),
             100.0 * apart,
-            Limit::NAMES[most]
+            about(most).name
         );
         assert!(apart.abs() < BAR, "{name}: {apart}");
-        assert!(limit.is_none_or(|limit| limit as usize == most), "{name}: {}", Limit::NAMES[most]);
+        assert!(limit.is_none_or(|limit| limit as usize == most), "{name}: {}", about(most).name);
         assert_eq!(run.retransmitted(), 0, "{name}");
     }
 }

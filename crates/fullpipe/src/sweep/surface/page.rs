@@ -2,7 +2,7 @@
 
 use super::{Surfaces, Thinned};
 use crate::numbers::count;
-use crate::report::page::assets::{PAGE_CSS, SCALE_JS, THEME_CSS, THEME_JS};
+use crate::report::page::assets::{PAGE_CSS, SCALE_JS, THEME_JS, theme_css};
 use crate::report::page::escape::{json, text};
 use serde_json::json as value;
 
@@ -10,7 +10,7 @@ use serde_json::json as value;
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                       img-src data:; base-uri 'none'; form-action 'none'";
 
-const STYLE: [&str; 3] = [THEME_CSS, PAGE_CSS, include_str!("assets/surface.css")];
+const STYLE: [&str; 2] = [PAGE_CSS, include_str!("assets/surface.css")];
 
 /// Parts of one module, in the order of their dependencies.
 const SCRIPT: [&str; 9] = [
@@ -40,7 +40,7 @@ pub fn page(surfaces: &Surfaces, lead: &str) -> String {
          <p class=\"lead\">{}</p>{}{}<div id=\"figures\"{}>{BODY}</div>{}{}</main>{}\
          <script type=\"application/json\" id=\"data\">{data}</script>\n\
          <script type=\"module\">\n{}</script></body></html>\n",
-        STYLE.concat(),
+        theme_css() + &STYLE.concat(),
         text(lead),
         thinned(&surfaces.thinned),
         surfaces.tables.above,

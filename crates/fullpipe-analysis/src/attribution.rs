@@ -19,30 +19,20 @@
 
 use super::lookup::{FlowTrace, Passed, StageTrace};
 use super::occupancy::Occupancy;
+use fullpipe_base::limits::{COUNT, Derived, Group, about, limit_names};
 use fullpipe_base::trace::{EventKind, FlowSample, Limit, StageInfo, StageSample};
 use fullpipe_base::units::Time;
 use fullpipe_sim::tcp::CaState;
-use fullpipe_trace::limits::{COUNT, Derived, limit_names};
 use std::collections::BTreeMap;
 
-/// Limits that are windows, which busy hosts keep exhausted; so are the calls that a client may have out. A genuine kernel
-/// does not tell those: what it says of a mount's connection is that the application has nothing to send.
-const WINDOWS: [Limit; 8] = [
-    Limit::CwndSlowStart,
-    Limit::CwndAvoidance,
-    Limit::CwndRecovery,
-    Limit::ReceiveWindow,
-    Limit::SendBuffer,
-    Limit::RpcSlots,
-    Limit::PageCache,
-    Limit::RecordGate,
-];
+/// Groups of windows, which busy hosts keep exhausted; so are the calls that a client may have out. A real kernel does not tell
+/// of calls: what it says of a mount's connection is that the application has nothing to send.
+const WINDOWS: [Group; 3] = [Group::Cwnd, Group::Buffer, Group::Calls];
 
-/// Room that the sender's host has not, which is no more than a window where something behind it is busy.
-const OWN_QUEUES: [Limit; 2] = [Limit::Qdisc, Limit::SmallQueues];
-
-/// Windows that others' packets on a shared way do not keep exhausted: with more of them a flow takes more of the way.
-const OF_BUFFERS: [Limit; 2] = [Limit::ReceiveWindow, Limit::SendBuffer];
+/// The sender's predicates of some groups.
+fn of(groups: &[Group]) -> impl Iterator<Item = usize> + Clone {
+    (0..Limit::COUNT).filter(move |limit| groups.contains(&about(*limit).group))
+}
 
 /// Round trips above this multiple of the one without queues show that ACKs wait on their way.
 const INFLATED: f64 = 1.25;
@@ -83,8 +73,7 @@ impl Attribution {
     /// Nanoseconds between the sample before the `count`-th and that one in which cwnd was the limit.
     pub fn by_cwnd(&self, count: usize) -> u64 {
         let spent = self.spent(count - 1, count);
-        let limits = [Limit::CwndSlowStart, Limit::CwndAvoidance, Limit::CwndRecovery];
-        limits.iter().fold(0, |sum: u64, limit| sum.saturating_add(spent[*limit as usize]))
+        of(&[Group::Cwnd]).fold(0, |sum: u64, limit| sum.saturating_add(spent[limit]))
     }
 
     /// Shares by name between two numbers of samples, in the order of [`limit_names`]; they add up
@@ -118,13 +107,14 @@ fn step(flow: &FlowTrace, count: usize, passed: &Passed, calls: bool) -> Split {
 
     if !passed.sack && after.ca_state >= CaState::Recovery as u8 {
         // Without SACK the sender counts all behind a hole as outstanding: the hole exhausts the window.
-        move_windows(&mut spent, [Limit::ReceiveWindow].into_iter(), Limit::CwndRecovery as usize);
+        let window = std::iter::once(Limit::ReceiveWindow as usize);
+        move_windows(&mut spent, window, Limit::CwndRecovery as usize);
     }
-    let windows = WINDOWS
-        .into_iter()
-        .filter(|limit| after.ca_state != CaState::Loss as u8 || *limit != Limit::CwndRecovery)
-        .chain(calls.then_some(Limit::Application))
-        .chain((!passed.paced || !passed.shared).then_some(Limit::Pacing));
+    let timed_out = after.ca_state == CaState::Loss as u8;
+    let windows = of(&WINDOWS)
+        .filter(|limit| !timed_out || *limit != Limit::CwndRecovery as usize)
+        .chain(calls.then_some(Limit::Application as usize))
+        .chain((!passed.paced || !passed.shared).then_some(Limit::Pacing as usize));
     let cpus = [Limit::SenderCpu as usize, Derived::ReceiverCpu as usize];
     match busy(passed, after, window) {
         Some(limit) if limit == cpus[1] => move_windows(&mut spent, windows, limit),
@@ -133,8 +123,9 @@ fn step(flow: &FlowTrace, count: usize, passed: &Passed, calls: bool) -> Split {
                 true => passed.shared_back,
                 false => passed.shared && !cpus.contains(&limit),
             };
-            let windows = windows.filter(|window| !shared || !OF_BUFFERS.contains(window));
-            move_windows(&mut spent, windows.chain(OWN_QUEUES), limit);
+            // Of a shared way a flow takes more with larger buffers. Room that its own host lacks is no more than a window.
+            let windows = windows.filter(|own| !shared || about(*own).group != Group::Buffer);
+            move_windows(&mut spent, windows.chain(of(&[Group::HostQueue])), limit);
         }
         None => {}
     }
@@ -203,10 +194,10 @@ fn busy(passed: &Passed, now: &FlowSample, window: Time) -> Option<usize> {
 }
 
 /// What windows were charged with is charged to what keeps them exhausted.
-fn move_windows(spent: &mut Split, windows: impl Iterator<Item = Limit>, to: usize) {
-    for limit in windows.filter(|limit| *limit as usize != to) {
-        spent[to] = spent[to].saturating_add(spent[limit as usize]);
-        spent[limit as usize] = 0;
+fn move_windows(spent: &mut Split, windows: impl Iterator<Item = usize>, to: usize) {
+    for limit in windows.filter(|limit| *limit != to) {
+        spent[to] = spent[to].saturating_add(spent[limit]);
+        spent[limit] = 0;
     }
 }
 

@@ -1,4 +1,4 @@
-//! Numbers and words of headlines.
+//! Numbers and sentences as verdicts write them.
 
 use crate::numbers;
 

@@ -1,19 +1,16 @@
-//! What stops flows, largest share of their lives first.
+//! Causes: what stops flows, largest share of their lives first.
 //!
 //! cwnd is split by what made it small: each place whose drops cut it is a cause of its own. Without a pace that somebody
 //! asked for TCP spreads cwnd over the round trip (Linux `tcp_update_pacing_rate`), so that time is cwnd's too.
 
-use super::super::picture::stage_of;
 use super::Context;
 use super::subject::One;
+use crate::picture::stage_of;
+use fullpipe_base::limits::{self, Group, Limit};
 use std::collections::BTreeMap;
 
-/// Limits of cwnd, by their names in the trace.
-const CWND: [&str; 3] = ["cwnd_slow_start", "cwnd_avoidance", "cwnd_recovery"];
-/// Times in which a flow has nothing to send.
-const QUIET: [&str; 3] = ["idle", "done", "unknown"];
-/// The pace.
-const PACING: &str = "pacing";
+/// Name of the limit of a pace.
+const PACING: &str = Limit::Pacing.about().name;
 
 /// One cause.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,31 +55,33 @@ pub fn causes(context: &Context) -> Vec<Cause> {
 
 /// Whether a flow has nothing to send in this time.
 pub fn is_quiet(limit: &str) -> bool {
-    QUIET.contains(&limit)
+    limits::group(limit) == Some(Group::Quiet)
 }
 
 fn of_flow(context: &Context, one: &One) -> Vec<(Key, f64)> {
     let share = |name: &str| one.flow.limits.get(name).copied().unwrap_or(0.0);
-    let cwnd: f64 = CWND.iter().map(|name| share(name)).sum();
+    let of_cwnd = || limits::by_index().filter(|own| own.group == Group::Cwnd).map(|own| own.name);
+    let cwnd: f64 = of_cwnd().map(share).sum();
     let paced = if one.meta.settings.pace.is_none() { share(PACING) } else { 0.0 };
     // Paced time is spread over cwnd's causes in proportion.
     let more = if cwnd > 0.0 { 1.0 + paced / cwnd } else { 1.0 };
     let mut all: Vec<(Key, f64)> = Vec::new();
 
     for (name, share) in &one.flow.limits {
-        let is_cwnd = CWND.contains(&&name[..]) || name == PACING && paced > 0.0 && cwnd > 0.0;
+        let is_cwnd = limits::group(name) == Some(Group::Cwnd);
+        let is_cwnd = is_cwnd || name == PACING && paced > 0.0 && cwnd > 0.0;
         if !is_cwnd && *share > 0.0 {
             let place = stage_of(name, one.meta, context.traces);
             all.push(((name.clone(), place, false), *share));
         }
     }
-    let state = CWND.into_iter().max_by(|a, b| share(a).total_cmp(&share(b))).unwrap_or(CWND[0]);
+    let state = of_cwnd().max_by(|a, b| share(a).total_cmp(&share(b))).unwrap_or_default();
     for (place, share) in &one.flow.reductions {
         all.push(((state.into(), Some(place.clone()), true), share * more));
     }
 
     let mut uncut = (cwnd - one.flow.reductions.values().sum::<f64>()).max(0.0);
-    for name in CWND {
+    for name in of_cwnd() {
         let part = share(name).min(uncut);
         uncut -= part;
         all.push(((name.into(), None, false), part * more));

@@ -1,10 +1,10 @@
-//! Flows that a headline is about: those of one direction that carried data.
+//! Flows that a verdict is about: those of one direction that carried data.
 
-use super::super::document::{Flow, Run};
-use super::super::lookup::Lives;
-use super::super::settings::{Allowed, Needs};
-use super::super::{FlowMeta, RunMeta};
-use super::words::total;
+use crate::document::{Flow, Run};
+use crate::lookup::Lives;
+use crate::meta::{FlowMeta, RunMeta};
+use crate::settings::{Allowed, Needs};
+use crate::words::total;
 use fullpipe_base::units::Time;
 use fullpipe_sim::config::Direction;
 
@@ -148,5 +148,5 @@ fn rate(flows: &[One], lives: &Lives) -> f64 {
         until = until.max(end);
     }
     let bytes = total(flows.iter().map(|one| one.flow.bytes));
-    super::super::lookup::mbit(bytes, Time::ns(lived))
+    crate::lookup::mbit(bytes, Time::ns(lived))
 }

@@ -1,10 +1,12 @@
-//! A cause in words, with the place and the setting that are meant.
+//! What a rule finds: what holds the flows, where, why, and what to do.
 
-use super::super::document::{AskedBy, Setting};
+use crate::document::{AskedBy, Setting};
 
-/// Parts of the sentence "WHO DOES the flow N % of its life: BECAUSE. CURE."
+/// A cause in words, its setting, and its cure. A headline writes it as "WHO DOES the flow N % of its life: BECAUSE. CURE."
 #[derive(Clone, Debug, PartialEq)]
-pub struct Explained {
+pub struct Finding {
+    /// Code of the rule that made it; empty where no rule fires.
+    pub code: &'static str,
     /// Subject of the sentence.
     pub who: String,
     /// Verb of the sentence.
@@ -25,9 +27,10 @@ pub struct Explained {
     pub grows: bool,
 }
 
-impl Default for Explained {
-    fn default() -> Explained {
-        Explained {
+impl Default for Finding {
+    fn default() -> Finding {
+        Finding {
+            code: "",
             who: String::new(),
             does: "stops",
             because: None,
@@ -41,26 +44,26 @@ impl Default for Explained {
     }
 }
 
-impl Explained {
+impl Finding {
     /// Something at a place stops the flow.
-    pub fn new(who: impl Into<String>, place: Option<String>) -> Explained {
-        Explained { who: who.into(), place, ..Explained::default() }
+    pub fn new(who: impl Into<String>, place: Option<String>) -> Finding {
+        Finding { who: who.into(), place, ..Finding::default() }
     }
 
     /// With a reason.
-    pub fn because(mut self, why: impl Into<String>) -> Explained {
+    pub fn because(mut self, why: impl Into<String>) -> Finding {
         self.because = Some(why.into());
         self
     }
 
     /// With what to do.
-    pub fn cure(mut self, what: impl Into<String>) -> Explained {
+    pub fn cure(mut self, what: impl Into<String>) -> Finding {
         self.cure = Some(what.into());
         self
     }
 
     /// With the setting that is meant.
-    pub fn setting(mut self, setting: Setting) -> Explained {
+    pub fn setting(mut self, setting: Setting) -> Finding {
         self.setting = Some(setting);
         self
     }

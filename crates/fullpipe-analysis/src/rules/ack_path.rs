@@ -1,0 +1,25 @@
+//! ACKs wait on a busy way back.
+
+use super::{Cause, Context, Finding, Rule, When, setting};
+use crate::document::AskedBy;
+use crate::words::bits;
+
+/// The rule.
+pub const RULE: Rule = Rule { code: "ack-path", when: When::Held(&["ack_path"]), find };
+
+fn find(context: &Context, cause: &Cause) -> Option<Finding> {
+    let place = cause.place.clone().unwrap_or_else(|| "the way back".into());
+    let rate = context.meta.places.get(&place).and_then(|own| own.rate);
+    let rate = rate.map_or(String::new(), |rate| format!(" ({})", bits(rate)));
+    Some(
+        Finding::new(format!("The ACKs' way back at {place}"), cause.place.clone())
+            .because(format!(
+                "{place}{rate} is busy, so ACKs wait there and windows stay exhausted"
+            ))
+            .cure(
+                "Give ACKs more room on the way back: more rate, fewer ACKs, or a queue that \
+            lets them pass (fq_codel, cake ack-filter)",
+            )
+            .setting(setting("rate", &place, AskedBy::Path)),
+    )
+}

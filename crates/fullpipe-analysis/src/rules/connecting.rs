@@ -1,0 +1,44 @@
+//! The handshake takes long: a lost SYN or SYN-ACK, or a transfer that is short against its round trip.
+
+use super::{Cause, Context, Finding, Rule, When, setting};
+use crate::document::AskedBy;
+use fullpipe_base::trace::EventKind;
+use fullpipe_base::units::Time;
+
+/// The rule.
+pub const RULE: Rule = Rule { code: "connecting", when: When::Held(&["connecting"]), find };
+
+/// Wait before a SYN is sent again (Linux `TCP_TIMEOUT_INIT`).
+const SYN_AGAIN: Time = Time::secs(1);
+
+fn find(context: &Context, cause: &Cause) -> Option<Finding> {
+    let one = context.most(cause);
+    let [from, to] = &one.meta.hosts;
+    let finding = Finding::new("Connecting", Some(from.clone()));
+    let established = context.traces.flows[one.index].first(EventKind::Established);
+    let took = established.map(|event| event.time.saturating_sub(one.meta.start));
+    let waited = took.unwrap_or_else(|| context.lives.end.saturating_sub(one.meta.start));
+    // A round trip of more than a second has its SYN sent again, too, and nothing is lost.
+    let in_time = one.meta.base_rtt.unwrap_or_default() + SYN_AGAIN;
+    if waited < in_time {
+        let (why, cure) = match took {
+            Some(_) => (
+                "the transfer is short against the round trip of the handshake",
+                "Reuse the connection",
+            ),
+            None => ("the run ends before the handshake does", "Let the run last some round trips"),
+        };
+        let about = setting("connection", from, AskedBy::Program);
+        return Some(finding.because(why).cure(cure).setting(about));
+    }
+    let dropped = context.run.stages.iter().find(|stage| stage.dropped > 0);
+    let dropped = dropped.map_or(String::new(), |own| format!("; {} drops packets", own.name));
+    Some(
+        finding
+            .because(format!(
+                "SYN or SYN-ACK between {from} and {to} is lost and sent again{dropped}"
+            ))
+            .cure("Find what drops or filters packets of the handshake")
+            .setting(setting("SYN", from, AskedBy::Path)),
+    )
+}

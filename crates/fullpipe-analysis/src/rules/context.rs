@@ -1,0 +1,71 @@
+//! What rules look at: the run, its trace and its settings.
+
+use super::cause::Cause;
+use super::subject::{One, Subject};
+use crate::document::{Grade, Run, Stage};
+use crate::lookup::{Lives, Traces};
+use crate::meta::RunMeta;
+use crate::numbers;
+use crate::sizing::sizes::PACED_SHARE;
+
+/// Share of the allowed rate from which on a path counts as full.
+pub const FULL: f64 = 0.9;
+
+/// All that a rule may look at.
+pub struct Context<'a> {
+    /// Settings of the run and of its flows.
+    pub meta: &'a RunMeta,
+    /// Samples and events.
+    pub traces: &'a Traces<'a>,
+    /// When each flow began and ended.
+    pub lives: &'a Lives,
+    /// The other parts of the document.
+    pub run: &'a Run,
+    /// The flows that the verdict is about.
+    pub subject: &'a Subject<'a>,
+    /// How good the run is, before a rule looks at it.
+    pub grade: Grade,
+}
+
+impl Context<'_> {
+    /// The stage of that name.
+    pub fn stage(&self, name: &str) -> Option<&Stage> {
+        self.run.stages.iter().find(|stage| stage.name == name)
+    }
+
+    /// The flow of which a cause takes the largest share.
+    pub fn most<'s>(&'s self, cause: &Cause) -> &'s One<'s> {
+        let share = |one: &One| {
+            let limits = if cause.is_cut { &one.flow.reductions } else { &one.flow.limits };
+            let name = if cause.is_cut { cause.place.as_deref() } else { Some(&cause.limit[..]) };
+            name.and_then(|name| limits.get(name)).copied().unwrap_or(0.0)
+        };
+        let flows = self.subject.flows.iter();
+        let largest = flows.reduce(|a, b| if share(b) > share(a) { b } else { a });
+        largest.expect("a subject has a flow")
+    }
+
+    /// Window that the path needs for all flows that share it, bytes; none where the path is out of the planner's bounds.
+    pub fn window(&self, cause: &Cause) -> Option<u64> {
+        self.most(cause).needs.map(|needs| needs.window.saturating_mul(needs.sharing))
+    }
+
+    /// That window in full packets.
+    pub fn packets(&self, cause: &Cause) -> Option<u64> {
+        self.window(cause).map(|window| window.div_ceil(u64::from(self.meta.mss.max(1))))
+    }
+
+    /// The pace that `fullpipe plan` advises, too: each flow's part of the path in payload, and a little less.
+    pub fn paced(&self) -> String {
+        let subject = self.subject;
+        let whose = if subject.flows.len() == 1 { "the flow" } else { "each flow" };
+        let rate =
+            subject.allowed_mbit().map_or("just below its part of the path".into(), |allowed| {
+                format!(
+                    "at {} of payload",
+                    numbers::rate(PACED_SHARE * allowed / subject.flows.len() as f64)
+                )
+            });
+        format!("pace {whose} {rate} (SO_MAX_PACING_RATE)")
+    }
+}

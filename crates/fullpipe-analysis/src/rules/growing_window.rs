@@ -1,0 +1,48 @@
+//! Autotuning has not grown the receive window yet.
+
+use super::buffer::{Side, window};
+use super::subject::One;
+use super::{Cause, Context, Finding, Rule, When, valued};
+use crate::document::AskedBy;
+use crate::words::bytes;
+
+/// The rule.
+pub const RULE: Rule = Rule { code: "growing-window", when: When::Held(&["receive_window"]), find };
+
+/// Share of what a buffer allows, below which autotuning has not yet reached it.
+const GROWN: f64 = 0.7;
+
+fn find(context: &Context, cause: &Cause) -> Option<Finding> {
+    let one = context.most(cause);
+    let side = Side::receive(one);
+    let grown = still_grows(context, one)?;
+    Some(
+        Finding { grows: true, ..side.window(cause) }
+            .because(format!(
+                "it has grown to {} so far, {} allows {} of memory{}",
+                bytes(grown),
+                side.tuned,
+                bytes(side.buffer.tuned),
+                side.needed()
+            ))
+            .cure(
+                "Autotuning needs more round trips than the transfer has: reuse \
+            connections, or send more at a time",
+            )
+            .setting(valued(
+                (side.tuned, side.host),
+                bytes(side.buffer.tuned),
+                side.missing().map(bytes),
+                AskedBy::Sysctl,
+            )),
+    )
+}
+
+/// The largest window, where autotuning did not reach what the sysctl and the path allow.
+fn still_grows(context: &Context, one: &One) -> Option<u64> {
+    let own = &one.meta.settings;
+    let (needs, window) = (one.needs?, window(context, one)?);
+    let share = needs.window as f64 / needs.receive.advised as f64;
+    let allows = (own.receive.tuned as f64 * share).min(needs.window as f64);
+    (own.receive.asked.is_none() && (window as f64) < GROWN * allows).then_some(window)
+}

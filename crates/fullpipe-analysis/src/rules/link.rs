@@ -1,0 +1,85 @@
+//! A link is full: all is well, a queue stands in front of it, or others fill it.
+
+use super::context::FULL;
+use super::{Cause, Context, Finding, Rule, When, setting};
+use crate::document::{AskedBy, Grade};
+use crate::numbers;
+use crate::words::{ms, total};
+use fullpipe_base::limits::Derived;
+
+/// The rule.
+pub const RULE: Rule = Rule { code: "link", when: When::Held(&[LINK]), find };
+
+/// Name of the limit of a busy link.
+pub const LINK: &str = Derived::Link.about().name;
+
+/// Queueing delay that people notice in calls and shells, ms. Above it a queue is reported if it also lasts for
+/// `STANDING` of the round trip.
+const NOTICED: f64 = 30.0;
+
+/// Share of the round trip without queues: a shorter queue is what TCP needs to fill a path with drop-tail.
+const STANDING: f64 = 1.5;
+
+/// Disciplines that keep the queue itself short.
+const SHORT: [&str; 4] = ["codel", "fq_codel", "pie", "cake"];
+
+fn find(context: &Context, cause: &Cause) -> Option<Finding> {
+    let place = cause.place.clone().unwrap_or_else(|| "the link".into());
+    let who = match &place[..] {
+        "link" | "the link" => "The link".to_string(),
+        name => format!("Link {name}"),
+    };
+
+    let busy = Finding { does: "is full and holds", ..Finding::new(who, cause.place.clone()) };
+    if !matches!(context.grade, Grade::Full | Grade::Late) {
+        return Some(others(context, cause, busy));
+    }
+    Some(match standing_queue(context, &place) {
+        None => busy,
+        Some((queue, base)) => Finding {
+            queue_ms: Some(queue),
+            ..busy
+                .because(format!(
+                    "a standing queue of {} in front of it makes the round trip {} instead of {}",
+                    ms(queue),
+                    ms(queue + base),
+                    ms(base)
+                ))
+                .cure(format!(
+                    "The path is full. For a short delay put fq_codel or cake on {place}, or \
+                        pace the flows just below its rate"
+                ))
+                .setting(setting("queue", &place, AskedBy::Path))
+        },
+    })
+}
+
+/// Others, small packets or repetitions take the rest of a busy link.
+fn others(context: &Context, cause: &Cause, busy: Finding) -> Finding {
+    let run = context.run;
+    let flows = &context.subject.flows;
+    let resent = total(flows.iter().map(|one| one.flow.retransmitted_segments));
+    let bytes = total(flows.iter().map(|one| one.flow.bytes));
+    let again = resent as f64 * f64::from(context.meta.mss) / (bytes as f64).max(1.0);
+    let udp: f64 = run.datagrams.iter().filter_map(|own| own.mean_mbit).sum();
+    let why = match () {
+        () if udp > 0.0 => format!("datagrams take {} of it", numbers::rate(udp)),
+        // The link has room for more at other times.
+        () if cause.share < FULL => return busy,
+        () if again > 0.05 => "much of what it carries is sent again".into(),
+        () => "other packets, or packets that are not full, take the rest of it".into(),
+    };
+    busy.because(why)
+}
+
+/// Queue and round trip without it, ms, where the queue stands there and is long.
+fn standing_queue(context: &Context, place: &str) -> Option<(f64, f64)> {
+    let base = context.subject.base_rtt()?.as_secs_f64() * 1e3;
+    let flows = &context.subject.flows;
+    let medians = flows.iter().filter_map(|one| Some(f64::from(one.flow.medians?.srtt_us) / 1e3));
+    let rtt = medians.fold(0.0, f64::max);
+    let queue = rtt - base;
+    let discipline = context.meta.places.get(place).and_then(|own| own.discipline);
+    let is_short = discipline.is_some_and(|name| SHORT.contains(&name));
+    (queue >= NOTICED && queue >= STANDING * base && !is_short).then_some((queue, base))
+}

@@ -1,0 +1,193 @@
+//! Rules: each looks for one cause, and its [`Finding`] says where the cause is, why, and what to do.
+//!
+//! [`causes`] ranks what stops the flows. [`find`] asks the rules in the order of [`RULES`]; the first that fires makes the
+//! finding. An [`Amendment`] then adds what another fact changes. A new rule is a file here and its lines in this one.
+
+mod ack_path;
+mod application;
+mod aqm;
+mod backlog;
+mod buffer;
+mod busy_cpu;
+mod busy_receiver;
+mod cause;
+mod connecting;
+mod context;
+mod cut;
+mod cwnd_stays;
+mod delay_limit;
+mod finding;
+mod full_path;
+mod full_qdisc;
+mod full_receive_buffer;
+mod growing_window;
+mod initial_ssthresh;
+mod link;
+mod listed_loss;
+mod lost_datagrams;
+mod mount;
+mod nagle;
+mod nic;
+mod own_qdisc;
+mod pacing;
+mod policer;
+mod random_loss;
+mod read_ahead;
+mod receive_window;
+mod record_gate;
+mod recovery;
+mod remembered_ssthresh;
+mod reordering;
+mod rpc_slots;
+mod rx_ring;
+mod send_buffer;
+mod server_threads;
+mod short_queue;
+mod slow_growth;
+mod slow_reader;
+mod slow_start;
+mod small_queues;
+mod subject;
+mod tx_ring;
+mod without_sack;
+mod without_scaling;
+mod write_back;
+
+pub use cause::{Cause, causes, is_quiet};
+pub use context::{Context, FULL};
+pub use finding::{Finding, setting, valued};
+pub use link::LINK;
+pub use lost_datagrams::lost_datagrams;
+pub use subject::{One, Subject};
+
+/// One rule.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// Stable name.
+    pub code: &'static str,
+    /// Causes that it is asked about.
+    pub when: When,
+    /// The finding; none where the rule does not fire.
+    pub find: fn(&Context, &Cause) -> Option<Finding>,
+}
+
+/// Causes that a rule is asked about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// One of these limits held the flow.
+    Held(&'static [&'static str]),
+    /// Drops or marks at a stage of one of these kinds cut cwnd.
+    Cut(&'static [&'static str]),
+    /// Drops or marks at any stage cut cwnd.
+    CutAnywhere,
+}
+
+/// What another fact changes in a finding.
+pub type Amendment = fn(&Context, &Cause, Finding) -> Finding;
+
+/// All rules. Of those about one cause the special ones come first.
+pub const RULES: &[Rule] = &[
+    link::RULE,
+    ack_path::RULE,
+    send_buffer::RULE,
+    without_scaling::RULE,
+    slow_reader::RULE,
+    growing_window::RULE,
+    receive_window::RULE,
+    cwnd_stays::RULE,
+    slow_start::RULE,
+    remembered_ssthresh::RULE,
+    initial_ssthresh::RULE,
+    slow_growth::RULE,
+    recovery::RULE,
+    application::RULE,
+    busy_cpu::RULE,
+    full_qdisc::RULE,
+    nagle::RULE,
+    pacing::RULE,
+    small_queues::RULE,
+    nic::RULE,
+    tx_ring::RULE,
+    connecting::RULE,
+    rpc_slots::RULE,
+    read_ahead::RULE,
+    write_back::RULE,
+    server_threads::RULE,
+    record_gate::RULE,
+    policer::RULE,
+    random_loss::RULE,
+    listed_loss::RULE,
+    delay_limit::RULE,
+    reordering::RULE,
+    rx_ring::RULE,
+    backlog::RULE,
+    own_qdisc::RULE,
+    full_receive_buffer::RULE,
+    aqm::RULE,
+    short_queue::RULE,
+];
+
+/// All amendments, in the order in which they are made.
+pub const AMENDMENTS: &[Amendment] =
+    &[without_sack::AMENDMENT, busy_receiver::AMENDMENT, full_path::AMENDMENT];
+
+impl When {
+    /// Whether a rule is asked about the cause.
+    fn is_about(self, context: &Context, cause: &Cause) -> bool {
+        let kind = || Some(&context.stage(cause.place.as_deref()?)?.kind[..]);
+        match self {
+            When::Held(limits) => !cause.is_cut && limits.contains(&&cause.limit[..]),
+            When::Cut(kinds) => cause.is_cut && kind().is_some_and(|kind| kinds.contains(&kind)),
+            When::CutAnywhere => cause.is_cut,
+        }
+    }
+}
+
+/// What the rules say of a cause.
+pub fn find(context: &Context, cause: &Cause) -> Finding {
+    let asked = RULES.iter().filter(|rule| rule.when.is_about(context, cause));
+    let found =
+        asked.filter_map(|rule| Some(Finding { code: rule.code, ..(rule.find)(context, cause)? }));
+    let finding = found.into_iter().next().unwrap_or_else(|| unexplained(cause));
+    AMENDMENTS.iter().fold(finding, |finding, amend| amend(context, cause, finding))
+}
+
+/// A cause that no rule knows.
+fn unexplained(cause: &Cause) -> Finding {
+    let place = cause.place.clone().unwrap_or_default();
+    match cause.is_cut {
+        true => Finding::new(format!("cwnd, cut at {place},"), Some(place)),
+        false => Finding::new(format!("\"{}\"", cause.limit), cause.place.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fullpipe_base::limits::by_index;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn codes_are_unique() {
+        let codes: BTreeSet<&str> = RULES.iter().map(|rule| rule.code).collect();
+        assert_eq!(codes.len(), RULES.len());
+    }
+
+    #[test]
+    fn each_limit_of_a_flow_that_has_data_to_send_has_a_rule() {
+        let about = |name: &str| {
+            RULES.iter().any(|rule| matches!(rule.when, When::Held(all) if all.contains(&name)))
+        };
+        for own in by_index().filter(|own| !is_quiet(own.name)) {
+            assert!(about(own.name), "{}", own.name);
+        }
+        let known = |name: &&str| by_index().any(|own| own.name == *name);
+        for rule in RULES {
+            assert!(
+                !matches!(rule.when, When::Held(all) if !all.iter().all(|n| known(n))),
+                "{}",
+                rule.code
+            );
+        }
+    }
+}

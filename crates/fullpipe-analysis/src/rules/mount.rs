@@ -1,0 +1,31 @@
+//! The mount of a flow whose calls are limited.
+
+use super::{Cause, Context, Finding};
+
+/// Client and server of the mount that a cause is about.
+pub struct Mount<'a> {
+    /// The client's host.
+    pub client: &'a str,
+    /// The server's host.
+    pub server: &'a str,
+    /// Whether the mount is read.
+    pub reads: bool,
+    place: Option<String>,
+}
+
+impl<'a> Mount<'a> {
+    /// Of the flow of which the cause takes the largest share.
+    pub fn of(context: &'a Context, cause: &Cause) -> Mount<'a> {
+        let one = context.most(cause);
+        let own = context.meta.nfs.iter().rev().find(|own| one.index >= own.connection);
+        let reads = own.is_some_and(|own| own.reads);
+        let [from, to] = &one.meta.hosts;
+        let (client, server) = if reads { (to, from) } else { (from, to) };
+        Mount { client, server, reads, place: cause.place.clone() }
+    }
+
+    /// Something on a host that stops the flow.
+    pub fn at(&self, who: String, host: &str) -> Finding {
+        Finding::new(who, self.place.clone().or_else(|| Some(host.into())))
+    }
+}

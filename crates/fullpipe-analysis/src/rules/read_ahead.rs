@@ -1,0 +1,23 @@
+//! NFS: the page cache of the client reads no more ahead.
+
+use super::mount::Mount;
+use super::{Cause, Context, Finding, Rule, When, setting};
+use crate::document::AskedBy;
+
+/// The rule.
+pub const RULE: Rule = Rule { code: "read-ahead", when: When::Held(&["page_cache"]), find };
+
+fn find(context: &Context, cause: &Cause) -> Option<Finding> {
+    let mount = Mount::of(context, cause);
+    if !mount.reads {
+        return None;
+    }
+    let client = mount.client;
+    Some(
+        mount
+            .at(format!("The read-ahead of {client}"), client)
+            .because("the page cache asks for no more at a time")
+            .cure(format!("Raise read_ahead_kb of the mount on {client}"))
+            .setting(setting("read_ahead_kb", client, AskedBy::Sysctl)),
+    )
+}

@@ -1,0 +1,15 @@
+//! The receive window is exhausted: the receive buffer is too small.
+
+use super::buffer::{Side, raise, with_loss};
+use super::{Cause, Context, Finding, Rule, When};
+
+/// The rule.
+pub const RULE: Rule = Rule { code: "receive-window", when: When::Held(&["receive_window"]), find };
+
+fn find(context: &Context, cause: &Cause) -> Option<Finding> {
+    let one = context.most(cause);
+    let side = Side::receive(one);
+    let finding = with_loss(one, side.explain(side.window(cause)));
+    let cure = finding.cure.clone().or_else(|| raise(context, one, &[side, Side::send(one)]));
+    Some(Finding { cure, ..finding })
+}

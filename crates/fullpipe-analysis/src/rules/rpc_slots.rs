@@ -1,0 +1,23 @@
+//! NFS: all calls that the session allows are under way.
+
+use super::mount::Mount;
+use super::{Cause, Context, Finding, Rule, When, setting};
+use crate::document::AskedBy;
+
+/// The rule.
+pub const RULE: Rule = Rule { code: "rpc-slots", when: When::Held(&["rpc_slots"]), find };
+
+fn find(context: &Context, cause: &Cause) -> Option<Finding> {
+    let mount = Mount::of(context, cause);
+    let client = mount.client;
+    Some(
+        mount
+            .at(format!("The client's call slots on {client}"), client)
+            .because("all calls that the session allows are under way")
+            .cure(format!(
+                "Raise the slots on {client} (nfs.max_session_slots, \
+            sunrpc.tcp_slot_table_entries), or use larger rsize and wsize"
+            ))
+            .setting(setting("sunrpc.tcp_slot_table_entries", client, AskedBy::Sysctl)),
+    )
+}

@@ -1,0 +1,34 @@
+//! A queue of the path is too short for what the path needs.
+
+use super::cut::dropped;
+use super::{Cause, Context, Finding, Rule, When, valued};
+use crate::document::AskedBy;
+use crate::numbers;
+use crate::words::{bytes, ms};
+
+/// The rule.
+pub const RULE: Rule = Rule { code: "short-queue", when: When::CutAnywhere, find };
+
+fn find(context: &Context, cause: &Cause) -> Option<Finding> {
+    let (stage, plain) = dropped(context, cause)?;
+    let own = context.meta.places.get(&stage.name).cloned().unwrap_or_default();
+    let Some(limit) = stage.capacity else { return Some(plain) };
+    let full = f64::from(context.subject.allowed.map_or(1500, |own| own.mtu + own.overhead));
+    let held = if stage.unit == "byte" { limit as f64 } else { limit as f64 * full };
+    let (value, unit_size) = match stage.unit == "byte" {
+        true => (bytes(limit), 1),
+        false => (numbers::packets(limit), u64::from(context.meta.mss.max(1))),
+    };
+    let lasts =
+        own.rate.map_or(String::new(), |rate| format!(" ({})", ms(held * 8e3 / rate as f64)));
+    let needed = context.window(cause).map(|window| window.div_ceil(unit_size));
+    let needed = needed.filter(|needed| *needed > limit);
+    let needed = needed.map(|n| if stage.unit == "byte" { bytes(n) } else { numbers::packets(n) });
+    let needs = needed.clone().map_or(String::new(), |needed| format!(", the path needs {needed}"));
+    Some(
+        plain
+            .because(format!("its queue allows {value}{lasts}{needs}"))
+            .cure(format!("Lengthen that queue, or {}", context.paced()))
+            .setting(valued(("queue limit", &stage.name), value, needed, AskedBy::Path)),
+    )
+}

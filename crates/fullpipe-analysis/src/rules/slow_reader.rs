@@ -1,0 +1,47 @@
+//! The program on the receiving host reads slowly.
+
+use super::buffer::{Side, window};
+use super::subject::One;
+use super::{Cause, Context, Finding, Rule, When, valued};
+use crate::document::AskedBy;
+use crate::words::{bits, percent};
+
+/// The rule.
+pub const RULE: Rule = Rule { code: "slow-reader", when: When::Held(&["receive_window"]), find };
+
+/// Share of the window that waits unread, from which on the reader is slow and not the buffer small.
+const UNREAD: f64 = 0.3;
+
+fn find(context: &Context, cause: &Cause) -> Option<Finding> {
+    let one = context.most(cause);
+    let unread = unread(context, one, cause);
+    if unread.is_none() && !one.reaches(one.meta.settings.reader) {
+        return None;
+    }
+    let rate =
+        one.meta.settings.reader.map_or(String::new(), |rate| format!(" than {}", bits(rate)));
+    let host = &one.meta.hosts[1];
+    let as_asked = one.reaches(one.meta.settings.reader);
+    let waits = unread
+        .map_or(String::new(), |share| format!(", {} of the window waits unread", percent(share)));
+    Some(
+        Finding {
+            who: format!("The program on {host}"),
+            as_asked,
+            ..Side::receive(one).window(cause)
+        }
+        .because(format!("it reads no faster{rate}{waits}"))
+        .cure("Make the program read faster: larger buffers do not help")
+        .setting(valued(("read()", host), "slow".into(), None, AskedBy::Program)),
+    )
+}
+
+/// Share of the largest window that waited unread in the mean, where that is a large one.
+fn unread(context: &Context, one: &One, cause: &Cause) -> Option<f64> {
+    let stage = context.stage(cause.place.as_deref()?)?;
+    let window = window(context, one)?;
+    let waiting = stage.mean_waiting * f64::from(context.meta.mss);
+    let sockets = context.meta.flows.iter().filter(|flow| flow.hosts[1] == one.meta.hosts[1]);
+    let share = waiting / sockets.count().max(1) as f64 / window as f64;
+    (share >= UNREAD).then_some(share.min(1.0))
+}

@@ -1,0 +1,31 @@
+//! Losses are worse without SACK: the flow spends its life on repairs.
+
+use super::{Amendment, Cause, Context, Finding, valued};
+use crate::document::AskedBy;
+use fullpipe_base::limits::Limit;
+
+/// The amendment.
+pub const AMENDMENT: Amendment = amend;
+
+fn amend(context: &Context, cause: &Cause, finding: Finding) -> Finding {
+    let stage = cause.place.as_deref().and_then(|name| context.stage(name));
+    if !cause.is_cut || stage.is_none() {
+        return finding;
+    }
+    let one = context.most(cause);
+    let Some(host) = one.meta.settings.without_sack.first() else { return finding };
+    let share = |limit: Limit| one.flow.limits.get(limit.about().name).copied().unwrap_or(0.0);
+    if share(Limit::CwndRecovery) < share(Limit::CwndAvoidance) {
+        return finding;
+    }
+    let why = format!("{host} does not offer SACK, so each lost segment takes a round trip");
+    let why = finding.because.as_ref().map_or(why.clone(), |first| format!("{first}, and {why}"));
+    let switch = format!("Switch net.ipv4.tcp_sack on at {host}");
+    let cure = finding.cure.as_ref().map_or(switch.clone(), |next| format!("{switch}. {next}"));
+    finding.because(why).cure(cure).setting(valued(
+        ("net.ipv4.tcp_sack", host),
+        "0".into(),
+        Some("1".into()),
+        AskedBy::Peer,
+    ))
+}

@@ -1,0 +1,38 @@
+//! A host does not offer window scaling, so the window ends at 64 KiB.
+
+use super::buffer::Side;
+use super::{Cause, Context, Finding, Rule, When, valued};
+use crate::document::AskedBy;
+use crate::words::bytes;
+
+/// The rule.
+pub const RULE: Rule =
+    Rule { code: "without-scaling", when: When::Held(&["receive_window"]), find };
+
+/// Largest window without the window scale option (RFC 7323, section 2.1), bytes.
+const UNSCALED: u64 = 65_535;
+
+fn find(context: &Context, cause: &Cause) -> Option<Finding> {
+    let one = context.most(cause);
+    let host = one.meta.settings.without_scaling.first()?;
+    let side = Side::receive(one);
+    let most = side.buffer.allows().min(UNSCALED);
+    Some(
+        side.window(cause)
+            .because(format!(
+                "{host} does not offer window scaling (net.ipv4.tcp_window_scaling 0), so the \
+                window ends at {}",
+                bytes(most)
+            ))
+            .cure(format!(
+                "Switch net.ipv4.tcp_window_scaling on at {host}, or look for a middlebox that \
+                strips it: larger buffers do not help"
+            ))
+            .setting(valued(
+                ("net.ipv4.tcp_window_scaling", host),
+                "0".into(),
+                Some("1".into()),
+                AskedBy::Peer,
+            )),
+    )
+}
