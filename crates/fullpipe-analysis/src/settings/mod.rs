@@ -35,6 +35,8 @@ pub struct FlowSettings {
     pub reader: Option<u64>,
     /// Rate at which the sending program writes, bit/s; 0 of one that pauses.
     pub writer: Option<u64>,
+    /// Bytes after which the sending program waits for what the other direction says; none of one that does not wait.
+    pub message: Option<u64>,
     /// First ssthresh that the congestion control asks for, packets.
     pub first_ssthresh: Option<u32>,
 }

@@ -35,8 +35,15 @@ pub(crate) fn flow(run: &Resolved, flow: &Flow) -> FlowSettings {
             App::OnOff { .. } => Some(0),
             App::Bulk | App::Nfs => None,
         },
+        message: message(run, flow),
         first_ssthresh: first_ssthresh.and_then(|n| u32::try_from(*n).ok()).filter(|n| *n > 0),
     }
+}
+
+/// Bytes of a request or of an answer, where the flow answers another one or is answered.
+fn message(run: &Resolved, flow: &Flow) -> Option<u64> {
+    let is_answered = run.flow.iter().any(|other| other.reply_to.as_ref() == Some(&flow.name));
+    (is_answered || flow.reply_to.is_some()).then(|| flow.write.into())
 }
 
 /// The lower one of the socket's pace (SO_MAX_PACING_RATE) and of the sender's fq (maxrate).
