@@ -38,6 +38,7 @@ mod record_gate;
 mod recovery;
 mod remembered_ssthresh;
 mod reordering;
+mod round_trips;
 mod rpc_slots;
 mod rx_ring;
 mod send_buffer;
@@ -100,6 +101,7 @@ pub const RULES: &[Rule] = &[
     initial_ssthresh::RULE,
     slow_growth::RULE,
     recovery::RULE,
+    round_trips::RULE,
     application::RULE,
     busy_cpu::RULE,
     full_qdisc::RULE,

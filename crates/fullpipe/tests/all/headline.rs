@@ -214,3 +214,19 @@ fn a_short_queue_behind_small_buffers_is_named() {
     let own = headline(&path("10Gbit", 80_000, rest));
     contains(&own, &["The queue of link (2 MB) is short: also pace the flow at 9,132 Mb/s"]);
 }
+
+/// 200 bytes are asked for, 100 kB answered, 30 times: a round trip of 20 ms before each answer.
+#[test]
+fn a_program_that_takes_turns_waits_for_round_trips() {
+    let calls = "[[flow]]\nname = \"calls\"\nbytes = \"6kB\"\nwrite = \"200B\"\n";
+    let replies = "[[flow]]\nname = \"replies\"\nreply_to = \"calls\"\nwrite = \"100kB\"\n";
+    let own = headline(&path("100Mbit", 20_000, &format!("{calls}{replies}")));
+    contains(&own, &["Waiting for sender stops the flow", "took 30 turns with sender"]);
+    contains(&own, &["a round trip of 20 ms", "several connections: no sysctl helps"]);
+
+    // A program that writes as seldom, and gets no answers, has reasons of its own.
+    let seldom = "[[flow]]\nname = \"seldom\"\nduration = \"5s\"\n\
+                  app = { kind = \"rate\", rate = \"1Mbit\" }\n";
+    let own = headline(&path("100Mbit", 20_000, seldom));
+    contains(&own, &["The program on sender stops the flow"]);
+}
