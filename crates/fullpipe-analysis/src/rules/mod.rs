@@ -186,7 +186,7 @@ mod tests {
         let known = |name: &&str| by_index().any(|own| own.name == *name);
         for rule in RULES {
             assert!(
-                !matches!(rule.when, When::Held(all) if !all.iter().all(|n| known(n))),
+                !matches!(rule.when, When::Held(all) if !all.iter().all(known)),
                 "{}",
                 rule.code
             );
