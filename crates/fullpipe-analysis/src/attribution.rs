@@ -14,7 +14,8 @@
 //! TCP's own pace follows cwnd, so a busy place takes its time as it takes cwnd's. A pace that somebody asked for stays where
 //! others share the way: with a higher one the flow takes more of it. Without SACK a hole exhausts the receive window, and
 //! that time belongs to recovery. Where nothing of the data's way is busy, but a link of the ACKs' way is and the round trip is
-//! longer for it, ACKs wait there ("ack_path"). Idle time is split: "connecting" until the handshake is over, "done" after all
+//! longer for it, ACKs wait there ("ack_path"). A receive window that is exhausted while more data waits to be read than the
+//! window lets through is the reader's; not of mounts, whose server has limits of its own. Idle time is split: "connecting" until the handshake is over, "done" after all
 //! data was sent.
 
 use super::lookup::{FlowTrace, Passed, StageTrace};
@@ -128,6 +129,11 @@ fn step(flow: &FlowTrace, count: usize, passed: &Passed, calls: bool) -> Split {
             move_windows(&mut spent, windows.chain(of(&[Group::HostQueue])), limit);
         }
         None => {}
+    }
+    let unread = after.bytes_acked.saturating_sub(after.bytes_delivered);
+    if !calls && unread > 0 && unread >= after.snd_wnd {
+        let window = std::iter::once(Limit::ReceiveWindow as usize);
+        move_windows(&mut spent, window, Derived::Reader as usize);
     }
     spent
 }

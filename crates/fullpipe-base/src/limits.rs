@@ -62,6 +62,8 @@ pub enum Derived {
     Connecting,
     /// Everything was sent.
     Done,
+    /// The program on the receiving host.
+    Reader,
 }
 
 /// Limits that count as one where time is moved or summed.
@@ -134,7 +136,7 @@ pub struct About {
 }
 
 /// Number of limits, both kinds together.
-pub const COUNT: usize = Limit::COUNT + 8;
+pub const COUNT: usize = Limit::COUNT + 9;
 
 /// All limits in the order in which reports stack and colour them. A new one comes last.
 #[rustfmt::skip]
@@ -262,6 +264,11 @@ pub const TABLE: [About; COUNT] = [
         index: Derived::Done as usize, name: "done", label: "done",
         group: Group::Quiet, at: At::Nowhere, colour: ["#cfd3d8", "#565b61"],
         meaning: "everything was sent, and the program had no more",
+    },
+    About {
+        index: Derived::Reader as usize, name: "reader", label: "reader",
+        group: Group::Program, at: At::Receiver("receive_buffer"), colour: ["#7f8f3a", "#68762c"],
+        meaning: "the receive window was exhausted, and more data waited to be read than the window let through: the program reads slowly",
     },
 ];
 

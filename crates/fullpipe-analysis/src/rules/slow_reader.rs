@@ -5,9 +5,11 @@ use super::subject::One;
 use super::{Cause, Context, Finding, Rule, When, valued};
 use crate::document::AskedBy;
 use crate::words::{bits, percent};
+use fullpipe_base::limits::Derived;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "slow-reader", when: When::Held(&["receive_window"]), find };
+pub const RULE: Rule =
+    Rule { code: "slow-reader", when: When::Held(&["reader", "receive_window"]), find };
 
 /// Share of the window that waits unread, from which on the reader is slow and not the buffer small.
 const UNREAD: f64 = 0.3;
@@ -15,7 +17,8 @@ const UNREAD: f64 = 0.3;
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);
     let unread = unread(context, one, cause);
-    if unread.is_none() && !one.reaches(one.meta.settings.reader) {
+    let is_charged = cause.limit == Derived::Reader.about().name;
+    if !is_charged && unread.is_none() && !one.reaches(one.meta.settings.reader) {
         return None;
     }
     let rate =

@@ -75,7 +75,7 @@ fn receive_window() {
 /// A reader that is slow leaves no window.
 #[test]
 fn reader() {
-    holds("reader", "receive_window", Some("receiver.receive_buffer"));
+    holds("reader", "reader", Some("receiver.receive_buffer"));
 }
 
 #[test]
