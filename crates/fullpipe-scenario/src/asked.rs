@@ -29,7 +29,7 @@ impl Asked {
 impl Space {
     /// All expectations, in the scenario's order.
     pub fn asked(&self) -> Vec<Asked> {
-        let asked = |expect: &super::format::written::Expect| {
+        let asked = |expect: &super::written::Expect| {
             let variants = match &expect.variant {
                 Some(own) => vec![own.value.clone()],
                 None => self.variants().map(str::to_string).collect(),

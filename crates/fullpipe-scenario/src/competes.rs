@@ -2,8 +2,8 @@
 
 use super::format::context::{Context, Place};
 use super::format::keys::At;
-use super::format::written;
 use super::resolved::{Flow, is_or_copies};
+use super::written;
 use serde::{Deserialize, Serialize};
 
 /// A variant in which a flow competes with others, and the variants beside which it is seen.

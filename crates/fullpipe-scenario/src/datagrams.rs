@@ -6,10 +6,10 @@
 
 use super::format::context::Context;
 use super::format::keys::At;
-use super::format::values::twice;
-use super::format::written;
+use super::format::values::{SomeTime, twice};
 use super::neighbours;
 use super::resolved::{DatagramKind, Datagrams, Flow, Neighbour};
+use super::written;
 use fullpipe_base::units::{Rate, Time};
 
 /// Headers of IP and UDP, or of IP and an ICMP echo, bytes.
@@ -51,7 +51,7 @@ fn one(
     let name = own.name.as_ref()?.value.0.clone();
     let direction = own.direction.as_ref()?.value;
     neighbours::ends_fit([&own.from, &own.to], direction, neighbours, cx);
-    let time = |at: &At<written::SomeTime>| Time::ns(at.value.0);
+    let time = |at: &At<SomeTime>| Time::ns(at.value.0);
     let (rate, interval) = match kind.value {
         DatagramKind::Udp => {
             alien(&own.interval, "interval", "\"udp\", which has a `rate`", cx);

@@ -5,12 +5,12 @@ use super::format::context::Context;
 use super::format::keys::At;
 use super::format::node::Node;
 use super::format::special::Range;
-use super::format::written;
 use super::metric::{self, Metric};
 use super::plan::Expect;
 use super::resolved::Resolved;
 use super::space::Change;
 use super::versus;
+use super::written;
 use serde_json::Value as Json;
 
 /// The expectations that apply to `variant` at a point of the sweep. What is wrong with them is reported.

@@ -1,21 +1,21 @@
 //! From a file and options to what runs can be made of it.
 
 use super::competes::Competes;
-use super::diagnostic::Diagnostics;
 use super::expect::check_points;
 use super::format::axes::Axis;
 use super::format::context::{Context, Place};
+use super::format::diagnostic::Diagnostics;
 use super::format::dotted::Dotted;
 use super::format::keys::{At, Key, Read, Section};
 use super::format::node::{self, Node, Table, Value};
 use super::format::values::twice;
-use super::format::written::{Asked, Run, Variant};
 use super::plan::{Plan, Scenario};
 use super::published::{self, Data};
 use super::repeat::Repeat;
 use super::source::{SetOption, Source};
 use super::space::{Alternative, Change, Space};
 use super::versus;
+use super::written::{Asked, Run, Variant};
 
 /// Most runs of one scenario.
 const MOST_RUNS: u64 = 10_000;

@@ -4,7 +4,7 @@ use super::format::genuine_sysctl::GENUINE;
 use super::format::keys::{Group, Kind, Section};
 use super::format::near;
 use super::format::sysctl::SYSCTLS;
-use super::format::written::Run;
+use super::written::Run;
 use super::{App, Flow, Resolved, congestion, slow_start};
 use fullpipe_guest::sockopt::SOCKOPTS;
 use fullpipe_sim::tcp::behaviour::BEHAVIOURS;

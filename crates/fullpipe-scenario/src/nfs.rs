@@ -6,7 +6,6 @@
 use super::format::context::{Context, Place};
 use super::format::keys::At;
 use super::format::values::{InSize, Quantity, twice};
-use super::format::written;
 use super::neighbours;
 use super::profile::{self, Kernel};
 use super::resolve;
@@ -14,6 +13,7 @@ use super::resolved::{
     App, Datagrams, ENDS, Flow, Host, Hosts, Neighbour, Nfs, NfsOperation, NfsServerReads,
     NfsVersion, Resolved, Station,
 };
+use super::written;
 use fullpipe_base::units::Time;
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::rpc::{server_buffer_2008, server_send_buffer_2008};

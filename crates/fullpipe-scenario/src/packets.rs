@@ -2,9 +2,9 @@
 
 use super::format::context::Context;
 use super::format::keys::At;
-use super::format::written;
 use super::point::At as Point;
 use super::resolved::{Flow, Packets, Resolved};
+use super::written;
 use fullpipe_base::units::Time;
 
 /// The keys with their meaning; a flow that there is not, and a time that ends before it begins, are reported.

@@ -3,8 +3,8 @@
 //! One form is read: TOML with a row of MiB and a row of Mb/s per run, as nuttcp prints them. The
 //! length of each interval follows from the two. iperf3 JSON, ss logs and CSV are not read yet.
 
-use super::diagnostic::Diagnostics;
 use super::format::context::{Context, Place};
+use super::format::diagnostic::Diagnostics;
 use super::format::keys::Default::{Absent, Required};
 use super::format::keys::{Read, group};
 use super::format::node;

@@ -2,9 +2,9 @@
 
 use super::format::context::{Context, Place};
 use super::format::keys::At;
-use super::format::written::{self, QdiscKind};
 use super::path::queue::{self, Codel, PathQueue, Red};
 use super::show;
+use super::written::{self, QdiscKind};
 use fullpipe_base::units::{Framing, Rate, Time};
 use fullpipe_sim::config::QueueLimit;
 use serde::Serialize;

@@ -5,8 +5,8 @@
 //! Effects in Packet-Switched Gateways, 1991). So a repetition may shift when flows start and how long ways are, each by
 //! a random amount that follows from the run's seed, and hosts may take a random time for each packet.
 
-use super::format::written;
 use super::resolved::Resolved;
+use super::written;
 use super::{App, Element, Flow, Jitter};
 use fullpipe_base::units::Time;
 use fullpipe_sim::config::Distribution;

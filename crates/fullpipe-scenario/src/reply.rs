@@ -3,7 +3,7 @@
 use super::format::context::Context;
 use super::format::keys::At;
 use super::format::values::{Choice, Name};
-use super::format::written::{AppKind, Flow};
+use super::written::{AppKind, Flow};
 use fullpipe_sim::config::Direction;
 
 /// The flows, those that answer with what they have from the flow that they answer. What cannot be is reported.

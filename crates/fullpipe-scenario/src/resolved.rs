@@ -2,11 +2,11 @@
 //! [`Resolved::to_toml`] parses to an equal `Resolved`.
 
 use super::format::sysctl::HostSysctl;
-pub use super::format::written::{
-    DatagramKind, NfsExport, NfsOperation, NfsServerReads, NfsVersion, QdiscKind,
-};
 use super::path::Element;
 pub use super::qdisc::{Netem, Qdisc};
+pub use super::written::{
+    Clock, DatagramKind, NfsExport, NfsOperation, NfsServerReads, NfsVersion, QdiscKind,
+};
 use super::{nfs, show};
 use fullpipe_base::units::{Rate, Time};
 use fullpipe_sim::config::{Direction, Driver, ReceivePath};
@@ -577,12 +577,4 @@ pub(super) fn is_or_copies(flow: &str, name: &str) -> bool {
         }
         None => false,
     }
-}
-
-/// What starts the interval clock of a flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Clock {
-    /// The receiver's accept() returns.
-    Accept,
 }

@@ -1,7 +1,7 @@
 //! The text of a scenario and what lies beside it. Reading files happens here and nowhere else in
 //! this module.
 
-use super::diagnostic::{Diagnostic, Diagnostics};
+use super::format::diagnostic::{Diagnostic, Diagnostics};
 use super::recipes::recipe;
 use std::fs::File;
 use std::io::Read;

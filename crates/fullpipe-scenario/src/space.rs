@@ -1,15 +1,14 @@
 //! All runs that a scenario asks for, each made when it is asked for: a sweep may have millions.
 
 use super::competes::Competes;
-use super::diagnostic::Diagnostics;
 use super::expect;
 use super::format::axes::Axis;
 use super::format::context::{Context, Place};
+use super::format::diagnostic::Diagnostics;
 use super::format::dotted::Dotted;
 use super::format::keys::{Read, Section};
 use super::format::node::{Node, Value};
 use super::format::set::set;
-use super::format::written::{self, Run};
 use super::load::read;
 use super::places::Places;
 use super::plan::{Plan, Scenario};
@@ -18,6 +17,7 @@ use super::repeat::Repeat;
 use super::resolve;
 use super::source::{SetOption, Source};
 use super::versus::{self, Versus};
+use super::written::{self, Run};
 use serde_json::{Map, Value as Json};
 
 /// A dotted key with its new value.

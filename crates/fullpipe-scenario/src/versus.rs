@@ -3,11 +3,11 @@
 use super::expect::{extent, is_about, same_value};
 use super::format::context::Context;
 use super::format::keys::At;
-use super::format::written;
 use super::metric;
 use super::plan::Target;
 use super::resolved::Resolved;
 use super::space::Change;
+use super::written;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 

@@ -1,6 +1,6 @@
 //! Collects problems while a scenario is read, and turns places into lines and columns at the end.
 
-use crate::diagnostic::{Diagnostic, Diagnostics};
+use super::diagnostic::{Diagnostic, Diagnostics};
 
 /// A range of bytes in one of the texts that a [`Context`] knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

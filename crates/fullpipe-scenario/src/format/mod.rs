@@ -1,12 +1,11 @@
-//! The format: what keys exist and what was written in them, with places.
+//! The format below the keys: TOML with places, kinds of values, and what is wrong with them.
 //!
-//! [`written`] lists the keys. A scenario becomes a tree of [`node`]s, variants and options change
-//! it by [`dotted`] keys, and the tables of `written` read it. Everything wrong goes to the
-//! [`context`].
+//! A scenario becomes a tree of [`node`]s. Variants and options change it by [`dotted`] keys. [`keys`] declares
+//! tables, which read the tree. Everything wrong goes to the [`context`].
 
 pub mod axes;
-pub mod choices;
 pub mod context;
+pub mod diagnostic;
 pub mod dotted;
 pub mod genuine_sysctl;
 pub mod keys;
@@ -19,4 +18,3 @@ pub mod sockopt;
 pub mod special;
 pub mod sysctl;
 pub mod values;
-pub mod written;

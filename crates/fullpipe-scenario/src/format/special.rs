@@ -5,7 +5,6 @@ use super::keys::{At, Kind, Read, Section, wrong_type};
 use super::node::{Entry, Node, Table, Value};
 use super::quantity::{self, PACKETS, SIZE, Wrong};
 use super::values::{in_range, items, quantity_text, report};
-use super::written::{AppTable, Directions, PathRate};
 use fullpipe_sim::config;
 use fullpipe_sim::tcp::behaviour;
 use std::collections::BTreeMap;
@@ -61,7 +60,7 @@ pub fn lengthen(node: &mut Node, short: &str, key: &str) {
 }
 
 /// Reads a table, or the value of its key `short` alone.
-fn read_short<T: Section>(
+pub fn read_short<T: Section>(
     node: &Node,
     key: &str,
     short: &'static str,
@@ -74,39 +73,6 @@ fn read_short<T: Section>(
     let mut node = node.clone();
     lengthen(&mut node, short, key);
     T::read(&node, key, cx)
-}
-
-/// Rate by direction; a rate alone is the forward one.
-#[derive(Clone, Debug)]
-pub struct ShortRate(pub PathRate);
-
-impl Read for ShortRate {
-    const KIND: Kind = Kind::Short { group: PathRate::GROUP, short: "forward" };
-    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
-        read_short(node, key, "forward", cx).map(ShortRate)
-    }
-}
-
-/// Loss by direction; a probability alone is the forward one.
-#[derive(Clone, Debug)]
-pub struct ShortLoss(pub Directions);
-
-impl Read for ShortLoss {
-    const KIND: Kind = Kind::Short { group: Directions::GROUP, short: "forward" };
-    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
-        read_short(node, key, "forward", cx).map(ShortLoss)
-    }
-}
-
-/// What the application offers; its kind alone, or a table.
-#[derive(Clone, Debug)]
-pub struct ShortApp(pub AppTable);
-
-impl Read for ShortApp {
-    const KIND: Kind = Kind::Short { group: AppTable::GROUP, short: "kind" };
-    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
-        read_short(node, key, "kind", cx).map(ShortApp)
-    }
 }
 
 /// A congestion control, or slow start, and what was written of its parameters.

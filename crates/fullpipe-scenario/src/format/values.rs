@@ -125,6 +125,17 @@ impl<C: Choice> Read for C {
     }
 }
 
+/// Values chosen by their names: `TYPE { "name" = VALUE, ... }`.
+macro_rules! choices {
+    ($($type:ty { $($name:literal = $value:expr),* })*) => {$(
+        impl $crate::format::values::Choice for $type {
+            const NAMES: &'static [&'static str] = &[$($name),*];
+            const VALUES: &'static [Self] = &[$($value),*];
+        }
+    )*};
+}
+pub(crate) use choices;
+
 /// The dimension of a [`Quantity`].
 pub trait Measure {
     /// Its units.
@@ -169,6 +180,16 @@ impl<M: Measure, const MIN: u64, const MAX: u64> Read for Quantity<M, MIN, MAX> 
         in_range(n, MIN, MAX, node, key, M::DIMENSION, cx).map(|n| Quantity(n, PhantomData))
     }
 }
+
+/// Longest time: ten years, in nanoseconds.
+pub const LONGEST: u64 = 10 * 365 * 24 * 3600 * 1_000_000_000;
+
+/// A time of 0 or more.
+pub type AnyTime = Quantity<InTime, 0, LONGEST>;
+/// A time above 0.
+pub type SomeTime = Quantity<InTime, 1, LONGEST>;
+/// A rate above 0.
+pub type AnyRate = Quantity<InRate, 1, 1_000_000_000_000_000>;
 
 /// The text of a quantity; a number alone has no unit.
 pub fn quantity_text<'a>(

@@ -6,8 +6,7 @@ use crate::format::context::Context;
 use crate::format::keys::Default::{Absent, Is, Required};
 use crate::format::keys::{At, group};
 use crate::format::special::DelayLimit;
-use crate::format::values::Name;
-use crate::format::written::AnyTime;
+use crate::format::values::{AnyTime, Name};
 use crate::show;
 use fullpipe_base::units::Time;
 use fullpipe_sim::config;
@@ -33,8 +32,7 @@ group! {
 pub(crate) mod keys {
     use crate::format::keys::Default::{Is, Required};
     use crate::format::keys::group;
-    use crate::format::values::Int;
-    use crate::format::written::AnyTime;
+    use crate::format::values::{AnyTime, Int};
 
     group! {
         /// netem before Linux 2.6.22: a due packet leaves at the next tick, or earlier when another packet arrives.

@@ -2,12 +2,10 @@
 
 use super::{Ask, Meaning, Spread, Whole, Written, needed};
 use crate::Resolved;
-use crate::format::choices::choices;
 use crate::format::context::Context;
 use crate::format::keys::Default::{Is, Required};
 use crate::format::keys::{At, group};
-use crate::format::values::{Name, Probability};
-use crate::format::written::AnyTime;
+use crate::format::values::{AnyTime, Name, Probability, choices};
 use crate::show;
 use fullpipe_base::units::Time;
 use fullpipe_sim::config::{self, Distribution};

@@ -2,11 +2,10 @@
 
 use super::{Ask, Losses, Meaning, Whole, Written, needed};
 use crate::Resolved;
-use crate::format::choices::choices;
 use crate::format::context::Context;
 use crate::format::keys::Default::{Is, Required};
 use crate::format::keys::{At, group};
-use crate::format::values::{Name, Probability};
+use crate::format::values::{Name, Probability, choices};
 use crate::show;
 use fullpipe_sim::config::{self, Unit};
 use serde::Serialize;

@@ -12,6 +12,7 @@ mod elements;
 mod flow_delay;
 mod gilbert_elliott;
 mod jitter;
+pub(super) mod keys;
 mod link;
 mod loss;
 mod mark;

@@ -1,12 +1,12 @@
 //! The path as a whole: its short form as elements, names of stages, what depends on all elements.
 
-use super::{Delay, Element, Elements, Link, Loss, Whole, delay, needed, queue};
+use super::{Delay, Element, Elements, Link, Loss, Whole, delay, keys, needed, queue};
 use crate::Source;
 use crate::format::context::{Context, Place};
 use crate::format::keys::At;
-use crate::format::values::{Probability, twice};
-use crate::format::written::{self, AnyRate, DatagramKind};
+use crate::format::values::{AnyRate, Probability, twice};
 use crate::resolved::Path;
+use crate::written::{self, DatagramKind};
 use fullpipe_base::units::{Rate, Time};
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::config::Unit;
@@ -33,7 +33,7 @@ impl<'a> Traffic<'a> {
 
 /// Resolves the path of a scenario from `source` for the `traffic` that it carries.
 pub fn path(
-    path: &written::Path,
+    path: &keys::Path,
     source: &Source,
     traffic: Traffic,
     cx: &mut Context,
@@ -66,7 +66,7 @@ fn list(list: &Option<At<Elements>>, whole: &Whole, cx: &mut Context) -> Option<
 }
 
 /// Reports keys of the short form beside lists.
-fn conflicts(path: &written::Path, cx: &mut Context) {
+fn conflicts(path: &keys::Path, cx: &mut Context) {
     let place = |at: Option<(Place, bool)>| at.filter(|(_, written)| *written);
     let short = [
         ("rate", place(path.rate.as_ref().map(|at| (at.place, at.written)))),
@@ -85,7 +85,7 @@ fn conflicts(path: &written::Path, cx: &mut Context) {
 }
 
 /// Reports elements of one name.
-fn distinct(path: &written::Path, cx: &mut Context) {
+fn distinct(path: &keys::Path, cx: &mut Context) {
     let lists = [&path.forward, &path.back];
     let elements = lists.into_iter().flatten().flat_map(|list| &list.value.0);
     let names: Vec<(&str, Place)> = elements
@@ -96,7 +96,7 @@ fn distinct(path: &written::Path, cx: &mut Context) {
 }
 
 /// The short form as elements. Data that goes `backward` passes a link, too.
-fn short(path: &written::Path, mtu: u32, backward: bool, cx: &mut Context) -> Option<Path> {
+fn short(path: &keys::Path, mtu: u32, backward: bool, cx: &mut Context) -> Option<Path> {
     let Some(rate) = &path.rate else {
         if !path.wrong {
             cx.error("missing-key", path.place, "the path needs `rate`")
@@ -141,7 +141,7 @@ fn short_loss(name: &str, probability: &Option<At<Probability>>) -> Option<Eleme
 fn short_delay(
     name: &str,
     time: u64,
-    written: &written::PathDelay,
+    written: &keys::PathDelay,
     cx: &mut Context,
 ) -> Option<Option<Element>> {
     let limit = needed(&written.limit)?.0;

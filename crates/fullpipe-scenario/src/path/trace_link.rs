@@ -2,8 +2,7 @@
 
 use super::{Ask, Meaning, Whole, Written, needed};
 use crate::Resolved;
-use crate::format::context::Context;
-use crate::format::context::Place;
+use crate::format::context::{Context, Place};
 use crate::format::keys::Default::{Absent, Empty, Required};
 use crate::format::keys::{At, group};
 use crate::format::values::{Integers, Name};

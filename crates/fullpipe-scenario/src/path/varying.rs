@@ -2,13 +2,11 @@
 
 use super::{Ask, Meaning, Sending, Whole, Written, needed};
 use crate::Resolved;
-use crate::format::context::Context;
-use crate::format::context::Place;
+use crate::format::context::{Context, Place};
 use crate::format::keys::Default::{Absent, Empty, Is, Required};
 use crate::format::keys::{At, Read, group};
 use crate::format::node::Node;
-use crate::format::values::{InRate, List, Name, Quantity};
-use crate::format::written::AnyTime;
+use crate::format::values::{AnyTime, InRate, List, Name, Quantity};
 use crate::path::beside::{Lines, read};
 use crate::path::queue::{PathQueue, Queue, queue};
 use crate::show;

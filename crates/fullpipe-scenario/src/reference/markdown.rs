@@ -1,7 +1,7 @@
 //! The reference page.
 
 use super::groups;
-use crate::diagnostic::CODES;
+use crate::format::diagnostic::CODES;
 use crate::format::genuine_sysctl::{GENUINE, Genuine};
 use crate::format::keys::{Default, Group, Kind, Section};
 use crate::format::quantity::{

@@ -7,7 +7,7 @@ pub use markdown::markdown;
 pub use schema::json_schema;
 
 use super::format::keys::{Group, Kind, Section};
-use super::format::written::{Asked, Run};
+use super::written::{Asked, Run};
 
 /// All tables of a scenario, each once, in the order in which they are met.
 fn groups() -> Vec<&'static Group> {

@@ -9,7 +9,7 @@ use crate::format::keys::{Default, Group, Key, Kind, Section};
 use crate::format::quantity::{Dimension, PACKETS, SIZE};
 use crate::format::sockopt::SIZES;
 use crate::format::sysctl::{Field, SYSCTLS};
-use crate::format::written::{Asked, Run};
+use crate::written::{Asked, Run};
 use crate::{congestion, slow_start};
 use fullpipe_guest::sockopt::{SOCKOPTS, Sockopt};
 use fullpipe_sim::cc::{self, Description};

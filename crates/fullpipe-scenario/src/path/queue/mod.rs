@@ -16,13 +16,11 @@ pub use pie::Pie;
 pub use red::Red;
 
 use super::Whole;
-use crate::format::choices::choices;
 use crate::format::context::{Context, Place};
 use crate::format::keys::Default::{Absent, Is};
 use crate::format::keys::{At, group};
 use crate::format::special;
-use crate::format::values::{InPackets, InSize, Int, Probability, Quantity};
-use crate::format::written::AnyTime;
+use crate::format::values::{AnyTime, InPackets, InSize, Int, Probability, Quantity, choices};
 use crate::show;
 use fullpipe_base::units::{Framing, Rate, Time};
 use fullpipe_sim::config::{self, QueueLimit};

@@ -1,8 +1,9 @@
 //! Values that are chosen by their names.
 
-use crate::resolved::Clock;
+use crate::format::values::choices;
 use fullpipe_base::units::Framing;
 use fullpipe_sim::config::{Direction, Driver, ReceivePath};
+use serde::Serialize;
 
 /// Kinds of qdiscs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,16 +79,13 @@ pub enum AppKind {
     OnOff,
 }
 
-/// Values chosen by their names: `TYPE { "name" = VALUE, ... }`.
-macro_rules! choices {
-    ($($type:ty { $($name:literal = $value:expr),* })*) => {$(
-        impl $crate::format::values::Choice for $type {
-            const NAMES: &'static [&'static str] = &[$($name),*];
-            const VALUES: &'static [Self] = &[$($value),*];
-        }
-    )*};
+/// What starts the interval clock of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Clock {
+    /// The receiver's accept() returns.
+    Accept,
 }
-pub(crate) use choices;
 
 choices! {
     Framing { "ip" = Framing::Ip, "ethernet" = Framing::Ethernet, "ethernet-wire" = Framing::EthernetWire }

@@ -1,38 +1,37 @@
 //! The keys of a scenario: one list for the parser, its diagnostics, the reference and the schema.
+//!
+//! The keys of the path stand beside their meaning, in `path/`.
 
-use super::axes::Axes;
-pub use super::choices::{
-    AppKind, DatagramKind, NfsExport, NfsOperation, NfsServerReads, NfsVersion, QdiscKind,
+mod choices;
+
+pub use choices::{
+    AppKind, Clock, DatagramKind, NfsExport, NfsOperation, NfsServerReads, NfsVersion, QdiscKind,
 };
-use super::dotted::Assignments;
-use super::keys::Default::{Absent, Empty, Is, Required, Unless};
-use super::keys::group;
-use super::sockopt::Sockopts;
-use super::special::{
-    Behaviour, Congestion, DelayLimit, Numbers, QueueLimit, Range, ShortApp, ShortLoss, ShortRate,
-    SlowStart,
+
+use crate::format::axes::Axes;
+use crate::format::context::Context;
+use crate::format::dotted::Assignments;
+use crate::format::keys::Default::{Absent, Empty, Is, Required, Unless};
+use crate::format::keys::{Kind, Read, Section, group};
+use crate::format::node::Node;
+use crate::format::sockopt::Sockopts;
+use crate::format::special::{
+    Behaviour, Congestion, Numbers, QueueLimit, Range, SlowStart, read_short,
 };
-use super::sysctl::Sysctls;
-use super::values::{
-    InDescriptors, InPackets, InRate, InSize, InTime, InTimePerByte, InTimePerPacket, Int, Kept,
-    List, Name, Named, Probability, Quantity,
+use crate::format::sysctl::Sysctls;
+use crate::format::values::{
+    AnyRate, AnyTime, InDescriptors, InPackets, InRate, InSize, InTime, InTimePerByte,
+    InTimePerPacket, Int, Kept, LONGEST, List, Name, Named, Probability, Quantity, SomeTime,
 };
-use crate::path::{Elements, PathQueue, TimerKeys};
-use crate::resolved::Clock;
-use fullpipe_base::units::Framing;
+use crate::path::keys::Path;
 use fullpipe_sim::config::{Direction, Driver, ReceivePath};
 
-/// Longest time: ten years, in nanoseconds.
-const LONGEST: u64 = 10 * 365 * 24 * 3600 * 1_000_000_000;
 /// The kernel keeps buffer sizes in an `int`.
 const KERNEL_INT: u64 = i32::MAX as u64;
 /// Longest work on one packet or byte, and longest pause of a card: a second.
 const WORK: u64 = 1_000_000_000;
 
-pub(crate) type AnyTime = Quantity<InTime, 0, LONGEST>;
-pub(crate) type SomeTime = Quantity<InTime, 1, LONGEST>;
 type SampleTime = Quantity<InTime, 1_000, LONGEST>;
-pub(crate) type AnyRate = Quantity<InRate, 1, 1_000_000_000_000_000>;
 type Buffer = Quantity<InSize, 1, KERNEL_INT>;
 type PerPacket = Quantity<InTimePerPacket, 0, WORK>;
 type Moderation = Quantity<InTime, 0, WORK>;
@@ -79,64 +78,6 @@ group! {
         repeat: Repeat, Absent("each point is one run");
         /// What the result has to be. A scenario is also a test.
         expect: List<Expect>, Absent("nothing is expected");
-    }
-}
-
-group! {
-    /// The path, either as one bottleneck (`rate`, `framing`, `delay`, `queue`, `loss`), or as lists of elements (`forward`, `back`). The short form means: forward, data passes the element "loss" (if there is loss), then "link", then "delay"; back, packets pass "back-loss" (if there is loss), "back-link" (if data flow backward, or `rate.back` is written) and "back-delay" (if there is delay). Both links have the same `queue`. Elements without effect are left out.
-    Path "[path]" {
-        /// Rate of the bottleneck. It bounds each direction in which data flow; `{ forward, back }` where the directions differ.
-        rate: ShortRate, Absent("needed in the short form");
-        /// What a rate and a queue in bytes count: the IP packet (1500), with the Ethernet header (1514), or all that a wire takes (1538).
-        framing: Framing, Is("ethernet-wire");
-        /// Delay without queueing, by direction.
-        delay: PathDelay, Empty;
-        /// Queue of the bottleneck.
-        queue: PathQueue, Empty;
-        /// Probability that a segment is lost, each independently: forward, or by direction.
-        loss: ShortLoss, Absent("no loss");
-        /// Largest IP packet, bytes.
-        mtu: Int<68, 65535>, Is("1500");
-        /// Whether packets stay on the path as TCP hands them down, many segments in one, as between namespaces of a host: then elements decide about skbs, and runs of genuine Linux take less CPU. Genuine kernels only.
-        gso: bool, Is("false");
-        /// What data passes, in order.
-        forward: Elements, Absent("the short form");
-        /// What ACKs pass, in order.
-        back: Elements, Absent("the short form");
-    }
-}
-
-group! {
-    /// Rate by direction.
-    PathRate "path.rate" {
-        /// Rate of data.
-        forward: AnyRate, Required;
-        /// Rate of what goes back.
-        back: AnyRate, Absent("where data flow backward as `forward`, else unlimited");
-    }
-}
-
-group! {
-    /// Delay by direction.
-    PathDelay "path.delay" {
-        /// Delay of data.
-        forward: AnyTime, Is("0s");
-        /// Delay of ACKs.
-        back: AnyTime, Is("0s");
-        /// Packets that the delay holds in each direction (netem's `limit`); more are dropped.
-        limit: DelayLimit, Is("unlimited");
-        /// netem's timer in kernels without high-resolution timers.
-        timer: TimerKeys, Absent("each packet leaves exactly when it is due");
-    }
-}
-
-group! {
-    /// Probability by direction.
-    Directions "path.loss" {
-        /// Of data.
-        forward: Probability, Is("0");
-        /// Of ACKs.
-        back: Probability, Is("0");
     }
 }
 
@@ -401,6 +342,17 @@ group! {
         on: SomeTime, Absent("none");
         /// How long it pauses, where the kind is "on-off".
         off: SomeTime, Absent("none");
+    }
+}
+
+/// What the application offers; its kind alone, or a table.
+#[derive(Clone, Debug)]
+pub struct ShortApp(pub AppTable);
+
+impl Read for ShortApp {
+    const KIND: Kind = Kind::Short { group: AppTable::GROUP, short: "kind" };
+    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
+        read_short(node, key, "kind", cx).map(ShortApp)
     }
 }
 
