@@ -193,9 +193,10 @@ fn direction(
 ) -> Result<Direction, (String, String)> {
     let sent = vec![(Time::ZERO, card_wire(host, wire(run)))];
     let mut direction = Direction { sent, ..Direction::default() };
+    let around = run.surroundings();
     for element in elements {
         let told = |why: String| (element.name().to_string(), why);
-        let mut piece = piece(&element.ask(run), wire(run)).map_err(told)?;
+        let mut piece = piece(&element.ask(&around), wire(run)).map_err(told)?;
         piece.seed(Rng::new(run.seed, element.name()).next_u64());
         if !matches!(piece, Piece::Qdiscs(_)) {
             direction.arrive(None);

@@ -7,6 +7,7 @@ use super::format::context::{Context, Place};
 use super::format::keys::At;
 use super::format::values::{InSize, Quantity, twice};
 use super::neighbours;
+use super::path::Element;
 use super::profile::{self, Kernel};
 use super::resolve;
 use super::resolved::{
@@ -213,6 +214,20 @@ impl Resolved {
             next += usize::from(own.nconnect);
             (own, first..next)
         })
+    }
+
+    /// Elements with lists of packets of a mount's connections, of which engines know other ones first.
+    pub fn lists_of_mounts(&self) -> impl Iterator<Item = (String, &'static str)> {
+        let of_mount =
+            |name: &str| self.flow.iter().any(|flow| flow.app == App::Nfs && flow.name == name);
+        let elements = self.path.forward.iter().chain(&self.path.back);
+        let listed = elements.filter(move |element| match element {
+            Element::Drop(own) => of_mount(&own.flow),
+            Element::Mark(own) => of_mount(&own.flow),
+            _ => false,
+        });
+        let why = "it is a connection of a mount, whose packets no engine loses by number; lose them by chance (kind = \"loss\")";
+        listed.map(move |element| (format!("path, element {}, flow", element.name()), why))
     }
 
     /// The host that has a mount.

@@ -12,7 +12,7 @@ use super::format::values::{integer, twice};
 use super::neighbours;
 use super::nfs;
 use super::packets;
-use super::path::{self, Traffic};
+use super::path::{self, Path, Traffic};
 use super::profile::{self, Kernel};
 use super::qdisc;
 use super::reply;
@@ -52,7 +52,7 @@ pub fn run(
     let completed = written.flow.as_ref().map(|flows| reply::complete(&flows.value.0, cx));
     let mut names = completed.as_deref().map_or(Vec::new(), names);
     names.extend(nfs::connections_of(written));
-    let traffic = Traffic::of(written, &names);
+    let traffic = traffic(written, &names);
     let path = written.path.as_ref().and_then(|path| path::path(&path.value, source, traffic, cx));
     let hosts = written.hosts.as_ref().and_then(|hosts| hosts_of(&hosts.value, path.as_ref(), cx));
     let neighbours = hosts.as_ref().and_then(|hosts| {
@@ -97,6 +97,15 @@ pub fn run(
     };
     packets::check(reported.packets.as_ref(), &resolved, cx);
     Some(resolved)
+}
+
+/// The traffic of a run with these flows and its datagrams. Echo requests and replies are no data.
+fn traffic<'a>(run: &written::Run, flows: &'a [(String, Direction)]) -> Traffic<'a> {
+    let datagrams = run.datagrams.iter().flat_map(|at| &at.value.0);
+    let mut udp = datagrams.filter(|own| value(&own.kind) == Some(DatagramKind::Udp));
+    let backward = flows.iter().any(|(_, direction)| *direction == Direction::Backward)
+        || udp.any(|own| value(&own.direction) == Some(Direction::Backward));
+    Traffic { flows, backward }
 }
 
 /// The names of all flows, copies included, and where their data goes.

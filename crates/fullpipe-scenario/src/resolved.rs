@@ -2,7 +2,7 @@
 //! [`Resolved::to_toml`] parses to an equal `Resolved`.
 
 use super::format::sysctl::HostSysctl;
-use super::path::Element;
+use super::path::{Element, Path, Surroundings};
 pub use super::qdisc::{Netem, Qdisc};
 pub use super::written::{
     Clock, DatagramKind, NfsExport, NfsOperation, NfsServerReads, NfsVersion, QdiscKind,
@@ -70,6 +70,12 @@ impl Resolved {
         self.report.bin.unwrap_or(usual)
     }
 
+    /// Facts of this run that the elements of the path need.
+    pub fn surroundings(&self) -> Surroundings<'_> {
+        let flows = self.flow.iter().map(|flow| (flow.name.as_str(), flow.reply_to.as_deref()));
+        Surroundings { mtu: self.path.mtu, flows: flows.collect() }
+    }
+
     /// All hosts, those first from which flows go forward.
     pub fn stations(&self) -> Vec<Station<'_>> {
         let ends = [
@@ -130,20 +136,6 @@ impl Resolved {
         ];
         ways.into_iter().filter(|(direction, ..)| self.has(*direction))
     }
-}
-
-/// What packets pass between the hosts.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Path {
-    /// Largest IP packet, bytes.
-    pub mtu: u32,
-    /// Whether packets stay on the path as TCP hands them down, many segments in one.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub gso: bool,
-    /// What packets pass from the sender to the receiver, in order.
-    pub forward: Vec<Element>,
-    /// What packets pass on the way back, in order.
-    pub back: Vec<Element>,
 }
 
 /// The hosts at the ends of the path.

@@ -161,9 +161,10 @@ fn is_default(host: &Host, run: &Resolved) -> bool {
 fn path_answers(run: &Resolved, answers: &mut Answers) {
     let ways = [("forward", &run.path.forward), ("back", &run.path.back)];
     let elements = ways.iter().flat_map(|(way, elements)| elements.iter().map(move |e| (way, e)));
+    let around = run.surroundings();
     let mut wrong = false;
     for (way, element) in elements {
-        let ask = element.ask(run);
+        let ask = element.ask(&around);
         if let Some((part, what)) = pieces::instead(&ask) {
             let key = format!("path.{way}.{}.{part}", element.name());
             answers.push((key, Support::Substituted(what.into())));

@@ -1,7 +1,6 @@
 //! A constant delay, or one released by a timer.
 
-use super::{Ask, Meaning, Whole, Written, needed};
-use crate::Resolved;
+use super::{Ask, Meaning, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
 use crate::format::keys::Default::{Absent, Is, Required};
 use crate::format::keys::{At, group};
@@ -107,12 +106,12 @@ impl Meaning for Delay {
         self.delay
     }
 
-    fn ask(&self, _run: &Resolved) -> Ask {
+    fn ask(&self, _run: &Surroundings) -> Ask {
         let Delay { delay, limit, timer, .. } = *self;
         Ask::Delay { delay, limit, timer }
     }
 
-    fn config(&self, _run: &Resolved) -> config::Element {
+    fn config(&self, _run: &Surroundings) -> config::Element {
         let timer = |timer: Timer| config::Timer {
             period: Time(1_000_000_000 / u64::from(timer.hz)),
             phase: timer.phase,

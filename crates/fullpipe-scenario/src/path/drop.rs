@@ -1,7 +1,6 @@
 //! Packets of a flow to lose, by their number among those that come here, counted from 0; for experiments that must be equal wherever they run. Retransmissions count; the packets of the handshake and window probes do not.
 
-use super::{Ask, Listed, Meaning, Whole, Written, needed};
-use crate::Resolved;
+use super::{Ask, Listed, Meaning, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
 use crate::format::keys::Default::{Absent, Required};
 use crate::format::keys::{At, group};
@@ -73,7 +72,7 @@ impl Written for DropElement {
 }
 
 impl Meaning for Drop {
-    fn ask(&self, run: &Resolved) -> Ask {
+    fn ask(&self, run: &Surroundings) -> Ask {
         Ask::LoseListed(Listed {
             flow: run.flow_index(&self.flow),
             segments: self.segments.clone(),
@@ -81,7 +80,7 @@ impl Meaning for Drop {
         })
     }
 
-    fn config(&self, run: &Resolved) -> config::Element {
+    fn config(&self, run: &Surroundings) -> config::Element {
         config::Element::Drop(config::Drop {
             name: self.name.clone(),
             flow: run.flow_index(&self.flow),

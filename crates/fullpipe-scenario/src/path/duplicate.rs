@@ -1,7 +1,6 @@
 //! Random duplication: the copy leaves directly behind the packet.
 
-use super::{Ask, Chance, Meaning, Whole, Written, needed};
-use crate::Resolved;
+use super::{Ask, Chance, Meaning, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
 use crate::format::keys::Default::{Is, Required};
 use crate::format::keys::{At, group};
@@ -51,12 +50,12 @@ impl Written for DuplicateElement {
 }
 
 impl Meaning for Duplicate {
-    fn ask(&self, _run: &Resolved) -> Ask {
+    fn ask(&self, _run: &Surroundings) -> Ask {
         let Duplicate { probability, correlation, .. } = *self;
         Ask::Copy(Chance { probability, correlation })
     }
 
-    fn config(&self, _run: &Resolved) -> config::Element {
+    fn config(&self, _run: &Surroundings) -> config::Element {
         config::Element::Duplicate(config::Duplicate {
             name: self.name.clone(),
             probability: self.probability,

@@ -1,7 +1,6 @@
 //! A delay of one flow; others pass at once. Flows with round trips of their own have one each.
 
-use super::{Ask, Meaning, Whole, Written, needed};
-use crate::Resolved;
+use super::{Ask, Meaning, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
 use crate::format::keys::Default::Required;
 use crate::format::keys::{At, group};
@@ -52,11 +51,11 @@ impl Written for FlowDelayElement {
 }
 
 impl Meaning for FlowDelay {
-    fn ask(&self, run: &Resolved) -> Ask {
+    fn ask(&self, run: &Surroundings) -> Ask {
         Ask::DelayFlow { flow: run.flow_index(&self.flow), delay: self.delay }
     }
 
-    fn config(&self, run: &Resolved) -> config::Element {
+    fn config(&self, run: &Surroundings) -> config::Element {
         config::Element::FlowDelay(config::FlowDelay {
             name: self.name.clone(),
             flows: run.connection_of(&self.flow),

@@ -1,7 +1,6 @@
 //! Loss in bursts, as netem's `loss gemodel`: in a good and in a bad state units are lost with a probability each, and after each unit the state may change. It begins in the good state.
 
-use super::{Ask, Losses, Meaning, Whole, Written, needed};
-use crate::Resolved;
+use super::{Ask, Losses, Meaning, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
 use crate::format::keys::Default::{Is, Required};
 use crate::format::keys::{At, group};
@@ -68,12 +67,12 @@ impl Written for GilbertElliottElement {
 }
 
 impl Meaning for GilbertElliott {
-    fn ask(&self, _run: &Resolved) -> Ask {
+    fn ask(&self, _run: &Surroundings) -> Ask {
         let GilbertElliott { p, r, loss_bad: bad, loss_good: good, unit, .. } = *self;
         Ask::Lose { law: Losses::TwoStates { p, r, bad, good }, unit }
     }
 
-    fn config(&self, _run: &Resolved) -> config::Element {
+    fn config(&self, _run: &Surroundings) -> config::Element {
         config::Element::GilbertElliott(config::GilbertElliott {
             name: self.name.clone(),
             p: self.p,

@@ -1,7 +1,6 @@
 //! A delay that varies from packet to packet; a delay that would be negative is none.
 
-use super::{Ask, Meaning, Spread, Whole, Written, needed};
-use crate::Resolved;
+use super::{Ask, Meaning, Spread, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
 use crate::format::keys::Default::{Is, Required};
 use crate::format::keys::{At, group};
@@ -75,13 +74,13 @@ impl Meaning for Jitter {
         self.delay
     }
 
-    fn ask(&self, _run: &Resolved) -> Ask {
+    fn ask(&self, _run: &Surroundings) -> Ask {
         let Jitter { delay: mean, jitter: width, distribution, correlation, keep_order, .. } =
             *self;
         Ask::Spread(Spread { mean, width, distribution, correlation, keep_order })
     }
 
-    fn config(&self, _run: &Resolved) -> config::Element {
+    fn config(&self, _run: &Surroundings) -> config::Element {
         config::Element::Jitter(config::Jitter {
             name: self.name.clone(),
             delay: self.delay,

@@ -1,8 +1,7 @@
 //! A rate with a queue in front of it.
 
 use super::queue::{PathQueue, Queue, queue};
-use super::{Ask, Meaning, Sending, Step, Whole, Written, needed};
-use crate::Resolved;
+use super::{Ask, Meaning, Sending, Step, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
 use crate::format::keys::Default::{Empty, Is, Required};
 use crate::format::keys::{At, group};
@@ -71,7 +70,7 @@ impl Meaning for Link {
         self.queue.complete((self.rate, self.framing), whole);
     }
 
-    fn ask(&self, _run: &Resolved) -> Ask {
+    fn ask(&self, _run: &Surroundings) -> Ask {
         Ask::Rate(Sending {
             steps: vec![Step { at: Time::ZERO, rate: self.rate }],
             framing: self.framing,
@@ -79,13 +78,13 @@ impl Meaning for Link {
         })
     }
 
-    fn config(&self, run: &Resolved) -> config::Element {
+    fn config(&self, run: &Surroundings) -> config::Element {
         config::Element::Link(config::Link {
             name: self.name.clone(),
             rate: self.rate,
             framing: self.framing,
             limit: self.queue.limit,
-            discipline: self.queue.config((self.rate, self.framing), run.path.mtu),
+            discipline: self.queue.config((self.rate, self.framing), run.mtu),
         })
     }
 }

@@ -1,7 +1,6 @@
 //! Independent random loss.
 
-use super::{Ask, Losses, Meaning, Whole, Written, needed};
-use crate::Resolved;
+use super::{Ask, Losses, Meaning, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
 use crate::format::keys::Default::{Is, Required};
 use crate::format::keys::{At, group};
@@ -54,11 +53,11 @@ impl Written for LossElement {
 }
 
 impl Meaning for Loss {
-    fn ask(&self, _run: &Resolved) -> Ask {
+    fn ask(&self, _run: &Surroundings) -> Ask {
         Ask::Lose { law: Losses::Independent(self.probability), unit: self.unit }
     }
 
-    fn config(&self, _run: &Resolved) -> config::Element {
+    fn config(&self, _run: &Surroundings) -> config::Element {
         config::Element::Loss(config::Loss {
             name: self.name.clone(),
             probability: self.probability,

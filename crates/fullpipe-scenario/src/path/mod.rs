@@ -37,8 +37,7 @@ use super::format::context::Context;
 use super::format::keys::{At, Group, Read, Section};
 use super::format::node::Node;
 use super::format::values::Name;
-use super::resolved::{App, Flow, Path};
-use super::{Resolved, Source};
+use super::source::Source;
 use fullpipe_base::units::{Framing, Rate, Time};
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::config::{self, Configuration};
@@ -71,10 +70,10 @@ trait Meaning {
     }
     /// Fills in what depends on the other elements.
     fn complete(&mut self, _whole: &Whole) {}
-    /// What it does to packets in `run`.
-    fn ask(&self, run: &Resolved) -> Ask;
-    /// The simulator's configuration that says the same in `run`.
-    fn config(&self, run: &Resolved) -> config::Element;
+    /// What it does to packets of a run.
+    fn ask(&self, run: &Surroundings) -> Ask;
+    /// The simulator's configuration that says the same.
+    fn config(&self, run: &Surroundings) -> config::Element;
 }
 
 /// What an element may need to know of its surroundings.
@@ -112,37 +111,45 @@ impl Whole<'_> {
     }
 }
 
-impl Resolved {
-    /// Index of a flow that one of its elements names.
+/// What packets pass between the hosts.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Path {
+    /// Largest IP packet, bytes.
+    pub mtu: u32,
+    /// Whether packets stay on the path as TCP hands them down, many segments in one.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub gso: bool,
+    /// What packets pass from the sender to the receiver, in order.
+    pub forward: Vec<Element>,
+    /// What packets pass on the way back, in order.
+    pub back: Vec<Element>,
+}
+
+/// Facts of a run that the elements of its path need.
+#[derive(Clone, Debug)]
+pub struct Surroundings<'a> {
+    /// Largest IP packet, bytes.
+    pub mtu: u32,
+    /// Name of each flow, and of the flow that it answers (at most 10000 flows).
+    pub flows: Vec<(&'a str, Option<&'a str>)>,
+}
+
+impl Surroundings<'_> {
+    /// Index of a flow that an element names.
     fn flow_index(&self, name: &str) -> u16 {
-        let flow = self.flow.iter().position(|flow| flow.name == name);
-        // The scenario has at most 10000 flows, and this one is among them.
+        let flow = self.flows.iter().position(|(own, _)| *own == name);
+        // The flow is among them: an element with an unknown name was refused.
         flow.unwrap_or_default() as u16
     }
 
     /// Indices of the flows that are one connection with that of a name: the one that it answers, or that answers it.
     fn connection_of(&self, name: &str) -> Vec<u16> {
         let index = self.flow_index(name);
-        let is_other = |flow: &Flow| {
-            let answered = self.flow[usize::from(index)].reply_to.as_deref();
-            flow.reply_to.as_deref() == Some(name) || answered == Some(flow.name.as_str())
-        };
-        let others = self.flow.iter().zip(0..).filter(|(flow, _)| is_other(flow));
+        let answered = self.flows.get(usize::from(index)).and_then(|(_, asks)| *asks);
+        let is_other =
+            |(own, asks): &(&str, Option<&str>)| *asks == Some(name) || answered == Some(*own);
+        let others = self.flows.iter().zip(0..).filter(|(flow, _)| is_other(flow));
         std::iter::once(index).chain(others.map(|(_, index)| index)).collect()
-    }
-
-    /// Elements with lists of packets of a mount's connections, of which engines know other ones first.
-    pub fn lists_of_mounts(&self) -> impl Iterator<Item = (String, &'static str)> {
-        let of_mount =
-            |name: &str| self.flow.iter().any(|flow| flow.app == App::Nfs && flow.name == name);
-        let elements = self.path.forward.iter().chain(&self.path.back);
-        let listed = elements.filter(move |element| match element {
-            Element::Drop(own) => of_mount(&own.flow),
-            Element::Mark(own) => of_mount(&own.flow),
-            _ => false,
-        });
-        let why = "it is a connection of a mount, whose packets no engine loses by number; lose them by chance (kind = \"loss\")";
-        listed.map(move |element| (format!("path, element {}, flow", element.name()), why))
     }
 }
 
@@ -168,8 +175,8 @@ macro_rules! elements {
                 match self { $(Element::$meaning(_) => config::$meaning::KIND,)* }
             }
 
-            /// What it does to packets in `run`.
-            pub fn ask(&self, run: &Resolved) -> Ask {
+            /// What it does to packets of a run.
+            pub fn ask(&self, run: &Surroundings) -> Ask {
                 match self { $(Element::$meaning(e) => e.ask(run),)* }
             }
 
@@ -189,8 +196,8 @@ macro_rules! elements {
                 match self { $(Element::$meaning(e) => e.delay(),)* }
             }
 
-            /// The simulator's configuration that says the same in `run`.
-            pub fn config(&self, run: &Resolved) -> config::Element {
+            /// The simulator's configuration that says the same.
+            pub fn config(&self, run: &Surroundings) -> config::Element {
                 match self { $(Element::$meaning(e) => e.config(run),)* }
             }
 

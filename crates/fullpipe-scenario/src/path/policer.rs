@@ -1,7 +1,6 @@
 //! A policer: a token bucket that drops what it has no tokens for, and delays nothing (`tc police`).
 
-use super::{Ask, Meaning, Whole, Written, needed};
-use crate::Resolved;
+use super::{Ask, Meaning, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
 use crate::format::keys::Default::{Is, Required};
 use crate::format::keys::{At, group};
@@ -78,12 +77,12 @@ impl Meaning for Policer {
         Some((self.rate, self.framing))
     }
 
-    fn ask(&self, _run: &Resolved) -> Ask {
+    fn ask(&self, _run: &Surroundings) -> Ask {
         let Policer { rate, burst, framing, .. } = *self;
         Ask::Police { rate, burst, framing }
     }
 
-    fn config(&self, _run: &Resolved) -> config::Element {
+    fn config(&self, _run: &Surroundings) -> config::Element {
         config::Element::Policer(config::Policer {
             name: self.name.clone(),
             rate: self.rate,

@@ -1,7 +1,6 @@
 //! Delays by chance, so that packets overtake each other. With netem's choice (`chosen_delay` 0) chosen packets go ahead of those that are held; with `delay` 0 and a `chosen_delay` chosen packets come late.
 
-use super::{Ask, Chance, Meaning, Overtake, Whole, Written, needed};
-use crate::Resolved;
+use super::{Ask, Chance, Meaning, Overtake, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
 use crate::format::keys::Default::{Is, Required};
 use crate::format::keys::{At, group};
@@ -79,13 +78,13 @@ impl Meaning for Reorder {
         self.delay.min(self.chosen_delay)
     }
 
-    fn ask(&self, _run: &Resolved) -> Ask {
+    fn ask(&self, _run: &Surroundings) -> Ask {
         let Reorder { delay, chosen_delay, probability, correlation, gap, .. } = *self;
         let chosen = Chance { probability, correlation };
         Ask::Overtake(Overtake { delay, chosen_delay, chosen, gap })
     }
 
-    fn config(&self, _run: &Resolved) -> config::Element {
+    fn config(&self, _run: &Surroundings) -> config::Element {
         config::Element::Reorder(config::Reorder {
             name: self.name.clone(),
             delay: self.delay,

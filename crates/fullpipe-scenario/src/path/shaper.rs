@@ -2,8 +2,7 @@
 
 use super::policer::{Burst, passes_packets};
 use super::queue::{Discipline, PathQueue, Queue, queue};
-use super::{Ask, Meaning, Whole, Written, needed};
-use crate::Resolved;
+use super::{Ask, Meaning, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
 use crate::format::keys::Default::{Empty, Is, Required};
 use crate::format::keys::{At, group};
@@ -90,12 +89,12 @@ impl Meaning for Shaper {
         self.queue.complete((self.rate, self.framing), whole);
     }
 
-    fn ask(&self, _run: &Resolved) -> Ask {
+    fn ask(&self, _run: &Surroundings) -> Ask {
         let Shaper { rate, burst, framing, ref queue, .. } = *self;
         Ask::Shape { rate, burst, framing, limit: queue.limit }
     }
 
-    fn config(&self, _run: &Resolved) -> config::Element {
+    fn config(&self, _run: &Surroundings) -> config::Element {
         config::Element::Shaper(config::Shaper {
             name: self.name.clone(),
             rate: self.rate,

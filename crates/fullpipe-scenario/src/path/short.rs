@@ -1,15 +1,12 @@
 //! The path as a whole: its short form as elements, names of stages, what depends on all elements.
 
-use super::{Delay, Element, Elements, Link, Loss, Whole, delay, keys, needed, queue};
-use crate::Source;
+use super::{Delay, Element, Elements, Link, Loss, Path, Whole, delay, keys, needed, queue};
 use crate::format::context::{Context, Place};
 use crate::format::keys::At;
 use crate::format::values::{AnyRate, Probability, twice};
-use crate::resolved::Path;
-use crate::written::{self, DatagramKind};
+use crate::source::Source;
 use fullpipe_base::units::{Rate, Time};
-use fullpipe_sim::config::Direction;
-use fullpipe_sim::config::Unit;
+use fullpipe_sim::config::{Direction, Unit};
 
 /// What a path carries.
 #[derive(Clone, Copy)]
@@ -18,17 +15,6 @@ pub struct Traffic<'a> {
     pub flows: &'a [(String, Direction)],
     /// Whether any data, of flows or of datagrams, goes backward.
     pub backward: bool,
-}
-
-impl<'a> Traffic<'a> {
-    /// The traffic of a run with these flows and its datagrams. Echo requests and replies are no data.
-    pub fn of(run: &written::Run, flows: &'a [(String, Direction)]) -> Traffic<'a> {
-        let datagrams = run.datagrams.iter().flat_map(|at| &at.value.0);
-        let mut udp = datagrams.filter(|own| needed(&own.kind) == Some(&DatagramKind::Udp));
-        let backward = flows.iter().any(|(_, direction)| *direction == Direction::Backward)
-            || udp.any(|own| needed(&own.direction) == Some(&Direction::Backward));
-        Traffic { flows, backward }
-    }
 }
 
 /// Resolves the path of a scenario from `source` for the `traffic` that it carries.

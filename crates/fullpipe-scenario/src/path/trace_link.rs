@@ -1,7 +1,6 @@
 //! A link that sends when a recorded trace says, with a queue in front of it: mahimahi's `mm-link`. At each opportunity 1504 bytes are sent, which is a packet of 1500 bytes with the 4 bytes that mahimahi counts; after the last one the trace begins anew.
 
-use super::{Ask, Meaning, Whole, Written, needed};
-use crate::Resolved;
+use super::{Ask, Meaning, Surroundings, Whole, Written, needed};
 use crate::format::context::{Context, Place};
 use crate::format::keys::Default::{Absent, Empty, Required};
 use crate::format::keys::{At, group};
@@ -72,17 +71,17 @@ impl Meaning for TraceLink {
         }
     }
 
-    fn ask(&self, _run: &Resolved) -> Ask {
+    fn ask(&self, _run: &Surroundings) -> Ask {
         Ask::Opportunities { at_ms: self.opportunities.clone(), queue: self.queue.clone() }
     }
 
-    fn config(&self, run: &Resolved) -> config::Element {
+    fn config(&self, run: &Surroundings) -> config::Element {
         let mean = self.rate().unwrap_or((Rate(0), Framing::Ip));
         config::Element::TraceLink(config::TraceLink {
             name: self.name.clone(),
             opportunities: self.opportunities.clone(),
             limit: self.queue.limit,
-            discipline: self.queue.config(mean, run.path.mtu),
+            discipline: self.queue.config(mean, run.mtu),
         })
     }
 }

@@ -1,7 +1,6 @@
 //! A rate that changes at given times, with a queue in front of it. A packet in transmission goes on at the new rate; at rate 0 nothing is sent.
 
-use super::{Ask, Meaning, Sending, Whole, Written, needed};
-use crate::Resolved;
+use super::{Ask, Meaning, Sending, Surroundings, Whole, Written, needed};
 use crate::format::context::{Context, Place};
 use crate::format::keys::Default::{Absent, Empty, Is, Required};
 use crate::format::keys::{At, Read, group};
@@ -79,7 +78,7 @@ impl Meaning for VaryingLink {
         }
     }
 
-    fn ask(&self, _run: &Resolved) -> Ask {
+    fn ask(&self, _run: &Surroundings) -> Ask {
         Ask::Rate(Sending {
             steps: self.steps.clone(),
             framing: self.framing,
@@ -87,7 +86,7 @@ impl Meaning for VaryingLink {
         })
     }
 
-    fn config(&self, run: &Resolved) -> config::Element {
+    fn config(&self, run: &Surroundings) -> config::Element {
         let steps = self.steps.iter();
         let first = self.steps.first().map_or(Rate(0), |step| step.rate);
         config::Element::VaryingLink(config::VaryingLink {
@@ -95,7 +94,7 @@ impl Meaning for VaryingLink {
             steps: steps.map(|step| config::Step { at: step.at, rate: step.rate }).collect(),
             framing: self.framing,
             limit: self.queue.limit,
-            discipline: self.queue.config((first, self.framing), run.path.mtu),
+            discipline: self.queue.config((first, self.framing), run.mtu),
         })
     }
 }

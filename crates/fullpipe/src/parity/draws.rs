@@ -1,7 +1,7 @@
 //! What of a scenario is decided by random numbers. Each engine draws its own, so that what they decide differs though
 //! nothing is wrong.
 
-use crate::scenario::{Ask, Discipline, Element, Losses, Resolved};
+use crate::scenario::{Ask, Discipline, Element, Losses, Resolved, Surroundings};
 use fullpipe_base::units::Time;
 
 /// Keys and names of what draws random numbers in a run, in the path's order, the sender's host first.
@@ -10,15 +10,16 @@ pub fn draws(run: &Resolved) -> Vec<String> {
         let qdisc = &station.host.qdisc;
         qdisc.red.is_some() || qdisc.netem.is_some_and(|netem| chosen(netem.loss))
     });
+    let around = run.surroundings();
     let ways = [("forward", &run.path.forward), ("back", &run.path.back)];
     let elements = ways.into_iter().flat_map(|(way, elements)| {
-        let random = elements.iter().filter(|element| of_element(element, run));
+        let random = elements.iter().filter(|element| of_element(element, &around));
         random.map(move |element| format!("path.{way}.{}", element.name()))
     });
     hosts.map(|station| format!("{}.qdisc", station.key())).chain(elements).collect()
 }
 
-fn of_element(element: &Element, run: &Resolved) -> bool {
+fn of_element(element: &Element, run: &Surroundings) -> bool {
     let queue = element.queue().map(|queue| &queue.discipline);
     if matches!(queue, Some(Discipline::Red(_) | Discipline::Pie(_) | Discipline::Cake(_))) {
         return true;

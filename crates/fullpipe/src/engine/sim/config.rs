@@ -22,14 +22,15 @@ pub fn config(resolved: &Resolved) -> Config {
 
 /// The same, but for what stands for mounts.
 fn without_mounts(resolved: &Resolved) -> Config {
+    let run = resolved.surroundings();
     Config {
         seed: resolved.seed,
         end: resolved.duration,
         sample: resolved.report.sample,
         counters: Some(resolved.report.counters.unwrap_or(resolved.duration)),
         mtu: resolved.path.mtu,
-        forward: resolved.path.forward.iter().map(|e| e.config(resolved)).collect(),
-        back: resolved.path.back.iter().map(|e| e.config(resolved)).collect(),
+        forward: resolved.path.forward.iter().map(|e| e.config(&run)).collect(),
+        back: resolved.path.back.iter().map(|e| e.config(&run)).collect(),
         sender: host(&resolved.hosts.sender, resolved.path.mtu),
         receiver: host(&resolved.hosts.receiver, resolved.path.mtu),
         neighbours: resolved.host.iter().map(|own| neighbour(own, resolved.path.mtu)).collect(),

@@ -76,7 +76,8 @@ fn both_engines_do_random_scenarios_exactly() {
         let lasts = run.duration.as_secs_f64();
         assert!((1_000_000..=10_000_000_000).contains(&link.0), "{number}");
         assert!((0.6..=30.1).contains(&lasts), "{number}: {lasts} s");
-        let path = run.path.forward.iter().chain(&run.path.back).map(|e| e.config(run));
+        let around = run.surroundings();
+        let path = run.path.forward.iter().chain(&run.path.back).map(|e| e.config(&around));
         for element in path {
             let Element::Drop(list) = element else { continue };
             assert!(list.segments.len() + list.acks.len() <= 500, "{number}");

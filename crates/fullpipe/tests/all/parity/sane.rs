@@ -49,7 +49,8 @@ fn something_came(name: &str, run: &Resolved, table: &Table) {
 }
 
 fn elements(run: &Resolved) -> impl Iterator<Item = Element> {
-    run.path.forward.iter().chain(&run.path.back).map(|element| element.config(run))
+    let around = run.surroundings();
+    run.path.forward.iter().chain(&run.path.back).map(move |element| element.config(&around))
 }
 
 /// The round trip without queues.
