@@ -1,8 +1,9 @@
 //! Which variants belong together, so that it can be told what flows do to another one.
 
+use super::copies::is_or_copies;
 use super::format::context::{Context, Place};
 use super::format::keys::At;
-use super::resolved::{Flow, is_or_copies};
+use super::resolved::Flow;
 use super::written;
 use serde::{Deserialize, Serialize};
 

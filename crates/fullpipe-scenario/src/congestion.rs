@@ -1,7 +1,13 @@
 //! Congestion controls by kernel: those of `cc/`, and all that genuine kernels have, with the parameters of
 //! their modules (`module_param` in `net/ipv4/tcp_*.c` of Linux 6.1 and 6.12, which agree).
+//! [`resolve`] reads the one that a scenario asks for.
 
-use super::profile;
+use super::format::context::{Context, Place};
+use super::format::node::Node;
+use super::format::special;
+use super::format::values::integer;
+use super::profile::{self, Kernel};
+use super::resolved::Congestion;
 use fullpipe_sim::cc::{self, Description, KernelVersion, Parameter};
 use std::collections::BTreeMap;
 
@@ -179,4 +185,59 @@ pub fn defaults(algorithm: &Description, kernel: &str) -> BTreeMap<String, i64> 
         known.last().map_or(parameter.min, |(_, value)| *value).into()
     };
     algorithm.parameters.iter().map(|p| (p.name.to_string(), default(p))).collect()
+}
+
+/// The congestion control with all its parameters.
+pub(super) fn resolve(
+    written: Option<&special::Congestion>,
+    kernel: &Kernel,
+    cx: &mut Context,
+) -> Option<Congestion> {
+    let name = written.map_or(kernel.congestion, |written| written.name.value.as_str());
+    let place = written.map_or(Place::default(), |written| written.name.place);
+    let algorithm = algorithm(name, place, kernel.name, cx)?;
+    let mut parameters = defaults(&algorithm, kernel.name);
+    let mut whole = true;
+    for (key, place, node) in written.iter().flat_map(|written| &written.parameters) {
+        match parameter(&algorithm, key, *place, node, cx) {
+            Some(value) => _ = parameters.insert(key.clone(), value),
+            None => whole = false,
+        }
+    }
+    whole.then(|| Congestion { name: name.into(), parameters })
+}
+
+/// The congestion control of that name on that kernel; on none ("") any that there is.
+pub(super) fn algorithm(
+    name: &str,
+    place: Place,
+    kernel: &str,
+    cx: &mut Context,
+) -> Option<Description> {
+    let mut algorithms = of_kernel(kernel);
+    match algorithms.iter().position(|algorithm| algorithm.name == name) {
+        Some(at) => Some(algorithms.swap_remove(at)),
+        None => {
+            let message = format!("no congestion control is called \"{name}\"");
+            cx.error("unknown-name", place, message).names(name, algorithms.iter().map(|a| a.name));
+            None
+        }
+    }
+}
+
+/// The value of a parameter, within its bounds.
+pub(super) fn parameter(
+    algorithm: &Description,
+    key: &str,
+    place: Place,
+    node: &Node,
+    cx: &mut Context,
+) -> Option<i64> {
+    let known = &algorithm.parameters;
+    let Some(parameter) = known.iter().find(|parameter| parameter.name == key) else {
+        let message = format!("{} has no parameter `{key}`", algorithm.name);
+        cx.error("unknown-key", place, message).names(key, known.iter().map(|p| p.name));
+        return None;
+    };
+    integer(key, node, (parameter.min.into(), parameter.max.into()), cx)
 }

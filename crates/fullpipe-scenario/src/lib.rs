@@ -8,6 +8,7 @@ mod asked;
 mod behaviour;
 mod competes;
 pub mod congestion;
+mod copies;
 mod datagrams;
 pub mod engine;
 mod expect;

@@ -3,13 +3,14 @@
 //! Limits:
 //! - docs/nfs.md lists what mounts cannot do.
 
+use super::congestion;
+use super::copies::copy_names;
 use super::format::context::{Context, Place};
 use super::format::keys::At;
 use super::format::values::{InSize, Quantity, twice};
 use super::neighbours;
 use super::path::Element;
 use super::profile::{self, Kernel};
-use super::resolve;
 use super::resolved::{
     App, Datagrams, ENDS, Flow, Host, Hosts, Neighbour, Nfs, NfsOperation, NfsServerReads,
     NfsVersion, Resolved, Station,
@@ -18,7 +19,6 @@ use super::written;
 use fullpipe_base::units::Time;
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::rpc::{server_buffer_2008, server_send_buffer_2008};
-use serde::Serializer;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -63,7 +63,7 @@ pub(super) fn connections_of(run: &written::Run) -> Vec<(String, Direction)> {
     let all = run.nfs.iter().flat_map(|at| &at.value.0);
     let of = |own: &written::Nfs| {
         let count = own.nconnect.as_ref().map_or(1, |count| count.value.0 as usize);
-        let names = own.name.as_ref().map(|name| resolve::copy_names(&name.value.0, count));
+        let names = own.name.as_ref().map(|name| copy_names(&name.value.0, count));
         let operation = own.operation.as_ref().map_or(NfsOperation::Write, |at| at.value);
         names.into_iter().flatten().map(move |name| (name, operation.direction()))
     };
@@ -120,7 +120,7 @@ fn names(all: &[written::Nfs], flows: &[Flow], datagrams: &[Datagrams], cx: &mut
     let taken: Vec<&String> = taken.collect();
     for own in all {
         let (Some(name), Some(count)) = (&own.name, &own.nconnect) else { continue };
-        let connections = resolve::copy_names(&name.value.0, count.value.0 as usize);
+        let connections = copy_names(&name.value.0, count.value.0 as usize);
         let mut both = std::iter::once(&name.value.0).chain(&connections);
         if let Some(name) = both.find(|name| taken.contains(name)) {
             let message = format!("a flow or datagrams are named `{name}`, too");
@@ -167,7 +167,7 @@ fn one(
         export: own.export.as_ref()?.value,
         readahead: readahead.map(|(bytes, _)| bytes),
         memory: own.memory.as_ref().map(|at| at.value.0),
-        congestion: resolve::congestion(congestion, kernel, cx)?,
+        congestion: congestion::resolve(congestion, kernel, cx)?,
         start: Time::ns(own.start.as_ref()?.value.0),
     })
 }
@@ -261,7 +261,7 @@ impl Nfs {
             write: self.record,
             reader: None,
         };
-        resolve::copy_names(&self.name, self.nconnect.into()).into_iter().map(flow)
+        copy_names(&self.name, self.nconnect.into()).into_iter().map(flow)
     }
 
     /// What the server asks for a socket to send and to receive, bytes before the kernel doubles them; none: the kernel tunes it.
@@ -296,14 +296,4 @@ impl Nfs {
     pub fn bytes(&self) -> u64 {
         self.file.saturating_mul(self.files.into())
     }
-}
-
-/// Whether no flow was written.
-pub(super) fn are_all_of_mounts(flows: &[Flow]) -> bool {
-    flows.iter().all(|flow| flow.app == App::Nfs)
-}
-
-/// The flows that were written.
-pub(super) fn without_mounts<S: Serializer>(flows: &[Flow], s: S) -> Result<S::Ok, S::Error> {
-    s.collect_seq(flows.iter().filter(|flow| flow.app != App::Nfs))
 }

@@ -1,6 +1,6 @@
 //! Where to capture.
 
-use super::{Element, Resolved, Station};
+use super::resolved::{Resolved, Station};
 use fullpipe_base::trace::Point;
 use std::convert::Infallible;
 use std::str::FromStr;
@@ -82,7 +82,10 @@ impl At {
         match queued.collect::<Vec<_>>()[..] {
             [] => Err(format!("nothing on the way forward has a queue; {}", points(resolved))),
             [(place, _)] => Ok(Point::Element(place)),
-            ref queued => Err(several(queued.iter().map(|(_, element)| *element))),
+            ref queued => {
+                let names: Vec<&str> = queued.iter().map(|(_, element)| element.name()).collect();
+                Err(several(&names))
+            }
         }
     }
 
@@ -121,8 +124,7 @@ fn points(resolved: &Resolved) -> String {
 }
 
 /// "link" could be any of these.
-fn several<'a>(queued: impl Iterator<Item = &'a Element>) -> String {
-    let names: Vec<&str> = queued.map(Element::name).collect();
+fn several(names: &[&str]) -> String {
     let (all, first) = (names.join(", "), names[0]);
     format!("link could be any of {all}, which all have a queue; name one: --at {first}")
 }

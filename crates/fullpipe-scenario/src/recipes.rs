@@ -1,6 +1,7 @@
 //! The scenarios built into the program.
 
 use super::source::{Beside, Source};
+use std::path::Path;
 
 /// A built-in scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +50,29 @@ pub fn recipes() -> &'static [Recipe] {
 pub fn recipe(name: &str) -> Result<&'static Recipe, Vec<&'static str>> {
     let found = RECIPES.iter().find(|recipe| recipe.name == name);
     found.ok_or_else(|| super::format::near::names(name, RECIPES.iter().map(|r| r.name)))
+}
+
+impl Source {
+    /// A name without directory and ending is a recipe's; a file of that name is taken where no recipe has it.
+    ///
+    /// # Errors
+    /// There is neither, or the file cannot be read.
+    pub fn named(named: &Path) -> Result<Source, String> {
+        let name = named.to_str().filter(|name| !name.contains(['/', '.']));
+        match name.map(recipe) {
+            Some(Ok(recipe)) => Ok(recipe.source()),
+            Some(Err(near)) if !named.exists() => Err(unknown(&named.display().to_string(), &near)),
+            _ => Source::read(named).map_err(|problems| problems.to_string()),
+        }
+    }
+}
+
+fn unknown(name: &str, near: &[&str]) -> String {
+    let hint = match near {
+        [] => "`fullpipe list` shows all recipes".to_string(),
+        names => format!("did you mean: {}", names.join(", ")),
+    };
+    format!("there is no recipe and no file called {name}; {hint}")
 }
 
 /// A file below scenarios/.

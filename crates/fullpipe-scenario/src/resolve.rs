@@ -1,14 +1,13 @@
 //! From what was written to what it means: defaults, and checks that need more than one key.
 
 use super::behaviour::overridden;
-use super::congestion;
+use super::congestion::{self, algorithm};
+use super::copies::copy_names;
 use super::datagrams;
 use super::format::context::{Context, Place};
 use super::format::keys::At;
-use super::format::node::Node;
-use super::format::special;
 use super::format::sysctl::HostSysctl;
-use super::format::values::{integer, twice};
+use super::format::values::twice;
 use super::neighbours;
 use super::nfs;
 use super::packets;
@@ -22,7 +21,6 @@ use super::source::Source;
 use super::version::{OLDEST, Version};
 use super::written::{self, AppKind};
 use fullpipe_base::units::{Rate, Time};
-use fullpipe_sim::cc;
 use fullpipe_sim::config::Direction;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -118,14 +116,6 @@ fn names(flows: &[written::Flow]) -> Vec<(String, Direction)> {
         names.map(|name| (name, direction)).collect::<Vec<_>>()
     };
     flows.iter().flat_map(named).collect()
-}
-
-/// The name itself, or `count` with numbers.
-pub(super) fn copy_names(name: &str, count: usize) -> Vec<String> {
-    match count {
-        1 => vec![name.into()],
-        _ => (1..=count).map(|n| format!("{name}-{n}")).collect(),
-    }
 }
 
 /// When the run ends.
@@ -374,7 +364,7 @@ fn single(flow: &written::Flow, kernel: &Kernel, cx: &mut Context) -> Option<Flo
     let duration = value(&flow.duration).map(|time| Time::ns(time.0));
     let bytes = value(&flow.bytes).map(|size| size.0);
     let own = flow.congestion.as_ref().map(|at| &at.value);
-    let mut congestion = congestion(own, kernel, cx);
+    let mut congestion = congestion::resolve(own, kernel, cx);
     let slow_start = flow.slow_start.as_ref().map(|at| &at.value.0);
     let slow_start =
         congestion.as_mut().and_then(|of| slow_start::resolve(slow_start, own, of, cx));
@@ -468,54 +458,4 @@ fn app(app: &written::AppTable, cx: &mut Context) -> Option<App> {
 fn reader(reader: &written::Reader) -> Option<Reader> {
     let rate = Rate(value(&reader.rate)?.0);
     Some(Reader { rate, read: value(&reader.read)?.0 as u32 })
-}
-
-/// The congestion control with all its parameters.
-pub(super) fn congestion(
-    written: Option<&special::Congestion>,
-    kernel: &Kernel,
-    cx: &mut Context,
-) -> Option<Congestion> {
-    let name = written.map_or(kernel.congestion, |written| written.name.value.as_str());
-    let place = written.map_or(Place::default(), |written| written.name.place);
-    let algorithm = algorithm(name, place, kernel.name, cx)?;
-    let mut parameters = congestion::defaults(&algorithm, kernel.name);
-    let mut whole = true;
-    for (key, place, node) in written.iter().flat_map(|written| &written.parameters) {
-        match parameter(&algorithm, key, *place, node, cx) {
-            Some(value) => _ = parameters.insert(key.clone(), value),
-            None => whole = false,
-        }
-    }
-    whole.then(|| Congestion { name: name.into(), parameters })
-}
-
-/// The congestion control of that name on that kernel; on none ("") any that there is.
-fn algorithm(name: &str, place: Place, kernel: &str, cx: &mut Context) -> Option<cc::Description> {
-    let mut algorithms = congestion::of_kernel(kernel);
-    match algorithms.iter().position(|algorithm| algorithm.name == name) {
-        Some(at) => Some(algorithms.swap_remove(at)),
-        None => {
-            let message = format!("no congestion control is called \"{name}\"");
-            cx.error("unknown-name", place, message).names(name, algorithms.iter().map(|a| a.name));
-            None
-        }
-    }
-}
-
-/// The value of a parameter, within its bounds.
-pub(super) fn parameter(
-    algorithm: &cc::Description,
-    key: &str,
-    place: Place,
-    node: &Node,
-    cx: &mut Context,
-) -> Option<i64> {
-    let known = &algorithm.parameters;
-    let Some(parameter) = known.iter().find(|parameter| parameter.name == key) else {
-        let message = format!("{} has no parameter `{key}`", algorithm.name);
-        cx.error("unknown-key", place, message).names(key, known.iter().map(|p| p.name));
-        return None;
-    };
-    integer(key, node, (parameter.min.into(), parameter.max.into()), cx)
 }

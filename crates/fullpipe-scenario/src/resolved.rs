@@ -1,17 +1,18 @@
 //! What a scenario means, with every default written out. Its serialised form is a scenario again:
 //! [`Resolved::to_toml`] parses to an equal `Resolved`.
 
+use super::copies::is_or_copies;
 use super::format::sysctl::HostSysctl;
 use super::path::{Element, Path, Surroundings};
 pub use super::qdisc::{Netem, Qdisc};
+use super::show;
 pub use super::written::{
     Clock, DatagramKind, NfsExport, NfsOperation, NfsServerReads, NfsVersion, QdiscKind,
 };
-use super::{nfs, show};
 use fullpipe_base::units::{Rate, Time};
 use fullpipe_sim::config::{Direction, Driver, ReceivePath};
 use fullpipe_sim::tcp::headers;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 
@@ -43,10 +44,7 @@ pub struct Resolved {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub host: Vec<Neighbour>,
     /// The flows, one entry per connection; those of mounts are the last, and are not written, for they follow from `nfs`.
-    #[serde(
-        skip_serializing_if = "nfs::are_all_of_mounts",
-        serialize_with = "nfs::without_mounts"
-    )]
+    #[serde(skip_serializing_if = "are_all_of_mounts", serialize_with = "without_mounts")]
     pub flow: Vec<Flow>,
     /// Packets that are no TCP segments.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -447,6 +445,16 @@ pub struct Nfs {
     pub start: Time,
 }
 
+/// Whether no flow was written.
+fn are_all_of_mounts(flows: &[Flow]) -> bool {
+    flows.iter().all(|flow| flow.app == App::Nfs)
+}
+
+/// The flows that were written.
+fn without_mounts<S: Serializer>(flows: &[Flow], s: S) -> Result<S::Ok, S::Error> {
+    s.collect_seq(flows.iter().filter(|flow| flow.app != App::Nfs))
+}
+
 fn is_forward(direction: &Direction) -> bool {
     *direction == Direction::Forward
 }
@@ -556,17 +564,5 @@ impl Packets {
     /// Whether those of a flow of this name are meant.
     pub fn are_of(&self, flow: &str) -> bool {
         self.flow.as_deref().is_none_or(|name| is_or_copies(flow, name))
-    }
-}
-
-/// Whether a flow has this name, or is one of the copies of a flow that was written with it.
-pub(super) fn is_or_copies(flow: &str, name: &str) -> bool {
-    match flow.strip_prefix(name) {
-        Some("") => true,
-        Some(rest) => {
-            let number = rest.strip_prefix('-');
-            number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
-        }
-        None => false,
     }
 }

@@ -1,9 +1,9 @@
 //! Slow start as an axis of its own: what kernels have stays with the parameters of the congestion control, and
 //! what none has is a [`SlowStart`] of the flow.
 
+use super::congestion;
 use super::format::context::{Context, Place};
 use super::format::special;
-use super::resolve::parameter;
 use super::resolved::{Congestion, SlowStart};
 use fullpipe_sim::cc::{self, Description, KernelVersion, Parameter};
 
@@ -50,9 +50,9 @@ pub(super) fn resolve(
         return None;
     };
     let mut asked =
-        SlowStart { name: name.into(), parameters: super::congestion::defaults(description, "") };
+        SlowStart { name: name.into(), parameters: congestion::defaults(description, "") };
     for (key, place, node) in &written.parameters {
-        let value = parameter(description, key, *place, node, cx)?;
+        let value = congestion::parameter(description, key, *place, node, cx)?;
         asked.parameters.insert(key.clone(), value);
     }
     goes_with(name, place, congestion, cx)?;

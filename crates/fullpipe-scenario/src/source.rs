@@ -2,7 +2,6 @@
 //! this module.
 
 use super::format::diagnostic::{Diagnostic, Diagnostics};
-use super::recipes::recipe;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -43,19 +42,6 @@ impl Source {
             text: text.into(),
             beside: Beside::Nothing,
             variants: Vec::new(),
-        }
-    }
-
-    /// A name without directory and ending is a recipe's; a file of that name is taken where no recipe has it.
-    ///
-    /// # Errors
-    /// There is neither, or the file cannot be read.
-    pub fn named(named: &Path) -> Result<Source, String> {
-        let name = named.to_str().filter(|name| !name.contains(['/', '.']));
-        match name.map(recipe) {
-            Some(Ok(recipe)) => Ok(recipe.source()),
-            Some(Err(near)) if !named.exists() => Err(unknown(&named.display().to_string(), &near)),
-            _ => Source::read(named).map_err(|problems| problems.to_string()),
         }
     }
 
@@ -136,14 +122,6 @@ pub(super) fn decode(name: &str, bytes: &[u8]) -> Result<String, Diagnostics> {
         near: Vec::new(),
     };
     Err(Diagnostics { items: vec![item] })
-}
-
-fn unknown(name: &str, near: &[&str]) -> String {
-    let hint = match near {
-        [] => "`fullpipe list` shows all recipes".to_string(),
-        names => format!("did you mean: {}", names.join(", ")),
-    };
-    format!("there is no recipe and no file called {name}; {hint}")
 }
 
 /// So many of a directory's scenario files are named.
