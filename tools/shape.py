@@ -19,10 +19,10 @@ ROOT = Path(__file__).resolve().parent.parent
 # What each crate may depend on: the picture of ARCHITECTURE.md.
 PICTURE = {
     "fullpipe-base": set(),
-    "fullpipe-guest": set(),
+    "fullpipe-guest": {"fullpipe-base"},
     "fullpipe-sim": {"fullpipe-base"},
     "fullpipe-trace": {"fullpipe-base"},
-    "fullpipe-scenario": {"fullpipe-base", "fullpipe-trace", "fullpipe-sim", "fullpipe-guest"},
+    "fullpipe-scenario": {"fullpipe-base", "fullpipe-trace", "fullpipe-sim"},
     "fullpipe-linux": {"fullpipe-base", "fullpipe-trace", "fullpipe-sim", "fullpipe-guest", "fullpipe-scenario"},
     "fullpipe-analysis": {"fullpipe-base", "fullpipe-trace", "fullpipe-sim", "fullpipe-scenario"},
     "fullpipe-report": {"fullpipe-analysis"},

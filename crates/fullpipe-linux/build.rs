@@ -9,7 +9,7 @@ use std::process::Command;
 
 fn main() {
     let package = Path::new(&variable("CARGO_MANIFEST_DIR")).join("../fullpipe-guest");
-    for part in ["src", "Cargo.toml"] {
+    for part in ["src", "Cargo.toml", "../fullpipe-base/src", "../fullpipe-base/Cargo.toml"] {
         println!("cargo:rerun-if-changed={}", package.join(part).display());
     }
     let carried = Path::new(&variable("OUT_DIR")).join("fullpipe-init");

@@ -6,7 +6,7 @@ use super::format::near;
 use super::format::sysctl::SYSCTLS;
 use super::written::Run;
 use super::{App, Flow, Resolved, congestion, slow_start};
-use fullpipe_guest::sockopt::SOCKOPTS;
+use fullpipe_base::sockopt::SOCKOPTS;
 use fullpipe_sim::tcp::behaviour::BEHAVIOURS;
 
 /// The dotted keys of `run`, tables included, whether something was written there or not.

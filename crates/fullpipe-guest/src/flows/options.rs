@@ -2,8 +2,8 @@
 
 use std::os::fd::OwnedFd;
 
+use fullpipe_base::sockopt::Sockopt;
 use fullpipe_guest::refusal::{Asked, Role};
-use fullpipe_guest::sockopt::Sockopt;
 
 use crate::error::{Error, Result, granted};
 use crate::sys;

@@ -8,13 +8,13 @@ mod guest;
 mod plans;
 mod yielding;
 
+use fullpipe_base::sockopt::SOCKOPTS;
 use fullpipe_guest::plan::{Drops, Flow, Plan, Router};
 use fullpipe_guest::record::{
     DONE, DROPPED, ESTABLISHED, EVENT, FAILED, FINISHED, QDISCS, QUEUES_SIZE, RECEIVER, REFUSED,
     SENDER,
 };
 use fullpipe_guest::refusal::{Asked, Refusal, Role, Whose};
-use fullpipe_guest::sockopt::SOCKOPTS;
 use std::collections::BTreeMap;
 
 use guest::{Record, run};

@@ -5,7 +5,7 @@ use super::keys::{Kind, Read, unknown, wrong_type};
 use super::node::{Node, Value};
 use super::sysctl::size;
 use super::values::integer;
-use fullpipe_guest::sockopt::{SOCKOPTS, Sockopt};
+use fullpipe_base::sockopt::{SOCKOPTS, Sockopt};
 use std::collections::BTreeMap;
 
 /// Options with their values.

@@ -11,7 +11,7 @@ use crate::format::sockopt::SIZES;
 use crate::format::sysctl::{Field, SYSCTLS};
 use crate::written::{Asked, Run};
 use crate::{congestion, slow_start};
-use fullpipe_guest::sockopt::{SOCKOPTS, Sockopt};
+use fullpipe_base::sockopt::{SOCKOPTS, Sockopt};
 use fullpipe_sim::cc::{self, Description};
 use fullpipe_sim::tcp::behaviour::BEHAVIOURS;
 use serde_json::{Map, Value, json};
