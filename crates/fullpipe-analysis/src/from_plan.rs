@@ -49,7 +49,7 @@ impl RunMeta {
 
 /// Kernels whose profile nothing judges; `genuine`: a kernel ran, not a profile.
 fn unvalidated(run: &Resolved, genuine: bool) -> Vec<String> {
-    let kernels = run.stations().into_iter().map(|station| station.host.kernel.clone());
+    let kernels = run.stations().into_iter().map(|station| station.host.config.kernel.clone());
     let mut kernels: Vec<String> = kernels.filter(|own| !genuine && is_unvalidated(own)).collect();
     kernels.dedup();
     kernels
@@ -60,7 +60,7 @@ fn chosen_qdiscs(run: &Resolved) -> Vec<String> {
     let senders: Vec<_> = run.flow.iter().map(|flow| run.hosts_of(flow)[0].name).collect();
     let hosts = run.stations().into_iter().filter(|station| senders.contains(&station.name));
     let chosen = hosts.filter(|Station { host, .. }| {
-        let of_kernel = profile::kernel(&host.kernel).map(|kernel| kernel.qdisc_limit);
+        let of_kernel = profile::kernel(&host.config.kernel).map(|kernel| kernel.qdisc_limit);
         let limit = of_kernel.map(QueueLimit::Packets);
         host.qdisc.kind != QdiscKind::PfifoFast || Some(host.qdisc.limit) != limit
     });
@@ -73,7 +73,7 @@ fn tuned(run: &Resolved) -> BTreeMap<String, u64> {
     let (mut bounds, mut are_tuned) = (BTreeMap::new(), BTreeSet::new());
     for flow in &run.flow {
         let [from, to] = run.hosts_of(flow);
-        let [send, receive] = [&from.host.sysctl.modelled, &to.host.sysctl.modelled];
+        let [send, receive] = [&from.host.config.sysctl, &to.host.config.sysctl];
         let buffers = [
             (format!("{}.send_buffer", from.name), flow.sndbuf, send.wmem_max, send.tcp_wmem[2]),
             (
@@ -127,7 +127,7 @@ fn flows(run: &Resolved, genuine: Option<&str>) -> Vec<FlowMeta> {
         congestion: flow.congestion.name.clone(),
         direction: flow.direction,
         hosts: run.hosts_of(flow).map(|station| station.name.into()),
-        kernel: genuine.unwrap_or(&run.hosts_of(flow)[0].host.kernel).into(),
+        kernel: genuine.unwrap_or(&run.hosts_of(flow)[0].host.config.kernel).into(),
         start: flow.start,
         stop: flow.duration.map(|duration| flow.start + duration),
         base_rtt: Some(run.round_trip(flow)),
@@ -150,8 +150,8 @@ fn shaper(flow: &fullpipe_scenario::Flow, from: Station) -> Option<String> {
 /// all that waits.
 fn way(run: &Resolved, elements: &[Element], direction: Direction) -> WayMeta {
     let (host, nic_rate) = match direction {
-        Direction::Forward => ("sender", run.hosts.sender.nic_rate),
-        Direction::Backward => ("receiver", run.hosts.receiver.nic_rate),
+        Direction::Forward => ("sender", run.hosts.sender.config.nic_rate),
+        Direction::Backward => ("receiver", run.hosts.receiver.config.nic_rate),
     };
     let beside = run.stations().into_iter().filter(|station| station.direction == direction);
     let cards: Vec<String> = beside.flat_map(|station| card(station.name)).collect();
@@ -185,6 +185,6 @@ fn figures(scenario: &Scenario, plan: &Plan) -> Option<Figures> {
     Some(Figures {
         source: data.source.clone(),
         run: run.clone(),
-        calibrated: hosts.sender.cpu.calibrated || hosts.receiver.cpu.calibrated,
+        calibrated: hosts.sender.calibrated || hosts.receiver.calibrated,
     })
 }

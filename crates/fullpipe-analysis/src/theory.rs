@@ -91,7 +91,7 @@ fn is_lossless(way: &[Element]) -> bool {
 
 /// Whether the rule is known to be what this kernel does.
 fn is_judged(run: &Resolved, flow: &Flow) -> bool {
-    let kernel = run.hosts_of(flow)[0].host.kernel.parse::<Version>();
+    let kernel = run.hosts_of(flow)[0].host.config.kernel.parse::<Version>();
     kernel.is_ok_and(|kernel| kernel >= JUDGED_FROM)
 }
 
@@ -115,7 +115,7 @@ trait Rule {
 /// The flow's rule, with its parameters.
 fn rule(run: &Resolved, flow: &Flow, rtt: f64) -> Option<Box<dyn Rule>> {
     let host = run.hosts_of(flow)[0].host;
-    let kernel = host.kernel.parse::<Version>().ok()?;
+    let kernel = host.config.kernel.parse::<Version>().ok()?;
     match flow.congestion.name.as_str() {
         "reno" => {
             // An ACK comes for every second segment; a kernel that counts ACKs grows half as fast.

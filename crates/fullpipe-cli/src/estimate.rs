@@ -48,7 +48,7 @@ fn packets_per_second(run: &Resolved) -> f64 {
     let ways = run.ways_of_data().map(|(_, elements, host)| {
         let links = elements.iter().filter_map(Element::rate);
         let links = links.map(|(bits, framing)| rate(bits.0, framing));
-        links.fold(rate(host.nic_rate.0, Framing::EthernetWire), f64::min)
+        links.fold(rate(host.config.nic_rate.0, Framing::EthernetWire), f64::min)
     });
     ways.sum()
 }

@@ -17,9 +17,9 @@ use fullpipe_sim::config::{Direction, QueueLimit};
 /// what `red` drops (`ets_qdisc_enqueue`), which a `netem` would not.
 pub(super) fn card(host: &Host, mtu: u32) -> Vec<Qdisc> {
     let (rate, framing) = shaped(host, mtu);
-    let largest = Wire { mtu, gso: host.tso }.largest(framing);
+    let largest = Wire { mtu, gso: host.config.tso }.largest(framing);
     let shaper = tbf(rate, CARD_AHEAD_NS, framing, largest, u32::MAX);
-    let packet = host.nic_rate.time_for(u64::from(mtu + Framing::EthernetWire.overhead()));
+    let packet = host.config.nic_rate.time_for(u64::from(mtu + Framing::EthernetWire.overhead()));
     match (host.qdisc.kind, &host.qdisc.red) {
         (QdiscKind::Red, Some(shape)) => {
             vec![shaper, Qdisc::Ets, red(shape, host.qdisc.limit(), packet)]
@@ -30,7 +30,7 @@ pub(super) fn card(host: &Host, mtu: u32) -> Vec<Qdisc> {
 
 /// The rate of a host's card, and how the qdiscs in front of it count packets.
 fn shaped(host: &Host, mtu: u32) -> (Rate, Framing) {
-    counted(host.nic_rate, mtu, host.tso || looks_at_bytes(&host.qdisc))
+    counted(host.config.nic_rate, mtu, host.config.tso || looks_at_bytes(&host.qdisc))
 }
 
 /// How long a card sends what its qdiscs have counted.
@@ -63,7 +63,7 @@ fn counted(rate: Rate, mtu: u32, as_frames: bool) -> (Rate, Framing) {
 /// What a card sends is on its wire one segment after the other, though its qdiscs let go all segments of a packet at
 /// once.
 pub(super) fn card_wire(host: &Host, Wire { mtu, gso }: Wire) -> plan::Wire {
-    let (rate, framing) = counted(host.nic_rate, mtu, gso);
+    let (rate, framing) = counted(host.config.nic_rate, mtu, gso);
     plan::Wire { rate: rate.0, overhead: pieces::beyond_header(framing) }
 }
 

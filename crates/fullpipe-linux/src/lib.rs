@@ -77,7 +77,7 @@ static AS_KERNEL: [Linux; Family::ALL.len()] = {
 impl Linux {
     /// The kernel for `resolved`.
     fn family(&self, resolved: &Resolved) -> Family {
-        let own = || resolved.hosts.sender.kernel.parse().ok();
+        let own = || resolved.hosts.sender.config.kernel.parse().ok();
         self.as_kernel.or_else(own).unwrap_or_default()
     }
 }
@@ -201,7 +201,7 @@ pub fn release(resolved: &Resolved) -> Option<String> {
 /// The kernel for `resolved`, with the HZ of its hosts, and with NFS where that is asked for.
 fn wanted(resolved: &Resolved, family: Family) -> Result<Wanted, String> {
     let contents = if resolved.nfs.is_empty() { Contents::Tcp } else { Contents::Nfs };
-    Ok(Wanted { hz: resolved.hosts.sender.hz.to_string().parse()?, family, contents })
+    Ok(Wanted { hz: resolved.hosts.sender.config.hz.to_string().parse()?, family, contents })
 }
 
 /// That kernel, built.

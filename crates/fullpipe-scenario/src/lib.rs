@@ -13,6 +13,7 @@ mod datagrams;
 pub mod engine;
 mod expect;
 mod format;
+mod host;
 pub mod kernel;
 mod load;
 pub mod memory;

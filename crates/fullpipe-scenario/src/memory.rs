@@ -15,7 +15,7 @@ pub const ROOM: u64 = 2;
 pub fn of_kernel_mib(run: &Resolved) -> u64 {
     let most = |asked: Option<u64>, tuned: u64| asked.map_or(tuned, |bytes| 2 * bytes);
     let buffers = run.flow.iter().map(|flow| {
-        let [sender, receiver] = run.hosts_of(flow).map(|station| &station.host.sysctl.modelled);
+        let [sender, receiver] = run.hosts_of(flow).map(|station| &station.host.config.sysctl);
         most(flow.sndbuf, sender.tcp_wmem[2])
             .saturating_add(most(flow.rcvbuf, receiver.tcp_rmem[2]))
     });

@@ -109,9 +109,9 @@ fn later(
 /// What hosts of a side have to agree on: the simulator has one size of segments for all flows.
 fn same_options(neighbour: &written::Neighbour, host: &Host, base: &Host, cx: &mut Context) {
     let options = |host: &Host| {
-        let sysctl = &host.sysctl.modelled;
+        let sysctl = &host.config.sysctl;
         [
-            ("timestamps", host.timestamps),
+            ("timestamps", host.config.timestamps),
             ("net.ipv4.tcp_sack", sysctl.tcp_sack),
             ("net.ipv4.tcp_window_scaling", sysctl.tcp_window_scaling),
         ]

@@ -52,7 +52,7 @@ pub(super) fn resolve(
         let [from, _] = neighbours::named([&own.from, &None]);
         let beside = |name| neighbours.iter().find(|host| Some(&host.name) == name);
         let host = beside(from.as_ref()).map_or(&hosts.sender, |beside| &beside.host);
-        one(own, (from, profile::kernel(&host.kernel)?), cx)
+        one(own, (from, profile::kernel(&host.config.kernel)?), cx)
     };
     let resolved = all.iter().map(|own| resolve(own, cx)).collect::<Vec<_>>();
     resolved.into_iter().collect::<Option<_>>().filter(|_| cx.reports() == before)
@@ -269,9 +269,9 @@ impl Nfs {
     pub fn server_buffers(&self, server: &Host) -> [Option<u64>; 2] {
         let payload = self.rsize.max(self.wsize).into();
         let needed = [server_send_buffer_2008(payload, self.threads), server_buffer_2008(payload)];
-        let sysctl = &server.sysctl.modelled;
+        let sysctl = &server.config.sysctl;
         let most = [sysctl.wmem_max, sysctl.rmem_max];
-        let old = server.kernel == NFS_2008;
+        let old = server.config.kernel == NFS_2008;
         let asked = |end: usize| match self.server_buffer {
             Some(bytes) => Some(bytes.min(most[end]).max(needed[end])),
             None => Some(needed[end]).filter(|_| old),
@@ -281,7 +281,7 @@ impl Nfs {
 
     /// How that server takes requests.
     pub fn reads_of(&self, server: &Host) -> NfsServerReads {
-        self.server_reads.unwrap_or(match server.kernel.as_str() {
+        self.server_reads.unwrap_or(match server.config.kernel.as_str() {
             NFS_2008 => NfsServerReads::WholeRecords,
             _ => NfsServerReads::AsTheyCome,
         })

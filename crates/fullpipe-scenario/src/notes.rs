@@ -53,14 +53,14 @@ fn nearest_profiles(run: &Resolved) -> Vec<String> {
     let stations = run.stations().into_iter();
     stations
         .filter_map(|station| {
-            Some(note(station.host.kernel_asked.0.as_ref()?, &station.host.kernel))
+            Some(note(station.host.kernel_asked.0.as_ref()?, &station.host.config.kernel))
         })
         .collect()
 }
 
 /// Profiles that were never compared with their kernels.
 fn unvalidated_kernels(run: &Resolved) -> Vec<String> {
-    let kernels = run.stations().into_iter().map(|station| &station.host.kernel);
+    let kernels = run.stations().into_iter().map(|station| &station.host.config.kernel);
     let unvalidated = kernels.filter(|kernel| is_unvalidated(kernel));
     let told = |kernel: &String| {
         format!(
@@ -84,7 +84,7 @@ fn capped_buffers(run: &Resolved) -> Vec<String> {
     };
     let of = |flow: &super::Flow| {
         let [from, to] = run.hosts_of(flow);
-        let (wmax, rmax) = (from.host.sysctl.modelled.wmem_max, to.host.sysctl.modelled.rmem_max);
+        let (wmax, rmax) = (from.host.config.sysctl.wmem_max, to.host.config.sysctl.rmem_max);
         [
             capped(&flow.name, flow.sndbuf, "SO_SNDBUF", from, "net.core.wmem_max", wmax),
             capped(&flow.name, flow.rcvbuf, "SO_RCVBUF", to, "net.core.rmem_max", rmax),

@@ -398,7 +398,7 @@ mod tests {
             let delays = run.path.forward.iter().chain(&run.path.back).map(Element::delay);
             assert_eq!(delays.fold(Time::ZERO, |sum, own| sum + own), own.rtt);
             assert_eq!(run.flow[0].duration, Some(own.lasts()));
-            assert_eq!(run.hosts.sender.timestamps, own.timestamps);
+            assert_eq!(run.hosts.sender.config.timestamps, own.timestamps);
             let lossy = run.path.forward.iter().any(|element| element.kind() == "loss");
             assert_eq!(lossy, own.loss > 0.0);
         }
@@ -454,7 +454,7 @@ mod tests {
     fn a_kernel_without_a_profile_is_noted() {
         let own = Outline::new(Rate::gbit(1), Time::ms(20), "5.15.0-91-generic");
         let loaded = load(&own.source(), &[], &[]).unwrap();
-        assert_eq!(loaded.plans()[0].resolved.hosts.sender.kernel, "6.1");
+        assert_eq!(loaded.plans()[0].resolved.hosts.sender.config.kernel, "6.1");
         let notes = notes(&loaded);
         assert_eq!(notes.len(), 1);
         assert!(notes[0].contains("Linux 5.15.0-91-generic") && notes[0].contains("Linux 6.1"));

@@ -6,7 +6,7 @@ use super::path::queue::{self, Codel, PathQueue, Red};
 use super::show;
 use super::written::{self, QdiscKind};
 use fullpipe_base::units::{Framing, Rate, Time};
-use fullpipe_sim::config::QueueLimit;
+use fullpipe_sim::config::{self, Discipline, QueueLimit};
 use serde::Serialize;
 
 /// Packets that codel and netem hold by default (`DEFAULT_CODEL_LIMIT`, `tc`).
@@ -58,6 +58,35 @@ impl Qdisc {
             QueueLimit::Packets(packets) => packets,
             QueueLimit::Bytes(bytes) => u32::try_from(bytes).unwrap_or(u32::MAX),
         }
+    }
+
+    /// The queue as the simulator has it, in front of a card of that rate on a path of that MTU. `pfifo` is what `pfifo_fast`
+    /// is with packets of one priority.
+    pub(super) fn config(&self, nic_rate: Rate, mtu: u32) -> config::Qdisc {
+        let Qdisc { kind, limit, flow_limit, initial_quantum, maxrate, codel, red, netem } = self;
+        let largest = mtu + Framing::Ethernet.overhead();
+        let codel = codel.map(|codel| codel.config(largest));
+        let packet = u64::from(mtu + Framing::EthernetWire.overhead());
+        // A trace link with hardly an opportunity has a mean rate of 0, and so has a card by default.
+        let packet_time = Rate(nic_rate.0.max(1)).time_for(packet);
+        let discipline = match kind {
+            QdiscKind::PfifoFast | QdiscKind::Pfifo => None,
+            QdiscKind::Bfifo => Some(Discipline::Fifo),
+            QdiscKind::Fq => {
+                let flow_limit = flow_limit.unwrap_or(u32::MAX);
+                let usual = config::Fq::new(flow_limit, largest);
+                let initial_quantum = initial_quantum.unwrap_or(usual.initial_quantum);
+                Some(Discipline::Fq(config::Fq { initial_quantum, max_rate: *maxrate, ..usual }))
+            }
+            QdiscKind::Codel => codel.map(Discipline::Codel),
+            QdiscKind::FqCodel => codel.map(Discipline::FqCodel),
+            QdiscKind::Red => red.map(|red| Discipline::Red(red.config(packet_time))),
+            QdiscKind::Netem => netem.map(|netem| {
+                Discipline::Netem(config::Netem { delay: netem.delay, loss: netem.loss })
+            }),
+        };
+        discipline
+            .map_or(config::Qdisc::PfifoFast, |discipline| config::Qdisc::Of(discipline, *limit))
     }
 }
 

@@ -1,28 +1,25 @@
 //! From what was written to what it means: defaults, and checks that need more than one key.
 
-use super::behaviour::overridden;
 use super::congestion::{self, algorithm};
 use super::copies::copy_names;
 use super::datagrams;
 use super::format::context::{Context, Place};
-use super::format::keys::At;
-use super::format::sysctl::HostSysctl;
+use super::format::keys::value;
 use super::format::values::twice;
+use super::host;
 use super::neighbours;
 use super::nfs;
 use super::packets;
 use super::path::{self, Path, Traffic};
 use super::profile::{self, Kernel};
-use super::qdisc;
 use super::reply;
 use super::resolved::*;
 use super::slow_start;
 use super::source::Source;
-use super::version::{OLDEST, Version};
 use super::written::{self, AppKind};
 use fullpipe_base::units::{Rate, Time};
 use fullpipe_sim::config::Direction;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Most connections of a run.
 const MOST_FLOWS: usize = 10_000;
@@ -34,11 +31,6 @@ const FLOW_SAMPLES: u64 = 300_000;
 const MOST_BINS: u64 = 100_000;
 /// Most samples that can be asked for.
 const MOST_SAMPLES: u64 = 10_000_000;
-
-/// The value of a key that has a default.
-fn value<T: Clone>(at: &Option<At<T>>) -> Option<T> {
-    at.as_ref().map(|at| at.value.clone())
-}
 
 /// Resolves a run; `name` is its title where it has none. None if anything is missing; what is wrong is reported.
 pub fn run(
@@ -55,7 +47,7 @@ pub fn run(
     let hosts = written.hosts.as_ref().and_then(|hosts| hosts_of(&hosts.value, path.as_ref(), cx));
     let neighbours = hosts.as_ref().and_then(|hosts| {
         let path = path.as_ref();
-        neighbours::resolve(written, (hosts, path), |own, cx| host(own, path, cx), cx)
+        neighbours::resolve(written, (hosts, path), |own, cx| host::resolve(own, path, cx), cx)
     });
     let flow = written.flow.as_ref().zip(completed).and_then(|(at, flow)| {
         let all = hosts.as_ref().zip(neighbours.as_ref());
@@ -66,7 +58,7 @@ pub fn run(
         }
         let kernel = |flow: &written::Flow| {
             let (hosts, neighbours) = all?;
-            profile::kernel(&neighbours::sender_of(flow, hosts, neighbours)?.kernel)
+            profile::kernel(&neighbours::sender_of(flow, hosts, neighbours)?.config.kernel)
         };
         flows(&flow, at.place, kernel, cx)
     });
@@ -217,75 +209,9 @@ fn bin(report: &written::Report, sample: Time, duration: Time, cx: &mut Context)
 }
 
 fn hosts_of(hosts: &written::Hosts, path: Option<&Path>, cx: &mut Context) -> Option<Hosts> {
-    let sender = hosts.sender.as_ref().and_then(|at| host(&at.value.value, path, cx));
-    let receiver = hosts.receiver.as_ref().and_then(|at| host(&at.value.value, path, cx));
+    let sender = hosts.sender.as_ref().and_then(|at| host::resolve(&at.value.value, path, cx));
+    let receiver = hosts.receiver.as_ref().and_then(|at| host::resolve(&at.value.value, path, cx));
     Some(Hosts { sender: sender?, receiver: receiver? })
-}
-
-fn host(host: &written::Host, path: Option<&Path>, cx: &mut Context) -> Option<Host> {
-    let mtu = path.map_or(1500, |path| path.mtu);
-    let (kernel, kernel_asked) = kernel(host.kernel.as_ref()?, cx)?;
-    let mut sysctl = HostSysctl { modelled: kernel.sysctl, genuine: BTreeMap::new() };
-    if let Some(written) = &host.sysctl {
-        written.value.apply(&mut sysctl);
-    }
-    let nic = path.map_or(Rate::gbit(10), Path::default_nic_rate);
-    let qdisc = qdisc::qdisc(&host.qdisc.as_ref()?.value, kernel.qdisc_limit, mtu, cx)?;
-    Some(Host {
-        kernel: kernel.name.into(),
-        kernel_asked: Remark(kernel_asked),
-        behaviour: overridden(&host.behaviour, kernel.name, cx),
-        hz: value(&host.hz).map_or(kernel.hz, |hz| hz.0 as u32),
-        timestamps: value(&host.timestamps).unwrap_or(kernel.timestamps),
-        tso: value(&host.tso).unwrap_or(kernel.tso),
-        initcwnd: value(&host.initcwnd).map(|n| n.0 as u32),
-        qdisc,
-        tx_ring: value(&host.tx_ring).map_or(kernel.ring, |n| n.0 as u32),
-        tx_coalesce: Time::ns(value(&host.tx_coalesce)?.0),
-        tx_stop: value(&host.tx_stop)?.0 as u32,
-        tx_wake: value(&host.tx_wake).or(value(&host.tx_stop))?.0 as u32,
-        bql: value(&host.bql)?,
-        driver: value(&host.driver)?,
-        rx_ring: value(&host.rx_ring).map_or(kernel.ring, |n| n.0 as u32),
-        nic_rate: value(&host.nic_rate).map_or(nic, |rate| Rate(rate.0)),
-        rx_coalesce: Time::ns(value(&host.rx_coalesce)?.0),
-        coalesce: Time::ns(value(&host.coalesce)?.0),
-        gro: value(&host.gro)?,
-        gro_flush_timeout: Time::ns(value(&host.gro_flush_timeout)?.0),
-        receive_path: value(&host.receive_path)?,
-        sysctl,
-        cpu: cpu(&host.cpu.as_ref()?.value)?,
-    })
-}
-
-/// The profile of a kernel, and its name as written where another version's profile stands for it.
-fn kernel(at: &At<String>, cx: &mut Context) -> Option<(&'static Kernel, Option<String>)> {
-    if let Some((kernel, own)) = profile::named(&at.value) {
-        return Some((kernel, (!own).then(|| at.value.clone())));
-    }
-
-    let message = format!("no kernel profile is called \"{}\"", at.value);
-    let known: Vec<String> =
-        profile::KERNELS.iter().map(|kernel| profile::shown(kernel.name)).collect();
-    let why = match Version::read(&at.value) {
-        Some(_) => format!("; {OLDEST} is the oldest"),
-        None => "; or what `uname -r` prints".into(),
-    };
-    cx.error("unknown-name", at.place, message)
-        .expected(format!("one of {}{why}", known.join(", ")));
-    None
-}
-
-fn cpu(cpu: &written::Cpu) -> Option<Cpu> {
-    Some(Cpu {
-        copy: value(&cpu.copy)?.0,
-        transmit: Time::ns(value(&cpu.transmit)?.0),
-        receive: Time::ns(value(&cpu.receive)?.0),
-        ack: Time::ns(value(&cpu.ack)?.0),
-        sack_walk: Time::ns(value(&cpu.sack_walk)?.0),
-        capture: Time::ns(value(&cpu.capture)?.0),
-        calibrated: value(&cpu.calibrated)?,
-    })
 }
 
 fn flows(

@@ -2,7 +2,7 @@
 //! [`Resolved::to_toml`] parses to an equal `Resolved`.
 
 use super::copies::is_or_copies;
-use super::format::sysctl::HostSysctl;
+pub use super::host::{Host, Remark};
 use super::path::{Element, Path, Surroundings};
 pub use super::qdisc::{Netem, Qdisc};
 use super::show;
@@ -10,7 +10,7 @@ pub use super::written::{
     Clock, DatagramKind, NfsExport, NfsOperation, NfsServerReads, NfsVersion, QdiscKind,
 };
 use fullpipe_base::units::{Rate, Time};
-use fullpipe_sim::config::{Direction, Driver, ReceivePath};
+use fullpipe_sim::config::Direction;
 use fullpipe_sim::tcp::headers;
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
@@ -57,7 +57,8 @@ pub struct Resolved {
 impl Resolved {
     /// Payload of a full segment, bytes (at least 1): timestamps are used if both hosts want them.
     pub fn mss(&self) -> u32 {
-        let timestamps = self.hosts.sender.timestamps && self.hosts.receiver.timestamps;
+        let timestamps =
+            self.hosts.sender.config.timestamps && self.hosts.receiver.config.timestamps;
         self.path.mtu.saturating_sub(headers(timestamps)).max(1)
     }
 
@@ -186,107 +187,6 @@ impl Station<'_> {
             name => format!("host.{name}.set"),
         }
     }
-}
-
-/// A remark for the user that changes nothing about a run: hosts that differ in it alone are equal.
-#[derive(Clone, Debug, Default)]
-pub struct Remark(pub Option<String>);
-
-impl PartialEq for Remark {
-    fn eq(&self, _: &Remark) -> bool {
-        true
-    }
-}
-
-/// A host.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Host {
-    /// Kernel profile.
-    pub kernel: String,
-    /// The kernel as the scenario names it ("5.15.0-91-generic"), where another version's profile stands for it.
-    #[serde(skip)]
-    pub kernel_asked: Remark,
-    /// Behaviours of the profile that are overridden: name, choice.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty", serialize_with = "show::behaviour")]
-    pub behaviour: BTreeMap<String, String>,
-    /// Timer ticks per second.
-    pub hz: u32,
-    /// TCP timestamps.
-    pub timestamps: bool,
-    /// TCP segmentation offload.
-    pub tso: bool,
-    /// First cwnd by the route to the other host, packets; none: the kernel's.
-    #[serde(serialize_with = "show::some_packets", skip_serializing_if = "Option::is_none")]
-    pub initcwnd: Option<u32>,
-    /// The queue between TCP and the driver.
-    pub qdisc: Qdisc,
-    /// Transmit ring, descriptors.
-    #[serde(serialize_with = "show::descriptors")]
-    pub tx_ring: u32,
-    /// How long after a segment was sent the driver hears of it.
-    #[serde(serialize_with = "show::shown", skip_serializing_if = "show::is_no_time")]
-    pub tx_coalesce: Time,
-    /// The driver stops its queue when fewer descriptors are free.
-    #[serde(serialize_with = "show::descriptors", skip_serializing_if = "show::is_one")]
-    pub tx_stop: u32,
-    /// It wakes the queue when so many are.
-    #[serde(serialize_with = "show::descriptors", skip_serializing_if = "show::is_one")]
-    pub tx_wake: u32,
-    /// Byte queue limits of the driver.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub bql: bool,
-    /// What the driver does when the transmit ring is full.
-    #[serde(serialize_with = "show::choice", skip_serializing_if = "show::is_stops")]
-    pub driver: Driver,
-    /// Receive ring, descriptors.
-    #[serde(serialize_with = "show::descriptors")]
-    pub rx_ring: u32,
-    /// Line rate of the card, counted as on an Ethernet wire.
-    #[serde(serialize_with = "show::shown")]
-    pub nic_rate: Rate,
-    /// How long after the first packet that came a receive interrupt comes.
-    #[serde(serialize_with = "show::shown", skip_serializing_if = "show::is_no_time")]
-    pub rx_coalesce: Time,
-    /// Least time between two receive interrupts.
-    #[serde(serialize_with = "show::shown")]
-    pub coalesce: Time,
-    /// Segments that one poll takes are joined (GRO).
-    pub gro: bool,
-    /// How long they wait for others (0: not).
-    #[serde(serialize_with = "show::shown")]
-    pub gro_flush_timeout: Time,
-    /// Receive path of the driver.
-    #[serde(serialize_with = "show::choice")]
-    pub receive_path: ReceivePath,
-    /// sysctls.
-    pub sysctl: HostSysctl,
-    /// CPU costs.
-    pub cpu: Cpu,
-}
-
-/// CPU costs of a host.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Cpu {
-    /// Copy between application and kernel, picoseconds per byte.
-    #[serde(serialize_with = "show::per_byte")]
-    pub copy: u64,
-    /// Transmission of a segment.
-    #[serde(serialize_with = "show::per_packet")]
-    pub transmit: Time,
-    /// Reception of a data segment.
-    #[serde(serialize_with = "show::per_packet")]
-    pub receive: Time,
-    /// Reception of an ACK.
-    #[serde(serialize_with = "show::per_packet")]
-    pub ack: Time,
-    /// Each packet looked at for a SACK.
-    #[serde(serialize_with = "show::per_packet")]
-    pub sack_walk: Time,
-    /// Each packet that a capture in the host sees.
-    #[serde(serialize_with = "show::per_packet", skip_serializing_if = "show::is_no_time")]
-    pub capture: Time,
-    /// Whether these costs were fitted to measurements of the host that is modelled.
-    pub calibrated: bool,
 }
 
 /// The socket option that asks for a rate that is not exceeded, bytes per second.

@@ -2,10 +2,8 @@
 
 use super::format::values::Choice;
 use fullpipe_base::units::{Framing, Rate, Time};
-use fullpipe_sim::config::{Direction, Driver, QueueLimit};
+use fullpipe_sim::config::{Direction, QueueLimit};
 use serde::{Serialize, Serializer};
-use serde_json::Value as Json;
-use std::collections::BTreeMap;
 use std::fmt::Display;
 
 type Written<S> = Result<<S as Serializer>::Ok, <S as Serializer>::Error>;
@@ -58,10 +56,6 @@ pub fn write_size<S: Serializer>(value: &u32, s: S) -> Written<S> {
 pub fn packets<S: Serializer>(value: &u32, s: S) -> Written<S> {
     s.collect_str(&format_args!("{value} packets"))
 }
-/// Descriptors.
-pub fn descriptors<S: Serializer>(value: &u32, s: S) -> Written<S> {
-    s.collect_str(&format_args!("{value} descriptors"))
-}
 /// Packets that a delay holds.
 pub fn delay_limit<S: Serializer>(value: &u32, s: S) -> Written<S> {
     match *value {
@@ -73,22 +67,18 @@ pub fn delay_limit<S: Serializer>(value: &u32, s: S) -> Written<S> {
 pub fn some_packets<S: Serializer>(value: &Option<u32>, s: S) -> Written<S> {
     value.map(|n| format!("{n} packets")).serialize(s)
 }
-/// Picoseconds per byte.
-pub fn per_byte<S: Serializer>(value: &u64, s: S) -> Written<S> {
-    s.collect_str(&format_args!("{value}ps/byte"))
-}
-/// Time per packet.
-pub fn per_packet<S: Serializer>(value: &Time, s: S) -> Written<S> {
-    s.collect_str(&format_args!("{value}/packet"))
-}
 /// A size.
 pub fn whole_size<S: Serializer>(value: &u64, s: S) -> Written<S> {
     s.serialize_str(&bytes(*value))
 }
+/// The name of a value that is chosen by its name.
+pub fn name<C: Choice + PartialEq>(value: &C) -> Option<&'static str> {
+    let named = C::VALUES.iter().zip(C::NAMES).find(|(known, _)| *known == value);
+    named.map(|(_, name)| *name)
+}
 /// A value chosen by its name.
 pub fn choice<C: Choice + PartialEq, S: Serializer>(value: &C, s: S) -> Written<S> {
-    let named = C::VALUES.iter().zip(C::NAMES).find(|(known, _)| *known == value);
-    named.map(|(_, name)| name).serialize(s)
+    name(value).serialize(s)
 }
 /// The same, where there is one.
 pub fn choice_if_any<C: Choice + PartialEq, S: Serializer>(value: &Option<C>, s: S) -> Written<S> {
@@ -112,14 +102,6 @@ pub fn queue_limit<S: Serializer>(value: &QueueLimit, s: S) -> Written<S> {
 pub fn is_no_time(value: &Time) -> bool {
     *value == Time::ZERO
 }
-/// Whether it is one.
-pub fn is_one(value: &u32) -> bool {
-    *value == 1
-}
-/// Whether a driver is the usual one.
-pub fn is_stops(value: &Driver) -> bool {
-    *value == Driver::Stops
-}
 /// Where a flow's data goes.
 pub fn direction<S: Serializer>(value: &Direction, s: S) -> Written<S> {
     s.serialize_str(match value {
@@ -133,11 +115,4 @@ pub fn host_of<S: Serializer>(value: &Direction, s: S) -> Written<S> {
         Direction::Forward => "sender",
         Direction::Backward => "receiver",
     })
-}
-/// Overridden behaviours; switches as booleans.
-pub fn behaviour<S: Serializer>(value: &BTreeMap<String, String>, s: S) -> Written<S> {
-    s.collect_map(value.iter().map(|(name, choice)| match choice.parse::<bool>() {
-        Ok(switch) => (name, Json::from(switch)),
-        Err(_) => (name, Json::from(choice.as_str())),
-    }))
 }

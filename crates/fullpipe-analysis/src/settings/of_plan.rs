@@ -14,20 +14,20 @@ const INITIAL_SSTHRESH: &str = "initial_ssthresh";
 /// Settings that act on a flow.
 pub(crate) fn flow(run: &Resolved, flow: &Flow) -> FlowSettings {
     let [from, to] = run.hosts_of(flow);
-    let [send, receive] = [from, to].map(|station| &station.host.sysctl.modelled);
+    let [send, receive] = [from, to].map(|station| &station.host.config.sysctl);
     let without = |has: fn(&Station) -> bool| {
         let hosts = [from, to].into_iter().filter(|station| !has(station));
         hosts.map(|station| station.name.to_string()).collect()
     };
     let first_ssthresh = flow.congestion.parameters.get(INITIAL_SSTHRESH);
     FlowSettings {
-        kernels: [from, to].map(|station| station.host.kernel.clone()),
+        kernels: [from, to].map(|station| station.host.config.kernel.clone()),
         send: Buffer { asked: flow.sndbuf, most: send.wmem_max, tuned: send.tcp_wmem[2] },
         receive: Buffer { asked: flow.rcvbuf, most: receive.rmem_max, tuned: receive.tcp_rmem[2] },
         ends: ends(run, flow),
         loss: losses(way(run, flow.direction)).unwrap_or(0.0),
-        without_scaling: without(|own| own.host.sysctl.modelled.tcp_window_scaling),
-        without_sack: without(|own| own.host.sysctl.modelled.tcp_sack),
+        without_scaling: without(|own| own.host.config.sysctl.tcp_window_scaling),
+        without_sack: without(|own| own.host.config.sysctl.tcp_sack),
         pace: pace(flow, from),
         reader: flow.reader.map(|reader| reader.rate.0),
         writer: match flow.app {
@@ -64,8 +64,8 @@ fn ends(run: &Resolved, flow: &Flow) -> Option<[Question; 2]> {
             rtt: run.round_trip(flow),
             mtu: way.mtu,
             framing: framing(way.overhead),
-            kernel: station.host.kernel.parse::<Version>().ok()?,
-            timestamps: run.hosts.sender.timestamps && run.hosts.receiver.timestamps,
+            kernel: station.host.config.kernel.parse::<Version>().ok()?,
+            timestamps: run.hosts.sender.config.timestamps && run.hosts.receiver.config.timestamps,
         })
     };
     let [from, to] = run.hosts_of(flow);
@@ -118,7 +118,8 @@ fn cards(run: &Resolved, direction: Direction) -> Option<(String, Rate, Framing)
     if senders.is_empty() {
         senders.extend(beside.first());
     }
-    let rate = senders.iter().fold(0_u64, |sum, own| sum.saturating_add(own.host.nic_rate.0));
+    let rate =
+        senders.iter().fold(0_u64, |sum, own| sum.saturating_add(own.host.config.nic_rate.0));
     let first = senders.first()?;
     Some((format!("{}.tx_ring", first.name), Rate(rate), Framing::EthernetWire))
 }

@@ -17,8 +17,8 @@ pub(super) fn flow(flow: &Flow, run: &Resolved) -> plan::Flow {
         backward: flow.direction == Direction::Backward,
         answers: run.answered_by(flow),
         congestion: flow.congestion.name.clone(),
-        sndbuf: granted(flow.sndbuf, sender.sysctl.modelled.wmem_max),
-        rcvbuf: granted(flow.rcvbuf, receiver.sysctl.modelled.rmem_max),
+        sndbuf: granted(flow.sndbuf, sender.config.sysctl.wmem_max),
+        rcvbuf: granted(flow.rcvbuf, receiver.config.sysctl.rmem_max),
         sender_options: options(&flow.sockopt),
         receiver_options: options(&flow.receiver_sockopt),
         start_ns: flow.start.0,
@@ -81,7 +81,7 @@ pub(super) fn words(run: &Resolved, family: Family) -> Result<Vec<String>, (Stri
         let known = of_names.entry(name).or_insert_with(|| {
             let module = modules.iter().find(|module| module.name == name);
             let own = module.map(|m| congestion::defaults(m, family.name())).unwrap_or_default();
-            Known { own, usual: usual(name, &run.hosts_of(flow)[0].host.kernel) }
+            Known { own, usual: usual(name, &run.hosts_of(flow)[0].host.config.kernel) }
         });
         for (parameter, value) in &flow.congestion.parameters {
             match known.own.get(parameter) {

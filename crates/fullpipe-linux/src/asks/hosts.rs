@@ -4,54 +4,52 @@ use super::{Answers, refused};
 use crate::kernel::Family;
 use fullpipe_base::units::Time;
 use fullpipe_guest::plan;
+use fullpipe_scenario::Host;
 use fullpipe_scenario::engine::Support;
 use fullpipe_scenario::profile;
-use fullpipe_scenario::{Cpu, Host};
-use fullpipe_sim::config::Driver;
+use fullpipe_sim::config::{Cpu, Driver};
 
 /// The keys of a host, `hosts.NAME`, that are not done exactly.
 pub(super) fn answers((key, host): (&str, &Host), family: Family, answers: &mut Answers) {
     let substituted =
         |part: &str, why: String| (format!("{key}.{part}"), Support::Substituted(why));
-    if profile::is_unvalidated(&host.kernel) {
+    if profile::is_unvalidated(&host.config.kernel) {
         let why = format!(
             "Linux {} is unvalidated: there is no source package to build it from, the simulator alone has it",
-            host.kernel
+            host.config.kernel
         );
         answers.push(refused(&format!("{key}.kernel"), &why));
-    } else if host.kernel != family.name() {
-        answers.push(substituted("kernel", format!("Linux {family} for {}", host.kernel)));
+    } else if host.config.kernel != family.name() {
+        answers.push(substituted("kernel", format!("Linux {family} for {}", host.config.kernel)));
     }
-    if !host.behaviour.is_empty() {
+    if !host.config.behaviour.is_empty() {
         answers.push(refused(&format!("{key}.behaviour"), "a genuine kernel behaves as it does"));
     }
-    if host.bql {
+    if host.config.bql {
         let why =
             "its card is a queue discipline, which has no byte queue limits; --engine sim has them";
         answers.push(refused(&format!("{key}.bql"), why));
     }
-    if host.driver == Driver::Requeues {
+    if host.config.driver == Driver::Requeues {
         let why =
             "its card is a queue discipline, which refuses no skb; --engine sim has such drivers";
         answers.push(refused(&format!("{key}.driver"), why));
     }
-    let moderated = (host.tx_coalesce > Time::ZERO).then_some("tx_coalesce");
-    let thresholds = [("tx_stop", host.tx_stop), ("tx_wake", host.tx_wake)];
+    let moderated = (host.config.tx_coalesce > Time::ZERO).then_some("tx_coalesce");
+    let thresholds = [("tx_stop", host.config.tx_stop), ("tx_wake", host.config.tx_wake)];
     let thresholds = thresholds.into_iter().filter(|(_, descriptors)| *descriptors > 1);
     for part in moderated.into_iter().chain(thresholds.map(|(part, _)| part)) {
         let why = "its card is a queue discipline, which has no descriptors; --engine sim has them";
         answers.push(refused(&format!("{key}.{part}"), why));
     }
-    for name in host.sysctl.missing_in(family.name()) {
+    for name in host.sysctls_missing_in(family.name()) {
         let why = format!("Linux {family} does not have it");
         answers.push(refused(&format!("{key}.sysctl.{name}"), &why));
     }
-    let Cpu { copy, transmit, receive, ack, sack_walk, capture, .. } = host.cpu;
-    let costs = [transmit, receive, ack, sack_walk, capture].iter().any(|cost| *cost > Time::ZERO);
-    if copy > 0 || costs {
+    if host.config.cpu != Cpu::default() {
         answers.push(substituted("cpu", "its CPU takes no time".into()));
     }
-    let modelled = &host.sysctl.modelled;
+    let modelled = &host.config.sysctl;
     for (name, budget) in [
         ("net.core.netdev_budget", modelled.netdev_budget),
         ("net.core.netdev_budget_usecs", modelled.netdev_budget_usecs),
@@ -61,7 +59,9 @@ pub(super) fn answers((key, host): (&str, &Host), family: Family, answers: &mut 
             answers.push(substituted(&format!("sysctl.{name}"), why.into()));
         }
     }
-    for (part, wait) in [("coalesce", host.coalesce), ("rx_coalesce", host.rx_coalesce)] {
+    for (part, wait) in
+        [("coalesce", host.config.interrupt_gap), ("rx_coalesce", host.config.rx_coalesce)]
+    {
         if wait > Time::ZERO {
             answers.push(substituted(part, "packets are received as they come".into()));
         }
@@ -70,11 +70,11 @@ pub(super) fn answers((key, host): (&str, &Host), family: Family, answers: &mut 
 
 /// The host without its way out.
 pub(super) fn host(host: &Host) -> plan::Host {
-    let sysctl = &host.sysctl.modelled;
+    let sysctl = &host.config.sysctl;
     let triple = |three: [u64; 3]| three.map(|n| n.to_string()).join(" ");
     let switch = |on: bool| u32::from(on).to_string();
     let modelled = [
-        ("tcp_timestamps", switch(host.timestamps)),
+        ("tcp_timestamps", switch(host.config.timestamps)),
         ("tcp_rmem", triple(sysctl.tcp_rmem)),
         ("tcp_wmem", triple(sysctl.tcp_wmem)),
         ("tcp_adv_win_scale", sysctl.tcp_adv_win_scale.to_string()),
@@ -100,13 +100,13 @@ pub(super) fn host(host: &Host) -> plan::Host {
     // By the sender's hash fq and fq_codel of a path tell flows apart; a router on the way to another host would not see that
     // a flow that has timed out has another one.
     let fixed = [("net/core/txrehash".to_string(), switch(false))];
-    let genuine = host.sysctl.genuine.iter();
+    let genuine = host.genuine_sysctl.iter();
     let genuine = genuine.map(|(name, value)| (name.replace('.', "/"), value.to_string()));
     plan::Host {
         sysctl: modelled.chain(fixed).chain(genuine).collect(),
-        gso_max_segs: (!host.tso).then_some(1),
-        initcwnd: host.initcwnd,
-        gro_flush_timeout_ns: if host.gro { host.gro_flush_timeout.0 } else { 0 },
+        gso_max_segs: (!host.config.tso).then_some(1),
+        initcwnd: host.config.initcwnd,
+        gro_flush_timeout_ns: if host.config.gro { host.config.gro_flush_timeout.0 } else { 0 },
         out: plan::Way::default(),
     }
 }

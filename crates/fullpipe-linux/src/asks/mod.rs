@@ -69,17 +69,17 @@ pub(super) fn support(run: &Resolved, family: Family) -> Answers {
 fn one_kernel(run: &Resolved, answers: &mut Answers) {
     let (sender, receiver) = (&run.hosts.sender, &run.hosts.receiver);
     let both_ways = run.has(Direction::Forward) && run.has(Direction::Backward);
-    let [of_sender, of_receiver] = [sender, receiver].map(|host| host.sysctl.modelled.rmem_max);
+    let [of_sender, of_receiver] = [sender, receiver].map(|host| host.config.sysctl.rmem_max);
     if of_sender != of_receiver && both_ways {
         let why = format!("{of_receiver}, which is the receiver's: one kernel has one for both");
         let key = "hosts.sender.sysctl.net.core.rmem_max";
         answers.push((key.into(), Support::Substituted(why)));
     }
-    let hz = sender.hz;
-    for station in run.stations().iter().filter(|station| station.host.hz != hz) {
+    let hz = sender.config.hz;
+    for station in run.stations().iter().filter(|station| station.host.config.hz != hz) {
         let why = format!(
             "{}, and {hz} at the sender; all hosts are in one kernel, so set `hz` of all to the same",
-            station.host.hz
+            station.host.config.hz
         );
         answers.push(refused(&format!("{}.hz", station.key()), &why));
     }
@@ -126,7 +126,7 @@ fn neighbours(run: &Resolved, answers: &mut Answers) {
 fn cards(run: &Resolved, answers: &mut Answers) {
     let backward = run.has(Direction::Backward);
     let (sender, receiver) = (&run.hosts.sender, &run.hosts.receiver);
-    if receiver.nic_rate < sender.nic_rate && !backward {
+    if receiver.config.nic_rate < sender.config.nic_rate && !backward {
         let what =
             Support::Substituted("no queue is full of the ACKs that wait for the card".into());
         answers.push(("hosts.receiver.nic_rate".into(), what));
@@ -138,9 +138,9 @@ fn cards(run: &Resolved, answers: &mut Answers) {
             Direction::Backward => &run.path.back,
         };
         let slowest = way.iter().filter_map(|element| Some(element.rate()?.0)).min();
-        let is_slower = slowest.is_none_or(|slowest| host.nic_rate < slowest);
+        let is_slower = slowest.is_none_or(|slowest| host.config.nic_rate < slowest);
         // A packet on the wire has the only descriptor: what waits is in the qdisc already.
-        let nothing_waits = host.tx_ring == 1 && !host.tso;
+        let nothing_waits = host.config.tx_ring == 1 && !host.config.tso;
         if is_slower && !nothing_waits && (direction == Direction::Forward || backward) {
             let what = "all that waits for the card is in the qdisc".to_string();
             // Where the scenario says nothing of this way out, its card and ring are the defaults.
@@ -153,8 +153,8 @@ fn cards(run: &Resolved, answers: &mut Answers) {
 
 /// Whether a host's card and its ring are what they are where a scenario does not speak of them.
 fn is_default(host: &Host, run: &Resolved) -> bool {
-    let ring = profile::kernel(&host.kernel).map(|kernel| kernel.ring);
-    ring == Some(host.tx_ring) && host.nic_rate == run.path.default_nic_rate()
+    let ring = profile::kernel(&host.config.kernel).map(|kernel| kernel.ring);
+    ring == Some(host.config.tx_ring) && host.config.nic_rate == run.path.default_nic_rate()
 }
 
 /// Of every element of its own, then of all as they stand.
@@ -238,7 +238,7 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
             ("net/ipv4/tcp_mem".into(), TCP_MEM.into()),
             ("net/core/netdev_max_backlog".into(), "1000000".into()),
             // The window scale that the receiver offers follows from it (tcp_select_initial_window).
-            ("net/core/rmem_max".into(), receives.sysctl.modelled.rmem_max.to_string()),
+            ("net/core/rmem_max".into(), receives.config.sysctl.rmem_max.to_string()),
         ],
         sender: plan::Host {
             out: plan::Way {

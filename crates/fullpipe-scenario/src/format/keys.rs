@@ -165,6 +165,11 @@ pub struct At<T> {
     pub written: bool,
 }
 
+/// The value of a key that has a default.
+pub fn value<T: Clone>(at: &Option<At<T>>) -> Option<T> {
+    at.as_ref().map(|at| at.value.clone())
+}
+
 /// Reports a value of the wrong TOML type.
 pub fn wrong_type(node: &Node, key: &str, kind: &Kind, cx: &mut Context) {
     let message = format!("`{key}` is {}", node.kind());

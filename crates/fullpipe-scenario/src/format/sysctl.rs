@@ -8,34 +8,8 @@ use super::quantity::{self, SIZE};
 use super::values::{in_range, integer, report};
 use fullpipe_sim::cc::KernelVersion;
 use fullpipe_sim::config::Sysctl;
-use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
-
-/// The sysctls of a host.
-#[derive(Clone, Debug, PartialEq)]
-pub struct HostSysctl {
-    /// Those that the simulator reads, defaults included.
-    pub modelled: Sysctl,
-    /// Those that only a genuine kernel reads, as they were written.
-    pub genuine: BTreeMap<&'static str, i64>,
-}
-
-impl HostSysctl {
-    /// Those that a genuine kernel of this version does not have.
-    pub fn missing_in(&self, version: &str) -> Vec<&'static str> {
-        let Some(version) = KernelVersion::parse(version) else { return Vec::new() };
-        let missing = |name: &&str| genuine(name).is_some_and(|known| !known.is_in(version));
-        self.genuine.keys().copied().filter(missing).collect()
-    }
-}
-
-impl Serialize for HostSysctl {
-    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
-        let genuine = self.genuine.iter().map(|(name, value)| (*name, Json::from(*value)));
-        s.collect_map(written(&self.modelled).into_iter().chain(genuine))
-    }
-}
 
 /// A sysctl that the model reads.
 pub struct Entry {
@@ -225,14 +199,14 @@ pub enum SysctlValue {
 }
 
 impl Sysctls {
-    /// Puts the written values into `to`.
-    pub fn apply(&self, to: &mut HostSysctl) {
+    /// Puts the written values into those that the simulator reads, and into those of a genuine kernel.
+    pub fn apply(&self, modelled: &mut Sysctl, of_genuine: &mut BTreeMap<&'static str, i64>) {
         for written in &self.0 {
             match *written {
                 SysctlWritten::Modelled(at, value) => {
-                    apply(&SYSCTLS[at].field, value, &mut to.modelled);
+                    apply(&SYSCTLS[at].field, value, modelled);
                 }
-                SysctlWritten::Genuine(name, value) => _ = to.genuine.insert(name, value),
+                SysctlWritten::Genuine(name, value) => _ = of_genuine.insert(name, value),
             }
         }
     }

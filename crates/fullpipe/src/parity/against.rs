@@ -26,14 +26,14 @@ impl Against {
     /// What runs a case on this machine; of a kernel that does not tell its release the series.
     pub fn of_case(case: &Case) -> Against {
         let run = &case.plan.resolved;
-        let kernel = linux::release(run).unwrap_or_else(|| run.hosts.sender.kernel.clone());
+        let kernel = linux::release(run).unwrap_or_else(|| run.hosts.sender.config.kernel.clone());
         Against { kernel, hz: hz(case) }
     }
 }
 
 /// Both hosts have the same.
 fn hz(case: &Case) -> u32 {
-    case.plan.resolved.hosts.sender.hz
+    case.plan.resolved.hosts.sender.config.hz
 }
 
 impl fmt::Display for Against {

@@ -10,7 +10,7 @@ const RTT_S: f64 = 0.025;
 
 /// What the receiver can offer at most, bytes: of the largest buffer three quarters, or half of it from Linux 3.4 on.
 fn window(plan: &Plan) -> f64 {
-    let sysctl = &plan.resolved.hosts.receiver.sysctl.modelled;
+    let sysctl = &plan.resolved.hosts.receiver.config.sysctl;
     let buffer = sysctl.tcp_rmem[2] as f64;
     buffer - buffer / f64::from(1 << sysctl.tcp_adv_win_scale)
 }

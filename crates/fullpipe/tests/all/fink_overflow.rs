@@ -58,7 +58,7 @@ struct Work {
 impl Work {
     /// Counts what was done between two samples, at the sender's costs.
     fn between(begin: &FlowSample, end: &FlowSample, trace: &Recording, plan: &Plan) -> Work {
-        let cpu = &plan.resolved.hosts.sender.cpu;
+        let cpu = &plan.resolved.hosts.sender.config.cpu;
         let grown = |count: fn(&FlowSample) -> u64| count(end) - count(begin);
         let stage = |name: &str, count: fn(&StageSample) -> u64| {
             at_stage(trace, name, end.time).map_or(0, count)
@@ -71,9 +71,9 @@ impl Work {
         ];
         let acks = grown(|f| f.acks_received) * cpu.ack.0;
         let sent = grown(|f| f.segments_sent) * cpu.transmit.0;
-        let copied = stage("sender.application", |s| s.left) * cpu.copy / 1000;
+        let copied = stage("sender.application", |s| s.left) * cpu.copy_ps_per_byte / 1000;
         Work {
-            walks: seconds(Time(walked.iter().sum::<u64>() * cpu.sack_walk.0)),
+            walks: seconds(Time(walked.iter().sum::<u64>() * cpu.walk.0)),
             walked,
             rest: seconds(Time(acks + sent + copied)),
             busy: seconds(Time(stage("sender.cpu", |s| s.busy_ns))),
@@ -188,7 +188,7 @@ fn the_table_of_variants_comes_from_runs() {
     let scenario = recipe(&[]);
     let mut table = head("variant");
     for plan in scenario.plans() {
-        let cost = plan.resolved.hosts.sender.cpu.sack_walk.0 as f64;
+        let cost = plan.resolved.hosts.sender.config.cpu.walk.0 as f64;
         table += &row(&plan.variant, &overflow(&scenario, &plan.variant), cost);
     }
     marked::committed(PAGE, "variants", &table);

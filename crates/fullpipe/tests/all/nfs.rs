@@ -107,7 +107,7 @@ fn described(case: &Case) -> String {
         ahead => format!("read, {} KiB ahead", ahead.unwrap_or_default() >> 10),
     };
     let version = if version == NfsVersion::V3 { "3" } else { "4.2" };
-    let [sends, receives] = run.hosts_of(flow).map(|station| station.host.sysctl.modelled);
+    let [sends, receives] = run.hosts_of(flow).map(|station| station.host.config.sysctl);
     format!(
         "{:.0} Mb/s, {trip:.1} ms | {what}, {version}, {} x {size} KiB, {} conn. | {}, {}",
         rate / 1e6,

@@ -147,10 +147,12 @@ fn buffers(all: &[Both]) -> String {
         rows.entry(run.round_trip(&run.flow[0]).0).or_default().push(both);
     }
     let mut table = String::from("| RTT | |");
-    let sizes =
-        rows.values().next().expect("rows").iter().map(|both| {
-            both.asked.case.plan.resolved.hosts.sender.sysctl.modelled.tcp_wmem[2] >> 20
-        });
+    let sizes = rows
+        .values()
+        .next()
+        .expect("rows")
+        .iter()
+        .map(|both| both.asked.case.plan.resolved.hosts.sender.config.sysctl.tcp_wmem[2] >> 20);
     let sizes: Vec<u64> = sizes.collect();
     sizes.iter().for_each(|mib| write!(table, " {mib} MiB | |").expect("text"));
     write!(table, "\n|--:|---|{}\n", "--:|---|".repeat(sizes.len())).expect("text");

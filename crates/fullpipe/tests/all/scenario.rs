@@ -73,8 +73,11 @@ fn defaults_are_the_documented_ones() {
     assert_eq!((delay.name.as_str(), delay.delay, delay.limit), ("delay", Time::ms(15), u32::MAX));
     assert_eq!(run.path.back[0].name(), "back-delay");
     let sender = &run.hosts.sender;
-    assert_eq!((sender.hz, sender.timestamps, sender.qdisc.limit()), (250, true, 1000));
-    assert_eq!((sender.nic_rate, sender.sysctl.modelled.rmem_max), (Rate::gbit(10), 131_071));
+    assert_eq!(
+        (sender.config.hz, sender.config.timestamps, sender.qdisc.limit()),
+        (250, true, 1000)
+    );
+    assert_eq!((sender.config.nic_rate, sender.config.sysctl.rmem_max), (Rate::gbit(10), 131_071));
     let flow = &run.flow[0];
     assert_eq!((flow.congestion.name.as_str(), flow.write), ("cubic", 65_536));
     assert_eq!(flow.congestion.parameters["initial_ssthresh"], 100);
@@ -204,9 +207,9 @@ fn options_are_toml_or_bare_text() {
     assert_eq!(run.path.mtu, 9000);
     let Element::Loss(loss) = &run.path.forward[0] else { panic!("{:?}", run.path.forward) };
     assert_eq!(loss.probability, 0.001);
-    assert!(!run.hosts.sender.timestamps && run.hosts.receiver.timestamps);
-    assert_eq!(run.hosts.sender.sysctl.modelled.wmem_max, 4 << 20);
-    assert_eq!(run.hosts.receiver.sysctl.modelled.tcp_rmem, [4096, 87_380, 8 << 20]);
+    assert!(!run.hosts.sender.config.timestamps && run.hosts.receiver.config.timestamps);
+    assert_eq!(run.hosts.sender.config.sysctl.wmem_max, 4 << 20);
+    assert_eq!(run.hosts.receiver.config.sysctl.tcp_rmem, [4096, 87_380, 8 << 20]);
     assert_eq!(run.hosts.receiver.qdisc.limit(), 2000);
     let flow = &run.flow[0];
     assert_eq!(flow.congestion.name, "bic");
@@ -261,7 +264,7 @@ fn lists_of_elements_are_addressed_by_name() {
     let run = only(&text, &["path.forward.radio.rate=7Mbit", "path.forward.wan.delay=1us"]);
     assert_eq!(run.path.forward.iter().map(Element::name).collect::<Vec<_>>(), ["wan", "radio"]);
     let Element::Link(radio) = &run.path.forward[1] else { panic!() };
-    assert_eq!((radio.rate, run.hosts.sender.nic_rate), (Rate::mbit(7), Rate::mbit(70)));
+    assert_eq!((radio.rate, run.hosts.sender.config.nic_rate), (Rate::mbit(7), Rate::mbit(70)));
 }
 
 #[test]

@@ -176,7 +176,7 @@ fn every_kernel_of_the_scenario_is_known_to_the_simulator() {
     let kernels = fullpipe_sim::tcp::profile::PROFILES.iter().map(|profile| profile.name);
     for kernel in kernels {
         let text = EVERY_KEY.replace("\"2.6.20\"", &format!("\"{kernel}\""));
-        assert_eq!(resolved(&text).hosts.sender.kernel, kernel);
+        assert_eq!(resolved(&text).hosts.sender.config.kernel, kernel);
     }
     assert!(engines().iter().any(|engine| engine.name() == "sim"));
 }

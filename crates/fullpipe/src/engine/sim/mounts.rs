@@ -84,7 +84,7 @@ fn both_ways(own: &Nfs, run: &Resolved, at: usize, config: &mut Config) -> usize
 }
 
 fn client(own: &Nfs, run: &Resolved, connections: Vec<usize>) -> RpcClient {
-    let kernel = run.client(own).host.kernel.as_str();
+    let kernel = run.client(own).host.config.kernel.as_str();
     RpcClient {
         name: own.name.clone(),
         connections,

@@ -6,7 +6,7 @@ use crate::scenario::{
 };
 use fullpipe_base::units::Time;
 use fullpipe_sim::cc::{self, KernelVersion};
-use fullpipe_sim::config::{Direction, Driver, ReceivePath};
+use fullpipe_sim::config::{self, Direction, Driver, ReceivePath};
 use fullpipe_sim::tcp::sender::options;
 use fullpipe_sim::tcp::{ecn, profile};
 
@@ -54,18 +54,18 @@ fn mount(own: &Nfs, run: &Resolved) -> Vec<(String, Support)> {
     let receiver =
         Station { name: ENDS[1], direction: Direction::Backward, host: &run.hosts.receiver };
     let hosts = [run.client(own), receiver];
-    let others = hosts.iter().filter(|own| !NFS_KERNELS.contains(&own.host.kernel.as_str()));
+    let others = hosts.iter().filter(|own| !NFS_KERNELS.contains(&own.host.config.kernel.as_str()));
     let mut answers: Vec<_> = others
         .map(|station| {
             let why = format!(
                 "of NFS the simulator has the client and the server of Linux {}, not those of {}",
                 NFS_KERNELS.join(" and "),
-                station.host.kernel
+                station.host.config.kernel
             );
             refused(format!("{}.kernel", station.key()), why)
         })
         .collect();
-    let is_old = |station: &&Station| station.host.kernel == NFS_2008;
+    let is_old = |station: &&Station| station.host.config.kernel == NFS_2008;
     if let Some(old) = hosts.iter().find(is_old).filter(|_| own.version != NfsVersion::V3) {
         let why = format!("{NFS_2008} ({}) has no NFS 4.2", old.name);
         answers.push(refused(format!("nfs.{}.version", own.name), why));
@@ -74,7 +74,7 @@ fn mount(own: &Nfs, run: &Resolved) -> Vec<(String, Support)> {
         let why = format!("a client of {NFS_2008} has one connection (nconnect: since 5.3)");
         answers.push(refused(format!("nfs.{}.nconnect", own.name), why));
     }
-    let sysctl = &run.hosts.receiver.sysctl.modelled;
+    let sysctl = &run.hosts.receiver.config.sysctl;
     let most = [("wmem_max", sysctl.wmem_max), ("rmem_max", sysctl.rmem_max)];
     for ((name, most), asked) in most.into_iter().zip(own.server_buffers(&run.hosts.receiver)) {
         if let Some(bytes) = asked.filter(|bytes| *bytes > most) {
@@ -151,24 +151,24 @@ fn of_queues(run: &Resolved) -> impl Iterator<Item = (String, Support)> {
 }
 
 fn of_host(key: &str, host: &Host) -> Vec<(String, Support)> {
-    let sysctls = host.sysctl.genuine.keys().map(|name| {
+    let sysctls = host.genuine_sysctl.keys().map(|name| {
         let why = "the simulator does not model it; --engine linux does it";
         refused(format!("{key}.sysctl.{name}"), why.into())
     });
-    let paces = profile::find(&host.kernel)
+    let paces = profile::find(&host.config.kernel)
         .is_some_and(|profile| profile.departure_times || profile.fq_paces);
     let qdisc = (host.qdisc.kind == QdiscKind::Fq && !paces).then(|| {
         let what = format!(
             "flows are served in turn and not paced: TCP of Linux {} sets no pace in the simulator",
-            host.kernel
+            host.config.kernel
         );
         (format!("{key}.qdisc.kind"), Support::Substituted(what))
     });
-    let has_bql = KernelVersion::parse(&host.kernel) >= KernelVersion::parse(BQL_SINCE);
-    let bql = (host.bql && !has_bql).then(|| {
+    let has_bql = KernelVersion::parse(&host.config.kernel) >= KernelVersion::parse(BQL_SINCE);
+    let bql = (host.config.bql && !has_bql).then(|| {
         let why = format!(
             "Linux {} has no byte queue limits, {BQL_SINCE} and later have them",
-            host.kernel
+            host.config.kernel
         );
         refused(format!("{key}.bql"), why)
     });
@@ -182,14 +182,14 @@ fn of_host(key: &str, host: &Host) -> Vec<(String, Support)> {
 fn requeueing(host: &Host) -> Option<String> {
     let fifo = matches!(host.qdisc.kind, QdiscKind::PfifoFast | QdiscKind::Pfifo);
     let why = match () {
-        () if host.driver == Driver::Stops => return None,
+        () if host.config.driver == Driver::Stops => return None,
         () if !fifo => {
             "of the queues pfifo_fast and pfifo take a refused skb back; set `qdisc.kind`"
         }
-        () if host.tso => {
+        () if host.config.tso => {
             "an skb of many segments is not known there, and `tso` is on; set `tso = false`"
         }
-        () if host.bql => "byte queue limits stop the queue before; leave `bql` out",
+        () if host.config.bql => "byte queue limits stop the queue before; leave `bql` out",
         () => return None,
     };
     Some(why.into())
@@ -197,7 +197,7 @@ fn requeueing(host: &Host) -> Option<String> {
 
 /// Which key keeps a driver from stopping its queue as it is asked to, and why.
 fn stopping(host: &Host) -> Option<(&'static str, String)> {
-    let Host { tx_stop: stop, tx_wake: wake, tx_ring: ring, .. } = host;
+    let config::Host { tx_stop: stop, tx_wake: wake, tx_ring: ring, .. } = &host.config;
     let unusual = if *stop > 1 { "tx_stop" } else { "tx_wake" };
     match () {
         () if stop > wake => Some((
@@ -212,7 +212,7 @@ fn stopping(host: &Host) -> Option<(&'static str, String)> {
                 "the ring has {ring} descriptors, and {wake} are never free; set it to at most `tx_ring`"
             ),
         )),
-        () if host.driver == Driver::Requeues && *wake > 1 => Some((
+        () if host.config.driver == Driver::Requeues && *wake > 1 => Some((
             unusual,
             "a driver that requeues stops no queue; leave it out, or `driver`".into(),
         )),
@@ -222,15 +222,16 @@ fn stopping(host: &Host) -> Option<(&'static str, String)> {
 
 /// Why GRO cannot wait as it is asked to.
 fn waiting_gro(host: &Host) -> Option<String> {
-    if host.gro_flush_timeout == Time::ZERO {
+    if host.config.gro_flush_timeout == Time::ZERO {
         return None;
     }
-    if KernelVersion::parse(&host.kernel) < KernelVersion::parse(GRO_WAITS_SINCE) {
-        let Host { kernel, .. } = host;
+    if KernelVersion::parse(&host.config.kernel) < KernelVersion::parse(GRO_WAITS_SINCE) {
+        let kernel = &host.config.kernel;
         return Some(format!("Linux {kernel} does not wait, {GRO_WAITS_SINCE} and later may"));
     }
-    let polled = host.receive_path == ReceivePath::Napi;
-    (!host.gro || !polled).then(|| "it is GRO's, which `gro` or `receive_path` rule out".into())
+    let polled = host.config.receive_path == ReceivePath::Napi;
+    (!host.config.gro || !polled)
+        .then(|| "it is GRO's, which `gro` or `receive_path` rule out".into())
 }
 
 fn refused(key: String, why: String) -> (String, Support) {

@@ -16,8 +16,8 @@ pub fn table(name: &str, case: &Case) -> Table {
 /// The kernel that `case` asks for.
 pub fn wanted(case: &Case) -> Wanted {
     let host = &case.plan.resolved.hosts.sender;
-    let hz = host.hz.to_string().parse().expect("an HZ that Linux has");
-    Wanted { family: host.kernel.parse().unwrap_or_default(), hz, ..Wanted::default() }
+    let hz = host.config.hz.to_string().parse().expect("an HZ that Linux has");
+    Wanted { family: host.config.kernel.parse().unwrap_or_default(), hz, ..Wanted::default() }
 }
 
 /// The kernel that runs `case`. None without it, which is said; a failure where FULLPIPE_REQUIRE_KERNEL is set.

@@ -88,12 +88,12 @@ fn grows(name: &str, rows: &[&Row]) {
 /// srtt is no less than the path's delay, where it was measured at all. Kernels before 3.15 measure in jiffies, later ones
 /// by timestamps of 1 ms where what was acknowledged has been sent twice.
 fn round_trips(name: &str, run: &Resolved, host: &Host, rows: &[&Row]) {
-    let fine = host.kernel.starts_with("6.");
+    let fine = host.config.kernel.starts_with("6.");
     for row in rows.iter().filter(|row| row.srtt_us > 0) {
         let grain = match fine {
             true if row.retransmitted == 0 => 0,
             true => 1000,
-            false => 1_000_000 / u64::from(host.hz),
+            false => 1_000_000 / u64::from(host.config.hz),
         };
         let least = (floor(run).0 / 1000).saturating_sub(grain);
         assert!(u64::from(row.srtt_us) >= least, "{name}: srtt below {least} us in {row:?}");
