@@ -8,6 +8,8 @@ use crate::format::values::{Name, Probability};
 use fullpipe_sim::config;
 use serde::Serialize;
 
+pub use fullpipe_sim::config::Duplicate;
+
 group! {
     /// Random duplication: the copy leaves directly behind the packet.
     DuplicateElement "a duplication" {
@@ -22,15 +24,13 @@ group! {
     }
 }
 
-/// Random duplication: the copy leaves directly behind the packet.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Duplicate {
-    /// Stage name.
-    pub name: String,
-    /// Probability that a packet is duplicated (0 to 1).
-    pub probability: f64,
-    /// Share of the random number that comes from the packet before (0 to 1).
-    pub correlation: f64,
+/// The keys as they are saved.
+#[derive(Serialize)]
+#[serde(remote = "Duplicate")]
+pub(super) struct Shown {
+    name: String,
+    probability: f64,
+    correlation: f64,
 }
 
 impl Written for DuplicateElement {
@@ -56,10 +56,6 @@ impl Meaning for Duplicate {
     }
 
     fn config(&self, _run: &Surroundings) -> config::Element {
-        config::Element::Duplicate(config::Duplicate {
-            name: self.name.clone(),
-            probability: self.probability,
-            correlation: self.correlation,
-        })
+        config::Element::Duplicate(self.clone())
     }
 }

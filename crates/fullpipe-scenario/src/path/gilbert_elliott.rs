@@ -9,6 +9,8 @@ use crate::show;
 use fullpipe_sim::config::{self, Unit};
 use serde::Serialize;
 
+pub use fullpipe_sim::config::GilbertElliott;
+
 group! {
     /// Loss in bursts, as netem's `loss gemodel`: in a good and in a bad state units are lost with a probability each, and after each unit the state may change. It begins in the good state.
     GilbertElliottElement "a loss in bursts" {
@@ -29,22 +31,17 @@ group! {
     }
 }
 
-/// Loss in bursts, as netem's `loss gemodel`: in a good and in a bad state units are lost with a probability each, and after each unit the state may change. It begins in the good state.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct GilbertElliott {
-    /// Stage name.
-    pub name: String,
-    /// Probability that the good state ends with a unit (0 to 1).
-    pub p: f64,
-    /// Probability that the bad state ends with a unit (0 to 1).
-    pub r: f64,
-    /// Probability that a unit is lost in the bad state (0 to 1).
-    pub loss_bad: f64,
-    /// Probability that a unit is lost in the good state (0 to 1).
-    pub loss_good: f64,
-    /// What is lost as one.
+/// The keys as they are saved.
+#[derive(Serialize)]
+#[serde(remote = "GilbertElliott")]
+pub(super) struct Shown {
+    name: String,
+    p: f64,
+    r: f64,
+    loss_bad: f64,
+    loss_good: f64,
     #[serde(serialize_with = "show::choice")]
-    pub unit: Unit,
+    unit: Unit,
 }
 
 impl Written for GilbertElliottElement {
@@ -73,13 +70,6 @@ impl Meaning for GilbertElliott {
     }
 
     fn config(&self, _run: &Surroundings) -> config::Element {
-        config::Element::GilbertElliott(config::GilbertElliott {
-            name: self.name.clone(),
-            p: self.p,
-            r: self.r,
-            loss_bad: self.loss_bad,
-            loss_good: self.loss_good,
-            unit: self.unit,
-        })
+        config::Element::GilbertElliott(self.clone())
     }
 }

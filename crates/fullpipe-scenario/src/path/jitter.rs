@@ -10,6 +10,8 @@ use fullpipe_base::units::Time;
 use fullpipe_sim::config::{self, Distribution};
 use serde::Serialize;
 
+pub use fullpipe_sim::config::Jitter;
+
 group! {
     /// A delay that varies from packet to packet; a delay that would be negative is none.
     JitterElement "a jitter" {
@@ -30,24 +32,19 @@ group! {
     }
 }
 
-/// A delay that varies from packet to packet; a delay that would be negative is none.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Jitter {
-    /// Stage name.
-    pub name: String,
-    /// Mean delay.
+/// The keys as they are saved.
+#[derive(Serialize)]
+#[serde(remote = "Jitter")]
+pub(super) struct Shown {
+    name: String,
     #[serde(serialize_with = "show::shown")]
-    pub delay: Time,
-    /// Half the width of the uniform distribution, or the standard deviation of the normal one.
+    delay: Time,
     #[serde(serialize_with = "show::shown")]
-    pub jitter: Time,
-    /// Correlation with the packet before (0 to 1).
-    pub correlation: f64,
-    /// How delays are distributed.
+    jitter: Time,
+    correlation: f64,
     #[serde(serialize_with = "show::choice")]
-    pub distribution: Distribution,
-    /// Whether packets leave in the order in which they come.
-    pub keep_order: bool,
+    distribution: Distribution,
+    keep_order: bool,
 }
 
 impl Written for JitterElement {
@@ -81,14 +78,7 @@ impl Meaning for Jitter {
     }
 
     fn config(&self, _run: &Surroundings) -> config::Element {
-        config::Element::Jitter(config::Jitter {
-            name: self.name.clone(),
-            delay: self.delay,
-            jitter: self.jitter,
-            correlation: self.correlation,
-            distribution: self.distribution,
-            keep_order: self.keep_order,
-        })
+        config::Element::Jitter(self.clone())
     }
 }
 

@@ -9,6 +9,8 @@ use crate::show;
 use fullpipe_sim::config::{self, Unit};
 use serde::Serialize;
 
+pub use fullpipe_sim::config::Loss;
+
 group! {
     /// Independent random loss.
     LossElement "a loss" {
@@ -23,16 +25,14 @@ group! {
     }
 }
 
-/// Independent random loss.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Loss {
-    /// Stage name.
-    pub name: String,
-    /// Probability that a unit is lost (0 to 1).
-    pub probability: f64,
-    /// What is lost as one.
+/// The keys as they are saved.
+#[derive(Serialize)]
+#[serde(remote = "Loss")]
+pub(super) struct Shown {
+    name: String,
+    probability: f64,
     #[serde(serialize_with = "show::choice")]
-    pub unit: Unit,
+    unit: Unit,
 }
 
 choices! {
@@ -58,10 +58,6 @@ impl Meaning for Loss {
     }
 
     fn config(&self, _run: &Surroundings) -> config::Element {
-        config::Element::Loss(config::Loss {
-            name: self.name.clone(),
-            probability: self.probability,
-            unit: self.unit,
-        })
+        config::Element::Loss(self.clone())
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! An element's file has its keys, what they mean, what it asks of whoever carries packets ([`Ask`]), and the
 //! simulator's configuration that says the same. A new element is a new file, its `mod` line, and its line in the list below.
+//! Some elements mean just what the simulator's struct holds. The list then names how its keys are saved.
 
 mod ask;
 mod beside;
@@ -154,14 +155,18 @@ impl Surroundings<'_> {
 }
 
 macro_rules! elements {
-    ($($(#[doc = $doc:literal])* $module:ident::$written:ident => $meaning:ident;)*) => {
+    ($($(#[doc = $doc:literal])* $module:ident::$written:ident => $meaning:ident $(by $shown:literal)?;)*) => {
         $(pub use $module::$meaning;)*
 
         /// An element of the path.
         #[derive(Clone, Debug, PartialEq, Serialize)]
         #[serde(tag = "kind", rename_all = "kebab-case")]
         pub enum Element {
-            $($(#[doc = $doc])* $meaning($meaning),)*
+            $(
+                $(#[doc = $doc])*
+                $(#[serde(serialize_with = $shown)])?
+                $meaning($meaning),
+            )*
         }
 
         impl Element {
@@ -246,21 +251,21 @@ elements! {
     /// A delay of one flow.
     flow_delay::FlowDelayElement => FlowDelay;
     /// Independent random loss.
-    loss::LossElement => Loss;
+    loss::LossElement => Loss by "loss::Shown::serialize";
     /// Loss in bursts.
-    gilbert_elliott::GilbertElliottElement => GilbertElliott;
+    gilbert_elliott::GilbertElliottElement => GilbertElliott by "gilbert_elliott::Shown::serialize";
     /// A list of packets to lose.
     drop::DropElement => Drop;
     /// A list of packets to mark.
     mark::MarkElement => Mark;
     /// Delays by chance, so that packets overtake each other.
-    reorder::ReorderElement => Reorder;
+    reorder::ReorderElement => Reorder by "reorder::Shown::serialize";
     /// Random duplication.
-    duplicate::DuplicateElement => Duplicate;
+    duplicate::DuplicateElement => Duplicate by "duplicate::Shown::serialize";
     /// A varying delay.
-    jitter::JitterElement => Jitter;
+    jitter::JitterElement => Jitter by "jitter::Shown::serialize";
     /// A token bucket that drops.
-    policer::PolicerElement => Policer;
+    policer::PolicerElement => Policer by "policer::Shown::serialize";
     /// A token bucket with a queue in front of it.
     shaper::ShaperElement => Shaper;
     /// A rate that changes, with a queue in front of it.

@@ -10,6 +10,8 @@ use fullpipe_base::units::{Framing, Rate};
 use fullpipe_sim::config;
 use serde::Serialize;
 
+pub use fullpipe_sim::config::Policer;
+
 group! {
     /// A policer: a token bucket that drops what it has no tokens for, and delays nothing (`tc police`).
     PolicerElement "a policer" {
@@ -26,20 +28,17 @@ group! {
     }
 }
 
-/// A policer: a token bucket that drops what it has no tokens for, and delays nothing (`tc police`).
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Policer {
-    /// Stage name.
-    pub name: String,
-    /// Rate that passes in the long run.
+/// The keys as they are saved.
+#[derive(Serialize)]
+#[serde(remote = "Policer")]
+pub(super) struct Shown {
+    name: String,
     #[serde(serialize_with = "show::shown")]
-    pub rate: Rate,
-    /// What passes at once after a pause, bytes.
+    rate: Rate,
     #[serde(serialize_with = "show::whole_size")]
-    pub burst: u64,
-    /// What the rate and the burst count.
+    burst: u64,
     #[serde(serialize_with = "show::framing")]
-    pub framing: Framing,
+    framing: Framing,
 }
 
 impl Written for PolicerElement {
@@ -83,11 +82,6 @@ impl Meaning for Policer {
     }
 
     fn config(&self, _run: &Surroundings) -> config::Element {
-        config::Element::Policer(config::Policer {
-            name: self.name.clone(),
-            rate: self.rate,
-            burst: self.burst,
-            framing: self.framing,
-        })
+        config::Element::Policer(self.clone())
     }
 }

@@ -10,6 +10,8 @@ use fullpipe_base::units::Time;
 use fullpipe_sim::config;
 use serde::Serialize;
 
+pub use fullpipe_sim::config::Reorder;
+
 group! {
     /// Delays by chance, so that packets overtake each other. With netem's choice (`chosen_delay` 0) chosen packets go ahead of those that are held; with `delay` 0 and a `chosen_delay` chosen packets come late.
     ReorderElement "a reordering" {
@@ -30,23 +32,18 @@ group! {
     }
 }
 
-/// Delays by chance, so that packets overtake each other. With netem's choice (`chosen_delay` 0) chosen packets go ahead of those that are held; with `delay` 0 and a `chosen_delay` chosen packets come late.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Reorder {
-    /// Stage name.
-    pub name: String,
-    /// Delay of packets that are not chosen.
+/// The keys as they are saved.
+#[derive(Serialize)]
+#[serde(remote = "Reorder")]
+pub(super) struct Shown {
+    name: String,
     #[serde(serialize_with = "show::shown")]
-    pub delay: Time,
-    /// Delay of chosen packets.
+    delay: Time,
     #[serde(serialize_with = "show::shown")]
-    pub chosen_delay: Time,
-    /// Probability that a packet is chosen (0 to 1).
-    pub probability: f64,
-    /// Share of the random number that comes from the packet before (0 to 1).
-    pub correlation: f64,
-    /// Packets from one that may be chosen to the next.
-    pub gap: u32,
+    chosen_delay: Time,
+    probability: f64,
+    correlation: f64,
+    gap: u32,
 }
 
 impl Written for ReorderElement {
@@ -85,13 +82,6 @@ impl Meaning for Reorder {
     }
 
     fn config(&self, _run: &Surroundings) -> config::Element {
-        config::Element::Reorder(config::Reorder {
-            name: self.name.clone(),
-            delay: self.delay,
-            chosen_delay: self.chosen_delay,
-            probability: self.probability,
-            correlation: self.correlation,
-            gap: self.gap,
-        })
+        config::Element::Reorder(self.clone())
     }
 }
