@@ -39,33 +39,7 @@ const LINUX_2_6_20: Kernel = Kernel {
     ring: 256,
     // CUBIC replaced BIC as the default in 2.6.19.
     congestion: "cubic",
-    sysctl: Sysctl {
-        // sk_init() in net/core/sock.c, for hosts with 512 MiB of memory or more.
-        rmem_max: 131_071,
-        wmem_max: 131_071,
-        // tcp_init() in net/ipv4/tcp.c: the maximum is 1/128 of the memory at which TCP feels
-        // pressure, 4 MiB at most; 4 MiB is reached by a host with some GiB of memory.
-        tcp_rmem: [4096, 87_380, 4_194_304],
-        tcp_wmem: [4096, 16_384, 4_194_304],
-        tcp_adv_win_scale: 2,
-        netdev_max_backlog: 1000,
-        netdev_budget: None,
-        netdev_budget_usecs: None,
-        tcp_slow_start_after_idle: true,
-        tcp_window_scaling: true,
-        tcp_sack: true,
-        tcp_fack: true,
-        tcp_dsack: true,
-        tcp_frto: 0,
-        tcp_reordering: 3,
-        tcp_early_retrans: 0,
-        tcp_ecn: None,
-        tcp_notsent_lowat: None,
-        tcp_pacing_ss_ratio: None,
-        tcp_pacing_ca_ratio: None,
-        tcp_limit_output_bytes: None,
-        tcp_no_metrics_save: false,
-    },
+    sysctl: Sysctl::LINUX_2_6_20,
 };
 
 // net/ipv4/tcp_input.c: sysctl_tcp_frto is 2 since 2.6.24.

@@ -120,6 +120,38 @@ pub struct Host {
     pub cpu: Cpu,
 }
 
+impl Host {
+    /// A host of this kernel with sysctls of Linux 2.6.20, HZ 1000, a card of 10 Gb/s with 256 descriptors each way, and a CPU that
+    /// takes no time. TCP uses neither timestamps nor TSO.
+    pub fn plain(kernel: &str) -> Host {
+        Host {
+            kernel: kernel.into(),
+            behaviour: Vec::new(),
+            hz: 1000,
+            timestamps: false,
+            tso: false,
+            initcwnd: None,
+            sysctl: Sysctl::LINUX_2_6_20,
+            qdisc: Qdisc::PfifoFast,
+            qdisc_limit: 1000,
+            tx_ring: 256,
+            tx_coalesce: Time::ZERO,
+            tx_stop: 1,
+            tx_wake: 1,
+            bql: false,
+            driver: Driver::Stops,
+            rx_ring: 256,
+            nic_rate: Rate::gbit(10),
+            rx_coalesce: Time::ZERO,
+            interrupt_gap: Time::ZERO,
+            gro: true,
+            gro_flush_timeout: Time::ZERO,
+            receive_path: ReceivePath::Napi,
+            cpu: Cpu::default(),
+        }
+    }
+}
+
 /// The queue between TCP and the driver.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Qdisc {
@@ -211,6 +243,37 @@ pub struct Sysctl {
     pub tcp_limit_output_bytes: Option<u32>,
     /// net.ipv4.tcp_no_metrics_save: a connection leaves nothing for the next one
     pub tcp_no_metrics_save: bool,
+}
+
+impl Sysctl {
+    /// Defaults of Linux 2.6.20.
+    pub const LINUX_2_6_20: Sysctl = Sysctl {
+        // sk_init() in net/core/sock.c, for hosts with 512 MiB of memory or more.
+        rmem_max: 131_071,
+        wmem_max: 131_071,
+        // tcp_init() in net/ipv4/tcp.c: the maximum is 1/128 of the memory at which TCP feels
+        // pressure, 4 MiB at most; 4 MiB is reached by a host with some GiB of memory.
+        tcp_rmem: [4096, 87_380, 4_194_304],
+        tcp_wmem: [4096, 16_384, 4_194_304],
+        tcp_adv_win_scale: 2,
+        netdev_max_backlog: 1000,
+        netdev_budget: None,
+        netdev_budget_usecs: None,
+        tcp_slow_start_after_idle: true,
+        tcp_window_scaling: true,
+        tcp_sack: true,
+        tcp_fack: true,
+        tcp_dsack: true,
+        tcp_frto: 0,
+        tcp_reordering: 3,
+        tcp_early_retrans: 0,
+        tcp_ecn: None,
+        tcp_notsent_lowat: None,
+        tcp_pacing_ss_ratio: None,
+        tcp_pacing_ca_ratio: None,
+        tcp_limit_output_bytes: None,
+        tcp_no_metrics_save: false,
+    };
 }
 
 /// CPU time per piece of work; all zero is a host that costs nothing.

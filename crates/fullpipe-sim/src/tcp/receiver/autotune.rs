@@ -138,30 +138,7 @@ mod tests {
     use alloc::vec::Vec;
 
     fn tuning() -> RcvSpace {
-        let sysctl = Sysctl {
-            rmem_max: 131_071,
-            wmem_max: 131_071,
-            tcp_rmem: [4096, 87_380, 4 << 20],
-            tcp_wmem: [4096, 16_384, 4 << 20],
-            tcp_adv_win_scale: 2,
-            netdev_max_backlog: 1000,
-            netdev_budget: None,
-            netdev_budget_usecs: None,
-            tcp_slow_start_after_idle: true,
-            tcp_window_scaling: true,
-            tcp_sack: true,
-            tcp_fack: true,
-            tcp_dsack: true,
-            tcp_frto: 0,
-            tcp_reordering: 3,
-            tcp_early_retrans: 0,
-            tcp_ecn: None,
-            tcp_notsent_lowat: None,
-            tcp_pacing_ss_ratio: None,
-            tcp_pacing_ca_ratio: None,
-            tcp_limit_output_bytes: None,
-            tcp_no_metrics_save: false,
-        };
+        let sysctl = Sysctl::LINUX_2_6_20;
         RcvSpace::new(&sysctl, 1000, 5840)
     }
 

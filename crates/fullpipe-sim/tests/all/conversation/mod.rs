@@ -8,11 +8,11 @@ pub mod receiver;
 pub mod sender;
 
 use fullpipe_sim::cc::Congestion;
-use fullpipe_sim::config::{App, Cpu, Driver, Flow, Host, Qdisc, ReceivePath, Sysctl};
+use fullpipe_sim::config::{App, Flow, Host, Sysctl};
 use fullpipe_sim::tcp::profile::{self, Profile};
 use fullpipe_sim::tcp::sender::Sender;
 use fullpipe_sim::tcp::{Ack, Output, Sacks, Transmission};
-use fullpipe_sim::units::{Rate, Time};
+use fullpipe_sim::units::Time;
 
 /// Bytes in a segment.
 pub const SEGMENT: u32 = 1000;
@@ -49,54 +49,14 @@ pub fn flow(name: &str, write: u32) -> Flow {
 
 /// A host with room for everything.
 pub fn host() -> Host {
-    Host {
-        kernel: "2.6.20".into(),
-        behaviour: Vec::new(),
-        hz: 1000,
-        timestamps: false,
-        tso: false,
-        initcwnd: None,
-        sysctl: Sysctl {
-            rmem_max: 1 << 24,
-            wmem_max: 1 << 24,
-            tcp_rmem: [4096, 87_380, 1 << 24],
-            tcp_wmem: [4096, 16_384, 1 << 24],
-            tcp_adv_win_scale: 2,
-            netdev_max_backlog: 1000,
-            netdev_budget: None,
-            netdev_budget_usecs: None,
-            tcp_slow_start_after_idle: true,
-            tcp_window_scaling: true,
-            tcp_sack: true,
-            tcp_fack: true,
-            tcp_dsack: true,
-            tcp_frto: 0,
-            tcp_reordering: 3,
-            tcp_early_retrans: 0,
-            tcp_ecn: None,
-            tcp_notsent_lowat: None,
-            tcp_pacing_ss_ratio: None,
-            tcp_pacing_ca_ratio: None,
-            tcp_limit_output_bytes: None,
-            tcp_no_metrics_save: false,
-        },
-        qdisc: Qdisc::PfifoFast,
-        qdisc_limit: 1000,
-        tx_ring: 256,
-        tx_coalesce: Time::ZERO,
-        tx_stop: 1,
-        tx_wake: 1,
-        bql: false,
-        driver: Driver::Stops,
-        rx_ring: 256,
-        nic_rate: Rate::gbit(10),
-        rx_coalesce: Time::ZERO,
-        interrupt_gap: Time::ZERO,
-        gro: true,
-        gro_flush_timeout: Time::ZERO,
-        receive_path: ReceivePath::Napi,
-        cpu: Cpu::default(),
-    }
+    let sysctl = Sysctl {
+        rmem_max: 1 << 24,
+        wmem_max: 1 << 24,
+        tcp_rmem: [4096, 87_380, 1 << 24],
+        tcp_wmem: [4096, 16_384, 1 << 24],
+        ..Sysctl::LINUX_2_6_20
+    };
+    Host { sysctl, ..Host::plain("2.6.20") }
 }
 
 /// Takes all that TCP sends.

@@ -1,7 +1,7 @@
 //! Random hosts.
 
 use super::{capacity, decade, log_uniform, round};
-use fullpipe_sim::config::{Cpu, Driver, Host, Qdisc, ReceivePath, Sysctl};
+use fullpipe_sim::config::{Cpu, Host, ReceivePath, Sysctl};
 use fullpipe_sim::tcp::profile::PROFILES;
 use fullpipe_sim::units::{Rate, Time};
 use proptest::prelude::*;
@@ -31,29 +31,18 @@ pub fn host() -> impl Strategy<Value = Host> {
             cpu,
         )| {
             Host {
-                kernel: kernel.0.into(),
-                behaviour: Vec::new(),
                 hz: kernel.1,
                 timestamps,
                 tso,
-                initcwnd: None,
                 sysctl,
-                qdisc: Qdisc::PfifoFast,
                 qdisc_limit: sizes.0 as u32,
                 tx_ring: sizes.1 as u32,
-                tx_coalesce: Time::ZERO,
-                tx_stop: 1,
-                tx_wake: 1,
-                bql: false,
-                driver: Driver::Stops,
                 rx_ring: sizes.2 as u32,
                 nic_rate: Rate(nic_rate),
-                rx_coalesce: Time::ZERO,
                 interrupt_gap,
-                gro: true,
-                gro_flush_timeout: Time::ZERO,
                 receive_path,
                 cpu,
+                ..Host::plain(kernel.0)
             }
         },
     )
@@ -83,8 +72,6 @@ fn sysctl() -> impl Strategy<Value = Sysctl> {
             tcp_wmem: sizes.3,
             tcp_adv_win_scale,
             netdev_max_backlog: backlog as u32,
-            netdev_budget: None,
-            netdev_budget_usecs: None,
             tcp_slow_start_after_idle: switches.0,
             tcp_window_scaling: switches.1,
             tcp_sack: switches.2,
@@ -93,12 +80,8 @@ fn sysctl() -> impl Strategy<Value = Sysctl> {
             tcp_frto: levels.0,
             tcp_reordering: levels.1,
             tcp_early_retrans: levels.2,
-            tcp_ecn: None,
-            tcp_notsent_lowat: None,
-            tcp_pacing_ss_ratio: None,
-            tcp_pacing_ca_ratio: None,
-            tcp_limit_output_bytes: None,
             tcp_no_metrics_save: more.2,
+            ..Sysctl::LINUX_2_6_20
         },
     )
 }
