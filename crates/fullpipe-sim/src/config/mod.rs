@@ -108,6 +108,8 @@ pub struct Host {
     pub nic_rate: Rate,
     /// Receive interrupt moderation: how long after the first packet that came the interrupt comes (0: at once).
     pub rx_coalesce: Time,
+    /// Packets after which the interrupt comes though that time is not over (0: however many come).
+    pub rx_frames: u32,
     /// The same: least time between two interrupts (0: none).
     pub interrupt_gap: Time,
     /// Whether segments that one poll of the card takes are joined (GRO), where the kernel does so.
@@ -143,6 +145,7 @@ impl Host {
             rx_ring: 256,
             nic_rate: Rate::gbit(10),
             rx_coalesce: Time::ZERO,
+            rx_frames: 0,
             interrupt_gap: Time::ZERO,
             gro: true,
             gro_flush_timeout: Time::ZERO,

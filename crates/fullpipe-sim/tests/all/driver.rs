@@ -140,5 +140,9 @@ fn a_receive_interrupt_waits_for_the_packets_behind_the_first() {
     assert_eq!(taken(&waits), [(50, 3), (240, 2)]);
     let netif_rx = Host { receive_path: ReceivePath::NetifRx, ..waits.clone() };
     assert_eq!(taken(&netif_rx), [(50, 3), (240, 2)]);
+    let frames = |n| taken(&Host { rx_frames: n, ..waits.clone() });
+    assert_eq!(frames(2), [(30, 2), (90, 1), (205, 2)]);
+    assert_eq!(frames(1), [(10, 1), (30, 1), (50, 1), (200, 1), (205, 1)]);
+    assert_eq!(frames(4), [(50, 3), (240, 2)]);
     assert_eq!(taken(&Host { interrupt_gap: Time::us(300), ..waits }), [(50, 3), (350, 2)]);
 }

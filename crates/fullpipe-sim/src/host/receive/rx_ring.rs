@@ -1,7 +1,7 @@
 //! The receive ring and interrupt moderation. Unit of decision: the segment.
 //!
-//! An interrupt comes `wait` after the first packet (Linux `ETHTOOL_GCOALESCE`: rx_coalesce_usecs, include/uapi/linux/ethtool.h),
-//! but at least `interrupt_gap` after the one before. The softirq then polls the ring until it is empty, a number of packets at a time (NAPI's weight), and only then
+//! An interrupt comes `wait` after the first packet, or with packet number `frames` if that is earlier (Linux `ETHTOOL_GCOALESCE`:
+//! rx_coalesce_usecs, rx_max_coalesced_frames, include/uapi/linux/ethtool.h), but at least `interrupt_gap` after the one before. The softirq then polls the ring until it is empty, a number of packets at a time (NAPI's weight), and only then
 //! interrupts come again. What arrives while the ring is full is dropped by the card.
 //!
 //! Limits:
@@ -35,6 +35,8 @@ struct Arrived {
 pub(super) struct RxRing {
     size: u64,
     wait: Time,
+    /// 0: however many come.
+    frames: u32,
     interrupt_gap: u64,
     /// Before this no interrupt comes.
     next_interrupt: u64,
@@ -53,6 +55,8 @@ impl RxRing {
         RxRing {
             size: u64::from(host.rx_ring),
             wait: host.rx_coalesce,
+            // A ring that is full takes in no more of them.
+            frames: if host.rx_frames <= host.rx_ring { host.rx_frames } else { 0 },
             interrupt_gap: host.interrupt_gap.0,
             next_interrupt: 0,
             held: VecDeque::new(),
@@ -75,8 +79,21 @@ impl RxRing {
         if self.held_packets > 0 {
             return Some(self.next_interrupt);
         }
-        let first = self.arrivals.front()?.first + self.wait;
-        Some(first.0.max(self.next_interrupt))
+        let over = self.arrivals.front()?.first + self.wait;
+        let due = self.last_of_frames().map_or(over, |last| last.min(over));
+        Some(due.0.max(self.next_interrupt))
+    }
+
+    /// When the packet comes that is the last one to be waited for; none where time alone counts, or fewer are on their way.
+    fn last_of_frames(&self) -> Option<Time> {
+        let mut left = self.frames.checked_sub(1)?;
+        for train in &self.arrivals {
+            if left < train.count {
+                return Some(train.time(left));
+            }
+            left -= train.count;
+        }
+        None
     }
 
     /// Whether the last poll has left nothing.

@@ -15,6 +15,9 @@ pub struct Receive {
     /// How long an interrupt waits for the packets behind the first, and when that one came; none: the softirq goes on polling.
     rx_coalesce: Time,
     first: Option<Time>,
+    /// With so many packets in the ring it waits no more, and when that was.
+    rx_frames: usize,
+    reached: Option<Time>,
     /// No interrupt before this.
     quiet_until: Time,
     ring: VecDeque<Packet>,
@@ -34,6 +37,8 @@ impl Receive {
             backlog_size: host.sysctl.netdev_max_backlog as usize,
             interrupt_gap: host.interrupt_gap,
             rx_coalesce: host.rx_coalesce,
+            rx_frames: host.rx_frames as usize,
+            reached: None,
             first: None,
             quiet_until: Time::ZERO,
             ring: VecDeque::new(),
@@ -47,9 +52,12 @@ impl Receive {
     pub fn arrive(&mut self, now: Time, packet: Packet) {
         if self.ring.len() < self.ring_size {
             if self.ring.is_empty() {
-                self.first = Some(now);
+                (self.first, self.reached) = (Some(now), None);
             }
             self.ring.push_back(packet);
+            if self.first.is_some() && self.ring.len() == self.rx_frames {
+                self.reached = Some(now);
+            }
             self.ring_counter.enter(now, 0);
         } else {
             self.ring_counter.drop(now);
@@ -63,7 +71,8 @@ impl Receive {
     }
 
     fn interrupt_time(&self) -> Time {
-        self.first.map_or(Time::ZERO, |first| first + self.rx_coalesce).max(self.quiet_until)
+        let over = self.first.map_or(Time::ZERO, |first| first + self.rx_coalesce);
+        self.reached.map_or(over, |reached| reached.min(over)).max(self.quiet_until)
     }
 
     /// When the softirq has something to take.
@@ -102,7 +111,7 @@ impl Receive {
         if self.path == ReceivePath::Napi {
             let moderation = if self.ring.is_empty() { self.interrupt_gap } else { Time::ZERO };
             self.quiet_until = now + moderation;
-            self.first = None;
+            (self.first, self.reached) = (None, None);
         }
         packets
     }

@@ -107,6 +107,7 @@ fn with_rx_coalesce(host: &mut Host, number: u64) {
     if number & 7 == 0 {
         host.rx_coalesce =
             [Time(1), Time::us(10), Time::us(125), Time::ms(1)][number as usize >> 3 & 3];
+        host.rx_frames = [0, 1, 2, 7, 30, 64, 300, 0][number as usize >> 5 & 7];
     }
 }
 
