@@ -36,10 +36,15 @@ impl Page {
         self.session.post("/execute/sync", &body)
     }
 
+    /// What a function of the page's `fullpipe` returns, once a large page has unpacked it.
+    fn call(&self, function: &str, arguments: &[Value]) -> Value {
+        self.wait_for("window.fullpipe");
+        self.run(&format!("return fullpipe.{function}(...arguments)"), arguments)
+    }
+
     /// Points drawn of a series: x, y and, for a band, the upper end.
     pub fn points(&self, figure: &str, series: &str) -> Vec<(f64, f64, Option<f64>)> {
-        let points =
-            self.run("return fullpipe.points(...arguments)", &[json!(figure), json!(series)]);
+        let points = self.call("points", &[json!(figure), json!(series)]);
         let number = |value: &Value| value.as_f64();
         let points = points.as_array().expect("points").iter();
         points
@@ -53,13 +58,13 @@ impl Page {
     /// Size of a pixel in the units of the axes, at a value.
     pub fn resolution(&self, figure: &str, series: &str, value: f64) -> (f64, f64) {
         let arguments = [json!(figure), json!(series), json!(value)];
-        let size = self.run("return fullpipe.resolution(...arguments)", &arguments);
+        let size = self.call("resolution", &arguments);
         (size["x"].as_f64().expect("x"), size["y"].as_f64().expect("y"))
     }
 
     /// Ids of the series drawn in a figure.
     pub fn series(&self, figure: &str) -> Vec<String> {
-        let series = self.run("return fullpipe.series(...arguments)", &[json!(figure)]);
+        let series = self.call("series", &[json!(figure)]);
         serde_json::from_value(series).expect("ids")
     }
 
@@ -187,7 +192,7 @@ impl Page {
 
     fn locate(&self, figure: &str, panel: usize, time: f64) -> (i64, i64) {
         let arguments = [json!(figure), json!(time), json!(panel)];
-        let place = self.run("return fullpipe.locate(...arguments)", &arguments);
+        let place = self.call("locate", &arguments);
         let pixel = |value: &Value| value.as_f64().expect("pixels").round() as i64;
         (pixel(&place["x"]), pixel(&place["y"]))
     }
