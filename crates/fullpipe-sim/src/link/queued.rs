@@ -115,7 +115,7 @@ impl<S: Server> Queued<S> {
     /// Whether `count` packets of `bytes` each may wait, too.
     fn has_room(&self, count: u32, bytes: u32) -> bool {
         let there = Size { packets: self.waiting_packets, bytes: self.waiting_bytes };
-        self.limit.holds(there.and(count, bytes))
+        there.and(count, bytes).fits(self.limit)
     }
 
     fn wait(&mut self, starts: Starts) {
@@ -197,7 +197,7 @@ impl<S: Server> Queued<S> {
     fn note_full(&mut self, now: u64, bytes: u32) {
         self.times.full.cut(now);
         let there = Size { packets: self.waiting_packets, bytes: self.waiting_bytes };
-        if there.packets == 0 || self.limit.holds(there.and(1, bytes)) {
+        if there.packets == 0 || there.and(1, bytes).fits(self.limit) {
             return;
         }
         let until = self.room_from(bytes);

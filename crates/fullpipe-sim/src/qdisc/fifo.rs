@@ -33,7 +33,7 @@ impl<P> List<P> {
     ) -> Verdict {
         let packets = self.len() + ahead.packets;
         let there = Size { packets, bytes: self.bytes + ahead.bytes };
-        if limit.holds(there.and(1, packet.bytes)) {
+        if there.and(1, packet.bytes).fits(limit) {
             self.push(packet);
             Verdict::Taken
         } else {

@@ -37,7 +37,7 @@ impl Filling {
     pub fn settle(&mut self, now: Time) {
         let waits = self.size.packets > 0;
         self.times.occupied.set(now, waits);
-        self.times.full.set(now, waits && !self.limit.holds(self.size.and(1, self.last)));
+        self.times.full.set(now, waits && !self.size.and(1, self.last).fits(self.limit));
     }
 }
 

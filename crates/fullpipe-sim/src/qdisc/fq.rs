@@ -331,7 +331,7 @@ impl<P: Packet> Queue<P> for Flows<P> {
             effects.dropped.push(packet);
             Verdict::Refused
         };
-        if !self.limit.holds(self.waiting.and(1, packet.bytes)) {
+        if !self.waiting.and(1, packet.bytes).fits(self.limit) {
             return refuse(packet, effects);
         }
         let (number, now) = (packet.packet.connection(), packet.came);

@@ -90,7 +90,7 @@ impl<P> FqCodel<P> {
     fn is_over(&self, ahead: Size) -> bool {
         let Size { packets, bytes } = self.waiting;
         let there = Size { packets: packets + ahead.packets, bytes: bytes + ahead.bytes };
-        !self.limit.holds(there)
+        !there.fits(self.limit)
             || self.waiting.bytes + PACKET_MEMORY * self.waiting.packets > MEMORY
     }
 

@@ -85,6 +85,14 @@ impl Size {
         let count = u64::from(count);
         Size { packets: self.packets + count, bytes: self.bytes + count * u64::from(bytes) }
     }
+
+    /// True where a queue of this capacity may hold so much.
+    pub fn fits(self, limit: QueueLimit) -> bool {
+        match limit {
+            QueueLimit::Packets(limit) => self.packets <= u64::from(limit),
+            QueueLimit::Bytes(limit) => self.bytes <= limit,
+        }
+    }
 }
 
 /// A queue with its discipline.
@@ -100,14 +108,4 @@ pub trait Queue<P> {
     }
     /// Calls `each` for every packet that waits.
     fn each(&self, each: &mut dyn FnMut(&P));
-}
-
-impl QueueLimit {
-    /// Whether so much may wait.
-    pub fn holds(self, size: Size) -> bool {
-        match self {
-            QueueLimit::Packets(limit) => size.packets <= u64::from(limit),
-            QueueLimit::Bytes(limit) => size.bytes <= limit,
-        }
-    }
 }
