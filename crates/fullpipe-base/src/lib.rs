@@ -1,4 +1,5 @@
-//! What engines and readers of a trace share: units, ECN codepoints, socket options, and what an engine tells.
+//! What engines and readers of a trace share: units, words of a path and of TCP, limits, socket options, random streams, and what
+//! an engine tells.
 //!
 //! Without `std` the compiler proves that nothing here reads a clock, opens a file or starts a thread.
 #![no_std]
@@ -6,6 +7,9 @@ extern crate alloc;
 
 pub mod ecn;
 pub mod limits;
+pub mod path;
+pub mod rng;
 pub mod sockopt;
+pub mod tcp;
 pub mod trace;
 pub mod units;

@@ -12,6 +12,7 @@ use crate::stage::Samples;
 use crate::units::{Rate, Time};
 use alloc::string::String;
 use alloc::vec::Vec;
+pub use fullpipe_base::path::Direction;
 
 /// One run: a path, the hosts at its ends, and the flows between them.
 #[derive(Clone, Debug, PartialEq)]
@@ -431,26 +432,6 @@ impl Datagrams {
         let counts = self.count.is_none_or(|count| number < count);
         let lasts = self.duration.is_none_or(|duration| after < duration.0);
         (counts && lasts).then(|| Time(self.start.0.saturating_add(after)))
-    }
-}
-
-/// Which of the hosts has which end of a flow. The one that sends its data also opens the connection.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Direction {
-    /// Data goes from `sender` to `receiver`.
-    #[default]
-    Forward,
-    /// Data goes from `receiver` to `sender`.
-    Backward,
-}
-
-impl Direction {
-    /// The other one.
-    pub fn turned(self) -> Direction {
-        match self {
-            Direction::Forward => Direction::Backward,
-            Direction::Backward => Direction::Forward,
-        }
     }
 }
 

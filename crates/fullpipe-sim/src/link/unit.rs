@@ -1,17 +1,7 @@
 //! What a decision is about: each segment, or what the sender handed down as one.
 
 use crate::packet::Train;
-
-/// What a decision is about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unit {
-    /// Each segment by itself.
-    #[default]
-    Segment,
-    /// All segments of an skb, as the sender handed it down: with TSO up to 64 KB, as netem sees them on
-    /// the sender's own interface.
-    Skb,
-}
+pub use fullpipe_base::path::Unit;
 
 /// Tells whether a train goes on with the unit before it.
 #[derive(Debug)]

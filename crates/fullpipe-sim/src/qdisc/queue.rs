@@ -2,15 +2,7 @@
 
 use crate::units::Time;
 use alloc::vec::Vec;
-
-/// Capacity of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum QueueLimit {
-    /// In bytes, counted as the place where it stands counts them.
-    Bytes(u64),
-    /// In packets.
-    Packets(u32),
-}
+pub use fullpipe_base::path::QueueLimit;
 
 /// A packet as a discipline sees it.
 pub trait Packet {

@@ -27,6 +27,7 @@ mod truesize;
 use crate::config::Host;
 use crate::packet::Ecn;
 use crate::units::Time;
+pub use fullpipe_base::tcp::CaState;
 pub use kernel::{behaviour, profile};
 use pieces::Piece;
 
@@ -49,21 +50,6 @@ pub fn opening_len(host: &Host) -> u32 {
     let options = [host.timestamps.then_some(TIMESTAMP_OPTION), sack_alone.then_some(4)];
     let scale = host.sysctl.tcp_window_scaling.then_some(4);
     HEADERS + 4 + options.into_iter().chain([scale]).flatten().sum::<u32>()
-}
-
-/// Congestion state, Linux's `enum tcp_ca_state`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CaState {
-    /// Nothing unusual.
-    Open = 0,
-    /// SACKs or duplicate ACKs were seen.
-    Disorder = 1,
-    /// cwnd is being reduced without a loss (local congestion).
-    Cwr = 2,
-    /// Fast retransmit and recovery.
-    Recovery = 3,
-    /// After a retransmission timeout.
-    Loss = 4,
 }
 
 /// Bytes of the longest option with SACK blocks: four, aligned (6.12 `tcp_established_options`).

@@ -1,0 +1,42 @@
+//! Words of a path: where data goes, what a decision is about, how much a queue holds.
+
+/// The way of a flow's data between the two sides of the path. The host that sends the data also opens the connection.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Direction {
+    /// Data goes from `sender` to `receiver`.
+    #[default]
+    Forward,
+    /// Data goes from `receiver` to `sender`.
+    Backward,
+}
+
+impl Direction {
+    /// The opposite direction.
+    #[inline]
+    pub fn turned(self) -> Direction {
+        match self {
+            Direction::Forward => Direction::Backward,
+            Direction::Backward => Direction::Forward,
+        }
+    }
+}
+
+/// What a decision of a path element is about.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Unit {
+    /// Each segment by itself.
+    #[default]
+    Segment,
+    /// All segments of an skb, as the sender handed it down: with TSO up to 64 KB, as netem sees them on
+    /// the sender's own interface.
+    Skb,
+}
+
+/// Capacity of a queue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// In bytes, counted as the place where the queue stands counts them.
+    Bytes(u64),
+    /// In packets.
+    Packets(u32),
+}
