@@ -24,7 +24,7 @@ PICTURE = {
     "fullpipe-trace": {"fullpipe-base"},
     "fullpipe-scenario": {"fullpipe-base", "fullpipe-trace", "fullpipe-sim"},
     "fullpipe-linux": {"fullpipe-base", "fullpipe-trace", "fullpipe-sim", "fullpipe-guest", "fullpipe-scenario"},
-    "fullpipe-analysis": {"fullpipe-base", "fullpipe-trace", "fullpipe-sim", "fullpipe-scenario"},
+    "fullpipe-analysis": {"fullpipe-base", "fullpipe-trace", "fullpipe-scenario"},
     "fullpipe-report": {"fullpipe-analysis"},
     "fullpipe": {
         "fullpipe-base", "fullpipe-trace", "fullpipe-sim", "fullpipe-scenario", "fullpipe-linux", "fullpipe-analysis",

@@ -21,9 +21,9 @@
 use super::lookup::{FlowTrace, Passed, StageTrace};
 use super::occupancy::Occupancy;
 use fullpipe_base::limits::{COUNT, Derived, Group, about, limit_names};
+use fullpipe_base::tcp::CaState;
 use fullpipe_base::trace::{EventKind, FlowSample, Limit, StageInfo, StageSample};
 use fullpipe_base::units::Time;
-use fullpipe_sim::tcp::CaState;
 use std::collections::BTreeMap;
 
 /// Groups of windows, which busy hosts keep exhausted; so are the calls that a client may have out. A real kernel does not tell

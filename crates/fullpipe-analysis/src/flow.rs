@@ -13,10 +13,10 @@ use super::series::series;
 use super::settled::settled;
 use super::slow_start::{Link, slow_start};
 use crate::meta::{FlowMeta, RunMeta, WayMeta};
+use fullpipe_base::path::Direction;
 use fullpipe_base::trace::FlowSample;
 use fullpipe_base::units::Time;
 use fullpipe_scenario::ENDS;
-use fullpipe_sim::config::Direction;
 
 /// The facts of the flow of that index.
 pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flow {

@@ -3,13 +3,13 @@
 use super::lookup::card;
 use super::settings;
 use crate::meta::{DatagramsMeta, Figures, FlowMeta, Made, NfsMeta, RunMeta, WayMeta};
+use fullpipe_base::path::{Direction, QueueLimit};
 use fullpipe_base::units::{Framing, Rate};
 use fullpipe_scenario::profile::{self, is_unvalidated};
 use fullpipe_scenario::{
     DatagramKind, Datagrams, Element, MAX_PACING_RATE, Nfs, NfsOperation, NfsVersion, Plan,
     QdiscKind, Resolved, Scenario, Station,
 };
-use fullpipe_sim::config::{Direction, QueueLimit};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 

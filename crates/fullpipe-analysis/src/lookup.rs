@@ -3,9 +3,9 @@
 
 use super::picture::host;
 use crate::meta::{FlowMeta, RunMeta};
+use fullpipe_base::path::Direction;
 use fullpipe_base::trace::{Event, EventKind, FlowSample, StageInfo, StageSample};
 use fullpipe_base::units::Time;
-use fullpipe_sim::config::Direction;
 use fullpipe_trace::recording::Recording;
 use fullpipe_trace::schema::Row;
 use std::collections::BTreeMap;

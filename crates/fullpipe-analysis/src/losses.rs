@@ -6,7 +6,7 @@
 
 use super::document::{Flow, Happened, Moment};
 pub use crate::document::distance::{Episode, EpisodePair, Losses};
-use fullpipe_sim::tcp::CaState;
+use fullpipe_base::tcp::CaState;
 
 /// Loss lies above it.
 const RECOVERY: u64 = CaState::Recovery as u64;

@@ -2,9 +2,9 @@
 
 use crate::lookup::Lives;
 use crate::settings;
+use fullpipe_base::path::Direction;
 use fullpipe_base::units::Time;
 use fullpipe_scenario::{Expect, published as figures};
-use fullpipe_sim::config::Direction;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 

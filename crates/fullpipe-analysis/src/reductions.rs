@@ -16,9 +16,9 @@
 use super::FlowMeta;
 use super::attribution::Attribution;
 use super::lookup::{FlowTrace, StageTrace, Traces};
+use fullpipe_base::tcp::CaState;
 use fullpipe_base::trace::FlowSample;
 use fullpipe_base::units::Time;
-use fullpipe_sim::tcp::CaState;
 use std::collections::BTreeMap;
 
 /// Kinds of elements in which packets overtake each other.

@@ -6,9 +6,9 @@
 
 use super::document::Round;
 use super::lookup::{FlowTrace, Life, since_clock};
+use fullpipe_base::tcp::CaState;
 use fullpipe_base::trace::{EventKind, FlowSample};
 use fullpipe_base::units::Time;
-use fullpipe_sim::tcp::CaState;
 
 /// So many samples of an RTT are needed where rounds are counted at samples.
 const SAMPLES_OF_RTT: u64 = 4;

@@ -2,9 +2,9 @@
 
 use super::document::Settled;
 use super::lookup::{FlowTrace, Life, mbit};
+use fullpipe_base::tcp::CaState;
 use fullpipe_base::trace::EventKind;
 use fullpipe_base::units::Time;
-use fullpipe_sim::tcp::CaState;
 
 /// Loss epochs over which a mean is steady: the mean of a sawtooth over 30 of its teeth is within a few percent of that over
 /// all of them (the relative deviation of the mean of n teeth falls with the root of n).

@@ -8,9 +8,9 @@
 
 use super::document::SlowStart;
 use super::lookup::{FlowTrace, Life, StageTrace, since_clock};
+use fullpipe_base::tcp::CaState;
 use fullpipe_base::trace::FlowSample;
 use fullpipe_base::units::Time;
-use fullpipe_sim::tcp::CaState;
 
 /// The first slow start of a flow; none where there was no RTT yet.
 pub fn slow_start(trace: &FlowTrace, life: &Life, link: Option<Link>) -> Option<SlowStart> {

@@ -6,10 +6,10 @@
 //! Semke, Mahdavi, Ott 1997; for CUBIC the chain of Poojary, Sharma, arXiv 1510.08496). Random numbers come from a seed of its own, so
 //! a path has one answer.
 
+use fullpipe_base::path::{Direction, Unit};
+use fullpipe_base::rng::Rng;
 use fullpipe_scenario::Version;
 use fullpipe_scenario::{Element, Flow, Resolved};
-use fullpipe_sim::config::{Direction, Unit};
-use fullpipe_sim::rng::Rng;
 use std::collections::BTreeMap;
 
 /// What a flow should get.

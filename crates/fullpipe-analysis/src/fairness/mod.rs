@@ -8,8 +8,8 @@ pub mod measures;
 use super::lookup::{FlowTrace, Life, Lives, Traces, mbit};
 pub use crate::document::fairness::{Fairness, LASTING_S, Part, WINDOW_S};
 use crate::meta::RunMeta;
+use fullpipe_base::path::Direction;
 use fullpipe_base::units::Time;
-use fullpipe_sim::config::Direction;
 use measures::{converged, jain, rtt_exponent, variation};
 
 /// Jain's index at which flows have converged. Of two flows one has then 0.615 and the other one 0.385 of the rate at most: as

@@ -6,7 +6,7 @@ use crate::meta::RunMeta;
 use crate::numbers;
 use crate::rules::lost_datagrams;
 use crate::words::{percent, rate_of, sentences, total};
-use fullpipe_sim::config::Direction;
+use fullpipe_base::path::Direction;
 
 /// Flows that carried less than this share of what datagrams carried stand beside them.
 const BESIDE: f64 = 0.01;

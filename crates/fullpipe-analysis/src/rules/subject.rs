@@ -5,8 +5,8 @@ use crate::lookup::Lives;
 use crate::meta::{FlowMeta, RunMeta};
 use crate::settings::{Allowed, Needs};
 use crate::words::total;
+use fullpipe_base::path::Direction;
 use fullpipe_base::units::Time;
-use fullpipe_sim::config::Direction;
 
 /// A flow that carried less than this share of the largest one's bytes is not part of the subject.
 const COUNTS: f64 = 0.01;

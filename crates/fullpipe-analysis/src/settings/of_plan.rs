@@ -3,10 +3,10 @@
 use super::super::theory::losses;
 use super::{Allowed, Buffer, FlowSettings, Pace, PlaceSettings, Places};
 use crate::sizing::Question;
+use fullpipe_base::path::Direction;
 use fullpipe_base::units::{Framing, Rate};
 use fullpipe_scenario::Version;
 use fullpipe_scenario::{App, Discipline, Element, Flow, MAX_PACING_RATE, Resolved, Station};
-use fullpipe_sim::config::Direction;
 
 /// Name of the congestion controls' parameter.
 const INITIAL_SSTHRESH: &str = "initial_ssthresh";
