@@ -30,8 +30,8 @@ PICTURE = {
         "fullpipe-base", "fullpipe-trace", "fullpipe-sim", "fullpipe-scenario", "fullpipe-linux", "fullpipe-analysis",
         "fullpipe-report",
     },
-    "fullpipe-cli": {"fullpipe", "fullpipe-sim"},
-    "fullpipe-py": {"fullpipe", "fullpipe-cli", "fullpipe-sim"},
+    "fullpipe-cli": {"fullpipe"},
+    "fullpipe-py": {"fullpipe", "fullpipe-cli"},
 }
 
 

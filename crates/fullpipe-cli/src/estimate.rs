@@ -1,9 +1,9 @@
 //! What a run will take, before it runs.
 
+use fullpipe::base::units::Framing;
 use fullpipe::engine::Engine;
 use fullpipe::scenario::metric::stages;
 use fullpipe::scenario::{Element, Resolved};
-use fullpipe_sim::units::Framing;
 use serde::Serialize;
 
 /// Bytes of a row of the trace on disk, compressed; measured on the runs of fink-2007.

@@ -3,12 +3,12 @@
 use crate::failure::Failure;
 use crate::progress::Progress;
 use fullpipe::analysis::document::{self, Run};
+use fullpipe::base::trace::Sink;
 use fullpipe::capture::Trains;
 use fullpipe::report::time_sequence;
 use fullpipe::results::rundir::Writer;
 use fullpipe::scenario::Resolved;
 use fullpipe::trace::packets::FILE;
-use fullpipe_sim::trace::Sink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;

@@ -4,8 +4,8 @@ use crate::args::TEMPLATE;
 use crate::failure::Failure;
 use crate::quantity;
 use clap::Args;
+use fullpipe::base::units::{Rate, Time};
 use fullpipe::scenario::{Outline, Version};
-use fullpipe_sim::units::{Rate, Time};
 use std::path::PathBuf;
 
 /// Kernel of both hosts where none is named.

@@ -3,9 +3,9 @@
 use crate::args::TEMPLATE;
 use crate::quantity;
 use clap::{Args, ValueEnum};
+use fullpipe::base::units::{Framing, Rate, Time};
 use fullpipe::scenario::NfsVersion;
 use fullpipe::scenario::Version;
-use fullpipe_sim::units::{Framing, Rate, Time};
 use std::path::PathBuf;
 
 /// Options of `fullpipe plan`.

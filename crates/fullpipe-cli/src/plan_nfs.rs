@@ -7,12 +7,12 @@ use crate::output::{Output, note};
 use crate::plan_arguments::PlanArguments;
 use crate::progress::InTurn;
 use fullpipe::advice::files::File;
+use fullpipe::base::units::Time;
 use fullpipe::engine::{Engine, Failed, sim::Simulator};
 use fullpipe::plan::nfs::files::{files, mount};
 use fullpipe::plan::nfs::proof::{Proof, SETTINGS, proof};
 use fullpipe::plan::nfs::{Plan, Question, plan as answer, scenario, text};
 use fullpipe::sizing::Question as Path;
-use fullpipe_sim::units::Time;
 use serde::Serialize;
 
 /// Round trips of near clients where nothing is said of them.

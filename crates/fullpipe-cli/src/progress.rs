@@ -4,8 +4,8 @@
 use crate::interrupt;
 use crate::output::note;
 use crate::pace::{Every, Pace, rounded};
-use fullpipe_sim::trace::Control;
-use fullpipe_sim::units::Time;
+use fullpipe::base::trace::Control;
+use fullpipe::base::units::Time;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{IsTerminal, stderr};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,9 +1,9 @@
 //! Options that are quantities; those with units are read exactly as a scenario reads them.
 
+use fullpipe::base::units::{Rate, Time};
 use fullpipe::capture::LEAST_SNAP;
 use fullpipe::scenario::quantity::{self, Dimension, RATE, SIZE, TIME, Wrong};
 use fullpipe::sweep::Shard;
-use fullpipe_sim::units::{Rate, Time};
 use std::num::NonZeroUsize;
 
 /// A rate, for instance "10Gbit".

@@ -2,7 +2,7 @@
 
 use fullpipe::engine::engines;
 use fullpipe::scenario;
-use fullpipe_sim::tcp::profile::PROFILES;
+use fullpipe::sim::tcp::profile::PROFILES;
 use std::sync::LazyLock;
 
 /// The version, and the commit of a release build from a checkout of git.

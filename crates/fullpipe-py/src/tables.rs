@@ -9,12 +9,12 @@ use arrow_array::{
 };
 use arrow_schema::ffi::FFI_ArrowSchema;
 use arrow_schema::{Field, Schema};
+use fullpipe::base::trace::{Counter, Event, FlowSample, StageSample};
 use fullpipe::trace::columns::{Values, values};
 use fullpipe::trace::packets::PacketTrain;
 use fullpipe::trace::recording::Recording;
 use fullpipe::trace::schema::{Names, Row};
 use fullpipe::trace::table::read_groups;
-use fullpipe_sim::trace::{Counter, Event, FlowSample, StageSample};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;

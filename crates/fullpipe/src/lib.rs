@@ -5,6 +5,7 @@
 
 pub mod advice;
 pub use fullpipe_analysis as analysis;
+pub use fullpipe_base as base;
 pub mod capture;
 pub use fullpipe_linux::doctor;
 pub mod engine;
@@ -18,5 +19,6 @@ pub use fullpipe_scenario::response;
 pub mod results;
 pub use fullpipe_analysis::sizing;
 pub use fullpipe_scenario as scenario;
+pub use fullpipe_sim as sim;
 pub mod sweep;
 pub use fullpipe_trace as trace;

@@ -3,7 +3,7 @@
 use fullpipe::limits;
 use fullpipe::scenario::metric::{self, Metric, Unit};
 use fullpipe::scenario::{self, Recipe};
-use fullpipe_sim::cc::{self, Parameter};
+use fullpipe::sim::cc::{self, Parameter};
 use serde::Serialize;
 
 /// A recipe.

@@ -9,8 +9,8 @@ use crate::output::Output;
 use entries::{CongestionEntry, LimitEntry, MetricEntry, RecipeEntry};
 use fullpipe::engine::engines;
 use fullpipe::scenario::{self, congestion, metric, slow_start};
-use fullpipe_sim::cc;
-use fullpipe_sim::tcp::profile::PROFILES;
+use fullpipe::sim::cc;
+use fullpipe::sim::tcp::profile::PROFILES;
 use serde::Serialize;
 
 /// Version of the JSON document.

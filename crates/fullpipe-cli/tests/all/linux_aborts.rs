@@ -3,8 +3,8 @@
 use crate::common;
 use crate::common::Desk;
 use crate::common::linux::{arguments, desk, scenario};
+use fullpipe::base::trace::{Event, EventKind};
 use fullpipe::trace::table;
-use fullpipe_sim::trace::{Event, EventKind};
 use serde_json::Value;
 
 /// As Linux numbers it.

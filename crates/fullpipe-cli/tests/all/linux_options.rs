@@ -3,8 +3,8 @@
 
 use crate::common::Desk;
 use crate::common::linux::{arguments, desk, number, run, scenario, trace};
+use fullpipe::base::trace::{EventKind, FlowSample};
 use fullpipe::trace::recording::Recording;
-use fullpipe_sim::trace::{EventKind, FlowSample};
 use serde_json::Value;
 
 /// Both hosts have fq, which keeps the times that packets have.
