@@ -170,9 +170,9 @@ impl Host {
     /// A message may wait for a flow whose writer has none.
     fn wake_rpc_writer(&mut self, flow: usize) {
         let tcp = &mut self.sends[flow].tcp;
-        let waits = tcp.writer == Writer::Paused && tcp.is_established();
+        let waits = tcp.writer() == Writer::Paused && tcp.is_established();
         if waits && self.rpc.has_message(flow) {
-            tcp.writer = Writer::Active;
+            tcp.set_writer(Writer::Active);
             self.runnable.push_back(Process::Writer(flow));
         }
     }
@@ -182,10 +182,10 @@ impl Host {
         let replies = self.rpc.role(flow) == Some(Role::Replies);
         let state = &mut self.sends[flow];
         let Some(message) = self.rpc.take_message(flow, state.written, now) else {
-            state.tcp.writer = Writer::Paused;
+            state.tcp.set_writer(Writer::Paused);
             return false;
         };
-        state.tcp.writer = Writer::Active;
+        state.tcp.set_writer(Writer::Active);
         state.tcp.cork(true);
         state.tcp.begin_spliced(replies.then(|| spliced(message.len)));
         state.write_left = message.len;
@@ -235,7 +235,7 @@ impl Host {
         if self.rpc.role(flow) != Some(Role::Served) {
             return bytes > 0;
         }
-        let replies = shared.halves[flow].map(|half| self.sends[half].tcp.writer);
+        let replies = shared.halves[flow].map(|half| self.sends[half].tcp.writer());
         let has_room = replies != Some(Writer::NoSpace);
         let held = bytes == 0 && self.receives[flow].tcp.readable() > 0;
         let Some(server) = &mut self.rpc.server else { return false };

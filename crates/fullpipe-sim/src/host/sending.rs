@@ -322,7 +322,7 @@ impl Host {
     pub(super) fn after_sending(&mut self, flow: usize, now: Time, shared: &mut Shared) {
         self.note_buffer(flow);
         let state = &mut self.sends[flow];
-        let sleeps = state.tcp.writer == Writer::NoSpace && !state.releasing;
+        let sleeps = state.tcp.writer() == Writer::NoSpace && !state.releasing;
         if sleeps && state.tcp.has_write_space() {
             state.wakes(now);
             self.timers.set(flow, Timer::Write, None);
@@ -485,7 +485,7 @@ impl SendingFlow {
 
     /// The application goes on.
     fn wakes(&mut self, now: Time) {
-        self.tcp.writer = Writer::Active;
+        self.tcp.set_writer(Writer::Active);
         self.no_space.1 += self.no_space.0.take().map_or(0, |since| (now - since).0);
     }
 

@@ -139,7 +139,7 @@ fn metrics_are_kept_between_connections() {
         host.timestamps = true;
         let profile = profile(|p| p.cached_metrics = taken);
         let (mut tcp, mut wire) = full(profile, &host, "reno");
-        tcp.writer = Writer::Done;
+        tcp.set_writer(Writer::Done);
         // A loss: ssthresh falls to 2; then everything arrives, 300 ms later.
         wire.now = tcp.timer().expect("the timer runs");
         tcp.on_timer(&mut wire);

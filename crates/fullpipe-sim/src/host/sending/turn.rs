@@ -64,9 +64,9 @@ impl Host {
 
     /// The application has read something of the other way of its connection: if it is its turn, it goes on.
     pub(in crate::host) fn wake_for_turn(&mut self, flow: usize, half: usize) {
-        let waits = self.sends[flow].tcp.writer == Writer::Paused;
+        let waits = self.sends[flow].tcp.writer() == Writer::Paused;
         if waits && self.sends[flow].tcp.is_established() && self.has_turn(flow, Some(half)) {
-            self.sends[flow].tcp.writer = Writer::Active;
+            self.sends[flow].tcp.set_writer(Writer::Active);
             self.runnable.push_back(Process::Writer(flow));
         }
     }

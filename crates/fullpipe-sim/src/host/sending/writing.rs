@@ -71,7 +71,7 @@ impl Host {
         if self.sends[flow].releasing {
             cpu = self.release(flow, cpu, now, shared);
             let state = &self.sends[flow];
-            if state.releasing || state.tcp.writer == Writer::NoSpace {
+            if state.releasing || state.tcp.writer() == Writer::NoSpace {
                 return cpu;
             }
         }
@@ -189,7 +189,7 @@ impl Host {
     }
 
     fn sleep(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
-        self.sends[flow].tcp.writer = Writer::NoSpace;
+        self.sends[flow].tcp.set_writer(Writer::NoSpace);
         self.sends[flow].no_space.0 = Some(now);
         let cpu =
             self.with_output(flow, cpu, shared, now, |f, output| f.tcp.push_before_sleep(output));
@@ -205,7 +205,7 @@ impl Host {
     fn close(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         let answers = self.sends[flow].turn.is_some_and(|turn| !turn.closes());
         let stays = answers || self.rpc.has(flow);
-        if self.sends[flow].tcp.writer != Writer::Done || stays {
+        if self.sends[flow].tcp.writer() != Writer::Done || stays {
             return cpu;
         }
         self.with_output(flow, cpu, shared, now, |f, output| f.tcp.close(output))
@@ -217,14 +217,14 @@ impl Host {
             return self.begin_message(flow, now, shared);
         }
         if !self.has_turn(flow, shared.halves[flow]) {
-            self.sends[flow].tcp.writer = Writer::Paused;
+            self.sends[flow].tcp.set_writer(Writer::Paused);
             return false;
         }
         let state = &mut self.sends[flow];
         let left = state.config.bytes.map_or(u64::MAX, |bytes| bytes - state.written);
         let over = state.config.duration.is_some_and(|d| now >= state.config.start + d);
         if left == 0 || over {
-            state.tcp.writer = Writer::Done;
+            state.tcp.set_writer(Writer::Done);
             return false;
         }
         if let App::Rate(rate) = state.config.app {
@@ -234,20 +234,20 @@ impl Host {
                 state.next_write = now.max(state.next_write + pace);
             }
             if now < state.next_write {
-                state.tcp.writer = Writer::Paused;
+                state.tcp.set_writer(Writer::Paused);
                 self.timers.set(flow, Timer::Write, Some(state.next_write));
                 return false;
             }
             state.paces = true;
         }
         if let Some(pause) = state.config.app.pauses(now.saturating_sub(state.config.start)) {
-            state.tcp.writer = Writer::Paused;
+            state.tcp.set_writer(Writer::Paused);
             let ends = state.config.duration.map(|duration| state.config.start + duration);
             let goes_on = ends.into_iter().fold(now + pause, Time::min);
             self.timers.set(flow, Timer::Write, Some(goes_on));
             return false;
         }
-        state.tcp.writer = Writer::Active;
+        state.tcp.set_writer(Writer::Active);
         state.write_left = u64::from(state.config.write).min(left) as u32;
         true
     }

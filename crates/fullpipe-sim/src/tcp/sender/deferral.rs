@@ -42,8 +42,7 @@ impl Sender {
             TsoDeferral::NextAck => self.waits_for_ack(segs, out),
             _ => self.should_defer(now).then_some(Waits::ForOther),
         };
-        let since = self.tso_deferred.filter(|_| rule == TsoDeferral::Once);
-        self.tso_deferred = waits.is_some().then(|| since.unwrap_or(now));
+        self.tso.note_deferral(waits.is_some(), now, rule == TsoDeferral::Once);
         waits
     }
 
@@ -67,8 +66,7 @@ impl Sender {
     fn should_defer(&self, now: u32) -> bool {
         let Some(room) = self.room() else { return false };
         // Not for more than a tick.
-        let waited = self.tso_deferred.is_some_and(|since| now - since > 1);
-        if self.ca_state != CaState::Open || waited || self.queue.head_ends() {
+        if self.ca_state != CaState::Open || self.tso.has_waited(now) || self.queue.head_ends() {
             return false;
         }
         let rule = self.profile.tso_deferral;

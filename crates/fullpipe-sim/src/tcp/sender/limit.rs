@@ -18,7 +18,7 @@ impl Sender {
         let room = self.seq.room();
         let quota = self.cwnd().saturating_sub(self.in_flight());
         // A large skb waits for more of the one of which there is less.
-        let waits = self.tso_deferred.is_some();
+        let waits = self.tso.is_deferred();
         // F-RTO before 3.10 follows a timeout in Open or Disorder, and sends two packets per ACK at most.
         if self.recovery.frto_counter > 0 {
             return Limit::CwndRecovery;
@@ -40,7 +40,7 @@ impl Sender {
 
     /// The same where the windows would let more go. `partial`: the next segment is not full.
     fn limit_within_windows(&self, partial: bool) -> Limit {
-        match self.writer {
+        match self.app.writer() {
             // A partial segment that Nagle holds back is the application's last; it has no more.
             Writer::Paused if partial => Limit::Application,
             // The rest of it is being copied.
@@ -54,7 +54,7 @@ impl Sender {
     }
 
     fn limit_without_data(&self) -> Limit {
-        match self.writer {
+        match self.app.writer() {
             _ if !self.is_established => Limit::Idle,
             Writer::Active => Limit::SenderCpu,
             Writer::NoSpace => Limit::SendBuffer,

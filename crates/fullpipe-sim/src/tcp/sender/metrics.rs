@@ -106,6 +106,6 @@ impl Sender {
     /// Whether everything was written and acknowledged.
     pub fn is_finished(&self) -> bool {
         let sent = self.queue.head().is_none() && self.board.packets_out == 0;
-        self.writer == crate::tcp::sender::Writer::Done && sent
+        self.app.writer() == crate::tcp::sender::Writer::Done && sent
     }
 }

@@ -4,6 +4,7 @@
 //! `write.rs` for the application, [`Sender::on_timer`] when [`Sender::timer`] is due. Invariants:
 //! `snd_una <= snd_nxt <= write_seq`; in flight never exceeds cwnd when new data is sent.
 
+mod app_side;
 mod deferral;
 mod departure;
 mod limit;
@@ -15,6 +16,7 @@ pub mod probe;
 pub mod rounds;
 mod seq;
 mod sndbuf;
+mod tso;
 mod usage;
 pub mod write;
 
@@ -33,40 +35,19 @@ use crate::tcp::scoreboard::{Scoreboard, Window};
 use crate::tcp::skb::SendQueue;
 use crate::tcp::{CaState, Output, Transmission};
 use crate::units::Time;
+pub use app_side::Writer;
+use app_side::{AppSide, Partial};
 use departure::Departures;
 use metrics::Metrics;
 use pacing::Pacing;
 use rounds::Rounds;
 use seq::SendSeq;
 use sndbuf::SndBuf;
+use tso::Tso;
 use usage::Usage;
 
 /// Infinite slow start threshold (Linux 2.6.20 `tcp_v4_init_sock`).
 pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
-
-/// The application's side of the socket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Writer {
-    /// Copying, or about to.
-    Active,
-    /// Waits for room in the send buffer (SOCK_NOSPACE).
-    NoSpace,
-    /// Has nothing to write at present.
-    Paused,
-    /// Will not write any more.
-    Done,
-}
-
-/// What becomes of a partial segment at the end of what was written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Partial {
-    /// Nagle's rule decides.
-    Nagle,
-    /// It goes (TCP_NODELAY).
-    Goes,
-    /// It waits for what follows (TCP_CORK).
-    Corked,
-}
 
 /// Which timer runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,22 +79,13 @@ pub struct Sender {
     pub(super) timestamps: bool,
     /// First cwnd by the route, packets.
     pub(super) initcwnd: Option<u32>,
-    pub(super) tso: bool,
     pub(super) mss: u32,
+    pub(super) tso: Tso,
     pub(super) seq: SendSeq,
-    /// Whether what is written next begins a write().
-    pub(super) begins_write: bool,
-    /// Most bytes of the first skb of the next write(), where that is not the goal.
-    pub(super) first_skb: Option<u32>,
-    /// Size to which its skbs are filled.
-    pub(super) size_goal: u32,
-    /// Bytes of a segment under that window ([`Sender::mss_now`]).
-    pub(super) bounded_mss: u32,
+    pub(super) app: AppSide,
     pub(super) ca_state: CaState,
     pub(super) recovery: Recovery,
     pub(super) ecn: SenderEcn,
-    /// Jiffies since which a large skb waits to become larger (tso_deferred).
-    pub(super) tso_deferred: Option<u32>,
     pub(super) cwnd_used: u32,
     pub(super) usage: Usage,
     pub(super) pacing: Pacing,
@@ -122,8 +94,6 @@ pub struct Sender {
     pub(super) ts_recent: u32,
     pub(super) ration: Ration,
     pub(super) lsndtime: u32,
-    /// What becomes of a partial segment at the end of what is written.
-    pub(super) partial: Partial,
     pub(super) sndbuf: SndBuf,
     pub(super) retransmits: u32,
     pub(super) timer: Option<(TimerKind, Expiry)>,
@@ -131,12 +101,6 @@ pub struct Sender {
     pub(super) is_established: bool,
     /// Whether cwnd begins at one segment.
     cut_by_syn: bool,
-    /// Application state, set by the host.
-    pub writer: Writer,
-    /// Whether it has been woken since it went to sleep.
-    pub(super) wakes_writer: bool,
-    /// Whether the writer sleeps though what it has pushed has made room: until an ACK wakes it, or some time has passed.
-    pub(super) rests: bool,
     /// Of the first slow start, for the trace.
     pub(super) rounds: Rounds,
     /// Counters for the trace.
@@ -169,17 +133,13 @@ impl Sender {
             stamps: profile.timestamp_clock.ticks(host.hz),
             timestamps: host.timestamps,
             initcwnd: host.initcwnd,
-            tso: host.tso,
             mss,
+            tso: Tso::new(host.tso, mss),
             seq: SendSeq::default(),
-            begins_write: true,
-            first_skb: None,
-            size_goal: mss,
-            bounded_mss: mss,
+            app: AppSide::new(),
             ca_state: CaState::Open,
             recovery: Recovery::new(&host.sysctl, &profile),
             ecn: SenderEcn::default(),
-            tso_deferred: None,
             cwnd_used: 0,
             usage: Usage::default(),
             pacing: Pacing::new(host.hz),
@@ -187,16 +147,12 @@ impl Sender {
             ts_recent: 0,
             ration: Ration::default(),
             lsndtime: 0,
-            partial: Partial::Nagle,
             sndbuf: SndBuf::new(host, sndbuf, u64::from(mss) + profile.skb_overhead),
             retransmits: 0,
             timer: None,
             refused: false,
             is_established: false,
             cut_by_syn: false,
-            writer: Writer::Active,
-            wakes_writer: false,
-            rests: false,
             rounds: Rounds::default(),
             counters: Counters::default(),
             profile,
@@ -216,13 +172,25 @@ impl Sender {
     /// Before that: the socket carries remote procedure calls, for which it has TCP_NODELAY (6.12 `xs_tcp_finish_connecting`,
     /// `svc_tcp_init`).
     pub(crate) fn carry_messages(&mut self) {
-        self.partial = Partial::Goes;
+        self.app.set_partial(Partial::Goes);
     }
 
     /// With that, it is corked while other messages follow the one that is written (since 5.12 `xs_tcp_send_request`,
     /// `svc_tcp_sendto`).
     pub(crate) fn cork(&mut self, corks: bool) {
-        self.partial = if corks { Partial::Corked } else { Partial::Goes };
+        self.app.set_partial(if corks { Partial::Corked } else { Partial::Goes });
+    }
+
+    /// What the application does, as its host has said.
+    #[inline]
+    pub fn writer(&self) -> Writer {
+        self.app.writer()
+    }
+
+    /// The application does something else.
+    #[inline]
+    pub fn set_writer(&mut self, writer: Writer) {
+        self.app.set_writer(writer);
     }
 
     /// Before that: what the handshake says of ECN.

@@ -3,8 +3,9 @@
 //! Source: Linux 2.6.20 `tcp_write_xmit`; 3.17 and 6.12 `tcp_cwnd_test`; 6.12 `tcp_write_xmit`,
 //! `tcp_mss_split_point`, `tcp_grow_skb`.
 
+use super::app_side::Partial;
 use super::deferral::Waits;
-use super::{Partial, Sender, TimerKind};
+use super::{Sender, TimerKind};
 use crate::cc::Event;
 use crate::tcp::profile::{FinBeyondCwnd, IdleRestart, ProbeTimeout};
 use crate::tcp::{Output, Transmission};
@@ -189,7 +190,7 @@ impl Sender {
     /// Nagle's rule in Minshall's form: a partial segment waits only while another one is in
     /// flight (Linux 2.6.20 `tcp_nagle_check`).
     fn nagle_allows(&self, len: u32) -> bool {
-        match self.partial {
+        match self.app.partial() {
             Partial::Nagle => {}
             Partial::Goes => return true,
             Partial::Corked => return len >= self.mss_now(),

@@ -109,7 +109,7 @@ impl Sender {
         if matches!(self.profile.skb_size, SkbSize::AsWritten | SkbSize::PacedWhenWritten) {
             return u32::MAX;
         }
-        if !self.tso {
+        if !self.tso.is_on() {
             return 1;
         }
         let most = u64::from(super::write::SK_GSO_MAX_SIZE);

@@ -42,7 +42,7 @@ impl Sender {
         }
         let left = cwnd - in_flight;
         let divisor = u64::from(self.profile.tso_win_divisor);
-        let share = self.tso && u64::from(left) * divisor < u64::from(cwnd);
+        let share = self.tso.is_on() && u64::from(left) * divisor < u64::from(cwnd);
         match self.profile.cwnd_limited {
             CwndLimited::Always | CwndLimited::Share | CwndLimited::Used => share,
             CwndLimited::ShareAndBytes => {
@@ -89,7 +89,7 @@ impl Sender {
 
     #[cold]
     fn reduce_unused_cwnd(&mut self, now: u32) {
-        if self.ca_state == CaState::Open && self.writer != Writer::NoSpace {
+        if self.ca_state == CaState::Open && self.app.writer() != Writer::NoSpace {
             let used = self.cwnd_used.max(self.initial_cwnd());
             if used < self.cwnd() {
                 let ssthresh = self.current_ssthresh();

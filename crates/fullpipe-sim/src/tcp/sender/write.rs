@@ -53,13 +53,13 @@ impl Sender {
     /// Most bytes that go as one segment now: the MSS, unless half of the largest window is less (6.12 `tcp_sync_mss`, which
     /// each larger window calls).
     pub(in crate::tcp) fn mss_now(&self) -> u32 {
-        self.bounded_mss
+        self.tso.mss_now()
     }
 
     /// The peer has announced a window; the largest one bounds segments.
     pub(in crate::tcp) fn note_window(&mut self, window: u64) {
         if self.seq.raise_max_wnd(window) {
-            self.bounded_mss = self.bound_to_half_window(self.mss);
+            self.tso.bound_mss(self.bound_to_half_window(self.mss));
         }
     }
 
@@ -79,7 +79,7 @@ impl Sender {
     /// The largest skb to build now, bytes (`xmit_size_goal`). While the window bounds the MSS, it is one bounded segment.
     pub fn size_goal(&self) -> u32 {
         let mss_now = self.mss_now();
-        if !self.tso || mss_now < self.mss {
+        if !self.tso.is_on() || mss_now < self.mss {
             return mss_now;
         }
         let mut goal = match self.profile.skb_size {
@@ -102,14 +102,13 @@ impl Sender {
         if room > 0 {
             return Some(room.min(left));
         }
-        let most = self.first_skb.filter(|_| self.begins_write).unwrap_or(goal);
-        self.has_memory().then_some(goal.min(most).min(left))
+        self.has_memory().then_some(goal.min(self.app.next_skb(goal)).min(left))
     }
 
     /// The next write() is a message of pages, by reference (MSG_SPLICE_PAGES): its first skb holds no more than that, if it
     /// begins one; see [`spliced`].
     pub(crate) fn begin_spliced(&mut self, first_skb: Option<u32>) {
-        self.first_skb = first_skb;
+        self.app.bound_first_skb(first_skb);
     }
 
     /// `bytes` of a step have been copied; pushes as `tcp_sendmsg` does when an skb is complete.
@@ -122,12 +121,11 @@ impl Sender {
         if let Some(piece) = self.filling.begin_copy(self.seq.written(), out.now(), acknowledged) {
             out.begin_piece(piece);
         }
-        self.queue.write(bytes, into_tail, self.begins_write);
-        if let Some(most) = self.first_skb.take().filter(|_| !into_tail && self.begins_write) {
+        self.queue.write(bytes, into_tail, self.app.begins_write());
+        if let Some(most) = self.app.note_copy(into_tail) {
             self.queue.bound_tail(most);
         }
-        self.size_goal = goal;
-        self.begins_write = false;
+        self.tso.fill_to(goal);
         self.seq.write(bytes.into());
         if self.queue.tail_room(goal) > 0 || !more_to_come {
             return;
@@ -147,7 +145,7 @@ impl Sender {
     /// A write() is complete.
     pub fn end_write(&mut self, out: &mut impl Output) {
         self.mark_push();
-        self.begins_write = true;
+        self.app.end_write();
         if !self.autocorks(out) {
             self.push_pending(false, out);
         }
@@ -155,33 +153,33 @@ impl Sender {
 
     /// A write() that sleeps is interrupted: what it has written is pushed, and the rest is another write().
     pub fn interrupt_write(&mut self, out: &mut impl Output) {
-        if !self.begins_write {
+        if !self.app.begins_write() {
             self.end_write(out);
         }
     }
 
     /// The writer goes to sleep for want of memory. If the write() has written something, that is pushed.
     pub fn push_before_sleep(&mut self, out: &mut impl Output) {
-        (self.wakes_writer, self.rests) = (false, false);
-        if self.begins_write {
+        self.app.sleep();
+        if self.app.begins_write() {
             return;
         }
         self.mark_push();
         if !self.autocorks(out) {
             self.push_pending(true, out);
         }
-        self.rests = self.has_memory();
+        self.app.set_rest(self.has_memory());
     }
 
     /// Of a writer that goes to sleep though what it has just pushed has made room, how many jiffies it sleeps at most:
     /// 2 to a fifth of a second, by chance (6.12 `sk_stream_wait_memory`).
     pub fn rest(&self, hz: u32, chance: &mut Rng) -> Option<u64> {
-        self.rests.then(|| chance.next_u64() % u64::from(hz / 5).max(1) + 2)
+        self.app.rests().then(|| chance.next_u64() % u64::from(hz / 5).max(1) + 2)
     }
 
     /// That writer is not one that sleeps in the socket: it is woken by room alone.
     pub(crate) fn does_not_rest(&mut self) {
-        self.rests = false;
+        self.app.set_rest(false);
     }
 
     /// sk_stream_memory_free.
@@ -192,11 +190,11 @@ impl Sender {
     /// Whether what was written waits for more, because the last skb is not full and the host still has some of the flow to
     /// send, more than that skb (6.12 `tcp_should_autocork`). When something has left, it goes.
     fn autocorks(&mut self, out: &mut impl Output) -> bool {
-        let room = self.queue.tail_room(self.size_goal);
+        let room = self.queue.tail_room(self.tso.goal());
         if !self.profile.autocorks || room == 0 || self.queue.skbs_in_flight() == 0 {
             return false;
         }
-        let truesize = u64::from(self.size_goal - room) + self.profile.skb_overhead;
+        let truesize = u64::from(self.tso.goal() - room) + self.profile.skb_overhead;
         // sk_wmem_alloc counts one for the socket itself.
         let corks = out.in_host() >= truesize;
         self.pacing.throttled |= corks;
@@ -222,7 +220,7 @@ impl Sender {
     /// Whether a writer that sleeps for want of memory is woken: a third of the buffer is free, and less than half of
     /// what may wait to be sent does; or so it was when an skb had been sent.
     pub fn has_write_space(&self) -> bool {
-        self.wakes_writer || !self.rests && self.is_writeable()
+        self.app.is_woken() || !self.app.rests() && self.is_writeable()
     }
 
     /// sk_stream_is_writeable.
@@ -244,13 +242,13 @@ impl Sender {
             AckOrder::CwndFirst => self.board.packets_out,
             AckOrder::CwndLast => self.in_flight(),
         };
-        if self.writer != Writer::NoSpace {
+        if self.app.writer() != Writer::NoSpace {
             return;
         }
         if used < self.cwnd() {
             self.expand_sndbuf();
         }
-        self.wakes_writer |= self.is_writeable();
+        self.app.wake(self.is_writeable());
     }
 
     /// tcp_sndbuf_expand.

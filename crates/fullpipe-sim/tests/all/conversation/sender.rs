@@ -107,7 +107,7 @@ impl Talk {
         match words {
             ["established", window] => {
                 let syn_sent = Some(self.out.now);
-                self.tcp.writer = Writer::Paused;
+                self.tcp.set_writer(Writer::Paused);
                 self.tcp.established(self.out.now, bytes(window), syn_sent, None);
             }
             ["write", amount, rest @ ..] => {
@@ -155,22 +155,22 @@ impl Talk {
 
     /// One write() as long as there is room, as the host does it.
     fn write(&mut self) {
-        self.tcp.writer = Writer::Active;
+        self.tcp.set_writer(Writer::Active);
         let goal = self.tcp.size_goal();
         while self.write_left > 0 {
             let Some(step) = self.tcp.next_copy(goal, self.write_left) else {
-                self.tcp.writer = Writer::NoSpace;
+                self.tcp.set_writer(Writer::NoSpace);
                 return self.tcp.push_before_sleep(&mut self.out);
             };
             self.write_left -= step;
             self.tcp.copied(step, goal, self.write_left > 0, &mut self.out);
         }
         self.tcp.end_write(&mut self.out);
-        self.tcp.writer = self.then;
+        self.tcp.set_writer(self.then);
     }
 
     fn wake_writer(&mut self) {
-        if self.tcp.writer == Writer::NoSpace && self.tcp.has_write_space() {
+        if self.tcp.writer() == Writer::NoSpace && self.tcp.has_write_space() {
             self.write();
         }
     }

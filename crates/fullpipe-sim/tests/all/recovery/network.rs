@@ -41,7 +41,7 @@ impl Network<'_> {
         plan: &'a Plan,
         cached: Option<&Metrics>,
     ) -> Network<'a> {
-        sender.writer = Writer::Paused;
+        sender.set_writer(Writer::Paused);
         // The handshake has taken a round trip.
         let told = receiver.window.told_first();
         let asked = Time::ms(plan.begins() - 2 * plan.way);
@@ -139,7 +139,7 @@ impl Network<'_> {
             }
             Event::Close => {
                 self.sender.close(&mut self.link);
-                self.sender.writer = Writer::Done;
+                self.sender.set_writer(Writer::Done);
                 self.row("close".into());
             }
             Event::Data(segment) => {
@@ -188,11 +188,11 @@ impl Network<'_> {
     /// One write(); it sleeps where the send buffer has no room.
     fn write(&mut self) {
         let goal = self.sender.size_goal();
-        self.sender.writer = Writer::Active;
+        self.sender.set_writer(Writer::Active);
         while self.write_left > 0 {
             let left = self.write_left.min(u64::from(u32::MAX)) as u32;
             let Some(step) = self.sender.next_copy(goal, left) else {
-                self.sender.writer = Writer::NoSpace;
+                self.sender.set_writer(Writer::NoSpace);
                 self.sender.push_before_sleep(&mut self.link);
                 return self.wake_writer();
             };
@@ -201,12 +201,12 @@ impl Network<'_> {
             self.sender.copied(step, goal, self.write_left > 0, &mut self.link);
         }
         self.sender.end_write(&mut self.link);
-        self.sender.writer = Writer::Paused;
+        self.sender.set_writer(Writer::Paused);
     }
 
     /// A writer that sleeps goes on if there is room now.
     fn wake_writer(&mut self) {
-        if self.sender.writer == Writer::NoSpace && self.sender.has_write_space() {
+        if self.sender.writer() == Writer::NoSpace && self.sender.has_write_space() {
             self.write();
         }
     }

@@ -173,9 +173,9 @@ impl Host {
     /// What follows whatever was done for a flow.
     pub fn look_after_sending(&mut self, flow: usize, now: Time, cx: &mut Context) {
         let state = &mut self.sends[flow];
-        let asleep = state.tcp.writer == Writer::NoSpace && !state.in_backlog;
+        let asleep = state.tcp.writer() == Writer::NoSpace && !state.in_backlog;
         if asleep && state.tcp.has_write_space() {
-            state.tcp.writer = Writer::Active;
+            state.tcp.set_writer(Writer::Active);
             let since = state.asleep_since.take().expect("a writer without space sleeps");
             state.slept += now - since;
             self.timers.set(timer(flow, WRITE), None, None);
@@ -243,7 +243,7 @@ impl Host {
             _ => {
                 let state = &mut self.sends[flow];
                 state.is_stopped = state.asleep_since.is_some() && state.stops == Some(now);
-                state.tcp.writer = Writer::Active;
+                state.tcp.set_writer(Writer::Active);
                 state.slept += state.asleep_since.take().map_or(Time::ZERO, |since| now - since);
                 self.runnable.push_back(Process::Writer(flow));
             }
@@ -306,7 +306,7 @@ impl Host {
     ) -> (Time, Option<(u32, Time)>) {
         if self.sends[flow].in_backlog {
             cpu = self.unlock(flow, (now, cpu), cx);
-            if self.sends[flow].in_backlog || self.sends[flow].tcp.writer == Writer::NoSpace {
+            if self.sends[flow].in_backlog || self.sends[flow].tcp.writer() == Writer::NoSpace {
                 return (cpu, None);
             }
         }
@@ -327,7 +327,7 @@ impl Host {
                     }
                 }
                 if !self.begin_write(flow, now) {
-                    if self.sends[flow].tcp.writer == Writer::Done {
+                    if self.sends[flow].tcp.writer() == Writer::Done {
                         cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.close(port));
                     }
                     return (cpu, None);
@@ -344,7 +344,7 @@ impl Host {
             }
             let state = &mut self.sends[flow];
             let Some(bytes) = state.tcp.next_copy(state.goal, state.write_left) else {
-                state.tcp.writer = Writer::NoSpace;
+                state.tcp.set_writer(Writer::NoSpace);
                 state.asleep_since = Some(now);
                 cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.push_before_sleep(port));
                 let (state, hz) = (&mut self.sends[flow], self.host.hz);
@@ -410,7 +410,7 @@ impl Host {
         let config = &state.config;
         let left = config.bytes.map_or(u64::MAX, |bytes| bytes - state.written);
         if left == 0 || config.duration.is_some_and(|d| now >= config.start + d) {
-            state.tcp.writer = Writer::Done;
+            state.tcp.set_writer(Writer::Done);
             return false;
         }
         if let App::Rate(rate) = config.app {
@@ -420,7 +420,7 @@ impl Host {
                 state.has_written = false;
             }
             if now < state.next_write {
-                state.tcp.writer = Writer::Paused;
+                state.tcp.set_writer(Writer::Paused);
                 self.timers.set(timer(flow, WRITE), Some(state.next_write), None);
                 return false;
             }
@@ -434,13 +434,13 @@ impl Host {
             }
             if now >= begins + on {
                 let over = config.duration.map_or(Time::NEVER, |d| config.start + d);
-                state.tcp.writer = Writer::Paused;
+                state.tcp.set_writer(Writer::Paused);
                 let goes_on = Some((begins + on + off).min(over));
                 self.timers.set(timer(flow, WRITE), goes_on, None);
                 return false;
             }
         }
-        state.tcp.writer = Writer::Active;
+        state.tcp.set_writer(Writer::Active);
         state.write_left = left.min(config.write.into()) as u32;
         true
     }
