@@ -5,6 +5,7 @@ use fullpipe_sim::cc::{
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
+use proptest::sample::Index;
 
 /// A callback, or a change of the socket by the sender.
 #[derive(Clone, Debug)]
@@ -74,12 +75,13 @@ fn parameters(of: &Description, shares: &[u32]) -> Vec<(String, i64)> {
 }
 
 /// An algorithm and a slow start, or none beside the kernel's.
-fn build(index: [usize; 2], kernel: &str, shares: &[u32], hz: u32) -> Option<Congestion> {
+fn build(index: [Index; 2], kernel: &str, shares: &[u32], hz: u32) -> Option<Congestion> {
     let (known, slow) = (algorithms(), slow_starts());
-    let algorithm = &known[index[0] % known.len()];
+    let algorithm = index[0].get(&known);
     let own = parameters(algorithm, shares);
     let flow = Congestion::new(algorithm.name, &own, kernel, hz, 0).ok()?;
-    match slow.get(index[1]) {
+    // One more than there are: none.
+    match slow.get(index[1].index(slow.len() + 1)) {
         Some(slow) => flow.with_slow_start(slow.name, &parameters(slow, shares)).ok(),
         None => Some(flow),
     }
@@ -131,7 +133,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(3000))]
     #[test]
     fn any_calls_leave_a_window_and_equal_calls_equal_states(
-        index in [0..6usize, 0..4usize],
+        index in [any::<Index>(), any::<Index>()],
         kernel in prop::sample::select(vec!["2.6.20", "2.6.24", "2.6.28", "6.12"]),
         shares in vec(any::<u32>(), 15),
         hz in prop::sample::select(vec![1, 31, 100, 250, 1000]),
