@@ -3,8 +3,8 @@
 use super::sock::{AckSample, Flow};
 use core::ffi::{CStr, c_char};
 
-/// A function that tells of all instances of one kind, by the names of their `CC_REGISTER` or
-/// `CC_SLOW_START`: one word for a new one.
+/// Declares a function that lists all instances of one kind, by the names of their `CC_REGISTER` or
+/// `CC_SLOW_START`. `build.rs` writes the calls: one name for each source.
 macro_rules! registered {
     ($all:ident: $kind:ty = $($symbol:ident)*) => {
         unsafe extern "C" {
@@ -15,12 +15,7 @@ macro_rules! registered {
         }
     };
 }
-registered! {
-    algorithms: Algorithm = cc_bic cc_compound cc_cubic cc_htcp cc_reno cc_scalable
-}
-registered! {
-    slow_starts: SlowStart = cc_slow_start_hystartpp cc_slow_start_limited cc_slow_start_search
-}
+include!(concat!(env!("OUT_DIR"), "/registered.rs"));
 
 /// `struct cc_algorithm` of `cc/cc.h`.
 #[repr(C)]
