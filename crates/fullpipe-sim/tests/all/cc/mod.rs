@@ -9,6 +9,7 @@ mod avoidance;
 mod compound;
 mod curve;
 mod dialect;
+mod highspeed;
 mod htcp;
 mod hystart;
 mod random_calls;
