@@ -8,7 +8,7 @@ use super::Sender;
 use super::departure::PacedBy;
 use crate::tcp::Output;
 use crate::tcp::min_rtt::MinRtt;
-use crate::tcp::profile::{RttClock, SkbSize, SmallQueueLimit};
+use crate::tcp::profile::{PacingRatio, RttClock, SkbSize, SmallQueueLimit};
 
 /// `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio` unless set: of cwnd per RTT, percent.
 const SLOW_START_RATIO: u32 = 200;
@@ -62,38 +62,31 @@ impl Sender {
         }
     }
 
-    /// After each ACK: twice cwnd per RTT in the first half of slow start, then 1.2 times, if the sysctls say nothing
-    /// else.
+    /// The pacing rate after each ACK: cwnd per RTT, times the ratio of the profile.
     pub(in crate::tcp) fn update_pacing_rate(&mut self) {
-        let (cwnd, ssthresh) = (self.cwnd(), self.ssthresh());
-        let ratio = match cwnd < ssthresh / 2 {
-            true => self.sysctl.tcp_pacing_ss_ratio.unwrap_or(SLOW_START_RATIO),
-            false => self.sysctl.tcp_pacing_ca_ratio.unwrap_or(AVOIDANCE_RATIO),
+        let window = u64::from(self.cwnd().max(self.board.packets_out)) * u64::from(self.mss_now());
+        let wanted = window * u64::from(self.pacing_percent());
+
+        // In the kernel's order, with its rounding: srtt is in 1/8 of the RTT's unit.
+        let (scaled, small) = match self.profile.rtt_clock {
+            RttClock::Jiffies => (wanted * (u64::from(self.rtt.scale) << 3) / 100, SMALL_SRTT),
+            RttClock::Microseconds => (wanted * ((1_000_000 / 100) << 3), 0),
         };
-        let window = u64::from(cwnd.max(self.board.packets_out)) * u64::from(self.mss_now());
-        if self.profile.cwnd_first() {
-            self.pacing.rate = self.early_rate(window).min(self.pacing.most);
-            return;
-        }
-        // In the kernel's order, with its rounding: srtt is in 1/8 us.
-        let scaled = window * u64::from(ratio) * ((1_000_000 / 100) << 3);
         let rate = match self.rtt.srtt {
-            0 => scaled,
-            srtt => scaled / u64::from(srtt),
+            srtt if srtt > small => scaled / u64::from(srtt),
+            _ => scaled,
         };
         self.pacing.rate = rate.min(self.pacing.most);
     }
 
-    /// Twice `window` per RTT, in avoidance too, bytes per second (3.12 `tcp_update_pacing_rate`).
-    fn early_rate(&self, window: u64) -> u64 {
-        let scaled = window * 2 * (u64::from(self.rtt.scale) << 3);
-        let small = match self.profile.rtt_clock {
-            RttClock::Jiffies => SMALL_SRTT,
-            RttClock::Microseconds => 0,
-        };
-        match self.rtt.srtt {
-            srtt if srtt > small => scaled / u64::from(srtt),
-            _ => scaled,
+    /// The pacing rate in percent of cwnd per RTT.
+    fn pacing_percent(&self) -> u32 {
+        match self.profile.pacing_ratio {
+            PacingRatio::Twice => SLOW_START_RATIO,
+            PacingRatio::ByPhase if self.cwnd() < self.ssthresh() / 2 => {
+                self.sysctl.tcp_pacing_ss_ratio.unwrap_or(SLOW_START_RATIO)
+            }
+            PacingRatio::ByPhase => self.sysctl.tcp_pacing_ca_ratio.unwrap_or(AVOIDANCE_RATIO),
         }
     }
 

@@ -12,6 +12,17 @@ choice! {
     }
 }
 
+choice! {
+    /// How much faster than cwnd per RTT the pacing rate is.
+    PacingRatio {
+        /// Twice as fast (3.12 `tcp_update_pacing_rate`).
+        Twice = "twice",
+        /// By `tcp_pacing_ss_ratio` (200 %) while cwnd is below half of ssthresh, then by `tcp_pacing_ca_ratio` (120 %): 4.3,
+        /// commit 43e122b014c9 "tcp: refine pacing rate determination"; read in 6.1 and 6.12.
+        ByPhase = "by-phase",
+    }
+}
+
 rows! { ($) host_queue_rows
     rows {
         /// Since 2.6.29 `tcp_gro_receive`.
@@ -41,6 +52,12 @@ rows! { ($) host_queue_rows
             means: "how much of a flow may wait in the host",
             read_in: "tcp_write_xmit, tcp_small_queue_check",
             values: { V2_6_20: AtLeastBytes, V6_1: AtMostBytes },
+        }
+
+        pacing_ratio: PacingRatio {
+            means: "how much faster than cwnd per RTT the pacing rate is",
+            read_in: "tcp_update_pacing_rate",
+            values: { V2_6_20: Twice, V6_1: ByPhase },
         }
 
         /// Since 6.16 `tcp_small_queue_check`, commit c4221a8cc3a7 "tcp: always use tcp_limit_output_bytes
