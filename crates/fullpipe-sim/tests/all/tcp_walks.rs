@@ -1,5 +1,5 @@
 //! What the CPU looks at in the send queue when SACKs come, counted by hand: the walks of Linux
-//! 2.6.20, skb by skb, of conversations of a few packets (see `tcp/recovery/walks.rs`).
+//! 2.6.20, skb by skb, of conversations of a few packets (see `tcp/sender/walks.rs`).
 //!
 //! An skb is written `[3,5)`: it holds the segments 3 and 4. A walk is written as the skbs that it
 //! looks at; the last one is where it stops, and where the next one begins if its hint is kept.

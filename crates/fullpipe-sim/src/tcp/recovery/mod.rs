@@ -1,11 +1,10 @@
 //! Loss: entering and leaving recovery, and what an ACK of doubtful meaning does.
 //!
 //! Source: `tcp_fastretrans_alert` of Linux 2.6.20, 2.6.24, 2.6.25, 2.6.32 and 3.14. Versions differ in
-//! rows of the profile; the parts are in files of their own:
+//! rows of the profile; what a sender knows of losses is in `sender/loss_state.rs`, the rest in files of their own:
 //!
 //! | file | concern |
 //! |---|---|
-//! | `state.rs` | what a connection remembers of its losses |
 //! | `alert.rs` | the states since RACK, where cwnd comes last |
 //! | `rack.rs` | losses by time |
 //! | `sacks.rs` | SACK and D-SACK blocks, lost retransmissions |
@@ -35,11 +34,8 @@ mod reordering;
 mod retransmit;
 mod sacked_skbs;
 mod sacks;
-mod state;
 mod undo;
 mod walks;
-
-pub(super) use state::Recovery;
 
 use crate::tcp::ack::input::Flags;
 use crate::tcp::profile::{DsackUndo, LossStates, SpuriousPartial};

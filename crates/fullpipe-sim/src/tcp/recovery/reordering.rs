@@ -3,10 +3,10 @@
 //! Source: Linux 2.6.20 `tcp_update_reordering`, `tcp_sacktag_write_queue`; 2.6.24
 //! `tcp_clean_rtx_queue`; 3.5 `tcp_disable_early_retrans`.
 
-use super::state::MAX_REORDERING;
 use crate::tcp::CaState;
 use crate::tcp::profile::HoleFilled;
 use crate::tcp::sender::Sender;
+use crate::tcp::sender::loss_state::MAX_REORDERING;
 
 /// The widest reordering that is believed since 3.19, packets (`tcp_max_reordering`).
 pub(super) const MOST_REORDERING: u32 = 300;

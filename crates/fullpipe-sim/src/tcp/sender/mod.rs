@@ -8,6 +8,7 @@ mod app_side;
 mod deferral;
 mod departure;
 mod limit;
+pub(super) mod loss_state;
 pub mod metrics;
 pub mod options;
 pub mod output;
@@ -18,6 +19,7 @@ mod seq;
 mod sndbuf;
 mod tso;
 mod usage;
+pub(super) mod walks;
 pub mod write;
 
 use crate::cc::Congestion;
@@ -29,7 +31,6 @@ use crate::tcp::ecn::SenderEcn;
 use crate::tcp::pieces::Filling;
 use crate::tcp::profile::{CcRtt, RepeatedSyn, RttClock, SackMarking, SharedProfile, SndTuning};
 use crate::tcp::ration::Ration;
-use crate::tcp::recovery::Recovery;
 use crate::tcp::rtt::Rtt;
 use crate::tcp::scoreboard::{Scoreboard, Window};
 use crate::tcp::skb::SendQueue;
@@ -38,6 +39,7 @@ use crate::units::Time;
 pub use app_side::Writer;
 use app_side::{AppSide, Partial};
 use departure::Departures;
+use loss_state::Recovery;
 use metrics::Metrics;
 use pacing::Pacing;
 use rounds::Rounds;
@@ -63,7 +65,7 @@ pub(super) enum TimerKind {
     Reordering,
 }
 
-/// See the module's description. Fields keep Linux's names.
+/// The sending end of a connection. Fields keep Linux's names.
 pub struct Sender {
     pub(super) profile: SharedProfile,
     pub(super) sysctl: Sysctl,

@@ -7,7 +7,7 @@ use crate::tcp::profile::Profile;
 /// The widest reordering that is believed, packets (Linux `TCP_MAX_REORDERING`).
 pub(in crate::tcp) const MAX_REORDERING: u32 = 127;
 
-/// See the module's description.
+/// The losses of a connection, as its sender knows them.
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct Recovery {
     /// `snd_nxt` when the present state began.
@@ -84,6 +84,13 @@ impl Recovery {
             walks: (profile.walks_queue && profile.cwnd_first()).then(Walks::default),
             recv_sack_cache: [(0, 0); 4],
             sacks_uncut: false,
+        }
+    }
+
+    /// Walks begin at the head of the queue again.
+    pub(in crate::tcp) fn clear_hints(&mut self) {
+        if let Some(walks) = &mut self.walks {
+            walks.clear_hints();
         }
     }
 }
