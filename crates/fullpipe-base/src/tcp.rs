@@ -1,4 +1,6 @@
-//! States of TCP that a trace shows and its readers interpret.
+//! Words and sizes of TCP that engines, traces and their readers share.
+
+use crate::units::Framing;
 
 /// Congestion state, Linux's `enum tcp_ca_state`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,4 +15,13 @@ pub enum CaState {
     Recovery = 3,
     /// After a retransmission timeout.
     Loss = 4,
+}
+
+/// Largest skb of a card with TSO, bytes (Linux `GSO_MAX_SIZE`, `GSO_LEGACY_MAX_SIZE`).
+pub const GSO_MAX_SIZE: u32 = 65_536;
+
+/// Bytes on a wire of the largest skb of packets of at most `mtu` bytes: `many` segments, or one.
+pub fn largest_skb(mtu: u32, many: bool, framing: Framing) -> u32 {
+    let segments = if many { GSO_MAX_SIZE.div_ceil(mtu.max(1)) + 1 } else { 1 };
+    segments * (mtu + framing.overhead())
 }

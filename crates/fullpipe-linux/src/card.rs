@@ -2,12 +2,12 @@
 
 use super::pieces::{self, CARD_AHEAD_NS, Serial, Wire, codel, fq_codel, red, tbf};
 use super::way::{Counters, Seen, Watched};
+use fullpipe_base::path::{Direction, QueueLimit};
 use fullpipe_base::trace::StageInfo;
 use fullpipe_base::units::{Framing, Rate};
 use fullpipe_guest::plan::{self, Qdisc};
 use fullpipe_guest::record::{LEFT_DEVICE, RIGHT_DEVICE, qdisc_handle};
 use fullpipe_scenario::{Codel, Host, QdiscKind};
-use fullpipe_sim::config::{Direction, QueueLimit};
 
 /// A host's card: its rate, and the queue in front of it, which decides about what TCP hands down. The card takes what
 /// the largest skb ahead of its wire ([`card_wire`]), and a little more.

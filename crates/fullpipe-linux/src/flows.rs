@@ -1,11 +1,11 @@
 //! Samples of flows from what the kernel says of both sockets.
 
 use super::tcp_info::TcpInfo;
+use fullpipe_base::path::Direction;
+use fullpipe_base::tcp::CaState;
 use fullpipe_base::trace::{Event, EventKind, FlowSample, Limit};
 use fullpipe_base::units::Time;
 use fullpipe_scenario::{App, Flow, Resolved};
-use fullpipe_sim::config::Direction;
-use fullpipe_sim::tcp::CaState;
 
 /// The kernel's infinite ssthresh (TCP_INFINITE_SSTHRESH).
 const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;

@@ -5,10 +5,10 @@
 //!   that the kernel refuses is found as the run begins.
 
 use super::kernel::Family;
+use fullpipe_base::path::Direction;
 use fullpipe_guest::refusal::{Asked, Refusal, Role, Whose};
 use fullpipe_scenario::engine::Failed;
 use fullpipe_scenario::{Flow, Resolved, congestion};
-use fullpipe_sim::config::Direction;
 
 /// The end of a run of which the kernel has refused a value. Where no key of the scenario stands for it, the fault is
 /// not the scenario's.

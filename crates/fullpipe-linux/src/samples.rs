@@ -281,8 +281,8 @@ mod tests {
     use super::*;
     use crate::card::card_stage;
     use crate::pieces::Serial;
+    use fullpipe_base::path::{Direction, QueueLimit};
     use fullpipe_scenario::{Qdisc, QdiscKind};
-    use fullpipe_sim::config::{Direction, QueueLimit};
     use fullpipe_trace::recording::Recording;
 
     const MS: u64 = 1_000_000;

@@ -2,12 +2,12 @@
 
 use super::card::card_wire;
 use super::pieces::{self, Capacity, Chain, Piece, Serial, Wire, piece};
+use fullpipe_base::rng::Rng;
 use fullpipe_base::trace::StageInfo;
 use fullpipe_base::units::Time;
 use fullpipe_guest::plan::{self, Apart, Drops, Police, Router, Watch, Way};
 use fullpipe_guest::record::{INCOMING_HANDLE, LEFT_DEVICE, RIGHT_DEVICE, qdisc_handle};
 use fullpipe_scenario::{Element, Host, Resolved};
-use fullpipe_sim::rng::Rng;
 
 /// Flows that may have a qdisc of their own on one device.
 const MOST_APART: usize = 15;

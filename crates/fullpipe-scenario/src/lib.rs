@@ -53,6 +53,8 @@ pub use competes::Competes;
 pub use format::diagnostic::{CODES, Diagnostic, Diagnostics};
 pub use format::quantity;
 pub use format::{genuine_sysctl, sysctl};
+/// What elements and hosts of a resolved scenario hold.
+pub use fullpipe_sim::config;
 pub use load::load;
 pub use names::{keys, near_keys, near_names};
 pub use nfs::NFS_2008;

@@ -2,10 +2,10 @@
 
 use super::Answers;
 use crate::kernel::Family;
+use fullpipe_base::path::Direction;
 use fullpipe_guest::plan;
 use fullpipe_scenario::engine::Support;
 use fullpipe_scenario::{App, Flow, QdiscKind, Resolved, Station, congestion};
-use fullpipe_sim::config::Direction;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the guest is asked for a flow of `run`.

@@ -5,9 +5,9 @@ use crate::kernel::Family;
 use fullpipe_base::units::Time;
 use fullpipe_guest::plan;
 use fullpipe_scenario::Host;
+use fullpipe_scenario::config::{Cpu, Driver};
 use fullpipe_scenario::engine::Support;
 use fullpipe_scenario::profile;
-use fullpipe_sim::config::{Cpu, Driver};
 
 /// The keys of a host, `hosts.NAME`, that are not done exactly.
 pub(super) fn answers((key, host): (&str, &Host), family: Family, answers: &mut Answers) {

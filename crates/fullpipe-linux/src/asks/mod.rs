@@ -10,13 +10,13 @@ use super::card;
 use super::kernel::{Family, Hz};
 use super::pieces;
 use super::way::{self, Watched};
+use fullpipe_base::path::Direction;
+use fullpipe_base::rng::Rng;
 use fullpipe_base::units::Time;
 use fullpipe_guest::plan::{self, Plan, Qdisc};
 use fullpipe_scenario::engine::Support;
 use fullpipe_scenario::memory;
 use fullpipe_scenario::{App, Host, Neighbour, Resolved, Station, profile};
-use fullpipe_sim::config::Direction;
-use fullpipe_sim::rng::Rng;
 
 /// Linux makes no segments of less than 48 bytes (net.ipv4.tcp_min_snd_mss), whatever the MTU: with 40 of headers.
 const LEAST_MTU: u32 = 88;

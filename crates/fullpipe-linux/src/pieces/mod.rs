@@ -4,11 +4,12 @@ mod rates;
 
 pub(super) use rates::{CARD_AHEAD_NS, beyond_header, codel, fq_codel, red, tbf};
 
+use fullpipe_base::path::Unit;
+use fullpipe_base::tcp::largest_skb;
 use fullpipe_base::units::{Framing, Time};
 use fullpipe_guest::plan::{self, Apart, Change, Drops, LARGEST_BURST, Loss, Netem, Police, Qdisc};
+use fullpipe_scenario::config::Distribution;
 use fullpipe_scenario::{Ask, Chance, Listed, Losses, Overtake, Sending, Spread};
-use fullpipe_sim::config::{Distribution, Unit};
-use fullpipe_sim::tcp::sender::write::largest_skb;
 
 /// A queue that bounds nothing, packets.
 const NO_LIMIT: u32 = 100_000_000;

@@ -1,10 +1,10 @@
 //! Rates with a queue in front of them.
 
 use super::{Capacity, Chain, Serial, Wire};
+use fullpipe_base::path::QueueLimit;
 use fullpipe_base::units::{Framing, Rate, Time};
 use fullpipe_guest::plan::{self, Change, ETHERNET_HEADER, Qdisc};
 use fullpipe_scenario::{Cake, Codel, Discipline, Queue, Red, Sending, Step};
-use fullpipe_sim::config::QueueLimit;
 
 /// Why a rate is refused.
 const TOO_SLOW: &str = "a rate below 8 bit/s: Linux counts in bytes per second";

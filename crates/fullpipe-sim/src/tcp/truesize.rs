@@ -4,5 +4,3 @@
 pub(super) const SKB_BYTES: u64 = 256;
 /// struct skb_shared_info, bytes.
 pub(super) const SHARED_INFO: u64 = 320;
-/// Largest skb, bytes (Linux `GSO_MAX_SIZE`).
-pub(super) const GSO_MAX_SIZE: u32 = 65_536;

@@ -17,12 +17,12 @@ use crate::config::Host;
 use crate::host::stage::info;
 use crate::packet::{Serialiser, Train, append};
 use crate::stage::{Counters, DueCounter, Samples};
-use crate::tcp::sender::write::largest_skb;
 use crate::trace::{StageInfo, StageSample};
 use crate::units::{Framing, Rate, Time};
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
+use fullpipe_base::tcp::largest_skb;
 
 /// What a card fetches ahead of the wire: the largest skb, and so much time of its rate.
 const CARD_AHEAD: Time = Time(4_000);

@@ -13,7 +13,8 @@
 
 use crate::tcp::sender::Sender;
 use crate::tcp::skb::SendQueue;
-use crate::tcp::truesize::{GSO_MAX_SIZE, SHARED_INFO, SKB_BYTES};
+use crate::tcp::truesize::{SHARED_INFO, SKB_BYTES};
+use fullpipe_base::tcp::GSO_MAX_SIZE;
 
 /// Outcome of cutting an skb at the end of a block.
 enum Cut {

@@ -4,8 +4,8 @@
 
 use super::Sender;
 use crate::tcp::profile::TsoDeferral;
-use crate::tcp::truesize::GSO_MAX_SIZE;
 use crate::tcp::{CaState, Output};
+use fullpipe_base::tcp::GSO_MAX_SIZE;
 
 /// Longest pause after which a sender still waits, and longest time until the ACK that it waits for.
 const MILLISECOND_NS: u64 = 1_000_000;

@@ -10,9 +10,9 @@
 
 use super::{Sender, Writer};
 use crate::tcp::profile::CwndLimited;
-use crate::tcp::truesize::GSO_MAX_SIZE;
 use crate::tcp::{CaState, Output};
 use crate::units::Time;
+use fullpipe_base::tcp::GSO_MAX_SIZE;
 
 /// Packets of cwnd that may be unused although it counts as used up (3.14
 /// `tcp_max_tso_deferred_mss`).

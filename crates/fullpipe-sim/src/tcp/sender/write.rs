@@ -12,8 +12,8 @@ use super::{Sender, Writer};
 use crate::rng::Rng;
 use crate::tcp::Output;
 use crate::tcp::profile::{AckOrder, IdleRestart, SkbSize, SndTuning};
-use crate::tcp::truesize::{GSO_MAX_SIZE, SHARED_INFO, SKB_BYTES};
-use crate::units::Framing;
+use crate::tcp::truesize::{SHARED_INFO, SKB_BYTES};
+use fullpipe_base::tcp::GSO_MAX_SIZE;
 
 /// Room for headers in front of the data, bytes (`MAX_TCP_HEADER`); a kernel with WLAN or tunnels has up to 320.
 const MAX_TCP_HEADER: u32 = 192;
@@ -23,12 +23,6 @@ const FIRST_CWND: u32 = 10;
 const GSO_MAX: u32 = 65_535;
 /// Of that what a socket with autosizing takes, bytes (`sk_gso_max_size`; Linux 6.12 `sk_dst_gso_max_size`).
 pub(in crate::tcp) const SK_GSO_MAX_SIZE: u32 = GSO_MAX_SIZE - (MAX_TCP_HEADER + 1);
-
-/// Bytes on a wire of the largest skb of packets of at most `mtu` bytes: `many` segments, or one.
-pub fn largest_skb(mtu: u32, many: bool, framing: Framing) -> u32 {
-    let segments = if many { GSO_MAX_SIZE.div_ceil(mtu.max(1)) + 1 } else { 1 };
-    segments * (mtu + framing.overhead())
-}
 
 /// Pages of an skb by reference (6.12 `MAX_SKB_FRAGS`).
 const FRAGMENTS: u32 = 17;
