@@ -384,33 +384,6 @@ pub fn ticks(first_ns: u64, interval_ns: u64) -> io::Result<OwnedFd> {
     Ok(timer)
 }
 
-/// An instance of io_uring. `parameters` points to a `struct io_uring_params`.
-pub fn io_uring(entries: u32, parameters: *mut libc::c_void) -> io::Result<OwnedFd> {
-    // SAFETY: the kernel reads and writes what `parameters` points to.
-    let result = unsafe { libc::syscall(libc::SYS_io_uring_setup, entries, parameters) };
-    owned(result as i32)
-}
-
-/// io_uring_enter(2): hands `count` requests over; with the flag waits for that many completions. Says how many
-/// requests were taken.
-pub fn enter_io_uring(ring: &OwnedFd, count: u32, wait: u32, flags: u32) -> io::Result<usize> {
-    let none = ptr::null::<libc::c_void>();
-    // SAFETY: no pointer of its own; those in the requests are the caller's to get right.
-    check_long(unsafe {
-        let fd = ring.as_raw_fd();
-        libc::syscall(libc::SYS_io_uring_enter, fd, count, wait, flags, none, 0) as isize
-    })
-}
-
-/// Maps a part of what a descriptor offers, for as long as the process lasts.
-pub fn map(fd: &OwnedFd, offset: i64, len: usize) -> io::Result<*mut u8> {
-    let (access, flags) =
-        (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_POPULATE);
-    // SAFETY: a new mapping, at an address that the kernel chooses.
-    let at = unsafe { libc::mmap(ptr::null_mut(), len, access, flags, fd.as_raw_fd(), offset) };
-    if at == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(at.cast()) }
-}
-
 /// Two sockets of messages, joined.
 #[cfg(test)]
 pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {

@@ -6,10 +6,10 @@
 //! Time comes from a timerfd. A timeout of io_uring would end the wait each time (io_should_wake).
 
 use std::io::{self, ErrorKind};
-use std::os::fd::{AsRawFd, OwnedFd, RawFd};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::os::fd::{AsRawFd, OwnedFd};
 
-use crate::sys;
+use io_uring::squeue::{Entry, Flags};
+use io_uring::{IoUring, opcode, types::Fd};
 
 /// A step of a chain; it begins when the one before it is done.
 #[derive(Clone, Copy)]
@@ -26,96 +26,12 @@ pub enum Step<'a> {
 /// Bytes that a [`Step::Text`] reads at most.
 pub const LONGEST: usize = 8 << 10;
 
-// include/uapi/linux/io_uring.h
-const READ: u8 = 22;
-const SEND: u8 = 26;
-/// The next request belongs to the chain, whatever becomes of this one (IOSQE_IO_HARDLINK): to read less than there
-/// is room for counts as a failure.
-const LINK: u8 = 1 << 3;
-/// Only a failure is told, not success (IOSQE_CQE_SKIP_SUCCESS).
-const QUIET: u8 = 1 << 6;
-/// Waits for completions (IORING_ENTER_GETEVENTS).
-const WAIT: u32 = 1;
-/// Where the mapping of both rings begins, and that of the requests (IORING_OFF_SQ_RING, _SQES).
-const RINGS: i64 = 0;
-const REQUESTS: i64 = 0x1000_0000;
 /// Reads at the file's own position.
 const NO_OFFSET: u64 = u64::MAX;
 
-/// `struct io_sqring_offsets`.
-#[repr(C)]
-#[derive(Default)]
-struct Submissions {
-    head: u32,
-    tail: u32,
-    mask: u32,
-    entries: u32,
-    flags: u32,
-    dropped: u32,
-    array: u32,
-    reserved: [u32; 3],
-}
-
-/// `struct io_cqring_offsets`.
-#[repr(C)]
-#[derive(Default)]
-struct Completions {
-    head: u32,
-    tail: u32,
-    mask: u32,
-    entries: u32,
-    overflow: u32,
-    array: u32,
-    flags: u32,
-    reserved: [u32; 3],
-}
-
-/// `struct io_uring_params`.
-#[repr(C)]
-#[derive(Default)]
-struct Parameters {
-    submissions: u32,
-    completions: u32,
-    flags: u32,
-    thread: [u32; 2],
-    features: u32,
-    wq_fd: u32,
-    reserved: [u32; 3],
-    sq: Submissions,
-    cq: Completions,
-}
-
-/// `struct io_uring_sqe`.
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-struct Request {
-    opcode: u8,
-    flags: u8,
-    priority: u16,
-    fd: RawFd,
-    offset: u64,
-    address: u64,
-    len: u32,
-    op_flags: u32,
-    user_data: u64,
-    rest: [u64; 3],
-}
-
-/// `struct io_uring_cqe`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Completion {
-    user_data: u64,
-    result: i32,
-    flags: u32,
-}
-
 /// See the module's description.
 pub struct Ring {
-    fd: OwnedFd,
-    rings: *mut u8,
-    requests: *mut Request,
-    parameters: Parameters,
+    ring: IoUring,
     /// What each step has read of its timer: how often it has gone off.
     ticks: Vec<u64>,
     /// Room for texts, [`LONGEST`] bytes each, and the length of each one that was read.
@@ -126,22 +42,9 @@ pub struct Ring {
 impl Ring {
     /// For chains of at most `steps` steps, of which `texts` read a text.
     pub fn new(steps: usize, texts: usize) -> io::Result<Ring> {
-        let mut parameters = Parameters::default();
-        let fd = sys::io_uring(steps as u32, (&raw mut parameters).cast())?;
-        let (sq, cq) = (&parameters.sq, &parameters.cq);
-        let submissions = sq.array as usize + parameters.submissions as usize * size_of::<u32>();
-        let completions =
-            cq.array as usize + parameters.completions as usize * size_of::<Completion>();
-        let rings = sys::map(&fd, RINGS, submissions.max(completions))?;
-        let all = parameters.submissions as usize * size_of::<Request>();
-        let requests = sys::map(&fd, REQUESTS, all)?.cast();
+        let ring = IoUring::new(steps as u32)?;
         let (ticks, texts) = (vec![0; steps], vec![0; texts * LONGEST]);
-        Ok(Ring { fd, rings, requests, parameters, ticks, texts, lengths: Vec::new() })
-    }
-
-    fn word(&self, offset: u32) -> &AtomicU32 {
-        // SAFETY: the kernel said that a number of 32 bits is there; the mapping lasts as long as the process.
-        unsafe { &*self.rings.add(offset as usize).cast::<AtomicU32>() }
+        Ok(Ring { ring, ticks, texts, lengths: Vec::new() })
     }
 
     /// Does all steps, one after the other, also those behind one that fails; says how the first of those failed.
@@ -150,22 +53,20 @@ impl Ring {
         let room = self.texts.len() / LONGEST;
         assert!(steps.len() <= self.ticks.len() && texts <= room, "the chain fits into the ring");
         let Some(last) = steps.len().checked_sub(1) else { return Ok(()) };
-        let tail = self.word(self.parameters.sq.tail).load(Ordering::Relaxed);
         let (mut text, mut told) = (0, 0);
         for (number, step) in steps.iter().enumerate() {
-            let mut request = self.request(number, step, text);
             let reads = matches!(step, Step::Text(_));
-            request.flags = if number < last { LINK } else { 0 };
-            if number < last && !reads {
-                request.flags |= QUIET;
-            }
-            request.user_data = number as u64;
-            self.put(tail.wrapping_add(number as u32), request);
+            // The next request belongs to the chain, whatever becomes of this one: to read less than there is room
+            // for counts as a failure.
+            let mut flags = Flags::empty();
+            flags.set(Flags::IO_HARDLINK, number < last);
+            flags.set(Flags::SKIP_SUCCESS, number < last && !reads);
+            let request = self.request(number, step, text).flags(flags).user_data(number as u64);
+            // SAFETY: what it points to is ours or borrowed until `submit` returns.
+            unsafe { self.ring.submission().push(&request) }.expect("room for the chain");
             text += usize::from(reads);
-            told += u32::from(request.flags & QUIET == 0);
+            told += usize::from(!flags.contains(Flags::SKIP_SUCCESS));
         }
-        let end = tail.wrapping_add(steps.len() as u32);
-        self.word(self.parameters.sq.tail).store(end, Ordering::Release);
         self.submit(steps, told)?;
         let on_time =
             |(step, ticks): (&Step<'_>, &u64)| !matches!(step, Step::Tick(_)) || *ticks == 1;
@@ -180,38 +81,35 @@ impl Ring {
         self.texts.chunks_exact(LONGEST).zip(&self.lengths).map(|(text, length)| &text[..*length])
     }
 
-    fn request(&mut self, number: usize, step: &Step<'_>, text: usize) -> Request {
-        let (opcode, fd, offset, address, len) = match step {
+    fn request(&mut self, number: usize, step: &Step<'_>, text: usize) -> Entry {
+        let fd = |fd: &OwnedFd| Fd(fd.as_raw_fd());
+        match step {
             Step::Tick(timer) => {
-                let ticks = (&raw mut self.ticks[number]) as u64;
-                (READ, timer, NO_OFFSET, ticks, size_of::<u64>())
+                let ticks = (&raw mut self.ticks[number]).cast();
+                opcode::Read::new(fd(timer), ticks, size_of::<u64>() as u32)
+                    .offset(NO_OFFSET)
+                    .build()
             }
-            Step::Send(socket, bytes) => (SEND, socket, 0, bytes.as_ptr() as u64, bytes.len()),
+            Step::Send(socket, bytes) => {
+                opcode::Send::new(fd(socket), bytes.as_ptr(), bytes.len() as u32).build()
+            }
             Step::Text(file) => {
-                (READ, file, 0, self.texts[text * LONGEST..].as_mut_ptr() as u64, LONGEST)
+                let to = self.texts[text * LONGEST..].as_mut_ptr();
+                opcode::Read::new(fd(file), to, LONGEST as u32).build()
             }
-        };
-        let (fd, len) = (fd.as_raw_fd(), len as u32);
-        Request { opcode, fd, offset, address, len, ..Request::default() }
-    }
-
-    fn put(&mut self, at: u32, request: Request) {
-        let slot = at & (self.parameters.submissions - 1);
-        self.word(self.parameters.sq.array + slot * 4).store(slot, Ordering::Relaxed);
-        // SAFETY: `slot` is one of the mapped requests; the kernel reads it when it is told of.
-        unsafe { self.requests.add(slot as usize).write(request) };
+        }
     }
 
     /// Hands the chain over and waits for its last completion. `told` steps make one in any case, the others if
     /// they fail.
     ///
     /// Nothing of the chain is under way when this returns, and all that it points to was borrowed until then.
-    fn submit(&mut self, steps: &[Step<'_>], told: u32) -> io::Result<()> {
+    fn submit(&mut self, steps: &[Step<'_>], told: usize) -> io::Result<()> {
         let (mut left, mut missing, mut over) = (steps.len(), told, false);
         let mut failure = Ok(());
         self.lengths.clear();
         while !over {
-            match sys::enter_io_uring(&self.fd, left as u32, missing, WAIT) {
+            match self.ring.submit_and_wait(missing) {
                 Ok(submitted) => {
                     assert!(submitted == left, "the kernel takes a chain as a whole");
                     left = 0;
@@ -219,10 +117,11 @@ impl Ring {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => panic!("io_uring_enter: {error}"),
             }
-            while let Some(Completion { user_data, result, .. }) = self.completion() {
+            for completion in self.ring.completion() {
+                let (number, result) = (completion.user_data() as usize, completion.result());
                 missing = missing.saturating_sub(1).max(1);
-                over |= user_data as usize == steps.len() - 1;
-                if matches!(steps[user_data as usize], Step::Text(_)) {
+                over |= number == steps.len() - 1;
+                if matches!(steps[number], Step::Text(_)) {
                     self.lengths.push(result.max(0) as usize);
                 }
                 if result < 0 && failure.is_ok() {
@@ -232,25 +131,12 @@ impl Ring {
         }
         failure
     }
-
-    /// The next completion that has come.
-    fn completion(&mut self) -> Option<Completion> {
-        let head = self.word(self.parameters.cq.head).load(Ordering::Relaxed);
-        if self.word(self.parameters.cq.tail).load(Ordering::Acquire) == head {
-            return None;
-        }
-        let slot = head & (self.parameters.completions - 1);
-        let at = self.parameters.cq.array as usize + slot as usize * size_of::<Completion>();
-        // SAFETY: the kernel has written this completion before it moved the tail.
-        let completion = unsafe { self.rings.add(at).cast::<Completion>().read() };
-        self.word(self.parameters.cq.head).store(head.wrapping_add(1), Ordering::Release);
-        Some(completion)
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sys;
 
     const MS: u64 = 1_000_000;
 
