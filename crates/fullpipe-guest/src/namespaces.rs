@@ -4,6 +4,8 @@ use std::fs::File;
 use std::os::fd::OwnedFd;
 use std::thread;
 
+use rustix::net::SocketType;
+
 use crate::error::{Context, Result};
 use crate::netlink::Netlink;
 use crate::{run, sys};
@@ -29,7 +31,7 @@ impl Namespace {
         sys::unshare_net().at(|| "a network namespace")?;
         let fd = File::open("/proc/thread-self/ns/net").at(|| "/proc/thread-self/ns/net")?;
         let netlink = Netlink::open(FIRST_SOCKET + number as u32)?;
-        let any = sys::socket(libc::AF_INET, libc::SOCK_DGRAM, 0).at(|| "socket")?;
+        let any = sys::socket(SocketType::DGRAM).at(|| "socket")?;
         Ok(Namespace { fd: fd.into(), netlink, any })
     }
 

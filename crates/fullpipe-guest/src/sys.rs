@@ -1,12 +1,30 @@
-//! Calls of the kernel that the standard library does not offer. More unsafe code is in `uring.rs` (io_uring), in
-//! `bpf/kernel.rs` (programs are loaded), in `batch.rs` (many messages at once), and in `boot.rs`, which is the host's
-//! side: between fork and exec.
+//! Calls of the kernel that the standard library does not offer: through rustix, and through libc what rustix lacks. More
+//! unsafe code is in `uring.rs` (io_uring), in `bpf/kernel.rs` (programs are loaded), in `batch.rs` (many messages at
+//! once), and in `boot.rs`, which is the host's side: between fork and exec.
 
 use std::ffi::CString;
 use std::io;
-use std::net::Ipv4Addr;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::mem::MaybeUninit;
+use std::net::{Ipv4Addr, SocketAddrV4};
+use std::num::NonZeroU64;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::ptr;
+
+use rustix::event::epoll;
+use rustix::fs::Advice;
+use rustix::io::Errno;
+use rustix::mount::MountFlags;
+use rustix::net::netlink::SocketAddrNetlink;
+use rustix::net::{
+    AddressFamily, Protocol, RecvFlags, SendFlags, Shutdown, SocketFlags, SocketType,
+};
+use rustix::process::{Resource, Rlimit};
+use rustix::system::RebootCommand;
+use rustix::thread::{LinkNameSpaceType, UnshareFlags};
+use rustix::time::{
+    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec,
+};
+use rustix::{net, thread, time};
 
 /// `value`, or the kernel's error if it is negative.
 pub fn check(value: i32) -> io::Result<usize> {
@@ -21,10 +39,6 @@ fn owned(fd: i32) -> io::Result<OwnedFd> {
     check(fd)?;
     // SAFETY: the kernel has just opened it for us.
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
-}
-
-fn length<T>() -> libc::socklen_t {
-    size_of::<T>() as libc::socklen_t
 }
 
 /// Lets this thread go on before all others as soon as it can.
@@ -43,63 +57,48 @@ pub fn mount(kind: &str, at: &str) -> io::Result<()> {
 
 /// Mounts a file system of a kind from a source, with options.
 pub fn mount_with(kind: &str, source: &str, at: &str, options: &str) -> io::Result<()> {
-    let text = |text: &str| CString::new(text);
-    let (kind, source, at, options) = (text(kind)?, text(source)?, text(at)?, text(options)?);
-    let data = options.as_ptr().cast();
-    // SAFETY: strings that end.
-    check(unsafe { libc::mount(source.as_ptr(), at.as_ptr(), kind.as_ptr(), 0, data) })?;
-    Ok(())
+    let options = CString::new(options)?;
+    Ok(rustix::mount::mount(source, at, kind, MountFlags::empty(), &*options)?)
 }
 
 /// Writes what is held back, then ends the kernel.
 pub fn power_off() -> ! {
-    // SAFETY: they take no pointers.
-    unsafe {
-        libc::sync();
-        libc::reboot(libc::RB_POWER_OFF);
-    }
+    rustix::fs::sync();
+    let _ = rustix::system::reboot(RebootCommand::PowerOff);
     std::process::exit(1)
 }
 
 /// Lets the caller's timers (and those of the threads that it starts) go off when asked, not up to 50 us later.
 pub fn sharp_timers() -> io::Result<()> {
-    // SAFETY: it takes no pointers.
-    check(unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, TIMER_SLACK_NS) })?;
-    Ok(())
+    Ok(thread::set_current_timer_slack(NonZeroU64::new(TIMER_SLACK_NS))?)
 }
 
 /// Puts the calling thread into a new network namespace.
 pub fn unshare_net() -> io::Result<()> {
-    // SAFETY: it takes no pointers.
-    check(unsafe { libc::unshare(libc::CLONE_NEWNET) })?;
-    Ok(())
+    // SAFETY: threads go on sharing their descriptors.
+    Ok(unsafe { thread::unshare_unsafe(UnshareFlags::NEWNET) }?)
 }
 
 /// Puts the calling thread into that network namespace.
-pub fn enter_net(namespace: &impl AsRawFd) -> io::Result<()> {
-    // SAFETY: it takes no pointers.
-    check(unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) })?;
-    Ok(())
+pub fn enter_net(namespace: &OwnedFd) -> io::Result<()> {
+    let network = Some(LinkNameSpaceType::Network);
+    Ok(thread::move_into_link_name_space(namespace.as_fd(), network)?)
 }
 
 /// ns of CLOCK_MONOTONIC.
 pub fn now() -> u64 {
-    let mut at = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: it writes one timespec.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut at) };
+    let at = time::clock_gettime(ClockId::Monotonic);
     at.tv_sec as u64 * 1_000_000_000 + at.tv_nsec as u64
 }
 
-fn timespec(ns: u64) -> libc::timespec {
-    libc::timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as i64 }
+fn timespec(ns: u64) -> Timespec {
+    Timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as i64 }
 }
 
 /// Lets the process have as many files and sockets open as the kernel allows any.
 pub fn many_files(most: u64) -> io::Result<()> {
-    let limit = libc::rlimit { rlim_cur: most, rlim_max: most };
-    // SAFETY: it reads one structure.
-    check(unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) })?;
-    Ok(())
+    let limit = Rlimit { current: Some(most), maximum: Some(most) };
+    Ok(rustix::process::setrlimit(Resource::Nofile, limit)?)
 }
 
 /// How late timers are by [`sharp_timers`], ns: no process can have 0.
@@ -116,13 +115,7 @@ pub fn sleep_until(ns: u64) {
 
 fn wait_for(ns: u64) {
     let at = timespec(ns);
-    let wait = || {
-        // SAFETY: it reads one timespec; with TIMER_ABSTIME it writes none.
-        unsafe {
-            libc::clock_nanosleep(libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME, &at, ptr::null_mut())
-        }
-    };
-    while wait() == libc::EINTR {}
+    while thread::clock_nanosleep_absolute(ClockId::Monotonic, &at) == Err(Errno::INTR) {}
 }
 
 extern "C" fn nothing(_signal: libc::c_int) {}
@@ -142,21 +135,30 @@ pub fn interrupt_at(ns: u64) -> io::Result<()> {
         event.sigev_notify_thread_id = libc::gettid();
         let mut timer: libc::timer_t = ptr::null_mut();
         check(libc::timer_create(libc::CLOCK_MONOTONIC, &mut event, &mut timer))?;
-        let when = libc::itimerspec { it_interval: timespec(0), it_value: timespec(ns) };
+        let mut when: libc::itimerspec = std::mem::zeroed();
+        when.it_value.tv_sec = (ns / 1_000_000_000) as i64;
+        when.it_value.tv_nsec = (ns % 1_000_000_000) as i64;
         check(libc::timer_settime(timer, libc::TIMER_ABSTIME, &when, ptr::null_mut()))?;
     }
     Ok(())
 }
 
-/// A socket.
-pub fn socket(domain: i32, kind: i32, protocol: i32) -> io::Result<OwnedFd> {
-    // SAFETY: it takes no pointers.
-    owned(unsafe { libc::socket(domain, kind | libc::SOCK_CLOEXEC, protocol) })
+/// A socket of IPv4.
+pub fn socket(kind: SocketType) -> io::Result<OwnedFd> {
+    Ok(net::socket_with(AddressFamily::INET, kind, SocketFlags::CLOEXEC, None)?)
 }
 
 /// A TCP socket.
 pub fn tcp_socket() -> io::Result<OwnedFd> {
-    socket(libc::AF_INET, libc::SOCK_STREAM, 0)
+    socket(SocketType::STREAM)
+}
+
+/// A netlink socket with that number.
+pub fn netlink_socket(protocol: Option<Protocol>, number: u32) -> io::Result<OwnedFd> {
+    let (family, flags) = (AddressFamily::NETLINK, SocketFlags::CLOEXEC);
+    let socket = net::socket_with(family, SocketType::RAW, flags, protocol)?;
+    net::bind(&socket, &SocketAddrNetlink::new(number, 0))?;
+    Ok(socket)
 }
 
 /// Sets an option of bytes.
@@ -192,12 +194,7 @@ pub fn tcp_info(socket: &OwnedFd) -> io::Result<Vec<u8>> {
 
 /// What has failed of a socket since the last time that it was asked (SO_ERROR).
 pub fn failure(socket: &OwnedFd) -> io::Result<()> {
-    let mut errno = [0; 4];
-    option(socket, libc::SOL_SOCKET, libc::SO_ERROR, &mut errno)?;
-    match i32::from_ne_bytes(errno) {
-        0 => Ok(()),
-        errno => Err(io::Error::from_raw_os_error(errno)),
-    }
+    Ok(net::sockopt::socket_error(socket)??)
 }
 
 /// Tells of changes of a socket's state (edge-triggered epoll).
@@ -206,92 +203,47 @@ pub struct Changes(OwnedFd);
 impl Changes {
     /// Those of a socket which no more is written to: it can always be written to, so that each change is told.
     pub fn of(socket: &OwnedFd) -> io::Result<Changes> {
-        // SAFETY: it takes no pointers.
-        let changes = owned(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
-        let mut event =
-            libc::epoll_event { events: (libc::EPOLLOUT | libc::EPOLLET) as u32, u64: 0 };
-        let (fd, add) = (socket.as_raw_fd(), libc::EPOLL_CTL_ADD);
-        // SAFETY: it reads one epoll_event.
-        check(unsafe { libc::epoll_ctl(changes.as_raw_fd(), add, fd, &mut event) })?;
+        let changes = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let told = epoll::EventFlags::OUT | epoll::EventFlags::ET;
+        epoll::add(&changes, socket, epoll::EventData::new_u64(0), told)?;
         Ok(Changes(changes))
     }
 
     /// Waits for one; the first time it returns at once.
     pub fn wait(&self) -> io::Result<()> {
-        let mut event = libc::epoll_event { events: 0, u64: 0 };
-        // SAFETY: it writes one epoll_event.
-        check(unsafe { libc::epoll_wait(self.0.as_raw_fd(), &mut event, 1, -1) })?;
+        epoll::wait(&self.0, &mut [MaybeUninit::uninit()], None)?;
         Ok(())
-    }
-}
-
-fn address(ip: Ipv4Addr, port: u16) -> libc::sockaddr_in {
-    libc::sockaddr_in {
-        sin_family: libc::AF_INET as u16,
-        sin_port: port.to_be(),
-        sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(ip.octets()) },
-        sin_zero: [0; 8],
     }
 }
 
 /// Binds to an IPv4 address.
 pub fn bind(fd: &OwnedFd, ip: Ipv4Addr, port: u16) -> io::Result<()> {
-    let at = address(ip, port);
-    // SAFETY: it reads one sockaddr_in.
-    check(unsafe {
-        libc::bind(fd.as_raw_fd(), (&raw const at).cast(), length::<libc::sockaddr_in>())
-    })?;
-    Ok(())
+    Ok(net::bind(fd, &SocketAddrV4::new(ip, port))?)
 }
 
 /// Connects to an IPv4 address.
 pub fn connect(fd: &OwnedFd, ip: Ipv4Addr, port: u16) -> io::Result<()> {
-    let at = address(ip, port);
-    // SAFETY: it reads one sockaddr_in.
-    check(unsafe {
-        libc::connect(fd.as_raw_fd(), (&raw const at).cast(), length::<libc::sockaddr_in>())
-    })?;
-    Ok(())
+    Ok(net::connect(fd, &SocketAddrV4::new(ip, port))?)
 }
 
 /// Listens for one connection at a time.
 pub fn listen(fd: &OwnedFd) -> io::Result<()> {
-    // SAFETY: it takes no pointers.
-    check(unsafe { libc::listen(fd.as_raw_fd(), 1) })?;
-    Ok(())
+    Ok(net::listen(fd, 1)?)
 }
 
 /// Waits for a connection.
 pub fn accept(fd: &OwnedFd) -> io::Result<OwnedFd> {
-    // SAFETY: no address is asked for.
-    owned(unsafe { libc::accept(fd.as_raw_fd(), ptr::null_mut(), ptr::null_mut()) })
-}
-
-/// Gives a netlink socket that number.
-pub fn bind_netlink(fd: &OwnedFd, number: u32) -> io::Result<()> {
-    // SAFETY: zeros are a valid sockaddr_nl.
-    let mut at: libc::sockaddr_nl = unsafe { std::mem::zeroed() };
-    at.nl_family = libc::AF_NETLINK as u16;
-    at.nl_pid = number;
-    // SAFETY: it reads one sockaddr_nl.
-    check(unsafe {
-        libc::bind(fd.as_raw_fd(), (&raw const at).cast(), length::<libc::sockaddr_nl>())
-    })?;
-    Ok(())
+    Ok(net::accept(fd)?)
 }
 
 /// Sends; says how much.
 pub fn send(fd: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
-    // SAFETY: it reads `bytes`.
-    check_long(unsafe {
-        libc::send(fd.as_raw_fd(), bytes.as_ptr().cast(), bytes.len(), libc::MSG_NOSIGNAL)
-    })
+    Ok(net::send(fd, bytes, SendFlags::NOSIGNAL)?)
 }
 
 /// Receives; says how much.
 pub fn receive(fd: &OwnedFd, into: &mut [u8]) -> io::Result<usize> {
-    // SAFETY: it writes at most `into.len()` bytes to `into`.
-    check_long(unsafe { libc::recv(fd.as_raw_fd(), into.as_mut_ptr().cast(), into.len(), 0) })
+    Ok(net::recv(fd, into, RecvFlags::empty())?.1)
 }
 
 /// Waits until `bytes` bytes have come (or the other side has ended), and throws them away; says how many.
@@ -314,9 +266,7 @@ fn throw_away(fd: &OwnedFd, bytes: usize, flags: i32) -> io::Result<usize> {
 
 /// Says that no more will be sent.
 pub fn end_writing(fd: &OwnedFd) -> io::Result<()> {
-    // SAFETY: it takes no pointers.
-    check(unsafe { libc::shutdown(fd.as_raw_fd(), libc::SHUT_WR) })?;
-    Ok(())
+    Ok(net::shutdown(fd, Shutdown::Write)?)
 }
 
 /// Sets a feature of a device (`ETHTOOL_S...`).
@@ -362,33 +312,24 @@ pub fn write_back(file: &std::fs::File) -> io::Result<()> {
 
 /// Lets the kernel forget what it holds of a file.
 pub fn forget(file: &std::fs::File) {
-    // SAFETY: it takes no pointers. Advice that is not taken does no harm.
-    unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+    // Advice that is not taken does no harm.
+    let _ = rustix::fs::fadvise(file, 0, None, Advice::DontNeed);
 }
 
 /// A timer that goes off first at that time of CLOCK_MONOTONIC, and then each `interval` ns. It can be read
 /// without waiting.
 pub fn ticks(first_ns: u64, interval_ns: u64) -> io::Result<OwnedFd> {
-    let when = libc::itimerspec {
-        it_interval: timespec(interval_ns),
-        it_value: timespec(first_ns.max(1)),
-    };
-    // SAFETY: it takes no pointers.
-    let timer = owned(unsafe {
-        libc::timerfd_create(libc::CLOCK_MONOTONIC, libc::TFD_NONBLOCK | libc::TFD_CLOEXEC)
-    })?;
-    // SAFETY: it reads one itimerspec.
-    check(unsafe {
-        libc::timerfd_settime(timer.as_raw_fd(), libc::TFD_TIMER_ABSTIME, &when, ptr::null_mut())
-    })?;
+    let when =
+        Itimerspec { it_interval: timespec(interval_ns), it_value: timespec(first_ns.max(1)) };
+    let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+    let timer = time::timerfd_create(TimerfdClockId::Monotonic, flags)?;
+    time::timerfd_settime(&timer, TimerfdTimerFlags::ABSTIME, &when)?;
     Ok(timer)
 }
 
 /// Two sockets of messages, joined.
 #[cfg(test)]
 pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
-    let mut fds = [0; 2];
-    // SAFETY: it writes two descriptors.
-    check(unsafe { libc::socketpair(libc::AF_UNIX, libc::SOCK_SEQPACKET, 0, fds.as_mut_ptr()) })?;
-    Ok((owned(fds[0])?, owned(fds[1])?))
+    let (unix, kind) = (AddressFamily::UNIX, SocketType::SEQPACKET);
+    Ok(net::socketpair(unix, kind, SocketFlags::empty(), None)?)
 }

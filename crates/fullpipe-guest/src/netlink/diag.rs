@@ -4,6 +4,8 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 
+use rustix::net::netlink;
+
 use super::message::{Answer, HEAD, Message, attributes, kind, sequence};
 use crate::error::{Context, Error, Result};
 use crate::sys;
@@ -12,7 +14,6 @@ use crate::sys;
 pub type End = (Ipv4Addr, u16);
 
 // include/uapi/linux/netlink.h, sock_diag.h, inet_diag.h
-const NETLINK_SOCK_DIAG: i32 = 4;
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
 const INFO: u16 = 2;
 /// `struct inet_diag_msg`, and where its `idiag_rqueue` and `idiag_wqueue` are.
@@ -27,12 +28,7 @@ const CLOSED: [u8; 2] = [5, 6];
 
 /// A socket that asks about the connections of the caller's namespace.
 pub fn open(number: u32) -> Result<OwnedFd> {
-    let open = || -> io::Result<OwnedFd> {
-        let socket = sys::socket(libc::AF_NETLINK, libc::SOCK_RAW, NETLINK_SOCK_DIAG)?;
-        sys::bind_netlink(&socket, number)?;
-        Ok(socket)
-    };
-    open().at(|| "socket of sock_diag")
+    sys::netlink_socket(Some(netlink::SOCK_DIAG), number).at(|| "socket of sock_diag")
 }
 
 /// Asks about one connection; the answer bears `number` (`struct inet_diag_req_v2`).

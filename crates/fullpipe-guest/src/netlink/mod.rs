@@ -29,8 +29,8 @@ impl Netlink {
     /// into its answers.
     pub fn open(number: u32) -> Result<Netlink> {
         let open = || -> io::Result<OwnedFd> {
-            let socket = sys::socket(libc::AF_NETLINK, libc::SOCK_RAW, libc::NETLINK_ROUTE)?;
-            sys::bind_netlink(&socket, number)?;
+            // NETLINK_ROUTE is the protocol 0.
+            let socket = sys::netlink_socket(None, number)?;
             sys::set_number(&socket, SOL_NETLINK, NETLINK_CAP_ACK, 1)?;
             sys::set_number(&socket, SOL_NETLINK, NETLINK_EXT_ACK, 1)?;
             Ok(socket)
