@@ -31,7 +31,7 @@ fn the_fuzzers_dictionary_is_generated() {
         "\n" => "\"\\x0a\"\n".to_string(),
         word => format!("\"{}\"\n", word.replace('\\', "\\\\").replace('"', "\\\"")),
     });
-    let head = "# Generated from the declarations of the keys: FULLPIPE_BLESS=1 rewrites it.\n";
+    let head = "# Generated from the declarations of the keys: `make bless` rewrites it.\n";
     committed("fuzz/scenario.dict", &(head.to_string() + &quoted.collect::<String>()));
 }
 
