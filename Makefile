@@ -28,14 +28,14 @@ parity-record:
 
 # The simulator's distances to these tables, into docs/parity.md, docs/how-true.md and README.md.
 parity:
-	FULLPIPE_BLESS=1 cargo test -p fullpipe --test all -- parity::distances::distances_of --nocapture
+	UPDATE_EXPECT=1 cargo test -p fullpipe --test all -- parity::distances::distances_of --nocapture
 
 # The records of sweeps that are kept in scenarios/sweeps/golden, and then the tables of docs/competition.md and docs/sweeps.md. Minutes to
 # hours of CPU; those on Linux need `fullpipe kernel build`. FULLPIPE_SWEEP=NAME,NAME in front: these alone. What `fullpipe sweep` has left
 # in FULLPIPE_SWEEPS/NAME (target/sweeps) is not made again.
 sweeps-record:
 	cargo test --release -p fullpipe --test all -- --ignored sweeps::record --nocapture
-	FULLPIPE_BLESS=1 cargo test -p fullpipe --test all -- sweeps::competition sweeps::points
+	UPDATE_EXPECT=1 cargo test -p fullpipe --test all -- sweeps::competition sweeps::points
 
 # COUNT random scenarios from SEED on simulator and kernel, and how far they are apart.
 SEED ?= 1
@@ -51,7 +51,7 @@ nfs:
 # simulator's distances to them, into docs/nfs.md.
 nfs-record:
 	cargo test -p fullpipe --test all -- --ignored nfs::record_random nfs_questions::record --nocapture
-	FULLPIPE_BLESS=1 cargo test -p fullpipe --test all -- nfs::random_mounts nfs_questions --nocapture
+	UPDATE_EXPECT=1 cargo test -p fullpipe --test all -- nfs::random_mounts nfs_questions --nocapture
 
 # Fifty random plans of NFS mounts beside the best of all settings on the simulator, which takes an hour.
 plan-nfs:
@@ -73,7 +73,7 @@ lint:
 
 # Rewrites golden files and generated pages; read the difference before committing it.
 bless:
-	FULLPIPE_BLESS=1 cargo test --workspace
+	UPDATE_EXPECT=1 cargo test --workspace
 
 # The reference and the schemas of scenarios and results, into docs/, where git ignores them.
 docs:

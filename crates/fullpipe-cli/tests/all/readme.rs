@@ -1,5 +1,5 @@
 //! The README's table of published against simulated figures is what a run gives
-//! (`FULLPIPE_BLESS=1` rewrites it).
+//! (`UPDATE_EXPECT=1` rewrites it).
 
 #[path = "../../../fullpipe/tests/all/marked/mod.rs"]
 pub mod marked;

@@ -1,8 +1,9 @@
 //! README's example: the first line of a run on a long path, and the picture of it before and after the settings that
-//! `fullpipe plan` advises (`FULLPIPE_BLESS=1` rewrites both).
+//! `fullpipe plan` advises (`UPDATE_EXPECT=1` rewrites both).
 
 use crate::common::Desk;
 use crate::readme::marked;
+use expect_test::expect_file;
 use fullpipe::analysis::document::{Document, Run};
 use std::fmt::Write;
 use std::path::Path;
@@ -32,7 +33,8 @@ fn the_example_and_its_picture_come_from_runs() {
     let json = run(&["path.toml", "--out", "both", "--json"]);
     let document: Document = serde_json::from_str(&json).expect("a document");
     let [today, planned] = &document.runs[..] else { panic!("{} runs", document.runs.len()) };
-    committed(&picture(&[rates(today), rates(planned)]));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(PICTURE);
+    expect_file![path].assert_eq(&picture(&[rates(today), rates(planned)]));
 }
 
 /// Middle of each interval, s, and the rate in it, Mb/s.
@@ -95,14 +97,4 @@ fn line(rates: &[(f64, f64)], colour: &str, name: &str) -> String {
         x(last.0) + 8.0,
         y(last.1) + 4.0
     )
-}
-
-/// Compares the picture with the one in the repository, or rewrites it.
-fn committed(svg: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(PICTURE);
-    if std::env::var_os("FULLPIPE_BLESS").is_some_and(|value| value == "1") {
-        std::fs::write(&path, svg).expect("written");
-    }
-    let current = std::fs::read_to_string(&path).expect("the picture");
-    assert_eq!(current, svg, "{PICTURE}: FULLPIPE_BLESS=1 rewrites it");
 }

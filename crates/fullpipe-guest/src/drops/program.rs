@@ -103,6 +103,8 @@ pub fn program(target: Target) -> Vec<Op> {
 
 #[cfg(test)]
 mod tests {
+    use expect_test::expect_file;
+
     use super::*;
     use crate::bpf::instruction::assemble;
 
@@ -118,10 +120,7 @@ mod tests {
 
     fn listing(target: Target, path: &str) {
         let listing: String = program(target).iter().map(|op| format!("{op}\n")).collect();
-        if std::env::var_os("FULLPIPE_BLESS").is_some() {
-            std::fs::write(path, &listing).expect("the listing can be written");
-        }
-        assert_eq!(listing, std::fs::read_to_string(path).expect("a listing"));
+        expect_file![path].assert_eq(&listing);
     }
 
     #[test]

@@ -1,4 +1,6 @@
-//! The whole text against golden files (`FULLPIPE_BLESS=1` rewrites them), and its promises.
+//! The whole text against golden files (`UPDATE_EXPECT=1` rewrites them), and its promises.
+
+use expect_test::expect_file;
 
 use super::{Detail, Style, render, render_as};
 use fullpipe_analysis::document::sample;
@@ -7,12 +9,7 @@ use fullpipe_analysis::document::{Document, Grade, Headline, Medians, Run};
 /// The file's text must be `text`; it is rewritten where the environment asks for it.
 fn golden(name: &str, text: &str) {
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/terminal");
-    let path = format!("{directory}/{name}.txt");
-    if std::env::var_os("FULLPIPE_BLESS").is_some_and(|value| value == "1") {
-        std::fs::create_dir_all(directory).unwrap();
-        std::fs::write(&path, text).unwrap();
-    }
-    assert_eq!(text, std::fs::read_to_string(&path).unwrap(), "{path}");
+    expect_file![format!("{directory}/{name}.txt")].assert_eq(text);
 }
 
 const NARROW: Style = Style { width: 80, color: false };

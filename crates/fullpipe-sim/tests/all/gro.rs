@@ -1,6 +1,7 @@
 //! GRO by hand: what packets of one poll go up to TCP as.
 
 use crate::conversation::host;
+use expect_test::expect_file;
 use fullpipe_sim::config::Host;
 use fullpipe_sim::host::receive::gro::{Gro, Polled, Received};
 use fullpipe_sim::packet::{Ecn, Kind, Train};
@@ -116,11 +117,7 @@ fn what_goes_up() {
                 # the first packet, where several are one. Three of 1000 bytes but for what the rule says.\n";
     let found = format!("{head}----- gro = true\n{on}----- gro = false\n{off}");
     let golden = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/gro/linux-6.12.txt");
-    if std::env::var_os("FULLPIPE_BLESS").is_some() {
-        std::fs::write(golden, &found).expect("a golden table");
-    }
-    let expected = std::fs::read_to_string(golden).expect("a golden table");
-    assert!(expected == found, "{found}");
+    expect_file![golden].assert_eq(&found);
 }
 
 /// With gro_flush_timeout what is held goes up so long after the last poll, or when a jiffy has begun; without, at the end of a

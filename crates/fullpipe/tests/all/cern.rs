@@ -1,4 +1,4 @@
-//! The page on CERN's buffers: its table comes from runs of the recipes (`FULLPIPE_BLESS=1` rewrites it).
+//! The page on CERN's buffers: its table comes from runs of the recipes (`UPDATE_EXPECT=1` rewrites it).
 
 use crate::made::made;
 use crate::marked;

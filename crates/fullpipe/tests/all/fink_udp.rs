@@ -1,4 +1,4 @@
-//! The page on UDP over the path of 2007: its tables come from runs of the recipe (`FULLPIPE_BLESS=1` rewrites them).
+//! The page on UDP over the path of 2007: its tables come from runs of the recipe (`UPDATE_EXPECT=1` rewrites them).
 
 use crate::made::made;
 use crate::marked;

@@ -1,4 +1,4 @@
-//! The page on the NFS server of 2008: its table comes from runs of the recipe (`FULLPIPE_BLESS=1` rewrites it).
+//! The page on the NFS server of 2008: its table comes from runs of the recipe (`UPDATE_EXPECT=1` rewrites it).
 
 use crate::made::made;
 use crate::marked;

@@ -1,5 +1,5 @@
 //! The page on the questions of 2008 about NFS: its tables come from the recipes, on the simulator and, as `make nfs-record` has kept
-//! it, on genuine Linux (`FULLPIPE_BLESS=1` rewrites them).
+//! it, on genuine Linux (`UPDATE_EXPECT=1` rewrites them).
 
 use crate::made::made_on;
 use crate::marked;

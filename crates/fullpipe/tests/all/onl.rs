@@ -1,4 +1,4 @@
-//! The page on the gigabit experiments with one flow: its table comes from runs of the recipes (`FULLPIPE_BLESS=1` rewrites it).
+//! The page on the gigabit experiments with one flow: its table comes from runs of the recipes (`UPDATE_EXPECT=1` rewrites it).
 
 use crate::made::{ToTheEnd, made};
 use crate::marked;

@@ -1,5 +1,5 @@
 //! The page on the gigabit experiments: a port that drops without a queue, and three flows through it. Its tables come from runs of
-//! the recipes (`FULLPIPE_BLESS=1` rewrites them).
+//! the recipes (`UPDATE_EXPECT=1` rewrites them).
 
 use crate::made::made;
 use crate::marked;

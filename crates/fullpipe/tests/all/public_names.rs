@@ -1,12 +1,12 @@
 //! Names that users write and read: keys of scenarios, columns of tables, fields of documents.
 //!
 //! `tests/golden/public_names.txt` has a line for each, so that a change of the public interface shows in a diff
-//! (`FULLPIPE_BLESS=1` rewrites it). The pages and schemas themselves are printed by `fullpipe schema` and not kept.
+//! (`UPDATE_EXPECT=1` rewrites it). The pages and schemas themselves are printed by `fullpipe schema` and not kept.
 
+use expect_test::expect_file;
 use fullpipe::results::formats;
 use fullpipe::scenario::reference;
 use serde_json::Value;
-use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -69,20 +69,7 @@ fn public_names_change_knowingly() {
         names(&reference::markdown()),
         names(&formats::markdown()),
     );
-    if std::env::var_os("FULLPIPE_BLESS").is_some_and(|value| value == "1") {
-        std::fs::write(&path, &now).expect("it can be written");
-    }
-
-    let kept = std::fs::read_to_string(&path).unwrap_or_default();
-    let lines = |text: &str| text.lines().map(str::to_string).collect::<BTreeSet<_>>();
-    let (was, is) = (lines(&kept), lines(&now));
-    let gone: Vec<_> = was.difference(&is).collect();
-    let new: Vec<_> = is.difference(&was).collect();
-    assert!(
-        kept == now,
-        "gone: {gone:#?}\nnew: {new:#?}\nFULLPIPE_BLESS=1 rewrites {}",
-        path.display()
-    );
+    expect_file![path].assert_eq(&now);
 }
 
 /// Calls `visit` with each property of a schema: its name and what the schema says of it.

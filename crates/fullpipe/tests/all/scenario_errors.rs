@@ -1,10 +1,11 @@
 //! Every wrong scenario of tests/scenario_errors/ gives the message that lies beside it
-//! (`FULLPIPE_BLESS=1` rewrites the messages), and nothing makes the parser panic.
+//! (`UPDATE_EXPECT=1` rewrites the messages), and nothing makes the parser panic.
 //!
 //! Lines `#! --set KEY=VALUE` and `#! --variant NAME` at the start of a file are its options.
 
 use crate::made::scenario_files;
 use crate::scenario_check::check;
+use expect_test::expect_file;
 use fullpipe::scenario::{Beside, CODES, Diagnostics, SetOption, Source, load, recipes};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -51,22 +52,12 @@ fn the_scenarios_of_the_repository_are_right() {
 
 #[test]
 fn wrong_scenarios_say_what_is_wrong() {
-    let bless = std::env::var_os("FULLPIPE_BLESS").is_some_and(|value| value == "1");
-    let mut different = Vec::new();
     for path in cases() {
         // The directory of this machine stands in no message.
         let directory = format!("{}/", folder().display());
         let text = problems(&path).to_string().replace(&directory, "");
-        let golden = path.with_extension("txt");
-        if bless {
-            std::fs::write(&golden, &text).expect("the golden file can be written");
-        }
-        let wanted = std::fs::read_to_string(&golden).unwrap_or_default();
-        if text != wanted {
-            different.push(format!("{}:\n{text}\ninstead of\n{wanted}", path.display()));
-        }
+        expect_file![path.with_extension("txt")].assert_eq(&text);
     }
-    assert!(different.is_empty(), "{}", different.join("\n"));
 }
 
 #[test]

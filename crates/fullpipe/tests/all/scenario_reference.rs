@@ -1,5 +1,6 @@
 //! The reference page and the JSON Schema of scenarios are what the parser's tables say.
 
+use expect_test::expect_file;
 use fullpipe::scenario::reference::{json_schema, markdown};
 use fullpipe::scenario::{Source, load};
 use serde_json::Value;
@@ -9,12 +10,7 @@ use std::path::Path;
 /// Compares a committed file with its generated text, or rewrites it when asked to.
 fn committed(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name);
-    if std::env::var_os("FULLPIPE_BLESS").is_some_and(|value| value == "1") {
-        std::fs::write(&path, text).expect("it can be written");
-    }
-    let found = std::fs::read_to_string(&path).unwrap_or_default();
-    let line = found.lines().zip(text.lines()).position(|(found, wanted)| found != wanted);
-    assert!(found == text, "{name} differs at line {line:?}: run with FULLPIPE_BLESS=1");
+    expect_file![path].assert_eq(text);
 }
 
 /// The words of scenarios for the fuzzer (libFuzzer's dictionaries: a quoted word per line).

@@ -1,4 +1,4 @@
-//! What the ramps of the 2007 runs hang on: the table of docs/fink-2007.md (`FULLPIPE_BLESS=1`
+//! What the ramps of the 2007 runs hang on: the table of docs/fink-2007.md (`UPDATE_EXPECT=1`
 //! rewrites it).
 
 use crate::made::made;

@@ -1,5 +1,5 @@
 //! Slow starts on long fat paths: the recipe `slow-start`, and the tables of docs/slow-start.md
-//! (`FULLPIPE_BLESS=1` rewrites them).
+//! (`UPDATE_EXPECT=1` rewrites them).
 
 use crate::made::made;
 use crate::marked;

@@ -11,7 +11,7 @@
 //! after what it delays, `*` after what it doubles, `x` after what the host's own queue refuses; `probe` is an empty segment that
 //! asks for a window.
 //!
-//! FULLPIPE_BLESS=1 rewrites the tables; read the difference.
+//! UPDATE_EXPECT=1 rewrites the tables; read the difference.
 
 mod case;
 mod link;
@@ -38,7 +38,7 @@ fn files() -> Vec<PathBuf> {
 /// The conversations are as they were, and each flip changes its own.
 #[test]
 fn conversations_about_loss() {
-    let bless = std::env::var_os("FULLPIPE_BLESS").is_some();
+    let bless = std::env::var_os("UPDATE_EXPECT").is_some();
     let mut wrong = Vec::new();
     for file in files() {
         let written = fs::read_to_string(&file).expect("a readable file");

@@ -37,12 +37,12 @@ fn read() -> Causes {
     lines.map(entry).collect()
 }
 
-/// The causes; each run that asks for one has one. With FULLPIPE_BLESS=1 those that are missing are added, and those of runs
+/// The causes; each run that asks for one has one. With UPDATE_EXPECT=1 those that are missing are added, and those of runs
 /// that ask for none any more are left out.
 pub fn of(units: &[Unit]) -> Causes {
     let runs = asking(units);
     let mut causes = read();
-    if std::env::var_os("FULLPIPE_BLESS").is_some_and(|value| value == "1") {
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
         causes.retain(|run, _| runs.contains(run));
         for run in runs {
             causes.entry(run).or_insert_with(|| UNKNOWN.into());

@@ -3,6 +3,7 @@
 
 use crate::marked;
 use crate::parity::{causes, kept, overlay, page, runs, suite};
+use expect_test::expect_file;
 use fullpipe::parity::bars::{self, judge};
 use fullpipe::parity::both::JUDGED;
 use fullpipe::parity::case::Case;
@@ -32,13 +33,7 @@ fn suite() -> Vec<Both> {
 fn rows_are_kept(units: &[Unit]) {
     let rows: String = units.iter().map(rows::row).collect();
     let path = suite::folder().join(rows::FILE);
-    if std::env::var_os("FULLPIPE_BLESS").is_some_and(|value| value == "1") {
-        std::fs::write(&path, &rows).expect("written");
-    } else {
-        let kept = std::fs::read_to_string(&path).expect("kept rows");
-        assert_eq!(rows::changed(&kept, units), [], "`make parity` keeps today's rows");
-        assert_eq!(kept, rows, "`make parity` keeps today's rows");
-    }
+    expect_file![path].assert_eq(&rows);
     let head = format!("| run | {} |\n|---{}|\n", rows::COLUMNS.join(" | "), "|--:".repeat(9));
     marked::committed("docs/parity.md", "distances", &(head + &rows));
 }

@@ -4,10 +4,10 @@ use crate::parity::causes::Causes;
 use crate::parity::distances::Both;
 use crate::parity::drawing::{Panel, svg};
 use crate::parity::suite;
+use expect_test::expect_file;
 use fullpipe::parity::distance::Unit;
 use fullpipe::parity::table::{Row, Table};
 use std::fmt::Write;
-use std::path::Path;
 
 /// So many are drawn.
 const DRAWN: usize = 5;
@@ -81,13 +81,7 @@ fn rates(rows: &[&Row]) -> Vec<(f64, f64)> {
 /// Compares a figure of the page, or rewrites it.
 fn file(name: &str, text: &str) {
     let path = suite::folder().join("../../docs/how-true").join(name);
-    if std::env::var_os("FULLPIPE_BLESS").is_some_and(|value| value == "1") {
-        std::fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).expect("made");
-        std::fs::write(&path, text).expect("written");
-    } else {
-        let kept = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(kept == text, "{}: `make parity` draws it again", path.display());
-    }
+    expect_file![path].assert_eq(text);
 }
 
 #[test]

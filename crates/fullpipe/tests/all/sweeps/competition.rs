@@ -1,4 +1,4 @@
-//! The tables of docs/competition.md, from the records that are kept (`FULLPIPE_BLESS=1` rewrites them).
+//! The tables of docs/competition.md, from the records that are kept (`UPDATE_EXPECT=1` rewrites them).
 
 use super::kept::records;
 use crate::marked;

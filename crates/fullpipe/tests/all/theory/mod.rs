@@ -3,7 +3,7 @@
 //! No formula has a constant of ours: formulas come from their papers, what a formula takes beside the
 //! scenario (packets per ACK) is measured, and each tolerance is stated with its reason before the
 //! table. Rows "at rest" of CUBIC and BIC begin at the formula's answer. The scenarios are
-//! scenarios/theory/*.toml, the tables are docs/theory.md (`FULLPIPE_BLESS=1` rewrites them).
+//! scenarios/theory/*.toml, the tables are docs/theory.md (`UPDATE_EXPECT=1` rewrites them).
 
 mod bic;
 mod compound;
