@@ -2,6 +2,7 @@
 //!
 //! [`causes`] ranks what stops the flows. [`find`] asks the rules in the order of [`RULES`]; the first that fires makes the
 //! finding. An [`Amendment`] then adds what another fact changes. A new rule is a file here and its lines in this one.
+//! Files without `RULE` are what rules share; [`lost_datagrams`] makes findings for headlines that are about datagrams.
 
 mod ack_path;
 mod application;
@@ -178,6 +179,30 @@ mod tests {
     fn codes_are_unique() {
         let codes: BTreeSet<&str> = RULES.iter().map(|rule| rule.code).collect();
         assert_eq!(codes.len(), RULES.len());
+    }
+
+    #[test]
+    fn each_limit_of_a_flow_that_has_data_to_send_has_a_rule() {
+        let about = |name: &str| {
+            RULES.iter().any(|rule| matches!(rule.when, When::Held(all) if all.contains(&name)))
+        };
+        for own in by_index().filter(|own| !is_quiet(own.name)) {
+            assert!(about(own.name), "{}", own.name);
+        }
+    }
+
+    /// Results of later versions may name limits that this one does not know.
+    #[test]
+    fn a_cause_without_a_rule_is_named_all_the_same() {
+        let cause = |limit: &str, is_cut| {
+            let place = Some("there".to_string());
+            unexplained(&Cause { limit: limit.into(), place, is_cut, share: 1.0 })
+        };
+        let known = cause("nagle", false);
+        assert_eq!(known.who, "\"Nagle\"");
+        assert_eq!(known.because.as_deref(), Some("Nagle's rule held back a partial segment"));
+        assert_eq!(cause("later", false).who, "\"later\"");
+        assert_eq!(cause("cwnd_recovery", true).who, "cwnd, cut at there,");
     }
 
     #[test]
