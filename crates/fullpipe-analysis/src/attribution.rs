@@ -14,9 +14,13 @@
 //! TCP's own pace follows cwnd, so a busy place takes its time as it takes cwnd's. A pace that somebody asked for stays where
 //! others share the way: with a higher one the flow takes more of it. Without SACK a hole exhausts the receive window, and
 //! that time belongs to recovery. Where nothing of the data's way is busy, but a link of the ACKs' way is and the round trip is
-//! longer for it, ACKs wait there ("ack_path"). A receive window that is exhausted while more data waits to be read than the
-//! window lets through is the reader's; not of mounts, whose server has limits of its own. Idle time is split: "connecting" until the handshake is over, "done" after all
-//! data was sent.
+//! longer for it, ACKs wait there ("ack_path"). A receive window that is exhausted while the program lags behind, at both ends
+//! of a sample interval, counts for the reader: a program that has not read all never waited, so a larger buffer would not
+//! help. Mounts are exempt. Idle time is split: "connecting" until the handshake is over, "done" after all data was sent.
+//!
+//! Limits:
+//! - A reader that catches up between two samples is not seen to. What the sender does not know as acknowledged does not count
+//!   as unread, so a reader that lags by less than a round trip counts as the window.
 
 use super::lookup::{FlowTrace, Passed, StageTrace};
 use super::occupancy::Occupancy;
@@ -130,8 +134,8 @@ fn step(flow: &FlowTrace, count: usize, passed: &Passed, calls: bool) -> Split {
         }
         None => {}
     }
-    let unread = after.bytes_acked.saturating_sub(after.bytes_delivered);
-    if !calls && unread > 0 && unread >= after.snd_wnd {
+    let lags = |own: &FlowSample| own.bytes_acked > own.bytes_delivered;
+    if !calls && lags(before) && lags(after) {
         let window = std::iter::once(Limit::ReceiveWindow as usize);
         move_windows(&mut spent, window, Derived::Reader as usize);
     }

@@ -136,7 +136,7 @@ pub struct About {
 }
 
 /// Number of limits, both kinds together.
-pub const COUNT: usize = Limit::COUNT + 9;
+pub const COUNT: usize = Derived::Reader as usize + 1;
 
 /// All limits in the order in which reports stack and colour them. A new one comes last.
 #[rustfmt::skip]
@@ -268,11 +268,11 @@ pub const TABLE: [About; COUNT] = [
     About {
         index: Derived::Reader as usize, name: "reader", label: "reader",
         group: Group::Program, at: At::Receiver("receive_buffer"), colour: ["#7f8f3a", "#68762c"],
-        meaning: "the receive window was exhausted, and more data waited to be read than the window let through: the program reads slowly",
+        meaning: "the receive window was exhausted, and the program had not read all that was acknowledged: it reads slowly",
     },
 ];
 
-/// The row's place in [`TABLE`] by index. The compiler refuses a table that lacks a limit.
+/// The row's place in [`TABLE`] by index. A table that lacks a limit, or has one twice, does not compile.
 const ROW: [usize; COUNT] = {
     let mut row = [COUNT; COUNT];
     let mut at = 0;

@@ -248,7 +248,7 @@ fn udp_socket() {
 /// Beside others a slow reader holds its flow back, though the link they share is full; a program that writes datagrams, its CPU.
 #[test]
 fn beside_others() {
-    holds("shared_reader", "receive_window", Some("receiver.receive_buffer"));
+    holds("shared_reader", "reader", Some("receiver.receive_buffer"));
     let [base, relieved, other] = runs("datagram_cpu", &[]);
     let told = |run: &Run| fullpipe::report::fate(run, &run.datagrams[0]);
     assert!(told(&base).contains("asked for: the sender's CPU never rests"), "{}", told(&base));
