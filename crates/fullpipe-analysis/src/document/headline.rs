@@ -29,6 +29,9 @@ pub struct Headline {
     /// Share of the flows' lives in which it does (0 to 1).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub limit_share: Option<f64>,
+    /// Code of the rule that explains the cause; absent where none does.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub rule: Option<String>,
     /// Stage or host where it does.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub place: Option<String>,

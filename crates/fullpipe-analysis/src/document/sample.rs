@@ -63,6 +63,7 @@ pub fn headline(grade: Grade, share: f64, allowed_mbit: f64) -> Headline {
         cause: None,
         limit: Some("send_buffer".into()),
         limit_share: Some(0.9),
+        rule: Some("send-buffer".into()),
         place: None,
         setting: None,
         queue_ms: None,

@@ -87,6 +87,7 @@ fn at_place(base: Headline, stage: &Stage, (first, count): (&str, &str), lost: f
         text: sentences([first.to_string(), drops, found.cure.unwrap_or_default()]),
         limit: Some("drops".into()),
         limit_share: Some(lost),
+        rule: Some(found.code.into()),
         place: found.place,
         setting: found.setting,
         ..base

@@ -35,8 +35,8 @@ pub struct FlowSettings {
     pub reader: Option<u64>,
     /// Rate at which the sending program writes, bit/s; 0 of one that pauses.
     pub writer: Option<u64>,
-    /// Bytes after which the sending program waits for what the other direction says; none of one that does not wait.
-    pub message: Option<u64>,
+    /// Requests or answers that the flow carries. None without a reply flow.
+    pub messages: Option<Messages>,
     /// First ssthresh that the congestion control asks for, packets.
     pub first_ssthresh: Option<u32>,
 }
@@ -69,6 +69,15 @@ impl FlowSettings {
             connections: own.bound.and(whole.bound).map(|bound| bound.flows),
         })
     }
+}
+
+/// Requests, of which each waits for the answer to the one before, or answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Messages {
+    /// Size of one, bytes.
+    pub bytes: u64,
+    /// Whether they are answers.
+    pub are_answers: bool,
 }
 
 /// A socket buffer.

@@ -1,7 +1,7 @@
 //! Settings, taken from a resolved scenario.
 
 use super::super::theory::losses;
-use super::{Allowed, Buffer, FlowSettings, Pace, PlaceSettings, Places};
+use super::{Allowed, Buffer, FlowSettings, Messages, Pace, PlaceSettings, Places};
 use crate::sizing::Question;
 use fullpipe_base::path::Direction;
 use fullpipe_base::units::{Framing, Rate};
@@ -35,15 +35,17 @@ pub(crate) fn flow(run: &Resolved, flow: &Flow) -> FlowSettings {
             App::OnOff { .. } => Some(0),
             App::Bulk | App::Nfs => None,
         },
-        message: message(run, flow),
+        messages: messages(run, flow),
         first_ssthresh: first_ssthresh.and_then(|n| u32::try_from(*n).ok()).filter(|n| *n > 0),
     }
 }
 
-/// Bytes of a request or of an answer, where the flow answers another one or is answered.
-fn message(run: &Resolved, flow: &Flow) -> Option<u64> {
+/// Requests or answers of a flow that has a reply flow, or is one (`reply_to`).
+fn messages(run: &Resolved, flow: &Flow) -> Option<Messages> {
     let is_answered = run.flow.iter().any(|other| other.reply_to.as_ref() == Some(&flow.name));
-    (is_answered || flow.reply_to.is_some()).then(|| flow.write.into())
+    let are_answers = flow.reply_to.is_some();
+    let bytes = flow.write.into();
+    (is_answered || are_answers).then_some(Messages { bytes, are_answers })
 }
 
 /// The lower one of the socket's pace (SO_MAX_PACING_RATE) and of the sender's fq (maxrate).

@@ -215,18 +215,53 @@ fn a_short_queue_behind_small_buffers_is_named() {
     contains(&own, &["The queue of link (2 MB) is short: also pace the flow at 9,132 Mb/s"]);
 }
 
-/// 200 bytes are asked for, 100 kB answered, 30 times: a round trip of 20 ms before each answer.
+/// So many requests of `asks` bytes, each answered by `answers` bytes, over 100 Mb/s and 20 ms.
+fn turns(count: u32, asks: u32, answers: u32) -> String {
+    let bytes = count * asks;
+    path(
+        "100Mbit",
+        20_000,
+        &format!(
+            "[[flow]]\nname = \"calls\"\nbytes = \"{bytes}B\"\nwrite = \"{asks}B\"\n\
+             [[flow]]\nname = \"replies\"\nreply_to = \"calls\"\nwrite = \"{answers}B\"\n"
+        ),
+    )
+}
+
+/// The client is `sender`: it asks, and the flow with the most data is `receiver`'s.
 #[test]
 fn a_program_that_takes_turns_waits_for_round_trips() {
-    let calls = "[[flow]]\nname = \"calls\"\nbytes = \"6kB\"\nwrite = \"200B\"\n";
-    let replies = "[[flow]]\nname = \"replies\"\nreply_to = \"calls\"\nwrite = \"100kB\"\n";
-    let own = headline(&path("100Mbit", 20_000, &format!("{calls}{replies}")));
-    contains(&own, &["Waiting for sender stops the flow", "took 30 turns with sender"]);
-    contains(&own, &["a round trip of 20 ms", "several connections: no sysctl helps"]);
+    let own = headline(&turns(30, 200, 100_000));
+    contains(
+        &own,
+        &["Waiting for sender stops the flow", "receiver answers 30 requests one after"],
+    );
+    contains(&own, &["each waits for a round trip of 20 ms", "Let the program on sender ask"]);
+    assert_eq!(own.setting.expect("a setting").host, "sender");
+    assert_eq!((own.grade, own.rule.as_deref()), (Grade::Below, Some("round-trips")));
 
-    // A program that writes as seldom, and gets no answers, has reasons of its own.
-    let seldom = "[[flow]]\nname = \"seldom\"\nduration = \"5s\"\n\
-                  app = { kind = \"rate\", rate = \"1Mbit\" }\n";
+    // The client sends most.
+    let own = headline(&turns(30, 100_000, 200));
+    contains(&own, &["Waiting for receiver stops the flow", "sender sends 30 requests one after"]);
+    assert_eq!(own.setting.expect("a setting").host, "sender");
+}
+
+#[test]
+fn a_program_that_waits_for_something_else_does_not_take_turns() {
+    // Two turns are no habit.
+    let own = headline(&turns(2, 200, 100_000));
+    assert_ne!(own.rule.as_deref(), Some("round-trips"), "{}", own.text);
+
+    // An answer takes 5 ms of the server's CPU for each of 70 packets: more than ten times a round trip.
+    let slow = turns(5, 100_000, 200).replace(
+        "receiver = { kernel = \"6.1\"",
+        "receiver = { kernel = \"6.1\", cpu = { receive = \"5ms/packet\" }",
+    );
+    let own = headline(&slow);
+    assert_ne!(own.rule.as_deref(), Some("round-trips"), "{}", own.text);
+
+    // Nobody answers.
+    let seldom = "[[flow]]\nname = \"seldom\"\nduration = \"5s\"\napp = { kind = \"rate\", rate = \"1Mbit\" }\n";
     let own = headline(&path("100Mbit", 20_000, seldom));
     contains(&own, &["The program on sender stops the flow"]);
 }
