@@ -61,33 +61,32 @@ fn a_row_holds_up_to_its_window() {
     }
 }
 
-/// The RFC's table of loss rates, section 4. As a row holds up to its window, growth is up to one packet per round trip more
-/// than there: a sixth more window at 263 packets, less beyond.
-#[test]
-fn windows_follow_from_the_loss_rate() {
-    // packets from loss to loss, window, how much more it is at most
-    let table = [(10_000, 263.0, 0.2), (100_000, 1795.0, 0.1), (1_000_000, 12_279.0, 0.05)];
-    for (between, window, more) in table {
-        let mut flow = at("6.12", window as u32);
-        let (mut packets, mut rounds) = (0_u32, 0.0);
-        for loss in 0..24 {
-            for _ in 0..between {
-                if loss >= 12 {
-                    packets += 1;
-                    rounds += 1.0 / f64::from(flow.sock().snd_cwnd);
-                }
-                flow.cong_avoid(0, 1);
-            }
-            let ssthresh = flow.ssthresh();
-            flow.sock_mut().snd_ssthresh = ssthresh;
-            set_cwnd(&mut flow, ssthresh);
-            flow.sock_mut().snd_ssthresh = 2;
+/// The program of RFC 3649, appendix B: windows at which a(w) has grown by one, with b(w).
+fn rows_of_the_rfc() -> Vec<(u32, f64)> {
+    let (mut rows, mut grown) = (vec![(38, 0.5)], 1.0);
+    for packets in 38..100_000 {
+        let w = f64::from(packets);
+        let decrease = (0.1 - 0.5) * (w.ln() - 38_f64.ln()) / (83_000_f64.ln() - 38_f64.ln()) + 0.5;
+        let increase = w * w * 2.0 * decrease / ((2.0 - decrease) * w.powf(1.2) * 12.8);
+        if increase > grown + 1.0 {
+            grown = increase;
+            rows.push((packets, decrease));
         }
-        let mean = f64::from(packets) / rounds;
-        assert!(
-            (1.0..1.0 + more).contains(&(mean / window)),
-            "a loss in {between}: {mean}, not {window}"
-        );
+    }
+    rows
+}
+
+/// Linux has 72 of the 73 rows. It keeps b(w) in 256ths, rounded down, and rounds down the packets that a loss takes.
+#[test]
+fn all_rows_are_those_of_the_rfcs_program() {
+    let rows = rows_of_the_rfc();
+    assert_eq!(rows.len(), 73);
+    for (row, (cwnd, decrease)) in rows.into_iter().take(72).enumerate() {
+        let growth = row as u32 + 1;
+        let mut flow = avoiding("highspeed", &[], "6.12", cwnd);
+        assert_eq!(acks_to_grow(&mut flow), cwnd.div_ceil(growth), "a({cwnd})");
+        let taken = u64::from(cwnd) * (256.0 * decrease) as u64 / 256;
+        assert_eq!(u64::from(at("6.12", cwnd).ssthresh()), u64::from(cwnd) - taken, "b({cwnd})");
     }
 }
 

@@ -135,7 +135,7 @@ proptest! {
     fn any_calls_leave_a_window_and_equal_calls_equal_states(
         index in [any::<Index>(), any::<Index>()],
         kernel in prop::sample::select(vec!["2.6.20", "2.6.24", "2.6.28", "6.12"]),
-        shares in vec(any::<u32>(), 15),
+        shares in vec(any::<u32>(), 23),
         hz in prop::sample::select(vec![1, 31, 100, 250, 1000]),
         calls in vec(call(), 1..60),
     ) {
