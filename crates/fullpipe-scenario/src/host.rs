@@ -75,7 +75,7 @@ pub(super) fn resolve(host: &written::Host, path: Option<&Path>, cx: &mut Contex
         rx_ring: value(&host.rx_ring).map_or(kernel.ring, |n| n.0 as u32),
         nic_rate,
         rx_coalesce: Time::ns(value(&host.rx_coalesce)?.0),
-        rx_frames: value(&host.rx_frames).map_or(0, |n| n.0 as u32),
+        rx_frames: value(&host.rx_frames)?.0 as u32,
         interrupt_gap: Time::ns(value(&host.coalesce)?.0),
         gro: value(&host.gro)?,
         gro_flush_timeout: Time::ns(value(&host.gro_flush_timeout)?.0),

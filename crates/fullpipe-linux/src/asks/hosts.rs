@@ -66,6 +66,9 @@ pub(super) fn answers((key, host): (&str, &Host), family: Family, answers: &mut 
             answers.push(substituted(part, "packets are received as they come".into()));
         }
     }
+    if host.config.rx_frames > 0 {
+        answers.push(substituted("rx_frames", "packets are received as they come".into()));
+    }
 }
 
 /// The host without its way out.

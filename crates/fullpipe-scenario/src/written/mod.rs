@@ -140,9 +140,9 @@ group! {
         nic_rate: AnyRate, Absent("ten times the fastest link of the path, so that the card is not the limit unless it is asked to be; 10Gbit where the path has no link");
         /// Receive interrupt moderation (`ethtool -C ... rx-usecs`): so long after the first packet that came the interrupt comes, and with it all that came meanwhile.
         rx_coalesce: Moderation, Is("0s");
-        /// With so many packets the interrupt comes though `rx_coalesce` is not over (`ethtool -C ... rx-frames`).
-        rx_frames: Quantity<InPackets, 1, 65_535>, Absent("however many come");
-        /// Another one, of cards that count from interrupt to interrupt: least time between two.
+        /// Packets after which the interrupt comes before `rx_coalesce` ends (`ethtool -C ... rx-frames`); 0: it waits for the time alone.
+        rx_frames: Quantity<InPackets, 0, 65_535>, Is("0 packets");
+        /// Least time between two receive interrupts, of cards that count from interrupt to interrupt.
         coalesce: Moderation, Is("0s");
         /// Generic receive offload: segments of a flow that one poll of the card takes come to TCP as one, which has one ACK. Acts from Linux 2.6.29 on, where `rx_coalesce`, `coalesce`, a busy CPU or `gro_flush_timeout` let a poll find several.
         gro: bool, Is("true");

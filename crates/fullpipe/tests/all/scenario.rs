@@ -114,6 +114,7 @@ fn hosts_beside_others_mean_the_same_when_written_out() {
     let keys = [
         ("tx_coalesce", "\"20us\"", "\"0s\""),
         ("rx_coalesce", "\"20us\"", "\"0s\""),
+        ("rx_frames", "\"16 packets\"", "\"0 packets\""),
         ("tx_stop", "\"2 descriptors\"", "\"1 descriptors\""),
         ("tx_wake", "\"3 descriptors\"", "\"1 descriptors\""),
         ("bql", "true", "false"),

@@ -1,8 +1,9 @@
 //! The receive ring and interrupt moderation. Unit of decision: the segment.
 //!
-//! An interrupt comes `wait` after the first packet, or with packet number `frames` if that is earlier (Linux `ETHTOOL_GCOALESCE`:
-//! rx_coalesce_usecs, rx_max_coalesced_frames, include/uapi/linux/ethtool.h), but at least `interrupt_gap` after the one before. The softirq then polls the ring until it is empty, a number of packets at a time (NAPI's weight), and only then
-//! interrupts come again. What arrives while the ring is full is dropped by the card.
+//! An interrupt comes `wait` after the first packet, or with packet number `frames` if that is earlier (Linux
+//! `ETHTOOL_GCOALESCE`: rx_coalesce_usecs, rx_max_coalesced_frames, include/uapi/linux/ethtool.h). It comes at least
+//! `interrupt_gap` after the one before. The softirq then polls the ring until it is empty, a number of packets at a time
+//! (NAPI's weight), and only then interrupts come again. What arrives while the ring is full is dropped by the card.
 //!
 //! Limits:
 //! - Cards differ in which of the two rules they follow: `rx_coalesce` is ethtool's `rx-usecs`, `coalesce` the gap.
@@ -31,7 +32,7 @@ struct Arrived {
     full_ns: u64,
 }
 
-/// See the module's description.
+/// Receive ring with interrupt moderation.
 pub(super) struct RxRing {
     size: u64,
     wait: Time,
@@ -50,7 +51,7 @@ pub(super) struct RxRing {
 }
 
 impl RxRing {
-    /// That of `host`, empty; `samples` are the trace's.
+    /// An empty ring for `host`; `samples` are the trace's.
     pub(super) fn new(host: &Host, samples: Samples) -> RxRing {
         RxRing {
             size: u64::from(host.rx_ring),
@@ -84,7 +85,7 @@ impl RxRing {
         Some(due.0.max(self.next_interrupt))
     }
 
-    /// When the packet comes that is the last one to be waited for; none where time alone counts, or fewer are on their way.
+    /// Arrival of packet number `frames`. None if unset, or not yet on the wire.
     fn last_of_frames(&self) -> Option<Time> {
         let mut left = self.frames.checked_sub(1)?;
         for train in &self.arrivals {

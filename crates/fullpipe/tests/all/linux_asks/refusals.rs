@@ -254,6 +254,10 @@ fn what_it_cannot_do_is_said_by_key() {
             "hosts.receiver.rx_coalesce: substituted: packets are received as they come",
         ),
         (
+            "hosts.receiver.rx_frames=16 packets",
+            "hosts.receiver.rx_frames: substituted: packets are received as they come",
+        ),
+        (
             "hosts.receiver.hz=250",
             "hosts.receiver.hz: refused: 250, and 1000 at the sender; all hosts are in one kernel, so \
              set `hz` of all to the same",
