@@ -24,6 +24,7 @@ mod shaper;
 mod short;
 mod trace_link;
 mod varying;
+mod whole;
 
 pub use ask::{Ask, Chance, Listed, Losses, Overtake, Sending, Spread};
 pub use delay::Timer;
@@ -33,14 +34,13 @@ pub(super) use queue::PathQueue;
 pub use queue::{Cake, Codel, Discipline, Fq, Pie, Queue, Red};
 pub(super) use short::{Traffic, path};
 pub use varying::Step;
+use whole::Whole;
 
 use super::format::context::Context;
 use super::format::keys::{At, Group, Read, Section};
 use super::format::node::Node;
 use super::format::values::Name;
-use super::source::Source;
 use fullpipe_base::units::{Framing, Rate, Time};
-use fullpipe_sim::config::Direction;
 use fullpipe_sim::config::{self, Configuration};
 use serde::Serialize;
 
@@ -75,41 +75,6 @@ trait Meaning {
     fn ask(&self, run: &Surroundings) -> Ask;
     /// The simulator's configuration that says the same.
     fn config(&self, run: &Surroundings) -> config::Element;
-}
-
-/// What an element may need to know of its surroundings.
-struct Whole<'a> {
-    /// Largest IP packet, bytes.
-    mtu: u32,
-    /// The delay of both directions.
-    round_trip: Time,
-    /// Whether the element stands on the data's way.
-    forward: bool,
-    /// The scenario's text, beside which files lie.
-    source: &'a Source,
-    /// Names of the flows, and where the data of each goes.
-    flows: &'a [(String, Direction)],
-}
-
-impl Whole<'_> {
-    /// The name of a flow; one that no flow has is reported.
-    fn flow(&self, flow: &At<String>, cx: &mut Context) -> String {
-        if self.direction(&flow.value).is_none() {
-            cx.error("unknown-name", flow.place, format!("no flow is called \"{}\"", flow.value))
-                .names(&flow.value, self.flows.iter().map(|(name, _)| name.as_str()));
-        }
-        flow.value.clone()
-    }
-
-    fn direction(&self, flow: &str) -> Option<Direction> {
-        let known = self.flows.iter().find(|(name, _)| name == flow);
-        known.map(|(_, direction)| *direction)
-    }
-
-    /// Whether the element stands on the way of that flow's data, or else of its ACKs.
-    fn brings_data(&self, flow: &str) -> bool {
-        self.forward == (self.direction(flow).unwrap_or_default() == Direction::Forward)
-    }
 }
 
 /// What packets pass between the hosts.

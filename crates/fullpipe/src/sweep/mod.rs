@@ -20,6 +20,7 @@ pub mod record;
 pub mod sample;
 pub mod store;
 pub mod surface;
+mod tally;
 pub mod terminal;
 pub mod unjudged;
 pub mod versus;

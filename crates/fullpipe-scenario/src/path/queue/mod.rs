@@ -15,7 +15,7 @@ pub use fq::Fq;
 pub use pie::Pie;
 pub use red::Red;
 
-use super::Whole;
+use super::whole::Whole;
 use crate::format::context::{Context, Place};
 use crate::format::keys::Default::{Absent, Is};
 use crate::format::keys::{At, group};

@@ -3,13 +3,13 @@
 //! Cells are made one at a time and not kept: a sweep may have a million.
 
 mod document;
-mod tally;
 
-pub use tally::{Few, Judgement};
+pub use crate::sweep::tally::{Few, Judgement};
 
 use crate::sweep::cells::{Cell, each};
 use crate::sweep::competition::{Companies, Company};
 use crate::sweep::surface::{Drawing, Failures, Tables, page};
+use crate::sweep::tally::Tally;
 use crate::sweep::unjudged;
 use crate::sweep::versus::{self, Judged};
 use crate::sweep::{Manifest, Merged, Record, Unjudged, csv};
@@ -18,7 +18,6 @@ use crate::trace::replace::{replace, unwritten};
 use document::Document;
 use std::io::Write;
 use std::path::Path;
-use tally::Tally;
 
 /// File of the cells.
 pub const CELLS: &str = "cells.json";

@@ -6,7 +6,7 @@ use crate::report::terminal::grid::{Column, Table};
 use crate::sweep::Unjudged;
 use crate::sweep::cells::Cell;
 use crate::sweep::competition::Company;
-use crate::sweep::output::Judgement;
+use crate::sweep::tally::Judgement;
 use crate::sweep::terminal::{cells, company, versus};
 use crate::sweep::versus::Judged;
 use std::fmt::Write;
