@@ -1,7 +1,7 @@
 //! `make same`: whether a change that should change nothing changed a value of a run of the simulator.
 //!
-//! Hashed are the trace's tables without packets, the document, the drawn report and the resolved scenario. Captures, terminal text,
-//! sweeps, plans and engine `linux` have tests of their own.
+//! Hashed are the trace's tables without packets, the document, the drawn report, the terminal's text and the resolved scenario.
+//! Captures, sweeps, plans and engine `linux` have tests of their own.
 //!
 //! Each line of `target/same/now.txt` is a scenario, a name (a column of the trace, a key of the document or of the resolved
 //! scenario, or a rendered report), and a hash of all values under that name. `target/same/before.txt` has the lines to
@@ -13,6 +13,7 @@ use fullpipe::analysis::document::Run;
 use fullpipe::engine;
 use fullpipe::experiment::{Allowed, objections};
 use fullpipe::report::html;
+use fullpipe::report::terminal::{self, Detail, Style};
 use fullpipe::scenario::{self, Plan, Scenario, Source};
 use fullpipe::trace::csv::write_table;
 use fullpipe::trace::recording::Recording;
@@ -109,6 +110,8 @@ impl Hashes {
         let (_, rest) = data.split_once("</script>").expect("its end");
         self.add("report.html", drawn);
         self.add("report.html", rest);
+        let style = Style { width: 120, color: false };
+        self.add("report.txt", &terminal::render_as(&document, Detail::EveryFlow, style));
     }
 
     fn lines(self, scenario: &str) -> Vec<String> {
@@ -220,6 +223,8 @@ fn same() {
     });
 
     let mut lines = lines.into_inner().expect("no worker panicked");
+    // Values of one run and values of all cannot be compared.
+    lines.push(format!("RUNS\truns of each scenario\t{most}\t1"));
     lines.sort();
     let now = lines.join("\n") + "\n";
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/same");
