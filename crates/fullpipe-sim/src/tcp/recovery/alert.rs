@@ -1,4 +1,5 @@
-//! What a doubtful ACK does since RACK: the states, without cwnd, which `control.rs` changes after it.
+//! States that a doubtful ACK leads to since RACK. cwnd changes here where a state ends or is undone; `ack/control.rs` changes it
+//! with each ACK.
 //!
 //! Source: Linux 6.1 and 6.12 `tcp_fastretrans_alert`, `tcp_process_loss`, `tcp_try_undo_partial`,
 //! `tcp_check_sack_reneging`, `tcp_identify_packet_loss`.

@@ -64,7 +64,7 @@ impl Sender {
         }
     }
 
-    /// What of the reduction begins with Recovery; `first`: none was in progress.
+    /// Begins the reduction with Recovery, in kernels before 4.6. `first`: none was in progress.
     pub(super) fn begin_recovery_reduction(&mut self, first: bool) {
         match self.reduction() {
             Reduction::RateHalving => {

@@ -1,4 +1,4 @@
-//! When a sender walks along its queue, and from where to where; `sender/walks.rs` says what a walk is.
+//! Queue walks of Linux 2.6.20: triggers and bounds. `sender/walks.rs` says what a walk is.
 //!
 //! Source: Linux 2.6.20, the functions in the table of `sender/walks.rs`.
 
