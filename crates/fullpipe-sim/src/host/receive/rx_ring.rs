@@ -38,6 +38,8 @@ pub(super) struct RxRing {
     wait: Time,
     /// 0: however many come.
     frames: u32,
+    /// Arrival of packet number `frames`; never, where that is unset or not yet on the wire.
+    last_of_frames: Time,
     interrupt_gap: u64,
     /// Before this no interrupt comes.
     next_interrupt: u64,
@@ -58,6 +60,7 @@ impl RxRing {
             wait: host.rx_coalesce,
             // A ring that is full takes in no more of them.
             frames: if host.rx_frames <= host.rx_ring { host.rx_frames } else { 0 },
+            last_of_frames: Time::NEVER,
             interrupt_gap: host.interrupt_gap.0,
             next_interrupt: 0,
             held: VecDeque::new(),
@@ -72,6 +75,9 @@ impl RxRing {
         if !self.arrivals.back_mut().is_some_and(|last| last.extend(&train)) {
             self.arrivals.push_back(train);
         }
+        if self.frames > 0 {
+            self.count_frames();
+        }
     }
 
     /// When the softirq has something to take: at the next interrupt, or at once if it has left
@@ -81,20 +87,21 @@ impl RxRing {
             return Some(self.next_interrupt);
         }
         let over = self.arrivals.front()?.first + self.wait;
-        let due = self.last_of_frames().map_or(over, |last| last.min(over));
-        Some(due.0.max(self.next_interrupt))
+        Some(over.min(self.last_of_frames).0.max(self.next_interrupt))
     }
 
-    /// Arrival of packet number `frames`. None if unset, or not yet on the wire.
-    fn last_of_frames(&self) -> Option<Time> {
-        let mut left = self.frames.checked_sub(1)?;
+    /// Counts the packets that an interrupt need not wait for, after some have come or were taken.
+    #[cold]
+    fn count_frames(&mut self) {
+        self.last_of_frames = Time::NEVER;
+        let mut left = self.frames - 1;
         for train in &self.arrivals {
             if left < train.count {
-                return Some(train.time(left));
+                self.last_of_frames = train.time(left);
+                return;
             }
             left -= train.count;
         }
-        None
     }
 
     /// Whether the last poll has left nothing.
@@ -105,6 +112,9 @@ impl RxRing {
     /// A poll at `now`: `most` packets at most go into `out`.
     pub(super) fn interrupt(&mut self, now: Time, most: u32, out: &mut Vec<Train>) {
         self.admit(now);
+        if self.frames > 0 {
+            self.count_frames();
+        }
         let taken = u64::from(most).min(self.held_packets);
         self.held_packets -= taken;
         if taken > 0 {
