@@ -3,6 +3,7 @@
 use super::Scenario;
 use super::profile::is_unvalidated;
 use super::resolved::{Resolved, Station};
+use fullpipe_base::units::Time;
 
 /// One sentence per finding, each once, however many runs have it.
 pub fn notes(scenario: &Scenario) -> Vec<String> {
@@ -19,6 +20,7 @@ pub fn notes(scenario: &Scenario) -> Vec<String> {
 /// Settings of a run that do less than was asked, one sentence each; a kernel that another version stands for, too.
 pub fn of_run(run: &Resolved) -> Vec<String> {
     let cut = capped_buffers(run).into_iter().chain(ssthresh_without_effect(run));
+    let cut = cut.chain(frames_without_effect(run));
     let mut all: Vec<String> = nearest_profiles(run).into_iter().chain(cut).collect();
     all.dedup();
     all
@@ -40,6 +42,20 @@ fn ssthresh_without_effect(run: &Resolved) -> Vec<String> {
         )
     };
     flows.map(note).collect()
+}
+
+/// Numbers of packets that bring no interrupt earlier, as each packet has its own.
+fn frames_without_effect(run: &Resolved) -> Vec<String> {
+    let stations = run.stations().into_iter().filter(|station| {
+        station.host.config.rx_frames > 0 && station.host.config.rx_coalesce == Time::ZERO
+    });
+    let note = |station: Station| {
+        let host = station.key();
+        format!(
+            "{host}: rx_frames does nothing while rx_coalesce is 0s: each packet has its own interrupt"
+        )
+    };
+    stations.map(note).collect()
 }
 
 /// Kernels for which the profile of another version stands.

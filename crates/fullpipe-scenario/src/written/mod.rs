@@ -140,7 +140,7 @@ group! {
         nic_rate: AnyRate, Absent("ten times the fastest link of the path, so that the card is not the limit unless it is asked to be; 10Gbit where the path has no link");
         /// Receive interrupt moderation (`ethtool -C ... rx-usecs`): so long after the first packet that came the interrupt comes, and with it all that came meanwhile.
         rx_coalesce: Moderation, Is("0s");
-        /// Packets after which the interrupt comes before `rx_coalesce` ends (`ethtool -C ... rx-frames`); 0: it waits for the time alone.
+        /// Packets after which the interrupt comes before `rx_coalesce` ends (`ethtool -C ... rx-frames`); 0: it waits for the time alone. Acts with `rx_coalesce` alone.
         rx_frames: Quantity<InPackets, 0, 65_535>, Is("0 packets");
         /// Least time between two receive interrupts, of cards that count from interrupt to interrupt.
         coalesce: Moderation, Is("0s");

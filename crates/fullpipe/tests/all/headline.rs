@@ -236,7 +236,10 @@ fn a_program_that_takes_turns_waits_for_round_trips() {
         &own,
         &["Waiting for sender stops the flow", "receiver answers 30 requests one after"],
     );
-    contains(&own, &["each waits for a round trip of 20 ms", "Let the program on sender ask"]);
+    contains(
+        &own,
+        &["for the one before: a round trip of 20 ms at least", "Let the program on sender ask"],
+    );
     assert_eq!(own.setting.expect("a setting").host, "sender");
     assert_eq!((own.grade, own.rule.as_deref()), (Grade::Below, Some("round-trips")));
 
@@ -264,4 +267,18 @@ fn a_program_that_waits_for_something_else_does_not_take_turns() {
     let seldom = "[[flow]]\nname = \"seldom\"\nduration = \"5s\"\napp = { kind = \"rate\", rate = \"1Mbit\" }\n";
     let own = headline(&path("100Mbit", 20_000, seldom));
     contains(&own, &["The program on sender stops the flow"]);
+}
+
+/// Each packet has an interrupt of its own, so that a number of them brings none earlier.
+#[test]
+fn a_number_of_packets_without_a_wait_is_noted() {
+    let notes = |keys: &str| {
+        let bulk = "[[flow]]\nname = \"bulk\"\nbytes = \"1MB\"\n";
+        let scenario = loaded(&hosts("1Gbit", 200, keys, bulk));
+        let (run, _) = made(&scenario, &scenario.plans()[0]);
+        run.notes
+    };
+    let alone = notes(", rx_frames = \"8 packets\"");
+    assert!(alone.iter().any(|note| note.contains("rx_frames does nothing")), "{alone:?}");
+    assert!(notes(", rx_frames = \"8 packets\", rx_coalesce = \"50us\"").is_empty());
 }
