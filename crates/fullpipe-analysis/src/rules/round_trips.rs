@@ -39,7 +39,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     };
     let found = Finding::new(format!("Waiting for {to}"), cause.place.clone())
         .because(format!(
-            "{does} one after another, and each waits for a round trip of {}",
+            "{does} one after another, and each waits for the one before: a round trip of {} at least",
             ms(base.as_secs_f64() * 1e3)
         ))
         .cure(format!(
