@@ -14,10 +14,9 @@
 //! - A datagram cannot be captured, and a run with datagrams has no capture of its flows. No real kernel validates
 //!   datagrams.
 
-mod received;
-
 use super::cpu::copy_time;
 use super::flow_table::FlowTable;
+use super::received::Received;
 use super::shared::Shared;
 use super::{Host, Process, Step};
 use crate::config::{Config, DatagramKind, Datagrams, RMEM_DEFAULT, Station};
@@ -25,7 +24,6 @@ use crate::packet::{Kind, Train};
 use crate::tcp::profile::SharedProfile;
 use crate::units::Time;
 use alloc::collections::{BTreeSet, VecDeque};
-use received::Received;
 
 /// Least buffer of a socket, bytes (SOCK_MIN_RCVBUF of 64-bit kernels).
 const LEAST_RCVBUF: u64 = 2304;

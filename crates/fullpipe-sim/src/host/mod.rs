@@ -9,6 +9,7 @@
 
 mod accepting;
 mod acks;
+mod beyond_hole;
 pub(crate) mod capture;
 mod clock;
 mod cpu;
@@ -18,6 +19,7 @@ mod output;
 mod peak;
 mod polling;
 pub mod receive;
+mod received;
 mod receiving;
 mod rpc;
 mod sending;
@@ -27,8 +29,10 @@ pub(crate) mod stage;
 mod timers;
 pub mod transmit;
 mod tsq;
+mod turn;
 mod udp_socket;
 pub(crate) mod work;
+mod writing;
 
 use crate::config::{self, Config, Flow, Station};
 use crate::packet::{Kind, Train};

@@ -9,8 +9,6 @@
 //! - A reader without a rate reads as fast as its CPU allows. If copying costs nothing it takes everything with one
 //!   read.
 
-mod beyond_hole;
-
 use super::cpu::copy_time;
 use super::flow_table::FlowTable;
 use super::output::HostOutput;
@@ -44,7 +42,7 @@ pub(crate) struct ReceivingFlow {
     /// First wait for what follows the answer, s.
     pub(super) timeout_init_s: u32,
     pub(super) accepted: bool,
-    locked: bool,
+    pub(super) locked: bool,
     runnable: bool,
     /// Bytes that a read has copied which takes more from what comes at its moment.
     begun: u64,

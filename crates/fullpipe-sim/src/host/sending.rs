@@ -5,15 +5,13 @@
 //! they are worked off one by one, and softirqs go on, as on another CPU (on the same one 2.6.20 has them off):
 //! what they bring joins the backlog, for the socket stays locked until that is empty.
 
-mod turn;
-mod writing;
-
 use super::clock::LimitClock;
 use super::flow_table::FlowTable;
 use super::output::HostOutput;
 use super::shared::Shared;
 use super::timers::Timer;
 use super::tsq::Tsq;
+use super::turn::Turn;
 use super::{Host, Process};
 use crate::cc::Congestion;
 use crate::config::{self, App, Config, Flow, Station};
@@ -28,50 +26,49 @@ use crate::units::Time;
 use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
-use turn::Turn;
 
 /// A flow whose data this host sends.
 pub(crate) struct SendingFlow {
     pub(crate) tcp: Sender,
     pub(crate) limits: LimitClock,
-    config: Flow,
+    pub(super) config: Flow,
     /// Where it takes turns with the other end's.
-    turn: Option<Turn>,
+    pub(super) turn: Option<Turn>,
     /// Bytes the application has written.
     pub(crate) written: u64,
     /// Of these, not acknowledged when this was last looked at.
-    buffered: u64,
+    pub(super) buffered: u64,
     /// Bytes left of the write() in progress.
     pub(super) write_left: u32,
-    goal: u32,
-    locked: bool,
+    pub(super) goal: u32,
+    pub(super) locked: bool,
     /// Whether the end of the application's time has interrupted its write().
-    interrupted: bool,
+    pub(super) interrupted: bool,
     /// ACKs that wait while the socket is locked, with their serials.
-    backlog: VecDeque<(Ack, u64)>,
+    pub(super) backlog: VecDeque<(Ack, u64)>,
     /// Whether the backlog is being worked off.
-    releasing: bool,
+    pub(super) releasing: bool,
     /// A timer that found the socket locked: when it was due, and when it is due instead (none: when the
     /// socket is given back).
-    put_off: Option<(Expiry, Option<Expiry>)>,
+    pub(super) put_off: Option<(Expiry, Option<Expiry>)>,
     locked_timers: LockedTimers,
     /// What of it is in the host, and the memory of an skb besides its data where that limits it.
     pub(super) tsq: Tsq,
     /// When packets came that were heard last, if no timer of this flow has acted since.
-    heard: Option<Time>,
+    pub(super) heard: Option<Time>,
     overhead: Option<u64>,
     /// Whether some left, or the timer of the pace was due, while the application had the socket
     /// (TCP_TSQ_DEFERRED).
-    wakes_when_released: bool,
+    pub(super) wakes_when_released: bool,
     syn_sent: Option<Time>,
     syn_repeats: u32,
-    next_write: Time,
+    pub(super) next_write: Time,
     /// Whether a write has been begun since that was set.
-    paces: bool,
+    pub(super) paces: bool,
     /// How long a writer rests.
-    rests: Rng,
+    pub(super) rests: Rng,
     /// Since when the application sleeps for want of buffer, and how long it did before.
-    no_space: (Option<Time>, u64),
+    pub(super) no_space: (Option<Time>, u64),
     ca_state: u8,
     finished: bool,
     timeout_init_s: u32,
@@ -81,8 +78,8 @@ pub(crate) struct SendingFlow {
 /// A step of a write in progress.
 #[derive(Clone, Copy)]
 pub(super) struct Copying {
-    flow: usize,
-    bytes: u32,
+    pub(super) flow: usize,
+    pub(super) bytes: u32,
 }
 
 /// The ends of the flows that this host sends.
@@ -112,7 +109,7 @@ pub(super) fn sending_ends(
 
 impl Host {
     /// Runs `work` for a flow with the CPU at `cpu`; returns the CPU's time after it.
-    fn with_output(
+    pub(super) fn with_output(
         &mut self,
         flow: usize,
         cpu: Time,
@@ -144,7 +141,7 @@ impl Host {
     }
 
     /// The same in a softirq, that of a timer.
-    fn in_softirq(
+    pub(super) fn in_softirq(
         &mut self,
         flow: usize,
         cpu: Time,
@@ -185,7 +182,7 @@ impl Host {
     }
 
     /// TCP waits for the writer, who has the socket or is about to, although the host has room again.
-    fn put_off_to_release(&mut self, flow: usize, now: Time) {
+    pub(super) fn put_off_to_release(&mut self, flow: usize, now: Time) {
         if self.woken_first && self.may_go_on(flow, now) {
             self.sends[flow].wakes_when_released = true;
             self.timers.set(flow, Timer::Leaves, None);
@@ -193,7 +190,7 @@ impl Host {
     }
 
     /// True if TCP waits for room in the host and an skb of the flow has left it.
-    fn may_go_on(&self, flow: usize, now: Time) -> bool {
+    pub(super) fn may_go_on(&self, flow: usize, now: Time) -> bool {
         let state = &self.sends[flow];
         state.tcp.waits_for_host() && state.tsq.next().is_some_and(|leaves| leaves <= now)
     }
@@ -389,7 +386,13 @@ impl Host {
     }
 
     /// TCP's timer acts.
-    fn run_timer(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+    pub(super) fn run_timer(
+        &mut self,
+        flow: usize,
+        cpu: Time,
+        now: Time,
+        shared: &mut Shared,
+    ) -> Time {
         let before = self.sends[flow].tcp.counters.timeouts;
         let cpu = self.in_softirq(flow, cpu, shared, now, |f, output| f.tcp.on_timer(output));
         let timeouts = self.sends[flow].tcp.counters.timeouts;
@@ -478,7 +481,7 @@ impl SendingFlow {
 
     /// When an application that writes all the time is interrupted, to stop after the write() it is in. One that pauses between
     /// its writes looks at the clock.
-    fn stops(&self) -> Option<Time> {
+    pub(super) fn stops(&self) -> Option<Time> {
         let bulk = matches!(self.config.app, App::Bulk) && self.turn.is_none();
         self.config.duration.filter(|_| bulk).map(|duration| self.config.start + duration)
     }
@@ -489,7 +492,7 @@ impl SendingFlow {
         self.no_space.1 += self.no_space.0.take().map_or(0, |since| (now - since).0);
     }
 
-    fn on_ack(&mut self, ack: &Ack, serial: u64, output: &mut HostOutput) {
+    pub(super) fn on_ack(&mut self, ack: &Ack, serial: u64, output: &mut HostOutput) {
         output.hear_and_settle(serial);
         self.tcp.on_ack(ack, output);
     }

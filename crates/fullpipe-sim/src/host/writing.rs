@@ -5,7 +5,7 @@
 //!   (`sk_stream_wait_memory`), if its last push sent so much that it need not sleep. The random time is another one
 //!   than Linux's.
 
-use super::Copying;
+use super::sending::Copying;
 use crate::config::App;
 use crate::host::cpu::copy_time;
 use crate::host::shared::Shared;
