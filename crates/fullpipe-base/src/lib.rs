@@ -1,4 +1,4 @@
-//! What engines and readers of a trace share: units, words of a path and of TCP, limits, socket options, random streams, and what
+//! Types that engines and readers of a trace share: units, words of a path and of TCP, limits, socket options, random streams, and what
 //! an engine tells.
 //!
 //! Without `std` the compiler proves that nothing here reads a clock, opens a file or starts a thread.

@@ -33,7 +33,7 @@ pub enum Limit {
     RpcSlots = 11,
     /// The client's page cache asks for no more: read-ahead, or the bound of what is written back at a time.
     PageCache = 12,
-    /// What has come to the server waits for a thread.
+    /// Calls wait for a thread of the server.
     ServerThreads = 13,
     /// The receive window, while the server leaves what it has of a record in the socket until all of it is there.
     RecordGate = 14,
@@ -42,7 +42,7 @@ pub enum Limit {
     SmallQueues = 15,
 }
 
-/// What the analysis derives from a trace: documents have it, traces do not.
+/// Limits that the analysis derives from a trace: documents have them, traces do not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Derived {

@@ -21,7 +21,7 @@ impl Direction {
     }
 }
 
-/// What a decision of a path element is about.
+/// Unit of a decision of a path element.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Unit {
     /// Each segment by itself.

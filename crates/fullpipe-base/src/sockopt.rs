@@ -11,7 +11,7 @@ pub struct Sockopt {
     pub number: (i32, i32),
     /// Least and greatest value.
     pub bounds: (i64, i64),
-    /// What it means, with its unit.
+    /// Meaning, with its unit.
     pub doc: &'static str,
 }
 

@@ -53,7 +53,7 @@ pub use competes::Competes;
 pub use format::diagnostic::{CODES, Diagnostic, Diagnostics};
 pub use format::quantity;
 pub use format::{genuine_sysctl, sysctl};
-/// What elements and hosts of a resolved scenario hold.
+/// Types of the simulator that elements and hosts of a resolved scenario hold.
 pub use fullpipe_sim::config;
 pub use load::load;
 pub use names::{keys, near_keys, near_names};

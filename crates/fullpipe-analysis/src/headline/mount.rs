@@ -1,4 +1,4 @@
-//! What headlines say of NFS mounts before their rate.
+//! Prefix of headlines about NFS mounts.
 
 use crate::document::Nfs;
 use crate::numbers;

@@ -1,4 +1,4 @@
-//! What rules on the send buffer and on the receive window share: who set a buffer, what it allows, what the path needs.
+//! Buffers for rules on the send buffer and the receive window: who set a buffer, what it allows, what the path needs.
 
 use super::subject::One;
 use super::{Cause, Context, Finding, valued};

@@ -1,4 +1,4 @@
-//! What rules look at: the run, its trace and its settings.
+//! Input of rules: the run, its trace and its settings.
 
 use super::cause::Cause;
 use super::subject::{One, Subject};

@@ -1,4 +1,4 @@
-//! What a rule finds: what holds the flows, where, why, and what to do.
+//! Finding of a rule: cause, place, reason and cure.
 
 use crate::document::{AskedBy, Setting};
 

@@ -86,7 +86,7 @@ pub enum When {
     CutAnywhere,
 }
 
-/// What another fact changes in a finding.
+/// Change of a finding by another fact.
 pub type Amendment = fn(&Context, &Cause, Finding) -> Finding;
 
 /// All rules. Of those about one cause the special ones come first.
@@ -148,7 +148,7 @@ impl When {
     }
 }
 
-/// What the rules say of a cause.
+/// Finding of the first rule that fires for a cause, with its amendments.
 pub fn find(context: &Context, cause: &Cause) -> Finding {
     let mut asked = RULES.iter().filter(|rule| rule.when.is_about(context, cause));
     let found =
