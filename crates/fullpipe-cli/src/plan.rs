@@ -7,10 +7,9 @@ use crate::output::{Output, note};
 use crate::plan_arguments::PlanArguments;
 use crate::plan_nfs;
 use crate::progress::InTurn;
-use fullpipe::advice::proof::{Proof, proof};
-use fullpipe::advice::{self, Advice, Demand, answer, scenario};
 use fullpipe::engine::{Failed, sim::Simulator};
-use fullpipe::plan::text;
+use fullpipe::plan::proof::{Proof, proof};
+use fullpipe::plan::{self, Advice, Demand, answer, page, scenario, text};
 use fullpipe::scenario::Version;
 use fullpipe::sizing::{Plan, Question, plan as arithmetic};
 use serde::Serialize;
@@ -47,7 +46,7 @@ pub fn plan(arguments: &PlanArguments, output: &Output) -> Result<(), Failure> {
     }
 
     let wrong = |wrong: fullpipe::sizing::OutOfRange| Failure::Input(wrong.to_string());
-    let advice = advice::advise(&demand).map_err(wrong)?;
+    let advice = plan::advise(&demand).map_err(wrong)?;
     let plan = arithmetic(&demand.path).map_err(wrong)?;
     if let Some(file) = &arguments.scenario {
         new_file::write(file, &scenario::scenario(&demand, &advice))?;
@@ -109,7 +108,7 @@ fn show(
         let answer = answer::answer(demand, &own.advice, proof);
         return output.json(&Document { answer, ..own });
     }
-    let advice = advice::text::render(demand, &own.advice, proof);
+    let advice = page::render(demand, &own.advice, proof);
     match arguments.full {
         true => output.print(&format!("{advice}\n{}", text::render(&own.plan))),
         false => output.print(&format!("{advice}\n{}", text::brief(&own.plan))),

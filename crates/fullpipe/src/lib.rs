@@ -3,7 +3,6 @@
 //!
 //! The modules are the pipeline: [`scenario`] → [`engine`] → [`trace`] → [`analysis`] → [`report`].
 
-pub mod advice;
 pub use fullpipe_analysis as analysis;
 pub use fullpipe_base as base;
 pub mod capture;

@@ -2,11 +2,11 @@
 
 use super::settings::Settings;
 use super::{Plan, Question, scenario};
-use crate::advice::GAIN;
-use crate::advice::proof::{held_back, variants};
 use crate::analysis::document::Run;
 use crate::engine::{Engine, Failed};
 use crate::numbers;
+use crate::plan::GAIN;
+use crate::plan::proof::{held_back, variants};
 use crate::scenario::Source;
 use fullpipe_base::trace::Control;
 use schemars::JsonSchema;

@@ -1,8 +1,8 @@
 //! The settings themselves: those of today's kernel, and those for a path.
 
 use super::Question;
-pub use crate::advice::Reason;
 use crate::numbers;
+pub use crate::plan::Reason;
 use crate::response;
 use crate::scenario::NfsVersion;
 pub use crate::sizing::sizes::Buffers;

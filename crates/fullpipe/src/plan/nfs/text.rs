@@ -5,9 +5,9 @@ use super::memory::Memory;
 use super::proof::Proof;
 use super::settings::Reason;
 use super::{Plan, Question};
-use crate::advice::files::File;
-use crate::advice::text::{heading, wrapped};
 use crate::numbers;
+use crate::plan::files::File;
+use crate::plan::page::{heading, wrapped};
 use std::fmt::Write;
 
 /// The whole plan, with its proof where there is one.
