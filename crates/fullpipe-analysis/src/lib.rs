@@ -39,7 +39,7 @@ pub mod sizing;
 mod slow_start;
 mod stages;
 pub mod theory;
-mod words;
+pub mod words;
 
 use fullpipe_scenario::{Plan, Scenario};
 use fullpipe_trace::recording::Recording;
@@ -63,6 +63,7 @@ pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
         variant: meta.variant.clone(),
         set: meta.set.clone(),
         headline: None,
+        findings: Vec::new(),
         notes: meta.notes.clone(),
         engine: meta.engine.clone(),
         substituted: meta.substituted.clone(),
@@ -85,7 +86,8 @@ pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
     if !meta.partial {
         run.expectations = meta.expectations.iter().map(|e| expect::judge(e, &run)).collect();
     }
-    run.headline = Some(headline::run(meta, &traces, &lives, &run));
+    let (headline, findings) = headline::run(meta, &traces, &lives, &run);
+    (run.headline, run.findings) = (Some(headline), findings);
     run
 }
 
@@ -132,7 +134,7 @@ pub fn document(
         missing,
         runs,
     };
-    made.headline = Some(headline::document(&made));
+    made.headline = Some(headline::of_document(&made));
     made
 }
 

@@ -1,4 +1,6 @@
-//! What a flow gets once its beginning is over, and whether that is known.
+//! Rate of acknowledged data once a flow's beginning is over, and whether that rate is known.
+//!
+//! Deliveries would jump where a hole closes, and several flows could seem to exceed the link.
 
 use super::document::Settled;
 use super::lookup::{FlowTrace, Life, mbit};
@@ -19,7 +21,7 @@ pub fn settled(trace: &FlowTrace, life: &Life) -> Settled {
     let rate = |from: Time, to: Time| {
         // The samples before these moments, and the time between these samples.
         let (from, to) = (trace.at(from), trace.at(to));
-        let bytes = to.bytes_delivered.saturating_sub(from.bytes_delivered);
+        let bytes = to.bytes_acked.saturating_sub(from.bytes_acked);
         mbit(bytes, to.time.saturating_sub(from.time))
     };
     let quarters = [rate(at(1), at(2)), rate(at(2), at(3)), rate(at(3), life.end)];
@@ -47,13 +49,13 @@ mod tests {
     use fullpipe_base::trace::{Event, FlowSample};
     use fullpipe_trace::schema::Row;
 
-    /// A flow of 8 s that delivers so many bytes in each second, with the state changes given.
+    /// A flow of 8 s that has so many bytes acknowledged in each second, with the state changes given.
     fn of(rates: [u64; 8], states: &[(u64, CaState)]) -> Settled {
         let mut bytes = 0;
         let sample = |(second, rate): (usize, &u64)| {
             bytes += rate;
             let time = Time::secs(second as u64 + 1);
-            FlowSample { time, bytes_delivered: bytes, ..FlowSample::blank() }
+            FlowSample { time, bytes_acked: bytes, ..FlowSample::blank() }
         };
         let samples: Vec<FlowSample> = rates.iter().enumerate().map(sample).collect();
         let event = |(ms, state): &(u64, CaState)| Event {

@@ -1,5 +1,6 @@
 //! The answer of a run and of a document, in one line.
 
+use super::Confidence;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -29,9 +30,18 @@ pub struct Headline {
     /// Share of the flows' lives in which it does (0 to 1).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub limit_share: Option<f64>,
-    /// Code of the rule that explains the cause; absent where none does.
+    /// Name of the rule that explains the cause; absent where none does.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rule: Option<String>,
+    /// Code of the cause (`fullpipe explain CODE`); absent where no rule explains it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub code: Option<String>,
+    /// Group of the cause: where in the chain it is.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub group: Option<String>,
+    /// Certainty of the cause; absent where no cause is named.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub confidence: Option<Confidence>,
     /// Stage or host where it does.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub place: Option<String>,

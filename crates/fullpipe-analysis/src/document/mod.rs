@@ -6,6 +6,7 @@ mod bins;
 pub mod compared;
 pub mod distance;
 pub mod fairness;
+mod finding;
 mod flow;
 mod headline;
 #[cfg(any(test, feature = "sample"))]
@@ -13,6 +14,7 @@ pub mod sample;
 mod stage;
 
 pub use bins::*;
+pub use finding::*;
 pub use flow::*;
 pub use headline::*;
 pub use stage::*;
@@ -71,6 +73,10 @@ pub struct Run {
     /// The answer of this run in one line.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub headline: Option<Headline>,
+    /// Causes that hold the flows for a tenth of their lives or more, the one that the answer names first; absent where there
+    /// are none.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub findings: Vec<Finding>,
     /// Settings that do less than was asked, for instance a buffer that a sysctl cuts, one sentence each; absent where
     /// there are none.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]

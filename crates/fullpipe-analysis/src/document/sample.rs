@@ -64,6 +64,9 @@ pub fn headline(grade: Grade, share: f64, allowed_mbit: f64) -> Headline {
         limit: Some("send_buffer".into()),
         limit_share: Some(0.9),
         rule: Some("send-buffer".into()),
+        code: Some("sndbuf".into()),
+        group: Some("send buffer".into()),
+        confidence: None,
         place: None,
         setting: None,
         queue_ms: None,
@@ -98,6 +101,7 @@ pub fn many() -> Document {
 fn slow() -> Run {
     Run {
         headline: None,
+        findings: Vec::new(),
         notes: Vec::new(),
         variant: "cubic, initial_ssthresh 100".into(),
         set: serde_json::Map::new(),
@@ -150,6 +154,7 @@ fn fast() -> Run {
     (late.plateau_mbit, late.time_to_plateau_s, late.limits) = (None, None, BTreeMap::new());
     Run {
         headline: None,
+        findings: Vec::new(),
         notes: Vec::new(),
         variant: "reno".into(),
         set: serde_json::Map::new(),

@@ -1,10 +1,10 @@
 //! Headlines of runs that are about datagrams.
 
 use super::said;
-use crate::document::{Datagrams, Grade, Headline, Run, Stage};
+use crate::document::{Confidence, Datagrams, Grade, Headline, Run, Stage};
 use crate::meta::RunMeta;
 use crate::numbers;
-use crate::rules::lost_datagrams;
+use crate::rules::{group, lost_datagrams};
 use crate::words::{percent, rate_of, sentences, total};
 use fullpipe_base::path::Direction;
 
@@ -87,7 +87,10 @@ fn at_place(base: Headline, stage: &Stage, (first, count): (&str, &str), lost: f
         text: sentences([first.to_string(), drops, found.cure.unwrap_or_default()]),
         limit: Some("drops".into()),
         limit_share: Some(lost),
-        rule: Some(found.code.into()),
+        rule: Some(found.rule.into()),
+        code: Some(found.code.into()),
+        group: Some(group(found.code).into()),
+        confidence: Some(Confidence::Sure),
         place: found.place,
         setting: found.setting,
         ..base

@@ -4,26 +4,32 @@
 //! [`rules`](crate::rules) that fires. `judged` compares with expectations and published rows, `together` makes one line of
 //! several runs.
 
+mod confidence;
 mod datagrams;
 mod judged;
 mod mount;
 mod together;
 
-pub use together::document;
+pub use together::document as of_document;
 pub(super) use together::{compared, merged};
 
-use super::document::{Flow, Grade, Headline, Run};
+use super::document::{self, Confidence, Flow, Grade, Headline, Run};
 use super::lookup::{Lives, Traces};
 use crate::meta::RunMeta;
 use crate::numbers;
-use crate::rules::{Cause, Context, FULL, Finding, LINK, Subject, causes, find, is_quiet};
+use crate::rules::{Cause, Context, FULL, Finding, LINK, Subject, causes, find, group, is_quiet};
 use crate::words::{percent, rate_of, sentences};
 use fullpipe_scenario::response::ENOUGH_LOSSES;
 
-/// The headline of a run, whose other parts are there.
-pub(super) fn run(meta: &RunMeta, traces: &Traces, lives: &Lives, run: &Run) -> Headline {
-    let mut headline = match datagrams::subject(run) {
-        Some(own) => datagrams::headline(meta, run, own),
+/// The headline of a run, whose other parts are there, and its findings.
+pub(super) fn run(
+    meta: &RunMeta,
+    traces: &Traces,
+    lives: &Lives,
+    run: &Run,
+) -> (Headline, Vec<document::Finding>) {
+    let (mut headline, findings) = match datagrams::subject(run) {
+        Some(own) => (datagrams::headline(meta, run, own), Vec::new()),
         None => match Subject::new(meta, lives, run) {
             Some(subject) => of_flows(Context {
                 meta,
@@ -33,7 +39,7 @@ pub(super) fn run(meta: &RunMeta, traces: &Traces, lives: &Lives, run: &Run) -> 
                 subject: &subject,
                 grade: Grade::CannotTell,
             }),
-            None => datagrams::pings(run).unwrap_or_else(no_traffic),
+            None => (datagrams::pings(run).unwrap_or_else(no_traffic), Vec::new()),
         },
     };
     if run.partial {
@@ -45,7 +51,7 @@ pub(super) fn run(meta: &RunMeta, traces: &Traces, lives: &Lives, run: &Run) -> 
     if let Some(judged) = &headline.judged {
         headline.text = sentences([headline.text, judged.text.clone()]);
     }
-    headline
+    (headline, findings)
 }
 
 fn no_traffic() -> Headline {
@@ -64,6 +70,9 @@ fn said(grade: Grade, text: String) -> Headline {
         limit: None,
         limit_share: None,
         rule: None,
+        code: None,
+        group: None,
+        confidence: None,
         place: None,
         setting: None,
         queue_ms: None,
@@ -71,7 +80,7 @@ fn said(grade: Grade, text: String) -> Headline {
     }
 }
 
-fn of_flows(context: Context) -> Headline {
+fn of_flows(context: Context) -> (Headline, Vec<document::Finding>) {
     let subject = context.subject;
     let all = causes(&context);
     let grade = grade(&context, &all);
@@ -95,19 +104,60 @@ fn of_flows(context: Context) -> Headline {
         }),
         each(subject),
     ]);
-    Headline {
+    let confidence = cause.map(|cause| confidence::of(context, cause, &found, &all));
+    let findings = findings(context, cause, &all, confidence);
+    let headline = Headline {
         rate_mbit: Some(subject.rate),
         allowed_mbit: subject.allowed_mbit(),
         share: subject.share(),
         cause: cause.map(|cause| does(context, cause, &found)),
         limit: cause.map(|cause| cause.limit.clone()),
         limit_share: cause.map(|cause| cause.share),
-        rule: (!found.code.is_empty()).then(|| found.code.into()),
+        rule: (!found.rule.is_empty()).then(|| found.rule.into()),
+        code: (!found.code.is_empty()).then(|| found.code.into()),
+        group: (!found.code.is_empty()).then(|| group(found.code).into()),
         place: found.place,
         setting: found.setting,
         queue_ms: found.queue_ms,
+        confidence,
         ..said(grade, text)
+    };
+    (headline, findings)
+}
+
+/// The cause that the line names, and all others that are worth a word; one of each code.
+fn findings(
+    context: &Context,
+    first: Option<&Cause>,
+    all: &[Cause],
+    confidence: Option<Confidence>,
+) -> Vec<document::Finding> {
+    let is_other = |cause: &&Cause| Some(*cause) != first && cause.share >= WORTH;
+    let others = all.iter().filter(is_other).filter(|cause| !is_quiet(&cause.limit));
+    let mut findings: Vec<document::Finding> = Vec::new();
+    for cause in first.into_iter().chain(others) {
+        let found = find(context, cause);
+        if found.code.is_empty() || findings.iter().any(|own| own.code == found.code) {
+            continue;
+        }
+        let is_first = Some(cause) == first;
+        let confidence = confidence.filter(|_| is_first);
+        findings.push(document::Finding {
+            code: found.code.into(),
+            group: group(found.code).into(),
+            rule: found.rule.into(),
+            cause: does(context, cause, &found),
+            share_of_time: cause.share,
+            confidence: confidence.unwrap_or(Confidence::Likely),
+            place: found.place,
+            evidence: found.because.into_iter().collect(),
+            twins: Vec::new(),
+            would_decide: None,
+            remedy: found.cure,
+            setting: found.setting,
+        });
     }
+    findings
 }
 
 /// How good it is, before its first cause is known.

@@ -5,7 +5,8 @@ use crate::document::AskedBy;
 use crate::words::bits;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "ack-path", when: When::Held(&["ack_path"]), find };
+pub const RULE: Rule =
+    Rule { name: "ack-path", code: "ack_path", when: When::Held(&["ack_path"]), find };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let place = cause.place.clone().unwrap_or_else(|| "the way back".into());

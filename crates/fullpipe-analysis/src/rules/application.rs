@@ -5,7 +5,8 @@ use crate::document::AskedBy;
 use crate::words::bits;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "application", when: When::Held(&["application"]), find };
+pub const RULE: Rule =
+    Rule { name: "application", code: "app_write", when: When::Held(&["application"]), find };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);

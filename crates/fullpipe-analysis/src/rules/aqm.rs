@@ -5,7 +5,7 @@ use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "aqm", when: When::CutAnywhere, find };
+pub const RULE: Rule = Rule { name: "aqm", code: "none", when: When::CutAnywhere, find };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let (stage, plain) = dropped(context, cause)?;

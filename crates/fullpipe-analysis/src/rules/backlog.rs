@@ -7,7 +7,8 @@ use crate::lookup::host_of;
 use crate::numbers;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "backlog", when: When::Cut(&["backlog"]), find };
+pub const RULE: Rule =
+    Rule { name: "backlog", code: "rx_drop", when: When::Cut(&["backlog"]), find };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let (stage, plain) = dropped(context, cause)?;

@@ -6,8 +6,12 @@ use crate::words::percent;
 use fullpipe_base::limits::Derived;
 
 /// The rule.
-pub const RULE: Rule =
-    Rule { code: "busy-cpu", when: When::Held(&["sender_cpu", "receiver_cpu"]), find };
+pub const RULE: Rule = Rule {
+    name: "busy-cpu",
+    code: "cpu_sender",
+    when: When::Held(&["sender_cpu", "receiver_cpu"]),
+    find,
+};
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let end = usize::from(cause.limit == Derived::ReceiverCpu.about().name);
@@ -24,6 +28,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         )
         .because(busy)
         .cure(less_work(host))
+        .code(["cpu_sender", "cpu_receiver"][end])
         .setting(setting("CPU", host, AskedBy::Device)),
     )
 }

@@ -28,6 +28,7 @@ fn beyond_the_cpu(context: &Context, cause: &Cause, busy: f64, dropped: Finding)
     dropped
         .because(format!("the CPU of {host} is busy {busy} of the time, and takes no more"))
         .cure(less_work(host))
+        .code("cpu_receiver")
         .setting(setting("CPU", host, AskedBy::Device))
 }
 
@@ -43,5 +44,9 @@ fn overrun(context: &Context, cause: &Cause, busy: f64, dropped: Finding) -> Fin
     let because =
         dropped.because.iter().fold(because, |first, then| format!("{first}, and {then}"));
     let cure = dropped.cure.iter().fold(less_work(host), |first, then| format!("{first}. {then}"));
-    dropped.because(because).cure(cure).setting(setting("CPU", host, AskedBy::Device))
+    dropped.because(because).cure(cure).code("cpu_receiver").setting(setting(
+        "CPU",
+        host,
+        AskedBy::Device,
+    ))
 }

@@ -6,7 +6,8 @@ use fullpipe_base::trace::EventKind;
 use fullpipe_base::units::Time;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "connecting", when: When::Held(&["connecting"]), find };
+pub const RULE: Rule =
+    Rule { name: "connecting", code: "connect", when: When::Held(&["connecting"]), find };
 
 /// Wait before a SYN is sent again (Linux `TCP_TIMEOUT_INIT`).
 const SYN_AGAIN: Time = Time::secs(1);

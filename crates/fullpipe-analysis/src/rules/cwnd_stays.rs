@@ -5,7 +5,8 @@ use super::{Cause, Context, Finding, Rule, When};
 use crate::numbers;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "cwnd-stays", when: When::Held(&["cwnd_slow_start"]), find };
+pub const RULE: Rule =
+    Rule { name: "cwnd-stays", code: "ss_short", when: When::Held(&["cwnd_slow_start"]), find };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);

@@ -6,7 +6,8 @@ use crate::document::AskedBy;
 use crate::numbers;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "delay-limit", when: When::Cut(&["delay"]), find };
+pub const RULE: Rule =
+    Rule { name: "delay-limit", code: "small_buffer", when: When::Cut(&["delay"]), find };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let (stage, plain) = dropped(context, cause)?;

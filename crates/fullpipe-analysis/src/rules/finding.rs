@@ -5,7 +5,9 @@ use crate::document::{AskedBy, Setting};
 /// A cause in words, its setting, and its cure. A headline writes it as "WHO DOES the flow N % of its life: BECAUSE. CURE."
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// Code of the rule that made it; empty where no rule fires.
+    /// Name of the rule that made it; empty where no rule fires.
+    pub rule: &'static str,
+    /// Code of the cause ([`CAUSES`](super::CAUSES)); empty where no rule fires.
     pub code: &'static str,
     /// Subject of the sentence.
     pub who: String,
@@ -30,6 +32,7 @@ pub struct Finding {
 impl Default for Finding {
     fn default() -> Finding {
         Finding {
+            rule: "",
             code: "",
             who: String::new(),
             does: "stops",
@@ -59,6 +62,21 @@ impl Finding {
     /// With what to do.
     pub fn cure(mut self, what: impl Into<String>) -> Finding {
         self.cure = Some(what.into());
+        self
+    }
+
+    /// With the code of its cause, where that is not its rule's.
+    pub fn code(mut self, code: &'static str) -> Finding {
+        self.code = code;
+        self
+    }
+
+    /// By this rule; the code is the rule's, unless the finding has one.
+    pub(super) fn by(mut self, rule: &'static str, code: &'static str) -> Finding {
+        self.rule = rule;
+        if self.code.is_empty() {
+            self.code = code;
+        }
         self
     }
 

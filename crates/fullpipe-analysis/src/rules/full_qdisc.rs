@@ -5,7 +5,8 @@ use crate::document::AskedBy;
 use crate::numbers;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "full-qdisc", when: When::Held(&["qdisc"]), find };
+pub const RULE: Rule =
+    Rule { name: "full-qdisc", code: "qdisc", when: When::Held(&["qdisc"]), find };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);

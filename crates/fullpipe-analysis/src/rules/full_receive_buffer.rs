@@ -6,8 +6,12 @@ use crate::document::AskedBy;
 use crate::lookup::host_of;
 
 /// The rule.
-pub const RULE: Rule =
-    Rule { code: "full-receive-buffer", when: When::Cut(&["receive_buffer"]), find };
+pub const RULE: Rule = Rule {
+    name: "full-receive-buffer",
+    code: "rx_drop",
+    when: When::Cut(&["receive_buffer"]),
+    find,
+};
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let (stage, plain) = dropped(context, cause)?;

@@ -7,7 +7,8 @@ use crate::document::AskedBy;
 use crate::words::bytes;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "growing-window", when: When::Held(&["receive_window"]), find };
+pub const RULE: Rule =
+    Rule { name: "growing-window", code: "rwnd_grow", when: When::Held(&["receive_window"]), find };
 
 /// Share of what a buffer allows, below which autotuning has not yet reached it.
 const GROWN: f64 = 0.7;

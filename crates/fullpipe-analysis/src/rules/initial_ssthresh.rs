@@ -6,8 +6,12 @@ use crate::document::AskedBy;
 use crate::numbers;
 
 /// The rule.
-pub const RULE: Rule =
-    Rule { code: "initial-ssthresh", when: When::Held(&["cwnd_avoidance"]), find };
+pub const RULE: Rule = Rule {
+    name: "initial-ssthresh",
+    code: "ss_short",
+    when: When::Held(&["cwnd_avoidance"]),
+    find,
+};
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);

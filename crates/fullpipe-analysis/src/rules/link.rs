@@ -8,7 +8,7 @@ use crate::words::{ms, total};
 use fullpipe_base::limits::Derived;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "link", when: When::Held(&[LINK]), find };
+pub const RULE: Rule = Rule { name: "link", code: "none", when: When::Held(&[LINK]), find };
 
 /// Name of the limit of a busy link.
 pub const LINK: &str = Derived::Link.about().name;
@@ -37,6 +37,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     Some(match standing_queue(context, &place) {
         None => busy,
         Some((queue, base)) => Finding {
+            code: "bloat",
             queue_ms: Some(queue),
             ..busy
                 .because(format!(
@@ -69,7 +70,7 @@ fn others(context: &Context, cause: &Cause, busy: Finding) -> Finding {
         () if again > 0.05 => "much of what it carries is sent again".into(),
         () => "other packets, or packets that are not full, take the rest of it".into(),
     };
-    busy.because(why)
+    busy.because(why).code("compete")
 }
 
 /// Queue and round trip without it, ms, where the queue stands there and is long.

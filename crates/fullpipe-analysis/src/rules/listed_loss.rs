@@ -5,7 +5,7 @@ use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "listed-loss", when: When::Cut(&["drop"]), find };
+pub const RULE: Rule = Rule { name: "listed-loss", code: "loss", when: When::Cut(&["drop"]), find };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let (stage, plain) = dropped(context, cause)?;

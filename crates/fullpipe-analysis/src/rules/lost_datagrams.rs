@@ -59,7 +59,8 @@ pub fn lost_datagrams(stage: &Stage) -> Finding {
         ),
     };
     Finding {
-        code: "lost-datagrams",
+        rule: "lost-datagrams",
+        code: "udp",
         does: "take",
         ..Finding::new(format!("Drops at {}", stage.name), Some(stage.name.clone()))
     }

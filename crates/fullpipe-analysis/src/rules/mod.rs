@@ -23,6 +23,7 @@ mod full_qdisc;
 mod full_receive_buffer;
 mod growing_window;
 mod initial_ssthresh;
+mod known;
 mod link;
 mod listed_loss;
 mod lost_datagrams;
@@ -58,6 +59,7 @@ mod write_back;
 pub use cause::{Cause, causes, is_quiet};
 pub use context::{Context, FULL};
 pub use finding::{Finding, setting, valued};
+pub use known::{CAUSES, Known, by_code, group};
 pub use link::LINK;
 pub use lost_datagrams::lost_datagrams;
 pub use subject::{One, Subject};
@@ -68,6 +70,8 @@ use fullpipe_base::limits;
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
     /// Stable name.
+    pub name: &'static str,
+    /// Code of the cause that it finds, unless the finding says another one.
     pub code: &'static str,
     /// Causes that it is asked about.
     pub when: When,
@@ -151,8 +155,7 @@ impl When {
 /// Finding of the first rule that fires for a cause, with its amendments.
 pub fn find(context: &Context, cause: &Cause) -> Finding {
     let mut asked = RULES.iter().filter(|rule| rule.when.is_about(context, cause));
-    let found =
-        asked.find_map(|rule| Some(Finding { code: rule.code, ..(rule.find)(context, cause)? }));
+    let found = asked.find_map(|rule| Some((rule.find)(context, cause)?.by(rule.name, rule.code)));
     let finding = found.unwrap_or_else(|| unexplained(cause));
     AMENDMENTS.iter().fold(finding, |finding, amend| amend(context, cause, finding))
 }
@@ -176,9 +179,12 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn codes_are_unique() {
-        let codes: BTreeSet<&str> = RULES.iter().map(|rule| rule.code).collect();
-        assert_eq!(codes.len(), RULES.len());
+    fn names_are_unique() {
+        let names: BTreeSet<&str> = RULES.iter().map(|rule| rule.name).collect();
+        assert_eq!(names.len(), RULES.len());
+        for rule in RULES {
+            assert!(known::by_code(rule.code).is_some(), "{}", rule.name);
+        }
     }
 
     #[test]
@@ -212,7 +218,7 @@ mod tests {
             assert!(
                 !matches!(rule.when, When::Held(all) if !all.iter().all(known)),
                 "{}",
-                rule.code
+                rule.name
             );
         }
     }

@@ -4,7 +4,7 @@ use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "nagle", when: When::Held(&["nagle"]), find };
+pub const RULE: Rule = Rule { name: "nagle", code: "nagle", when: When::Held(&["nagle"]), find };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let host = &context.most(cause).meta.hosts[0];

@@ -6,7 +6,7 @@ use crate::lookup::host_of;
 use crate::words::bits;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "nic", when: When::Held(&["nic"]), find };
+pub const RULE: Rule = Rule { name: "nic", code: "nic", when: When::Held(&["nic"]), find };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let host = &context.most(cause).meta.hosts[0];

@@ -7,7 +7,7 @@ use crate::lookup::host_of;
 use crate::numbers;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "own-qdisc", when: When::Cut(&["qdisc"]), find };
+pub const RULE: Rule = Rule { name: "own-qdisc", code: "qdisc", when: When::Cut(&["qdisc"]), find };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let (stage, plain) = dropped(context, cause)?;

@@ -5,7 +5,7 @@ use crate::document::AskedBy;
 use crate::words::bits;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "pacing", when: When::Held(&["pacing"]), find };
+pub const RULE: Rule = Rule { name: "pacing", code: "pacing", when: When::Held(&["pacing"]), find };
 
 /// Share of payload in what a pace counts, at least.
 const PAYLOAD: f64 = 0.9;

@@ -6,7 +6,8 @@ use crate::document::AskedBy;
 use crate::words::{bits, bytes, ms};
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "policer", when: When::Cut(&["policer"]), find };
+pub const RULE: Rule =
+    Rule { name: "policer", code: "policer", when: When::Cut(&["policer"]), find };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let (stage, plain) = dropped(context, cause)?;

@@ -8,7 +8,7 @@ use crate::words::percent;
 
 /// The rule.
 pub const RULE: Rule =
-    Rule { code: "random-loss", when: When::Cut(&["loss", "gilbert-elliott"]), find };
+    Rule { name: "random-loss", code: "loss", when: When::Cut(&["loss", "gilbert-elliott"]), find };
 
 /// Below this share a loss is said as one of so many packets.
 const RARE: f64 = 1e-3;

@@ -4,12 +4,14 @@ use super::buffer::{Side, raise, with_loss};
 use super::{Cause, Context, Finding, Rule, When};
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "receive-window", when: When::Held(&["receive_window"]), find };
+pub const RULE: Rule =
+    Rule { name: "receive-window", code: "rwnd_auto", when: When::Held(&["receive_window"]), find };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);
     let side = Side::receive(one);
-    let finding = with_loss(one, side.explain(side.window(cause)));
+    let code = if side.buffer.asked.is_some() { "rwnd_fixed" } else { "rwnd_auto" };
+    let finding = with_loss(one, side.explain(side.window(cause).code(code)));
     let cure = finding.cure.clone().or_else(|| raise(context, one, &[side, Side::send(one)]));
     Some(Finding { cure, ..finding })
 }

@@ -5,7 +5,8 @@ use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "record-gate", when: When::Held(&["record_gate"]), find };
+pub const RULE: Rule =
+    Rule { name: "record-gate", code: "nfs", when: When::Held(&["record_gate"]), find };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let mount = Mount::of(context, cause);

@@ -5,7 +5,8 @@ use crate::document::AskedBy;
 use crate::numbers;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "recovery", when: When::Held(&["cwnd_recovery"]), find };
+pub const RULE: Rule =
+    Rule { name: "recovery", code: "loss", when: When::Held(&["cwnd_recovery"]), find };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);
@@ -19,6 +20,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
                 round trip; {resent} sent again"
             ))
             .cure(format!("Switch net.ipv4.tcp_sack on at {without}"))
+            .code("sack_off")
             .setting(valued(
                 ("net.ipv4.tcp_sack", without),
                 "0".into(),

@@ -7,8 +7,12 @@ use crate::document::AskedBy;
 use crate::numbers;
 
 /// The rule.
-pub const RULE: Rule =
-    Rule { code: "remembered-ssthresh", when: When::Held(&["cwnd_avoidance"]), find };
+pub const RULE: Rule = Rule {
+    name: "remembered-ssthresh",
+    code: "metrics",
+    when: When::Held(&["cwnd_avoidance"]),
+    find,
+};
 
 /// From here on ssthresh is unset, packets (Linux `TCP_INFINITE_SSTHRESH`).
 const UNSET: u32 = 0x7fff_ffff;

@@ -6,7 +6,8 @@ use crate::document::AskedBy;
 use crate::numbers;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "reordering", when: When::Cut(&["reorder", "jitter"]), find };
+pub const RULE: Rule =
+    Rule { name: "reordering", code: "reorder", when: When::Cut(&["reorder", "jitter"]), find };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let (stage, plain) = dropped(context, cause)?;

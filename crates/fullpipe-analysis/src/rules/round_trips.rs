@@ -11,7 +11,8 @@ use crate::words::ms;
 use fullpipe_base::units::Time;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "round-trips", when: When::Held(&["application"]), find };
+pub const RULE: Rule =
+    Rule { name: "round-trips", code: "turns", when: When::Held(&["application"]), find };
 
 /// Turns below this number are not a habit of the program.
 const HABIT: u64 = 3;

@@ -5,7 +5,8 @@ use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "rpc-slots", when: When::Held(&["rpc_slots"]), find };
+pub const RULE: Rule =
+    Rule { name: "rpc-slots", code: "nfs", when: When::Held(&["rpc_slots"]), find };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let mount = Mount::of(context, cause);

@@ -7,7 +7,8 @@ use crate::lookup::host_of;
 use crate::numbers;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "rx-ring", when: When::Cut(&["rx_ring"]), find };
+pub const RULE: Rule =
+    Rule { name: "rx-ring", code: "rx_drop", when: When::Cut(&["rx_ring"]), find };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let (stage, plain) = dropped(context, cause)?;

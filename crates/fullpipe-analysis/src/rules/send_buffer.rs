@@ -4,7 +4,8 @@ use super::buffer::{Side, raise, with_loss};
 use super::{Cause, Context, Finding, Rule, When};
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "send-buffer", when: When::Held(&["send_buffer"]), find };
+pub const RULE: Rule =
+    Rule { name: "send-buffer", code: "sndbuf", when: When::Held(&["send_buffer"]), find };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);

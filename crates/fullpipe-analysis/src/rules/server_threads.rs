@@ -5,7 +5,8 @@ use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "server-threads", when: When::Held(&["server_threads"]), find };
+pub const RULE: Rule =
+    Rule { name: "server-threads", code: "nfs", when: When::Held(&["server_threads"]), find };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let mount = Mount::of(context, cause);

@@ -7,7 +7,8 @@ use crate::numbers;
 use crate::words::{bytes, ms};
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "short-queue", when: When::CutAnywhere, find };
+pub const RULE: Rule =
+    Rule { name: "short-queue", code: "small_buffer", when: When::CutAnywhere, find };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let (stage, plain) = dropped(context, cause)?;

@@ -5,7 +5,8 @@ use crate::document::AskedBy;
 use crate::numbers;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "slow-growth", when: When::Held(&["cwnd_avoidance"]), find };
+pub const RULE: Rule =
+    Rule { name: "slow-growth", code: "ss_short", when: When::Held(&["cwnd_avoidance"]), find };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);

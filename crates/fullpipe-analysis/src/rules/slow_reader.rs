@@ -8,8 +8,12 @@ use crate::words::{bits, percent};
 use fullpipe_base::limits::Derived;
 
 /// The rule.
-pub const RULE: Rule =
-    Rule { code: "slow-reader", when: When::Held(&["reader", "receive_window"]), find };
+pub const RULE: Rule = Rule {
+    name: "slow-reader",
+    code: "app_read",
+    when: When::Held(&["reader", "receive_window"]),
+    find,
+};
 
 /// Share of the window that waits unread, from which on the reader is slow and not the buffer small.
 const UNREAD: f64 = 0.3;

@@ -6,7 +6,8 @@ use crate::numbers;
 use crate::words::bytes;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "slow-start", when: When::Held(&["cwnd_slow_start"]), find };
+pub const RULE: Rule =
+    Rule { name: "slow-start", code: "ss_short", when: When::Held(&["cwnd_slow_start"]), find };
 
 /// Transfers of fewer round trips are short ones.
 const FEW: f64 = 30.0;

@@ -4,7 +4,8 @@ use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "small-queues", when: When::Held(&["small_queues"]), find };
+pub const RULE: Rule =
+    Rule { name: "small-queues", code: "pacing", when: When::Held(&["small_queues"]), find };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let host = &context.most(cause).meta.hosts[0];

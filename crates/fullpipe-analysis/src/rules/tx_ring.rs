@@ -5,7 +5,8 @@ use crate::document::AskedBy;
 use crate::numbers;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "tx-ring", when: When::Held(&["tx_ring"]), find };
+pub const RULE: Rule =
+    Rule { name: "tx-ring", code: "tx_ring", when: When::Held(&["tx_ring"]), find };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let host = &context.most(cause).meta.hosts[0];

@@ -22,7 +22,7 @@ fn amend(context: &Context, cause: &Cause, finding: Finding) -> Finding {
     let why = finding.because.as_ref().map_or(why.clone(), |first| format!("{first}, and {why}"));
     let switch = format!("Switch net.ipv4.tcp_sack on at {host}");
     let cure = finding.cure.as_ref().map_or(switch.clone(), |next| format!("{switch}. {next}"));
-    finding.because(why).cure(cure).setting(valued(
+    finding.because(why).cure(cure).code("sack_off").setting(valued(
         ("net.ipv4.tcp_sack", host),
         "0".into(),
         Some("1".into()),

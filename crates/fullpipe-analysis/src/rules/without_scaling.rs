@@ -6,8 +6,12 @@ use crate::document::AskedBy;
 use crate::words::bytes;
 
 /// The rule.
-pub const RULE: Rule =
-    Rule { code: "without-scaling", when: When::Held(&["receive_window"]), find };
+pub const RULE: Rule = Rule {
+    name: "without-scaling",
+    code: "wscale_off",
+    when: When::Held(&["receive_window"]),
+    find,
+};
 
 /// Largest window without the window scale option (RFC 7323, section 2.1), bytes.
 const UNSCALED: u64 = 65_535;

@@ -5,7 +5,8 @@ use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;
 
 /// The rule.
-pub const RULE: Rule = Rule { code: "write-back", when: When::Held(&["page_cache"]), find };
+pub const RULE: Rule =
+    Rule { name: "write-back", code: "nfs", when: When::Held(&["page_cache"]), find };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let mount = Mount::of(context, cause);

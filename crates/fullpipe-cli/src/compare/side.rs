@@ -58,7 +58,7 @@ impl Opened {
         self.document.missing.clear();
         self.document.partial = self.document.runs[0].partial;
         if self.document.headline.is_some() {
-            self.document.headline = Some(headline::document(&self.document));
+            self.document.headline = Some(headline::of_document(&self.document));
         }
         self.chosen = true;
         Ok(())
