@@ -1,5 +1,6 @@
 //! What the command line takes, and its help.
 
+use crate::advise_arguments::AdviseArguments;
 use crate::path_arguments::{NewArguments, PathArguments};
 use crate::plan_arguments::PlanArguments;
 use crate::quantity;
@@ -75,6 +76,8 @@ pub enum Command {
     Parity(ParityArguments),
     /// Compute what a path asks of its hosts: window, buffers, sysctls, tolerable loss
     Plan(PlanArguments),
+    /// Find out what to set on the hosts of a scenario, and prove it by runs
+    Advise(AdviseArguments),
     /// Build, list and remove the kernels of genuine Linux runs
     Kernel(KernelArguments),
     /// Check what genuine Linux runs need of this machine
@@ -197,6 +200,23 @@ pub struct RunArguments {
     /// A path instead of a scenario.
     #[command(flatten)]
     pub path: PathArguments,
+}
+
+/// Names of all engines, the one that is used by default first.
+pub fn engine_names() -> Vec<&'static str> {
+    engines().iter().map(|engine| engine.name()).collect()
+}
+
+impl RunArguments {
+    /// No option is given.
+    pub fn plain() -> RunArguments {
+        #[derive(clap::Parser)]
+        struct Plain {
+            #[command(flatten)]
+            run: RunArguments,
+        }
+        <Plain as clap::Parser>::parse_from(["run"]).run
+    }
 }
 
 const SWEEP_CODES: &str = "\

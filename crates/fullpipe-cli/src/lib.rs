@@ -1,6 +1,8 @@
 //! The command `fullpipe` as a library: [`main_with`] is the whole program, so that other entry
 //! points run the same.
 
+mod advise;
+mod advise_arguments;
 mod args;
 mod captures;
 mod compare;
@@ -76,6 +78,7 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::Parity(parity) => parity::parity(parity, &output),
         Command::New(new) => new::new(new, &output),
         Command::Plan(plan) => plan::plan(plan, &output),
+        Command::Advise(advise) => advise::advise(advise, &output),
         Command::Kernel(kernel) => kernel::kernel(&kernel.command, &output),
         Command::Doctor(doctor) => doctor::doctor(doctor, &output),
         Command::Schema(schema) => schema::schema(schema, &output),

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 pub const KERNEL: &str = "6.12";
 
 /// The options that describe a path, its hosts and its flows.
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "A path without a scenario file")]
 pub struct PathArguments {
     /// Rate of the bottleneck, such as 10Gbit

@@ -71,3 +71,4 @@ pub use source::{Beside, SetOption, Source};
 pub use space::{Point, Space};
 pub use version::{OLDEST, Version};
 pub use versus::{Compared, Side, Versus};
+pub use write::toml;

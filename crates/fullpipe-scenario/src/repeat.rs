@@ -46,7 +46,7 @@ impl Repeat {
     }
 
     /// Shifts what the run's seed shifts.
-    pub(super) fn shift(&self, run: &mut Resolved) {
+    pub fn shift(&self, run: &mut Resolved) {
         let seed = run.seed;
         // A mount's program begins when it is said to.
         let mounts = |flow: &&mut Flow| flow.app == App::Nfs;

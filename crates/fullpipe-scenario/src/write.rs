@@ -8,12 +8,17 @@ impl Resolved {
     /// The scenario file that says exactly this, with every default written out. Loading it gives
     /// one plan with an equal `Resolved`.
     pub fn to_toml(&self) -> String {
-        let mut document = DocumentMut::new();
-        if let Ok(Json::Object(map)) = serde_json::to_value(self) {
-            fill(document.as_table_mut(), &map, true);
-        }
-        document.to_string()
+        serde_json::to_value(self).map_or_else(|_| String::new(), |json| toml(&json))
     }
+}
+
+/// A scenario file with these keys, as a resolved scenario serialises to them. Keys that are null are left out.
+pub fn toml(scenario: &Json) -> String {
+    let mut document = DocumentMut::new();
+    if let Json::Object(map) = scenario {
+        fill(document.as_table_mut(), map, true);
+    }
+    document.to_string()
 }
 
 /// Puts the keys of `map` into `table`; `sections`: objects get a header of their own.

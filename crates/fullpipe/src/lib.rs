@@ -3,6 +3,7 @@
 //!
 //! The modules are the pipeline: [`scenario`] → [`engine`] → [`trace`] → [`analysis`] → [`report`].
 
+pub mod advice;
 pub use fullpipe_analysis as analysis;
 pub use fullpipe_base as base;
 pub mod capture;
@@ -19,5 +20,6 @@ pub mod results;
 pub use fullpipe_analysis::sizing;
 pub use fullpipe_scenario as scenario;
 pub use fullpipe_sim as sim;
+pub mod steady;
 pub mod sweep;
 pub use fullpipe_trace as trace;

@@ -10,7 +10,6 @@
 //! - Loss models assume independent single losses and no queue.
 
 pub mod answer;
-pub mod files;
 pub mod hints;
 pub mod nfs;
 pub mod page;
@@ -18,10 +17,10 @@ pub mod proof;
 pub mod scenario;
 pub mod text;
 
+use crate::advice::files::{File, sysctl};
 use crate::sizing::OutOfRange;
 pub use crate::sizing::demand::{Demand, Reason};
 use crate::sizing::sizes::{self, Buffers};
-use files::File;
 use hints::Hint;
 use proof::Proof;
 use schemars::JsonSchema;
@@ -110,9 +109,15 @@ pub fn advise(demand: &Demand) -> Result<Advice, OutOfRange> {
         streams,
         reachable_mbit: sizes::reachable_mbit(demand),
         reasons: sizes::reasons(demand, &found),
-        files: files::buffers("both", files::PATH, demand.path.kernel, found.today, found.advised)
-            .into_iter()
-            .collect(),
+        files: sysctl::buffers(
+            "both",
+            sysctl::PATH,
+            demand.path.kernel,
+            found.today,
+            found.advised,
+        )
+        .into_iter()
+        .collect(),
         hints: hints::hints(demand, found.advised, streams),
     })
 }

@@ -1,8 +1,8 @@
 //! Advice as text of at most 80 columns, but for commands.
 
-use super::files::File;
 use super::proof::Proof;
 use super::{Advice, Demand};
+use crate::advice::files::File;
 use crate::numbers;
 use crate::scenario::outline;
 use std::fmt::Write;

@@ -1,6 +1,7 @@
 //! The scenario that proves advice: the path with the settings of today and with the advised ones.
 
-use super::{Advice, Demand, files};
+use super::{Advice, Demand};
+use crate::advice::files::sysctl;
 use crate::scenario::{Outline, Source};
 use crate::sizing::sizes;
 use fullpipe_base::units::Time;
@@ -62,7 +63,7 @@ pub fn source(demand: &Demand, advice: &Advice) -> Source {
 fn set(demand: &Demand, advice: &Advice, pace: Option<u64>) -> Vec<String> {
     let mut lines = Vec::new();
     if advice.advised != advice.today {
-        let sysctls = files::settings(demand.path.kernel, advice.advised);
+        let sysctls = sysctl::settings(demand.path.kernel, advice.advised);
         let table: Vec<String> =
             sysctls.iter().map(|(name, value)| format!("\"{name}\" = \"{value}\"")).collect();
         let table = table.join(", ");

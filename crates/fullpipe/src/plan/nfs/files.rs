@@ -2,7 +2,7 @@
 
 use super::settings::Settings;
 use super::{KERNEL, Plan, Question};
-use crate::plan::files::{File, buffers};
+use crate::advice::files::{File, sysctl::buffers};
 use crate::scenario::NfsVersion;
 
 /// What has to be set where, of what differs from today; the `mount` options apart.

@@ -3,7 +3,7 @@
 use super::files;
 use super::settings::{self, Buffers, Settings};
 use super::{KERNEL, Question};
-use crate::plan::files as advised;
+use crate::advice::files::sysctl as advised;
 use crate::sizing as path;
 use fullpipe_base::units::Time;
 use std::fmt::Write;

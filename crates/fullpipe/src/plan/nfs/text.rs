@@ -5,8 +5,8 @@ use super::memory::Memory;
 use super::proof::Proof;
 use super::settings::Reason;
 use super::{Plan, Question};
+use crate::advice::files::File;
 use crate::numbers;
-use crate::plan::files::File;
 use crate::plan::page::{heading, wrapped};
 use std::fmt::Write;
 

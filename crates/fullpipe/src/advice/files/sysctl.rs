@@ -1,31 +1,14 @@
-//! Files that make settings permanent.
+//! `/etc/sysctl.d`: values that hold now and after a boot.
 
+use super::super::change::Change;
+use super::{File, sysctls};
 use crate::scenario::Version;
 use crate::sizing::sizes::Buffers;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 
+/// Value of a sysctl that has no number of its own.
+const DEFAULT: &str = "the kernel's default";
 /// The file of TCP's settings.
 pub const PATH: &str = "/etc/sysctl.d/90-fullpipe.conf";
-
-/// A file that an administrator puts in place.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct File {
-    /// "client", "server" or "both".
-    pub host: String,
-    /// Where it belongs.
-    pub path: String,
-    /// What is in it.
-    pub text: String,
-    /// Command that keeps the values of the host, to run first; `None` where the values of a host that sets nothing are
-    /// restored.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub save: Option<String>,
-    /// What puts it in force at once.
-    pub apply: String,
-    /// What takes it back, besides removing the file (or these lines of it).
-    pub undo: String,
-}
 
 /// The file that sets buffers; `None` where they stay as they are.
 pub fn buffers(
@@ -39,11 +22,26 @@ pub fn buffers(
         return None;
     }
     let changed = settings(kernel, own).into_iter().zip(settings(kernel, today));
-    let changed: Vec<_> = changed.filter(|(own, today)| own != today).collect();
-    let lines = changed.iter().map(|((name, value), _)| format!("{name} = {value}\n"));
-    let names: Vec<&str> = changed.iter().map(|((name, _), _)| *name).collect();
+    let changed = changed.filter(|(own, today)| own != today).map(|(own, _)| own);
+    let values: Vec<(&str, String)> = changed.collect();
+    let values: Vec<(&str, &str)> = values.iter().map(|(name, own)| (*name, &own[..])).collect();
+    Some(setting(host, path, &values))
+}
+
+/// The file that sets what changes of a host set; `None` where they set no sysctl.
+pub fn file(host: &str, changes: &[&Change]) -> Option<File> {
+    let values = sysctls(changes);
+    (!values.is_empty()).then(|| setting(host, PATH, &values))
+}
+
+fn setting(host: &str, path: &str, values: &[(&str, &str)]) -> File {
+    let lines = values.iter().map(|(name, value)| match *value {
+        DEFAULT => format!("# {name}: remove the line that sets it elsewhere\n"),
+        value => format!("{name} = {value}\n"),
+    });
+    let names: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
     let before = path.replace(".conf", ".old");
-    Some(File {
+    File {
         host: host.into(),
         path: path.into(),
         text: lines.collect(),
@@ -51,7 +49,7 @@ pub fn buffers(
         save: Some(format!("test -e {before} || sysctl {} > {before}", names.join(" "))),
         apply: format!("sysctl -p {path}"),
         undo: format!("sysctl -p {before}"),
-    })
+    }
 }
 
 /// The sysctls of TCP's buffers with minimum, default and maximum; the first two stay as the kernel has them.

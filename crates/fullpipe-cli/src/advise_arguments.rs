@@ -1,0 +1,115 @@
+//! What `fullpipe advise` takes.
+
+use crate::args::{RunArguments, TEMPLATE, engine_names};
+use crate::path_arguments::PathArguments;
+use crate::quantity;
+use clap::builder::PossibleValuesParser;
+use clap::{Args, ValueEnum};
+use fullpipe::advice::Scope;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+/// Options of `fullpipe advise`.
+#[derive(Debug, Args)]
+#[command(help_template = TEMPLATE, before_help = "Examples:
+  fullpipe advise my.toml                      what to set on the hosts of a scenario, and the proof
+  fullpipe advise --rate 10Gbit --rtt 80ms     the same for a path whose hosts have Linux' defaults
+  fullpipe advise my.toml --change receiver    if the receiving host is all that you administer
+  fullpipe advise my.toml --explain            with every trial, other tools and other systems
+  fullpipe advise my.toml --json --no-report   one JSON document, and no files\n\n")]
+pub struct AdviseArguments {
+    /// A scenario file, or the name of a recipe (see `fullpipe list`)
+    #[arg(value_name = "SCENARIO|RECIPE")]
+    pub scenario: Option<PathBuf>,
+    /// Change a key of the scenario first; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Advise on this variant [default: the first]
+    #[arg(long, value_name = "NAME")]
+    pub variant: Option<String>,
+    /// Whose settings may change, several with a comma between them
+    /// [default: sender,receiver,application]
+    #[arg(long, value_name = "WHOSE", value_enum, value_delimiter = ',')]
+    pub change: Vec<Whose>,
+    /// Also print every trial, files for tuned and Ansible, and what other systems call the same
+    #[arg(long)]
+    pub explain: bool,
+    /// Print the advice as one JSON document
+    #[arg(long)]
+    pub json: bool,
+    /// Keep proof, report and files in this directory, which must be new or empty
+    /// [default: fullpipe-results/advice-<name>-<n>]
+    #[arg(long, value_name = "DIR", conflicts_with = "no_report")]
+    pub out: Option<PathBuf>,
+    /// Make no proof at full length, no report and no files: the trials alone judge
+    #[arg(long)]
+    pub no_report: bool,
+    /// Write the scenario with today's and the advised settings to this new file
+    #[arg(long, value_name = "FILE")]
+    pub scenario_out: Option<PathBuf>,
+    /// What the trials run on
+    #[arg(long, value_name = "NAME", default_value = engine_names()[0],
+        value_parser = PossibleValuesParser::new(engine_names()))]
+    pub engine: String,
+    /// Let an engine with a genuine kernel run this version in place of the scenario's
+    #[arg(long, value_name = "VERSION")]
+    pub as_kernel: Option<String>,
+    /// Let the engine do a key otherwise than the scenario says; may be repeated
+    #[arg(long, value_name = "KEY")]
+    pub without: Vec<String>,
+    /// Runs at a time [default: number of cores]
+    #[arg(long, value_name = "N", value_parser = quantity::jobs)]
+    pub jobs: Option<NonZeroUsize>,
+    /// Show no progress and no notes
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// A path instead of a scenario.
+    #[command(flatten)]
+    pub path: PathArguments,
+}
+
+/// Whose settings may change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Whose {
+    /// The sending host
+    Sender,
+    /// The receiving host
+    Receiver,
+    /// Both hosts
+    Both,
+    /// The program: socket options, parallel streams
+    Application,
+    /// The network between the hosts
+    Path,
+}
+
+impl AdviseArguments {
+    /// Arguments of the run that is advised on.
+    pub fn run(&self) -> RunArguments {
+        RunArguments {
+            scenario: self.scenario.clone(),
+            set: self.set.clone(),
+            variant: self.variant.iter().cloned().collect(),
+            engine: vec![self.engine.clone()],
+            as_kernel: self.as_kernel.clone(),
+            without: self.without.clone(),
+            path: self.path.clone(),
+            ..RunArguments::plain()
+        }
+    }
+
+    /// Scopes of changes that may be advised.
+    pub fn scopes(&self) -> Vec<Scope> {
+        if self.change.is_empty() {
+            return vec![Scope::Sender, Scope::Receiver, Scope::Application];
+        }
+        let of = |whose: &Whose| match whose {
+            Whose::Sender => vec![Scope::Sender],
+            Whose::Receiver => vec![Scope::Receiver],
+            Whose::Both => vec![Scope::Sender, Scope::Receiver],
+            Whose::Application => vec![Scope::Application],
+            Whose::Path => vec![Scope::Path],
+        };
+        self.change.iter().flat_map(of).collect()
+    }
+}

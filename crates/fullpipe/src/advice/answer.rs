@@ -1,0 +1,80 @@
+//! The first sentence of advice: what to set, and what it gains.
+
+use super::Case;
+use super::method::{Found, Kept};
+use crate::analysis::numbers;
+use crate::analysis::words::{ms, percent, rate_of};
+
+/// Queueing delay from which on a full path deserves a word: this share of the round trip, and this time, ms.
+const STANDING: f64 = 0.5;
+const LEAST_MS: f64 = 5.0;
+
+/// The answer for a case.
+pub fn answer(case: &Case, found: &Found, engine: &str) -> String {
+    let runs = match engine {
+        "sim" => "simulated".to_string(),
+        engine => format!("engine {engine}"),
+    };
+    let allowed = found.today.allowed_mbit;
+    if !found.changes.is_empty() {
+        let set: Vec<String> = found.changes.iter().map(in_words).collect();
+        let cured = rate_of(found.cured.mbit, allowed);
+        return format!(
+            "{}: {cured} instead of {} ({runs}).",
+            listed(&set),
+            numbers::short(found.today.mbit)
+        );
+    }
+
+    let reached = rate_of(found.today.mbit, allowed);
+    let verdict = found.today.headline.as_ref();
+    let is_full = found.today.share().is_some_and(|share| share >= super::method::FULL);
+    let standing = found.today.queue_ms >= LEAST_MS
+        && found.today.queue_ms >= STANDING * case.round_trip.as_ns() as f64 / 1e6;
+    match (is_full, standing, verdict) {
+        (true, true, _) => format!(
+            "Set nothing: the flows have {reached} today ({runs}). A queue of {} stands in front of the path: a pace of 97 % \
+             would trade 3 % of the rate for it.",
+            ms(found.today.queue_ms)
+        ),
+        (true, ..) => format!("Set nothing: the flows have {reached} today ({runs})."),
+        (false, _, Some(headline)) => {
+            let cause = headline.cause.clone().unwrap_or_default();
+            let cause = if cause.is_empty() { String::new() } else { format!(" {cause}.") };
+            format!(
+                "Set nothing: no setting that may be changed gains 2 % or more. The flows have {reached} ({runs}).{cause}"
+            )
+        }
+        (false, _, None) => format!("Set nothing: the flows have {reached} ({runs})."),
+    }
+}
+
+/// "set tcp_wmem of sender to 16 MiB maximum".
+fn in_words(own: &Kept) -> String {
+    let change = &own.change;
+    let short = change.setting.trim_start_matches("net.ipv4.").trim_start_matches("net.core.");
+    match &change.advised[..] {
+        "not set" => format!("let {} not set {short}", change.whose),
+        advised if short.ends_with("mem") => {
+            format!("set {short} of {} to {advised} maximum", change.whose)
+        }
+        advised if short == "parallel streams" => format!("use {advised} parallel streams"),
+        advised => format!("set {short} of {} to {advised}", change.whose),
+    }
+}
+
+/// "Set a, set b and let c": the verb of a list of its like once.
+fn listed(parts: &[String]) -> String {
+    let text = match parts {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{}, and {last}", first.join(", ")),
+    };
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Share of the rate that a path keeps when it differs, in words.
+pub fn kept(share: Option<f64>) -> String {
+    share.map_or_else(String::new, |share| format!(", {} of that path", percent(share)))
+}

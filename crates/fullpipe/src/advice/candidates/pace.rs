@@ -1,0 +1,58 @@
+//! A pace just below the path, as each socket's SO_MAX_PACING_RATE, which counts payload.
+//!
+//! `fq maxrate` is no substitute: TCP does not know it, so the excess waits in the host, and beyond `flow_limit` fq drops.
+
+use super::super::Case;
+use super::super::change::{Change, How, Rank, Scope};
+use super::super::edit::Edit;
+use crate::analysis::numbers;
+use crate::scenario::{App, MAX_PACING_RATE, Version};
+use crate::sizing::sizes::{PACED_SHARE, PACES_ITSELF};
+
+/// First kernel whose pacing the simulator has.
+const MODELLED: Version = Version::new(6, 1, 0);
+
+/// Each bulk flow sends a little less than its part of the path.
+pub fn changes(case: &Case) -> Vec<Change> {
+    at(case, PACED_SHARE)
+}
+
+/// Each bulk flow sends this share of its part of the path.
+pub fn at(case: &Case, share: f64) -> Vec<Change> {
+    let Some(own) = case.share_bytes() else { return Vec::new() };
+    let bytes_per_s = (own * share) as u64;
+    let is_bulk =
+        |name: &str| case.today.flow.iter().any(|flow| flow.name == name && flow.app == App::Bulk);
+    let paces = |kernel: &str| {
+        let version: Option<Version> = kernel.parse().ok();
+        version.is_some_and(|own| own >= PACES_ITSELF.max(MODELLED))
+    };
+    let flows = case.flows.iter();
+    let bulk = flows.filter(|flow| is_bulk(&flow.name) && paces(&flow.settings.kernels[0]));
+    let names: Vec<&str> = bulk.map(|flow| flow.name.as_str()).collect();
+    if names.is_empty() || bytes_per_s == 0 {
+        return Vec::new();
+    }
+    let whose = match names[..] {
+        [one] => one.to_string(),
+        _ => format!("{} flows", names.len()),
+    };
+    let rate = numbers::rate(bytes_per_s as f64 * 8.0 / 1e6);
+    let edits = names
+        .iter()
+        .map(|name| Edit::flow(name, &["sockopt", MAX_PACING_RATE], Some(bytes_per_s.into())));
+    vec![Change {
+        setting: MAX_PACING_RATE.into(),
+        whose,
+        scope: Scope::Application,
+        rank: Rank::Pace,
+        today: "not set".into(),
+        advised: format!("{} bytes/s", numbers::count(bytes_per_s)),
+        why: format!(
+            "{rate} of payload is {} of the flow's part of the path, so that no burst overflows its queue",
+            numbers::share(share)
+        ),
+        how: How::SocketOption { name: MAX_PACING_RATE.into(), value: Some(bytes_per_s) },
+        edits: edits.collect(),
+    }]
+}

@@ -1,0 +1,164 @@
+//! The case that advice is about: a run's description, its flows, hosts and needs.
+
+use crate::analysis::settings::{Allowed, FlowSettings, Needs};
+use crate::analysis::{Made, RunMeta};
+use crate::scenario::{Element, Flow, Host, Plan, Resolved, Scenario};
+use crate::sizing::sizes::SHALLOW;
+use fullpipe_base::path::{Direction, QueueLimit};
+use fullpipe_base::units::Time;
+
+/// A run as it is today, and what advice has to know of it.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The run.
+    pub today: Resolved,
+    /// Where the data goes that shall be faster.
+    pub direction: Direction,
+    /// Longest round trip of its flows, without queues.
+    pub round_trip: Time,
+    /// How long the longest flow is to send.
+    pub horizon: Time,
+    /// Rate that the path allows; none where nothing bounds it.
+    pub allowed: Option<Allowed>,
+    /// The flows that go there.
+    pub flows: Vec<Sent>,
+    /// Queue in front of the bottleneck, bytes, where it is known in bytes or packets.
+    pub queue: Option<u64>,
+    /// Whether chance decides: a short queue, several flows, losses or a policer.
+    pub is_chancy: bool,
+    /// Whether the path loses segments by chance, or polices them.
+    pub is_lossy: bool,
+}
+
+/// A flow of the case.
+#[derive(Clone, Debug)]
+pub struct Sent {
+    /// Its name.
+    pub name: String,
+    /// Names of the hosts that send and receive its data.
+    pub hosts: [String; 2],
+    /// Congestion control.
+    pub congestion: String,
+    /// Settings that act on it.
+    pub settings: FlowSettings,
+    /// Window and buffers of its part of the path; none where the path is out of the planner's bounds.
+    pub needs: Option<Needs>,
+    /// The same if it had the path alone.
+    pub alone: Option<Needs>,
+}
+
+impl Case {
+    /// The case of a plan; none where no TCP flow sends data.
+    pub fn new(scenario: &Scenario, plan: &Plan) -> Option<Case> {
+        let run = &plan.resolved;
+        let meta = RunMeta::from_plan(scenario, plan, Made::default());
+        let direction = direction(run)?;
+        let there = |flow: &&Flow| flow.direction == direction;
+        let count = run.flow.iter().filter(there).count();
+        let sharing = u32::try_from(count).unwrap_or(u32::MAX).max(1);
+
+        let own = meta.flows.iter().filter(|flow| flow.direction == direction);
+        let flows: Vec<Sent> = own
+            .map(|flow| Sent {
+                name: flow.name.clone(),
+                hosts: flow.hosts.clone(),
+                congestion: flow.congestion.clone(),
+                needs: flow.settings.needs(sharing, &flow.congestion),
+                alone: flow.settings.needs(1, &flow.congestion),
+                settings: flow.settings.clone(),
+            })
+            .collect();
+        let trips = run.flow.iter().filter(there).map(|flow| run.round_trip(flow));
+        let round_trip = trips.max()?.max(Time::us(1));
+        let allowed = meta.way(direction).allowed.clone();
+        let queue = allowed.as_ref().and_then(|own| queue(run, own));
+        let product = allowed.as_ref().map(|own| bdp(own, round_trip));
+        let is_shallow = matches!((queue, product), (Some(queue), Some(product))
+            if (queue as f64) < SHALLOW * product);
+        let is_lossy = way(run, direction).iter().any(is_lossy);
+        Some(Case {
+            today: run.clone(),
+            direction,
+            round_trip,
+            horizon: run
+                .flow
+                .iter()
+                .filter(there)
+                .filter_map(|flow| flow.duration)
+                .max()
+                .unwrap_or(Time::ZERO),
+            allowed,
+            is_chancy: is_shallow || count > 1 || is_lossy,
+            is_lossy,
+            flows,
+            queue,
+        })
+    }
+
+    /// Names of the flows.
+    pub fn names(&self) -> Vec<String> {
+        self.flows.iter().map(|flow| flow.name.clone()).collect()
+    }
+
+    /// Hosts that send (0) or receive (1), each once.
+    pub fn hosts(&self, end: usize) -> Vec<(&str, &Host)> {
+        let mut hosts: Vec<(&str, &Host)> = Vec::new();
+        for flow in &self.flows {
+            let name = flow.hosts[end].as_str();
+            let known = self.today.stations().into_iter().find(|own| own.name == name);
+            if let Some(station) = known.filter(|_| hosts.iter().all(|(own, _)| *own != name)) {
+                hosts.push((name, station.host));
+            }
+        }
+        hosts
+    }
+
+    /// Payload that the path allows, Mb/s.
+    pub fn allowed_mbit(&self) -> Option<f64> {
+        self.allowed.as_ref().map(Allowed::mbit)
+    }
+
+    /// Payload that each flow may have of the path, bytes per second.
+    pub fn share_bytes(&self) -> Option<f64> {
+        let allowed = self.allowed_mbit()?;
+        Some(allowed * 1e6 / 8.0 / self.flows.len().max(1) as f64)
+    }
+}
+
+/// Bandwidth-delay product, bytes as the rate counts them.
+fn bdp(allowed: &Allowed, round_trip: Time) -> f64 {
+    allowed.rate as f64 / 8.0 * round_trip.as_secs_f64()
+}
+
+/// The way of the most bulk data: forward, if any flow goes there by itself.
+fn direction(run: &Resolved) -> Option<Direction> {
+    let by_itself = || run.flow.iter().filter(|flow| flow.reply_to.is_none());
+    let forward = by_itself().any(|flow| flow.direction == Direction::Forward);
+    by_itself().next()?;
+    Some(if forward { Direction::Forward } else { Direction::Backward })
+}
+
+/// Elements of the path in one direction.
+pub fn way(run: &Resolved, direction: Direction) -> &[Element] {
+    match direction {
+        Direction::Forward => &run.path.forward,
+        Direction::Backward => &run.path.back,
+    }
+}
+
+/// Whether an element drops packets that no queue drops.
+fn is_lossy(element: &Element) -> bool {
+    ["loss", "policer", "gilbert-elliott", "reorder"].contains(&element.kind())
+}
+
+/// The queue of the element that allows the least.
+fn queue(run: &Resolved, allowed: &Allowed) -> Option<u64> {
+    let elements = run.path.forward.iter().chain(&run.path.back);
+    let element = elements.into_iter().find(|own| own.name() == allowed.place)?;
+    Some(match element.queue()?.limit {
+        QueueLimit::Bytes(bytes) => bytes,
+        QueueLimit::Packets(packets) => {
+            u64::from(packets) * u64::from(allowed.mtu + allowed.overhead)
+        }
+    })
+}

@@ -1,0 +1,117 @@
+//! A change: one setting with today's value, the advised one, its reason, and how an administrator makes it.
+
+use super::edit::Edit;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Who has to make a change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scope {
+    /// The administrator of the sending host.
+    Sender,
+    /// The administrator of the receiving host.
+    Receiver,
+    /// Whoever runs or writes the program.
+    Application,
+    /// Whoever runs the network.
+    Path,
+}
+
+/// What a change costs to keep, lightest first; changes are taken away in this order.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rank {
+    /// A switch, a ring, an offload.
+    Cosmetic,
+    /// A larger buffer.
+    Size,
+    /// Another number of flows, or another congestion control.
+    Method,
+    /// A pace.
+    Pace,
+}
+
+/// How an administrator makes a change on Linux.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "way", rename_all = "kebab-case")]
+pub enum How {
+    /// A sysctl.
+    Sysctl {
+        /// The kernel's dotted name.
+        name: String,
+        /// Value as `sysctl -w` takes it.
+        value: String,
+    },
+    /// A socket option of the program.
+    SocketOption {
+        /// Name, such as SO_SNDBUF.
+        name: String,
+        /// Value that the program passes; none: it does not set the option.
+        value: Option<u64>,
+    },
+    /// `ethtool` with these words; DEV stands for the device.
+    Ethtool {
+        /// The words.
+        words: String,
+        /// Lines of systemd's `[Link]` section that say the same.
+        link: Vec<String>,
+    },
+    /// `tc qdisc replace dev DEV root` with these words.
+    Qdisc {
+        /// The words.
+        words: String,
+    },
+    /// `ip route change ROUTE` with these words.
+    Route {
+        /// The words.
+        words: String,
+    },
+    /// An option of the program, in words.
+    Program {
+        /// The words.
+        words: String,
+    },
+    /// An option of `mount`.
+    Mount {
+        /// The option.
+        words: String,
+    },
+    /// Something of the path, in words.
+    Path {
+        /// The words.
+        words: String,
+    },
+}
+
+/// One change.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Change {
+    /// The setting, as its file or tool calls it.
+    pub setting: String,
+    /// Name of the host, flow or element that has it.
+    pub whose: String,
+    /// Who makes the change.
+    pub scope: Scope,
+    /// When it is taken away.
+    pub rank: Rank,
+    /// Today's value.
+    pub today: String,
+    /// The advised value.
+    pub advised: String,
+    /// Reason, one sentence.
+    pub why: String,
+    /// How it is made on Linux.
+    pub how: How,
+    /// What it does to the scenario.
+    pub edits: Vec<Edit>,
+}
+
+impl Change {
+    /// Whether both set the same thing.
+    pub fn is_about(&self, other: &Change) -> bool {
+        (&self.setting, &self.whose) == (&other.setting, &other.whose)
+    }
+}

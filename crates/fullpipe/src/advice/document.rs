@@ -1,0 +1,102 @@
+//! What advice says, as one document: the answer, the changes with their proof, files, costs and notes.
+
+use super::change::Change;
+use super::elsewhere::Elsewhere;
+use super::files::Files;
+use super::method::{Kept, Step};
+use super::trial::Outcome;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Version of the JSON that [`Advice`] serialises to.
+pub const FORMAT: u32 = 1;
+
+/// Advice for a case.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Advice {
+    /// Version of this format.
+    pub format: u32,
+    /// The answer: what to set and what it gains.
+    pub answer: String,
+    /// Engine of all trials.
+    pub engine: String,
+    /// Kernels of the sending hosts.
+    pub kernels: Vec<String>,
+    /// Rate of payload that the path allows, Mb/s (10^6); absent where nothing bounds it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub allowed_mbit: Option<f64>,
+    /// Longest round trip without queues, ms.
+    pub base_rtt_ms: f64,
+    /// Flows that share the path.
+    pub flows: usize,
+    /// As it is today.
+    pub today: Result,
+    /// With all changes; as today where nothing is advised.
+    pub advised: Result,
+    /// Changes, in the order in which they act; empty: set nothing.
+    pub changes: Vec<Kept>,
+    /// Costs and conditions, one sentence each.
+    pub notes: Vec<String>,
+    /// Rate with the changes on a path that is a little different.
+    pub sensitivity: Vec<Sensitivity>,
+    /// Files that make the changes, and their undo.
+    pub files: Files,
+    /// The same advice on other systems, which no run proves.
+    pub elsewhere: Vec<Elsewhere>,
+    /// Every trial, in its order.
+    pub steps: Vec<Step>,
+    /// Lists of settings that were tried.
+    pub tried: usize,
+}
+
+/// What came of a trial.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "AdviceResult")]
+pub struct Result {
+    /// Acknowledged payload of all flows once they have grown, Mb/s (10^6); the worst of several runs.
+    pub mbit: f64,
+    /// Share of the allowed rate (0 to 1); absent where nothing bounds it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub share: Option<f64>,
+    /// Queueing delay: median smoothed round trip less that without queues, ms.
+    pub queue_ms: f64,
+    /// Segments sent again.
+    pub retransmitted: u64,
+    /// Least rate of the runs over the largest (0 to 1).
+    pub evenness: f64,
+    /// Verdict of the worst run.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub verdict: Option<String>,
+}
+
+/// Rate on a path that is a little different.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Sensitivity {
+    /// The difference, in words.
+    pub what: String,
+    /// Rate, Mb/s (10^6).
+    pub mbit: f64,
+    /// Share of what that path allows (0 to 1); absent where nothing bounds it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub share: Option<f64>,
+}
+
+impl Advice {
+    /// The changes alone.
+    pub fn list(&self) -> Vec<Change> {
+        self.changes.iter().map(|own| own.change.clone()).collect()
+    }
+}
+
+impl From<&Outcome> for Result {
+    fn from(own: &Outcome) -> Result {
+        Result {
+            mbit: own.mbit,
+            share: own.share(),
+            queue_ms: own.queue_ms,
+            retransmitted: own.retransmitted,
+            evenness: own.evenness,
+            verdict: own.headline.as_ref().map(|headline| headline.text.clone()),
+        }
+    }
+}

@@ -1,0 +1,168 @@
+//! Edits of a resolved scenario: what a change does to a run, as data.
+//!
+//! An edit names a key as the scenario file does. The edited scenario is loaded again, so a change is checked as a
+//! scenario is, and keys that were taken away get the defaults of the kernel.
+
+use crate::scenario::{Resolved, Scenario, Source, load};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+/// One edit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Edit {
+    /// A key of the scenario gets a value.
+    Set {
+        /// The key, part by part: hosts, sender, sysctl, net.ipv4.tcp_wmem.
+        key: Vec<String>,
+        /// The value; none: the key goes, and the default holds.
+        value: Option<Json>,
+    },
+    /// A flow gets parallel copies of itself.
+    Copies {
+        /// Its name.
+        flow: String,
+        /// Flows in the place of one.
+        count: u32,
+    },
+}
+
+impl Edit {
+    /// A key of a host.
+    pub fn host(host: &str, key: &[&str], value: Option<Json>) -> Edit {
+        let mut path: Vec<String> = match host {
+            "sender" | "receiver" => vec!["hosts".into(), host.into()],
+            beside => vec!["host".into(), beside.into(), "set".into()],
+        };
+        match path.len() {
+            2 => path.extend(key.iter().map(|part| (*part).to_string())),
+            _ => path.push(key.join(".")),
+        }
+        Edit::Set { key: path, value }
+    }
+
+    /// A key of a flow.
+    pub fn flow(flow: &str, key: &[&str], value: Option<Json>) -> Edit {
+        let own = ["flow", flow].into_iter().chain(key.iter().copied());
+        Edit::Set { key: own.map(str::to_string).collect(), value }
+    }
+
+    /// The key as `--set` takes it; none of copies.
+    pub fn dotted(&self) -> Option<(String, Option<&Json>)> {
+        match self {
+            Edit::Set { key, value } => Some((key.join("."), value.as_ref())),
+            Edit::Copies { .. } => None,
+        }
+    }
+
+    fn apply(&self, scenario: &mut Json) {
+        match self {
+            Edit::Set { key, value } => set(scenario, key, value.as_ref()),
+            Edit::Copies { flow, count } => copy(scenario, flow, *count),
+        }
+    }
+}
+
+/// A run with edits, checked as a scenario.
+///
+/// # Errors
+/// What the edited scenario refuses.
+pub fn edited<'a>(
+    run: &Resolved,
+    edits: impl IntoIterator<Item = &'a Edit>,
+) -> Result<Scenario, String> {
+    let mut scenario = serde_json::to_value(run).map_err(|why| why.to_string())?;
+    edits.into_iter().for_each(|edit| edit.apply(&mut scenario));
+    let text = fullpipe_scenario::toml(&scenario);
+    load(&Source::text("advised.toml", &text), &[], &[]).map_err(|wrong| wrong.to_string())
+}
+
+/// Puts a value below tables and named elements of arrays; makes tables that are missing.
+fn set(at: &mut Json, key: &[String], value: Option<&Json>) {
+    let [first, rest @ ..] = key else { return };
+    if let Json::Array(items) = at {
+        let named = items.iter_mut().find(|item| item["name"] == first.as_str());
+        if let Some(item) = named {
+            set(item, rest, value);
+        }
+        return;
+    }
+    if at.is_null() {
+        *at = Json::Object(serde_json::Map::new());
+    }
+    let Json::Object(table) = at else { return };
+    match (rest.is_empty(), value) {
+        (true, Some(value)) => _ = table.insert(first.clone(), value.clone()),
+        (true, None) => _ = table.remove(first),
+        (false, None) if !table.contains_key(first) => {}
+        (false, _) => set(table.entry(first).or_insert(Json::Null), rest, value),
+    }
+}
+
+/// Puts copies of a flow behind it, with numbers behind their names.
+fn copy(scenario: &mut Json, flow: &str, count: u32) {
+    let Some(Json::Array(flows)) = scenario.get_mut("flow") else { return };
+    let Some(at) = flows.iter().position(|own| own["name"] == flow) else { return };
+    let taken: Vec<String> =
+        flows.iter().filter_map(|own| own["name"].as_str()).map(str::to_string).collect();
+    let free = |n: u32| {
+        let plain = format!("{flow}-{n}");
+        if taken.contains(&plain) { format!("{plain}-copy") } else { plain }
+    };
+    let original = flows.remove(at);
+    let copies = (1..=count).map(|n| {
+        let mut own = original.clone();
+        own["name"] = free(n).into();
+        own
+    });
+    flows.splice(at..at, copies);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run() -> Resolved {
+        let text = r#"
+            path = { rate = "100Mbit", delay = { forward = "5ms", back = "5ms" } }
+            hosts = { sender = { kernel = "6.12", sysctl = { "net.ipv4.tcp_wmem" = "4096 16384 65536" } }, receiver = { kernel = "6.12" } }
+            flow = [{ name = "a", duration = "1s", sndbuf = "64KiB" }]
+        "#;
+        let scenario = load(&Source::text("t", text), &[], &[]).expect("a scenario");
+        scenario.plans()[0].resolved.clone()
+    }
+
+    #[test]
+    fn no_edit_is_the_same_run() {
+        let same = edited(&run(), []).expect("a scenario");
+        assert_eq!(same.plans()[0].resolved, run());
+    }
+
+    #[test]
+    fn a_key_that_goes_gets_its_default() {
+        let edits = [
+            Edit::flow("a", &["sndbuf"], None),
+            Edit::host("sender", &["sysctl", "net.ipv4.tcp_wmem"], None),
+            Edit::flow("a", &["sockopt", "SO_MAX_PACING_RATE"], Some(1_000_000.into())),
+        ];
+        let after = edited(&run(), &edits).expect("a scenario").plans()[0].resolved.clone();
+        assert_eq!(after.flow[0].sndbuf, None);
+        assert_eq!(after.hosts.sender.config.sysctl.tcp_wmem[2], 4 << 20);
+        assert_eq!(after.flow[0].sockopt["SO_MAX_PACING_RATE"], 1_000_000);
+    }
+
+    #[test]
+    fn copies_stand_in_the_place_of_their_flow() {
+        let edit = Edit::Copies { flow: "a".into(), count: 3 };
+        let after = edited(&run(), [&edit]).expect("a scenario").plans()[0].resolved.clone();
+        let names: Vec<&str> = after.flow.iter().map(|flow| flow.name.as_str()).collect();
+        assert_eq!(names, ["a-1", "a-2", "a-3"]);
+    }
+
+    #[test]
+    fn an_edit_that_no_scenario_has_is_refused() {
+        let edit = Edit::host("sender", &["sysctl", "net.ipv4.tcp_wmem"], Some("1 2".into()));
+        assert!(edited(&run(), [&edit]).unwrap_err().contains("tcp_wmem"));
+    }
+}

@@ -1,0 +1,116 @@
+//! The same advice on Windows, FreeBSD and macOS. No run proves it there: fullpipe has Linux alone.
+
+use super::change::{Change, How};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Commands of another system.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Elsewhere {
+    /// "Windows", "FreeBSD" or "macOS".
+    pub system: String,
+    /// Commands and remarks, one a line.
+    pub lines: Vec<String>,
+}
+
+/// Name of a system, and what says a change there.
+type System = (&'static str, fn(&Change) -> Vec<String>);
+
+/// Equivalents of what is advised; none where nothing has one.
+pub fn elsewhere(changes: &[Change]) -> Vec<Elsewhere> {
+    let systems: [System; 3] = [("Windows", windows), ("FreeBSD", freebsd), ("macOS", macos)];
+    let mut all = Vec::new();
+    for (system, of) in systems {
+        let mut lines: Vec<String> = Vec::new();
+        for line in changes.iter().flat_map(of) {
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        if !lines.is_empty() {
+            all.push(Elsewhere { system: system.into(), lines });
+        }
+    }
+    all
+}
+
+/// The sysctl that a change sets, and the last number of its value.
+fn sysctl(change: &Change) -> Option<(&str, &str)> {
+    match &change.how {
+        How::Sysctl { name, value } => Some((name, value.rsplit(' ').next().unwrap_or(value))),
+        _ => None,
+    }
+}
+
+fn windows(change: &Change) -> Vec<String> {
+    let lines: &[&str] = match sysctl(change) {
+        Some(("net.ipv4.tcp_rmem", _)) => &[
+            "Set-NetTCPSetting -SettingName InternetCustom -AutoTuningLevelLocal Normal",
+            "netsh int tcp set global autotuninglevel=normal   # up to 16 MB; experimental: 1 GB",
+            "netsh int tcp set heuristics disabled",
+        ],
+        Some(("net.ipv4.tcp_wmem", _)) => &[
+            "# the send buffer follows the ideal send backlog; a program should write 1 MB at a time",
+        ],
+        Some(("net.ipv4.tcp_window_scaling", _)) => {
+            &["netsh int tcp set global autotuninglevel=normal   # disabled: no window scaling"]
+        }
+        Some(("net.ipv4.tcp_timestamps", _)) => {
+            &["Set-NetTCPSetting -SettingName InternetCustom -Timestamps Enabled"]
+        }
+        Some(("net.ipv4.tcp_congestion_control", "cubic")) => {
+            &["Set-NetTCPSetting -SettingName InternetCustom -CongestionProvider CUBIC"]
+        }
+        Some(("net.ipv4.tcp_congestion_control", "bbr")) => &[
+            "Set-NetTCPSetting -SettingName InternetCustom -CongestionProvider BBR2   # Windows 11",
+        ],
+        _ => match &change.how {
+            How::Route { .. } => {
+                &["Set-NetTCPSetting -SettingName InternetCustom -InitialCongestionWindowMss 32"]
+            }
+            How::Ethtool { words, .. } if words.contains("rx ") => &[
+                "Set-NetAdapterAdvancedProperty -Name NAME -DisplayName \"Receive Buffers\" -DisplayValue 4096",
+            ],
+            How::SocketOption { name, value: None } if name == "SO_RCVBUF" => {
+                &["# SO_RCVBUF stops autotuning here, too: the program must not set it"]
+            }
+            _ => &[],
+        },
+    };
+    lines.iter().map(|line| (*line).to_string()).collect()
+}
+
+fn freebsd(change: &Change) -> Vec<String> {
+    match sysctl(change) {
+        Some(("net.ipv4.tcp_rmem", most)) => buffers(most, "recv", "kern.ipc.maxsockbuf"),
+        Some(("net.ipv4.tcp_wmem", most)) => buffers(most, "send", "kern.ipc.maxsockbuf"),
+        Some(("net.ipv4.tcp_window_scaling", _)) => vec!["sysctl net.inet.tcp.rfc1323=1".into()],
+        Some(("net.ipv4.tcp_sack", _)) => vec!["sysctl net.inet.tcp.sack.enable=1".into()],
+        Some(("net.ipv4.tcp_no_metrics_save", _)) => {
+            vec!["sysctl net.inet.tcp.hostcache.enable=0".into()]
+        }
+        Some(("net.ipv4.tcp_congestion_control", name)) => {
+            vec![format!("kldload cc_{name}; sysctl net.inet.tcp.cc.algorithm={name}")]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Both bounds of FreeBSD's buffers: that of autotuning, and that of all sockets.
+fn buffers(most: &str, which: &str, all: &str) -> Vec<String> {
+    vec![format!("sysctl {all}={most}"), format!("sysctl net.inet.tcp.{which}buf_max={most}")]
+}
+
+fn macos(change: &Change) -> Vec<String> {
+    match sysctl(change) {
+        Some(("net.ipv4.tcp_rmem", most)) => vec![
+            format!("sysctl -w kern.ipc.maxsockbuf={most}"),
+            format!("sysctl -w net.inet.tcp.autorcvbufmax={most}"),
+        ],
+        Some(("net.ipv4.tcp_wmem", most)) => vec![
+            format!("sysctl -w kern.ipc.maxsockbuf={most}"),
+            format!("sysctl -w net.inet.tcp.autosndbufmax={most}"),
+        ],
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,62 @@
+//! Devices, qdiscs and routes: a `.link` file of systemd for what it knows, and commands when a device comes up.
+
+use super::super::change::{Change, How};
+use super::{File, commands};
+
+const LINK: &str = "/etc/systemd/network/05-fullpipe.link";
+const DISPATCHER: &str = "/etc/NetworkManager/dispatcher.d/90-fullpipe";
+
+/// The files of a host's devices.
+pub fn files(host: &str, changes: &[&Change]) -> Vec<File> {
+    let lines: Vec<&str> = changes
+        .iter()
+        .filter_map(|change| match &change.how {
+            How::Ethtool { link, .. } => Some(link),
+            _ => None,
+        })
+        .flatten()
+        .map(String::as_str)
+        .collect();
+    let mut files = Vec::new();
+    if !lines.is_empty() {
+        files.push(link(host, &lines));
+    }
+    let commands = commands(changes);
+    if !commands.is_empty() {
+        files.push(dispatcher(host, &commands));
+    }
+    files
+}
+
+/// The first `.link` file that matches a device holds alone, so the default policy for names stands in it, too.
+fn link(host: &str, lines: &[&str]) -> File {
+    let text = format!(
+        "[Match]\nOriginalName=DEV\n\n[Link]\nNamePolicy=keep kernel database onboard slot path\n\
+         MACAddressPolicy=persistent\n{}\n",
+        lines.join("\n")
+    );
+    File {
+        host: host.into(),
+        path: LINK.into(),
+        text,
+        save: Some("ethtool -g DEV; ethtool -c DEV; ethtool -k DEV".into()),
+        apply: "udevadm test-builtin net_setup_link /sys/class/net/DEV".into(),
+        undo: "ethtool with the values that were kept, then reboot".into(),
+    }
+}
+
+fn dispatcher(host: &str, commands: &[String]) -> File {
+    let commands: Vec<String> = commands.iter().map(|own| own.replace("DEV", "\"$1\"")).collect();
+    let text = format!(
+        "#!/bin/sh\n[ \"$2\" = up ] && [ \"$1\" = DEV ] || exit 0\n{}\n",
+        commands.join("\n")
+    );
+    File {
+        host: host.into(),
+        path: DISPATCHER.into(),
+        text,
+        save: Some("ethtool -g DEV; ethtool -c DEV; tc qdisc show dev DEV; ip route show".into()),
+        apply: format!("chmod 755 {DISPATCHER} && {DISPATCHER} DEV up"),
+        undo: "set the values that were kept".into(),
+    }
+}

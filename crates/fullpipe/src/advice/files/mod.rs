@@ -1,0 +1,154 @@
+//! Files and commands that make changes on Linux, and their undo.
+//!
+//! Each tool that an administrator may use has its own file here. All of them say the same; one of them is enough.
+
+mod ansible;
+mod device;
+mod program;
+pub mod sysctl;
+mod tuned;
+
+use super::change::{Change, How};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A file that an administrator puts in place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct File {
+    /// Name of the host, "client", "server" or "both".
+    pub host: String,
+    /// Path of the file.
+    pub path: String,
+    /// Text of the file.
+    pub text: String,
+    /// Command that keeps the values of the host, to run first; `None` where the values of a host that sets nothing are
+    /// restored.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub save: Option<String>,
+    /// Command that puts it in force at once.
+    pub apply: String,
+    /// Command that takes it back, besides removing the file (or these lines of it).
+    pub undo: String,
+}
+
+/// Files of all hosts, those that suffice first, then the same for other tools.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Files {
+    /// Files and commands that are enough together.
+    pub enough: Vec<File>,
+    /// The same settings as a tuned profile, and as an Ansible play.
+    pub instead: Vec<File>,
+    /// What the program has to do, in words.
+    pub program: Vec<String>,
+}
+
+/// The files for changes.
+pub fn files(changes: &[Change]) -> Files {
+    let mut files = Files { program: program::lines(changes), ..Files::default() };
+    let mut hosts: Vec<&str> = Vec::new();
+    for change in changes.iter().filter(|change| is_of_host(&change.how)) {
+        if !hosts.contains(&change.whose.as_str()) {
+            hosts.push(&change.whose);
+        }
+    }
+    for host in hosts {
+        let own: Vec<&Change> = changes.iter().filter(|change| change.whose == host).collect();
+        files.enough.extend(sysctl::file(host, &own));
+        files.enough.extend(device::files(host, &own));
+        files.instead.extend(tuned::profile(host, &own));
+        files.instead.extend(ansible::play(host, &own));
+    }
+    files
+}
+
+/// Whether an administrator of a host makes the change.
+fn is_of_host(how: &How) -> bool {
+    matches!(how, How::Sysctl { .. } | How::Ethtool { .. } | How::Qdisc { .. } | How::Route { .. })
+}
+
+/// sysctls among changes: names and values.
+fn sysctls<'a>(changes: &[&'a Change]) -> Vec<(&'a str, &'a str)> {
+    let of = |change: &&'a Change| match &change.how {
+        How::Sysctl { name, value } => Some((name.as_str(), value.as_str())),
+        _ => None,
+    };
+    changes.iter().filter_map(of).collect()
+}
+
+/// Commands that set devices, qdiscs and routes. DEV and ROUTE stand for names of the host.
+fn commands(changes: &[&Change]) -> Vec<String> {
+    let of = |change: &&Change| match &change.how {
+        How::Ethtool { words, .. } => Some(match words.strip_prefix('(') {
+            Some(own) => own.trim_end_matches(')').to_string(),
+            None => format!("ethtool {words}"),
+        }),
+        How::Qdisc { words } => Some(format!("tc qdisc replace dev DEV root {words}")),
+        How::Route { words } => Some(format!("ip route change ROUTE {words}")),
+        _ => None,
+    };
+    changes.iter().filter_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::change::{Rank, Scope};
+    use super::*;
+
+    pub(super) fn change(whose: &str, setting: &str, how: How) -> Change {
+        Change {
+            setting: setting.into(),
+            whose: whose.into(),
+            scope: Scope::Sender,
+            rank: Rank::Size,
+            today: "4 MiB".into(),
+            advised: "16 MiB".into(),
+            why: "the path needs it".into(),
+            how,
+            edits: Vec::new(),
+        }
+    }
+
+    fn wmem() -> Change {
+        let (name, value) = ("net.ipv4.tcp_wmem".to_string(), "4096 16384 16777216".to_string());
+        change("sender", "net.ipv4.tcp_wmem", How::Sysctl { name, value })
+    }
+
+    fn ring() -> Change {
+        let (words, link) = ("-G DEV rx 4096".to_string(), vec!["RxBufferSize=4096".to_string()]);
+        change("receiver", "ethtool -G rx", How::Ethtool { words, link })
+    }
+
+    #[test]
+    fn each_host_has_its_own_files() {
+        let files = files(&[wmem(), ring()]);
+        let of = |host: &str| -> Vec<&str> {
+            let own = files.enough.iter().filter(|file| file.host == host);
+            own.map(|file| file.path.as_str()).collect()
+        };
+        assert_eq!(of("sender"), ["/etc/sysctl.d/90-fullpipe.conf"]);
+        assert_eq!(
+            of("receiver"),
+            [
+                "/etc/systemd/network/05-fullpipe.link",
+                "/etc/NetworkManager/dispatcher.d/90-fullpipe"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_file_has_its_undo() {
+        let files = files(&[wmem(), ring()]);
+        let file = &files.enough[0];
+        assert_eq!(file.text, "net.ipv4.tcp_wmem = 4096 16384 16777216\n");
+        assert_eq!(file.undo, "sysctl -p /etc/sysctl.d/90-fullpipe.old");
+        assert!(files.enough.iter().all(|file| !file.undo.is_empty()));
+    }
+
+    #[test]
+    fn a_program_is_told_in_words() {
+        let option = How::SocketOption { name: "SO_SNDBUF".into(), value: None };
+        let files = files(&[change("scp", "SO_SNDBUF", option)]);
+        assert_eq!(files.enough, []);
+        assert_eq!(files.program, ["scp: do not set SO_SNDBUF"]);
+    }
+}

@@ -1,0 +1,25 @@
+//! Changes that a program, a mount or a network makes, in words.
+
+use super::super::change::{Change, How};
+
+/// A line for each change that no file makes.
+pub fn lines(changes: &[Change]) -> Vec<String> {
+    let line = |change: &Change| {
+        let whose = &change.whose;
+        Some(match &change.how {
+            How::SocketOption { name, value: None } => format!("{whose}: do not set {name}"),
+            How::SocketOption { name, value: Some(value) } => {
+                let tool = match &name[..] {
+                    "SO_MAX_PACING_RATE" => format!(" (iperf3 --fq-rate {}K)", value * 8 / 1000),
+                    _ => String::new(),
+                };
+                format!("{whose}: setsockopt(fd, SOL_SOCKET, {name}, {value}){tool}")
+            }
+            How::Program { words } => format!("{whose}: {words}"),
+            How::Mount { words } => format!("{whose}: mount -o {words}"),
+            How::Path { words } => format!("{whose}: {words}"),
+            _ => return None,
+        })
+    };
+    changes.iter().filter_map(line).collect()
+}

@@ -1,0 +1,58 @@
+//! Advice: what to set on the hosts of a case, why, what it costs, and the runs that prove it.
+//!
+//! [`method`] describes the order of trials. Everything here works on a scenario, whatever it was made from, and on any
+//! engine.
+
+mod answer;
+pub mod candidates;
+mod case;
+mod change;
+mod costs;
+pub mod cured;
+pub mod document;
+mod edit;
+pub mod elsewhere;
+pub mod files;
+pub mod method;
+pub mod text;
+pub mod trial;
+
+pub use case::{Case, Sent};
+pub use change::{Change, How, Rank, Scope};
+pub use document::Advice;
+pub use edit::{Edit, edited};
+
+use method::Allowance;
+use trial::{Bench, Stopped};
+
+/// Finds advice for a case, and what it costs.
+///
+/// # Errors
+/// A trial has no outcome: somebody interrupted it, or the engine failed.
+pub fn advise(case: &Case, allowance: &Allowance, bench: &Bench) -> Result<Advice, Stopped> {
+    let found = method::find(case, allowance, bench)?;
+    let changes: Vec<Change> = found.changes.iter().map(|own| own.change.clone()).collect();
+    let sensitivity = match changes.is_empty() {
+        true => Vec::new(),
+        false => costs::sensitivity(case, &changes, bench)?,
+    };
+    let kernels = case.hosts(0).into_iter().map(|(_, host)| host.config.kernel.clone());
+    Ok(Advice {
+        format: document::FORMAT,
+        answer: answer::answer(case, &found, bench.engine.name()),
+        engine: bench.engine.name().into(),
+        kernels: kernels.collect(),
+        allowed_mbit: found.today.allowed_mbit,
+        base_rtt_ms: case.round_trip.as_ns() as f64 / 1e6,
+        flows: case.flows.len(),
+        today: (&found.today).into(),
+        advised: (&found.cured).into(),
+        notes: costs::notes(case, &found),
+        sensitivity,
+        files: files::files(&changes),
+        elsewhere: elsewhere::elsewhere(&changes),
+        changes: found.changes,
+        steps: found.steps,
+        tried: found.tried,
+    })
+}

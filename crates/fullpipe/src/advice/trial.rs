@@ -1,0 +1,332 @@
+//! Trials: short runs of a case with some settings, and what came of each.
+//!
+//! A trial ends when its rate has settled. Where chance decides (a queue below [`SHALLOW`], several flows, losses) it is
+//! three runs with other seeds, starts and delays, and the worst one counts.
+
+use super::Case;
+use super::edit::{Edit, edited};
+use crate::analysis::document::{Headline, Run};
+use crate::analysis::{self, Made, RunMeta};
+use crate::engine::{Engine, Failed};
+use crate::scenario::{Repeat, Resolved, Scenario};
+use crate::steady::{Steady, UntilSteady, Watching};
+use crate::trace::recording::Recording;
+use fullpipe_base::trace::Control;
+use fullpipe_base::units::Time;
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// Round trips and time after which a trial may end.
+const ROUND_TRIPS: u64 = 30;
+const LEAST: Time = Time::secs(2);
+/// A trial that does not settle lasts so much longer at most.
+const PATIENCE: u64 = 3;
+/// Runs of a trial where chance decides.
+const SEEDS: u64 = 3;
+/// Shifts between them.
+const START_JITTER: Time = Time::ms(200);
+const DELAY_JITTER: f64 = 0.05;
+/// Samples of a trial.
+const SAMPLES: u64 = 3000;
+
+/// Hears how far advice is, and says whether to go on.
+pub trait Watch: Sync {
+    /// A step begins that makes so many runs.
+    fn step(&self, what: &str, runs: usize);
+    /// A run simulated another span; `false` ends all runs.
+    fn advance(&self, span: Time) -> bool;
+}
+
+/// Where trials are made.
+pub struct Bench<'a> {
+    /// Engine of the runs.
+    pub engine: &'a dyn Engine,
+    /// Runs at a time.
+    pub jobs: usize,
+    /// Progress and interruption.
+    pub watch: &'a dyn Watch,
+}
+
+/// Reason why a trial has no outcome.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// Somebody interrupted it.
+    Interrupted,
+    /// The engine refused or failed.
+    Failed(Failed),
+}
+
+/// Rate, delay and first cause of a trial.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// Acknowledged payload of all flows once they have grown, Mb/s (10^6).
+    pub mbit: f64,
+    /// Acknowledged payload from the start on, Mb/s, if the flow lasts as long as the case says and keeps its rate.
+    pub mean_mbit: f64,
+    /// Median of the smoothed round trip meanwhile, less that without queues, ms; the most of all flows.
+    pub queue_ms: f64,
+    /// Median of the smoothed round trip over that without queues (from 1 on).
+    pub inflation: f64,
+    /// Segments sent again, all flows.
+    pub retransmitted: u64,
+    /// Rate of payload that the path allows, Mb/s; none where it has no rate.
+    pub allowed_mbit: Option<f64>,
+    /// Least rate of the runs over the largest (0 to 1).
+    pub evenness: f64,
+    /// Verdict of the worst run.
+    pub headline: Option<Headline>,
+    /// The worst run.
+    pub run: Box<Run>,
+}
+
+impl Outcome {
+    /// Share of the allowed rate; none where nothing bounds it.
+    pub fn share(&self) -> Option<f64> {
+        self.allowed_mbit.filter(|allowed| *allowed > 0.0).map(|allowed| self.mbit / allowed)
+    }
+}
+
+impl Bench<'_> {
+    /// One trial for each list of edits.
+    ///
+    /// # Errors
+    /// The first trial that has no outcome.
+    pub fn trials(&self, case: &Case, lists: &[Vec<&Edit>]) -> Result<Vec<Outcome>, Stopped> {
+        let mut runs = Vec::new();
+        for edits in lists {
+            for seed in 0..case.seeds() {
+                runs.push(prepared(case, edits, seed)?);
+            }
+        }
+        let outcomes = self.all(case, &runs)?;
+        let each = outcomes.chunks(case.seeds() as usize).map(worst);
+        Ok(each.collect())
+    }
+
+    /// All runs, several at a time, in their order.
+    fn all(&self, case: &Case, runs: &[Scenario]) -> Result<Vec<Outcome>, Stopped> {
+        let next = AtomicUsize::new(0);
+        let results = Mutex::new(Vec::new());
+        thread::scope(|scope| {
+            for _ in 0..self.jobs.clamp(1, runs.len().max(1)) {
+                scope.spawn(|| {
+                    loop {
+                        let at = next.fetch_add(1, Ordering::SeqCst);
+                        let Some(run) = runs.get(at) else { return };
+                        let outcome = self.one(case, run);
+                        let failed = outcome.is_err();
+                        let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+                        results.push((at, outcome));
+                        if failed {
+                            next.store(runs.len(), Ordering::SeqCst);
+                            return;
+                        }
+                    }
+                });
+            }
+        });
+        let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+        results.sort_by_key(|(at, _)| *at);
+        results.into_iter().map(|(_, outcome)| outcome).collect()
+    }
+
+    fn one(&self, case: &Case, scenario: &Scenario) -> Result<Outcome, Stopped> {
+        let plan = &scenario.plans()[0];
+        let resolved = &plan.resolved;
+        let counts = case.counts(resolved);
+        let steady = RefCell::new(Steady::new(case.round_trip, case.least(), &counts));
+        let mut recording = Recording::default();
+        let mut progress = Progress { watch: self.watch, seen: Time::ZERO, stopped: false };
+
+        let outcome = self
+            .engine
+            .run(
+                resolved,
+                &mut Watching { sink: &mut recording, steady: &steady },
+                &mut UntilSteady { control: &mut progress, steady: &steady },
+            )
+            .map_err(Stopped::Failed)?;
+        if progress.stopped {
+            return Err(Stopped::Interrupted);
+        }
+        let meta = RunMeta::from_plan(scenario, plan, Made::default());
+        let run = analysis::run(&meta, &recording);
+        Ok(outcome_of(case, resolved, &counts, &recording, outcome.end, run))
+    }
+}
+
+/// Passes progress on, and remembers an interruption.
+struct Progress<'a> {
+    watch: &'a dyn Watch,
+    seen: Time,
+    stopped: bool,
+}
+
+impl Control for Progress<'_> {
+    fn go_on(&mut self, now: Time) -> bool {
+        let go_on = self.watch.advance(now.saturating_sub(self.seen));
+        self.seen = now;
+        self.stopped |= !go_on;
+        go_on
+    }
+}
+
+/// The case with edits and a seed, as short as a trial is.
+fn prepared(case: &Case, edits: &[&Edit], seed: u64) -> Result<Scenario, Stopped> {
+    let refused = |why: String| Stopped::Failed(Failed::Scenario(why));
+    let changed = edited(&case.today, edits.iter().copied()).map_err(refused)?;
+    let mut run = changed.plans()[0].resolved.clone();
+    shorten(case, &mut run);
+    if seed > 0 {
+        run.seed = run.seed.wrapping_add(seed) & (i64::MAX as u64);
+        let delay_jitter = Time((case.round_trip.0 as f64 / 2.0 * DELAY_JITTER) as u64);
+        let shift = Repeat { start_jitter: START_JITTER, delay_jitter, ..Repeat::default() };
+        shift.shift(&mut run);
+    }
+    edited(&run, []).map_err(refused)
+}
+
+/// Flows that would go on for long stop when a trial has lost its patience.
+fn shorten(case: &Case, run: &mut Resolved) {
+    let most = Time(case.least().0.saturating_mul(PATIENCE));
+    let latest = run.flow.iter().map(|flow| flow.start).max().unwrap_or(Time::ZERO);
+    let end = latest + most;
+    for flow in &mut run.flow {
+        let left = end.saturating_sub(flow.start);
+        flow.duration = flow.duration.map(|lasts| lasts.min(left));
+    }
+    let lasts = end + Time::secs(1) + case.round_trip + case.round_trip;
+    if run.flow.iter().all(|flow| flow.duration.is_some()) && run.nfs.is_empty() {
+        run.duration = run.duration.min(lasts);
+    }
+    let sample = Time((case.least().0 / SAMPLES).max(Time::ms(1).0));
+    run.report.sample = Time(sample.0 / 1_000_000 * 1_000_000).max(run.report.sample);
+    run.report.packets = None;
+}
+
+impl Case {
+    /// Shortest time after which a trial may end.
+    pub fn least(&self) -> Time {
+        let latest = self.today.flow.iter().map(|flow| flow.start).max().unwrap_or(Time::ZERO);
+        latest + Time(self.round_trip.0.saturating_mul(ROUND_TRIPS)) + LEAST
+    }
+
+    /// Runs of a trial.
+    fn seeds(&self) -> u64 {
+        if self.is_chancy { SEEDS } else { 1 }
+    }
+
+    /// The flows whose data goes the way that the advice is about.
+    fn counts(&self, run: &Resolved) -> Vec<bool> {
+        run.flow.iter().map(|flow| flow.direction == self.direction).collect()
+    }
+}
+
+/// Rates of the second half of the time in which flows send.
+fn outcome_of(
+    case: &Case,
+    resolved: &Resolved,
+    counts: &[bool],
+    recording: &Recording,
+    end: Time,
+    run: Run,
+) -> Outcome {
+    let flows = || resolved.flow.iter().zip(counts).filter(|(_, counts)| **counts);
+    let [start, until] = main_life(counts, recording, resolved, end);
+    let all = window(case, counts, recording, [start, until]);
+    // A transfer of fixed size is judged by all of its life, a flow that goes on by what it settles at.
+    let is_finite = flows().all(|(flow, _)| flow.bytes.is_some()) && until < end;
+    let half = match is_finite {
+        true => window(case, counts, recording, [start, until]),
+        false => {
+            let from = start + Time(until.saturating_sub(start).0 / 2);
+            window(case, counts, recording, [from, until])
+        }
+    };
+
+    let headline = run.headline.clone();
+    let allowed = headline.as_ref().and_then(|own| own.allowed_mbit);
+    let last = run.flows.iter().zip(counts).filter(|(_, counts)| **counts);
+    // A queue that drains acknowledges a little more than the path carries meanwhile.
+    let mbit = half.mbit.min(allowed.unwrap_or(f64::INFINITY));
+    let lasted = until.saturating_sub(start).as_secs_f64();
+    let horizon = case.horizon.as_secs_f64().max(lasted);
+    Outcome {
+        mbit,
+        mean_mbit: (all.mbit * lasted + mbit * (horizon - lasted)) / horizon.max(1e-9),
+        queue_ms: half.queue_ms,
+        inflation: half.inflation,
+        retransmitted: last.map(|(flow, _)| flow.retransmitted_segments).sum(),
+        allowed_mbit: allowed,
+        evenness: 1.0,
+        headline,
+        run: Box::new(run),
+    }
+}
+
+/// Beginning and end of the flow that had the most data acknowledged.
+fn main_life(counts: &[bool], recording: &Recording, run: &Resolved, end: Time) -> [Time; 2] {
+    let mut acked = vec![0; counts.len()];
+    let mut busy = vec![Time::ZERO; counts.len()];
+    for sample in &recording.flows {
+        let flow = usize::from(sample.flow);
+        if counts.get(flow) == Some(&true) {
+            acked[flow] = sample.bytes_acked;
+            if sample.in_flight > 0 {
+                busy[flow] = sample.time;
+            }
+        }
+    }
+    let most = (0..counts.len()).filter(|flow| counts[*flow]).max_by_key(|flow| acked[*flow]);
+    most.map_or([Time::ZERO, end], |flow| [run.flow[flow].start, busy[flow].min(end)])
+}
+
+/// Rate and delay within a span.
+struct Window {
+    mbit: f64,
+    queue_ms: f64,
+    inflation: f64,
+}
+
+fn window(case: &Case, counts: &[bool], recording: &Recording, [from, until]: [Time; 2]) -> Window {
+    let is_counted = |flow: u16| counts.get(usize::from(flow)) == Some(&true);
+    let mut first: Vec<Option<u64>> = vec![None; counts.len()];
+    let mut last: Vec<u64> = vec![0; counts.len()];
+    let mut trips: Vec<Vec<u32>> = vec![Vec::new(); counts.len()];
+    for sample in recording.flows.iter().filter(|sample| is_counted(sample.flow)) {
+        let flow = usize::from(sample.flow);
+        if sample.time <= from {
+            first[flow] = Some(sample.bytes_acked);
+        } else if sample.time <= until && sample.srtt_us > 0 && sample.in_flight > 0 {
+            trips[flow].push(sample.srtt_us);
+        }
+        if sample.time <= until {
+            last[flow] = sample.bytes_acked;
+        }
+    }
+    let acked: u64 = last.iter().zip(&first).map(|(b, a)| b - a.unwrap_or(0)).sum();
+    let seconds = until.saturating_sub(from).as_secs_f64();
+    let mbit = if seconds > 0.0 { acked as f64 * 8.0 / seconds / 1e6 } else { 0.0 };
+    let base_ms = case.round_trip.as_ns() as f64 / 1e6;
+    let medians = trips.iter_mut().filter_map(|own| {
+        own.sort_unstable();
+        own.get(own.len() / 2).map(|us| f64::from(*us) / 1e3)
+    });
+    let worst = medians.fold(base_ms, f64::max);
+    Window { mbit, queue_ms: worst - base_ms, inflation: worst / base_ms.max(1e-6) }
+}
+
+/// The run with the least rate, with the worst delay of all and the unevenness.
+fn worst(runs: &[Outcome]) -> Outcome {
+    let least = runs.iter().min_by(|a, b| a.mbit.total_cmp(&b.mbit));
+    let mut own = least.expect("a trial has a run").clone();
+    let most = runs.iter().map(|run| run.mbit).fold(0.0, f64::max);
+    own.evenness = if most > 0.0 { own.mbit / most } else { 1.0 };
+    for run in runs {
+        own.queue_ms = own.queue_ms.max(run.queue_ms);
+        own.inflation = own.inflation.max(run.inflation);
+    }
+    own
+}

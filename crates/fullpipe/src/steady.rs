@@ -1,0 +1,175 @@
+//! The moment at which the rate of acknowledged data has settled.
+//!
+//! A rate counts as settled when three spans in a row carry the same within [`SAME`]. A span has ten round trips and half
+//! a second at least, so that a sawtooth shorter than a span does not look like growth.
+
+use fullpipe_base::trace::{Control, Counter, Event, FlowSample, Packet, Point, Sink};
+use fullpipe_base::trace::{StageInfo, StageSample};
+use fullpipe_base::units::Time;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+
+/// Rates of two spans that differ by less are the same.
+const SAME: f64 = 0.02;
+/// Round trips of a span.
+const ROUND_TRIPS: u64 = 10;
+/// Least length of a span.
+const LEAST_SPAN: Time = Time::ms(500);
+/// Spans that are compared.
+const SPANS: usize = 3;
+
+/// What has been acknowledged, span by span.
+#[derive(Debug)]
+pub struct Steady {
+    span: Time,
+    /// No rate counts as settled before.
+    from: Time,
+    /// Bytes by flow; none of flows that do not count.
+    acked: Vec<Option<u64>>,
+    /// Bytes of all flows at the ends of the last spans.
+    marks: VecDeque<u64>,
+    /// End of the span that is under way.
+    next: Time,
+    settled: Option<Time>,
+}
+
+impl Steady {
+    /// For flows with this longest round trip, of which `counts` says which count; looked for after `from`.
+    pub fn new(round_trip: Time, from: Time, counts: &[bool]) -> Steady {
+        let span = Time(round_trip.0.saturating_mul(ROUND_TRIPS)).max(LEAST_SPAN);
+        // The first span that is compared ends where the flows have grown.
+        let first = Time(from.0.saturating_sub((SPANS as u64).saturating_mul(span.0)));
+        Steady {
+            span,
+            from,
+            acked: counts.iter().map(|counts| counts.then_some(0)).collect(),
+            marks: VecDeque::new(),
+            next: first,
+            settled: None,
+        }
+    }
+
+    /// When the rate settled; none as long as it has not.
+    pub fn settled(&self) -> Option<Time> {
+        self.settled
+    }
+
+    fn flow(&mut self, sample: &FlowSample) {
+        if let Some(Some(acked)) = self.acked.get_mut(usize::from(sample.flow)) {
+            *acked = sample.bytes_acked;
+        }
+    }
+
+    fn at(&mut self, now: Time) {
+        if self.settled.is_some() || now < self.next {
+            return;
+        }
+        self.next = now + self.span;
+        self.marks.push_back(self.acked.iter().flatten().sum());
+        if self.marks.len() > SPANS + 1 {
+            self.marks.pop_front();
+        }
+        if now >= self.from && self.marks.len() == SPANS + 1 && self.are_alike() {
+            self.settled = Some(now);
+        }
+    }
+
+    fn are_alike(&self) -> bool {
+        let spans = || self.marks.iter().zip(self.marks.iter().skip(1)).map(|(a, b)| b - a);
+        let (least, most) = (spans().min().unwrap_or(0), spans().max().unwrap_or(0));
+        least > 0 && (most - least) as f64 <= SAME * most as f64
+    }
+}
+
+/// A sink that watches the rate on the way to another sink.
+pub struct Watching<'a> {
+    /// Where everything goes.
+    pub sink: &'a mut dyn Sink,
+    /// What watches.
+    pub steady: &'a RefCell<Steady>,
+}
+
+impl Sink for Watching<'_> {
+    fn stages(&mut self, stages: &[StageInfo]) {
+        self.sink.stages(stages);
+    }
+    fn flow(&mut self, sample: &FlowSample) {
+        self.steady.borrow_mut().flow(sample);
+        self.sink.flow(sample);
+    }
+    fn stage(&mut self, sample: &StageSample) {
+        self.sink.stage(sample);
+    }
+    fn event(&mut self, event: &Event) {
+        self.sink.event(event);
+    }
+    fn counter(&mut self, counter: &Counter) {
+        self.sink.counter(counter);
+    }
+    fn point(&self) -> Option<Point> {
+        self.sink.point()
+    }
+    fn packet(&mut self, packet: &Packet) {
+        self.sink.packet(packet);
+    }
+}
+
+/// A control that ends a run when its rate has settled, or when another control says so.
+pub struct UntilSteady<'a> {
+    /// The other control.
+    pub control: &'a mut dyn Control,
+    /// What watches.
+    pub steady: &'a RefCell<Steady>,
+}
+
+impl Control for UntilSteady<'_> {
+    fn go_on(&mut self, now: Time) -> bool {
+        let mut steady = self.steady.borrow_mut();
+        steady.at(now);
+        steady.settled().is_none() && self.control.go_on(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trace::schema::Row;
+
+    /// Feeds a rate, bytes per ms, by time in ms, and says when it settled.
+    fn settled(lasts_ms: u64, rate: impl Fn(u64) -> u64) -> Option<Time> {
+        let mut steady = Steady::new(Time::ms(20), Time::secs(2), &[true, false]);
+        let mut acked = 0;
+        for ms in 1..=lasts_ms {
+            acked += rate(ms);
+            let sample = FlowSample { bytes_acked: acked, ..FlowSample::blank() };
+            steady.flow(&sample);
+            // Another direction does not count.
+            steady.flow(&FlowSample { flow: 1, bytes_acked: ms * ms, ..FlowSample::blank() });
+            steady.at(Time::ms(ms));
+        }
+        steady.settled()
+    }
+
+    #[test]
+    fn an_even_rate_settles_at_once() {
+        assert_eq!(settled(5000, |_| 1000), Some(Time::ms(2000)));
+    }
+
+    #[test]
+    fn a_rate_that_grows_does_not_settle() {
+        assert_eq!(settled(20_000, |ms| ms), None);
+    }
+
+    /// Growth of 5 % a second until 6 s, even afterwards: three spans of half a second later.
+    #[test]
+    fn a_rate_settles_when_it_has_grown() {
+        let rate = |ms: u64| 1000 + 50 * ms.min(6000) / 1000;
+        let at = settled(20_000, rate).expect("settled");
+        assert!((Time::ms(6500)..=Time::ms(7600)).contains(&at), "{at}");
+    }
+
+    #[test]
+    fn nothing_is_no_rate() {
+        assert_eq!(settled(20_000, |_| 0), None);
+    }
+}
