@@ -22,6 +22,8 @@ const COUNTS: f64 = 0.02;
 const STEPS: usize = 6;
 /// A round trip under load of no more than this times the least one is short.
 const SHORT: f64 = 1.25;
+/// A round trip that is long already may become this much longer.
+const LONGER: f64 = 1.1;
 /// Rules on what keeps a flow from growing.
 const LATE: [&str; 2] = ["remembered-ssthresh", "initial-ssthresh"];
 /// Most changes that are advised on a path that loses packets: no setting cures that.
@@ -272,8 +274,8 @@ impl Search<'_> {
 
     /// Whether an outcome is no worse than another, in rate and in delay.
     fn is_as_good(&self, own: &Outcome, best: &Outcome) -> bool {
-        let is_short = best.inflation <= SHORT;
-        gain(best, own) < COUNTS && (!is_short || own.inflation <= SHORT)
+        let may_wait = SHORT.max(best.inflation * LONGER);
+        gain(best, own) < COUNTS && own.inflation <= may_wait
     }
 
     fn allowed(&self, changes: Vec<Change>) -> Vec<Change> {

@@ -12,6 +12,8 @@ use crate::scenario::Host;
 const LOWER_PACES: [f64; 2] = [0.95, 0.9];
 /// Streams that are tried in the place of a flow.
 const STREAMS: [u32; 2] = [4, 8];
+/// Most parallel streams that are advised.
+const MOST_FLOWS: u32 = 16;
 /// A ring that is enlarged gets so many times its descriptors, and at most this many.
 const RING_FACTOR: u32 = 8;
 const LARGEST_RING: u32 = 8192;
@@ -55,7 +57,32 @@ fn overflow(case: &Case, accepted: &[Change]) -> Vec<Vec<Change>> {
         all.insert(0, pace::changes(case));
     }
     all.push(cap(case));
+    all.push(single_segments(case));
     all.push(vec![streams(case, STREAMS[0])]);
+    all
+}
+
+/// TSO off beside a pace: an skb of TSO is a burst of up to 64 KiB, which a very short queue does not hold.
+fn single_segments(case: &Case) -> Vec<Change> {
+    let mut all = pace::changes(case);
+    for (host, own) in case.hosts(0).into_iter().filter(|(_, own)| own.config.tso) {
+        all.push(Change {
+            setting: "ethtool -K tso".into(),
+            whose: host.into(),
+            scope: Scope::Sender,
+            rank: Rank::Method,
+            today: "on".into(),
+            advised: "off".into(),
+            why: format!(
+                "bursts of TSO are longer than the queue of the path; {host} spends more CPU on each packet"
+            ),
+            how: How::Ethtool {
+                words: "-K DEV tso off".into(),
+                link: vec!["TCPSegmentationOffload=no".into()],
+            },
+            edits: vec![Edit::host(host, &["tso"], Some((!own.config.tso).into()))],
+        });
+    }
     all
 }
 
@@ -111,7 +138,13 @@ fn losses(case: &Case) -> Vec<Vec<Change>> {
 /// Buffers by arithmetic, or larger ones where these are accepted.
 fn larger(case: &Case, accepted: &[Change]) -> Vec<Vec<Change>> {
     let more = accepted.iter().filter_map(|change| buffers::scaled(case, change, MORE));
-    vec![buffers::changes(case), more.collect()]
+    // TCP's window ends at 1 GiB: beyond, several connections fill the path.
+    let bound = case.flows.iter().filter_map(|flow| flow.needs?.connections).max();
+    let more_flows = bound.and_then(|count| u32::try_from(count).ok()).map(|count| {
+        let count = count.clamp(2, MOST_FLOWS);
+        vec![streams(case, count)]
+    });
+    vec![buffers::changes(case), more.collect(), more_flows.unwrap_or_default()]
 }
 
 /// Nothing of an earlier connection is kept.
