@@ -41,6 +41,7 @@ struct tcp_sock { /* mirrored by Sock in crates/fullpipe-sim/src/cc/sock.rs */
 	u32 sim_slow_param[8];
 	u64 sim_slow_private[25]; /* in BPF: sk_storage */
 	u32 (*sim_slow_start)(struct sock *sk, u32 acked);
+	u32 sim_exits[4]; /* by a train of ACKs: how many, sum of their cwnds; by delay: the same */
 };
 
 struct ack_sample {
@@ -122,6 +123,17 @@ static inline u32 cc_slow_start(struct sock *sk, u32 acked) /* returns packets n
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	return tp->sim_slow_start ? tp->sim_slow_start(sk, acked) : tcp_slow_start(tp, acked);
+}
+
+/* What nstat tells of HyStart (TCPHystartTrainDetect and so on): slow start ends at the present cwnd. */
+static inline void cc_count_exit(struct sock *sk, int by_train, int by_delay)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	tp->sim_exits[0] += by_train != 0;
+	tp->sim_exits[1] += by_train ? tp->snd_cwnd : 0;
+	tp->sim_exits[2] += by_delay != 0;
+	tp->sim_exits[3] += by_delay ? tp->snd_cwnd : 0;
 }
 
 /* ---- constant tables, callbacks, registration ---- */

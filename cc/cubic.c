@@ -223,22 +223,27 @@ static void hystart_update_us(struct sock *sk, struct cubic *ca, u32 delay)
 		watch_train_us(sk, ca);
 	if (param(sk, hystart_detect) & DELAY)
 		watch_delay_us(ca, delay);
-	if (ca->found)
+	if (ca->found) {
 		tp->snd_ssthresh = tp->snd_cwnd;
+		cc_count_exit(sk, ca->found & TRAIN, ca->found & DELAY);
+	}
 }
 
 /* Slow start ends at the present cwnd once it has been found to be large enough. */
 static void hystart_update(struct sock *sk, struct cubic *ca, u32 delay)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
+	u32 detect = param(sk, hystart_detect);
 
 	if (!param(sk, hystart) || !tcp_in_slow_start(tp) ||
-	    tp->snd_cwnd < param(sk, hystart_low_window) || ca->found & param(sk, hystart_detect))
+	    tp->snd_cwnd < param(sk, hystart_low_window) || ca->found & detect)
 		return;
 	watch_train(sk, ca);
 	watch_delay(sk, ca, delay);
-	if (ca->found & param(sk, hystart_detect))
+	if (ca->found & detect) {
 		tp->snd_ssthresh = tp->snd_cwnd;
+		cc_count_exit(sk, ca->found & detect & TRAIN, ca->found & detect & DELAY);
+	}
 }
 
 /* 1024 C / (100 ms): 410 by default. */

@@ -23,7 +23,8 @@ AT(sim_param, 220);
 AT(sim_slow_param, 312);
 AT(sim_slow_private, 344);
 AT(sim_slow_start, 544);
-_Static_assert(sizeof(struct tcp_sock) == 552, "struct tcp_sock");
+AT(sim_exits, 552);
+_Static_assert(sizeof(struct tcp_sock) == 568, "struct tcp_sock");
 _Static_assert(sizeof(struct ack_sample) == 12, "struct ack_sample");
 
 enum { SIM_PER_ACK, SIM_STRETCH, SIM_SLOW_START };

@@ -9,7 +9,7 @@ mod params;
 mod sock;
 
 pub use params::{Description, Error, KernelVersion, Parameter, algorithms, slow_starts};
-pub use sock::{AckSample, CWR, DISORDER, Event, LOSS, OPEN, RECOVERY, Sock};
+pub use sock::{AckSample, CWR, DISORDER, Event, Exits, LOSS, OPEN, RECOVERY, Sock};
 
 use crate::config;
 use alloc::string::String;
@@ -63,6 +63,7 @@ impl Congestion {
             slow_param: [0; sock::SLOW_PARAMS],
             slow_private: [0; sock::SLOW_PRIVATE_WORDS],
             grow: None,
+            exits: Exits::default(),
         };
         Ok(Congestion { flow, algorithm, helpers, version, slow_start: None })
     }
@@ -119,6 +120,11 @@ impl Congestion {
     /// The slow start's private state, for records and comparisons.
     pub fn slow_private(&self) -> &[u64; 25] {
         &self.flow.slow_private
+    }
+
+    /// Exits from slow start that HyStart has found.
+    pub fn exits(&self) -> Exits {
+        self.flow.exits
     }
 
     /// The connection begins.

@@ -138,6 +138,31 @@ pub(super) struct Flow {
     pub slow_private: [u64; SLOW_PRIVATE_WORDS],
     /// The flow's own slow start; none: the kernel's.
     pub grow: Option<Grow>,
+    /// Kernel's counters of HyStart.
+    pub exits: Exits,
+}
+
+/// Exits from slow start that HyStart has found (TCPHystartTrainDetect and the like), and the sums of their cwnds, packets.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Exits {
+    /// Exits by a long train of ACKs.
+    pub train: u32,
+    /// Sum of cwnds at these.
+    pub train_cwnd: u32,
+    /// Exits by a growing delay.
+    pub delay: u32,
+    /// Sum of cwnds at these.
+    pub delay_cwnd: u32,
+}
+
+impl core::ops::AddAssign for Exits {
+    fn add_assign(&mut self, more: Exits) {
+        self.train += more.train;
+        self.train_cwnd += more.train_cwnd;
+        self.delay += more.delay;
+        self.delay_cwnd += more.delay_cwnd;
+    }
 }
 
 /// 104 bytes, as in Linux.
@@ -161,6 +186,7 @@ const _: () = {
     assert!(core::mem::offset_of!(Flow, slow_param) == 312);
     assert!(core::mem::offset_of!(Flow, slow_private) == 344);
     assert!(core::mem::offset_of!(Flow, grow) == 544);
-    assert!(core::mem::size_of::<Flow>() == 552);
+    assert!(core::mem::offset_of!(Flow, exits) == 552);
+    assert!(core::mem::size_of::<Flow>() == 568);
     assert!(core::mem::size_of::<AckSample>() == 12);
 };

@@ -20,6 +20,7 @@
 //!   `softnet_stat`.
 
 use super::Run;
+use crate::cc::Exits;
 use crate::config::{Config, Driver, Qdisc};
 use crate::host::Host;
 use crate::tcp::counters::Counters;
@@ -187,6 +188,22 @@ fn sent_again(host: &Host, sack: bool, all: &mut Vec<Told>) {
         ("TcpExt.TCPForwardRetrans", sum(|c| c.mib.forward_retrans)),
         ("TcpExt.TCPLossProbes", sum(|c| c.mib.loss_probes)),
         ("TcpExt.TCPSynRetrans", host.out.opening_again),
+    ];
+    all.extend(rare.into_iter().filter(|(_, value)| *value > 0));
+    slow_start_exits(host, all);
+}
+
+/// HyStart's exits from slow start, and the sums of their cwnds, packets.
+fn slow_start_exits(host: &Host, all: &mut Vec<Told>) {
+    let mut exits = Exits::default();
+    for flow in host.sends.iter() {
+        exits += flow.tcp.congestion().exits();
+    }
+    let rare: [(&str, u64); 4] = [
+        ("TcpExt.TCPHystartTrainDetect", exits.train.into()),
+        ("TcpExt.TCPHystartTrainCwnd", exits.train_cwnd.into()),
+        ("TcpExt.TCPHystartDelayDetect", exits.delay.into()),
+        ("TcpExt.TCPHystartDelayCwnd", exits.delay_cwnd.into()),
     ];
     all.extend(rare.into_iter().filter(|(_, value)| *value > 0));
 }
