@@ -13,7 +13,8 @@
 //!
 //! Limits:
 //! - Missing: overlimits, backlog in bytes, bytes of the receive ring, `TCPBacklogDrop` (a socket's backlog has no
-//!   end), and single skbs that were collapsed or thrown away beyond holes.
+//!   end), `TCPMemoryPressures` (memory of all sockets together has no end), and single skbs that were thrown away
+//!   beyond holes.
 //! - Names that fit several kernels are used for all. A repeated SYN-ACK is in `Tcp.RetransSegs` before 3.10 too, and
 //!   never in `TCPTimeouts`.
 //! - `tc.requeues` exists for `pfifo_fast` only. On engine `linux` the path's devices and both hosts share one
@@ -188,6 +189,16 @@ fn sent_again(host: &Host, sack: bool, all: &mut Vec<Told>) {
         ("TcpExt.TCPForwardRetrans", sum(|c| c.mib.forward_retrans)),
         ("TcpExt.TCPLossProbes", sum(|c| c.mib.loss_probes)),
         ("TcpExt.TCPSynRetrans", host.out.opening_again),
+        ("TcpExt.TCPSACKReorder", sum(|c| c.mib.sack_reorder)),
+        ("TcpExt.TCPTSReorder", sum(|c| c.mib.ts_reorder)),
+        ("TcpExt.TCPRenoReorder", sum(|c| c.mib.reno_reorder)),
+        ("TcpExt.TCPDSACKRecv", sum(|c| c.mib.dsack_recv)),
+        ("TcpExt.TCPDSACKOfoRecv", sum(|c| c.mib.dsack_ofo_recv)),
+        ("TcpExt.TCPFullUndo", sum(|c| c.mib.full_undo)),
+        ("TcpExt.TCPPartialUndo", sum(|c| c.mib.partial_undo)),
+        ("TcpExt.TCPDSACKUndo", sum(|c| c.mib.dsack_undo)),
+        ("TcpExt.TCPLossUndo", sum(|c| c.mib.loss_undo)),
+        ("TcpExt.TCPSpuriousRTOs", sum(|c| c.mib.spurious_rtos)),
     ];
     all.extend(rare.into_iter().filter(|(_, value)| *value > 0));
     slow_start_exits(host, all);
@@ -212,11 +223,18 @@ fn slow_start_exits(host: &Host, all: &mut Vec<Told>) {
 fn received(host: &Host, all: &mut Vec<Told>) {
     let sum = |of: fn(&Receiver) -> u64| host.receives.iter().map(|flow| of(&flow.tcp)).sum();
     let acks: u64 = host.sends.iter().map(|flow| flow.tcp.counters.from_the_past).sum();
-    let rare: [(&str, u64); 4] = [
+    let rare: [(&str, u64); 11] = [
         ("TcpExt.PruneCalled", sum(|tcp| tcp.prunes)),
         ("TcpExt.RcvPruned", sum(|tcp| tcp.prunes_failed)),
         ("TcpExt.PAWSEstab", sum(|tcp| tcp.from_the_past) + acks),
         ("tcp.beyond_window", sum(|tcp| tcp.beyond_window)),
+        ("TcpExt.TCPRcvCollapsed", sum(|tcp| tcp.mib.collapsed)),
+        ("TcpExt.TCPRcvQDrop", sum(|tcp| tcp.mib.rcvq_drop)),
+        ("TcpExt.TCPOFOQueue", sum(|tcp| tcp.mib.ofo_queue)),
+        ("TcpExt.TCPOFODrop", sum(|tcp| tcp.mib.ofo_drop)),
+        ("TcpExt.TCPWantZeroWindowAdv", sum(|tcp| tcp.window.mib.want_zero)),
+        ("TcpExt.TCPToZeroWindowAdv", sum(|tcp| tcp.window.mib.to_zero)),
+        ("TcpExt.TCPFromZeroWindowAdv", sum(|tcp| tcp.window.mib.from_zero)),
     ];
     all.extend(rare.into_iter().filter(|(_, value)| *value > 0));
 }

@@ -54,9 +54,37 @@ pub struct Mib {
     pub loss_failures: u64,
     /// TCPSackFailures or TCPRenoFailures: the same in Disorder.
     pub failures: u64,
+    /// TCPSACKReorder: reordering that SACKs or ACKs have shown (`tcp_check_sack_reordering`).
+    pub sack_reorder: u64,
+    /// TCPTSReorder: reordering that timestamps have shown.
+    pub ts_reorder: u64,
+    /// TCPRenoReorder: reordering that duplicate ACKs have shown, without SACK.
+    pub reno_reorder: u64,
+    /// TCPDSACKRecv: D-SACKs of what is acknowledged (`tcp_check_dsack`).
+    pub dsack_recv: u64,
+    /// TCPDSACKOfoRecv: D-SACKs of what lies beyond a hole.
+    pub dsack_ofo_recv: u64,
+    /// TCPFullUndo: reductions undone when recovery ends (`tcp_try_undo_recovery`).
+    pub full_undo: u64,
+    /// TCPPartialUndo: reductions undone in recovery (`tcp_try_undo_partial`).
+    pub partial_undo: u64,
+    /// TCPDSACKUndo: reductions undone by D-SACKs (`tcp_try_undo_dsack`).
+    pub dsack_undo: u64,
+    /// TCPLossUndo: reductions of timeouts undone (`tcp_try_undo_loss`).
+    pub loss_undo: u64,
+    /// TCPSpuriousRTOs: timeouts that F-RTO has found needless.
+    pub spurious_rtos: u64,
 }
 
 impl Mib {
+    /// The reduction that began `state` is undone when the state ends.
+    pub(super) fn note_undo(&mut self, state: CaState) {
+        match state {
+            CaState::Loss => self.loss_undo += 1,
+            _ => self.full_undo += 1,
+        }
+    }
+
     /// Segments were sent again, `lost` or not known to be, in that state.
     pub(super) fn note_resent(&mut self, segments: u32, lost: bool, state: CaState) {
         let counter = match (lost, state) {
@@ -86,6 +114,32 @@ impl Mib {
             _ => self.timeouts += u64::from(!each),
         }
     }
+}
+
+/// Kernel's counters of a connection that receives, all connections of a host together (include/uapi/linux/snmp.h).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReceiverMib {
+    /// Packets that came beyond a hole (rcv_ooopack).
+    pub ooo_packets: u64,
+    /// TCPOFOQueue: skbs that came beyond a hole (`tcp_data_queue_ofo`).
+    pub ofo_queue: u64,
+    /// TCPOFODrop: skbs beyond a hole that found no memory.
+    pub ofo_drop: u64,
+    /// TCPRcvQDrop: skbs in order that found no memory (`tcp_data_queue`).
+    pub rcvq_drop: u64,
+    /// TCPRcvCollapsed: skbs in the receive queue that were copied into others (`tcp_collapse_one`).
+    pub collapsed: u64,
+}
+
+/// Kernel's counters of the windows that a connection offers (`tcp_select_window`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WindowMib {
+    /// TCPWantZeroWindowAdv: the window ought to be 0, and must not shrink.
+    pub want_zero: u64,
+    /// TCPToZeroWindowAdv: the window becomes 0.
+    pub to_zero: u64,
+    /// TCPFromZeroWindowAdv: the window opens again.
+    pub from_zero: u64,
 }
 
 /// Skbs that the CPU has looked at on walks along the queue, by what the walk was for.

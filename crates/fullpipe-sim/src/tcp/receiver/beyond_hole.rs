@@ -22,6 +22,8 @@ impl Receiver {
         let Segment { seq, len, .. } = *segment;
         let end = segment.end();
         self.acks.schedule();
+        self.mib.ooo_packets += u64::from(segment.packets());
+        self.mib.ofo_queue += 1;
         if self.profile.measures_beyond_hole {
             self.measure(segment);
         }
@@ -94,14 +96,32 @@ impl Receiver {
                 self.acks.enter_quick_mode(self.window.rcv_wnd);
                 self.acks.on_ack_sent();
             }
+            self.note_unmade_acks(count - 2, memory);
             self.grow_beyond_hole(count - 1, memory);
         }
         Some(first)
     }
 
+    /// Counts the ACKs of so many segments, each with `memory` bytes more in the queue, which one ACK stands for.
+    fn note_unmade_acks(&mut self, count: u32, memory: u64) {
+        let held = self.window.rmem_alloc;
+        self.window.rmem_alloc += u64::from(count) * memory;
+
+        // Only a window of which less than half is free is taken back.
+        if self.window.is_tight() {
+            for number in 1..=u64::from(count) {
+                self.window.rmem_alloc = held + number * memory;
+                self.window.note_unmade_ack(self.rcv_nxt, self.acks.rcv_mss);
+            }
+        }
+        self.window.rmem_alloc = held;
+    }
+
     fn grow_beyond_hole(&mut self, count: u32, memory: u64) -> Ack {
         self.acks.enter_quick_mode(self.window.rcv_wnd);
         self.out_of_order.grow(count, self.mss);
+        self.mib.ooo_packets += u64::from(count);
+        self.mib.ofo_queue += u64::from(count);
         self.window.rmem_alloc += u64::from(count) * memory;
         self.make_ack()
     }

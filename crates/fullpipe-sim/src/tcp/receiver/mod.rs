@@ -24,6 +24,7 @@ pub mod window;
 use crate::config::Host;
 use crate::jiffy_clock::JiffyClock;
 use crate::packet::Ecn;
+use crate::tcp::counters::ReceiverMib;
 use crate::tcp::ecn::{QUICKACKS, ReceiverEcn};
 use crate::tcp::pieces::{Piece, Pieces};
 use crate::tcp::profile::{RcvTuning, SharedProfile, SocketBacklog};
@@ -115,6 +116,8 @@ pub struct Receiver {
     pub prunes_failed: u64,
     /// Segments that brought nothing new.
     pub duplicates: u64,
+    /// Counters of `nstat`.
+    pub mib: ReceiverMib,
     mss: u32,
 }
 
@@ -205,6 +208,7 @@ impl Receiver {
             from_the_past: 0,
             beyond_window: 0,
             duplicates: 0,
+            mib: ReceiverMib::default(),
             mss,
             profile,
         }
@@ -296,6 +300,10 @@ impl Receiver {
         if !fast {
             if !self.has_room(seq, next) {
                 self.dropped += packets;
+                match next {
+                    true => self.mib.rcvq_drop += 1,
+                    false => self.mib.ofo_drop += 1,
+                }
                 return Taken::Asks(false);
             }
             self.fast.schedule(self.truesize(segment));

@@ -46,7 +46,7 @@ impl Receiver {
 
     /// Copies what waits for the reader.
     fn collapse(&mut self) {
-        let Receiver { waiting, window, fast, rcv_nxt, .. } = self;
+        let Receiver { waiting, window, fast, rcv_nxt, mib, .. } = self;
         fast.follow(window.rmem_alloc);
         let mut all = 0;
         waiting.collapse(
@@ -54,6 +54,8 @@ impl Receiver {
             |memory| window.of_memory(memory),
             |change| {
                 all += change;
+                // An skb of which nothing is left gives its memory back.
+                mib.collapsed += u64::from(change < 0);
                 fast.charge(change);
             },
         );

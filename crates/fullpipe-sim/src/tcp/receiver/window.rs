@@ -6,6 +6,7 @@
 use super::autotune::{initial_rcvbuf, memory_per_segment};
 use crate::config::Sysctl;
 use crate::tcp::Segment;
+use crate::tcp::counters::WindowMib;
 use crate::tcp::profile::{InitialWindow, SharedProfile, WindowShare};
 
 /// Largest window that a SYN-ACK can tell, bytes: it is not scaled.
@@ -64,6 +65,8 @@ pub struct ReceiveWindow {
     rmem_max: u64,
     /// Whether the next ACK says that there is no memory (ICSK_ACK_NOMEM).
     is_shut: bool,
+    /// Counters of `nstat`.
+    pub mib: WindowMib,
 }
 
 impl ReceiveWindow {
@@ -97,11 +100,11 @@ impl ReceiveWindow {
         let rcvbuf = granted.unwrap_or_else(unset).max(2048);
         let full = share.of(rcvbuf);
         // A buffer that the application has set is not going to be larger (tcp_openreq_init_rwin).
-        let largest = match profile.offers_first_window && is_locked {
-            true => full,
-            false => sysctl.tcp_rmem[2].max(sysctl.rmem_max),
+        let wscale = match profile.offers_first_window && is_locked {
+            true if sysctl.tcp_window_scaling => Self::scale(full),
+            true => 0,
+            false => Self::unset_scale(sysctl),
         };
-        let wscale = if sysctl.tcp_window_scaling { Self::scale(largest) } else { 0 };
         let segments = profile.initial_window.segments(segment);
         let mut window = ReceiveWindow {
             share,
@@ -117,6 +120,7 @@ impl ReceiveWindow {
             mss,
             rmem_max: sysctl.tcp_rmem[2],
             is_shut: false,
+            mib: WindowMib::default(),
         };
         let unbounded = window.profile.initial_window == InitialWindow::Unbounded;
         if !(window.profile.offers_first_window && unbounded) {
@@ -141,6 +145,12 @@ impl ReceiveWindow {
     /// The window that a SYN-ACK tells; it is not scaled.
     pub fn told_first(&self) -> u64 {
         self.rcv_wnd.min(SYN_ACK_WINDOW)
+    }
+
+    /// The scale of a buffer that the application has not set, bits (tcp_select_initial_window).
+    pub fn unset_scale(sysctl: &Sysctl) -> u32 {
+        let largest = sysctl.tcp_rmem[2].max(sysctl.rmem_max);
+        if sysctl.tcp_window_scaling { Self::scale(largest) } else { 0 }
     }
 
     /// The smallest scale at which a window of `largest` bytes can be told in 16 bits.
@@ -310,6 +320,12 @@ impl ReceiveWindow {
         (self.rcv_wup + self.rcv_wnd).saturating_sub(rcv_nxt)
     }
 
+    /// Counts an ACK that was not made by itself, and would have offered nothing if a window might shrink.
+    pub(in crate::tcp) fn note_unmade_ack(&mut self, rcv_nxt: u64, rcv_mss: u32) {
+        let wants = self.select(rcv_mss) == 0 && self.remaining(rcv_nxt) > 0;
+        self.mib.want_zero += u64::from(wants);
+    }
+
     /// tcp_select_window: chooses the window of an ACK; it never takes back what it has offered, unless it is shut.
     pub fn advertise(&mut self, rcv_nxt: u64, rcv_mss: u32) -> u64 {
         if core::mem::take(&mut self.is_shut) {
@@ -321,9 +337,16 @@ impl ReceiveWindow {
             true if select < remaining => remaining.next_multiple_of(1 << self.wscale),
             _ => select.max(remaining),
         };
-        self.rcv_wnd = window;
+        self.mib.want_zero += u64::from(select == 0 && remaining > 0);
+        let before = core::mem::replace(&mut self.rcv_wnd, window);
         self.rcv_wup = rcv_nxt;
         // What is offered may be more than can be told.
-        window.min(65_535 << self.wscale) >> self.wscale << self.wscale
+        let told = window.min(65_535 << self.wscale) >> self.wscale << self.wscale;
+        match (before, told) {
+            (1.., 0) => self.mib.to_zero += 1,
+            (0, 1..) => self.mib.from_zero += 1,
+            _ => {}
+        }
+        told
     }
 }

@@ -236,7 +236,7 @@ impl Sender {
             *marks = self.forces_fast_retransmit();
             return false;
         }
-        self.check_sack_reordering(prior_una);
+        self.check_stamped_reordering(prior_una);
         if self.board.retrans_out > 0 {
             return true;
         }
@@ -244,6 +244,7 @@ impl Sender {
             self.recovery.retrans_stamp = None;
         }
         self.undo_reduction(true, out);
+        self.counters.mib.partial_undo += 1;
         self.try_keep_open();
         false
     }
@@ -256,6 +257,7 @@ impl Sender {
             rack.reo_wnd_persist = (rack.reo_wnd_persist + 1).min(RECOVERY_THRESH);
         }
         self.undo_reduction(false, out);
+        self.counters.mib.dsack_undo += 1;
         true
     }
 
@@ -263,6 +265,7 @@ impl Sender {
     fn ends_recovery(&mut self, out: &impl Output) -> bool {
         if self.may_undo() {
             self.undo_reduction(false, out);
+            self.counters.mib.note_undo(self.ca_state);
         } else if let Some(rack) = &mut self.board.rack {
             rack.reo_wnd_persist = rack.reo_wnd_persist.saturating_sub(1);
         }
@@ -309,6 +312,8 @@ impl Sender {
             return false;
         }
         self.undo_reduction(true, out);
+        self.counters.mib.loss_undo += 1;
+        self.counters.mib.spurious_rtos += u64::from(proven);
         self.retransmits = 0;
         if !self.holds_state() && (proven || !self.is_reno()) {
             self.set_ca_state(CaState::Open);

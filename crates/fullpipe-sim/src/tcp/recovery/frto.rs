@@ -181,6 +181,7 @@ impl Sender {
     }
 
     fn respond_to_spurious_timeout(&mut self, out: &impl Output) {
+        self.counters.mib.spurious_rtos += 1;
         self.recovery.frto_counter = 0;
         self.recovery.prior_ssthresh = 0;
         if self.ca_state < CaState::Cwr {

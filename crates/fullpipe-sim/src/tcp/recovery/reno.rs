@@ -46,6 +46,7 @@ impl Sender {
                 self.update_reordering(out + addend);
             } else {
                 self.recovery.reordering = (out + addend).min(MOST_REORDERING);
+                self.counters.mib.reno_reorder += 1;
             }
         }
     }

@@ -15,6 +15,11 @@ impl Sender {
     /// A displacement of `metric` packets was seen: FACK, which takes it for loss, ends.
     pub(super) fn update_reordering(&mut self, metric: u32) {
         if metric > self.recovery.reordering {
+            // The kernel tells more kinds apart (TCPFACKReorder).
+            match self.is_reno() {
+                true => self.counters.mib.reno_reorder += 1,
+                false => self.counters.mib.sack_reorder += 1,
+            }
             self.recovery.reordering = metric.min(MAX_REORDERING);
             self.recovery.fack = false;
         }
@@ -54,8 +59,20 @@ impl Sender {
 
     /// tcp_check_sack_reordering: what was delivered after packets beyond it, at `low` and never sent again.
     pub(in crate::tcp) fn check_sack_reordering(&mut self, low: u64) {
+        let seen = self.sees_reordering(low);
+        self.counters.mib.sack_reorder += u64::from(seen);
+    }
+
+    /// Reordering that a timestamp has shown.
+    pub(super) fn check_stamped_reordering(&mut self, low: u64) {
+        let seen = self.sees_reordering(low);
+        self.counters.mib.ts_reorder += u64::from(seen);
+    }
+
+    /// Raises the metric by what was delivered late; true if it was late.
+    fn sees_reordering(&mut self, low: u64) -> bool {
         if low >= self.board.snd_fack || self.board.sacked_out == 0 && low >= self.seq.una() {
-            return;
+            return false;
         }
         let (distance, mss) = (self.board.snd_fack - low, u64::from(self.mss));
         if distance > u64::from(self.recovery.reordering) * mss {
@@ -65,6 +82,7 @@ impl Sender {
         if let Some(rack) = &mut self.board.rack {
             rack.reord_seen = true;
         }
+        true
     }
 
     /// Packets from `at` to the highest SACKed one.

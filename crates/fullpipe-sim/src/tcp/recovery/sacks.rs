@@ -25,7 +25,14 @@ impl Sender {
         let blocks = &sacks.blocks[..sacks.count];
         // Of an overtaken ACK more is acknowledged by now; but what came twice is below its own number (6.12 `tcp_check_dsack`).
         let una = ack.ack.max(self.seq.una());
-        let dsack = self.is_dsack(ack.ack, blocks) && self.believes_dsack(blocks[0], flags);
+        let dsack = self.is_dsack(ack.ack, blocks);
+        if dsack {
+            match blocks[0].0 < ack.ack {
+                true => self.counters.mib.dsack_recv += 1,
+                false => self.counters.mib.dsack_ofo_recv += 1,
+            }
+        }
+        let dsack = dsack && self.believes_dsack(blocks[0], flags);
         flags.dsacking = dsack;
         if dsack {
             self.take_dsack(blocks[0]);
@@ -155,6 +162,8 @@ impl Sender {
     /// tcp_dsack_seen: counts what has come twice, unless more has than was ever sent again.
     fn believes_dsack(&mut self, (start, end): (u64, u64), flags: &mut Flags) -> bool {
         if self.profile.cwnd_first() {
+            // Kernels of that time do not count them. Nothing reads the number there.
+            self.recovery.dsack_dups += self.told_twice((start, end));
             return true;
         }
         let len = end.saturating_sub(start);

@@ -55,6 +55,7 @@ impl Sender {
     pub(super) fn try_undo_recovery(&mut self, out: &impl Output) -> bool {
         if self.may_undo() {
             self.undo_cwr(true, out);
+            self.counters.mib.note_undo(self.ca_state);
             self.recovery.undo_marker = None;
         }
         if self.seq.una() == self.recovery.high_seq && self.is_reno() {
@@ -71,6 +72,7 @@ impl Sender {
             return false;
         }
         self.undo_cwr(true, out);
+        self.counters.mib.dsack_undo += 1;
         self.recovery.undo_marker = None;
         true
     }
@@ -93,6 +95,7 @@ impl Sender {
         }
         self.update_reordering(self.fackets_for_partial() + flags.packets_acked);
         self.undo_cwr(false, out);
+        self.counters.mib.partial_undo += 1;
     }
 
     /// Since 3.12: with no retransmission out, Recovery ends; else nothing more is marked or sent
@@ -107,6 +110,7 @@ impl Sender {
         }
         self.board.unmark(self.seq.una());
         self.undo_cwr(true, out);
+        self.counters.mib.partial_undo += 1;
         self.recovery.undo_marker = None;
         self.try_keep_open();
     }
@@ -119,6 +123,8 @@ impl Sender {
         self.board.unmark(self.seq.una());
         self.walk_all();
         self.undo_cwr(true, out);
+        self.counters.mib.loss_undo += 1;
+        self.counters.mib.spurious_rtos += u64::from(proven);
         self.retransmits = 0;
         self.recovery.undo_marker = None;
         if proven || !self.is_reno() {
