@@ -2,6 +2,9 @@
 
 use crate::units::Framing;
 
+/// Slow start threshold that is not set, packets (Linux `TCP_INFINITE_SSTHRESH`).
+pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
+
 /// Congestion state, Linux's `enum tcp_ca_state`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CaState {

@@ -4,9 +4,11 @@
 //! The library's trace schema declares each of these fields as a column with its unit.
 
 mod packet;
+mod socket;
 
 pub use crate::limits::Limit;
 pub use packet::{Dropped, Offers, Packet, Point};
+pub use socket::{ReceiverSocket, SenderSocket, option};
 
 use crate::units::Time;
 use alloc::string::String;
@@ -91,7 +93,7 @@ pub struct FlowSample {
     pub walked_to_resend: u64,
     /// Congestion window, packets.
     pub cwnd: u32,
-    /// Slow start threshold, packets; `u32::MAX` (Linux: 0x7fffffff and above) is infinite.
+    /// Slow start threshold, packets; [`INFINITE_SSTHRESH`](crate::tcp::INFINITE_SSTHRESH): none is set.
     pub ssthresh: u32,
     /// Smoothed round-trip time, microseconds; 0 before the first measurement.
     pub srtt_us: u32,
@@ -107,6 +109,10 @@ pub struct FlowSample {
     pub ca_state: u8,
     /// Cumulative nanoseconds spent in each [`Limit`]; they add up to the time since the run's start.
     pub limits: [u64; Limit::COUNT],
+    /// More of the socket that sends.
+    pub sender: SenderSocket,
+    /// The socket that receives.
+    pub receiver: ReceiverSocket,
 }
 
 /// A stage at a sample.

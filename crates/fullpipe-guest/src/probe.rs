@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 
-use fullpipe_guest::record::QDISCS;
+use fullpipe_guest::record::{QDISCS, socket_head};
 
 use crate::batch::Arrivals;
 use crate::error::{Context, Error, Result};
@@ -146,7 +146,7 @@ impl Answers<'_> {
                 let flow = flow as usize;
                 let Some(kind) = kinds.get(&flow) else { return Ok(()) };
                 if let Some(state) = state {
-                    self.body.extend_from_slice(state.queues);
+                    self.body.extend_from_slice(&socket_head(state.queues, state.memory));
                     self.body.extend_from_slice(state.info);
                     out.record(*kind, flow, time_ns, &self.body);
                     self.body.clear();

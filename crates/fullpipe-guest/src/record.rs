@@ -7,7 +7,7 @@
 //!
 //! | kind | index | body |
 //! |---|---|---|
-//! | [`SENDER`] | flow | bytes that wait to be read, bytes not acknowledged (u32 each, `idiag_rqueue` and `idiag_wqueue`), then `struct tcp_info`, of the sender's socket; after it is closed, the last |
+//! | [`SENDER`] | flow | bytes that wait to be read, bytes not acknowledged (u32 each, `idiag_rqueue` and `idiag_wqueue`), memory (u32 each, SK_MEMINFO_, then zeros: [`MEMORY_SIZE`] bytes), then `struct tcp_info`, of the sender's socket; after it is closed, the last |
 //! | [`RECEIVER`] | flow | the same of the receiver's |
 //! | [`QDISCS`] | namespace: 0 the sender, 1 and on the routers, last the receiver | netlink messages of RTM_GETQDISC |
 //! | [`EVENT`] | flow | number of the event (u64), value (u64); of [`ESTABLISHED`] also how many SYNs were sent again before (u64), and the congestion control that the socket has ([`CONGESTION_SIZE`] bytes, then zeros) |
@@ -27,8 +27,12 @@ pub const PROGRESS: &str = "progress";
 pub const SENDER: u16 = 1;
 /// State of a receiver.
 pub const RECEIVER: u16 = 2;
-/// Bytes of a socket's state before `struct tcp_info`.
+/// Bytes of a socket's state for its queues.
 pub const QUEUES_SIZE: usize = 8;
+/// Bytes of a socket's state for its memory.
+pub const MEMORY_SIZE: usize = 40;
+/// Bytes of a socket's state before `struct tcp_info`.
+pub const SOCKET_SIZE: usize = QUEUES_SIZE + MEMORY_SIZE;
 /// Qdiscs of a namespace.
 pub const QDISCS: u16 = 3;
 /// Something that happened to a flow.
@@ -93,6 +97,17 @@ impl Head {
             time_ns: u64::from_ne_bytes(bytes.get(8..16)?.try_into().ok()?),
         })
     }
+}
+
+/// Head of a socket's state: its queues and its memory, as much of both as there is room for.
+pub fn socket_head(queues: &[u8], memory: &[u8]) -> [u8; SOCKET_SIZE] {
+    let mut head = [0; SOCKET_SIZE];
+    let (to_queues, to_memory) = head.split_at_mut(QUEUES_SIZE);
+    for (to, from) in [(to_queues, queues), (to_memory, memory)] {
+        let len = to.len().min(from.len());
+        to[..len].copy_from_slice(&from[..len]);
+    }
+    head
 }
 
 /// Number (ifindex) of the device that looks to the sender, in each namespace that has one.

@@ -192,6 +192,15 @@ pub fn tcp_info(socket: &OwnedFd) -> io::Result<Vec<u8>> {
     Ok(info)
 }
 
+/// Memory of a socket, an array of u32 (SK_MEMINFO_), as long as the kernel has it.
+pub fn memory(socket: &OwnedFd) -> io::Result<Vec<u8>> {
+    const ROOM: usize = 256;
+    let mut memory = vec![0; ROOM];
+    let length = option(socket, libc::SOL_SOCKET, libc::SO_MEMINFO, &mut memory)?;
+    memory.truncate(length);
+    Ok(memory)
+}
+
 /// What has failed of a socket since the last time that it was asked (SO_ERROR).
 pub fn failure(socket: &OwnedFd) -> io::Result<()> {
     Ok(net::sockopt::socket_error(socket)??)

@@ -7,8 +7,6 @@ use fullpipe_base::trace::{Event, EventKind, FlowSample, Limit};
 use fullpipe_base::units::Time;
 use fullpipe_scenario::{App, Flow, Resolved};
 
-/// The kernel's infinite ssthresh (TCP_INFINITE_SSTHRESH).
-const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 /// Linux's TCP_ESTABLISHED: no FIN was sent or received.
 const ESTABLISHED: u8 = 1;
 /// The SYN's answer, which is no ACK of data.
@@ -77,10 +75,12 @@ impl FlowState {
         sender.state = CLOSE;
         (sender.unacked, sender.sacked, sender.lost, sender.retrans) = (0, 0, 0, 0);
         sender.notsent_bytes = 0;
+        sender.memory.discard_sent();
     }
 
     /// The sample at `time`, and what has happened since the last one.
     pub(super) fn sample(&mut self, time: Time, flow: u16, mss: u32) -> (FlowSample, Vec<Event>) {
+        let events = self.events(time, flow);
         let (info, receiver) = (&self.sender, &self.receiver);
         self.limits.advance(time.0, info, self.end.bulk);
         let delivered = receiver.data_read();
@@ -99,11 +99,7 @@ impl FlowState {
             walked_to_mark: 0,
             walked_to_resend: 0,
             cwnd: info.snd_cwnd,
-            ssthresh: if info.snd_ssthresh >= INFINITE_SSTHRESH {
-                u32::MAX
-            } else {
-                info.snd_ssthresh
-            },
+            ssthresh: info.ssthresh(),
             srtt_us: info.rtt,
             rto_us: info.rto,
             in_flight: info.in_flight(),
@@ -111,8 +107,10 @@ impl FlowState {
             unsent: info.notsent_bytes.into(),
             ca_state: info.ca_state,
             limits: self.limits.spent,
+            sender: info.sender_socket(self.timeouts),
+            receiver: receiver.receiver_socket(),
         };
-        (sample, self.events(time, flow))
+        (sample, events)
     }
 
     /// Changes that the kernel does not date: they count as of the sample that shows them.
@@ -188,6 +186,7 @@ fn holds_back_the_last(info: &TcpInfo) -> bool {
 mod tests {
     use super::*;
     use fullpipe_base::limits::limit_names;
+    use fullpipe_base::tcp::INFINITE_SSTHRESH;
 
     fn shares(state: &mut FlowState, ms: u64) -> Vec<(&'static str, u64)> {
         let (sample, _) = state.sample(Time::ms(ms), 0, 1448);

@@ -1,9 +1,15 @@
 //! The tables of a trace: each column declared once, with type, unit, meaning, observation point
 //! and clock. Writers, readers and the reference page are made from these declarations.
 
+mod sockets;
+
 use fullpipe_base::limits::{self, about};
-use fullpipe_base::trace::{Counter, Event, EventKind, FlowSample, Limit, StageInfo, StageSample};
+use fullpipe_base::trace::{
+    Counter, Event, EventKind, FlowSample, Limit, ReceiverSocket, SenderSocket, StageInfo,
+    StageSample,
+};
 use fullpipe_base::units::Time;
+use sockets::{receiver_columns, sender_columns};
 use std::borrow::Cow;
 
 /// Version of the tables; counts incompatible changes.
@@ -189,7 +195,11 @@ impl Row for FlowSample {
     fn is_later(column: &str) -> bool {
         let name =
             column.strip_prefix(LIMIT_PREFIX).and_then(|rest| rest.strip_suffix(LIMIT_SUFFIX));
-        name.and_then(limits::named).is_some_and(|own| own.index >= Limit::FIRST_FORMAT)
+        let is_later_limit =
+            name.and_then(limits::named).is_some_and(|own| own.index >= Limit::FIRST_FORMAT);
+        let is_later_field =
+            || sender_columns().into_iter().chain(receiver_columns()).any(|own| own.name == column);
+        is_later_limit || is_later_field()
     }
 
     fn blank() -> FlowSample {
@@ -216,6 +226,8 @@ impl Row for FlowSample {
             unsent: 0,
             ca_state: 0,
             limits: [0; Limit::COUNT],
+            sender: SenderSocket::default(),
+            receiver: ReceiverSocket::default(),
         }
     }
 
@@ -237,7 +249,7 @@ impl Row for FlowSample {
             number!(FlowSample U64 "walked_to_mark", walked_to_mark, "skb", SinceStart, TCP, "the same, to mark losses"),
             number!(FlowSample U64 "walked_to_resend", walked_to_resend, "skb", SinceStart, TCP, "the same, to find what is to be sent again"),
             number!(FlowSample U32 "cwnd", cwnd, "packet", Moment, TCP, "congestion window"),
-            number!(FlowSample U32 "ssthresh", ssthresh, "packet", Moment, TCP, "slow start threshold; 0x7fffffff and above is infinite"),
+            number!(FlowSample U32 "ssthresh", ssthresh, "packet", Moment, TCP, "slow start threshold; 0x7fffffff: none is set"),
             number!(FlowSample U32 "srtt_us", srtt_us, "us", Moment, TCP, "smoothed round-trip time; 0 before the first measurement"),
             number!(FlowSample U32 "rto_us", rto_us, "us", Moment, TCP, "retransmission timeout"),
             number!(FlowSample U32 "in_flight", in_flight, "packet", Moment, TCP, "packets in flight as Linux counts them: sent and neither acknowledged, selectively acknowledged nor taken for lost"),
@@ -246,6 +258,8 @@ impl Row for FlowSample {
             number!(FlowSample U8 "ca_state", ca_state, "", Moment, TCP, "congestion state: 0 Open, 1 Disorder, 2 CWR, 3 Recovery, 4 Loss"),
         ];
         columns.extend((0..Limit::COUNT).map(limit));
+        columns.extend(sender_columns());
+        columns.extend(receiver_columns());
         columns
     }
 }

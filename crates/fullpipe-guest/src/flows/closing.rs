@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 use std::sync::{Mutex, PoisonError};
 
-use fullpipe_guest::record::QUEUES_SIZE;
+use fullpipe_guest::record::socket_head;
 
 use crate::{run, sys};
 
@@ -32,7 +32,8 @@ pub fn end(socket: OwnedFd, done: io::Result<()>, kinds: &[Kind]) -> io::Result<
     match done.and_then(|()| acknowledged(&socket)) {
         Ok(info) => {
             // Nothing is left to read or to be acknowledged.
-            let body = [&[0; QUEUES_SIZE][..], &info].concat();
+            let body =
+                [&socket_head(&[], &sys::memory(&socket).unwrap_or_default())[..], &info].concat();
             let since = run::time();
             let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
             last.extend(kinds.iter().map(|kind| (*kind, (since, body.clone()))));

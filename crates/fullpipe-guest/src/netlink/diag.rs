@@ -1,4 +1,4 @@
-//! TCP connections seen from outside (sock_diag): their queues and `struct tcp_info`, without the program's help.
+//! TCP connections seen from outside (sock_diag): queues, memory and `struct tcp_info`, without the program's help.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -16,6 +16,7 @@ pub type End = (Ipv4Addr, u16);
 // include/uapi/linux/netlink.h, sock_diag.h, inet_diag.h
 const SOCK_DIAG_BY_FAMILY: u16 = 20;
 const INFO: u16 = 2;
+const SKMEMINFO: u16 = 7;
 /// `struct inet_diag_msg`, and where its `idiag_rqueue` and `idiag_wqueue` are.
 const MESSAGE: usize = 72;
 const QUEUES: std::ops::Range<usize> = 56..64;
@@ -33,7 +34,7 @@ pub fn open(number: u32) -> Result<OwnedFd> {
 
 /// Asks about one connection; the answer bears `number` (`struct inet_diag_req_v2`).
 pub fn request(number: u32, here: End, there: End) -> Vec<u8> {
-    let wanted = 1_u8 << (INFO - 1);
+    let wanted = 1_u8 << (INFO - 1) | 1 << (SKMEMINFO - 1);
     let mut body = vec![libc::AF_INET as u8, libc::IPPROTO_TCP as u8, wanted, 0];
     body.extend([0xff; 4]); // any state
     for (_, port) in [here, there] {
@@ -53,6 +54,8 @@ pub fn request(number: u32, here: End, there: End) -> Vec<u8> {
 pub struct State<'a> {
     /// Bytes that wait to be read, and those not acknowledged (u32 each).
     pub queues: &'a [u8],
+    /// Memory, an array of u32 (SK_MEMINFO_); empty where the kernel does not tell it.
+    pub memory: &'a [u8],
     /// `struct tcp_info`.
     pub info: &'a [u8],
 }
@@ -70,12 +73,14 @@ pub fn answer(message: &[u8]) -> Result<(u32, Option<State<'_>>)> {
     match (kind(message), body) {
         (Some(SOCK_DIAG_BY_FAMILY), Some(body)) if NOT_YET.contains(&body[1]) => Ok((number, None)),
         (Some(SOCK_DIAG_BY_FAMILY), Some(body)) => {
-            let info = attributes(&body[MESSAGE..]).find(|(kind, _)| *kind == INFO);
+            let attribute = |wanted| attributes(&body[MESSAGE..]).find(|(kind, _)| *kind == wanted);
+            let info = attribute(INFO);
             if info.is_none() && CLOSED.contains(&body[1]) {
                 return Ok((number, None));
             }
             let info = info.ok_or_else(|| wrong("no struct tcp_info".into()))?;
-            Ok((number, Some(State { queues: &body[QUEUES], info: info.1 })))
+            let memory = attribute(SKMEMINFO).map_or(&[][..], |(_, memory)| memory);
+            Ok((number, Some(State { queues: &body[QUEUES], memory, info: info.1 })))
         }
         (other, _) => Err(wrong(format!("a message of type {other:?}"))),
     }
@@ -85,18 +90,20 @@ pub fn answer(message: &[u8]) -> Result<(u32, Option<State<'_>>)> {
 mod tests {
     use super::*;
 
-    /// An answer in that state, with two attributes.
+    /// An answer in that state, with three attributes.
     fn message(state: u8, kind: u16) -> Vec<u8> {
         let mut body = vec![0; MESSAGE];
         body[1] = state;
         (body[56], body[60]) = (9, 8);
         let mut message = Message::new(SOCK_DIAG_BY_FAMILY, 0, &body);
-        message.attr(8, &[7]).attr(kind, &[1, 2, 3, 4]).finish(5).to_vec()
+        let message = message.attr(8, &[7]).attr(SKMEMINFO, &[5, 6, 7, 8]);
+        message.attr(kind, &[1, 2, 3, 4]).finish(5).to_vec()
     }
 
     #[test]
     fn what_is_known_of_a_connection_comes_with_the_number_of_its_request() {
-        let state = State { queues: &[9, 0, 0, 0, 8, 0, 0, 0], info: &[1, 2, 3, 4] };
+        let queues = &[9, 0, 0, 0, 8, 0, 0, 0];
+        let state = State { queues, memory: &[5, 6, 7, 8], info: &[1, 2, 3, 4] };
         assert_eq!(answer(&message(1, INFO)), Ok((5, Some(state))));
         for state in NOT_YET {
             assert_eq!(answer(&message(state, INFO)), Ok((5, None)));

@@ -11,8 +11,8 @@ mod yielding;
 use fullpipe_base::sockopt::SOCKOPTS;
 use fullpipe_guest::plan::{Drops, Flow, Plan, Router};
 use fullpipe_guest::record::{
-    DONE, DROPPED, ESTABLISHED, EVENT, FAILED, FINISHED, QDISCS, QUEUES_SIZE, RECEIVER, REFUSED,
-    SENDER,
+    DONE, DROPPED, ESTABLISHED, EVENT, FAILED, FINISHED, QDISCS, RECEIVER, REFUSED, SENDER,
+    SOCKET_SIZE,
 };
 use fullpipe_guest::refusal::{Asked, Refusal, Role, Whose};
 use std::collections::BTreeMap;
@@ -30,10 +30,10 @@ fn u64_at(body: &[u8], at: usize) -> u64 {
 }
 
 // Of `struct tcp_info`.
-const RTO: usize = QUEUES_SIZE + 8;
-const MIN_RTT: usize = QUEUES_SIZE + 148;
-const BYTES_ACKED: usize = QUEUES_SIZE + 120;
-const DATA_SEGS_OUT: usize = QUEUES_SIZE + 156;
+const RTO: usize = SOCKET_SIZE + 8;
+const MIN_RTT: usize = SOCKET_SIZE + 148;
+const BYTES_ACKED: usize = SOCKET_SIZE + 120;
+const DATA_SEGS_OUT: usize = SOCKET_SIZE + 156;
 
 fn of_kind(records: &[Record], kind: u16) -> impl Iterator<Item = &Record> {
     records.iter().filter(move |record| record.head.kind == kind)
@@ -227,7 +227,7 @@ fn two_runs_of_a_plan_are_the_same_byte_by_byte() {
 }
 
 /// A receiver's counters of the same moments.
-const BYTES_RECEIVED: usize = QUEUES_SIZE + 128;
+const BYTES_RECEIVED: usize = SOCKET_SIZE + 128;
 
 #[test]
 fn more_samples_see_the_same_run_at_each_of_their_times() {

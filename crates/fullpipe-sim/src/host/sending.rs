@@ -19,9 +19,10 @@ use crate::jiffy_clock::Expiry;
 use crate::packet::{Kind, Train};
 use crate::rng::Rng;
 use crate::tcp::profile::{LockedTimers, SharedProfile};
+use crate::tcp::sender::socket::{Around, Scales};
 use crate::tcp::sender::{Sender, Writer};
 use crate::tcp::{Ack, ecn};
-use crate::trace::EventKind;
+use crate::trace::{EventKind, SenderSocket};
 use crate::units::Time;
 use alloc::collections::VecDeque;
 use alloc::format;
@@ -513,6 +514,13 @@ impl SendingFlow {
             LockedTimers::Released => None,
         };
         self.put_off = self.tcp.expiry().map(|expiry| (expiry, later));
+    }
+
+    /// The socket at `now`, where window scaling is agreed to by these `scales`.
+    pub(crate) fn socket(&self, now: Time, wscale: Option<Scales>) -> SenderSocket {
+        let wmem_alloc = self.overhead.map_or(0, |_| self.tsq.held(now));
+        let around = Around { wmem_alloc, wscale, syn_repeats: self.syn_repeats };
+        self.tcp.socket(now, around)
     }
 
     /// Nanoseconds the application has slept for want of buffer, up to `now`.

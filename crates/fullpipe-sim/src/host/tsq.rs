@@ -85,6 +85,13 @@ impl Tsq {
         self.bytes
     }
 
+    /// Memory of skbs that have not left by `now`, bytes. It changes nothing.
+    pub(crate) fn held(&self, now: Time) -> u64 {
+        let skbs = self.first.iter().chain(&self.others);
+        let left = skbs.take_while(|(leaves, _)| *leaves <= now).map(|(_, bytes)| bytes);
+        self.bytes - left.sum::<u64>()
+    }
+
     /// When the next skb leaves.
     pub(crate) fn next(&self) -> Option<Time> {
         self.first.map(|(leaves, _)| leaves)

@@ -8,6 +8,9 @@ use super::rpc_limits::RpcLimits;
 use crate::config::Config;
 use crate::host::Host;
 use crate::host::stage::info;
+use crate::tcp::receiver::window::ReceiveWindow;
+use crate::tcp::sender::INFINITE_SSTHRESH;
+use crate::tcp::sender::socket::Scales;
 use crate::trace::{FlowSample, Sink, StageInfo, StageSample};
 use crate::units::Time;
 use alloc::vec::Vec;
@@ -225,6 +228,16 @@ fn stage_infos(run: &mut Run) -> Vec<StageInfo> {
     numbered.map(|(n, (i, direction))| StageInfo { index: n as u16, direction, ..i }).collect()
 }
 
+/// Window scales of a flow that `from` sends to `to`; none unless both hosts have the option.
+fn scales(run: &Run, index: usize, [from, to]: [&Host; 2]) -> Option<Scales> {
+    if ![from, to].iter().all(|host| host.sysctl().tcp_window_scaling) {
+        return None;
+    }
+    let own = run.shared.halves[index].and_then(|half| from.receives.get(half));
+    let rcv = own.map_or_else(|| ReceiveWindow::unset_scale(from.sysctl()), |own| own.tcp.wscale());
+    Some(Scales { snd: to.receives[index].tcp.wscale(), rcv })
+}
+
 fn flow_sample(run: &Run, index: usize, now: Time) -> FlowSample {
     let [forward, back] = [0, 1].map(|way| &run.hosts[run.ways[way].to[index]]);
     let (from, to) =
@@ -246,7 +259,7 @@ fn flow_sample(run: &Run, index: usize, now: Time) -> FlowSample {
         walked_to_mark: tcp.counters.walked.to_mark,
         walked_to_resend: tcp.counters.walked.to_resend,
         cwnd: tcp.cwnd(),
-        ssthresh: tcp.ssthresh(),
+        ssthresh: tcp.ssthresh().min(INFINITE_SSTHRESH),
         srtt_us: tcp.srtt_us(),
         rto_us: tcp.rto_us(),
         in_flight: tcp.in_flight(),
@@ -254,5 +267,7 @@ fn flow_sample(run: &Run, index: usize, now: Time) -> FlowSample {
         unsent: tcp.unsent(),
         ca_state: tcp.ca_state() as u8,
         limits: sending.limits.read(now),
+        sender: sending.socket(now, scales(run, index, [from, to])),
+        receiver: receiving.tcp.socket(),
     }
 }

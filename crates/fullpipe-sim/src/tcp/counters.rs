@@ -77,6 +77,11 @@ pub struct Mib {
 }
 
 impl Mib {
+    /// Times that reordering was seen (reord_seen).
+    pub(super) fn reorderings(&self) -> u64 {
+        self.sack_reorder + self.ts_reorder + self.reno_reorder
+    }
+
     /// The reduction that began `state` is undone when the state ends.
     pub(super) fn note_undo(&mut self, state: CaState) {
         match state {

@@ -188,6 +188,11 @@ impl Rtt {
         (self.srtt_us8() >> 3) as u32
     }
 
+    /// Mean deviation in microseconds (tcpi_rttvar).
+    pub(super) fn mdev_us(&self) -> u32 {
+        ((u64::from(self.mdev) * 1_000_000 / u64::from(self.scale)) >> 2) as u32
+    }
+
     /// The same in microseconds x 8, as Linux keeps it.
     pub(super) fn srtt_us8(&self) -> u64 {
         u64::from(self.srtt) * 1_000_000 / u64::from(self.scale)

@@ -2,7 +2,7 @@
 
 use crate::analysis_synthetic::*;
 use fullpipe::trace::recording::Recording;
-use fullpipe::trace::schema::Names;
+use fullpipe::trace::schema::{Names, Row};
 use fullpipe::trace::{csv, table};
 use fullpipe_sim::trace::{EventKind, FlowSample, Limit};
 use fullpipe_sim::units::Time;
@@ -109,6 +109,22 @@ fn damaged_tables_are_refused_without_a_panic() {
     assert_eq!(wrong, 0, "damaged tables were read as if they were whole");
 }
 
+/// Columns that show more of a flow's two sockets.
+const SOCKET_COLUMNS: usize = 38;
+
+/// Tables that lack these columns are those of earlier runs.
+#[test]
+fn columns_of_sockets_are_later_ones() {
+    let columns = FlowSample::columns();
+    let (others, sockets) = columns.split_at(columns.len() - SOCKET_COLUMNS);
+    assert_eq!(
+        (&*others[others.len() - 1].name, &*sockets[0].name),
+        ("limit_small_queues_ns", "min_rtt_us")
+    );
+    assert!(sockets.iter().all(|column| FlowSample::is_later(&column.name)));
+    assert!(!FlowSample::is_later("cwnd") && !FlowSample::is_later("unsent"));
+}
+
 #[test]
 fn csv_has_the_columns_of_the_schema() {
     let sample = FlowSample { time: Time::ms(7), cwnd: 12, ..small().flows[0].clone() };
@@ -120,7 +136,11 @@ fn csv_has_the_columns_of_the_schema() {
     let lines: Vec<&str> = text.lines().collect();
     assert_eq!(lines.len(), 2);
     assert!(lines[0].starts_with("time_ns,flow,flow_name,bytes_delivered,"));
-    assert!(lines[0].ends_with(",limit_idle_ns,limit_cwnd_slow_start_ns,limit_cwnd_avoidance_ns,limit_cwnd_recovery_ns,limit_receive_window_ns,limit_send_buffer_ns,limit_application_ns,limit_sender_cpu_ns,limit_qdisc_ns,limit_nagle_ns,limit_pacing_ns,limit_rpc_slots_ns,limit_page_cache_ns,limit_server_threads_ns,limit_record_gate_ns,limit_small_queues_ns"));
+    assert!(lines[0].contains(",limit_idle_ns,limit_cwnd_slow_start_ns,limit_cwnd_avoidance_ns,limit_cwnd_recovery_ns,limit_receive_window_ns,limit_send_buffer_ns,limit_application_ns,limit_sender_cpu_ns,limit_qdisc_ns,limit_nagle_ns,limit_pacing_ns,limit_rpc_slots_ns,limit_page_cache_ns,limit_server_threads_ns,limit_record_gate_ns,limit_small_queues_ns,min_rtt_us,"));
+    assert!(lines[0].ends_with(",total_rto,rcv_rtt_us,rcv_space,rcv_ooopack,rcv_wnd,rcvbuf,rmem_alloc,unread,rcv_mss,advmss,rcv_ssthresh,bytes_received"));
     assert!(lines[1].starts_with("7000000,0,\"with, comma\",3000,3,"));
-    assert!(lines[1].ends_with(",0,0,0,0,0,0,0,100000000,0,0,0,0,0,0,0,0"));
+    let sockets = ",0".repeat(SOCKET_COLUMNS);
+    assert!(
+        lines[1].ends_with(&(",0,0,0,0,0,0,0,100000000,0,0,0,0,0,0,0,0".to_string() + &sockets))
+    );
 }

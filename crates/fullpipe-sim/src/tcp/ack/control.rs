@@ -129,6 +129,7 @@ impl Sender {
             flags.retrans_data_acked = acked.resent;
             self.queue.acknowledge(ack.ack, self.mss);
             self.seq.acknowledge(ack.ack);
+            self.chrono_acked(out.now());
         }
         let mut rtts = self.rtts(times, flags, out.now());
         let bytes = ack.ack - prior_una;

@@ -120,7 +120,7 @@ impl Sender {
     pub fn go_on_after_ack(&mut self, out: &mut impl Output) {
         self.tell_walks(out);
         self.push_pending(false, out);
-        self.autotune_sndbuf();
+        self.autotune_sndbuf(out.now());
     }
 
     #[inline(never)]
@@ -242,6 +242,7 @@ impl Sender {
         self.walks_are_freed(una);
         let freed = self.queue.acknowledge(una, self.mss);
         self.seq.acknowledge(una);
+        self.chrono_acked(out.now());
         self.sample_rtt(ack, &freed, flags, out);
         self.retransmits = 0;
         self.rearm_rto(false, out);

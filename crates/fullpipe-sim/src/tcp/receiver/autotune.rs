@@ -90,6 +90,16 @@ impl RcvSpace {
         }
     }
 
+    /// RTT in microseconds, where a jiffy has so many; 0 before the first measurement.
+    pub(in crate::tcp) fn rtt_us(&self, jiffy_us: u64) -> u32 {
+        ((u64::from(self.rtt) * jiffy_us) >> 3).min(u32::MAX.into()) as u32
+    }
+
+    /// Bytes for which the buffer was tuned (rcvq_space).
+    pub(in crate::tcp) fn space(&self) -> u64 {
+        self.space
+    }
+
     /// A data segment moved `rcv_nxt` while `rcv_wnd` was advertised; times in jiffies.
     pub fn on_data(&mut self, now: u32, rcv_nxt: u64, rcv_wnd: u64) {
         if let Some(since) = self.rtt_time {

@@ -84,9 +84,10 @@ impl Receiver {
 
     fn autotune(&mut self, now: Time) {
         let beyond = self.beyond_hole();
-        if let Some(growth) = self.growth.as_mut().filter(|_| !self.is_locked) {
+        if let Some(growth) = &mut self.growth {
             let read = (self.bytes_read, self.rcv_nxt, beyond);
-            growth.on_read(now.as_us(), read, &mut self.window);
+            let window = (!self.is_locked).then_some(&mut self.window);
+            growth.on_read(now.as_us(), read, window);
         }
         let Some(space) = &mut self.space else { return };
         let jiffies = self.ticks.at(now) as u32;

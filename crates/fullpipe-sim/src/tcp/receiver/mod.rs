@@ -17,6 +17,7 @@ mod out_of_order;
 mod receive_queue;
 mod refused;
 mod shortage;
+mod socket;
 mod space;
 mod timestamps;
 pub mod window;
@@ -90,6 +91,8 @@ pub struct Receiver {
     answered: Option<(Time, bool)>,
     /// Next byte expected.
     pub rcv_nxt: u64,
+    /// True once the connection is there.
+    is_connected: bool,
     /// Whether the stream has ended.
     has_ended: bool,
     out_of_order: OutOfOrder,
@@ -193,6 +196,7 @@ impl Receiver {
             acks: AckPolicy::new(host.hz, mss, headers(host.timestamps) - IP_HEADER, &profile),
             answered: None,
             rcv_nxt: 0,
+            is_connected: false,
             has_ended: false,
             fast: FastPath::new(&profile),
             out_of_order: OutOfOrder::new(profile.rx_overhead, profile.joins_received),
@@ -514,6 +518,7 @@ impl Receiver {
 
     /// The connection is there: where this end connects, its own data may be answered.
     pub fn on_connected(&mut self, now: Time) {
+        self.is_connected = true;
         self.acks.begin(now);
         if let Some(growth) = &mut self.growth {
             growth.begin(now.as_us());

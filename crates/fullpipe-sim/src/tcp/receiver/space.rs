@@ -95,12 +95,12 @@ impl Space {
     }
 
     /// The reader has copied up to `copied_seq`, and what lies beyond a hole ends at `beyond` after `rcv_nxt`: the buffer
-    /// may grow.
+    /// may grow. Without a `window` the application has set its size.
     pub(in crate::tcp) fn on_read(
         &mut self,
         now_us: u64,
         (copied_seq, rcv_nxt, beyond): (u64, u64, u64),
-        window: &mut ReceiveWindow,
+        window: Option<&mut ReceiveWindow>,
     ) {
         if self.rtt_us == 0 || now_us - self.time < u64::from(self.rtt_us >> 3) {
             return;
@@ -112,7 +112,9 @@ impl Space {
                 if self.for_holes { (0, beyond) } else { (CUSHION * self.mss, 0) };
             let base = 2 * copied + cushion;
             let growth = base * (copied - self.space) / self.space.max(1);
-            window.tune(base + 2 * growth + holes);
+            if let Some(window) = window {
+                window.tune(base + 2 * growth + holes);
+            }
             self.space = copied;
         }
         (self.seq, self.time) = (copied_seq, now_us);

@@ -123,10 +123,10 @@ impl AppSide {
         self.rests
     }
 
-    /// Wakes the writer where there is room.
+    /// Wakes the writer, for which there is room.
     #[inline]
-    pub(in crate::tcp) fn wake(&mut self, has_room: bool) {
-        self.is_woken |= has_room;
+    pub(in crate::tcp) fn wake(&mut self) {
+        self.is_woken = true;
     }
 
     /// True once there was room since the writer went to sleep.

@@ -10,13 +10,15 @@ use fullpipe_base::tcp::GSO_MAX_SIZE;
 /// Longest pause after which a sender still waits, and longest time until the ACK that it waits for.
 const MILLISECOND_NS: u64 = 1_000_000;
 
-/// What a large skb waits for.
+/// Room that the first unsent skb waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tcp) enum Waits {
     /// Room in cwnd.
-    ForCwnd,
-    /// Room in the receiver's window, or more to send.
-    ForOther,
+    Cwnd,
+    /// Room in the receiver's window.
+    Window,
+    /// Anything else: more to send, the host.
+    Other,
 }
 
 /// What may go now of the first unsent skb, bytes.
@@ -40,7 +42,7 @@ impl Sender {
         let waits = match rule {
             TsoDeferral::Never => None,
             TsoDeferral::NextAck => self.waits_for_ack(segs, out),
-            _ => self.should_defer(now).then_some(Waits::ForOther),
+            _ => self.should_defer(now).then_some(Waits::Other),
         };
         self.tso.note_deferral(waits.is_some(), now, rule == TsoDeferral::Once);
         waits
@@ -103,9 +105,10 @@ impl Sender {
         }
         let by_cwnd = room.quota < room.window;
         match room.limit() <= room.skb {
-            true if by_cwnd => Some(Waits::ForCwnd),
+            true if by_cwnd => Some(Waits::Cwnd),
+            true => Some(Waits::Window),
             false if self.queue.head_ends() => None,
-            _ => Some(Waits::ForOther),
+            _ => Some(Waits::Other),
         }
     }
 }

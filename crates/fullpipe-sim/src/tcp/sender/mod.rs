@@ -5,6 +5,7 @@
 //! `snd_una <= snd_nxt <= write_seq`; in flight never exceeds cwnd when new data is sent.
 
 mod app_side;
+mod chrono;
 mod deferral;
 mod departure;
 mod limit;
@@ -17,6 +18,7 @@ pub mod probe;
 pub mod rounds;
 mod seq;
 mod sndbuf;
+pub mod socket;
 mod tso;
 mod usage;
 pub(super) mod walks;
@@ -38,6 +40,7 @@ use crate::tcp::{CaState, Output, Transmission};
 use crate::units::Time;
 pub use app_side::Writer;
 use app_side::{AppSide, Partial};
+use chrono::Chrono;
 use departure::Departures;
 use loss_state::Recovery;
 use metrics::Metrics;
@@ -48,8 +51,7 @@ use sndbuf::SndBuf;
 use tso::Tso;
 use usage::Usage;
 
-/// Infinite slow start threshold (Linux 2.6.20 `tcp_v4_init_sock`).
-pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
+pub use fullpipe_base::tcp::INFINITE_SSTHRESH;
 
 /// Which timer runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +99,7 @@ pub struct Sender {
     pub(super) ration: Ration,
     pub(super) lsndtime: u32,
     pub(super) sndbuf: SndBuf,
+    pub(super) chrono: Chrono,
     pub(super) retransmits: u32,
     pub(super) timer: Option<(TimerKind, Expiry)>,
     pub(super) refused: bool,
@@ -150,6 +153,7 @@ impl Sender {
             ration: Ration::default(),
             lsndtime: 0,
             sndbuf: SndBuf::new(host, sndbuf, u64::from(mss) + profile.skb_overhead),
+            chrono: Chrono::new(),
             retransmits: 0,
             timer: None,
             refused: false,

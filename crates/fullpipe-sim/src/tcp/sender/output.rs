@@ -62,6 +62,7 @@ impl Sender {
         let Some(head) = self.queue.head() else { return };
         let fits = u64::from(self.first_numbers(head)) <= room;
         let sent = fits && self.send_head(head.min(self.mss_now()), Push::Probe, out);
+        self.chrono_window(!fits, out.now());
         self.count_prr_out(sent.into());
         self.validate_after(sent.into(), false, out);
     }
@@ -80,47 +81,51 @@ impl Sender {
         out: &mut impl Output,
     ) -> (u32, bool) {
         let before = self.board.packets_out;
-        let told = self.send_while_allowed(push, nagle_off, out);
+        let (sent, waits) = self.send_while_allowed(push, nagle_off, out);
+        self.chrono_window(waits == Waits::Window, out.now());
         self.count_prr_out(self.board.packets_out - before);
-        told
+        (sent, waits == Waits::Cwnd)
     }
 
-    /// Skbs that were sent, and whether one waits for room in cwnd.
+    /// Skbs that were sent, and the room that the next one waits for.
     fn send_while_allowed(
         &mut self,
         push: Push,
         nagle_off: bool,
         out: &mut impl Output,
-    ) -> (u32, bool) {
+    ) -> (u32, Waits) {
         (self.refused, self.departures.waits) = (false, false);
         let segs = self.tso_segs();
         let mut sent = 0;
         loop {
             if self.queue.head().is_some() && self.keeps_pace(out.now()) {
-                return (sent, false);
+                return (sent, Waits::Other);
             }
             let beyond = push == Push::Probe && self.in_flight() >= self.cwnd();
             if self.profile.grows_skbs {
                 self.grow_head(if beyond { 1 } else { self.cwnd_quota(segs) });
             }
             let quota = if beyond { 1 } else { self.quota(segs) };
-            let Some(len) = self.allowed_head(nagle_off, quota) else { return (sent, false) };
+            let Some(len) = self.allowed_head(nagle_off, quota) else {
+                let window = quota > 0 && self.window_stops_head();
+                return (sent, if window { Waits::Window } else { Waits::Other });
+            };
             if push == Push::All
                 && let Some(waits) = self.defers(segs, out)
             {
-                return (sent, waits == Waits::ForCwnd);
+                return (sent, waits);
             }
             // It is cut first, and stays so if it may not go yet.
             self.queue.split_head(len);
             if self.too_much_in_host(len, false, out) || !self.send_head(len, push, out) {
-                return (sent, false);
+                return (sent, Waits::Other);
             }
             if len == 0 || !len.is_multiple_of(self.mss_now()) {
                 self.seq.note_small();
             }
             sent += 1;
             if push != Push::All {
-                return (sent, false);
+                return (sent, Waits::Other);
             }
         }
     }
@@ -179,6 +184,12 @@ impl Sender {
         let unasked = !self.queue.tail_is_only() && quota_bytes <= u64::from(room);
         let goes = ends && (nagle_off || unasked || self.nagle_allows(partial));
         Some(if goes { whole } else { whole - partial })
+    }
+
+    /// True where the receiver's window has no room for the first unsent segment (tcp_snd_wnd_test).
+    fn window_stops_head(&self) -> bool {
+        let numbers = self.queue.head().map(|head| u64::from(self.first_numbers(head)));
+        numbers.is_some_and(|numbers| numbers > self.seq.room())
     }
 
     /// Numbers that the first segment of the first unsent skb takes, which has `head` bytes.
@@ -266,7 +277,7 @@ impl Sender {
         self.time_new_data(first, push, out);
         if !self.profile.cwnd_first() {
             // tcp_check_space, while cwnd is not used up.
-            self.autotune_sndbuf();
+            self.autotune_sndbuf(out.now());
         }
         true
     }

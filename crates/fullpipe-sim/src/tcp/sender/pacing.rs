@@ -45,6 +45,11 @@ impl Pacing {
         Pacing { rate: u64::MAX, most: u64::MAX, min_rtt: MinRtt::new(hz), throttled: false }
     }
 
+    /// Largest rate that the application allows, bytes per second; `u64::MAX`: any.
+    pub(in crate::tcp) fn most(&self) -> u64 {
+        self.most
+    }
+
     /// From now on the rate is no more than `most`, bytes per second.
     pub(in crate::tcp) fn limit(&mut self, most: u64) {
         self.most = most;

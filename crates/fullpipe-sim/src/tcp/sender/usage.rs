@@ -57,8 +57,8 @@ impl Sender {
 
     /// tcp_cwnd_validate, after something was sent or cwnd forbade it (RFC 2861); `limited`: cwnd has stopped
     /// the sender.
-    pub(in crate::tcp) fn validate_cwnd(&mut self, limited: bool, now: Time) {
-        let now = self.jiffies(now);
+    pub(in crate::tcp) fn validate_cwnd(&mut self, limited: bool, time: Time) {
+        let now = self.jiffies(time);
         let packets_out = self.board.packets_out;
         let used = if self.profile.cwnd_limited == CwndLimited::Used {
             self.note_usage(limited);
@@ -72,6 +72,7 @@ impl Sender {
             return;
         }
         self.cwnd_used = self.cwnd_used.max(packets_out);
+        self.chrono_starving(time);
         let shrinks = self.sysctl.tcp_slow_start_after_idle || !self.profile.idle_sysctl_validates;
         if shrinks && now.saturating_sub(self.cc.sock().snd_cwnd_stamp) >= self.rtt.rto {
             self.reduce_unused_cwnd(now);

@@ -13,6 +13,7 @@ use crate::rng::Rng;
 use crate::tcp::Output;
 use crate::tcp::profile::{AckOrder, IdleRestart, SkbSize, SndTuning};
 use crate::tcp::truesize::{SHARED_INFO, SKB_BYTES};
+use crate::units::Time;
 use fullpipe_base::tcp::GSO_MAX_SIZE;
 
 /// Room for headers in front of the data, bytes (`MAX_TCP_HEADER`); a kernel with WLAN or tunnels has up to 320.
@@ -115,6 +116,7 @@ impl Sender {
         if let Some(piece) = self.filling.begin_copy(self.seq.written(), out.now(), acknowledged) {
             out.begin_piece(piece);
         }
+        self.chrono_queue(out.now());
         self.queue.write(bytes, into_tail, self.app.begins_write());
         if let Some(most) = self.app.note_copy(into_tail) {
             self.queue.bound_tail(most);
@@ -200,6 +202,7 @@ impl Sender {
         if self.queue.is_closed() {
             return;
         }
+        self.chrono_queue(out.now());
         self.queue.close();
         self.seq.write(1);
         self.push_pending(true, out);
@@ -231,7 +234,7 @@ impl Sender {
     /// tcp_check_space, tcp_should_expand_sndbuf and tcp_new_space: while the writer waits for room
     /// and cwnd is not used up, a send buffer that was not set by the application grows with cwnd. If there is room
     /// then, the writer is woken, though what is sent next may take it (an skb that is cut has two heads).
-    pub(in crate::tcp) fn autotune_sndbuf(&mut self) {
+    pub(in crate::tcp) fn autotune_sndbuf(&mut self, now: Time) {
         let used = match self.profile.ack_order {
             AckOrder::CwndFirst => self.board.packets_out,
             AckOrder::CwndLast => self.in_flight(),
@@ -242,7 +245,10 @@ impl Sender {
         if used < self.cwnd() {
             self.expand_sndbuf();
         }
-        self.app.wake(self.is_writeable());
+        if self.is_writeable() && !self.app.is_woken() {
+            self.app.wake();
+            self.chrono_space(now);
+        }
     }
 
     /// tcp_sndbuf_expand.

@@ -10,7 +10,7 @@ pub enum Call {
     /// [`Sink::stages`]
     Stages(Vec<StageInfo>),
     /// [`Sink::flow`]
-    Flow(FlowSample),
+    Flow(Box<FlowSample>),
     /// [`Sink::stage`]
     Stage(StageSample),
     /// [`Sink::event`]
@@ -28,7 +28,7 @@ impl Sink for Record {
         self.0.push(Call::Stages(stages.to_vec()));
     }
     fn flow(&mut self, sample: &FlowSample) {
-        self.0.push(Call::Flow(sample.clone()));
+        self.0.push(Call::Flow(Box::new(sample.clone())));
     }
     fn stage(&mut self, sample: &StageSample) {
         self.0.push(Call::Stage(*sample));
@@ -61,7 +61,7 @@ impl Record {
 
     /// Samples of flows.
     pub fn flows(&self) -> impl Iterator<Item = &FlowSample> {
-        self.0.iter().filter_map(|c| if let Call::Flow(f) = c { Some(f) } else { None })
+        self.0.iter().filter_map(|c| if let Call::Flow(f) = c { Some(&**f) } else { None })
     }
 
     /// Samples of stages.

@@ -5,7 +5,8 @@ use super::host::Host;
 use super::receive::Receive;
 use super::transmit::Transmit;
 use fullpipe_sim::config::Direction;
-use fullpipe_sim::trace::{FlowSample, Sink, StageInfo, StageSample};
+use fullpipe_sim::tcp::sender::socket::Around;
+use fullpipe_sim::trace::{FlowSample, SenderSocket, Sink, StageInfo, StageSample};
 use fullpipe_sim::units::Time;
 
 fn info(name: &str, unit: &'static str, capacity: Option<u64>) -> StageInfo {
@@ -164,6 +165,9 @@ fn flow_sample(world: &World, flow: usize, now: Time) -> FlowSample {
         unsent: tcp.unsent(),
         ca_state: tcp.ca_state() as u8,
         limits: sending.limits(now),
+        // Without what the host and the peer add.
+        sender: SenderSocket { total_rto: 0, ..tcp.socket(now, Around::default()) },
+        receiver: receiving.socket(),
     }
 }
 

@@ -6,7 +6,10 @@ use fullpipe::analysis::{FlowMeta, RunMeta, WayMeta};
 use fullpipe::trace::recording::Recording;
 use fullpipe::trace::schema::{EVENT_KINDS, Row, stage_kinds};
 use fullpipe_sim::config::Direction;
-use fullpipe_sim::trace::{Counter, Event, EventKind, FlowSample, Limit, StageInfo, StageSample};
+use fullpipe_sim::trace::{
+    Counter, Event, EventKind, FlowSample, Limit, ReceiverSocket, SenderSocket, StageInfo,
+    StageSample,
+};
 use fullpipe_sim::units::Time;
 use proptest::prelude::*;
 
@@ -140,8 +143,60 @@ pub fn any_flow_sample() -> impl Strategy<Value = FlowSample> {
             unsent: wide[0].rotate_left(7),
             ca_state,
             limits,
+            sender: sender_socket(&wide, &narrow, ca_state),
+            receiver: receiver_socket(&wide, &narrow),
         },
     )
+}
+
+/// A sender's socket of these numbers, without sense.
+fn sender_socket(wide: &[u64; 8], narrow: &[u32; 5], small: u8) -> SenderSocket {
+    SenderSocket {
+        min_rtt_us: narrow[0].rotate_left(3),
+        rttvar_us: narrow[1].rotate_left(3),
+        unacked: narrow[2].rotate_left(3),
+        sacked: narrow[3].rotate_left(3),
+        lost: narrow[4].rotate_left(3),
+        retrans_out: narrow[0].rotate_left(5),
+        reordering: narrow[1].rotate_left(5),
+        reord_seen: wide[0].rotate_left(13),
+        dsack_dups: wide[1].rotate_left(13),
+        pacing_rate: wide[2].rotate_left(13),
+        max_pacing_rate: wide[3].rotate_left(13),
+        busy_time_us: wide[4].rotate_left(13),
+        rwnd_limited_us: wide[5].rotate_left(13),
+        sndbuf_limited_us: wide[6].rotate_left(13),
+        snd_mss: narrow[2].rotate_left(5),
+        pmtu: narrow[3].rotate_left(5),
+        delivered: wide[7].rotate_left(13),
+        delivered_ce: wide[0].rotate_left(15),
+        wmem_queued: wide[1].rotate_left(15),
+        sndbuf: wide[2].rotate_left(15),
+        wmem_alloc: wide[3].rotate_left(15),
+        options: small.rotate_left(1),
+        snd_wscale: small.rotate_left(2),
+        rcv_wscale: small.rotate_left(3),
+        backoff: small.rotate_left(4),
+        retransmits: small.rotate_left(5),
+        total_rto: wide[4].rotate_left(15),
+    }
+}
+
+/// A receiver's socket of these numbers, without sense.
+fn receiver_socket(wide: &[u64; 8], narrow: &[u32; 5]) -> ReceiverSocket {
+    ReceiverSocket {
+        rcv_rtt_us: narrow[0].rotate_left(7),
+        rcv_space: wide[0].rotate_left(17),
+        rcv_ooopack: wide[1].rotate_left(17),
+        rcv_wnd: wide[2].rotate_left(17),
+        rcvbuf: wide[3].rotate_left(17),
+        rmem_alloc: wide[4].rotate_left(17),
+        unread: wide[5].rotate_left(17),
+        rcv_mss: narrow[1].rotate_left(7),
+        advmss: narrow[2].rotate_left(7),
+        rcv_ssthresh: wide[6].rotate_left(17),
+        bytes_received: wide[7].rotate_left(17),
+    }
 }
 
 /// Any stage sample, without sense.
