@@ -20,6 +20,7 @@ mod linux_queues;
 mod linux_refusals;
 mod linux_registers;
 mod linux_repeats;
+mod linux_sockets;
 mod list;
 mod new;
 mod packets;
