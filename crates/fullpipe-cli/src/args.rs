@@ -4,6 +4,7 @@ use crate::advise_arguments::AdviseArguments;
 use crate::path_arguments::{NewArguments, PathArguments};
 use crate::plan_arguments::PlanArguments;
 use crate::quantity;
+use crate::relieve::RelieveArguments;
 use crate::schema::SchemaArguments;
 use crate::shell::{CompletionsArguments, ManArguments};
 use crate::version;
@@ -68,6 +69,8 @@ pub enum Command {
     Report(ReportArguments),
     /// Show what differs between two results: in the scenario, and in what came out
     Compare(CompareArguments),
+    /// Say what each relief alone would give: buffers, queues, cards, CPUs, programs
+    Relieve(RelieveArguments),
     /// Run every point of a scenario's axes, repeated over seeds
     Sweep(SweepArguments),
     /// Put the parts of a sweep together

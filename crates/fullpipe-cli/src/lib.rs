@@ -29,6 +29,7 @@ mod plan_arguments;
 mod plan_nfs;
 mod progress;
 mod quantity;
+mod relieve;
 mod report;
 mod run;
 mod schema;
@@ -73,6 +74,7 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::Run(run) => run::run(run, &output),
         Command::Report(report) => report::report(report, &output),
         Command::Compare(compare) => compare::compare(compare, &output),
+        Command::Relieve(relieve) => relieve::relieve(relieve, &output),
         Command::Sweep(sweep) => sweep::sweep(sweep, &output),
         Command::Merge(merge) => sweep::merge(merge, &output),
         Command::Parity(parity) => parity::parity(parity, &output),

@@ -14,6 +14,7 @@ pub use fullpipe_analysis::numbers;
 pub use fullpipe_base::limits;
 pub mod parity;
 pub mod plan;
+pub mod relieve;
 pub use fullpipe_report as report;
 pub use fullpipe_scenario::response;
 pub mod results;

@@ -4,12 +4,13 @@ use crate::common::Desk;
 use fullpipe::results::formats;
 use fullpipe::scenario::reference;
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "run",
     "new",
     "list",
     "report",
     "compare",
+    "relieve",
     "sweep",
     "merge",
     "parity",

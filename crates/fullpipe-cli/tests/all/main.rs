@@ -28,6 +28,7 @@ mod parity;
 mod plan;
 mod readme;
 mod readme_example;
+mod relieve;
 mod results;
 mod run;
 mod streams;

@@ -34,6 +34,7 @@ mod parity;
 mod path_models;
 mod plan_nfs;
 mod public_names;
+mod relieve;
 mod report;
 mod report_chromium;
 mod report_sample;

@@ -1,0 +1,129 @@
+//! `fullpipe relieve`: what each relief alone would give.
+
+use crate::args::TEMPLATE;
+use crate::engine::{known_keys, named};
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::output::{Output, note};
+use crate::progress::Progress;
+use crate::quantity;
+use crate::source::source;
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use fullpipe::base::units::Time;
+use fullpipe::engine::engines;
+use fullpipe::experiment::{Allowed, BETWEEN, Chosen, objections};
+use fullpipe::relieve::{Outcome, Relieved, Trial, Watch, answer, make, trials};
+use fullpipe::scenario::{self, Scenario, SetOption};
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::thread::available_parallelism;
+
+/// What the first signal says.
+const STOPPING: &str = "stopping; what was tried so far is shown (once more to quit at once)";
+
+const CODES: &str = "\
+Exit codes: 0 fine, 2 bad input, 3 the environment cannot, 130 interrupted (what was tried is shown).";
+
+/// Options of `fullpipe relieve`.
+#[derive(Debug, Args)]
+#[command(help_template = TEMPLATE, after_help = CODES, before_help = "Examples:
+  fullpipe relieve my.toml                       what each relief alone would give
+  fullpipe relieve my.toml --variant reno --set path.delay.forward=120ms
+  fullpipe relieve my.toml --json > gains.json
+  fullpipe relieve my.toml --engine linux --as-kernel 6.12   on the genuine kernel\n\n")]
+pub struct RelieveArguments {
+    /// A scenario file, or the name of a recipe (see `fullpipe list`)
+    #[arg(value_name = "SCENARIO|RECIPE")]
+    pub scenario: PathBuf,
+    /// Change a key of the scenario, after variants and sweep points; may be repeated
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Take this variant only; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub variant: Vec<String>,
+    /// Print one JSON document
+    #[arg(long)]
+    pub json: bool,
+    /// Runs at a time [default: number of cores]
+    #[arg(long, value_name = "N", value_parser = quantity::jobs)]
+    pub jobs: Option<NonZeroUsize>,
+    /// What the scenario runs on
+    #[arg(long, value_name = "NAME", default_value = engines()[0].name(),
+        value_parser = PossibleValuesParser::new(engines().iter().map(|engine| engine.name())))]
+    pub engine: String,
+    /// Let an engine with a genuine kernel run this version in place of the scenario's
+    #[arg(long, value_name = "VERSION")]
+    pub as_kernel: Option<String>,
+    /// Let the engine do a key otherwise than the scenario says, as far as it can; * stands for any
+    /// text; may be repeated
+    #[arg(long, value_name = "KEY")]
+    pub without: Vec<String>,
+    /// Show no progress and no notes
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Tries all reliefs and prints their gains.
+pub fn relieve(arguments: &RelieveArguments, output: &Output) -> Result<(), Failure> {
+    let sets: Vec<SetOption> = arguments.set.iter().cloned().map(SetOption).collect();
+    let source = source(&arguments.scenario)?;
+    let scenario = scenario::load(&source, &sets, &arguments.variant)
+        .map_err(|problems| Failure::Input(problems.to_string()))?;
+    known_keys(&arguments.without, scenario.plans().iter().map(|plan| &plan.resolved))?;
+    let engine = chosen(arguments, &scenario)?;
+    if !arguments.quiet {
+        scenario::notes(&scenario).iter().for_each(|text| note(&format!("note: {text}")));
+    }
+
+    interrupt::listen(STOPPING)?;
+    let trials = trials(&scenario).map_err(Failure::Environment)?;
+    let spans: Vec<Time> = trials.iter().map(|trial| trial.plan.resolved.duration).collect();
+    let watch = Shown(Progress::new(arguments.quiet, &spans, trials.len()));
+    let jobs = arguments.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let made = make(&trials, engine.engine, allowed(arguments), jobs, &watch);
+    watch.0.finish();
+    let outcomes = made.map_err(Failure::Environment)?;
+
+    let document = Relieved::new(&scenario, engine.engine.name(), &trials, &outcomes);
+    match arguments.json {
+        true => output.json(&document)?,
+        false => output.print(&answer::render(&document))?,
+    }
+    if interrupt::stopped() { Err(Failure::Interrupted) } else { Ok(()) }
+}
+
+fn allowed(arguments: &RelieveArguments) -> Allowed<'_> {
+    Allowed { as_kernel: arguments.as_kernel.as_deref(), without: &arguments.without }
+}
+
+/// The engine, which runs the scenario as it is.
+fn chosen(arguments: &RelieveArguments, scenario: &Scenario) -> Result<Chosen, Failure> {
+    let engine = named(&arguments.engine, arguments.as_kernel.as_deref())?;
+    let found = objections(engine, scenario.plans(), allowed(arguments));
+    if !found.is_empty() {
+        return Err(Failure::Input(found.join(BETWEEN)));
+    }
+    let chosen = Chosen { engine };
+    chosen.check(scenario.plans()).map_err(Failure::Input)?;
+    chosen.ready(scenario.plans()).map_err(Failure::Environment)?;
+    Ok(chosen)
+}
+
+/// Progress of the trials.
+struct Shown(Progress);
+
+impl Watch for Shown {
+    fn advance(&self, span: Time) -> bool {
+        self.0.advance(span);
+        !interrupt::stopped()
+    }
+
+    fn ended(&self, trial: &Trial, outcome: &Outcome) {
+        let name = trial.relief.as_ref().map_or("as it is", |relief| relief.name);
+        let rate = outcome.measured().map_or("no result".into(), |own| {
+            format!("{} Mb/s", fullpipe::numbers::short(own.mbit()))
+        });
+        self.0.ended(&format!("{name}: {rate}"));
+    }
+}

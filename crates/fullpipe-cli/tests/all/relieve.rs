@@ -1,0 +1,51 @@
+//! `fullpipe relieve`: the answer, the document, what is refused, and a signal.
+
+use crate::common::{Call, Desk};
+use std::process::Command;
+use std::time::Duration;
+
+#[test]
+fn the_first_line_is_the_answer() {
+    let desk = Desk::with_short();
+    let call = desk.call(&["relieve", "short.toml", "--set", "flow.bulk.sndbuf=20kB"]).ends_with(0);
+    let first = call.stdout.lines().next().expect("a line");
+    assert!(first.starts_with("A larger send buffer alone gives "), "{first}");
+    assert!(call.stdout.contains("none, as it is"), "{}", call.stdout);
+}
+
+#[test]
+fn the_document_ranks_reliefs() {
+    let desk = Desk::with_short();
+    let asked = ["relieve", "short.toml", "--set", "flow.bulk.sndbuf=20kB", "--json", "--quiet"];
+    let call = desk.call(&asked).ends_with(0);
+    assert_eq!(call.stderr, "");
+    let document = call.json();
+    let run = &document["runs"][0];
+    let gains = run["reliefs"].as_array().expect("reliefs").iter().map(|own| &own["gain"]);
+    let gains: Vec<f64> = gains.map(|gain| gain.as_f64().expect("a gain")).collect();
+    assert!(gains.is_sorted_by(|a, b| a >= b) && gains[0] > 1.2, "{gains:?}");
+    assert_eq!(run["reliefs"][0]["cause"], "sndbuf");
+    assert!(run["answer"].as_str().is_some_and(|text| text.contains("send buffer")), "{run}");
+}
+
+#[test]
+fn wrong_keys_have_their_place() {
+    let desk = Desk::with_short();
+    desk.call(&["relieve", "short.toml", "--set", "path.speed=1Gbit"])
+        .ends_with(2)
+        .complains(&["path.speed", "--set #1"]);
+    desk.call(&["relieve", "nothing.toml"]).ends_with(2);
+    desk.call(&["relieve", "short.toml", "--variant", "none"]).ends_with(2);
+}
+
+#[test]
+fn a_signal_ends_the_trials() {
+    let desk = Desk::with_short();
+    let long = "flow.bulk.duration=864000s";
+    let child = desk.start(&["relieve", "short.toml", "--set", long]);
+    std::thread::sleep(Duration::from_millis(1500));
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", "INT", &id]).status().expect("kill").success());
+    let call = Call::wait(child).ends_with(130).complains(&["stopping"]);
+    assert!(call.stdout.starts_with("Nothing is known"), "{}", call.stdout);
+}

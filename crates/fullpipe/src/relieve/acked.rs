@@ -1,0 +1,91 @@
+//! Acknowledged bytes of some flows, over their own time.
+
+use crate::scenario::Resolved;
+use fullpipe_base::trace::{Event, FlowSample, Sink, StageInfo, StageSample};
+use fullpipe_base::units::Time;
+use serde::{Deserialize, Serialize};
+
+/// Acknowledged payload of the judged flows, and the time in which they had it acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// Acknowledged payload of all judged flows, bytes.
+    pub bytes: u64,
+    /// Time from the first start to the last end, s. A transfer of a fixed size ends with its last acknowledgement.
+    pub seconds: f64,
+}
+
+impl Measured {
+    /// Mean rate, Mb/s (10^6 bits); 0 where no time passed.
+    pub fn mbit(&self) -> f64 {
+        if self.seconds > 0.0 { self.bytes as f64 * 8e-6 / self.seconds } else { 0.0 }
+    }
+}
+
+/// Counts acknowledged bytes and keeps nothing else of a trace.
+pub(super) struct Acked {
+    /// A place for each flow of the run; none for flows that are not judged.
+    flows: Vec<Option<Progress>>,
+}
+
+/// Progress of one flow.
+struct Progress {
+    start: Time,
+    /// Time after which nothing counts.
+    until: Time,
+    /// Bytes that the program writes; none where its duration alone ends it.
+    bytes: Option<u64>,
+    acked: u64,
+    /// Time of the last acknowledgement.
+    last: Time,
+}
+
+impl Acked {
+    /// Nothing acknowledged yet of the flows at these indices.
+    pub(super) fn new(run: &Resolved, judged: &[usize]) -> Acked {
+        let one = |(index, flow): (usize, &crate::scenario::Flow)| {
+            let own_end = flow.duration.map_or(run.duration, |lasts| flow.start + lasts);
+            judged.contains(&index).then_some(Progress {
+                start: flow.start,
+                until: own_end.min(run.duration),
+                bytes: flow.bytes,
+                acked: 0,
+                last: flow.start,
+            })
+        };
+        Acked { flows: run.flow.iter().enumerate().map(one).collect() }
+    }
+
+    pub(super) fn measured(&self) -> Measured {
+        let judged = || self.flows.iter().flatten();
+        let start = judged().map(|flow| flow.start).min().unwrap_or(Time::ZERO);
+        let end = judged().map(Progress::end).max().unwrap_or(Time::ZERO);
+        Measured {
+            bytes: judged().map(|flow| flow.acked).sum(),
+            seconds: end.saturating_sub(start).as_secs_f64(),
+        }
+    }
+}
+
+impl Progress {
+    fn end(&self) -> Time {
+        match self.bytes {
+            Some(bytes) if self.acked >= bytes => self.last,
+            _ => self.until,
+        }
+    }
+}
+
+impl Sink for Acked {
+    fn stages(&mut self, _stages: &[StageInfo]) {}
+
+    fn flow(&mut self, sample: &FlowSample) {
+        let Some(Some(flow)) = self.flows.get_mut(usize::from(sample.flow)) else { return };
+        if sample.time <= flow.until && sample.bytes_acked > flow.acked {
+            (flow.acked, flow.last) = (sample.bytes_acked, sample.time);
+        }
+    }
+
+    fn stage(&mut self, _sample: &StageSample) {}
+
+    fn event(&mut self, _event: &Event) {}
+}

@@ -1,0 +1,115 @@
+//! Sentence and table that tell what each relief gives.
+
+use super::GAIN;
+use super::document::{Relieved, Run, Tried};
+use crate::numbers;
+use std::fmt::Write;
+
+/// Cells of the longest bar.
+const BAR: usize = 30;
+/// Reliefs in the answer beside the best one.
+const OTHERS: usize = 2;
+
+/// Answer of a run in one sentence; `refused`: why the run as it is could not be made.
+pub fn answer(run: &Run, refused: Option<&str>) -> String {
+    let Some(mbit) = run.mbit else {
+        let stopped = "Nothing is known: the run as it is was stopped before its end.";
+        return refused.map_or(stopped.into(), |why| format!("Nothing is known: {why}"));
+    };
+    let now = numbers::rate(mbit);
+    let mut gains = run.reliefs.iter().filter(|own| own.gain.is_some_and(|gain| gain >= GAIN));
+    let Some(best) = gains.next() else {
+        return format!("Nothing alone gives more than 2 % beyond {now}.");
+    };
+    let others: Vec<&Tried> = gains.collect();
+    let (label, gain) = (&best.label, times(best.gain.unwrap_or(1.0)));
+    let then = numbers::rate(best.mbit.unwrap_or(mbit));
+    let rest = match others.as_slice() {
+        [] => "nothing else gives more than 2 %".to_string(),
+        others => named(others),
+    };
+    format!("{label} alone gives {gain} as much: {now} -> {then}; {rest}.")
+}
+
+/// "the next are a larger queue (1.4 times) and SACK (1.1 times)".
+fn named(others: &[&Tried]) -> String {
+    let shown = others
+        .iter()
+        .take(OTHERS)
+        .map(|own| format!("{} ({})", lower(&own.label), times(own.gain.unwrap_or(1.0))));
+    let shown: Vec<String> = shown.collect();
+    let next = if shown.len() == 1 { "the next is" } else { "the next are" };
+    format!("{next} {}", shown.join(" and "))
+}
+
+/// A label within a sentence; abbreviations stay.
+fn lower(label: &str) -> String {
+    let is_word = label.chars().nth(1).is_some_and(|c| c.is_lowercase() || c == ' ');
+    let mut rest = label.chars();
+    match rest.next() {
+        Some(first) if is_word => first.to_lowercase().chain(rest).collect(),
+        _ => label.into(),
+    }
+}
+
+/// "2.1 times".
+fn times(gain: f64) -> String {
+    let decimals = if gain < 1.1 { 2 } else { usize::from(gain < 20.0) };
+    format!("{} times", numbers::fixed(gain, decimals))
+}
+
+/// Answers and tables of all runs. The first line is the first answer.
+pub fn render(document: &Relieved) -> String {
+    let mut out = String::new();
+    for (index, run) in document.runs.iter().enumerate() {
+        if index > 0 {
+            out.push('\n');
+        }
+        let name = if document.runs.len() > 1 { format!("{}: ", run.name) } else { String::new() };
+        let _ = writeln!(out, "{name}{}", run.answer);
+        if run.mbit.is_some() {
+            table(&mut out, run);
+        }
+    }
+    out
+}
+
+/// Reliefs with their bars. Those that give nothing stand in one line.
+fn table(out: &mut String, run: &Run) {
+    let most = run.reliefs.iter().filter_map(|own| own.gain).fold(1.0, f64::max);
+    let width = run.reliefs.iter().map(|own| own.label.chars().count()).max().unwrap_or(0);
+    let row = |out: &mut String, label: &str, mbit: f64, gain: f64| {
+        let cells = ((gain / most * BAR as f64).round() as usize).min(BAR);
+        let (mbit, gain) = (numbers::rate(mbit), numbers::fixed(gain, 2));
+        let bar = "#".repeat(cells);
+        let _ = writeln!(out, "  {label:<width$} {mbit:>12} {gain:>7}  {bar}");
+    };
+
+    let _ = writeln!(out, "\n  {:<width$} {:>12} {:>7}", "relief, alone", "rate", "gain");
+    row(out, "none, as it is", run.mbit.unwrap_or(0.0), 1.0);
+    let (gaining, others): (Vec<&Tried>, Vec<&Tried>) =
+        run.reliefs.iter().partition(|own| own.gain.is_some_and(|gain| gain >= GAIN));
+    for own in gaining {
+        row(out, &own.label, own.mbit.unwrap_or(0.0), own.gain.unwrap_or(1.0));
+    }
+    list(
+        out,
+        "No gain",
+        others.iter().filter(|own| own.gain.is_some()).map(|own| own.name.clone()),
+    );
+    let refused = others.iter().filter_map(|own| Some((own, own.refused.as_ref()?)));
+    list(out, "Not possible", refused.map(|(own, why)| format!("{} ({why})", own.name)));
+    let is_unknown = |own: &&&Tried| own.gain.is_none() && own.refused.is_none();
+    list(out, "Not tried", others.iter().filter(is_unknown).map(|own| own.name.clone()));
+}
+
+fn list(out: &mut String, head: &str, names: impl Iterator<Item = String>) {
+    let names: Vec<String> = names.collect();
+    if !names.is_empty() {
+        crate::advice::text::wrapped(
+            out,
+            &format!("  {head}: "),
+            &format!("{}.", names.join(", ")),
+        );
+    }
+}

@@ -1,0 +1,144 @@
+//! Result of all trials: the gains of each run, ranked.
+
+use super::answer;
+use super::trial::{Outcome, Trial};
+use crate::scenario::Scenario;
+use serde::{Deserialize, Serialize};
+
+/// Answers of a scenario's runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Relieved {
+    /// Version of this document.
+    pub format: u32,
+    /// Title of the scenario.
+    pub title: String,
+    /// Engine that made the runs.
+    pub engine: String,
+    /// Runs of the scenario in its order.
+    pub runs: Vec<Run>,
+}
+
+/// One run, and what each relief alone gives.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// Name of the variant and of the sweep point.
+    pub name: String,
+    /// Answer in one sentence.
+    pub answer: String,
+    /// Names of the judged flows.
+    pub flows: Vec<String>,
+    /// Rate of acknowledged payload as it is, Mb/s (10^6); absent where the run was stopped or refused.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mbit: Option<f64>,
+    /// Time in which the judged flows had it acknowledged, s.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub seconds: Option<f64>,
+    /// Reliefs, the largest gain first; those without a gain come last.
+    pub reliefs: Vec<Tried>,
+}
+
+/// A relief that was tried.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tried {
+    /// Stable name, such as "send-buffer".
+    pub name: String,
+    /// Noun phrase, such as "A larger send buffer".
+    pub label: String,
+    /// Code of the cause that it relieves, such as "sndbuf".
+    pub cause: String,
+    /// Keys that it sets.
+    pub set: Vec<String>,
+    /// Rate with it, Mb/s (10^6); absent where the run was stopped or refused.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub mbit: Option<f64>,
+    /// That rate over the rate as it is; absent where either is, or where nothing was acknowledged.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub gain: Option<f64>,
+    /// Reason why the engine cannot run it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub refused: Option<String>,
+}
+
+impl Relieved {
+    /// Outcomes of a scenario's trials, in their order, as a document.
+    pub fn new(
+        scenario: &Scenario,
+        engine: &str,
+        trials: &[Trial],
+        outcomes: &[Outcome],
+    ) -> Relieved {
+        let runs = scenario.plans().iter().enumerate().map(|(index, plan)| {
+            let own = || trials.iter().zip(outcomes).filter(move |(trial, _)| trial.run == index);
+            let base = own().find(|(trial, _)| trial.relief.is_none()).map(|(_, outcome)| outcome);
+            let measured = base.and_then(Outcome::measured);
+            let mbit = measured.map(|own| own.mbit());
+            let mut reliefs: Vec<Tried> =
+                own().filter_map(|(trial, outcome)| Tried::new(trial, outcome, mbit)).collect();
+            reliefs.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
+            let judged = super::reliefs::judged(&plan.resolved);
+            let flows = judged.into_iter().map(|index| plan.resolved.flow[index].name.clone());
+            let run = Run {
+                name: plan.name(),
+                answer: String::new(),
+                flows: flows.collect(),
+                mbit,
+                seconds: measured.map(|own| own.seconds),
+                reliefs,
+            };
+            let refused = base.and_then(Outcome::refused);
+            Run { answer: answer::answer(&run, refused), ..run }
+        });
+        Relieved {
+            format: 1,
+            title: scenario.title.clone(),
+            engine: engine.into(),
+            runs: runs.collect(),
+        }
+    }
+}
+
+impl Run {
+    /// Gain of the relief of this name; none where it was not tried.
+    pub fn gain(&self, name: &str) -> Option<f64> {
+        self.reliefs.iter().find(|relief| relief.name == name)?.gain
+    }
+}
+
+impl Tried {
+    fn new(trial: &Trial, outcome: &Outcome, base: Option<f64>) -> Option<Tried> {
+        let relief = trial.relief.as_ref()?;
+        let mbit = outcome.measured().map(|own| own.mbit());
+        let gain = mbit.zip(base.filter(|base| *base > 0.0)).map(|(mbit, base)| mbit / base);
+        Some(Tried {
+            name: relief.name.into(),
+            label: relief.label.into(),
+            cause: relief.cause.into(),
+            set: relief.sets.iter().map(|set| set.0.clone()).collect(),
+            mbit,
+            gain,
+            refused: outcome.refused().map(String::from),
+        })
+    }
+}
+
+fn rank(relief: &Tried) -> f64 {
+    relief.gain.unwrap_or(f64::NEG_INFINITY)
+}
+
+impl Outcome {
+    /// Rate and time of a run that came to its end.
+    pub fn measured(&self) -> Option<super::Measured> {
+        match self {
+            Outcome::Made(measured) => Some(*measured),
+            _ => None,
+        }
+    }
+
+    /// Reason of a refusal.
+    pub fn refused(&self) -> Option<&str> {
+        match self {
+            Outcome::Refused(why) => Some(why),
+            _ => None,
+        }
+    }
+}

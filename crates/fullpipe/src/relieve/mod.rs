@@ -1,0 +1,26 @@
+//! Counterfactuals of a run: each [`Relief`] takes one possible limit away, and a run says what that alone gives.
+//!
+//! [`reliefs`] makes the reliefs that a scenario can take, as data: keys to set, as after `--set`. [`trials`] pairs each run of
+//! a scenario with its reliefs, [`make`] runs them, and [`Relieved`] ranks the gains. A gain is judged in acknowledged
+//! bytes over the flows' own time. For transfers of a fixed size that is the inverse of their time.
+//!
+//! Limits:
+//! - The flows of the first entry of `[[flow]]` are judged, with their copies. All other flows compete with them.
+//! - Reliefs of a host change `hosts.sender` and `hosts.receiver`, not hosts beside them.
+//! - The rates of varying links and trace links stay as they are.
+//! - Losses by chance fall elsewhere in each run: without a bound on the window, gains of a few tenths may be chance.
+//! - Caps do not add: a second limit behind the first one shows only when the first one is gone.
+
+mod acked;
+pub mod answer;
+mod document;
+mod reliefs;
+mod trial;
+
+pub use acked::Measured;
+pub use document::{Relieved, Run, Tried};
+pub use reliefs::{Relief, reliefs};
+pub use trial::{Outcome, Trial, Watch, make, measure, trials};
+
+/// A gain below 2 % is none.
+pub const GAIN: f64 = 1.02;

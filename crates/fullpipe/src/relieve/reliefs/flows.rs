@@ -1,0 +1,151 @@
+//! Reliefs of the flows and their sockets.
+
+use super::hosts::{of_data, sysctl};
+use super::keys::{FAST, LARGEST, LARGEST_ASKED, set, text};
+use crate::scenario::{App, Flow, MAX_PACING_RATE, Resolved, SetOption};
+use fullpipe_base::units::Time;
+
+/// Bytes per second of a socket that is not paced.
+const UNPACED_SOCKET: i64 = 1 << 50;
+/// How many times as long a longer run is.
+const LONGER: u64 = 4;
+
+/// Indices of the judged flows: the first flow, and its copies.
+pub fn judged(run: &Resolved) -> Vec<usize> {
+    let Some(first) = run.flow.first() else { return Vec::new() };
+    let copies = first.name.strip_suffix("-1");
+    let is_copy = |flow: &Flow| {
+        let number = copies.and_then(|stem| flow.name.strip_prefix(stem)?.strip_prefix('-'));
+        number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let is_judged = |flow: &Flow| flow.name == first.name || is_copy(flow);
+    run.flow.iter().enumerate().filter(|(_, flow)| is_judged(flow)).map(|(at, _)| at).collect()
+}
+
+fn subjects(run: &Resolved) -> impl Iterator<Item = &Flow> {
+    judged(run).into_iter().filter_map(|index| run.flow.get(index))
+}
+
+fn of_flow(flow: &Flow, key: &str, value: impl std::fmt::Display) -> SetOption {
+    set(&["flow", &flow.name, key], value)
+}
+
+/// 2 GiB for data that are not acknowledged yet.
+pub fn send_buffer(run: &Resolved) -> Vec<SetOption> {
+    let [(host, own), _] = of_data(run);
+    let [least, first, most] = own.config.sysctl.tcp_wmem;
+    let asked = subjects(run).filter(|flow| flow.sndbuf.is_some_and(|own| own < LARGEST_ASKED));
+    let mut sets: Vec<SetOption> =
+        asked.map(|flow| of_flow(flow, "sndbuf", text(format!("{LARGEST_ASKED}B")))).collect();
+    if most < LARGEST || !sets.is_empty() {
+        sets.push(sysctl(host, "net.core.wmem_max", LARGEST));
+        sets.push(sysctl(host, "net.ipv4.tcp_wmem", text(format!("{least} {first} {LARGEST}"))));
+    }
+    sets
+}
+
+/// 2 GiB for data that are not read yet, where the kernel sizes the buffer.
+pub fn tuned_receive_buffer(run: &Resolved) -> Vec<SetOption> {
+    let [_, (host, own)] = of_data(run);
+    let [least, first, most] = own.config.sysctl.tcp_rmem;
+    let is_tuned = subjects(run).any(|flow| flow.rcvbuf.is_none());
+    if !is_tuned || most >= LARGEST {
+        return Vec::new();
+    }
+    vec![
+        sysctl(host, "net.core.rmem_max", LARGEST),
+        sysctl(host, "net.ipv4.tcp_rmem", text(format!("{least} {first} {LARGEST}"))),
+    ]
+}
+
+/// 2 GiB for data that are not read yet, where a program has asked for less.
+pub fn fixed_receive_buffer(run: &Resolved) -> Vec<SetOption> {
+    let [_, (host, _)] = of_data(run);
+    let asked = subjects(run).filter(|flow| flow.rcvbuf.is_some_and(|own| own < LARGEST_ASKED));
+    let mut sets: Vec<SetOption> =
+        asked.map(|flow| of_flow(flow, "rcvbuf", text(format!("{LARGEST_ASKED}B")))).collect();
+    if !sets.is_empty() {
+        sets.push(sysctl(host, "net.core.rmem_max", LARGEST));
+    }
+    sets
+}
+
+/// No pace that the judged flows' sockets ask for.
+pub fn no_pace(run: &Resolved) -> Vec<SetOption> {
+    let paced = subjects(run).filter(|flow| {
+        flow.sockopt.get(MAX_PACING_RATE).is_some_and(|rate| *rate < UNPACED_SOCKET)
+    });
+    let key = |flow: &Flow| set(&["flow", &flow.name, "sockopt", MAX_PACING_RATE], UNPACED_SOCKET);
+    paced.map(key).collect()
+}
+
+/// Programs that write as much as goes.
+pub fn writer(run: &Resolved) -> Vec<SetOption> {
+    let slow = subjects(run).filter(|flow| matches!(flow.app, App::Rate { .. }));
+    slow.flat_map(|flow| {
+        [of_flow(flow, "app", text("bulk")), of_flow(flow, "write", text("64KiB"))]
+    })
+    .collect()
+}
+
+/// Programs that never pause.
+pub fn no_pauses(run: &Resolved) -> Vec<SetOption> {
+    let pausing = subjects(run).filter(|flow| matches!(flow.app, App::OnOff { .. }));
+    pausing.map(|flow| of_flow(flow, "app", text("bulk"))).collect()
+}
+
+/// Programs that read all there is.
+pub fn reader(run: &Resolved) -> Vec<SetOption> {
+    let slow = subjects(run).filter(|flow| flow.reader.is_some_and(|reader| reader.rate < FAST));
+    slow.map(|flow| set(&["flow", &flow.name, "reader", "rate"], text(FAST))).collect()
+}
+
+/// Four times the time, and four times the data of a transfer of a fixed size.
+pub fn longer(run: &Resolved) -> Vec<SetOption> {
+    let longer = |time: Time| text(Time(time.0.saturating_mul(LONGER)));
+    let mut sets = vec![set(&["duration"], longer(run.duration))];
+    for flow in subjects(run) {
+        sets.extend(flow.duration.map(|own| of_flow(flow, "duration", longer(own))));
+        let bytes = flow.bytes.map(|own| text(format!("{}B", own.saturating_mul(LONGER))));
+        sets.extend(bytes.map(|bytes| of_flow(flow, "bytes", bytes)));
+    }
+    sets
+}
+
+/// A slow start that neither a parameter nor an earlier connection ends.
+pub fn ssthresh(run: &Resolved) -> Vec<SetOption> {
+    let [(host, own), _] = of_data(run);
+    let key = "initial_ssthresh";
+    let set_by = subjects(run)
+        .filter(|flow| flow.congestion.parameters.get(key).is_some_and(|first| *first > 0));
+    let mut sets: Vec<SetOption> =
+        set_by.map(|flow| set(&["flow", &flow.name, "congestion", key], 0)).collect();
+    let is_first = subjects(run).all(|flow| run.flow.iter().all(|other| other.start >= flow.start));
+    if !own.config.sysctl.tcp_no_metrics_save && !is_first {
+        sets.push(sysctl(host, "net.ipv4.tcp_no_metrics_save", 1));
+    }
+    sets
+}
+
+/// A slow start that a longer queue does not end.
+pub fn hystart(run: &Resolved) -> Vec<SetOption> {
+    let key = "hystart";
+    let on = subjects(run)
+        .filter(|flow| flow.congestion.parameters.get(key).is_some_and(|switch| *switch > 0));
+    on.map(|flow| set(&["flow", &flow.name, "congestion", key], 0)).collect()
+}
+
+/// No other flows, and no datagrams beyond the first one. Replies, and flows that are answered, stay.
+pub fn alone(run: &Resolved) -> Vec<SetOption> {
+    let own: Vec<&str> = subjects(run).map(|flow| flow.name.as_str()).collect();
+    let is_reply = |flow: &Flow| flow.reply_to.as_deref().is_some_and(|name| own.contains(&name));
+    let is_answered =
+        |flow: &Flow| run.flow.iter().any(|own| own.reply_to.as_ref() == Some(&flow.name));
+    let others = run.flow.iter().filter(|flow| {
+        let stays = own.contains(&flow.name.as_str()) || is_reply(flow) || flow.app == App::Nfs;
+        !stays && flow.reply_to.is_none() && !is_answered(flow)
+    });
+    let datagrams = run.datagrams.iter().filter(|own| own.count != Some(1));
+    let none = others.map(|flow| of_flow(flow, "count", 0));
+    none.chain(datagrams.map(|own| set(&["datagrams", &own.name, "count"], 1))).collect()
+}

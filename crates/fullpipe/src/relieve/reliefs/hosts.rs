@@ -1,0 +1,129 @@
+//! Reliefs of the hosts at the ends of the path.
+
+use super::keys::{set, text};
+use super::path::fastest;
+use crate::scenario::{Host, QdiscKind, Resolved, SetOption};
+use fullpipe_base::units::{Rate, Time};
+use fullpipe_sim::config::{Direction, QueueLimit};
+
+/// Descriptors of a ring that is never full.
+const RING: u32 = 1_000_000;
+/// Packets of a queue that is never full.
+const PACKETS: u32 = 1_000_000_000;
+/// Packets of a backlog that is never full.
+const BACKLOG: u32 = i32::MAX as u32;
+/// How many times faster than the path's fastest link a card is that holds nothing back.
+const CARD: u64 = 10;
+/// Largest `maxrate` that fq of Linux takes.
+const MAXRATE: &str = "34Gbit";
+/// Largest rate of a pace that is one, bits per second.
+const PACED: u64 = 34_000_000_000;
+
+/// Both ends with their names.
+fn ends(run: &Resolved) -> [(&'static str, &Host); 2] {
+    [("sender", &run.hosts.sender), ("receiver", &run.hosts.receiver)]
+}
+
+/// The ends in the order of the judged flows: the one that sends their data first.
+pub fn of_data(run: &Resolved) -> [(&'static str, &Host); 2] {
+    let [sender, receiver] = ends(run);
+    match run.flow.first().map(|flow| flow.direction) {
+        Some(Direction::Backward) => [receiver, sender],
+        _ => [sender, receiver],
+    }
+}
+
+/// Window scaling at both ends.
+pub fn window_scaling(run: &Resolved) -> Vec<SetOption> {
+    let off = ends(run).into_iter().filter(|(_, host)| !host.config.sysctl.tcp_window_scaling);
+    off.map(|(name, _)| sysctl(name, "net.ipv4.tcp_window_scaling", 1)).collect()
+}
+
+/// SACK at both ends.
+pub fn sack(run: &Resolved) -> Vec<SetOption> {
+    let off = ends(run).into_iter().filter(|(_, host)| !host.config.sysctl.tcp_sack);
+    off.map(|(name, _)| sysctl(name, "net.ipv4.tcp_sack", 1)).collect()
+}
+
+/// A sysctl of an end.
+pub fn sysctl(host: &str, name: &str, value: impl std::fmt::Display) -> SetOption {
+    set(&["hosts", host, "sysctl", name], value)
+}
+
+/// A receive ring and a backlog that are never full, where data arrive.
+pub fn receive_ring(run: &Resolved) -> Vec<SetOption> {
+    let [_, (name, host)] = of_data(run);
+    if host.config.rx_ring >= RING {
+        return Vec::new();
+    }
+    let ring = set(&["hosts", name, "rx_ring"], text(format!("{RING} descriptors")));
+    vec![ring, sysctl(name, "net.core.netdev_max_backlog", BACKLOG)]
+}
+
+/// A transmit ring that is never full, whose driver hears of each packet at once.
+pub fn transmit_ring(run: &Resolved) -> Vec<SetOption> {
+    let [(name, host), _] = of_data(run);
+    let own = &host.config;
+    if own.tx_ring >= RING && own.tx_coalesce == Time::ZERO {
+        return Vec::new();
+    }
+    let ring = set(&["hosts", name, "tx_ring"], text(format!("{RING} descriptors")));
+    vec![ring, set(&["hosts", name, "tx_coalesce"], text("0s"))]
+}
+
+/// A queue between TCP and the driver that drops nothing.
+pub fn qdisc(run: &Resolved) -> Vec<SetOption> {
+    let [(name, host), _] = of_data(run);
+    let qdisc = &host.qdisc;
+    let (limit, is_endless) = match qdisc.limit {
+        QueueLimit::Packets(n) => (format!("{PACKETS} packets"), n >= PACKETS),
+        QueueLimit::Bytes(n) => ("4000MB".into(), n >= 4_000_000_000),
+    };
+    if is_endless {
+        return Vec::new();
+    }
+
+    let key = |key: &str, value: &str| set(&["hosts", name, "qdisc", key], text(value));
+    let mut sets = vec![key("limit", &limit)];
+    match qdisc.kind {
+        QdiscKind::Fq => sets.push(key("flow_limit", &limit)),
+        QdiscKind::Codel | QdiscKind::FqCodel => sets.push(key("target", "60s")),
+        _ => {}
+    }
+    sets
+}
+
+/// No rate that the host holds the judged flows to.
+pub fn no_pace(run: &Resolved) -> Vec<SetOption> {
+    let [(name, host), _] = of_data(run);
+    let maxrate = host.qdisc.maxrate.filter(|rate| rate.0 < PACED);
+    let of_host = maxrate.map(|_| set(&["hosts", name, "qdisc", "maxrate"], text(MAXRATE)));
+    of_host.into_iter().chain(super::flows::no_pace(run)).collect()
+}
+
+/// Cards ten times as fast as the path.
+pub fn card(run: &Resolved) -> Vec<SetOption> {
+    let Some(Rate(fastest)) = fastest(run) else { return Vec::new() };
+    let wanted = Rate(fastest.saturating_mul(CARD));
+    let slow = ends(run).into_iter().filter(|(_, host)| host.config.nic_rate < wanted);
+    slow.map(|(name, _)| set(&["hosts", name, "nic_rate"], text(wanted))).collect()
+}
+
+/// No CPU cost of the host that sends data.
+pub fn sender_cpu(run: &Resolved) -> Vec<SetOption> {
+    free(of_data(run)[0])
+}
+
+/// No CPU cost of the host that receives data.
+pub fn receiver_cpu(run: &Resolved) -> Vec<SetOption> {
+    free(of_data(run)[1])
+}
+
+fn free((name, host): (&str, &Host)) -> Vec<SetOption> {
+    let cpu = &host.config.cpu;
+    let costs = [cpu.transmit, cpu.receive, cpu.ack, cpu.walk, cpu.capture];
+    if cpu.copy_ps_per_byte == 0 && costs.iter().all(|cost| *cost == Time::ZERO) {
+        return Vec::new();
+    }
+    vec![set(&["hosts", name, "cpu"], "{}")]
+}

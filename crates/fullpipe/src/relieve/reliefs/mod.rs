@@ -1,0 +1,177 @@
+//! Reliefs that a resolved scenario can take.
+
+mod flows;
+mod hosts;
+mod keys;
+mod path;
+
+use crate::scenario::{Resolved, SetOption};
+pub(super) use flows::judged;
+
+/// One limit taken away.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Relief {
+    /// Stable name, such as "send-buffer".
+    pub name: &'static str,
+    /// Noun phrase that begins a sentence, such as "A larger send buffer".
+    pub label: &'static str,
+    /// Code of the cause that it relieves, such as "sndbuf".
+    pub cause: &'static str,
+    /// Keys of the resolved scenario to set, as after `--set`.
+    pub sets: Vec<SetOption>,
+}
+
+/// Makes a relief.
+type Maker = fn(&Resolved) -> Vec<SetOption>;
+
+/// All reliefs: name, label, cause and maker. A maker without keys has nothing to relieve.
+const ALL: &[(&str, &str, &str, Maker)] = &[
+    ("send-buffer", "A larger send buffer", "sndbuf", flows::send_buffer),
+    ("receive-buffer", "A larger receive buffer", "rwnd_auto", flows::tuned_receive_buffer),
+    ("so-rcvbuf", "A larger SO_RCVBUF", "rwnd_fixed", flows::fixed_receive_buffer),
+    ("window-scaling", "Window scaling", "wscale_off", hosts::window_scaling),
+    ("sack", "SACK", "sack_off", hosts::sack),
+    ("path", "A path twice as fast", "none", path::twice_as_fast),
+    ("queue", "A longer queue on the path", "small_buffer", path::longer_queues),
+    ("loss", "A path without random loss", "loss", path::no_loss),
+    ("policer", "A path without policer", "policer", path::no_policer),
+    ("reordering", "A path that keeps the order", "reorder", path::in_order),
+    ("way-back", "A faster way back", "ack_path", path::fast_way_back),
+    ("rx-ring", "A larger receive ring", "rx_drop", hosts::receive_ring),
+    ("tx-ring", "A larger transmit ring", "tx_ring", hosts::transmit_ring),
+    ("qdisc", "A longer qdisc of the sender", "qdisc", hosts::qdisc),
+    ("pacing", "No pace of the host", "pacing", hosts::no_pace),
+    ("nic", "A faster card", "nic", hosts::card),
+    ("sender-cpu", "A faster CPU of the sender", "cpu_sender", hosts::sender_cpu),
+    ("receiver-cpu", "A faster CPU of the receiver", "cpu_receiver", hosts::receiver_cpu),
+    ("writer", "A program that writes without limit", "app_write", flows::writer),
+    ("pauses", "A program without pauses", "app_onoff", flows::no_pauses),
+    ("reader", "A program that reads without limit", "app_read", flows::reader),
+    ("mtu", "An MTU of 1,500 bytes", "small_mss", path::usual_mtu),
+    ("jumbo", "An MTU of 9,000 bytes", "small_mss", path::jumbo),
+    ("longer", "A run four times as long", "too_short", flows::longer),
+    ("ssthresh", "A slow start without initial ssthresh", "ss_short", flows::ssthresh),
+    ("hystart", "A slow start without HyStart", "ss_short", flows::hystart),
+    ("competitors", "A path without competitors", "compete", flows::alone),
+];
+
+/// Reliefs that the scenario can take. What has nothing to relieve is left out.
+pub fn reliefs(run: &Resolved) -> Vec<Relief> {
+    let made = ALL.iter().map(|(name, label, cause, make)| {
+        let sets = make(run);
+        Relief { name, label, cause, sets }
+    });
+    made.filter(|relief| !relief.sets.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::{Source, load};
+    use std::collections::BTreeSet;
+
+    fn resolved(text: &str) -> Resolved {
+        let scenario = load(&Source::text("t", text), &[], &[]).unwrap_or_else(|e| panic!("{e}"));
+        scenario.plans()[0].resolved.clone()
+    }
+
+    /// Each thing that a relief takes away, at once.
+    const ALL_BROKEN: &str = r#"
+        duration = "4s"
+        [path]
+        mtu = 1000
+        forward = [
+            { kind = "loss", name = "loss", probability = 0.001 },
+            { kind = "gilbert-elliott", name = "bursts", p = 0.001, r = 0.5, loss_bad = 0.5 },
+            { kind = "policer", name = "police", rate = "50Mbit", burst = "20kB" },
+            { kind = "link", name = "link", rate = "100Mbit", queue = { limit = "100kB" } },
+            { kind = "reorder", name = "threads", delay = "0s", chosen_delay = "1ms", probability = 0.01 },
+            { kind = "jitter", name = "jitter", delay = "5ms", jitter = "1ms" },
+            { kind = "delay", name = "delay", delay = "10ms" },
+        ]
+        back = [
+            { kind = "link", name = "up", rate = "1Mbit" },
+            { kind = "loss", name = "up-loss", probability = 0.1 },
+            { kind = "delay", name = "back", delay = "10ms" },
+        ]
+        [hosts.sender]
+        kernel = "6.12"
+        nic_rate = "150Mbit"
+        tx_ring = "16 descriptors"
+        qdisc = { kind = "fq", limit = "100 packets", maxrate = "60Mbit" }
+        cpu = { copy = "1ns/byte" }
+        sysctl = { "net.ipv4.tcp_sack" = 0, "net.ipv4.tcp_window_scaling" = 0 }
+        [hosts.receiver]
+        kernel = "6.12"
+        rx_ring = "64 descriptors"
+        cpu = { receive = "1us/packet" }
+        [[flow]]
+        name = "bulk"
+        duration = "3s"
+        app = { kind = "rate", rate = "30Mbit" }
+        reader = { rate = "20Mbit" }
+        sockopt = { SO_MAX_PACING_RATE = 5000000 }
+        congestion = { name = "cubic", initial_ssthresh = 20 }
+        [[flow]]
+        name = "other"
+        rcvbuf = "100kB"
+        duration = "3s"
+        [[datagrams]]
+        name = "udp"
+        kind = "udp"
+        size = "900B"
+        rate = "1Mbit"
+        duration = "3s"
+    "#;
+
+    #[test]
+    fn names_are_unique() {
+        let names: BTreeSet<&str> = ALL.iter().map(|(name, ..)| *name).collect();
+        assert_eq!(names.len(), ALL.len());
+    }
+
+    /// Each relief is a scenario again, in which it finds nothing left to relieve, but for those that always can give more.
+    #[test]
+    fn reliefs_are_scenarios_and_relieve_once() {
+        let base = resolved(ALL_BROKEN);
+        let made = reliefs(&base);
+        let left_out: Vec<&str> = ALL
+            .iter()
+            .map(|(name, ..)| *name)
+            .filter(|name| made.iter().all(|own| own.name != *name))
+            .collect();
+        assert_eq!(left_out, ["so-rcvbuf", "pauses"]);
+        for relief in made {
+            let source = Source::text("t", &base.to_toml());
+            let relieved =
+                load(&source, &relief.sets, &[]).unwrap_or_else(|e| panic!("{}: {e}", relief.name));
+            let again = reliefs(&relieved.plans()[0].resolved);
+            let endless = ["path", "longer"].contains(&relief.name);
+            assert_eq!(again.iter().any(|own| own.name == relief.name), endless, "{}", relief.name);
+        }
+    }
+
+    #[test]
+    fn a_plain_path_has_few_reliefs() {
+        let base = resolved(
+            "[path]\nrate = \"100Mbit\"\ndelay = { forward = \"10ms\", back = \"10ms\" }\n\
+             queue = { limit = \"2MB\" }\n[hosts]\nsender = { kernel = \"6.12\" }\nreceiver = { kernel = \"6.12\" }\n\
+             [[flow]]\nname = \"bulk\"\nduration = \"3s\"\n",
+        );
+        let names: Vec<&str> = reliefs(&base).iter().map(|relief| relief.name).collect();
+        assert_eq!(
+            names,
+            [
+                "send-buffer",
+                "receive-buffer",
+                "path",
+                "rx-ring",
+                "tx-ring",
+                "qdisc",
+                "jumbo",
+                "longer",
+                "hystart"
+            ]
+        );
+    }
+}

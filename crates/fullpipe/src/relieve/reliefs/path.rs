@@ -1,0 +1,178 @@
+//! Reliefs of the path.
+
+use super::flows::judged;
+use super::keys::{FAST, set, text};
+use crate::scenario::config::QueueLimit;
+use crate::scenario::{Element, Resolved, SetOption};
+use fullpipe_base::units::{Framing, Rate};
+
+/// Bandwidth-delay products that a longer queue holds.
+const PRODUCTS: u64 = 4;
+/// MTU of an Ethernet, bytes.
+const USUAL: u32 = 1500;
+/// MTU of an Ethernet with jumbo frames, bytes.
+const JUMBO: u32 = 9000;
+/// Bytes that no policer's bucket of interest holds.
+const BUCKET: &str = "1TB";
+
+/// Both ways of the path, by their keys.
+fn ways(run: &Resolved) -> [(&'static str, &[Element]); 2] {
+    [("forward", &run.path.forward), ("back", &run.path.back)]
+}
+
+/// Rate of the fastest element forward; none where no element has a rate.
+pub fn fastest(run: &Resolved) -> Option<Rate> {
+    run.path.forward.iter().filter_map(|element| Some(element.rate()?.0)).max()
+}
+
+/// Twice the rate of every link and shaper, with queues that are as long in time. Cards that are slower than that follow.
+pub fn twice_as_fast(run: &Resolved) -> Vec<SetOption> {
+    let mut sets = Vec::new();
+    for (way, elements) in ways(run) {
+        for element in elements {
+            let (name, queue) = match element {
+                Element::Link(own) => (&own.name, own.queue.limit),
+                Element::Shaper(own) => (&own.name, own.queue.limit),
+                _ => continue,
+            };
+            let Some((Rate(rate), _)) = element.rate() else { continue };
+            sets.push(set(&["path", way, name, "rate"], text(Rate(rate.saturating_mul(2)))));
+            if let QueueLimit::Bytes(bytes) = queue {
+                let twice = text(format!("{}B", bytes.saturating_mul(2)));
+                sets.push(set(&["path", way, name, "queue", "limit"], twice));
+            }
+        }
+    }
+
+    if let (Some(Rate(fastest)), false) = (fastest(run), sets.is_empty()) {
+        let twice = Rate(fastest.saturating_mul(2));
+        let hosts = [("sender", &run.hosts.sender), ("receiver", &run.hosts.receiver)];
+        let slower = hosts.into_iter().filter(|(_, host)| host.config.nic_rate < twice);
+        sets.extend(slower.map(|(name, _)| set(&["hosts", name, "nic_rate"], text(twice))));
+    }
+    sets
+}
+
+/// Droptail queues of four bandwidth-delay products on the way of data.
+pub fn longer_queues(run: &Resolved) -> Vec<SetOption> {
+    let Some(flow) = judged(run).first().and_then(|index| run.flow.get(*index)) else {
+        return Vec::new();
+    };
+    let trip = run.round_trip(flow).as_ns();
+    let packet = |framing: Framing| u64::from(run.path.mtu + framing.overhead());
+    let mut sets = Vec::new();
+    for element in &run.path.forward {
+        let (Some((rate, framing)), Some(queue)) = (element.rate(), element.queue()) else {
+            continue;
+        };
+        let product = u128::from(rate.0) * u128::from(trip) / 8_000_000_000;
+        let wanted = u64::try_from(product).unwrap_or(u64::MAX).saturating_mul(PRODUCTS);
+        let wanted = wanted.clamp(100 * packet(framing), 1 << 50);
+        let is_enough = match queue.limit {
+            QueueLimit::Bytes(bytes) => bytes >= wanted,
+            QueueLimit::Packets(packets) => u64::from(packets) * packet(framing) >= wanted,
+        };
+        let is_droptail = queue.discipline == crate::scenario::Discipline::DropTail;
+        if !(is_enough && is_droptail) {
+            let queue = format!("{{ limit = \"{wanted}B\" }}");
+            sets.push(set(&["path", "forward", element.name(), "queue"], queue));
+        }
+    }
+    sets
+}
+
+/// No loss by chance or by a list on the way of data.
+pub fn no_loss(run: &Resolved) -> Vec<SetOption> {
+    lossless("forward", &run.path.forward)
+}
+
+fn lossless(way: &str, elements: &[Element]) -> Vec<SetOption> {
+    let key = |name: &str, key: &str, value: &str| set(&["path", way, name, key], value);
+    let mut sets = Vec::new();
+    for element in elements {
+        match element {
+            Element::Loss(own) if own.probability > 0.0 => {
+                sets.push(key(&own.name, "probability", "0"));
+            }
+            Element::GilbertElliott(own) if own.loss_bad > 0.0 || own.loss_good > 0.0 => {
+                sets.push(key(&own.name, "loss_bad", "0"));
+                sets.push(key(&own.name, "loss_good", "0"));
+            }
+            Element::Drop(own) if !own.segments.is_empty() || !own.acks.is_empty() => {
+                sets.push(key(&own.name, "segments", "[]"));
+                sets.push(key(&own.name, "acks", "[]"));
+            }
+            _ => {}
+        }
+    }
+    sets
+}
+
+/// Policers that let everything pass.
+pub fn no_policer(run: &Resolved) -> Vec<SetOption> {
+    let policers = run.path.forward.iter().filter_map(|element| match element {
+        Element::Policer(own) if own.rate < FAST => Some(&own.name),
+        _ => None,
+    });
+    let sets = policers.flat_map(|name| {
+        let key = |key: &str, value: String| set(&["path", "forward", name, key], value);
+        [key("rate", text(FAST)), key("burst", text(BUCKET))]
+    });
+    sets.collect()
+}
+
+/// No packet that overtakes another one on the way of data.
+pub fn in_order(run: &Resolved) -> Vec<SetOption> {
+    let sets = run.path.forward.iter().filter_map(|element| match element {
+        Element::Reorder(own) if own.probability > 0.0 => {
+            Some(set(&["path", "forward", &own.name, "probability"], 0))
+        }
+        Element::Jitter(own) if own.jitter.as_ns() > 0 => {
+            Some(set(&["path", "forward", &own.name, "jitter"], text("0s")))
+        }
+        _ => None,
+    });
+    sets.collect()
+}
+
+/// A way back as fast as the way of data, without loss, with queues of any length, and in order.
+pub fn fast_way_back(run: &Resolved) -> Vec<SetOption> {
+    let wanted = fastest(run).unwrap_or(Rate::gbit(10));
+    let mut sets = lossless("back", &run.path.back);
+    for element in &run.path.back {
+        let key = |key: &str, value: &str| set(&["path", "back", element.name(), key], value);
+        match element {
+            Element::Link(own) if own.rate < wanted => {
+                sets.push(key("rate", &text(wanted)));
+                sets.push(key("queue", "{ limit = \"1GB\" }"));
+            }
+            Element::Shaper(own) if own.rate < wanted => sets.push(key("rate", &text(wanted))),
+            Element::Policer(own) if own.rate < wanted => {
+                sets.push(key("rate", &text(FAST)));
+                sets.push(key("burst", &text(BUCKET)));
+            }
+            Element::Reorder(own) if own.probability > 0.0 => sets.push(key("probability", "0")),
+            Element::Jitter(own) if own.jitter.as_ns() > 0 => sets.push(key("jitter", &text("0s"))),
+            _ => {}
+        }
+    }
+    sets
+}
+
+/// An MTU of 1,500 bytes where it is smaller.
+pub fn usual_mtu(run: &Resolved) -> Vec<SetOption> {
+    if run.path.mtu < USUAL { vec![set(&["path", "mtu"], USUAL)] } else { Vec::new() }
+}
+
+/// An MTU of 9,000 bytes where it is smaller.
+pub fn jumbo(run: &Resolved) -> Vec<SetOption> {
+    let grown = (run.path.mtu < JUMBO).then(|| set(&["path", "mtu"], JUMBO));
+    // A bucket or a queue that holds no such packet would let nothing pass.
+    let least = u64::from(JUMBO + Framing::EthernetWire.overhead());
+    let tight = run.path.forward.iter().chain(&run.path.back).any(|element| match element {
+        Element::Policer(own) => own.burst < least,
+        Element::Shaper(own) => own.burst < least,
+        other => matches!(other.queue().map(|queue| queue.limit), Some(QueueLimit::Bytes(bytes)) if bytes < least),
+    });
+    grown.filter(|_| !tight).into_iter().collect()
+}

@@ -1,0 +1,166 @@
+//! Trials: a run as it is, and with each of its reliefs.
+
+use super::acked::{Acked, Measured};
+use super::reliefs::{self, Relief, reliefs};
+use crate::engine::{Engine, Failed};
+use crate::experiment::{Allowed, objections};
+use crate::scenario::{self, Beside, Plan, Scenario, Source};
+use fullpipe_base::trace::Control;
+use fullpipe_base::units::Time;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+/// One run to make.
+#[derive(Clone, Debug)]
+pub struct Trial {
+    /// Index of the scenario's run that it is made from.
+    pub run: usize,
+    /// Limit taken away; none for the run as it is.
+    pub relief: Option<Relief>,
+    /// Run to make.
+    pub plan: Plan,
+}
+
+/// What became of a trial.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// It was run to its end.
+    Made(Measured),
+    /// The engine cannot run it, for this reason.
+    Refused(String),
+    /// It was stopped, or has not begun.
+    Stopped,
+}
+
+/// Observer of trials; threads share it.
+pub trait Watch: Sync {
+    /// Another span of simulated time has passed. Whether the trials go on.
+    fn advance(&self, span: Time) -> bool;
+
+    /// A trial has ended.
+    fn ended(&self, _trial: &Trial, _outcome: &Outcome) {}
+}
+
+/// All runs of a scenario, each followed by its runs with a relief.
+///
+/// # Errors
+/// A relief makes no scenario, which is a bug: the message has its name.
+pub fn trials(scenario: &Scenario) -> Result<Vec<Trial>, String> {
+    let mut all = Vec::new();
+    for (run, plan) in scenario.plans().iter().enumerate() {
+        all.push(Trial { run, relief: None, plan: plan.clone() });
+        let source = Source {
+            name: format!("{}.toml", scenario.name),
+            text: plan.resolved.to_toml(),
+            beside: Beside::Nothing,
+            variants: Vec::new(),
+        };
+        for relief in reliefs(&plan.resolved) {
+            let relieved = scenario::load(&source, &relief.sets, &[])
+                .map_err(|wrong| format!("a bug of fullpipe: relief {}: {wrong}", relief.name))?;
+            let plan = relieved.plans().first().cloned();
+            all.extend(plan.map(|plan| Trial { run, relief: Some(relief), plan }));
+        }
+    }
+    Ok(all)
+}
+
+/// Runs one plan and counts what the judged flows have acknowledged; none where `control` has stopped it.
+///
+/// # Errors
+/// The engine's message.
+pub fn measure(
+    plan: &Plan,
+    engine: &dyn Engine,
+    control: &mut dyn Control,
+) -> Result<Option<Measured>, Failed> {
+    let mut acked = Acked::new(&plan.resolved, &reliefs::judged(&plan.resolved));
+    let outcome = engine.run(&plan.resolved, &mut acked, control)?;
+    Ok(outcome.complete.then(|| acked.measured()))
+}
+
+/// Makes the trials with `jobs` threads, at least one. Outcomes have the trials' order.
+///
+/// # Errors
+/// The machine's failure, of the first trial that had one; no more trials begin then.
+pub fn make(
+    trials: &[Trial],
+    engine: &dyn Engine,
+    allowed: Allowed,
+    jobs: usize,
+    watch: &dyn Watch,
+) -> Result<Vec<Outcome>, String> {
+    let next = AtomicUsize::new(0);
+    let outcomes = Mutex::new(vec![Outcome::Stopped; trials.len()]);
+    let lost = Mutex::new(None);
+    let work = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::SeqCst);
+            let Some(trial) = trials.get(index) else { return };
+            if !watch.advance(Time::ZERO) || held(&lost).is_some() {
+                return;
+            }
+            match one(trial, engine, allowed, watch) {
+                Ok(outcome) => {
+                    watch.ended(trial, &outcome);
+                    held(&outcomes)[index] = outcome;
+                }
+                Err(why) => {
+                    held(&lost).get_or_insert(why);
+                }
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..jobs.clamp(1, trials.len().max(1)) {
+            scope.spawn(work);
+        }
+    });
+    match lost.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(why) => Err(why),
+        None => Ok(outcomes.into_inner().unwrap_or_else(PoisonError::into_inner)),
+    }
+}
+
+fn one(
+    trial: &Trial,
+    engine: &dyn Engine,
+    allowed: Allowed,
+    watch: &dyn Watch,
+) -> Result<Outcome, String> {
+    let name = || trial.relief.as_ref().map_or("the run as it is", |relief| relief.name);
+    let wrong = objections(engine, std::slice::from_ref(&trial.plan), allowed);
+    if let Some(why) = wrong.into_iter().next() {
+        return Ok(Outcome::Refused(why));
+    }
+    if let Err(why) = engine.check(&trial.plan.resolved) {
+        return Ok(Outcome::Refused(why));
+    }
+
+    let mut control = Watched { watch, seen: Time::ZERO };
+    match measure(&trial.plan, engine, &mut control) {
+        Ok(Some(measured)) => Ok(Outcome::Made(measured)),
+        Ok(None) => Ok(Outcome::Stopped),
+        Err(Failed::Scenario(why)) => Ok(Outcome::Refused(why)),
+        Err(Failed::Machine(why)) => Err(format!("{}: {why}", name())),
+    }
+}
+
+/// Control of one trial.
+struct Watched<'a> {
+    watch: &'a dyn Watch,
+    seen: Time,
+}
+
+impl Control for Watched<'_> {
+    fn go_on(&mut self, now: Time) -> bool {
+        let span = now.saturating_sub(self.seen);
+        self.seen = now;
+        self.watch.advance(span)
+    }
+}
+
+fn held<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,99 @@
+//! Reliefs on the simulator: the limit that holds a flow is the one whose relief gives most.
+
+use crate::made::loaded;
+use fullpipe::base::units::Time;
+use fullpipe::engine;
+use fullpipe::experiment::Allowed;
+use fullpipe::relieve::{Outcome, Relieved, Run, Watch, make, trials};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Lets trials go on.
+struct ToTheEnd;
+
+impl Watch for ToTheEnd {
+    fn advance(&self, _span: Time) -> bool {
+        true
+    }
+}
+
+fn relieved_with(text: &str, watch: &dyn Watch) -> Run {
+    let scenario = loaded(text);
+    let trials = trials(&scenario).unwrap_or_else(|why| panic!("{why}"));
+    let engine = engine::find("sim").expect("the simulator");
+    let outcomes = make(&trials, engine, Allowed::default(), 2, watch).expect("a machine");
+    Relieved::new(&scenario, "sim", &trials, &outcomes).runs.swap_remove(0)
+}
+
+fn relieved(text: &str) -> Run {
+    relieved_with(text, &ToTheEnd)
+}
+
+/// A path of 1 Gb/s and 20 ms: it holds 2.5 MB, and its queue as much again.
+fn path(flow: &str) -> String {
+    format!(
+        "[path]\nrate = \"1Gbit\"\ndelay = {{ forward = \"10ms\", back = \"10ms\" }}\n\
+         [hosts.sender]\nkernel = \"6.12\"\nsysctl = {{ \"net.core.wmem_max\" = \"64MB\" }}\n[hosts.receiver]\nkernel = \"6.12\"\n\
+         sysctl = {{ \"net.ipv4.tcp_rmem\" = \"4096 131072 64MB\" }}\n[[flow]]\nname = \"bulk\"\n{flow}\n"
+    )
+}
+
+/// The program asks for too little: 256 KiB asked for are 512 KiB, of which skbs take half for themselves: 0.25 to 0.5 MB in 20 ms are 100 to 210 Mb/s.
+#[test]
+fn a_small_send_buffer_is_named_with_its_gain() {
+    let run = relieved(&path("sndbuf = \"256KiB\"\nduration = \"4s\""));
+    let (base, best) = (run.mbit.expect("a rate"), &run.reliefs[0]);
+    assert!((100.0..211.0).contains(&base), "{base}");
+    assert_eq!((&best.name[..], &best.cause[..]), ("send-buffer", "sndbuf"));
+    let gain = best.gain.expect("a gain");
+    assert!((gain - best.mbit.expect("a rate") / base).abs() < 1e-9 && gain > 3.0, "{gain}");
+    assert!(run.answer.starts_with("A larger send buffer alone gives "), "{}", run.answer);
+    assert!(run.reliefs[1..].iter().all(|own| own.gain.is_none_or(|gain| gain < 1.1)), "{run:?}");
+}
+
+/// Payload of a full packet is 1448 of 1538 bytes on the wire.
+#[test]
+fn a_full_path_needs_a_faster_path() {
+    let run = relieved(&path("duration = \"4s\"\nsndbuf = \"16MB\""));
+    assert_eq!(run.reliefs[0].name, "path", "{run:?}");
+    assert!(run.mbit.is_some_and(|mbit| mbit > 800.0 && mbit < 941.6), "{run:?}");
+    assert!(run.gain("path").is_some_and(|gain| gain > 1.5 && gain < 2.01), "{run:?}");
+}
+
+/// 10 MB at 8 Mb/s take 10 s. A program that writes them at once needs less: the gain is the inverse of the times.
+#[test]
+fn a_transfer_is_judged_by_its_time() {
+    let run = relieved(&format!(
+        "duration = \"20s\"\n{}",
+        path("bytes = \"10MB\"\napp = { kind = \"rate\", rate = \"8Mbit\" }")
+    ));
+    let seconds = run.seconds.expect("a time");
+    assert!((seconds - 10.0).abs() < 0.2, "{seconds}");
+    assert_eq!(run.reliefs[0].cause, "app_write");
+    assert!(run.reliefs[0].gain.is_some_and(|gain| gain > 20.0), "{run:?}");
+}
+
+/// The second flow is as greedy as the judged one, which has half of the path beside it.
+#[test]
+fn other_flows_compete() {
+    let other = "duration = \"4s\"\nsndbuf = \"16MB\"\n[[flow]]\nname = \"other\"\nduration = \"4s\"\nsndbuf = \"16MB\"";
+    let run = relieved(&path(other));
+    assert_eq!(run.flows, ["bulk"]);
+    assert!(run.gain("competitors").is_some_and(|gain| gain > 1.2), "{run:?}");
+}
+
+/// Trials that have not begun when they are stopped have no gain.
+#[test]
+fn what_is_stopped_is_not_known() {
+    struct Few(AtomicUsize);
+    impl Watch for Few {
+        fn advance(&self, _span: Time) -> bool {
+            self.0.load(Ordering::SeqCst) < 3
+        }
+        fn ended(&self, _trial: &fullpipe::relieve::Trial, _outcome: &Outcome) {
+            self.0.fetch_add(1, Ordering::SeqCst);
+        }
+    }
+    let run = relieved_with(&path("duration = \"1s\""), &Few(AtomicUsize::new(0)));
+    let known = run.reliefs.iter().filter(|own| own.gain.is_some()).count();
+    assert!(run.mbit.is_some() && (1..=3).contains(&known), "{run:?}");
+}
