@@ -1,10 +1,21 @@
 # Every recipe that CI uses; all of them work on a developer's machine.
 
-.PHONY: test check docs plan-nfs python-test test-guest parity parity-record parity-random sweeps-record nfs nfs-record lint bless fuzz bench bench-linux bench-peers same shape
+.PHONY: test check docs plan-nfs python-test test-guest parity parity-record parity-random sweeps-record nfs nfs-record lint bless fuzz bench bench-linux bench-peers same shape blind
 
 # All tests.
 test:
 	./test.sh
+
+# Blind test of verdicts: draws COUNT random cases with SEED, proves their causes by counterfactual, and scores the headlines. DIR=FOLDER
+# scores the cases of a folder and draws none. VIEW: what verdicts may see. ENGINE=linux: on the real kernel (KERNEL=6.12).
+blind: COUNT = 500
+blind: VIEW = model
+blind: ENGINE = sim
+blind: KERNEL = 6.12
+blind:
+	cargo run --release --bin fullpipe-blind -- --view $(VIEW) --engine $(ENGINE) \
+		$(if $(filter linux,$(ENGINE)),--as-kernel $(KERNEL)) \
+		$(if $(DIR),--dir $(DIR),--seed $(SEED) --count $(COUNT))
 
 # The Python package: its wheel, in a new environment, with its tests (ARGS go to pytest).
 python-test:

@@ -32,6 +32,7 @@ PICTURE = {
         "fullpipe-report",
     },
     "fullpipe-cli": {"fullpipe"},
+    "fullpipe-blind": {"fullpipe"},
     "fullpipe-py": {"fullpipe", "fullpipe-cli"},
 }
 
