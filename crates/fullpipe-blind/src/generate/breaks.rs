@@ -8,6 +8,8 @@ use super::healthy::other;
 const STRENGTH: [f64; 2] = [1.5, 6.0];
 /// Longest interrupt moderation of a card, us.
 const MODERATION: f64 = 8_000.0;
+/// Largest cost of a byte that the simulator takes, ps.
+const MOST_PER_BYTE: f64 = 1e6;
 /// Bytes of an ACK on the wire.
 const ACK: f64 = 90.0;
 /// Losses of a lossy run at least.
@@ -111,9 +113,10 @@ fn cpu(draw: &mut Draw, draft: &mut Draft, strength: f64, sends: bool) {
     let by_packet = draw.often(0.5);
     let host = if sends { &mut draft.sender } else { &mut draft.receiver };
     let per_packet = if sends { &mut host.transmit_ns } else { &mut host.receive_ns };
-    match by_packet {
+    let per_byte = packet_us * 1e6 / mss * strength;
+    match by_packet || per_byte > MOST_PER_BYTE {
         true => *per_packet = packet_us * 1e3 * strength,
-        false => host.copy_ps = packet_us * 1e6 / mss * strength,
+        false => host.copy_ps = per_byte,
     }
 }
 
