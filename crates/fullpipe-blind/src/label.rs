@@ -87,7 +87,7 @@ pub enum Verdict {
 /// The text is no scenario, or the simulator cannot run it.
 pub fn label(text: &str, asked: &Asked) -> Result<(Label, Verdict), String> {
     let scenario = scenario(text, 0)?;
-    let trials = trials(&scenario)?;
+    let trials = trials(&scenario);
     let base = rate(&trials[0].plan)?;
     let mut label = Label {
         cause: asked.cause.into(),
@@ -174,7 +174,7 @@ fn is_random(text: &str) -> bool {
 fn confirmed(text: &str, relief: &str, first: f64) -> Result<f64, String> {
     let mut sum = first;
     for seed in SEEDS {
-        let trials = trials(&scenario(text, seed)?)?;
+        let trials = trials(&scenario(text, seed)?);
         sum += relieved(&trials, relief)?;
     }
     Ok(sum / (1 + SEEDS.len()) as f64)

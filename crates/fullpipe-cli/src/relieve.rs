@@ -77,7 +77,7 @@ pub fn relieve(arguments: &RelieveArguments, output: &Output) -> Result<(), Fail
     }
 
     interrupt::listen(STOPPING)?;
-    let trials = trials(&scenario).map_err(Failure::Environment)?;
+    let trials = trials(&scenario);
     let spans: Vec<Time> = trials.iter().map(|trial| trial.plan.resolved.duration).collect();
     let watch = Shown(Progress::new(arguments.quiet, &spans, trials.len()));
     let jobs = arguments.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);

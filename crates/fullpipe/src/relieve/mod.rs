@@ -7,6 +7,7 @@
 //! Limits:
 //! - The flows of the first entry of `[[flow]]` are judged, with their copies. All other flows compete with them.
 //! - Reliefs of a host change `hosts.sender` and `hosts.receiver`, not hosts beside them.
+//! - A competitor that another key names starts in the last microsecond instead of never.
 //! - The rates of varying links and trace links stay as they are.
 //! - Losses by chance fall elsewhere in each run: without a bound on the window, gains of a few tenths may be chance.
 //! - Caps do not add: a second limit behind the first one shows only when the first one is gone.

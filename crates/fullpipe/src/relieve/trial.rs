@@ -20,6 +20,8 @@ pub struct Trial {
     pub relief: Option<Relief>,
     /// Run to make.
     pub plan: Plan,
+    /// Reason why the relief makes no scenario; the plan is then that of the run as it is.
+    pub impossible: Option<String>,
 }
 
 /// What became of a trial.
@@ -43,13 +45,10 @@ pub trait Watch: Sync {
 }
 
 /// All runs of a scenario, each followed by its runs with a relief.
-///
-/// # Errors
-/// A relief makes no scenario, which is a bug: the message has its name.
-pub fn trials(scenario: &Scenario) -> Result<Vec<Trial>, String> {
+pub fn trials(scenario: &Scenario) -> Vec<Trial> {
     let mut all = Vec::new();
     for (run, plan) in scenario.plans().iter().enumerate() {
-        all.push(Trial { run, relief: None, plan: plan.clone() });
+        all.push(Trial { run, relief: None, plan: plan.clone(), impossible: None });
         let source = Source {
             name: format!("{}.toml", scenario.name),
             text: plan.resolved.to_toml(),
@@ -57,13 +56,19 @@ pub fn trials(scenario: &Scenario) -> Result<Vec<Trial>, String> {
             variants: Vec::new(),
         };
         for relief in reliefs(&plan.resolved) {
-            let relieved = scenario::load(&source, &relief.sets, &[])
-                .map_err(|wrong| format!("a bug of fullpipe: relief {}: {wrong}", relief.name))?;
-            let plan = relieved.plans().first().cloned();
-            all.extend(plan.map(|plan| Trial { run, relief: Some(relief), plan }));
+            let relieved = scenario::load(&source, &relief.sets, &[]);
+            let (plan, impossible) = match &relieved {
+                Ok(relieved) => (relieved.plans().first().unwrap_or(plan).clone(), None),
+                Err(wrong) => (plan.clone(), Some(first_line(&wrong.to_string()))),
+            };
+            all.push(Trial { run, relief: Some(relief), plan, impossible });
         }
     }
-    Ok(all)
+    all
+}
+
+fn first_line(text: &str) -> String {
+    text.lines().next().unwrap_or_default().to_string()
 }
 
 /// Runs one plan and counts what the judged flows have acknowledged; none where `control` has stopped it.
@@ -129,6 +134,9 @@ fn one(
     allowed: Allowed,
     watch: &dyn Watch,
 ) -> Result<Outcome, String> {
+    if let Some(why) = &trial.impossible {
+        return Ok(Outcome::Refused(why.clone()));
+    }
     let name = || trial.relief.as_ref().map_or("the run as it is", |relief| relief.name);
     let wrong = objections(engine, std::slice::from_ref(&trial.plan), allowed);
     if let Some(why) = wrong.into_iter().next() {

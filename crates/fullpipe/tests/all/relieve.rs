@@ -1,10 +1,11 @@
 //! Reliefs on the simulator: the limit that holds a flow is the one whose relief gives most.
 
-use crate::made::loaded;
+use crate::made::{loaded, scenario_files};
 use fullpipe::base::units::Time;
 use fullpipe::engine;
 use fullpipe::experiment::Allowed;
 use fullpipe::relieve::{Outcome, Relieved, Run, Watch, make, trials};
+use fullpipe::scenario::{Source, load};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Lets trials go on.
@@ -18,7 +19,7 @@ impl Watch for ToTheEnd {
 
 fn relieved_with(text: &str, watch: &dyn Watch) -> Run {
     let scenario = loaded(text);
-    let trials = trials(&scenario).unwrap_or_else(|why| panic!("{why}"));
+    let trials = trials(&scenario);
     let engine = engine::find("sim").expect("the simulator");
     let outcomes = make(&trials, engine, Allowed::default(), 2, watch).expect("a machine");
     Relieved::new(&scenario, "sim", &trials, &outcomes).runs.swap_remove(0)
@@ -96,4 +97,21 @@ fn what_is_stopped_is_not_known() {
     let run = relieved_with(&path("duration = \"1s\""), &Few(AtomicUsize::new(0)));
     let known = run.reliefs.iter().filter(|own| own.gain.is_some()).count();
     assert!(run.mbit.is_some() && (1..=3).contains(&known), "{run:?}");
+}
+
+/// Every scenario of the repository stays one with each of its reliefs.
+#[test]
+fn reliefs_of_all_scenarios_are_scenarios() {
+    let mut wrong = Vec::new();
+    for file in scenario_files() {
+        let source = Source::read(&file).expect("a file");
+        let scenario = load(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
+        let made = trials(&scenario);
+        assert!(made.len() > scenario.plans().len(), "{}", file.display());
+        wrong.extend(made.into_iter().filter_map(|trial| {
+            Some(format!("{}: {}: {}", file.display(), trial.relief?.name, trial.impossible?))
+        }));
+    }
+    wrong.dedup();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }

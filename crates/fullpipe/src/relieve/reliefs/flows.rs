@@ -2,7 +2,7 @@
 
 use super::hosts::{of_data, sysctl};
 use super::keys::{FAST, LARGEST, LARGEST_ASKED, set, text};
-use crate::scenario::{App, Flow, MAX_PACING_RATE, Resolved, SetOption};
+use crate::scenario::{App, Element, Flow, MAX_PACING_RATE, Resolved, SetOption};
 use fullpipe_base::units::Time;
 
 /// Bytes per second of a socket that is not paced.
@@ -22,8 +22,10 @@ pub fn judged(run: &Resolved) -> Vec<usize> {
     run.flow.iter().enumerate().filter(|(_, flow)| is_judged(flow)).map(|(at, _)| at).collect()
 }
 
+/// The judged flows that the scenario writes; those of mounts follow from the mount.
 fn subjects(run: &Resolved) -> impl Iterator<Item = &Flow> {
-    judged(run).into_iter().filter_map(|index| run.flow.get(index))
+    let judged = judged(run).into_iter().filter_map(|index| run.flow.get(index));
+    judged.filter(|flow| flow.app != App::Nfs)
 }
 
 fn of_flow(flow: &Flow, key: &str, value: impl std::fmt::Display) -> SetOption {
@@ -104,12 +106,30 @@ pub fn reader(run: &Resolved) -> Vec<SetOption> {
 pub fn longer(run: &Resolved) -> Vec<SetOption> {
     let longer = |time: Time| text(Time(time.0.saturating_mul(LONGER)));
     let mut sets = vec![set(&["duration"], longer(run.duration))];
-    for flow in subjects(run) {
+    // An answer is as long as what it answers, whichever of both is judged.
+    let subjects: Vec<&Flow> = subjects(run).collect();
+    let names = subjects.iter().flat_map(|flow| [Some(&flow.name), flow.reply_to.as_ref()]);
+    let names: Vec<&str> = names.flatten().map(String::as_str).collect();
+    let is_meant = |flow: &&Flow| {
+        names.contains(&flow.name.as_str())
+            || flow.reply_to.as_deref().is_some_and(|name| names.contains(&name))
+    };
+    for flow in run.flow.iter().filter(|flow| flow.app != App::Nfs).filter(is_meant) {
         sets.extend(flow.duration.map(|own| of_flow(flow, "duration", longer(own))));
-        let bytes = flow.bytes.map(|own| text(format!("{}B", own.saturating_mul(LONGER))));
+        let bytes = longer_bytes(run, flow).map(|bytes| text(format!("{bytes}B")));
         sets.extend(bytes.map(|bytes| of_flow(flow, "bytes", bytes)));
     }
     sets
+}
+
+/// Bytes of a flow four times as long. An answer has one write for each write of its flow.
+fn longer_bytes(run: &Resolved, flow: &Flow) -> Option<u64> {
+    let bytes = flow.bytes?.saturating_mul(LONGER);
+    let Some(asked) = run.answered_by(flow).and_then(|index| run.flow.get(index)) else {
+        return Some(bytes);
+    };
+    let writes = asked.bytes?.saturating_mul(LONGER).div_ceil(u64::from(asked.write).max(1));
+    Some(writes.saturating_mul(u64::from(flow.write)))
 }
 
 /// A slow start that neither a parameter nor an earlier connection ends.
@@ -135,7 +155,7 @@ pub fn hystart(run: &Resolved) -> Vec<SetOption> {
     on.map(|flow| set(&["flow", &flow.name, "congestion", key], 0)).collect()
 }
 
-/// No other flows, and no datagrams beyond the first one. Replies, and flows that are answered, stay.
+/// No other flows, or none before the run's last microsecond, and no datagrams beyond the first one. Replies, and flows that are answered, stay.
 pub fn alone(run: &Resolved) -> Vec<SetOption> {
     let own: Vec<&str> = subjects(run).map(|flow| flow.name.as_str()).collect();
     let is_reply = |flow: &Flow| flow.reply_to.as_deref().is_some_and(|name| own.contains(&name));
@@ -146,6 +166,22 @@ pub fn alone(run: &Resolved) -> Vec<SetOption> {
         !stays && flow.reply_to.is_none() && !is_answered(flow)
     });
     let datagrams = run.datagrams.iter().filter(|own| own.count != Some(1));
-    let none = others.map(|flow| of_flow(flow, "count", 0));
+    let later = text(run.duration.saturating_sub(Time::us(1)));
+    let none = others.map(|flow| match is_named(run, &flow.name) {
+        true => of_flow(flow, "start", &later),
+        false => of_flow(flow, "count", 0),
+    });
     none.chain(datagrams.map(|own| set(&["datagrams", &own.name, "count"], 1))).collect()
+}
+
+/// Whether another key names the flow, which therefore has to exist.
+fn is_named(run: &Resolved, flow: &str) -> bool {
+    let named = |element: &Element| match element {
+        Element::FlowDelay(own) => own.flow == flow,
+        Element::Drop(own) => own.flow == flow,
+        Element::Mark(own) => own.flow == flow,
+        _ => false,
+    };
+    let of_packets = run.report.packets.as_ref().is_some_and(|own| own.are_of(flow));
+    of_packets || run.path.forward.iter().chain(&run.path.back).any(named)
 }

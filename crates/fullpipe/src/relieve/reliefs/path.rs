@@ -98,10 +98,10 @@ fn lossless(way: &str, elements: &[Element]) -> Vec<SetOption> {
                 sets.push(key(&own.name, "loss_bad", "0"));
                 sets.push(key(&own.name, "loss_good", "0"));
             }
-            Element::Drop(own) if !own.segments.is_empty() || !own.acks.is_empty() => {
+            Element::Drop(own) if !own.segments.is_empty() => {
                 sets.push(key(&own.name, "segments", "[]"));
-                sets.push(key(&own.name, "acks", "[]"));
             }
+            Element::Drop(own) if !own.acks.is_empty() => sets.push(key(&own.name, "acks", "[]")),
             _ => {}
         }
     }
