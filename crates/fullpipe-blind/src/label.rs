@@ -35,7 +35,7 @@ pub struct Label {
     pub cause: String,
     /// Group of the cause.
     pub group: String,
-    /// Whether a setting of a host cures it.
+    /// True where a setting of a host cures it.
     pub setting: bool,
     /// Acknowledged bytes without the cause over those with it, per time.
     pub gain: f64,
@@ -53,12 +53,12 @@ pub struct Label {
     pub reliefs: BTreeMap<String, f64>,
 }
 
-/// What a case was made for.
+/// Purpose of a case.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
     /// Code of the cause.
     pub cause: &'static str,
-    /// Whether a setting of a host cures it.
+    /// True where a setting of a host cures it.
     pub setting: bool,
     /// Seed of the set.
     pub seed: u64,
@@ -121,7 +121,7 @@ pub fn label(text: &str, asked: &Asked) -> Result<(Label, Verdict), String> {
     Ok((label, verdict))
 }
 
-/// Whether a relief decides about cases of a cause.
+/// True where a relief decides about cases of a cause.
 fn decides(relief: &str, cause: &str) -> bool {
     match relief {
         "path" => cause == HEALTHY,
@@ -165,7 +165,7 @@ fn reliefs(
     Ok(gains)
 }
 
-/// Whether the seed changes a run.
+/// True where the seed changes a run.
 fn is_random(text: &str) -> bool {
     ["loss", "reorder", "jitter"].iter().any(|kind| text.contains(&format!("kind = \"{kind}\"")))
 }

@@ -40,7 +40,7 @@ struct Arguments {
     /// Draw the set and score nothing
     #[arg(long)]
     draw_only: bool,
-    /// What the verdict may see of a run
+    /// Part of a run that the verdict may see
     #[arg(long, value_enum, default_value = "model")]
     view: View,
     /// Engine of the scored runs
@@ -57,12 +57,12 @@ struct Arguments {
     jobs: Option<usize>,
 }
 
-/// What a verdict sees.
+/// Part of a run that a verdict sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum View {
     /// Everything that the model knows.
     Model,
-    /// What the sending host's sockets tell (tcp_info).
+    /// Sockets of the sending host (tcp_info).
     SenderSockets,
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Whether a signal has come.
+/// True once a signal has come.
 static STOP: AtomicBool = AtomicBool::new(false);
 /// Error of what a signal has stopped.
 pub const STOPPED: &str = "stopped by a signal";
@@ -26,7 +26,7 @@ pub fn listen() -> Result<(), String> {
     .map_err(|why| format!("cannot handle signals: {why}"))
 }
 
-/// Whether work is to end.
+/// True once a signal has asked for the end.
 pub fn stopped() -> bool {
     STOP.load(Ordering::SeqCst)
 }

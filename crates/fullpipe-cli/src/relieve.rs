@@ -19,7 +19,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::thread::available_parallelism;
 
-/// What the first signal says.
+/// Notice at the first signal.
 const STOPPING: &str = "stopping; what was tried so far is shown (once more to quit at once)";
 
 const CODES: &str = "\
@@ -48,7 +48,7 @@ pub struct RelieveArguments {
     /// Runs at a time [default: number of cores]
     #[arg(long, value_name = "N", value_parser = quantity::jobs)]
     pub jobs: Option<NonZeroUsize>,
-    /// What the scenario runs on
+    /// Engine that runs the scenario
     #[arg(long, value_name = "NAME", default_value = engines()[0].name(),
         value_parser = PossibleValuesParser::new(engines().iter().map(|engine| engine.name())))]
     pub engine: String,

@@ -48,7 +48,7 @@ pub struct Draft {
     pub ssthresh: u64,
     /// The judged flow starts so late, ms.
     pub start_ms: u64,
-    /// What the program offers.
+    /// Data that the program offers.
     pub app: App,
     /// Size of a write, bytes.
     pub write: u64,
@@ -80,13 +80,13 @@ pub struct Policer {
 /// Packets that come late.
 #[derive(Clone, Copy, Debug)]
 pub struct Reorder {
-    /// How late, us.
+    /// Delay of a late packet, us.
     pub late_us: f64,
     /// Probability of a packet.
     pub probability: f64,
 }
 
-/// What the program offers.
+/// Data that the program offers.
 #[derive(Clone, Copy, Debug)]
 pub enum App {
     /// As much as goes.
@@ -95,9 +95,9 @@ pub enum App {
     Rate(f64),
     /// Bursts: times in us.
     OnOff {
-        /// How long it writes, us.
+        /// Time of writing, us.
         on: f64,
-        /// How long it pauses, us.
+        /// Time of a pause, us.
         off: f64,
     },
 }
@@ -152,11 +152,11 @@ pub struct Host {
 pub struct Other {
     /// Start, ms.
     pub start_ms: u64,
-    /// How long it writes, ms.
+    /// Time of writing, ms.
     pub lasts_ms: u64,
     /// Rate, bits per second; none: as much as goes.
     pub rate: Option<f64>,
-    /// Whether it has a sending host of its own.
+    /// True where it has hosts of its own.
     pub own_host: bool,
     /// Congestion control.
     pub congestion: &'static str,

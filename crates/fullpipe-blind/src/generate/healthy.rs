@@ -5,7 +5,7 @@
 use super::draft::{App, Draft, Host, Other, Policer, Reorder};
 use super::draw::Draw;
 
-/// How often each decoy is drawn.
+/// Probability of each decoy.
 const DECOY: f64 = 0.12;
 /// Full packets of a run at most, but for runs of [`SHORTEST_MS`].
 const PACKETS: f64 = 250_000.0;

@@ -30,7 +30,7 @@ pub struct Scored {
     pub cause: String,
     /// Group of the label's cause.
     pub group: String,
-    /// Whether a setting of a host cures it.
+    /// True where a setting of a host cures it.
     pub setting: bool,
     /// Gain without the cause.
     pub gain: f64,

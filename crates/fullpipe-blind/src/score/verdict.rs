@@ -3,7 +3,7 @@
 use crate::causes::{CANNOT_TELL, HEALTHY, TOO_SHORT};
 use serde_json::Value;
 
-/// What a verdict says.
+/// Causes that a verdict names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Says {
     /// Codes of the causes, the first one first; several are twins that cannot be told apart.

@@ -51,7 +51,7 @@ pub struct Tried {
     /// Rate with it, Mb/s (10^6); absent where the run was stopped or refused.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mbit: Option<f64>,
-    /// That rate over the rate as it is; absent where either is, or where nothing was acknowledged.
+    /// Quotient of that rate and the rate as it is; absent where either is absent, or where nothing was acknowledged.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub gain: Option<f64>,
     /// Reason why the engine cannot run it.

@@ -24,7 +24,7 @@ pub struct Trial {
     pub impossible: Option<String>,
 }
 
-/// What became of a trial.
+/// Result of a trial.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// It was run to its end.

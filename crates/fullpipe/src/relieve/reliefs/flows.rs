@@ -7,7 +7,7 @@ use fullpipe_base::units::Time;
 
 /// Bytes per second of a socket that is not paced.
 const UNPACED_SOCKET: i64 = 1 << 50;
-/// How many times as long a longer run is.
+/// Factor of a longer run.
 const LONGER: u64 = 4;
 
 /// Indices of the judged flows: the first flow, and its copies.
@@ -174,7 +174,7 @@ pub fn alone(run: &Resolved) -> Vec<SetOption> {
     none.chain(datagrams.map(|own| set(&["datagrams", &own.name, "count"], 1))).collect()
 }
 
-/// Whether another key names the flow, which therefore has to exist.
+/// True where another key names the flow, which therefore has to exist.
 fn is_named(run: &Resolved, flow: &str) -> bool {
     let named = |element: &Element| match element {
         Element::FlowDelay(own) => own.flow == flow,

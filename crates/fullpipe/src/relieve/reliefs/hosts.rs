@@ -12,7 +12,7 @@ const RING: u32 = 1_000_000;
 const PACKETS: u32 = 1_000_000_000;
 /// Packets of a backlog that is never full.
 const BACKLOG: u32 = i32::MAX as u32;
-/// How many times faster than the path's fastest link a card is that holds nothing back.
+/// Rate of a card that holds nothing back, in rates of the path's fastest link.
 const CARD: u64 = 10;
 /// Largest `maxrate` that fq of Linux takes.
 const MAXRATE: &str = "34Gbit";
