@@ -106,7 +106,7 @@ fn table(out: &mut String, run: &Run) {
 fn list(out: &mut String, head: &str, names: impl Iterator<Item = String>) {
     let names: Vec<String> = names.collect();
     if !names.is_empty() {
-        crate::advice::text::wrapped(
+        crate::plan::page::wrapped(
             out,
             &format!("  {head}: "),
             &format!("{}.", names.join(", ")),
