@@ -8,7 +8,7 @@ use fullpipe_base::units::{Framing, Rate};
 use fullpipe_scenario::profile::{self, is_unvalidated};
 use fullpipe_scenario::{
     DatagramKind, Datagrams, Element, MAX_PACING_RATE, Nfs, NfsOperation, NfsVersion, Plan,
-    QdiscKind, Resolved, Scenario, Station,
+    QdiscKind, Resolved, Scenario, Station, Until,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -31,6 +31,7 @@ impl RunMeta {
             notes: fullpipe_scenario::notes::of_run(run),
             places: settings::places(run),
             partial: made.partial,
+            or_settled: (run.report.until == Until::Steady).then_some(run.duration),
             mss: run.mss(),
             interval: run.report.interval,
             first_interval: run.report.first_interval,

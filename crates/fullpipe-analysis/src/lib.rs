@@ -25,6 +25,7 @@ mod moments;
 mod nfs;
 pub mod numbers;
 mod occupancy;
+mod pauses;
 pub mod phases;
 pub mod picture;
 pub mod plateau;

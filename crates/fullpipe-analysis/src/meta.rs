@@ -31,6 +31,8 @@ pub struct RunMeta {
     pub places: settings::Places,
     /// Whether the run was cut short.
     pub partial: bool,
+    /// End that the scenario says, where a run may end earlier because its rate has settled.
+    pub or_settled: Option<Time>,
     /// The flows, by index.
     pub flows: Vec<FlowMeta>,
     /// Packets that are no TCP segments.

@@ -7,6 +7,7 @@
 //! - Labels come from the simulator, also where a real kernel makes the scored runs.
 //! - All cases follow one generator. Figures for real traffic are lower.
 
+pub mod advised;
 pub mod causes;
 pub mod folder;
 pub mod generate;

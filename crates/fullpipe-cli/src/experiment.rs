@@ -13,6 +13,7 @@ use fullpipe::engine::Failed;
 use fullpipe::experiment::Chosen;
 use fullpipe::results::rundir::Writer;
 use fullpipe::scenario::{Plan, Scenario};
+use fullpipe::steady;
 use fullpipe::trace::recording::Recording;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -160,7 +161,7 @@ impl Experiment<'_> {
         watch.hopeless.extend(packets.as_ref().map(|packets| packets.failed()));
         let mut run = |sink: &mut dyn Sink, hopeless| {
             watch.hopeless.extend(hopeless);
-            let outcome = chosen.engine.run(&plan.resolved, sink, &mut watch);
+            let outcome = steady::run(chosen.engine, &plan.resolved, sink, &mut watch);
             outcome.map_err(failure)
         };
         let captured = |sink: &mut dyn Sink| match capture {

@@ -16,6 +16,7 @@ use fullpipe::results::json;
 use fullpipe::results::provenance::Provenance;
 use fullpipe::results::rundir::{self, Place, Writer};
 use fullpipe::scenario::{Plan, Scenario};
+use fullpipe::steady;
 use fullpipe::trace::recording::Recording;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -280,7 +281,8 @@ impl Work<'_> {
         let (_, chosen) = self.of(index);
         let mut recording = Recording::default();
         let mut until = Until(&self.stop);
-        let mut run = |sink: &mut dyn Sink| chosen.engine.run(&plan.resolved, sink, &mut until);
+        let mut run =
+            |sink: &mut dyn Sink| steady::run(chosen.engine, &plan.resolved, sink, &mut until);
         let (outcome, kept) = match kept {
             None => (run(&mut recording)?, None),
             Some(mut trains) => {

@@ -187,6 +187,7 @@ fn report(
         sample,
         bin,
         counters: value(&report.counters).map(|at| Time::ns(at.0)),
+        until: value(&report.until)?,
         packets: match &report.packets {
             Some(at) => Some(packets::resolve(&at.value, flows, cx)?),
             None => None,

@@ -7,7 +7,7 @@ use super::path::{Element, Path, Surroundings};
 pub use super::qdisc::{Netem, Qdisc};
 use super::show;
 pub use super::written::{
-    Clock, DatagramKind, NfsExport, NfsOperation, NfsServerReads, NfsVersion, QdiscKind,
+    Clock, DatagramKind, NfsExport, NfsOperation, NfsServerReads, NfsVersion, QdiscKind, Until,
 };
 use fullpipe_base::units::{Rate, Time};
 use fullpipe_sim::config::Direction;
@@ -439,6 +439,9 @@ pub struct Report {
     /// Interval of the hosts' counters, rounded up to samples; none: the engine's choice.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
     pub counters: Option<Time>,
+    /// When the run ends.
+    #[serde(skip_serializing_if = "Until::is_end")]
+    pub until: Until,
     /// Which packets are kept; none: none are.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packets: Option<Packets>,

@@ -3,6 +3,8 @@
 //! A rate counts as settled when three spans in a row carry the same within [`SAME`]. A span has ten round trips and half
 //! a second at least, so that a sawtooth shorter than a span does not look like growth.
 
+use crate::engine::{Engine, Failed, Outcome};
+use crate::scenario::{Resolved, Until};
 use fullpipe_base::trace::{Control, Counter, Event, FlowSample, Packet, Point, Sink};
 use fullpipe_base::trace::{StageInfo, StageSample};
 use fullpipe_base::units::Time;
@@ -18,7 +20,40 @@ const LEAST_SPAN: Time = Time::ms(500);
 /// Spans that are compared.
 const SPANS: usize = 3;
 
-/// What has been acknowledged, span by span.
+/// Round trips and time before which no rate counts as settled.
+const GROWN: u64 = 30;
+const LEAST: Time = Time::secs(2);
+
+/// Runs a scenario on an engine, to its end or until its rate has settled, as its `report.until` says. A run that has settled is
+/// complete.
+///
+/// # Errors
+/// As [`Engine::run`].
+pub fn run(
+    engine: &dyn Engine,
+    resolved: &Resolved,
+    sink: &mut dyn Sink,
+    control: &mut dyn Control,
+) -> Result<Outcome, Failed> {
+    if resolved.report.until == Until::End {
+        return engine.run(resolved, sink, control);
+    }
+    let latest = resolved.flow.iter().map(|flow| flow.start).max().unwrap_or(Time::ZERO);
+    let trips = resolved.flow.iter().map(|flow| resolved.round_trip(flow));
+    let round_trip = trips.max().unwrap_or(Time::ZERO);
+    let from = latest + Time(round_trip.0.saturating_mul(GROWN)) + LEAST;
+    let all = vec![true; resolved.flow.len()];
+    let steady = RefCell::new(Steady::new(round_trip, from, &all));
+    let outcome = engine.run(
+        resolved,
+        &mut Watching { sink, steady: &steady },
+        &mut UntilSteady { control, steady: &steady },
+    )?;
+    let settled = steady.borrow().settled().is_some();
+    Ok(Outcome { complete: outcome.complete || settled, ..outcome })
+}
+
+/// Acknowledged bytes, span by span.
 #[derive(Debug)]
 pub struct Steady {
     span: Time,

@@ -17,8 +17,11 @@ use super::document::{self, Confidence, Flow, Grade, Headline, Run};
 use super::lookup::{Lives, Traces};
 use crate::meta::RunMeta;
 use crate::numbers;
-use crate::rules::{Cause, Context, FULL, Finding, LINK, Subject, causes, find, group, is_quiet};
+use crate::rules::{
+    Cause, Context, FULL, Finding, LINK, Subject, causes, find, group, is_quiet, wanting,
+};
 use crate::words::{percent, rate_of, sentences};
+use fullpipe_base::limits::Limit;
 use fullpipe_scenario::response::ENOUGH_LOSSES;
 
 /// The headline of a run, whose other parts are there, and its findings.
@@ -47,11 +50,24 @@ pub(super) fn run(
         let cut = format!("PARTIAL: cut short after {} s", numbers::short(run.duration_s));
         headline.text = sentences([cut, headline.text]);
     }
+    if let Some(settled) = settled(meta, run) {
+        headline.text = sentences([headline.text, settled]);
+    }
     headline.judged = judged::run(run);
     if let Some(judged) = &headline.judged {
         headline.text = sentences([headline.text, judged.text.clone()]);
     }
     (headline, findings)
+}
+
+/// That a run ended before its scenario does, because its rate had settled.
+fn settled(meta: &RunMeta, run: &Run) -> Option<String> {
+    let end = meta.or_settled?.as_secs_f64();
+    let is_early = !run.partial && run.duration_s < end - meta.sample.as_secs_f64();
+    is_early.then(|| {
+        let at = numbers::seconds(run.duration_s);
+        format!("The rate had settled at {at}, and the run ended: what comes later is not judged")
+    })
 }
 
 fn no_traffic() -> Headline {
@@ -85,13 +101,20 @@ fn of_flows(context: Context) -> (Headline, Vec<document::Finding>) {
     let all = causes(&context);
     let grade = grade(&context, &all);
     let context = &Context { grade, ..context };
-    let cause = chosen(grade, &all);
+    let paused = grade != Grade::Full
+        && wanting(&subject.flows).iter().any(|one| {
+            let pauses = context.pauses(one);
+            pauses.are_a_habit() || pauses.runs_dry()
+        })
+        && all.iter().any(|own| own.limit == PROGRAM && own.share >= WORTH);
+    let cause = chosen(grade, &all, paused);
     let found = cause.map(|cause| find(context, cause)).unwrap_or_default();
     let grade = match (grade, found.queue_ms, found.as_asked) {
         (Grade::Full, Some(_), _) => Grade::Queue,
         (Grade::Below, _, true) => Grade::AsAsked,
         (grade, ..) => grade,
     };
+    let found = Finding { code: code(context, grade, &found), ..found };
     let text = sentences([
         mount::prefix(context) + &reached(context, grade),
         cause
@@ -180,20 +203,44 @@ fn grade(context: &Context, all: &[Cause]) -> Grade {
 
 /// The cause that the line names. A link that is busy for a part of the time only does not explain what is missing, if
 /// anything else does.
-fn chosen(grade: Grade, all: &[Cause]) -> Option<&Cause> {
+fn chosen(grade: Grade, all: &[Cause], paused: bool) -> Option<&Cause> {
     let mut busy = all.iter().filter(|cause| !is_quiet(&cause.limit));
     let explains = |cause: &&Cause| match cause.limit == LINK {
         true => cause.share >= FULL,
         false => cause.share >= WORTH,
     };
+    let link = all.iter().find(|own| own.limit == LINK);
+    let paused = paused.then(|| all.iter().find(|own| own.limit == PROGRAM)).flatten();
     match grade {
         Grade::Full => busy.next(),
+        _ if paused.is_some() => paused,
         // The start alone is missing.
-        Grade::Late if all.first().is_some_and(|own| own.limit == LINK && own.share >= LATE) => {
-            all.first()
-        }
+        Grade::Late | Grade::Below if link.is_some_and(|own| own.share >= LATE) => link,
+        Grade::Late if link.is_some_and(|own| starts(all, own)) => link,
         Grade::Failed => all.first(),
         _ => busy.clone().find(explains).or(busy.next()).or(all.first()),
+    }
+}
+
+/// Whether nothing but the first slow start keeps a link from being full: it has more of the time than any other cause.
+fn starts(all: &[Cause], link: &Cause) -> bool {
+    let others = all.iter().filter(|own| *own != link && !is_quiet(&own.limit));
+    let is_start = |own: &Cause| own.limit == SLOW_START && !own.is_cut;
+    others.clone().all(|own| is_start(own) || own.share < WORTH)
+        && others.clone().all(|own| own.share < link.share)
+}
+
+/// Code of the cause as the whole run has it: a path that is full has no cause, but for small packets, others, a card or a
+/// policer that fill it.
+fn code(context: &Context, grade: Grade, found: &Finding) -> &'static str {
+    let is_full = matches!(grade, Grade::Full | Grade::Queue) || found.code == HEALTHY;
+    if !is_full || KEPT.contains(&found.code) {
+        return found.code;
+    }
+    match context.others().is_some_and(|share| share >= SHARES) {
+        true => "compete",
+        false if found.code == "bloat" => found.code,
+        false => HEALTHY,
     }
 }
 
@@ -235,6 +282,15 @@ fn sentence(context: &Context, cause: &Cause, found: &Finding, second: String) -
 
 /// A link that is busy for this share of the flows' lives is what a path that is full in the end is about.
 const LATE: f64 = 0.8;
+/// Code of a path that is full.
+const HEALTHY: &str = "none";
+/// Codes that stay where the path is full.
+const KEPT: [&str; 4] = ["small_mss", "nic", "policer", "compete"];
+/// Share of the path from which on other flows are worth a word: without them the first one has 1.2 times as much.
+const SHARES: f64 = 1.0 / 6.0;
+/// Limit of a program that has nothing to send, and that of slow start.
+const PROGRAM: &str = Limit::Application.about().name;
+const SLOW_START: &str = Limit::CwndSlowStart.about().name;
 /// Share of a flow's life below which a cause is one of several.
 const ALONE: f64 = 0.5;
 /// Share of a flow's life from which on another cause is worth a word.

@@ -2,7 +2,7 @@
 
 use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;
-use crate::words::bits;
+use crate::words::{bits, percent};
 
 /// The rule.
 pub const RULE: Rule =
@@ -16,6 +16,20 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let finding = Finding::new(format!("The program on {host}"), cause.place.clone());
     // A program that pauses, or ends, names no rate.
     let as_asked = writes.is_none() || one.reaches(writes);
+    let pauses = context.pauses(one);
+    if pauses.are_a_habit() {
+        return Some(
+            Finding { as_asked, ..finding }
+                .because(format!(
+                    "it pauses {} times, for {} of the time",
+                    pauses.count,
+                    percent(pauses.share)
+                ))
+                .cure("TCP is not in the way: look at what the program waits for")
+                .code("app_onoff")
+                .setting(setting("write()", host, AskedBy::Program)),
+        );
+    }
     Some(
         Finding { as_asked, ..finding }
             .because(format!("it writes no more{rate}"))

@@ -12,6 +12,9 @@ use std::collections::BTreeMap;
 /// Name of the limit of a pace.
 const PACING: &str = Limit::Pacing.about().name;
 
+/// Name of the limit of a program that has nothing to send.
+const PROGRAM: &str = Limit::Application.about().name;
+
 /// One cause.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cause {
@@ -37,11 +40,21 @@ impl Cause {
 
 type Key = (String, Option<String>, bool);
 
-/// All causes of the subject's flows, largest first.
+/// A flow that its own program holds for this share of its life has what it asks for.
+const SATISFIED: f64 = 0.5;
+
+/// The flows that could use more: all of them, if each has what its program asks for.
+pub fn wanting<'s, 'a>(all: &'s [One<'a>]) -> Vec<&'s One<'a>> {
+    let own = |one: &One| one.flow.limits.get(PROGRAM).copied().unwrap_or(0.0);
+    let wants_more: Vec<&One> = all.iter().filter(|one| own(one) < SATISFIED).collect();
+    if wants_more.is_empty() { all.iter().collect() } else { wants_more }
+}
+
+/// All causes of the subject's flows, largest first. Flows that have what they ask for say nothing about the others.
 pub fn causes(context: &Context) -> Vec<Cause> {
-    let flows = &context.subject.flows;
+    let flows = wanting(&context.subject.flows);
     let mut sums: BTreeMap<Key, f64> = BTreeMap::new();
-    for one in flows {
+    for one in &flows {
         for (key, share) in of_flow(context, one) {
             *sums.entry(key).or_default() += share / flows.len() as f64;
         }

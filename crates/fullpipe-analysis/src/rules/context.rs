@@ -1,12 +1,14 @@
 //! Input of rules: the run, its trace and its settings.
 
-use super::cause::Cause;
+use super::cause::{Cause, wanting};
 use super::subject::{One, Subject};
 use crate::document::{Grade, Run, Stage};
 use crate::lookup::{Lives, Traces};
 use crate::meta::RunMeta;
 use crate::numbers;
+use crate::pauses::{Pauses, pauses};
 use crate::sizing::sizes::PACED_SHARE;
+use fullpipe_base::units::Time;
 
 /// Share of the allowed rate from which on a path counts as full.
 pub const FULL: f64 = 0.9;
@@ -40,9 +42,25 @@ impl Context<'_> {
             let name = if cause.is_cut { cause.place.as_deref() } else { Some(&cause.limit[..]) };
             name.and_then(|name| limits.get(name)).copied().unwrap_or(0.0)
         };
-        let flows = self.subject.flows.iter();
+        let flows = wanting(&self.subject.flows).into_iter();
         let largest = flows.reduce(|a, b| if share(b) > share(a) { b } else { a });
         largest.expect("a subject has a flow")
+    }
+
+    /// Pauses of the program that sends a flow's data.
+    pub fn pauses(&self, one: &One) -> Pauses {
+        let round_trip = one.meta.base_rtt.unwrap_or(Time::ZERO);
+        pauses(&self.traces.flows[one.index], round_trip)
+    }
+
+    /// Share of the path that flows beside the first one and its copies take, while it lives; none where there are none.
+    pub fn others(&self) -> Option<f64> {
+        let allowed = self.subject.allowed_mbit().filter(|mbit| *mbit > 0.0)?;
+        let first = &self.subject.flows.iter().min_by_key(|one| one.index)?.meta.name;
+        let is_other = |one: &&One| stem(&one.meta.name) != stem(first);
+        let others: f64 =
+            self.subject.flows.iter().filter(is_other).map(|o| o.flow.mean_mbit).sum();
+        (others > 0.0).then_some((others / allowed).min(1.0))
     }
 
     /// Window that the path needs for all flows that share it, bytes; none where the path is out of the planner's bounds.
@@ -67,5 +85,13 @@ impl Context<'_> {
                 )
             });
         format!("pace {whose} {rate} (SO_MAX_PACING_RATE)")
+    }
+}
+
+/// Name of a flow without the number of a copy.
+fn stem(name: &str) -> &str {
+    match name.rsplit_once('-') {
+        Some((stem, number)) if number.parse::<u32>().is_ok() => stem,
+        _ => name,
     }
 }

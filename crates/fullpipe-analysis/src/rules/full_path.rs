@@ -22,7 +22,8 @@ fn amend(context: &Context, cause: &Cause, finding: Finding) -> Finding {
     let is_buffer = limits::group(&cause.limit) == Some(Group::Buffer);
     let is_small = finding.setting.as_ref().is_some_and(|own| own.needed.is_some());
     let costs = is_buffer && is_small && !is_filled;
-    match grade == Grade::Full && finding.queue_ms.is_none() && !costs {
+    let gains = finding.code == "small_mss";
+    match grade == Grade::Full && finding.queue_ms.is_none() && !costs && !gains {
         true => finding.cure("The path is full: set nothing"),
         false => finding,
     }

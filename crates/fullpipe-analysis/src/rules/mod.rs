@@ -17,6 +17,7 @@ mod context;
 mod cut;
 mod cwnd_stays;
 mod delay_limit;
+mod few_round_trips;
 mod finding;
 mod full_path;
 mod full_qdisc;
@@ -49,6 +50,7 @@ mod short_queue;
 mod slow_growth;
 mod slow_reader;
 mod slow_start;
+mod small_packets;
 mod small_queues;
 mod subject;
 mod tx_ring;
@@ -56,7 +58,7 @@ mod without_sack;
 mod without_scaling;
 mod write_back;
 
-pub use cause::{Cause, causes, is_quiet};
+pub use cause::{Cause, causes, is_quiet, wanting};
 pub use context::{Context, FULL};
 pub use finding::{Finding, setting, valued};
 pub use known::{CAUSES, Known, by_code, group};
@@ -95,6 +97,8 @@ pub type Amendment = fn(&Context, &Cause, Finding) -> Finding;
 
 /// All rules. Of those about one cause the special ones come first.
 pub const RULES: &[Rule] = &[
+    few_round_trips::RULE,
+    small_packets::RULE,
     link::RULE,
     ack_path::RULE,
     send_buffer::RULE,

@@ -1,11 +1,12 @@
 //! The program on the receiving host reads slowly.
 
 use super::buffer::{Side, window};
+use super::busy_cpu::less_work;
 use super::subject::One;
-use super::{Cause, Context, Finding, Rule, When, valued};
+use super::{Cause, Context, Finding, Rule, When, setting, valued};
 use crate::document::AskedBy;
 use crate::words::{bits, percent};
-use fullpipe_base::limits::Derived;
+use fullpipe_base::limits::{Derived, Limit};
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -15,6 +16,10 @@ pub const RULE: Rule = Rule {
     find,
 };
 
+/// A CPU that is busy for this part of the time in which the window is exhausted never rests meanwhile.
+const BUSY: f64 = 0.9;
+/// Least share of all time.
+const HALF: f64 = 0.5;
 /// Share of the window that waits unread, from which on the reader is slow and not the buffer small.
 const UNREAD: f64 = 0.3;
 
@@ -24,6 +29,13 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let is_charged = cause.limit == Derived::Reader.about().name;
     if !is_charged && unread.is_none() && !one.reaches(one.meta.settings.reader) {
         return None;
+    }
+    // A program waits for a CPU that never rests.
+    let share = |limit: &str| one.flow.limits.get(limit).copied().unwrap_or(0.0);
+    let held = share(Derived::Reader.about().name) + share(Limit::ReceiveWindow.about().name);
+    let busy = one.flow.cpu.map(|cpu| cpu.receiver).filter(|busy| *busy >= (BUSY * held).max(HALF));
+    if let Some(busy) = busy {
+        return Some(starved(one, cause, busy));
     }
     let rate =
         one.meta.settings.reader.map_or(String::new(), |rate| format!(" than {}", bits(rate)));
@@ -41,6 +53,16 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         .cure("Make the program read faster: larger buffers do not help")
         .setting(valued(("read()", host), "slow".into(), None, AskedBy::Program)),
     )
+}
+
+/// A reader that gets too little of the CPU.
+fn starved(one: &One, cause: &Cause, busy: f64) -> Finding {
+    let host = &one.meta.hosts[1];
+    Finding::new(format!("The CPU of {host}"), cause.place.clone())
+        .because(format!("it is busy {} of the time, so the program reads late", percent(busy)))
+        .cure(less_work(host))
+        .code("cpu_receiver")
+        .setting(setting("CPU", host, AskedBy::Device))
 }
 
 /// Share of the largest window that waited unread in the mean, where that is a large one.

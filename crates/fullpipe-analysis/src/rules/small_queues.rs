@@ -5,7 +5,7 @@ use crate::document::AskedBy;
 
 /// The rule.
 pub const RULE: Rule =
-    Rule { name: "small-queues", code: "pacing", when: When::Held(&["small_queues"]), find };
+    Rule { name: "small-queues", code: "tx_ring", when: When::Held(&["small_queues"]), find };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let host = &context.most(cause).meta.hosts[0];

@@ -2,7 +2,7 @@
 
 mod breaks;
 mod draft;
-mod draw;
+pub mod draw;
 mod healthy;
 mod text;
 

@@ -20,6 +20,13 @@ pub fn says(headline: &Value) -> Says {
         return Says { codes: vec![CANNOT_TELL.into()], confidence };
     }
     if let Some(code) = text("code") {
+        // A full path is healthy, however long the queue in front of it; a small ssthresh ends slow start early.
+        let code = match code {
+            "bloat" => HEALTHY,
+            "metrics" => "ss_short",
+            "rwnd_grow" => "rwnd_auto",
+            code => code,
+        };
         let twins = headline.get("twins").and_then(Value::as_array).into_iter().flatten();
         let named =
             |twin: &Value| twin.as_str().or_else(|| twin.get("code")?.as_str()).map(String::from);

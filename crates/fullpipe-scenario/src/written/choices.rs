@@ -87,6 +87,23 @@ pub enum Clock {
     Accept,
 }
 
+/// Moment at which a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Until {
+    /// The end that the scenario says.
+    End,
+    /// The moment at which the rate has settled, or that end.
+    Steady,
+}
+
+impl Until {
+    /// Whether a run goes on to its end.
+    pub fn is_end(&self) -> bool {
+        *self == Until::End
+    }
+}
+
 choices! {
     Framing { "ip" = Framing::Ip, "ethernet" = Framing::Ethernet, "ethernet-wire" = Framing::EthernetWire }
     Driver { "stops" = Driver::Stops, "requeues" = Driver::Requeues }
@@ -103,5 +120,6 @@ choices! {
     NfsExport { "sync" = NfsExport::Sync, "async" = NfsExport::Async }
     AppKind { "bulk" = AppKind::Bulk, "rate" = AppKind::Rate, "on-off" = AppKind::OnOff }
     Clock { "accept" = Clock::Accept }
+    Until { "end" = Until::End, "steady" = Until::Steady }
     Direction { "forward" = Direction::Forward, "backward" = Direction::Backward }
 }

@@ -6,6 +6,7 @@ mod choices;
 
 pub use choices::{
     AppKind, Clock, DatagramKind, NfsExport, NfsOperation, NfsServerReads, NfsVersion, QdiscKind,
+    Until,
 };
 
 use crate::format::axes::Axes;
@@ -386,6 +387,8 @@ group! {
         counters: SampleTime, Absent("engine `linux`: 10 ms; simulator: at the end of the run only");
         /// Length of the bins in which queues, rates and drops are told over time.
         bin: SampleTime, Absent("250 ms, or a multiple where the run has more than 4000 of these, or `sample` where that is longer");
+        /// When the run ends: when the scenario says so ("end"), or already when the rate of acknowledged data has settled ("steady"): three spans in a row, of ten round trips and 0.5 s at least, carry the same within 2 %, after 30 round trips and 2 s. The verdict says so.
+        until: Until, Is("end");
         /// Which packets are kept, with their time-sequence graph.
         packets: Packets, Absent("none are");
     }

@@ -5,7 +5,7 @@
 //! and steadier results. Raising a buffer makes the next limit, and only the whole cure shows it.
 
 use super::Case;
-use super::candidates::{self, cure, remedies};
+use super::candidates::{self, Offers, cure, remedies};
 use super::change::{Change, Rank, Scope};
 use super::edit::Edit;
 use super::trial::{Bench, Outcome, Stopped};
@@ -152,7 +152,9 @@ impl Search<'_> {
             if is_full && !starts_late(&best.outcome) {
                 break;
             }
-            let offers = remedies(self.case, &best.changes, &best.outcome);
+            // The simulator has no bbr; a real kernel has it.
+            let has = Offers { bbr: !self.bench.engine.kernels().is_empty() };
+            let offers = remedies(self.case, &best.changes, &best.outcome, &has);
             let lists: Vec<Vec<Change>> = offers
                 .into_iter()
                 .map(|offer| self.allowed(offer))

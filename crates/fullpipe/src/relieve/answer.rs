@@ -106,10 +106,6 @@ fn table(out: &mut String, run: &Run) {
 fn list(out: &mut String, head: &str, names: impl Iterator<Item = String>) {
     let names: Vec<String> = names.collect();
     if !names.is_empty() {
-        crate::plan::page::wrapped(
-            out,
-            &format!("  {head}: "),
-            &format!("{}.", names.join(", ")),
-        );
+        crate::plan::page::wrapped(out, &format!("  {head}: "), &format!("{}.", names.join(", ")));
     }
 }

@@ -6,6 +6,7 @@ use crate::analysis::{self, RunMeta};
 use crate::engine::{Engine, Failed};
 use crate::experiment::{Allowed, Chosen, objections};
 use crate::scenario::{Plan, Point, Space};
+use crate::steady;
 use crate::trace::recording::Recording;
 use fullpipe_base::trace::Control;
 use fullpipe_base::units::Time;
@@ -123,7 +124,7 @@ impl Job {
             return Err(objection);
         }
         let mut recording = Recording::default();
-        let outcome = self.engine.run(&plan.resolved, &mut recording, control);
+        let outcome = steady::run(self.engine, &plan.resolved, &mut recording, control);
         let outcome = outcome.map_err(|failed| match failed {
             Failed::Scenario(why) | Failed::Machine(why) => why,
         })?;

@@ -8,7 +8,7 @@ mod pace;
 mod remedies;
 
 pub use buffers::{least, most, scaled};
-pub use remedies::remedies;
+pub use remedies::{Offers, remedies};
 
 use super::Case;
 use super::change::Change;

@@ -5,13 +5,16 @@ use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use super::super::trial::Outcome;
 use super::{buffers, pace};
-use crate::analysis::words::bytes;
-use crate::scenario::Host;
+use crate::analysis::words::{self, bytes};
+use crate::scenario::{Host, Nfs};
+use fullpipe_base::path::Direction;
 
 /// Paces that are tried where bursts still overflow a queue.
 const LOWER_PACES: [f64; 2] = [0.95, 0.9];
 /// Streams that are tried in the place of a flow.
 const STREAMS: [u32; 2] = [4, 8];
+/// Most connections of a mount (`nconnect` of Linux).
+const MOST_CONNECTIONS: u32 = 16;
 /// Most parallel streams that are advised.
 const MOST_FLOWS: u32 = 16;
 /// A ring that is enlarged gets so many times its descriptors, and at most this many.
@@ -23,8 +26,20 @@ const LARGE_INITCWND: u32 = 32;
 /// A buffer that is too small by arithmetic's error gets so many times its size.
 const MORE: f64 = 1.5;
 
+/// Possibilities of the engine that makes the trials.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Offers {
+    /// Whether it has bbr.
+    pub bbr: bool,
+}
+
 /// Lists of changes, each to be tried beside those that are accepted.
-pub fn remedies(case: &Case, accepted: &[Change], outcome: &Outcome) -> Vec<Vec<Change>> {
+pub fn remedies(
+    case: &Case,
+    accepted: &[Change],
+    outcome: &Outcome,
+    offers: &Offers,
+) -> Vec<Vec<Change>> {
     let Some(headline) = &outcome.headline else { return Vec::new() };
     let limit = headline.limit.as_deref().unwrap_or("");
     let rule = headline.rule.as_deref().unwrap_or("");
@@ -37,11 +52,13 @@ pub fn remedies(case: &Case, accepted: &[Change], outcome: &Outcome) -> Vec<Vec<
         _ if rule == "remembered-ssthresh" => metrics(case),
         ("rx_ring" | "backlog", _) if is_cut => rings(case, place, kind),
         ("qdisc", _) if is_cut => qdisc(case, place),
-        ("loss" | "gilbert-elliott", _) if is_cut => losses(case),
+        ("loss" | "gilbert-elliott", _) if is_cut => losses(case, offers),
+        _ if rule == "aqm" => marks(case),
+        _ if rule == "small-packets" || rule == "busy-cpu" => mtu(case, place),
         (_, "send_buffer" | "receive_window") => larger(case, accepted),
         ("application", _) => pauses(case),
         (_, "cwnd_slow_start") => start(case),
-        _ if is_cut => overflow(case, accepted),
+        _ if is_cut => overflow(case, accepted, place),
         (_, limit) if limit.starts_with("cwnd") => growth(case, accepted),
         _ => Vec::new(),
     };
@@ -50,13 +67,14 @@ pub fn remedies(case: &Case, accepted: &[Change], outcome: &Outcome) -> Vec<Vec<
 }
 
 /// Lower paces, a window that cannot overflow the queue, and more flows.
-fn overflow(case: &Case, accepted: &[Change]) -> Vec<Vec<Change>> {
+fn overflow(case: &Case, accepted: &[Change], place: &str) -> Vec<Vec<Change>> {
     let mut all: Vec<Vec<Change>> =
         LOWER_PACES.iter().map(|share| pace::at(case, *share)).collect();
     if accepted.iter().all(|change| change.rank != Rank::Pace) {
         all.insert(0, pace::changes(case));
     }
     all.push(cap(case));
+    all.push(longer(case, place));
     all.push(single_segments(case));
     all.push(vec![streams(case, STREAMS[0])]);
     all
@@ -115,8 +133,11 @@ fn cap(case: &Case) -> Vec<Change> {
     all
 }
 
-/// Parallel flows in the place of each.
+/// Parallel flows in the place of each; of a mount its `nconnect`.
 fn streams(case: &Case, count: u32) -> Change {
+    if let [mount] = &case.today.nfs[..] {
+        return nconnect(mount, count);
+    }
     let edits = case.flows.iter().map(|flow| Edit::Copies { flow: flow.name.clone(), count });
     Change {
         setting: "parallel streams".into(),
@@ -131,8 +152,100 @@ fn streams(case: &Case, count: u32) -> Change {
     }
 }
 
-fn losses(case: &Case) -> Vec<Vec<Change>> {
-    STREAMS.iter().map(|count| vec![streams(case, *count)]).collect()
+/// Connections of a mount.
+fn nconnect(mount: &Nfs, count: u32) -> Change {
+    let count = count.min(MOST_CONNECTIONS);
+    let key = ["nfs", &mount.name, "nconnect"].map(str::to_string).to_vec();
+    Change {
+        setting: "nconnect".into(),
+        whose: mount.name.clone(),
+        scope: Scope::Application,
+        rank: Rank::Method,
+        today: mount.nconnect.to_string(),
+        advised: count.to_string(),
+        why: "requests go over several connections, each with a window of its own".into(),
+        how: How::Mount { words: format!("nconnect={count}") },
+        edits: vec![Edit::Set { key, value: Some(count.into()) }],
+    }
+}
+
+/// More flows, and a congestion control that does not take loss as congestion, where the engine has one.
+fn losses(case: &Case, offers: &Offers) -> Vec<Vec<Change>> {
+    let mut all: Vec<Vec<Change>> =
+        STREAMS.iter().map(|count| vec![streams(case, *count)]).collect();
+    if offers.bbr {
+        all.insert(0, vec![congestion(case, "bbr")]);
+    }
+    all
+}
+
+/// ECN, where a queue of the path marks packets of flows that have it.
+fn marks(case: &Case) -> Vec<Vec<Change>> {
+    let name = "net.ipv4.tcp_ecn";
+    let without = |own: &(&str, &Host)| own.1.config.sysctl.tcp_ecn != Some(1);
+    let change = |(host, own): (&str, &Host)| Change {
+        setting: name.into(),
+        whose: host.into(),
+        scope: Scope::Sender,
+        rank: Rank::Cosmetic,
+        today: own.config.sysctl.tcp_ecn.map_or("2".into(), |today| today.to_string()),
+        advised: "1".into(),
+        why: "the queue of the path marks packets instead of dropping them".into(),
+        how: How::Sysctl { name: name.into(), value: "1".into() },
+        edits: vec![Edit::host(host, &["sysctl", name], Some(1.into()))],
+    };
+    vec![case.hosts(0).into_iter().filter(without).map(change).collect()]
+}
+
+/// Full-sized packets, for the network to allow.
+fn mtu(case: &Case, place: &str) -> Vec<Vec<Change>> {
+    let today = case.today.path.mtu;
+    let larger = [1500, 9000].into_iter().filter(|mtu| *mtu > today);
+    let change = |mtu: u32| Change {
+        setting: "MTU".into(),
+        whose: place.into(),
+        scope: Scope::Path,
+        rank: Rank::Method,
+        today: today.to_string(),
+        advised: mtu.to_string(),
+        why: "larger packets carry more payload, and cost each CPU less".into(),
+        how: How::Path {
+            words: format!(
+                "MTU {mtu} on every device of the path (test: ping -M do -s {})",
+                mtu - 28
+            ),
+        },
+        edits: vec![Edit::Set { key: vec!["path".into(), "mtu".into()], value: Some(mtu.into()) }],
+    };
+    larger.map(|mtu| vec![change(mtu)]).collect()
+}
+
+/// A longer queue at the place that drops, for the network to set.
+fn longer(case: &Case, place: &str) -> Vec<Change> {
+    let product = case
+        .allowed
+        .as_ref()
+        .map(|own| (own.rate as f64 / 8.0 * case.round_trip.as_secs_f64()) as u64);
+    let (Some(bytes), Some(today)) = (product, case.queue) else { return Vec::new() };
+    if bytes <= today || case.allowed.as_ref().is_none_or(|own| own.place != place) {
+        return Vec::new();
+    }
+    let way = match case.direction {
+        Direction::Forward => "forward",
+        Direction::Backward => "back",
+    };
+    let key = ["path", way, place, "queue", "limit"].map(str::to_string).to_vec();
+    vec![Change {
+        setting: "queue limit".into(),
+        whose: place.into(),
+        scope: Scope::Path,
+        rank: Rank::Size,
+        today: words::bytes(today),
+        advised: words::bytes(bytes),
+        why: "a queue of one bandwidth-delay product takes the bursts of slow start".into(),
+        how: How::Path { words: format!("a queue of {} at {place}", words::bytes(bytes)) },
+        edits: vec![Edit::Set { key, value: Some(format!("{bytes}B").into()) }],
+    }]
 }
 
 /// Buffers by arithmetic, or larger ones where these are accepted.

@@ -29,6 +29,7 @@ pub fn meta() -> RunMeta {
         notes: Vec::new(),
         places: Default::default(),
         partial: false,
+        or_settled: None,
         datagrams: Vec::new(),
         nfs: Vec::new(),
         flows: vec![FlowMeta {

@@ -144,6 +144,7 @@ fn run(index: usize, rows: &Rows, bucket_s: f64) -> Run {
     }
     Run {
         headline: None,
+        findings: Vec::new(),
         notes: Vec::new(),
         variant: rows.name.to_string(),
         set,

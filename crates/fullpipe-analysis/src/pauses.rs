@@ -1,0 +1,120 @@
+//! Pauses of a sending program: stretches of time in which TCP has nothing to send.
+
+use crate::lookup::FlowTrace;
+use fullpipe_base::trace::{FlowSample, Limit};
+use fullpipe_base::units::Time;
+
+/// A shorter time without data is no pause: a program that writes at a rate leaves as much between two writes.
+const LEAST: Time = Time::ms(100);
+/// Share of a sample in which a flow waits for its program, from which on all of it counts.
+const WHOLE: f64 = 0.9;
+/// Parts of a flow's life in which it is looked whether the program ran dry.
+const PARTS: usize = 10;
+
+/// Time for which a flow waits for its program.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Pauses {
+    /// Number of pauses: stretches of a round trip and of 100 ms at least.
+    pub count: usize,
+    /// Share of the pauses in the time from the first to the last data (0 to 1).
+    pub share: f64,
+    /// Share of all waits for the program, short ones too.
+    pub waits: f64,
+    /// Tenths of the life in which the program ran dry.
+    pub dry: usize,
+}
+
+impl Pauses {
+    /// Whether they are a habit of the program, which sends as fast as it can between them: two or more, which take a tenth of
+    /// the time. A program that writes at a rate waits nearly all the time.
+    pub fn are_a_habit(self) -> bool {
+        self.count >= 2 && self.share >= 0.1 && self.waits <= 0.8
+    }
+
+    /// Whether the flow always catches up with its program.
+    pub fn runs_dry(self) -> bool {
+        self.dry + 1 >= PARTS
+    }
+}
+
+/// The pauses of a flow.
+pub fn pauses(trace: &FlowTrace, round_trip: Time) -> Pauses {
+    let is_busy = |sample: &&FlowSample| sample.in_flight > 0 || sample.unsent > 0;
+    let samples = &trace.samples;
+    let first = samples.iter().position(is_busy);
+    let last = samples.iter().rposition(is_busy);
+    let (Some(first), Some(last)) = (first, last) else { return Pauses::default() };
+    let (begin, all) =
+        (samples[first].time, samples[last].time.saturating_sub(samples[first].time));
+    if all == Time::ZERO {
+        return Pauses::default();
+    }
+
+    let least = LEAST.max(round_trip);
+    let waited = |sample: &FlowSample| sample.limits[Limit::Application as usize];
+    let (mut own, mut dry) = (Pauses::default(), [false; PARTS]);
+    let (mut stretch, mut paused, mut waits) = (Time::ZERO, 0, 0);
+    for pair in samples[first..=last].windows(2) {
+        let span = pair[1].time.saturating_sub(pair[0].time);
+        let waiting = waited(pair[1]).saturating_sub(waited(pair[0]));
+        waits += waiting;
+        if waiting > 0 {
+            let at = pair[1].time.saturating_sub(begin).0 as f64 / all.0 as f64;
+            dry[((at * PARTS as f64) as usize).min(PARTS - 1)] = true;
+        }
+        if waiting as f64 >= WHOLE * span.0 as f64 {
+            stretch = stretch + span;
+            continue;
+        }
+        if stretch >= least {
+            (own.count, paused) = (own.count + 1, paused + stretch.0);
+        }
+        stretch = Time::ZERO;
+    }
+    own.share = paused as f64 / all.0 as f64;
+    own.waits = waits as f64 / all.0 as f64;
+    own.dry = dry.iter().filter(|dry| **dry).count();
+    own
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fullpipe_trace::schema::Row;
+
+    /// A flow that sends for `on` ms and waits for its program for `off` ms, for 3 s.
+    fn of(on: u64, off: u64) -> Pauses {
+        let mut waited = 0;
+        let sample = |ms: u64| {
+            let sends = ms % (on + off) < on;
+            waited += if sends { 0 } else { 1_000_000 };
+            let mut limits = [0; Limit::COUNT];
+            limits[Limit::Application as usize] = waited;
+            FlowSample { time: Time::ms(ms), in_flight: 1, limits, ..FlowSample::blank() }
+        };
+        let samples: Vec<FlowSample> = (1..=3000).map(sample).collect();
+        pauses(&FlowTrace::new(samples.iter().collect()), Time::ms(20))
+    }
+
+    #[test]
+    fn pauses_are_counted() {
+        let own = of(500, 500);
+        assert_eq!(own.count, 3);
+        assert!((0.45..0.55).contains(&own.share), "{own:?}");
+        assert!(own.are_a_habit() && !own.runs_dry());
+    }
+
+    #[test]
+    fn a_short_gap_is_no_pause() {
+        let own = of(60, 60);
+        assert_eq!((own.count, own.dry), (0, 10));
+        assert!(own.runs_dry() && !own.are_a_habit());
+        assert_eq!(of(3000, 1), Pauses { waits: 0.0, ..Pauses::default() });
+    }
+
+    /// A write of a packet each 200 ms.
+    #[test]
+    fn a_program_that_writes_at_a_rate_does_not_pause() {
+        assert!(!of(10, 190).are_a_habit());
+    }
+}

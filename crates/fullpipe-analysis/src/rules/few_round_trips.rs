@@ -1,0 +1,53 @@
+//! The transfer is over before TCP has grown to the path.
+//!
+//! Twin: a limit that would hold a longer transfer, too. A longer transfer decides.
+
+use super::subject::One;
+use super::{Cause, Context, Finding, Rule, When, setting};
+use crate::document::AskedBy;
+use crate::numbers;
+use crate::words::bytes;
+use fullpipe_base::limits::Limit;
+
+/// The rule.
+pub const RULE: Rule = Rule { name: "few-round-trips", code: "too_short", when: GROWING, find };
+
+/// Limits that growth goes through.
+const GROWING: When = When::Held(&["receive_window", "cwnd_slow_start", "connecting", "pacing"]);
+/// Slow start from ten packets fills a window of a million packets in 17 round trips; with the handshake, a first loss and
+/// what autotuning lags behind, a transfer of fewer than so many says little.
+const FEW: f64 = 30.0;
+/// Growth has to explain this share of the transfer.
+const EXPLAINS: f64 = 0.5;
+
+fn find(context: &Context, cause: &Cause) -> Option<Finding> {
+    let one = context.most(cause);
+    let base = one.meta.base_rtt?.as_secs_f64();
+    let took = one.flow.completion_s.filter(|took| *took < FEW * base)?;
+    if growth(one) < EXPLAINS {
+        return None;
+    }
+    let host = &one.meta.hosts[0];
+    Some(
+        Finding { grows: true, ..Finding::new("Growth", Some(host.clone())) }
+            .because(format!(
+                "{} in {} are {} round trips, too few to fill the path",
+                bytes(one.flow.bytes),
+                numbers::seconds(took),
+                numbers::short(took / base.max(1e-9))
+            ))
+            .cure(format!("Reuse the connection, send more at a time, or raise initcwnd on {host}"))
+            .setting(setting("initcwnd", host, AskedBy::Sysctl)),
+    )
+}
+
+/// Share of the flow's life in which it connects or grows.
+fn growth(one: &One) -> f64 {
+    let share = |limit: Limit| one.flow.limits.get(limit.about().name).copied().unwrap_or(0.0);
+    let named = |name: &str| one.flow.limits.get(name).copied().unwrap_or(0.0);
+    let own = &one.meta.settings;
+    let suffices = one.needs.is_none_or(|needs| needs.receive.least <= own.receive.allows());
+    let window = if suffices { share(Limit::ReceiveWindow) } else { 0.0 };
+    let paced = if own.pace.is_none() { share(Limit::Pacing) } else { 0.0 };
+    share(Limit::CwndSlowStart) + named("connecting") + window + paced
+}

@@ -1,0 +1,128 @@
+//! Fixed lists of settings that people copy, beside advice.
+
+use super::{case, paths, worst_of_three};
+use fullpipe::advice::method::Allowance;
+use fullpipe::advice::{Case, Edit, advise};
+use serde_json::json;
+
+/// A list: its name, its largest send and receive buffer, its qdisc and its congestion control.
+#[derive(Clone, Copy, Debug)]
+pub struct List {
+    /// Name.
+    pub name: &'static str,
+    /// tcp_wmem, three numbers.
+    pub wmem: &'static str,
+    /// tcp_rmem, three numbers.
+    pub rmem: &'static str,
+    /// Qdisc; none: as it is.
+    pub qdisc: Option<&'static str>,
+    /// Congestion control; none: as it is.
+    pub congestion: Option<&'static str>,
+}
+
+/// The lists. Values of tuned 2.20 are read from its profile; those of fasterdata and perfSONAR are their usual ones.
+pub const LISTS: [List; 3] = [
+    List {
+        name: "tuned network-throughput",
+        wmem: "4096 16384 16777216",
+        rmem: "4096 87380 16777216",
+        qdisc: None,
+        congestion: None,
+    },
+    List {
+        name: "fasterdata",
+        wmem: "4096 65536 33554432",
+        rmem: "4096 87380 33554432",
+        qdisc: Some("fq"),
+        congestion: None,
+    },
+    List {
+        name: "perfSONAR",
+        wmem: "4096 65536 134217728",
+        rmem: "4096 87380 134217728",
+        qdisc: Some("fq"),
+        congestion: Some("htcp"),
+    },
+];
+
+/// Rate, delay and memory of settings on a path.
+#[derive(Clone, Copy, Debug)]
+pub struct Figures {
+    /// Share of the path (0 to 1).
+    pub share: f64,
+    /// Queueing delay, ms.
+    pub queue_ms: f64,
+    /// Memory of all sockets if every buffer were full, MB (10^6).
+    pub memory_mb: f64,
+}
+
+/// A path with advice and with each list.
+#[derive(Clone, Debug)]
+pub struct Listed {
+    /// Name of the path.
+    pub name: String,
+    /// Today.
+    pub today: Figures,
+    /// Advice.
+    pub advised: Figures,
+    /// The lists, in their order.
+    pub lists: Vec<Figures>,
+}
+
+/// Advice and lists on the path of a number.
+///
+/// # Errors
+/// A trial has no outcome.
+pub fn listed(seed: u64, number: usize) -> Result<Listed, String> {
+    let (name, _, text) = paths::drawn(seed, number);
+    let case = case(&name, &text)?;
+    let advice = advise(&case, &Allowance::default(), &super::bench());
+    let advice = advice.map_err(|why| super::stopped(&name, &why))?;
+    let edits: Vec<Edit> = advice.changes.iter().flat_map(|own| own.change.edits.clone()).collect();
+    let mut all: Vec<Vec<Edit>> = vec![Vec::new(), edits];
+    all.extend(LISTS.iter().map(|list| list.edits(&case)));
+
+    let borrowed: Vec<Vec<&Edit>> = all.iter().map(|edits| edits.iter().collect()).collect();
+    let outcomes = worst_of_three(&name, &case, &borrowed)?;
+    let mut figures = Vec::new();
+    for (edits, outcome) in all.iter().zip(&outcomes) {
+        figures.push(Figures {
+            share: outcome.share().unwrap_or(0.0),
+            queue_ms: outcome.queue_ms,
+            memory_mb: memory(&case, edits)?,
+        });
+    }
+    Ok(Listed { name, today: figures[0], advised: figures[1], lists: figures[2..].to_vec() })
+}
+
+impl List {
+    fn edits(&self, case: &Case) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        for host in ["sender", "receiver"] {
+            edits.push(Edit::host(host, &["sysctl", "net.ipv4.tcp_wmem"], Some(self.wmem.into())));
+            edits.push(Edit::host(host, &["sysctl", "net.ipv4.tcp_rmem"], Some(self.rmem.into())));
+        }
+        // A list says which qdisc; a rate that somebody has set on it stays.
+        let set = case.today.hosts.sender.qdisc.maxrate.is_some();
+        if let Some(kind) = self.qdisc.filter(|_| !set) {
+            edits.push(Edit::host("sender", &["qdisc"], Some(json!({ "kind": kind }))));
+        }
+        if let Some(name) = self.congestion {
+            for flow in case.names() {
+                edits.push(Edit::flow(&flow, &["congestion"], Some(name.into())));
+            }
+        }
+        edits
+    }
+}
+
+/// Memory of all sockets with edits, MB.
+fn memory(case: &Case, edits: &[Edit]) -> Result<f64, String> {
+    let made = fullpipe::advice::edited(&case.today, edits)?;
+    let plan = &made.plans()[0];
+    let Some(after) = Case::new(&made, plan) else { return Ok(0.0) };
+    let of = |flow: &fullpipe::advice::Sent| {
+        flow.settings.send.allows() + flow.settings.receive.allows()
+    };
+    Ok(after.flows.iter().map(of).sum::<u64>() as f64 / 1e6)
+}

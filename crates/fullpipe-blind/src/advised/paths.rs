@@ -1,0 +1,98 @@
+//! Random paths for advice: 50 Mb/s to 40 Gb/s, 1 to 250 ms, one to eight flows, a queue of 0.1 to 2 bandwidth-delay
+//! products, two kernels, and a fault in a third of them. None of them loses or polices packets.
+
+use super::{Judged, judged};
+use crate::generate::draw::Draw;
+use std::fmt::Write;
+use std::time::Instant;
+
+/// A path with advice.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// Name with the number and the fault.
+    pub name: String,
+    /// Fault; none where there is none.
+    pub fault: Option<&'static str>,
+    /// Advice and its judgement.
+    pub judged: Judged,
+    /// Time that advice and judgement took, s.
+    pub seconds: f64,
+}
+
+/// Larger frames from this rate on, bit/s.
+const JUMBO_FROM: f64 = 8e9;
+/// Runs of faster paths are shorter.
+const FAST: f64 = 15e9;
+/// Faults, each as text for sender, receiver and flow.
+const FAULTS: [(&str, [&str; 3]); 10] = [
+    ("scaling", ["", ", sysctl = { \"net.ipv4.tcp_window_scaling\" = 0 }", ""]),
+    ("wmem", [", sysctl = { \"net.ipv4.tcp_wmem\" = \"4096 16384 262144\" }", "", ""]),
+    ("sack", ["", ", sysctl = { \"net.ipv4.tcp_sack\" = 0 }", ""]),
+    ("maxrate", [", qdisc = { kind = \"fq\", maxrate = \"MAXRATE\" }", "", ""]),
+    ("rx-ring", ["", ", rx_ring = \"32 descriptors\", rx_coalesce = \"200us\"", ""]),
+    ("tx-ring", [", tx_ring = \"20 descriptors\", tx_coalesce = \"300us\"", "", ""]),
+    ("coalesce", ["", ", rx_coalesce = \"2ms\"", ""]),
+    ("sndbuf", ["", "", "sndbuf = \"128KiB\"\n"]),
+    ("rcvbuf", ["", "", "rcvbuf = \"128KiB\"\n"]),
+    ("reno", ["", "", "congestion = \"reno\"\n"]),
+];
+
+/// The path of a number, its advice and its judgement.
+///
+/// # Errors
+/// A trial has no outcome.
+pub fn path(seed: u64, number: usize) -> Result<Path, String> {
+    let begun = Instant::now();
+    let (name, fault, text) = drawn(seed, number);
+    let judged = judged(&name, &text)?;
+    Ok(Path { name, fault, judged, seconds: begun.elapsed().as_secs_f64() })
+}
+
+/// Name, fault and scenario of a path.
+pub fn drawn(seed: u64, number: usize) -> (String, Option<&'static str>, String) {
+    let mut draws = Draw::new(seed, &format!("path {number}"));
+    let rate = draws.between(50e6, 40e9);
+    let rtt_ms = draws.between(1.0, 250.0);
+    let mtu = if rate > JUMBO_FROM { 9000.0 } else { 1500.0 };
+    let flows = draws.pick(&[1, 1, 1, 4, 8]);
+    let kernel = draws.pick(&["6.1", "6.12"]);
+    let product = rate * rtt_ms / 8e3;
+    let queue = (product * draws.between(0.1, 2.0)).max(30.0 * mtu);
+    let fault = (draws.below(3) == 0).then(|| draws.pick(&FAULTS));
+    let (fault, parts) = fault.map_or((None, [""; 3]), |(name, parts)| (Some(name), parts));
+    let maxrate = format!("{}bit", ((rate * 0.3 / f64::from(flows)) as u64).max(8000));
+    let [sender, receiver, flow] = parts.map(|part| part.replace("MAXRATE", &maxrate));
+    let shown = 5.0 + 30.0 * rtt_ms / 1e3;
+    let lasts = if rate > FAST { shown.min(6.0) } else { shown };
+
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = write!(
+        text,
+        "[path]\nrate = \"{}bit\"\nmtu = {mtu}\nqueue = {{ limit = \"{}B\" }}\n\
+         delay = {{ forward = \"{:.0}us\", back = \"{:.0}us\" }}\n\
+         [hosts]\nsender = {{ kernel = \"{kernel}\"{sender} }}\nreceiver = {{ kernel = \"{kernel}\"{receiver} }}\n\
+         [[flow]]\nname = \"bulk\"\nduration = \"{lasts:.1}s\"\ncount = {flows}\n{flow}",
+        rate as u64,
+        queue as u64,
+        rtt_ms * 500.0,
+        rtt_ms * 500.0,
+    );
+    (format!("{number:03}-{}", fault.unwrap_or("none")), fault, text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::advised::case;
+
+    #[test]
+    fn equal_seeds_draw_equal_paths() {
+        for number in 0..60 {
+            let (name, _, text) = drawn(5, number);
+            assert_eq!((&name, &text), (&drawn(5, number).0, &drawn(5, number).2));
+            case(&name, &text).expect("a scenario");
+        }
+        assert_ne!(drawn(5, 0).2, drawn(6, 0).2);
+    }
+}
