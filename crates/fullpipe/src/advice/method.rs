@@ -7,7 +7,7 @@
 use super::Case;
 use super::candidates::{self, Offers, cure, remedies};
 use super::change::{Change, Rank, Scope};
-use super::edit::Edit;
+use super::edit::{Edit, edited};
 use super::trial::{Bench, Outcome, Stopped};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -280,9 +280,11 @@ impl Search<'_> {
         gain(best, own) < COUNTS && own.inflation <= may_wait
     }
 
+    /// Changes that somebody may make, and that the scenario takes.
     fn allowed(&self, changes: Vec<Change>) -> Vec<Change> {
         let may = |change: &Change| self.allowance.scopes.contains(&change.scope);
-        changes.into_iter().filter(may).collect()
+        let is_taken = |change: &Change| edited(&self.case.today, &change.edits).is_ok();
+        changes.into_iter().filter(may).filter(is_taken).collect()
     }
 
     fn trial(&mut self, what: &str, changes: &[Change]) -> Result<Outcome, Stopped> {

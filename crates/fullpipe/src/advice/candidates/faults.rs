@@ -10,7 +10,7 @@ use crate::analysis::words::bits;
 use crate::scenario::config::Sysctl;
 use crate::scenario::congestion;
 use crate::scenario::profile::{self, Kernel};
-use crate::scenario::{Host, MAX_PACING_RATE, QdiscKind};
+use crate::scenario::{ENDS, Host, MAX_PACING_RATE, QdiscKind};
 use fullpipe_base::path::QueueLimit;
 use fullpipe_base::units::Time;
 use serde_json::Value as Json;
@@ -65,6 +65,8 @@ const SUSPECTS: &[Suspect] = &[
     },
 ];
 
+/// Options that all hosts of a side share in a scenario.
+const OF_A_SIDE: [&str; 2] = ["net.ipv4.tcp_window_scaling", "net.ipv4.tcp_sack"];
 /// Interrupt moderation beyond this time delays ACKs and overruns rings.
 const MODERATE: Time = Time::us(250);
 /// Moderation that is advised, microseconds.
@@ -125,9 +127,15 @@ impl Fault<'_> {
         Edit::host(self.name, key, value)
     }
 
+    /// Whether hosts beside this one have its options.
+    fn is_at_the_end(&self) -> bool {
+        ENDS.contains(&self.name)
+    }
+
     fn sysctls(&self) -> Vec<Change> {
         let own = &self.host.config.sysctl;
         let low = SUSPECTS.iter().filter(|it| (it.value)(own) < (it.value)(&self.kernel.sysctl));
+        let low = low.filter(|it| self.is_at_the_end() || !OF_A_SIDE.contains(&it.name));
         let change = |it: &Suspect| {
             let usual = (it.value)(&self.kernel.sysctl);
             let advised = match usual {
@@ -143,7 +151,8 @@ impl Fault<'_> {
     }
 
     fn timestamps(&self) -> Option<Change> {
-        (!self.host.config.timestamps && self.kernel.timestamps).then(|| {
+        let is_off = !self.host.config.timestamps && self.kernel.timestamps;
+        (is_off && self.is_at_the_end()).then(|| {
             let setting = "net.ipv4.tcp_timestamps";
             let how = How::Sysctl { name: setting.into(), value: "1".into() };
             let why = "without timestamps the receiver measures its round trip too long";
