@@ -22,13 +22,17 @@ pub struct Pauses {
     pub waits: f64,
     /// Tenths of the life in which the program ran dry.
     pub dry: usize,
+    /// Tenths of the life, the first three left out, in which the flow was in slow start.
+    pub restarts: usize,
 }
 
 impl Pauses {
     /// Whether they are a habit of the program, which sends as fast as it can between them: two or more, which take a tenth of
     /// the time. A program that writes at a rate waits nearly all the time.
     pub fn are_a_habit(self) -> bool {
-        self.count >= 2 && self.share >= 0.1 && self.waits <= 0.8
+        let pauses = self.count >= 2 && self.share >= 0.1 && self.waits <= 0.8;
+        // A short pause hides behind data that is still under way, but cwnd starts again after it.
+        pauses || self.restarts >= 3 && self.waits >= 0.1 && self.waits <= 0.8
     }
 
     /// Whether the flow always catches up with its program.
@@ -52,16 +56,17 @@ pub fn pauses(trace: &FlowTrace, round_trip: Time) -> Pauses {
 
     let least = LEAST.max(round_trip);
     let waited = |sample: &FlowSample| sample.limits[Limit::Application as usize];
-    let (mut own, mut dry) = (Pauses::default(), [false; PARTS]);
+    let slow = |sample: &FlowSample| sample.limits[Limit::CwndSlowStart as usize];
+    let (mut own, mut dry, mut starts) = (Pauses::default(), [false; PARTS], [false; PARTS]);
     let (mut stretch, mut paused, mut waits) = (Time::ZERO, 0, 0);
     for pair in samples[first..=last].windows(2) {
         let span = pair[1].time.saturating_sub(pair[0].time);
         let waiting = waited(pair[1]).saturating_sub(waited(pair[0]));
         waits += waiting;
-        if waiting > 0 {
-            let at = pair[1].time.saturating_sub(begin).0 as f64 / all.0 as f64;
-            dry[((at * PARTS as f64) as usize).min(PARTS - 1)] = true;
-        }
+        let at = pair[1].time.saturating_sub(begin).0 as f64 / all.0 as f64;
+        let part = ((at * PARTS as f64) as usize).min(PARTS - 1);
+        dry[part] |= waiting > 0;
+        starts[part] |= slow(pair[1]) > slow(pair[0]);
         if waiting as f64 >= WHOLE * span.0 as f64 {
             stretch = stretch + span;
             continue;
@@ -74,6 +79,7 @@ pub fn pauses(trace: &FlowTrace, round_trip: Time) -> Pauses {
     own.share = paused as f64 / all.0 as f64;
     own.waits = waits as f64 / all.0 as f64;
     own.dry = dry.iter().filter(|dry| **dry).count();
+    own.restarts = starts[3..].iter().filter(|starts| **starts).count();
     own
 }
 

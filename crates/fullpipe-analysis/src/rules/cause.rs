@@ -41,7 +41,7 @@ impl Cause {
 type Key = (String, Option<String>, bool);
 
 /// A flow that its own program holds for this share of its life has what it asks for.
-const SATISFIED: f64 = 0.5;
+pub const SATISFIED: f64 = 0.5;
 
 /// The flows that could use more: all of them, if each has what its program asks for.
 pub fn wanting<'s, 'a>(all: &'s [One<'a>]) -> Vec<&'s One<'a>> {
@@ -71,11 +71,20 @@ pub fn is_quiet(limit: &str) -> bool {
     limits::group(limit) == Some(Group::Quiet)
 }
 
+/// A flow below this share of its pace is slow for another reason: TCP's own pace, which spreads cwnd, is lower then.
+const HELD: f64 = 0.8;
+
+/// Whether a pace that somebody asked for is what the flow has.
+pub fn is_held_to_a_pace(one: &One) -> bool {
+    let best = one.flow.plateau_mbit.unwrap_or(0.0).max(one.flow.mean_mbit);
+    one.meta.settings.pace.as_ref().is_some_and(|pace| best * 1e6 >= HELD * pace.rate as f64)
+}
+
 fn of_flow(context: &Context, one: &One) -> Vec<(Key, f64)> {
     let share = |name: &str| one.flow.limits.get(name).copied().unwrap_or(0.0);
     let of_cwnd = || limits::by_index().filter(|own| own.group == Group::Cwnd).map(|own| own.name);
     let cwnd: f64 = of_cwnd().map(share).sum();
-    let paced = if one.meta.settings.pace.is_none() { share(PACING) } else { 0.0 };
+    let paced = if is_held_to_a_pace(one) { 0.0 } else { share(PACING) };
     // Paced time is spread over cwnd's causes in proportion.
     let more = if cwnd > 0.0 { 1.0 + paced / cwnd } else { 1.0 };
     let mut all: Vec<(Key, f64)> = Vec::new();

@@ -1,6 +1,6 @@
 //! Input of rules: the run, its trace and its settings.
 
-use super::cause::{Cause, wanting};
+use super::cause::{Cause, SATISFIED, wanting};
 use super::subject::{One, Subject};
 use crate::document::{Grade, Run, Stage};
 use crate::lookup::{Lives, Traces};
@@ -42,7 +42,12 @@ impl Context<'_> {
             let name = if cause.is_cut { cause.place.as_deref() } else { Some(&cause.limit[..]) };
             name.and_then(|name| limits.get(name)).copied().unwrap_or(0.0)
         };
-        let flows = wanting(&self.subject.flows).into_iter();
+        let all = wanting(&self.subject.flows);
+        // Of flows that all have what they ask for, the first is meant.
+        if let Some(first) = all.first().filter(|first| share(first) >= SATISFIED) {
+            return first;
+        }
+        let flows = all.into_iter();
         let largest = flows.reduce(|a, b| if share(b) > share(a) { b } else { a });
         largest.expect("a subject has a flow")
     }

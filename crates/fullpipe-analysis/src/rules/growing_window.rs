@@ -10,6 +10,8 @@ use crate::words::bytes;
 pub const RULE: Rule =
     Rule { name: "growing-window", code: "rwnd_grow", when: When::Held(&["receive_window"]), find };
 
+/// Segments below this size take more memory for their headers than for their payload, bytes (RFC 1122's default MSS).
+const SMALL: u32 = 536;
 /// Share of what a buffer allows, below which autotuning has not yet reached it.
 const GROWN: f64 = 0.7;
 
@@ -17,8 +19,9 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);
     let side = Side::receive(one);
     let grown = still_grows(context, one)?;
+    let code = if context.meta.mss < SMALL { "small_mss" } else { "rwnd_grow" };
     Some(
-        Finding { grows: true, ..side.window(cause) }
+        Finding { grows: true, code, ..side.window(cause) }
             .because(format!(
                 "it has grown to {} so far, {} allows {} of memory{}",
                 bytes(grown),

@@ -7,6 +7,9 @@ use fullpipe_base::limits::Limit;
 /// The amendment.
 pub const AMENDMENT: Amendment = amend;
 
+/// Repairs take this much of the time of avoidance where SACK is missed; with SACK a repair takes a round trip.
+const REPAIRS: f64 = 0.5;
+
 fn amend(context: &Context, cause: &Cause, finding: Finding) -> Finding {
     let stage = cause.place.as_deref().and_then(|name| context.stage(name));
     if !cause.is_cut || stage.is_none() {
@@ -15,7 +18,10 @@ fn amend(context: &Context, cause: &Cause, finding: Finding) -> Finding {
     let one = context.most(cause);
     let Some(host) = one.meta.settings.without_sack.first() else { return finding };
     let share = |limit: Limit| one.flow.limits.get(limit.about().name).copied().unwrap_or(0.0);
-    if share(Limit::CwndRecovery) < share(Limit::CwndAvoidance) {
+    let repairs = share(Limit::CwndRecovery) >= REPAIRS * share(Limit::CwndAvoidance);
+    // With SACK, reordering is seen as such (RACK, D-SACK).
+    let is_order = stage.is_some_and(|own| ["reorder", "jitter"].contains(&&own.kind[..]));
+    if !repairs && !is_order {
         return finding;
     }
     let why = format!("{host} does not offer SACK, so each lost segment takes a round trip");
