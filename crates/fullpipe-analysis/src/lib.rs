@@ -33,6 +33,7 @@ mod published;
 mod reductions;
 mod rounds;
 pub mod rules;
+mod seen;
 mod series;
 pub mod settings;
 mod settled;

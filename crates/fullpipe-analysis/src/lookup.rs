@@ -124,7 +124,7 @@ pub struct Passed<'t, 'a> {
     pub paced: bool,
     /// Whether both hosts offer SACK.
     pub sack: bool,
-    /// The round trip without queues, where it is known.
+    /// Least round trip of the trace, where one was measured.
     pub base_rtt: Option<Time>,
     /// The CPUs of its sender and of its receiver.
     pub cpus: [Option<&'t StageTrace<'a>>; 2],
@@ -200,7 +200,7 @@ impl<'a> Traces<'a> {
             shared_back: meta.flows.iter().any(opposite),
             paced: about.settings.pace.is_some(),
             sack: about.settings.without_sack.is_empty(),
-            base_rtt: about.base_rtt,
+            base_rtt: self.flows[index].least_rtt(),
             links: links.into_iter().map(|(_, stage)| stage).collect(),
             card: card.into_iter().map(|(_, stage)| stage).collect(),
             shared: meta.shares_its_way(lives, index),

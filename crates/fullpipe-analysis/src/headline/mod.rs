@@ -13,13 +13,14 @@ mod together;
 pub use together::document as of_document;
 pub(super) use together::{compared, merged};
 
-use super::document::{self, Confidence, Flow, Grade, Headline, Run};
-use super::lookup::{Lives, Traces};
+use super::document::{self, Confidence, Flow, Grade, Headline, Run, Stage};
+use super::lookup::{Lives, Traces, way_of};
 use crate::meta::RunMeta;
 use crate::numbers;
 use crate::rules::{
     Cause, Context, FULL, Finding, LINK, Subject, causes, find, group, is_quiet, wanting,
 };
+use crate::seen::seen;
 use crate::words::{percent, rate_of, sentences};
 use fullpipe_base::limits::Limit;
 use fullpipe_scenario::response::ENOUGH_LOSSES;
@@ -31,6 +32,7 @@ pub(super) fn run(
     lives: &Lives,
     run: &Run,
 ) -> (Headline, Vec<document::Finding>) {
+    let meta = &seen(meta, traces);
     let (mut headline, findings) = match datagrams::subject(run) {
         Some(own) => (datagrams::headline(meta, run, own), Vec::new()),
         None => match Subject::new(meta, lives, run) {
@@ -309,11 +311,12 @@ fn second(all: &[Cause], first: &Cause, grade: Grade) -> String {
 
 /// That the path has lost too few packets by chance to show what its losses do.
 fn too_few(context: &Context, cause: Option<&Cause>) -> Option<String> {
-    let is_lossy = context.subject.flows.iter().all(|one| one.meta.settings.loss > 0.0);
     let is_cut = cause.is_some_and(|own| own.is_cut);
-    let stages = context.run.stages.iter().filter(|own| own.kind == "loss" && own.entered > 0);
+    let way = way_of(context.subject.flows.first()?.meta.direction);
+    let is_lossy = |own: &&Stage| own.kind == "loss" && own.direction == way && own.entered > 0;
+    let stages = context.run.stages.iter().filter(is_lossy);
     let most = stages.max_by_key(|own| own.dropped)?;
-    (is_lossy && !is_cut && most.dropped < ENOUGH_LOSSES).then(|| {
+    (!is_cut && most.dropped < ENOUGH_LOSSES).then(|| {
         let lost =
             if most.dropped == 0 { "no packet".into() } else { numbers::packets(most.dropped) };
         format!("{} has lost {lost} so far: a longer run shows what its losses do", most.name)

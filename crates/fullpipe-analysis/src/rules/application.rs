@@ -1,25 +1,28 @@
 //! The program on the sending host gives TCP no more to send.
 
+use super::subject::One;
 use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;
-use crate::words::{bits, percent};
+use crate::numbers;
+use crate::words::percent;
 
 /// The rule.
 pub const RULE: Rule =
     Rule { name: "application", code: "app_write", when: When::Held(&["application"]), find };
 
+/// Share of a flow's life from which on the program sets the rate.
+const MOST: f64 = 0.5;
+
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);
     let host = &one.meta.hosts[0];
-    let writes = one.meta.settings.writer.filter(|rate| *rate > 0);
-    let rate = writes.map_or(String::new(), |rate| format!(" than {}", bits(rate)));
     let finding = Finding::new(format!("The program on {host}"), cause.place.clone());
-    // A program that pauses, or ends, names no rate.
-    let as_asked = writes.is_none() || one.reaches(writes);
+    // TCP waits for the program most of the time: the rate is the program's own.
+    let as_asked = cause.share >= MOST;
     let pauses = context.pauses(one);
     if pauses.are_a_habit() {
         return Some(
-            Finding { as_asked, ..finding }
+            Finding { as_asked: true, ..finding }
                 .because(format!(
                     "it pauses {} times, for {} of the time",
                     pauses.count,
@@ -30,10 +33,19 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
                 .setting(setting("write()", host, AskedBy::Program)),
         );
     }
+    let because = match as_asked {
+        true => format!("it writes no more than {}", numbers::rate(settled(one))),
+        false => "it writes no more in that time".into(),
+    };
     Some(
         Finding { as_asked, ..finding }
-            .because(format!("it writes no more{rate}"))
+            .because(because)
             .cure("TCP is not in the way: look at the program")
             .setting(setting("write()", host, AskedBy::Program)),
     )
+}
+
+/// Rate of a flow once it has grown, or its mean where that is higher, Mb/s.
+pub fn settled(one: &One) -> f64 {
+    one.flow.plateau_mbit.unwrap_or(0.0).max(one.flow.mean_mbit)
 }

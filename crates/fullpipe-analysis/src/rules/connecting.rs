@@ -21,7 +21,9 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let waited = took.unwrap_or_else(|| context.lives.end.saturating_sub(one.meta.start));
     // A round trip of more than a second has its SYN sent again, too, and nothing is lost.
     let in_time = one.meta.base_rtt.unwrap_or_default() + SYN_AGAIN;
-    if waited < in_time {
+    let dropped = context.run.stages.iter().find(|stage| stage.dropped > 0);
+    let is_late = waited >= in_time && (took.is_some() || dropped.is_some());
+    if !is_late {
         let (why, cure) = match took {
             Some(_) => (
                 "the transfer is short against the round trip of the handshake",
@@ -32,7 +34,6 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         let about = setting("connection", from, AskedBy::Program);
         return Some(finding.because(why).cure(cure).setting(about));
     }
-    let dropped = context.run.stages.iter().find(|stage| stage.dropped > 0);
     let dropped = dropped.map_or(String::new(), |own| format!("; {} drops packets", own.name));
     Some(
         finding

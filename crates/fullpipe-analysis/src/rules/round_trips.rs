@@ -1,13 +1,17 @@
-//! Requests and answers take turns, and each turn waits for a round trip.
+//! A program that asks and waits: requests and answers take turns, and each turn takes a round trip.
 //!
-//! The rule assumes that each request waits for the answer to the one before, as `reply_to` says.
+//! The rule looks for a flow the other way between the same hosts that lives at the same time. It counts turns by the flow
+//! with fewer segments: segments that are not full are messages, and of full ones each change of the side that sends is a turn.
 //!
 //! Twin: a program that writes seldom for its own reasons. Its pauses are longer than the round trips of its turns.
 
+use super::subject::One;
 use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;
+use crate::lookup::FlowTrace;
 use crate::numbers;
 use crate::words::ms;
+use fullpipe_base::trace::EventKind;
 use fullpipe_base::units::Time;
 
 /// The rule.
@@ -18,23 +22,28 @@ pub const RULE: Rule =
 const HABIT: u64 = 3;
 /// Share of the time without data that one round trip for each turn has to explain: more than anything else can.
 const EXPLAINED: f64 = 0.5;
+/// Share of a flow's life that turns may take: each takes a round trip at least, so more of them are no turns.
+const POSSIBLE: f64 = 1.05;
+/// Share of a full segment below which the mean segment ends a message.
+const WHOLE: f64 = 0.9;
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);
     let [from, to] = &one.meta.hosts;
     let base = one.meta.base_rtt.filter(|rtt| *rtt > Time::ZERO)?;
-    let messages = one.meta.settings.messages.filter(|own| own.bytes > 0)?;
-    let turns = Some(one.flow.bytes.div_ceil(messages.bytes)).filter(|turns| *turns >= HABIT)?;
+    let other = answering(context, one)?;
+    let (own, theirs) = (&context.traces.flows[one.index], &context.traces.flows[other]);
+    let turns = Some(turns(context, own, theirs)).filter(|turns| *turns >= HABIT)?;
 
     let share = one.flow.limits.get(&cause.limit).copied().unwrap_or(cause.share);
     let life = &context.lives.flows[one.index];
-    let waited = share * life.end.saturating_sub(life.start).as_secs_f64();
+    let lived = life.end.saturating_sub(life.start).as_secs_f64();
     let explained = turns as f64 * base.as_secs_f64();
-    if explained < EXPLAINED * waited {
+    if explained < EXPLAINED * share * lived || explained > POSSIBLE * lived {
         return None;
     }
 
-    let (client, does) = match messages.are_answers {
+    let (client, does) = match began(theirs) < began(own) {
         true => (to, format!("{from} answers {} requests", numbers::count(turns))),
         false => (from, format!("{from} sends {} requests", numbers::count(turns))),
     };
@@ -49,4 +58,54 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         ))
         .setting(setting("requests in flight", client, AskedBy::Program));
     Some(found)
+}
+
+/// Index of a flow the other way between the same hosts that lives at the same time.
+fn answering(context: &Context, one: &One) -> Option<usize> {
+    let [from, to] = &one.meta.hosts;
+    let life = &context.lives.flows[one.index];
+    let mut flows = context.meta.flows.iter().enumerate();
+    let found = flows.find(|(index, other)| {
+        let lives = &context.lives.flows[*index];
+        let is_back = other.hosts[0] == *to && other.hosts[1] == *from;
+        is_back && lives.start < life.end && life.start < lives.end
+    });
+    found.map(|(index, _)| index)
+}
+
+/// Turns that two flows have taken.
+fn turns(context: &Context, own: &FlowTrace, theirs: &FlowTrace) -> u64 {
+    let (few, many) = if segments(own) <= segments(theirs) { (own, theirs) } else { (theirs, own) };
+    let sent = few.last().bytes_sent.saturating_sub(few.last().bytes_retransmitted);
+    let count = segments(few);
+    let full = count as f64 * f64::from(context.meta.mss);
+    match (sent as f64) < WHOLE * full {
+        true => count,
+        false => changes(few, many),
+    }
+}
+
+/// Segments that were sent for the first time.
+fn segments(flow: &FlowTrace) -> u64 {
+    flow.last().segments_sent.saturating_sub(flow.last().segments_retransmitted)
+}
+
+/// Number of times that the side which sends alone has changed to the first one, as far as samples tell.
+fn changes(first: &FlowTrace, second: &FlowTrace) -> u64 {
+    let (mut count, mut was_first) = (0, false);
+    for pair in first.samples.windows(2) {
+        let (before, now) = (pair[0], pair[1]);
+        let grows = now.bytes_sent > before.bytes_sent;
+        let also = second.at(now.time).bytes_sent > second.at(before.time).bytes_sent;
+        if grows != also {
+            count += u64::from(grows && !was_first);
+            was_first = grows;
+        }
+    }
+    count
+}
+
+/// When data of a flow first arrived.
+fn began(flow: &FlowTrace) -> Time {
+    flow.first(EventKind::FirstData).map_or(Time(u64::MAX), |event| event.time)
 }

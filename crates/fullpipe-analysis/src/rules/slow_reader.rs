@@ -1,11 +1,13 @@
 //! The program on the receiving host reads slowly.
 
+use super::application::settled;
 use super::buffer::{Side, window};
 use super::busy_cpu::less_work;
 use super::subject::One;
 use super::{Cause, Context, Finding, Rule, When, setting, valued};
 use crate::document::AskedBy;
-use crate::words::{bits, percent};
+use crate::numbers;
+use crate::words::percent;
 use fullpipe_base::limits::{Derived, Limit};
 
 /// The rule.
@@ -23,11 +25,14 @@ const HALF: f64 = 0.5;
 /// Share of the window that waits unread, from which on the reader is slow and not the buffer small.
 const UNREAD: f64 = 0.3;
 
+/// Share of a flow's life from which on the program sets the rate.
+const MOST: f64 = 0.5;
+
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);
     let unread = unread(context, one, cause);
     let is_charged = cause.limit == Derived::Reader.about().name;
-    if !is_charged && unread.is_none() && !one.reaches(one.meta.settings.reader) {
+    if !is_charged && unread.is_none() {
         return None;
     }
     // A program waits for a CPU that never rests.
@@ -37,10 +42,13 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     if let Some(busy) = busy {
         return Some(starved(one, cause, busy));
     }
-    let rate =
-        one.meta.settings.reader.map_or(String::new(), |rate| format!(" than {}", bits(rate)));
     let host = &one.meta.hosts[1];
-    let as_asked = one.reaches(one.meta.settings.reader);
+    // The window waits for the program most of the time: the rate is the program's own.
+    let as_asked = cause.share >= MOST;
+    let rate = match as_asked {
+        true => format!(" than {}", numbers::rate(settled(one))),
+        false => String::new(),
+    };
     let waits = unread
         .map_or(String::new(), |share| format!(", {} of the window waits unread", percent(share)));
     Some(

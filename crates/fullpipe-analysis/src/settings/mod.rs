@@ -31,12 +31,6 @@ pub struct FlowSettings {
     pub without_sack: Vec<String>,
     /// The pace that was asked for.
     pub pace: Option<Pace>,
-    /// Rate at which the receiving program reads, bit/s.
-    pub reader: Option<u64>,
-    /// Rate at which the sending program writes, bit/s; 0 of one that pauses.
-    pub writer: Option<u64>,
-    /// Requests or answers that the flow carries. None without a reply flow.
-    pub messages: Option<Messages>,
     /// First ssthresh that the congestion control asks for, packets.
     pub first_ssthresh: Option<u32>,
 }
@@ -69,15 +63,6 @@ impl FlowSettings {
             connections: own.bound.and(whole.bound).map(|bound| bound.flows),
         })
     }
-}
-
-/// Requests, of which each waits for the answer to the one before, or answers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Messages {
-    /// Size of one, bytes.
-    pub bytes: u64,
-    /// Whether they are answers.
-    pub are_answers: bool,
 }
 
 /// A socket buffer.

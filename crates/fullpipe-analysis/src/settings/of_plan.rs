@@ -1,12 +1,12 @@
 //! Settings, taken from a resolved scenario.
 
 use super::super::theory::losses;
-use super::{Allowed, Buffer, FlowSettings, Messages, Pace, PlaceSettings, Places};
+use super::{Allowed, Buffer, FlowSettings, Pace, PlaceSettings, Places};
 use crate::sizing::Question;
 use fullpipe_base::path::Direction;
 use fullpipe_base::units::{Framing, Rate};
 use fullpipe_scenario::Version;
-use fullpipe_scenario::{App, Discipline, Element, Flow, MAX_PACING_RATE, Resolved, Station};
+use fullpipe_scenario::{Discipline, Element, Flow, MAX_PACING_RATE, Resolved, Station};
 
 /// Name of the congestion controls' parameter.
 const INITIAL_SSTHRESH: &str = "initial_ssthresh";
@@ -29,23 +29,8 @@ pub(crate) fn flow(run: &Resolved, flow: &Flow) -> FlowSettings {
         without_scaling: without(|own| own.host.config.sysctl.tcp_window_scaling),
         without_sack: without(|own| own.host.config.sysctl.tcp_sack),
         pace: pace(flow, from),
-        reader: flow.reader.map(|reader| reader.rate.0),
-        writer: match flow.app {
-            App::Rate { rate } => Some(rate.0),
-            App::OnOff { .. } => Some(0),
-            App::Bulk | App::Nfs => None,
-        },
-        messages: messages(run, flow),
         first_ssthresh: first_ssthresh.and_then(|n| u32::try_from(*n).ok()).filter(|n| *n > 0),
     }
-}
-
-/// Requests or answers of a flow that has a reply flow, or is one (`reply_to`).
-fn messages(run: &Resolved, flow: &Flow) -> Option<Messages> {
-    let is_answered = run.flow.iter().any(|other| other.reply_to.as_ref() == Some(&flow.name));
-    let are_answers = flow.reply_to.is_some();
-    let bytes = flow.write.into();
-    (is_answered || are_answers).then_some(Messages { bytes, are_answers })
 }
 
 /// The lower one of the socket's pace (SO_MAX_PACING_RATE) and of the sender's fq (maxrate).

@@ -53,4 +53,5 @@ mod time_sequence;
 mod trace_formats;
 mod trace_rundir;
 mod trace_tables;
+mod without_scenario;
 mod workloads;
