@@ -18,7 +18,8 @@ use super::lookup::{Lives, Traces, way_of};
 use crate::meta::RunMeta;
 use crate::numbers;
 use crate::rules::{
-    Cause, Context, FULL, Finding, LINK, Subject, causes, find, group, is_quiet, wanting,
+    Cause, Context, FULL, Finding, LINK, Subject, causes, find, group, is_quiet, twins, wanting,
+    would_decide,
 };
 use crate::seen::seen;
 use crate::words::{percent, rate_of, sentences};
@@ -176,8 +177,8 @@ fn findings(
             confidence: confidence.unwrap_or(Confidence::Likely),
             place: found.place,
             evidence: found.because.into_iter().collect(),
-            twins: Vec::new(),
-            would_decide: None,
+            twins: twins(found.code, SEES_ALL).iter().map(|code| (*code).into()).collect(),
+            would_decide: would_decide(found.code, SEES_ALL).map(Into::into),
             remedy: found.cure,
             setting: found.setting,
         });
@@ -295,6 +296,8 @@ const PROGRAM: &str = Limit::Application.about().name;
 const SLOW_START: &str = Limit::CwndSlowStart.about().name;
 /// Share of a flow's life below which a cause is one of several.
 const ALONE: f64 = 0.5;
+/// Whether the trace shows the whole path: no cause then looks like another one.
+const SEES_ALL: bool = true;
 /// Share of a flow's life from which on another cause is worth a word.
 const WORTH: f64 = 0.1;
 

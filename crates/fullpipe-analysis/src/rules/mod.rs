@@ -61,7 +61,7 @@ mod write_back;
 pub use cause::{Cause, causes, is_quiet, wanting};
 pub use context::{Context, FULL};
 pub use finding::{Finding, setting, valued};
-pub use known::{CAUSES, Known, by_code, group};
+pub use known::{CAUSES, Known, by_code, group, twins, would_decide};
 pub use link::LINK;
 pub use lost_datagrams::lost_datagrams;
 pub use subject::{One, Subject};
@@ -154,6 +154,17 @@ impl When {
             When::CutAnywhere => cause.is_cut,
         }
     }
+}
+
+/// Names of the rules whose own code is `code`.
+pub fn names_of(code: &str) -> Vec<&'static str> {
+    RULES.iter().filter(|rule| rule.code == code).map(|rule| rule.name).collect()
+}
+
+/// The cause with a code, or that of the rule with a name; none where neither is known.
+pub fn by_name(name: &str) -> Option<&'static Known> {
+    let code = RULES.iter().find(|rule| rule.name == name).map_or(name, |rule| rule.code);
+    by_code(code)
 }
 
 /// Finding of the first rule that fires for a cause, with its amendments.
