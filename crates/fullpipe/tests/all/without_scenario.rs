@@ -24,6 +24,7 @@ fn observed(meta: &RunMeta) -> RunMeta {
         notes: Vec::new(),
         places: meta.places.clone(),
         partial: meta.partial,
+        or_settled: meta.or_settled,
         flows: meta.flows.iter().map(flow).collect(),
         datagrams: meta.datagrams.iter().map(datagrams).collect(),
         nfs: meta.nfs.clone(),
