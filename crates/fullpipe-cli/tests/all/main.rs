@@ -1,5 +1,6 @@
 //! All tests of this crate, in one program: compiled and linked once.
 
+mod advise;
 mod capture;
 mod capture_tools;
 mod common;

@@ -13,6 +13,7 @@ mod congestion_cards;
 mod counterfactual;
 mod fairness;
 mod field;
+mod field_advice;
 mod fink_overflow;
 mod fink_udp;
 mod headline;

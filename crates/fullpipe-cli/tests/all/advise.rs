@@ -1,0 +1,106 @@
+//! `fullpipe advise`: the answer, the document, files and proof, what is refused, and a signal.
+
+use crate::common::{Call, Desk};
+use std::process::Command;
+use std::time::Duration;
+
+/// Arguments for a small path whose buffers are too small by default.
+const PATH: [&str; 7] = ["advise", "--rate", "200Mbit", "--rtt", "200ms", "--kernel", "6.12"];
+
+fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    PATH.into_iter().chain(more.iter().copied()).collect()
+}
+
+#[test]
+fn the_first_line_is_the_answer() {
+    let desk = Desk::with_short();
+    let call = desk.call(&with(&["--no-report"])).ends_with(0);
+    let first = call.stdout.lines().next().expect("a line");
+    assert!(first.starts_with("Set tcp_wmem of sender to "), "{first}");
+    assert!(first.ends_with("(simulated)."), "{first}");
+    for line in ["/etc/sysctl.d/90-fullpipe.conf", "undo:", "sysctl -p"] {
+        assert!(call.stdout.contains(line), "{}", call.stdout);
+    }
+    // Progress is told in a pipe, too.
+    assert!(call.stderr.contains("trying: today"), "{}", call.stderr);
+}
+
+#[test]
+fn the_document_has_changes_with_their_proof() {
+    let desk = Desk::with_short();
+    let call = desk.call(&with(&["--no-report", "--json", "--quiet"])).ends_with(0);
+    assert_eq!(call.stderr, "");
+    let own = call.json();
+    let changes = own["changes"].as_array().expect("changes");
+    let settings: Vec<&str> =
+        changes.iter().map(|own| own["setting"].as_str().expect("a name")).collect();
+    assert_eq!(settings, ["net.ipv4.tcp_wmem", "net.ipv4.tcp_rmem"]);
+    let number = |value: &serde_json::Value| value.as_f64().expect("a number");
+    let advised = number(&own["advised"]["mbit"]);
+    for change in changes {
+        assert!(number(&change["without_mbit"]) < 0.98 * advised, "{change}");
+    }
+    assert!(advised > 1.5 * number(&own["today"]["mbit"]), "{}", own["answer"]);
+}
+
+#[test]
+fn a_full_path_needs_nothing() {
+    let desk = Desk::with_short();
+    let call = desk.call(&["advise", "--rate", "100Mbit", "--rtt", "10ms", "--quiet"]).ends_with(0);
+    assert!(call.stdout.starts_with("Set nothing: "), "{}", call.stdout);
+}
+
+/// Report, both variants and the files of both hosts stand in one new directory.
+#[test]
+fn the_proof_is_kept() {
+    let desk = Desk::with_short();
+    desk.call(&with(&["--out", "kept", "--quiet"])).ends_with(0);
+    for name in [
+        "report.html",
+        "summary.json",
+        "advice.json",
+        "advised.toml",
+        "today/flows.parquet",
+        "advised/flows.parquet",
+        "files/sender/etc/sysctl.d/90-fullpipe.conf",
+        "files/receiver/etc/sysctl.d/90-fullpipe.conf",
+    ] {
+        assert!(desk.path("kept").join(name).exists(), "{name}");
+    }
+    // Nothing is overwritten, and nothing is tried before that is known.
+    let again = desk.call(&with(&["--out", "kept"])).ends_with(2);
+    assert!(!again.stderr.contains("trying"), "{}", again.stderr);
+    // The scenario runs by itself.
+    desk.call(&["run", "kept/advised.toml", "--quiet", "--out", "again"]).ends_with(0);
+}
+
+#[test]
+fn only_what_may_change_is_advised() {
+    let desk = Desk::with_short();
+    let call =
+        desk.call(&with(&["--no-report", "--json", "-q", "--change", "sender"])).ends_with(0);
+    let own = call.json();
+    for change in own["changes"].as_array().expect("changes") {
+        assert_eq!(change["scope"], "sender", "{change}");
+    }
+}
+
+#[test]
+fn wrong_input_is_named() {
+    let desk = Desk::with_short();
+    desk.call(&["advise"]).ends_with(2).complains(&["--rate"]);
+    desk.call(&["advise", "nothing.toml"]).ends_with(2).complains(&["nothing.toml"]);
+    desk.call(&["advise", "short.toml", "--variant", "none"]).ends_with(2);
+    desk.call(&["advise", "short.toml", "--change", "network"]).ends_with(2);
+}
+
+#[test]
+fn a_signal_ends_the_trials() {
+    let desk = Desk::with_short();
+    let child = desk.start(&["advise", "--rate", "100Gbit", "--rtt", "300ms", "--out", "cut"]);
+    std::thread::sleep(Duration::from_millis(1500));
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", "INT", &id]).status().expect("kill").success());
+    Call::wait(child).ends_with(130).complains(&["stopping"]);
+    assert!(!desk.path("cut").exists());
+}

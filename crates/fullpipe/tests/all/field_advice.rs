@@ -1,0 +1,87 @@
+//! Advice on the problems of real people (scenarios/field): the setting that cured each, and the rate that the cure had.
+//!
+//! The rate to reach is that of the cure in the report, as the scenario's own variant has it, or what its path allows.
+
+use crate::marked;
+use fullpipe::advice::method::Allowance;
+use fullpipe::advice::trial::{Bench, Watch};
+use fullpipe::advice::{Case, advise};
+use fullpipe::base::units::Time;
+use fullpipe::engine::sim::Simulator;
+use fullpipe::scenario::{Source, load};
+use std::fmt::Write;
+use std::path::Path;
+
+/// A report: scenario, variant, the setting that has to be among the changes (none: nothing is to be set), and the least rate,
+/// Mb/s.
+struct Report {
+    file: &'static str,
+    variant: &'static str,
+    setting: Option<&'static str>,
+    least_mbit: f64,
+}
+
+const fn report(
+    file: &'static str,
+    variant: &'static str,
+    setting: Option<&'static str>,
+    least_mbit: f64,
+) -> Report {
+    Report { file, variant, setting, least_mbit }
+}
+
+/// Each rate is 95 % of what the report's cure reaches in the same scenario (docs/field.md has its line).
+const REPORTS: &[Report] = &[
+    report("01-sndbuf-locked", "SO_SNDBUF 64 KiB", Some("SO_SNDBUF"), 882.0),
+    report("03-parallel", "1 stream", Some("net.ipv4.tcp_wmem"), 490.0),
+    report("04-http2-window", "64 KB window, as a receive buffer", Some("SO_RCVBUF"), 291.0),
+    report("05-windows", "window 208 KiB", Some("SO_RCVBUF"), 737.0),
+    report("06-ipxe", "window 256 KB", Some("SO_RCVBUF"), 159.0),
+    report("09-policer-burst", "burst 15 KB", Some("SO_MAX_PACING_RATE"), 87.0),
+    report("11-tun-reorder", "threads reorder, 500 packets", Some("SO_MAX_PACING_RATE"), 1032.0),
+    report("13-metrics-cache", "metrics are kept", Some("net.ipv4.tcp_no_metrics_save"), 833.0),
+    report("16-nfs-timeo", "rsize 1 MiB", None, 89.0),
+    report("17-notsent-lowat", "lowat 128 KiB", None, 169.0),
+    report("24-ring-overrun", "ring of 64", Some("ethtool -G rx"), 352.0),
+    report("25-xrdp", "SO_SNDBUF 32768", Some("SO_SNDBUF"), 73.0),
+    report("26-no-window-scaling", "no scaling", Some("net.ipv4.tcp_window_scaling"), 83.0),
+    report("28-defaults-150ms", "defaults", Some("net.ipv4.tcp_wmem"), 8941.0),
+    report("29-autotune-2025", "6.18", Some("net.ipv4.tcp_wmem"), 92_000.0),
+    report("31-nfs-one-connection", "one connection", Some("net.ipv4.tcp_wmem"), 7847.0),
+];
+
+struct Quiet;
+
+impl Watch for Quiet {
+    fn step(&self, _what: &str, _runs: usize) {}
+
+    fn advance(&self, _span: Time) -> bool {
+        true
+    }
+}
+
+#[test]
+fn advice_reaches_the_cure_that_people_found() {
+    let mut table = String::from("| scenario | variant | advice |\n|---|---|---|\n");
+    for own in REPORTS {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/field");
+        let source =
+            Source::read(&folder.join(format!("{}.toml", own.file))).expect("the scenario");
+        let scenario = load(&source, &[], &[own.variant.to_string()]).expect("the variant");
+        let case = Case::new(&scenario, &scenario.plans()[0]).expect("a case");
+        let bench = Bench { engine: &Simulator, jobs: 2, watch: &Quiet };
+        let advice = advise(&case, &Allowance::default(), &bench).expect("advice");
+
+        let set: Vec<&str> = advice.changes.iter().map(|own| &own.change.setting[..]).collect();
+        match own.setting {
+            Some(setting) => {
+                assert!(set.contains(&setting), "{}: no {setting}: {}", own.file, advice.answer);
+            }
+            None => assert!(set.is_empty(), "{}: {}", own.file, advice.answer),
+        }
+        let mbit = advice.advised.mbit;
+        assert!(mbit >= own.least_mbit, "{}: {mbit:.1}: {}", own.file, advice.answer);
+        writeln!(table, "| `{}` | {} | {} |", own.file, own.variant, advice.answer).expect("text");
+    }
+    marked::committed("docs/field.md", "advice", &table);
+}
