@@ -79,7 +79,7 @@ plan-nfs:
 # programs tests/all, what QUICK names: golden files and tables that take seconds. ./test.sh runs the rest.
 QUICK := bql:: cc:: gro:: qdisc:: recovery:: syn:: tcp_ \
 	analysis_compare analysis_facts congestion_cards kernels:: links:: linux_asks linux_page public_names report:: trace_formats trace_rundir \
-	scenario:: scenario_engine scenario_errors scenario_reference help:: list:: new::
+	scenario:: scenario_engine scenario_errors scenario_reference verdicts:: help:: list:: new::
 check: lint shape
 	cargo test --quiet --workspace --lib -- --skip kernel_tests
 	cargo test --quiet --workspace --test all -- $(QUICK)

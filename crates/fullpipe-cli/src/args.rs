@@ -1,6 +1,7 @@
 //! What the command line takes, and its help.
 
 use crate::advise_arguments::AdviseArguments;
+use crate::explain::ExplainArguments;
 use crate::path_arguments::{NewArguments, PathArguments};
 use crate::plan_arguments::PlanArguments;
 use crate::quantity;
@@ -81,6 +82,8 @@ pub enum Command {
     Plan(PlanArguments),
     /// Find out what to set on the hosts of a scenario, and prove it by runs
     Advise(AdviseArguments),
+    /// Explain a cause that findings name: how it is recognised, measured and cured
+    Explain(ExplainArguments),
     /// Build, list and remove the kernels of genuine Linux runs
     Kernel(KernelArguments),
     /// Check what genuine Linux runs need of this machine

@@ -12,6 +12,7 @@ mod engine;
 mod engines;
 mod estimate;
 mod experiment;
+mod explain;
 mod failure;
 mod interrupt;
 mod kept;
@@ -81,6 +82,7 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
         Command::New(new) => new::new(new, &output),
         Command::Plan(plan) => plan::plan(plan, &output),
         Command::Advise(advise) => advise::advise(advise, &output),
+        Command::Explain(explain) => explain::explain(explain, &output),
         Command::Kernel(kernel) => kernel::kernel(&kernel.command, &output),
         Command::Doctor(doctor) => doctor::doctor(doctor, &output),
         Command::Schema(schema) => schema::schema(schema, &output),

@@ -54,5 +54,6 @@ mod time_sequence;
 mod trace_formats;
 mod trace_rundir;
 mod trace_tables;
+mod verdicts;
 mod without_scenario;
 mod workloads;

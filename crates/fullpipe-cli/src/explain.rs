@@ -1,0 +1,148 @@
+//! `fullpipe explain`: the page of a cause, or a table of all causes.
+
+use crate::args::TEMPLATE;
+use crate::failure::Failure;
+use crate::output::Output;
+use clap::Args;
+use fullpipe::analysis::rules::{self, CAUSES, Known, RULES};
+use fullpipe::report::terminal::grid::{Column, lay_out, words};
+use fullpipe::scenario::near_names;
+use serde::Serialize;
+
+/// Version of the JSON document.
+const FORMAT: u32 = 1;
+
+/// Headings of the table of causes.
+const COLUMNS: [Column; 3] = [words("group"), words("code"), words("cause")];
+
+/// Options of `fullpipe explain`.
+#[derive(Debug, Args)]
+#[command(help_template = TEMPLATE, before_help = "Examples:
+  fullpipe explain                 all causes, by group
+  fullpipe explain sndbuf          how to recognise, measure and cure a small send buffer
+  fullpipe explain short-queue     the cause that a rule finds
+  fullpipe explain policer --json\n\n")]
+pub struct ExplainArguments {
+    /// Code of a cause, or name of a rule, as findings name them; all causes without it
+    pub code: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Causes as JSON.
+#[derive(Serialize)]
+struct Explained {
+    format: u32,
+    causes: Vec<Cause>,
+}
+
+/// A cause as JSON.
+#[derive(Serialize)]
+struct Cause {
+    code: &'static str,
+    group: &'static str,
+    title: &'static str,
+    rules: Vec<&'static str>,
+    twins: &'static [&'static str],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    would_decide: Option<&'static str>,
+    page: &'static str,
+}
+
+impl From<&'static Known> for Cause {
+    fn from(own: &'static Known) -> Cause {
+        Cause {
+            code: own.code,
+            group: own.group,
+            title: own.title,
+            rules: rules::names_of(own.code),
+            twins: rules::twins(own.code, false),
+            would_decide: rules::would_decide(own.code, false),
+            page: own.page,
+        }
+    }
+}
+
+/// Prints the page of a cause, or all causes.
+pub fn explain(arguments: &ExplainArguments, output: &Output) -> Result<(), Failure> {
+    let known = match arguments.code.as_deref() {
+        None => None,
+        Some(name) => Some(named(name).ok_or_else(|| Failure::Input(unknown(name)))?),
+    };
+    if arguments.json {
+        let causes = known.map_or(CAUSES.iter().map(Cause::from).collect(), |own| vec![own.into()]);
+        return output.json(&Explained { format: FORMAT, causes });
+    }
+    match known {
+        Some(own) => output.print(own.page),
+        None => output.print(&table(output.style().columns())),
+    }
+}
+
+/// The cause that a code or a rule's name means, however it is written.
+fn named(name: &str) -> Option<&'static Known> {
+    let lower = name.trim().to_lowercase();
+    let spellings = [lower.clone(), lower.replace('-', "_"), lower.replace(['_', ' '], "-")];
+    spellings.iter().find_map(|name| rules::by_name(name))
+}
+
+fn unknown(name: &str) -> String {
+    let codes = CAUSES.iter().map(|own| own.code);
+    let near = near_names(name, codes.chain(RULES.iter().map(|rule| rule.name)));
+    let hint = match near.as_slice() {
+        [] => "`fullpipe explain` lists all codes".to_string(),
+        near => format!("did you mean: {}", near.join(", ")),
+    };
+    format!("no cause or rule is called \"{name}\"; {hint}")
+}
+
+/// All causes, those of a group together; the group stands once.
+fn table(width: usize) -> String {
+    let mut last = "";
+    let row = |own: &Known| {
+        let group = if own.group == last { "" } else { own.group };
+        last = own.group;
+        vec![group.to_string(), own.code.to_string(), own.title.to_string()]
+    };
+    let rows: Vec<Vec<String>> = CAUSES.iter().map(row).collect();
+    let mut lines = lay_out(&COLUMNS, &rows, width);
+    // No column has a unit.
+    lines.remove(1);
+    lines.push("\n`fullpipe explain CODE` says how to recognise, measure and cure it.".into());
+    lines.join("\n") + "\n"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_and_rules_are_found_however_they_are_written() {
+        for (name, code) in [
+            ("sndbuf", "sndbuf"),
+            ("RWND-AUTO", "rwnd_auto"),
+            ("short-queue", "small_buffer"),
+            ("short_queue", "small_buffer"),
+            ("aqm", "none"),
+        ] {
+            assert_eq!(named(name).map(|own| own.code), Some(code), "{name}");
+        }
+        assert!(named("").is_none());
+    }
+
+    #[test]
+    fn a_wrong_code_names_near_ones() {
+        assert!(unknown("sndbuff").ends_with("did you mean: sndbuf"), "{}", unknown("sndbuff"));
+        assert!(unknown("zzzzzzzz").ends_with("lists all codes"));
+    }
+
+    #[test]
+    fn the_table_names_each_code_and_fits() {
+        let text = table(80);
+        for own in CAUSES {
+            assert!(text.contains(&format!(" {} ", own.code)), "{text}");
+        }
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
+    }
+}
