@@ -71,8 +71,19 @@ pub fn of_one_scenario(run_a: &Run, run_b: &Run) -> Pair {
         flows,
         unpaired_flows: unpaired,
         drops: counted(&run_a.stages, &run_b.stages, |stage| stage.dropped),
+        findings: findings(run_a, run_b),
         marks: counted(&run_a.stages, &run_b.stages, |stage| stage.marked),
     }
+}
+
+/// Causes that only one of two runs has, those of the first one first.
+fn findings(a: &Run, b: &Run) -> Vec<Change> {
+    let share = |run: &Run, code: &str| {
+        run.findings.iter().find(|own| own.code == code).map(|own| own.share_of_time)
+    };
+    let codes = a.findings.iter().chain(&b.findings).map(|own| &own.code);
+    let both = codes.map(|code| Change::new(code, share(a, code), share(b, code)));
+    both.filter(|change| change.a.is_none() || change.b.is_none()).collect()
 }
 
 /// Settings that differ, by their key, with both values.

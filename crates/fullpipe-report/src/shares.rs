@@ -1,6 +1,6 @@
 //! Shares of a flow's life by limit, largest first, and the places that cut cwnd or drop ACKs.
 
-use fullpipe_analysis::document::{Flow, Run};
+use fullpipe_analysis::document::{Confidence, Flow, Run};
 use fullpipe_analysis::numbers;
 use std::collections::BTreeMap;
 
@@ -44,6 +44,15 @@ pub fn dropped_acks(flow: &Flow) -> Option<String> {
         .map(|(place, share)| format!("{} dropped at {place}", numbers::share(share)))
         .collect();
     (!named.is_empty()).then(|| format!("ACKs: {}", named.join("; ")))
+}
+
+/// Certainty of a finding in words.
+pub fn certainty(own: Confidence) -> &'static str {
+    match own {
+        Confidence::Sure => "sure",
+        Confidence::Likely => "likely",
+        Confidence::CannotTell => "cannot tell",
+    }
 }
 
 #[cfg(test)]

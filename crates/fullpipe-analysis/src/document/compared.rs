@@ -44,6 +44,9 @@ pub struct Pair {
     pub unpaired_flows: Vec<String>,
     /// Stages of one name of which at least one dropped something.
     pub drops: Vec<Change>,
+    /// Causes that only one of the runs has, by code, with the share of its flows' lives; absent where both have the same ones.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub findings: Vec<Change>,
     /// Stages of one name of which at least one marked something (ECN); absent where none did.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub marks: Vec<Change>,

@@ -5,7 +5,7 @@ use super::{drawn, evidence, matrix, picture, table};
 use crate::figures::{Figure, Role};
 use crate::page::assets::{PAGE_CSS, SCALE_JS, THEME_JS, theme_css};
 use crate::page::escape::{json, sentence, text};
-use crate::tables::Table;
+use crate::tables::{FINDINGS, Table};
 use crate::time_sequence::packed;
 use fullpipe_analysis::document::Document;
 use fullpipe_analysis::limits;
@@ -52,7 +52,7 @@ pub(super) fn page(
     );
     out.push_str(&header(document, &title));
     out.push_str("<main>");
-    out.push_str(&verdict(document, graphs));
+    out.push_str(&verdict(document, graphs, tables));
     out.push_str(&evidence::evidence(document, figures));
     out.push_str(&picture::section(document));
     out.push_str(&table_section(document, tables));
@@ -84,13 +84,17 @@ fn header(document: &Document, title: &str) -> String {
     out
 }
 
-/// The headline, a matrix where there are many runs, and a card per run.
-fn verdict(document: &Document, graphs: &[Option<String>]) -> String {
+/// The headline, the findings, a matrix where there are many runs, and a card per run.
+fn verdict(document: &Document, graphs: &[Option<String>], tables: &[Table]) -> String {
     let mut out =
         String::from("<section aria-labelledby=\"verdict\"><h2 id=\"verdict\">Verdict</h2>");
     if let Some(headline) = &document.headline {
         let bad = if headline.grade.is_failure() { " bad" } else { "" };
         let _ = write!(out, "<p class=\"lead{bad}\">{}</p>", sentence(&headline.text));
+    }
+    let is_open = |own: &Table| !drawn::are_many(document) || own.rows.len() <= OPEN;
+    for own in tables.iter().filter(|own| own.name == FINDINGS) {
+        out.push_str(&table::table(own, is_open(own), true));
     }
     if drawn::are_many(document) {
         out.push_str(&matrix::matrix(document));
@@ -115,7 +119,7 @@ fn table_section(document: &Document, tables: &[Table]) -> String {
     }
     let shown = drawn::at_first(document);
     let mut out = String::from("<section aria-labelledby=\"tables\"><h2 id=\"tables\">Tables</h2>");
-    for each in tables {
+    for each in tables.iter().filter(|own| own.name != FINDINGS) {
         let alike = tables.iter().filter(|other| other.name == each.name).count();
         let open = each.name != "stages" && alike <= drawn::MOST || alike == 1;
         let open = open && (!drawn::are_many(document) || each.rows.len() <= OPEN);

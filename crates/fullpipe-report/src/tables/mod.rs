@@ -4,6 +4,7 @@ mod compared;
 mod counters;
 mod datagrams;
 mod expectations;
+mod findings;
 mod flows;
 mod nfs;
 mod published;
@@ -12,13 +13,15 @@ mod slow_start;
 mod stages;
 mod table;
 
+pub(super) use findings::NAME as FINDINGS;
 pub(super) use slow_start::asks as asks_for_slow_start;
 pub use table::{Cell, Column, Table};
 
 use fullpipe_analysis::document::Document;
 
 /// Every kind of table, in the order in which a report shows them.
-const TABLES: [fn(&Document) -> Vec<Table>; 10] = [
+const TABLES: [fn(&Document) -> Vec<Table>; 11] = [
+    findings::tables,
     published::tables,
     expectations::tables,
     compared::tables,

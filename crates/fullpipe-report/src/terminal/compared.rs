@@ -58,6 +58,7 @@ pub fn pair(pair: &Pair, style: Style) -> Vec<String> {
     if !changes.is_empty() || pair.marks.iter().any(|change| !change.same()) {
         changes.extend(pair.marks.iter().map(|change| row(change, "marked, ", 0)));
     }
+    changes.extend(pair.findings.iter().map(finding));
     let mut lines: Vec<String> =
         wrap(&name, "", style.columns()).iter().map(|line| style.bold(line)).collect();
     let settings = settings(&pair.scenario, style);
@@ -145,6 +146,16 @@ fn row(change: &Change, prefix: &str, decimals: usize) -> Vec<String> {
     vec![format!("{prefix}{}", change.name), value(change.a), value(change.b), difference]
 }
 
+/// A cause that one of the runs has.
+fn finding(change: &Change) -> Vec<String> {
+    let share = |share: Option<f64>| match share {
+        Some(share) => format!("{} %", numbers::fixed(share * 100.0, 1)),
+        None => numbers::ABSENT.to_string(),
+    };
+    let name = format!("finding, {}", change.name);
+    vec![name, share(change.a), share(change.b), numbers::ABSENT.to_string()]
+}
+
 /// A share, whose difference is in percentage points.
 fn limit(flow: &str, change: &Change) -> Vec<String> {
     let (a, b) = (change.a.unwrap_or(0.0), change.b.unwrap_or(0.0));
@@ -224,6 +235,12 @@ mod tests {
             unpaired_flows: vec!["late".into()],
             drops: vec![change("link", 10.0, 20.0)],
             marks: vec![change("link", 40.0, 40.0)],
+            findings: vec![Change {
+                name: "sndbuf".into(),
+                a: Some(0.98),
+                b: None,
+                relative: None,
+            }],
         };
         Comparison {
             headline: "a and b are equally fast.".into(),
@@ -240,6 +257,7 @@ mod tests {
         let mut comparison = example(vec![change("mean_mbit", 80.0, 80.0001)], Vec::new());
         let pair = &mut comparison.runs[0];
         (pair.drops, pair.unpaired_flows) = (Vec::new(), Vec::new());
+        pair.findings = Vec::new();
         pair.flows[0].limits = vec![change("cwnd_slow_start", 0.5, 0.5001)];
         pair.flows[0].distance = Distance {
             throughput: apart,
@@ -291,6 +309,7 @@ reno
   bulk: cwnd, slow start  50.0 %  25.0 %  −25.0 points
   dropped, link               10      20      +100.0 %
   marked, link                40      40         0.0 %
+  finding, sndbuf         98.0 %       –             –
   bulk: throughput per interval differs by 1.0 % (median), at most 25.0 % (at
   3.00 s)
   bulk: 1 and 3 segments retransmitted, 66.7 % apart

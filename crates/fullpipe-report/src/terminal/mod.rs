@@ -9,6 +9,7 @@ mod counters;
 mod crowd;
 mod datagrams;
 mod dropped;
+mod findings;
 mod flow;
 pub mod grid;
 mod held_back;
@@ -83,6 +84,7 @@ fn full(document: &Document, most: usize, style: Style) -> Vec<String> {
 }
 
 fn run(lines: &mut Vec<String>, run: &Run, most: usize, style: Style) {
+    lines.extend(findings::lines(run, style));
     for flows in together::shown(run, most) {
         lines.push(String::new());
         lines.extend(match flows {

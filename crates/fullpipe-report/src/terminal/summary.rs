@@ -2,7 +2,7 @@
 
 use super::grid::wrap;
 use super::sections::{Section, fit};
-use super::{Style, compared, datagrams, dropped, held_back, judged, nfs, runs, shared};
+use super::{Style, compared, datagrams, dropped, findings, held_back, judged, nfs, runs, shared};
 use fullpipe_analysis::document::{Document, Run};
 use fullpipe_analysis::numbers;
 
@@ -38,6 +38,7 @@ fn sections(document: &Document, is_whole: bool, style: Style) -> Vec<Section> {
         Section::whole(answer(document, style)),
         runs::section(document, style),
         Section::items(held_back::items(document, is_whole, style), 14, "sentences"),
+        Section::sentences(&second_causes(document, is_whole), 6, "second causes", style),
         Section::sentences(&drops(document), 8, "drops", style),
         of_each(datagrams::lines, 8),
         of_each(nfs::lines, 8),
@@ -92,6 +93,14 @@ fn answer(document: &Document, style: Style) -> Vec<String> {
 
 /// Most lines that name missing runs.
 const MOST_OF_MISSING: usize = 6;
+
+/// The second cause of each run that has one. The whole text shows all findings elsewhere.
+fn second_causes(document: &Document, is_whole: bool) -> Vec<String> {
+    match is_whole {
+        true => Vec::new(),
+        false => named(document, findings::next),
+    }
+}
 
 /// Drops of each run, or of many runs by place.
 fn drops(document: &Document) -> Vec<String> {
