@@ -188,3 +188,12 @@ def test_the_command_is_there_with_its_exit_codes(command, scenario):
     assert command("nonsense").returncode == 2
     assert json.loads(command("list", "--json").stdout)
     assert "fink-2007" in fullpipe.recipes()
+
+
+def test_causes_are_those_of_the_document(scenario):
+    results = fullpipe.load(scenario).run()
+    for run in results:
+        assert run.causes == run.summary.get("findings", [])
+        if run.causes:
+            assert run.causes[0]["code"] == run.headline["code"]
+    assert [cause["run"] for cause in results.causes] == [run.name for run in results for _ in run.causes]

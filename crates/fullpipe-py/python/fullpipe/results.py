@@ -135,6 +135,11 @@ class Run:
         return self.summary.get("headline")
 
     @property
+    def causes(self) -> List[Dict[str, Any]]:
+        """The findings of summary.json, the headline's first: `code`, `cause`, `share_of_time`, `confidence`, `evidence`, `remedy`."""
+        return list(self.summary.get("findings", []))
+
+    @property
     def expectations(self) -> List[Dict[str, Any]]:
         """The scenario's expectations with their verdicts."""
         return list(self.summary["expectations"])
@@ -180,6 +185,11 @@ class Results:
     def findings(self) -> List[Finding]:
         """What held the flows of all runs back."""
         return [finding for run in self.runs for finding in run.findings]
+
+    @property
+    def causes(self) -> List[Dict[str, Any]]:
+        """The findings of all runs, each with the name of its `run`."""
+        return [{"run": run.name, **cause} for run in self.runs for cause in run.causes]
 
     @property
     def passed(self) -> bool:
