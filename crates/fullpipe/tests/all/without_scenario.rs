@@ -1,7 +1,9 @@
-//! Rules do not read the scenario: without what only a scenario knows, the findings of a run are the same.
+//! Rules do not read the scenario: without what only a scenario knows, the findings of a run are the same. Each rule has a run
+//! in which it fires and one near it in which it is quiet.
 
-use crate::made::{made, scenario_files};
+use crate::made::{loaded, made, scenario_files};
 use fullpipe::analysis::document::Run;
+use fullpipe::analysis::rules::RULES;
 use fullpipe::analysis::settings::FlowSettings;
 use fullpipe::analysis::sizing::Question;
 use fullpipe::analysis::{self, DatagramsMeta, FlowMeta, Made, RunMeta};
@@ -93,17 +95,106 @@ pub fn has_the_same_findings(scenario: &Scenario, plan: &Plan, run: &Run, record
     assert_eq!(verdict(run), verdict(&blind), "{name}: {}\n{}", text(run), text(&blind));
 }
 
-#[test]
-fn rules_do_not_read_the_scenario() {
-    let files = scenario_files();
-    let limits = files.iter().filter(|path| path.parent().is_some_and(|p| p.ends_with("limits")));
-    for path in limits {
-        let text = std::fs::read_to_string(path).expect("a scenario");
-        let source = Source::text(&path.display().to_string(), &text);
-        let scenario = scenario::load(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
-        for plan in scenario.plans() {
-            let (run, recording) = made(&scenario, plan);
-            has_the_same_findings(&scenario, plan, &run, &recording);
+/// A variant of a scenario, and the rules of its findings; the first is that of the headline.
+struct Judged {
+    scenario: String,
+    rules: Vec<String>,
+}
+
+/// Runs of two variants that differ a little, for rules of which no file has such a pair.
+const PAIRS: [(&str, &str); 6] = [
+    (WRITER, PLAIN),
+    (TURNS, TWO_TURNS),
+    (LOSSY, PLAIN),
+    (SCALING_OFF, PLAIN),
+    (CODEL, DROP_TAIL),
+    (THRESHOLD, PLAIN),
+];
+
+const WRITER: &str = "[[flow]]\nname = \"bulk\"\nwrite = \"14480B\"\nduration = \"5s\"\n\
+    app = { kind = \"rate\", rate = \"5Mbit\" }\n";
+const TURNS: &str = "[[flow]]\nname = \"calls\"\nbytes = \"6kB\"\nwrite = \"200B\"\n\
+    [[flow]]\nname = \"replies\"\nreply_to = \"calls\"\nwrite = \"100kB\"\n";
+const TWO_TURNS: &str = "[[flow]]\nname = \"calls\"\nbytes = \"400B\"\nwrite = \"200B\"\n\
+    [[flow]]\nname = \"replies\"\nreply_to = \"calls\"\nwrite = \"100kB\"\n";
+const LOSSY: &str = "[path.loss]\nforward = 2e-3\nback = 0.0\n\
+    [[flow]]\nname = \"bulk\"\nduration = \"10s\"\n";
+const PLAIN: &str = "[[flow]]\nname = \"bulk\"\nduration = \"10s\"\n";
+const SCALING_OFF: &str = "[hosts.receiver.sysctl]\n\"net.ipv4.tcp_window_scaling\" = 0\n\
+    [[flow]]\nname = \"bulk\"\nduration = \"10s\"\n";
+const CODEL: &str = "[path.queue]\ndiscipline = \"fq_codel\"\n\
+    [[flow]]\nname = \"bulk\"\nduration = \"10s\"\n";
+const DROP_TAIL: &str = "[path.queue]\nlimit = \"10MB\"\n\
+    [[flow]]\nname = \"bulk\"\nduration = \"10s\"\n";
+const THRESHOLD: &str = "[[flow]]\nname = \"bulk\"\nduration = \"10s\"\n\
+    congestion = { name = \"cubic\", initial_ssthresh = 20, hystart = 0 }\n";
+
+/// Rules without a pair in which one run fires them and a near one does not. The list only shrinks.
+const WITHOUT_A_PAIR: &[&str] = &[
+    "ack-path",
+    "growing-window",
+    "slow-growth",
+    "recovery",
+    "full-qdisc",
+    "nagle",
+    "tx-ring",
+    "rpc-slots",
+    "write-back",
+    "server-threads",
+    "record-gate",
+    "full-receive-buffer",
+];
+
+/// A path of 50 Mb/s and 40 ms between hosts of Linux 6.12.
+fn near(rest: &str) -> String {
+    format!(
+        "duration = \"15s\"\n[path]\nrate = \"50Mbit\"\ndelay = {{ forward = \"20ms\", back = \"20ms\" }}\n\
+         [hosts.sender]\nkernel = \"6.12\"\n[hosts.receiver]\nkernel = \"6.12\"\n{rest}"
+    )
+}
+
+/// Runs all variants of a scenario, each with and without what only the scenario knows.
+fn judged(scenario: &Scenario, name: &str) -> Vec<Judged> {
+    let plan = |plan: &Plan| {
+        let (run, recording) = made(scenario, plan);
+        has_the_same_findings(scenario, plan, &run, &recording);
+        let rules = verdict(&run).into_iter().map(|(_, rule)| rule).collect();
+        Judged { scenario: name.into(), rules }
+    };
+    scenario.plans().iter().map(plan).collect()
+}
+
+/// Scenario files of `limits` and `field`, and the pairs.
+fn all() -> Vec<Judged> {
+    let mut all = Vec::new();
+    for path in scenario_files() {
+        let folder = path.parent().and_then(|own| own.file_name()).unwrap_or_default();
+        if folder == "limits" || folder == "field" {
+            let text = std::fs::read_to_string(&path).expect("a scenario");
+            let source = Source::text(&path.display().to_string(), &text);
+            let scenario = scenario::load(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
+            all.extend(judged(&scenario, &path.display().to_string()));
         }
     }
+    for (index, (fires, quiet)) in PAIRS.iter().enumerate() {
+        for text in [fires, quiet] {
+            all.extend(judged(&loaded(&near(text)), &format!("pair {index}")));
+        }
+    }
+    all
+}
+
+#[test]
+fn rules_do_not_read_the_scenario_and_have_a_pair() {
+    let all = all();
+    let has_pair = |rule: &str| {
+        let fires = all.iter().filter(|own| own.rules.iter().any(|name| name == rule));
+        let is_quiet = |own: &Judged| own.rules.iter().all(|name| name != rule);
+        let near = |own: &Judged| {
+            all.iter().any(|other| other.scenario == own.scenario && is_quiet(other))
+        };
+        fires.into_iter().any(near)
+    };
+    let missing = RULES.iter().map(|rule| rule.name).filter(|rule| !has_pair(rule));
+    assert_eq!(missing.collect::<Vec<_>>(), WITHOUT_A_PAIR);
 }
