@@ -39,13 +39,16 @@ pub mod settings;
 mod settled;
 pub mod sizing;
 mod slow_start;
+pub mod sockets;
 mod stages;
 pub mod theory;
+pub mod view;
 pub mod words;
 
 use fullpipe_scenario::{Plan, Scenario};
 use fullpipe_trace::recording::Recording;
 use lookup::{Lives, Traces};
+use view::View;
 
 /// Of use to whoever shows a document: the names of limits, points, kernels and tables.
 pub use fullpipe_base::limits;
@@ -56,6 +59,11 @@ pub use settled::EPOCHS;
 
 /// Everything the report says about a run.
 pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
+    run_in(View::Model, meta, recording)
+}
+
+/// Everything the report says about a run, with the headline, its grade and the findings from one view.
+pub fn run_in(view: View, meta: &RunMeta, recording: &Recording) -> document::Run {
     let traces = Traces::new(meta, recording);
     let lives = Lives::new(meta, recording, &traces);
     let flow = |index| flow::flow(meta, &traces, &lives, index);
@@ -64,6 +72,7 @@ pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
     let mut run = document::Run {
         variant: meta.variant.clone(),
         set: meta.set.clone(),
+        view: (view != View::Model).then(|| view.name().into()),
         headline: None,
         findings: Vec::new(),
         notes: meta.notes.clone(),
@@ -88,9 +97,28 @@ pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
     if !meta.partial {
         run.expectations = meta.expectations.iter().map(|e| expect::judge(e, &run)).collect();
     }
-    let (headline, findings) = headline::run(meta, &traces, &lives, &run);
+    let (headline, findings) = match view {
+        View::Model => headline::run(meta, &traces, &lives, &run),
+        View::SenderSockets => of_sockets(
+            view::sender::Sight::new(meta, recording).map(|sight| sockets::of_sender(&sight)),
+            &run,
+        ),
+        View::ReceiverSockets => of_sockets(
+            view::receiver::Sight::new(meta, recording).map(|sight| sockets::of_receiver(&sight)),
+            &run,
+        ),
+    };
     (run.headline, run.findings) = (Some(headline), findings);
     run
+}
+
+/// Headline and findings of a view of sockets; expectations of the run are judged as in all views.
+fn of_sockets(
+    answer: Option<(document::Headline, Vec<document::Finding>)>,
+    run: &document::Run,
+) -> (document::Headline, Vec<document::Finding>) {
+    let (headline, findings) = answer.unwrap_or_else(|| (headline::no_traffic(), Vec::new()));
+    (headline::with_judgement(headline, run), findings)
 }
 
 /// The names of a plan's runs, one per engine; that of the plan where there is only one.

@@ -42,6 +42,9 @@ pub struct Headline {
     /// Certainty of the cause; absent where no cause is named.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub confidence: Option<Confidence>,
+    /// Codes of causes that look the same in the view of the run.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub twins: Vec<String>,
     /// Stage or host where it does.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub place: Option<String>,

@@ -70,6 +70,9 @@ pub struct Run {
     pub variant: String,
     /// What the variant, the sweep point and `--set` changed: key to value as written.
     pub set: Map<String, Value>,
+    /// View that headline and findings come from: "sender-sockets" or "receiver-sockets"; absent where that is everything.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub view: Option<String>,
     /// The answer of this run in one line.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub headline: Option<Headline>,

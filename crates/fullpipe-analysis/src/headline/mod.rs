@@ -34,7 +34,7 @@ pub(super) fn run(
     run: &Run,
 ) -> (Headline, Vec<document::Finding>) {
     let meta = &seen(meta, traces);
-    let (mut headline, findings) = match datagrams::subject(run) {
+    let (headline, findings) = match datagrams::subject(run) {
         Some(own) => (datagrams::headline(meta, run, own), Vec::new()),
         None => match Subject::new(meta, lives, run) {
             Some(subject) => of_flows(Context {
@@ -48,6 +48,11 @@ pub(super) fn run(
             None => (datagrams::pings(run).unwrap_or_else(no_traffic), Vec::new()),
         },
     };
+    (with_judgement(headline, meta, run), findings)
+}
+
+/// A headline of a run that may be cut short, with what became of its expectations.
+pub(super) fn with_judgement(mut headline: Headline, meta: &RunMeta, run: &Run) -> Headline {
     if run.partial {
         headline.grade = Grade::Partial;
         let cut = format!("PARTIAL: cut short after {} s", numbers::short(run.duration_s));
@@ -60,7 +65,7 @@ pub(super) fn run(
     if let Some(judged) = &headline.judged {
         headline.text = sentences([headline.text, judged.text.clone()]);
     }
-    (headline, findings)
+    headline
 }
 
 /// That a run ended before its scenario does, because its rate had settled.
@@ -73,12 +78,12 @@ fn settled(meta: &RunMeta, run: &Run) -> Option<String> {
     })
 }
 
-fn no_traffic() -> Headline {
+pub(super) fn no_traffic() -> Headline {
     said(Grade::NoTraffic, "No traffic: the scenario has no flow that sends data.".into())
 }
 
 /// A headline of words alone.
-fn said(grade: Grade, text: String) -> Headline {
+pub(super) fn said(grade: Grade, text: String) -> Headline {
     Headline {
         text,
         grade,
@@ -92,6 +97,7 @@ fn said(grade: Grade, text: String) -> Headline {
         code: None,
         group: None,
         confidence: None,
+        twins: Vec::new(),
         place: None,
         setting: None,
         queue_ms: None,

@@ -33,6 +33,29 @@ pub struct FlowSettings {
     pub pace: Option<Pace>,
     /// First ssthresh that the congestion control asks for, packets.
     pub first_ssthresh: Option<u32>,
+    /// Queues and cards of the sending and the receiving host.
+    pub hosts: [HostSettings; 2],
+}
+
+/// Queue and card of a host, as `tc qdisc`, `ethtool` and `ip link` show them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct HostSettings {
+    /// Kind of its qdisc, as tc spells it.
+    pub qdisc: String,
+    /// Length of that queue, packets; none where it is bounded in bytes.
+    pub qdisc_limit: Option<u32>,
+    /// Rate of each flow of fq (`maxrate`), bit/s.
+    pub maxrate: Option<u64>,
+    /// Rate of its card, bit/s; 0: not known.
+    pub card: u64,
+    /// Largest IP packet of the card, bytes.
+    pub mtu: u32,
+    /// Descriptors of its transmit ring.
+    pub tx_ring: u32,
+    /// Time from a sent segment to the driver's interrupt, us.
+    pub tx_coalesce_us: u64,
+    /// Descriptors of its receive ring.
+    pub rx_ring: u32,
 }
 
 impl FlowSettings {

@@ -1,12 +1,14 @@
 //! Settings, taken from a resolved scenario.
 
 use super::super::theory::losses;
-use super::{Allowed, Buffer, FlowSettings, Pace, PlaceSettings, Places};
+use super::{Allowed, Buffer, FlowSettings, HostSettings, Pace, PlaceSettings, Places};
 use crate::sizing::Question;
-use fullpipe_base::path::Direction;
+use fullpipe_base::path::{Direction, QueueLimit};
 use fullpipe_base::units::{Framing, Rate};
 use fullpipe_scenario::Version;
-use fullpipe_scenario::{Discipline, Element, Flow, MAX_PACING_RATE, Resolved, Station};
+use fullpipe_scenario::{
+    Discipline, Element, Flow, MAX_PACING_RATE, QdiscKind, Resolved, Station,
+};
 
 /// Name of the congestion controls' parameter.
 const INITIAL_SSTHRESH: &str = "initial_ssthresh";
@@ -30,6 +32,39 @@ pub(crate) fn flow(run: &Resolved, flow: &Flow) -> FlowSettings {
         without_sack: without(|own| own.host.config.sysctl.tcp_sack),
         pace: pace(flow, from),
         first_ssthresh: first_ssthresh.and_then(|n| u32::try_from(*n).ok()).filter(|n| *n > 0),
+        hosts: [from, to].map(|station| host(run, station)),
+    }
+}
+
+/// Queue and card of a host.
+fn host(run: &Resolved, station: Station) -> HostSettings {
+    let (own, qdisc) = (&station.host.config, &station.host.qdisc);
+    HostSettings {
+        qdisc: kind(qdisc.kind).into(),
+        qdisc_limit: match qdisc.limit {
+            QueueLimit::Packets(limit) => Some(limit),
+            QueueLimit::Bytes(_) => None,
+        },
+        maxrate: qdisc.maxrate.map(|rate| rate.0),
+        card: own.nic_rate.0,
+        mtu: run.path.mtu,
+        tx_ring: own.tx_ring,
+        tx_coalesce_us: own.tx_coalesce.as_us(),
+        rx_ring: own.rx_ring,
+    }
+}
+
+/// Kind of a qdisc, as tc spells it.
+fn kind(own: QdiscKind) -> &'static str {
+    match own {
+        QdiscKind::PfifoFast => "pfifo_fast",
+        QdiscKind::Pfifo => "pfifo",
+        QdiscKind::Bfifo => "bfifo",
+        QdiscKind::Fq => "fq",
+        QdiscKind::FqCodel => "fq_codel",
+        QdiscKind::Codel => "codel",
+        QdiscKind::Red => "red",
+        QdiscKind::Netem => "netem",
     }
 }
 

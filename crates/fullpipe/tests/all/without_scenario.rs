@@ -70,6 +70,7 @@ fn settings(own: &FlowSettings) -> FlowSettings {
         without_sack: own.without_sack.clone(),
         pace: own.pace.clone(),
         first_ssthresh: own.first_ssthresh,
+        hosts: own.hosts.clone(),
     }
 }
 

@@ -143,6 +143,7 @@ fn run(index: usize, rows: &Rows, bucket_s: f64) -> Run {
         );
     }
     Run {
+        view: None,
         headline: None,
         findings: Vec::new(),
         notes: Vec::new(),

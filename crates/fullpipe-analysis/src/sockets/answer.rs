@@ -1,0 +1,162 @@
+//! The headline and the findings of a view of sockets.
+//!
+//! Of several copies of the judged flow the cause that holds most bytes counts. What the path allows is unknown here, so a rate
+//! stands alone.
+
+use super::facts::Facts;
+use super::rules::verdicts;
+use super::verdict::Verdict;
+use super::{TOO_SHORT, measure, receiver};
+use crate::document::{Confidence, Finding, Grade, Headline};
+use crate::headline::said;
+use crate::rules::{by_code, group};
+use crate::view;
+use crate::words::{percent, rate_of, sentences};
+
+/// Headline and findings of one view.
+pub(crate) type Answer = (Headline, Vec<Finding>);
+
+/// A judged connection with its verdicts, the first one first.
+pub(super) struct Judged {
+    /// Name of its host.
+    pub host: String,
+    /// Rate of its bytes, Mb/s.
+    pub mbit: f64,
+    /// Bytes that were acknowledged or received.
+    pub bytes: u64,
+    /// Verdicts.
+    pub verdicts: Vec<Verdict>,
+}
+
+/// From the sockets of the sending host.
+pub(crate) fn of_sender(sight: &view::sender::Sight) -> Answer {
+    let judged = sight.flows.iter().filter(|flow| flow.judged);
+    let judge = |facts: Facts| Judged {
+        host: facts.host.clone(),
+        mbit: facts.mbit,
+        bytes: facts.acked,
+        verdicts: verdicts(&facts),
+    };
+    let judged = judged.map(|flow| judge(measure::facts(sight, flow)));
+    answer(judged.collect(), sight.partial, "acknowledged")
+}
+
+/// From the sockets of the receiving host.
+pub(crate) fn of_receiver(sight: &view::receiver::Sight) -> Answer {
+    let judged = sight.flows.iter().filter(|flow| flow.judged);
+    let judged = judged.map(|flow| receiver::judged(sight, flow)).collect();
+    answer(judged, sight.partial, "received")
+}
+
+fn answer(judged: Vec<Judged>, partial: bool, verb: &str) -> Answer {
+    let rate: f64 = judged.iter().map(|one| one.mbit).sum();
+    let is_silent = judged.iter().all(|one| one.bytes == 0);
+    let Some(one) = most(&judged) else {
+        return (said(Grade::NoTraffic, "No traffic: the host has no connection.".into()), vec![]);
+    };
+    if is_silent {
+        let text = sentences([format!("FAILED: no data was {verb}")]);
+        return (Headline { rate_mbit: Some(0.0), ..said(Grade::Failed, text) }, vec![]);
+    }
+    let Some(first) = one.verdicts.first() else {
+        let text = sentences([
+            rate_of(rate, None),
+            "The sockets of this host do not show what limits the flow".into(),
+        ]);
+        let confidence = Some(Confidence::CannotTell);
+        let headline = said(Grade::CannotTell, text);
+        return (Headline { rate_mbit: Some(rate), confidence, ..headline }, vec![]);
+    };
+    let findings = one.verdicts.iter().map(|verdict| finding(verdict, &one.host)).collect();
+    let headline = headline(first, one, rate, judged.len());
+    let grade = if partial { Grade::Partial } else { headline.grade };
+    (Headline { grade, ..headline }, findings)
+}
+
+/// The connection with the most bytes among those of the cause that holds most of them.
+fn most(judged: &[Judged]) -> Option<&Judged> {
+    let code = |one: &Judged| one.verdicts.first().map_or("", |verdict| verdict.code);
+    let weight = |of: &str| -> u64 {
+        let own = judged.iter().filter(|one| code(one) == of);
+        own.fold(0, |sum, one| sum.saturating_add(one.bytes))
+    };
+    judged.iter().max_by_key(|one| (weight(code(one)), one.bytes))
+}
+
+fn headline(first: &Verdict, one: &Judged, rate: f64, flows: usize) -> Headline {
+    let evidence = first.evidence.join(", and ");
+    let text = sentences([
+        rate_of(rate, None),
+        format!("{}: {evidence}", does(first)),
+        unsure(first),
+        first.remedy.clone().unwrap_or_default(),
+        if flows > 1 { format!("{flows} flows") } else { String::new() },
+    ]);
+    Headline {
+        rate_mbit: Some(rate),
+        cause: Some(does(first)),
+        limit_share: Some(first.share),
+        rule: Some(first.rule.into()),
+        code: Some(first.code.into()),
+        group: Some(group(first.code).into()),
+        confidence: Some(first.confidence()),
+        twins: first.twins.iter().map(|code| (*code).to_string()).collect(),
+        place: Some(one.host.clone()),
+        setting: first.setting.clone(),
+        ..said(grade(first), text)
+    }
+}
+
+/// "The send buffer of sender holds the flow 98 % of the time".
+fn does(verdict: &Verdict) -> String {
+    match verdict.code {
+        TOO_SHORT => format!("{} is too short to tell", verdict.who),
+        _ => format!(
+            "{} {} the flow {} of the time",
+            verdict.who,
+            verdict.does,
+            percent(verdict.share)
+        ),
+    }
+}
+
+/// "It may also be: a policer drops bursts. To decide, see ...".
+fn unsure(verdict: &Verdict) -> String {
+    let titles = verdict.twins.iter().filter_map(|code| by_code(code)).map(|known| known.title);
+    let titles: Vec<&str> = titles.collect();
+    let decide = verdict.would_decide.as_deref().map(|see| format!("To decide, see {see}"));
+    match (titles.is_empty(), verdict.is_full) {
+        (_, true) => String::new(),
+        (true, false) => sentences([decide.unwrap_or_default()]),
+        (false, false) => sentences([
+            format!("It may also be: {}", titles.join("; ")),
+            decide.unwrap_or_default(),
+        ]),
+    }
+}
+
+fn grade(first: &Verdict) -> Grade {
+    match first.confidence() {
+        Confidence::CannotTell => Grade::CannotTell,
+        _ if first.is_full => Grade::Full,
+        _ if first.code == "pacing" => Grade::AsAsked,
+        _ => Grade::Below,
+    }
+}
+
+fn finding(own: &Verdict, host: &str) -> Finding {
+    Finding {
+        code: own.code.into(),
+        group: group(own.code).into(),
+        rule: own.rule.into(),
+        cause: does(own),
+        share_of_time: own.share,
+        confidence: own.confidence(),
+        place: Some(host.into()),
+        evidence: own.evidence.clone(),
+        twins: own.twins.iter().map(|code| (*code).to_string()).collect(),
+        would_decide: own.would_decide.clone(),
+        remedy: own.remedy.clone(),
+        setting: own.setting.clone(),
+    }
+}

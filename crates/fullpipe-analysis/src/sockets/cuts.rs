@@ -1,0 +1,89 @@
+//! Epochs of loss: moments at which ssthresh fell and segments were sent again.
+//!
+//! Limits:
+//! - Several reductions between two looks count as one.
+//! - An epoch before the first look is not seen: nobody knows the RTT at which it began.
+
+use super::facts::Cut;
+use crate::view::sender::Look;
+
+/// All epochs, oldest first.
+pub fn cuts(looks: &[Look]) -> Vec<Cut> {
+    let mut cuts: Vec<Cut> = Vec::new();
+    let mut within = false;
+    for (at, pair) in looks.windows(2).enumerate() {
+        let (before, after) = (&pair[0], &pair[1]);
+        let again = after.segments_retransmitted.saturating_sub(before.segments_retransmitted);
+        let fell = after.ssthresh < before.ssthresh;
+        if fell && (again > 0 || after.socket.lost > 0) {
+            cuts.push(cut(looks, at, again));
+            within = true;
+        } else if let Some(last) = cuts.last_mut().filter(|_| within) {
+            last.segments += again;
+        }
+        within &= after.ca_state >= 3;
+    }
+    cuts
+}
+
+fn cut(looks: &[Look], at: usize, again: u64) -> Cut {
+    let (before, after) = (&looks[at], &looks[at + 1]);
+    let earlier = &looks[at.saturating_sub(1)];
+    let min = f64::from(after.socket.min_rtt_us.max(1));
+    let bytes = before.bytes_acked.saturating_sub(earlier.bytes_acked) as f64;
+    let seconds = before.time.saturating_sub(earlier.time).as_secs_f64();
+    Cut {
+        at_s: after.time.saturating_sub(looks[0].time).as_secs_f64(),
+        segments: again,
+        rtt: f64::from(before.srtt_us.max(earlier.srtt_us).max(after.srtt_us)) / min,
+        cwnd: f64::from(before.cwnd.max(after.cwnd)),
+        mbit: if seconds > 0.0 { bytes * 8.0 / 1e6 / seconds } else { 0.0 },
+        to: f64::from(after.ssthresh) / f64::from(before.cwnd.max(after.cwnd).max(1)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fullpipe_base::tcp::INFINITE_SSTHRESH;
+    use fullpipe_base::trace::SenderSocket;
+    use fullpipe_base::units::Time;
+
+    fn look(ms: u64, cwnd: u32, ssthresh: u32, again: u64) -> Look {
+        Look {
+            time: Time::ms(ms),
+            cwnd,
+            ssthresh,
+            srtt_us: 30_000,
+            segments_retransmitted: again,
+            bytes_acked: 100_000 * ms / 100,
+            socket: SenderSocket { min_rtt_us: 20_000, ..SenderSocket::default() },
+            ..Look::default()
+        }
+    }
+
+    #[test]
+    fn an_epoch_lasts_until_recovery_ends() {
+        let recovers = |look: Look| Look { ca_state: 3, ..look };
+        let looks = [
+            look(100, 100, INFINITE_SSTHRESH, 0),
+            look(200, 200, INFINITE_SSTHRESH, 0),
+            recovers(look(300, 140, 140, 20)),
+            recovers(look(400, 140, 140, 25)),
+            look(500, 141, 140, 26),
+            look(600, 145, 140, 26),
+            look(700, 100, 101, 27),
+        ];
+        let found = cuts(&looks);
+        assert_eq!(found.iter().map(|cut| cut.segments).collect::<Vec<_>>(), [26, 1]);
+        assert_eq!(found.iter().map(|cut| cut.cwnd).collect::<Vec<_>>(), [200.0, 145.0]);
+        assert!((found[0].rtt - 1.5).abs() < 1e-9 && (found[0].at_s - 0.2).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_reduction_without_retransmissions_is_none() {
+        let local = [look(100, 100, INFINITE_SSTHRESH, 0), look(200, 70, 70, 0)];
+        assert!(cuts(&local).is_empty());
+        assert!(cuts(&[]).is_empty());
+    }
+}

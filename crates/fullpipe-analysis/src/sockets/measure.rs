@@ -1,0 +1,399 @@
+//! Measuring: facts from what one host sees of a flow.
+//!
+//! Limits:
+//! - Everything between two looks is unknown. A window that was full between them is not seen.
+
+use super::cuts::cuts;
+use super::facts::{
+    Acks, Cwnd, Facts, Losses, Memory, Order, Own, Shares, Window, quantile, spread,
+};
+use crate::view::sender::{Flow, Look, Sight};
+use fullpipe_base::tcp::INFINITE_SSTHRESH;
+use fullpipe_base::trace::option;
+use fullpipe_base::units::Time;
+
+/// Part of a connection's life that is its start.
+const START: f64 = 0.35;
+/// Share of the window above which it counts as full: segments do not fill it to the byte.
+const WINDOW_FULL: f64 = 0.85;
+/// Bytes unsent up to which the program has nothing to send: a write has just come (one skb).
+const NOTHING: u64 = 65_536;
+
+/// Facts of one flow of a sight.
+pub fn facts(sight: &Sight, flow: &Flow) -> Facts {
+    let looks = &flow.looks[..];
+    let (Some(first), Some(last)) = (looks.first(), looks.last()) else {
+        return Facts {
+            name: flow.name.clone(),
+            host: sight.host.name.clone(),
+            ..Facts::default()
+        };
+    };
+    let life = seconds(first, last);
+    let main = main_part(looks);
+    let rtts = main.iter().map(|look| f64::from(look.srtt_us)).filter(|rtt| *rtt > 0.0);
+    let rtts: Vec<f64> = rtts.collect();
+    let min_rtt = looks.iter().map(|look| look.socket.min_rtt_us).filter(|rtt| *rtt < u32::MAX);
+    let min_rtt = f64::from(min_rtt.min().unwrap_or(0));
+    let rates = rates(main, min_rtt);
+    let pace = |bytes: u64| (bytes < u64::MAX).then_some(bytes as f64 * 8.0 / 1e6);
+    Facts {
+        name: flow.name.clone(),
+        host: sight.host.name.clone(),
+        congestion: flow.congestion.clone(),
+        looks: looks.len(),
+        life_s: life,
+        round_trips: if min_rtt > 0.0 { life * 1e6 / min_rtt } else { 0.0 },
+        acked: last.bytes_acked,
+        mbit: rate(first, last),
+        main_mbit: main.first().map_or(0.0, |from| rate(from, last)),
+        last_mbit: rate(&looks[looks.len() - 1 - looks.len() / 5], last),
+        peak_mbit: quantile(&rates, 0.9),
+        rate_spread: spread(&rates),
+        min_rtt_us: min_rtt,
+        rtt_us: quantile(&rtts, 0.5),
+        rtt_p95_us: quantile(&rtts, 0.95),
+        main: shares(main),
+        whole: shares(looks),
+        longest_pause_s: pauses(looks).into_iter().fold(0.0, f64::max),
+        pauses: pauses(looks).len(),
+        window: window(looks, main),
+        cwnd: cwnd(sight, looks, main),
+        buffer: memory(flow, looks, main),
+        loss: losses(sight, looks, main),
+        order: order(sight, looks),
+        acks: acks(main),
+        own: own(sight, main),
+        mss: last.socket.snd_mss,
+        pmtu: last.socket.pmtu,
+        sack: last.socket.options & option::SACK != 0,
+        wscale: last.socket.options & option::WSCALE != 0,
+        max_pace_mbit: pace(last.socket.max_pacing_rate).filter(|mbit| *mbit > 0.0),
+        pace_mbit: pace(median(main, |look| look.socket.pacing_rate as f64) as u64),
+        beside: beside(sight, flow),
+    }
+}
+
+/// The looks behind the start.
+fn main_part(looks: &[Look]) -> &[Look] {
+    let from = (looks.len() as f64 * START) as usize;
+    &looks[from.min(looks.len().saturating_sub(1))..]
+}
+
+fn seconds(from: &Look, to: &Look) -> f64 {
+    to.time.saturating_sub(from.time).as_secs_f64()
+}
+
+/// Rate of acknowledged bytes, Mb/s.
+fn rate(from: &Look, to: &Look) -> f64 {
+    let (bytes, seconds) = (to.bytes_acked.saturating_sub(from.bytes_acked), seconds(from, to));
+    if seconds > 0.0 { bytes as f64 * 8.0 / 1e6 / seconds } else { 0.0 }
+}
+
+/// Rates of intervals that last two round trips or more: shorter ones show bursts.
+fn rates(looks: &[Look], min_rtt_us: f64) -> Vec<f64> {
+    let step = looks.windows(2).next().map_or(1.0, |pair| seconds(&pair[0], &pair[1]) * 1e6);
+    let each = (2.0 * min_rtt_us / step.max(1.0)).ceil().max(1.0) as usize;
+    let ends: Vec<&Look> = looks.iter().step_by(each).collect();
+    ends.windows(2).map(|pair| rate(pair[0], pair[1])).collect()
+}
+
+fn median(looks: &[Look], of: impl Fn(&Look) -> f64) -> f64 {
+    quantile(&looks.iter().map(of).collect::<Vec<_>>(), 0.5)
+}
+
+/// Share of looks at which something holds.
+fn part(looks: &[Look], holds: impl Fn(&Look) -> bool) -> f64 {
+    looks.iter().filter(|look| holds(look)).count() as f64 / looks.len().max(1) as f64
+}
+
+/// In flight is at cwnd, but for one packet or what a burst leaves.
+fn fills_cwnd(look: &Look) -> bool {
+    look.in_flight + (look.cwnd / 32).max(1) >= look.cwnd
+}
+
+/// Unacknowledged data fills the receiver's window but for a part that TSO leaves.
+fn fills_window(look: &Look) -> bool {
+    let bytes = u64::from(look.socket.unacked) * u64::from(look.socket.snd_mss);
+    bytes as f64 >= WINDOW_FULL * look.snd_wnd as f64
+}
+
+fn shares(looks: &[Look]) -> Shares {
+    let (Some(first), Some(last)) = (looks.first(), looks.last()) else { return Shares::default() };
+    let life = last.time.saturating_sub(first.time).as_us().max(1) as f64;
+    let grown = |of: fn(&Look) -> u64| of(last).saturating_sub(of(first)) as f64 / life;
+    let has_room = |look: &Look| !fills_cwnd(look) && !fills_window(look);
+    Shares {
+        busy: grown(|look| look.socket.busy_time_us).min(1.0),
+        rwnd: grown(|look| look.socket.rwnd_limited_us).min(1.0),
+        sndbuf: grown(|look| look.socket.sndbuf_limited_us).min(1.0),
+        window_full: part(looks, |look| look.has_data() && fills_window(look)),
+        cwnd_full: part(looks, fills_cwnd),
+        idle: part(looks, |look| look.unsent < NOTHING && has_room(look)),
+        held: part(looks, |look| look.unsent >= NOTHING && has_room(look)),
+        empty: part(looks, |look| !look.has_data()),
+        recovery: part(looks, |look| look.ca_state >= 3),
+    }
+}
+
+/// Lengths of the runs of looks in which nothing was in the socket, seconds.
+fn pauses(looks: &[Look]) -> Vec<f64> {
+    let runs = looks.chunk_by(|a, b| a.has_data() == b.has_data());
+    let empty = runs.filter(|run| run.iter().all(|look| !look.has_data()));
+    empty.map(|run| seconds(&run[0], &run[run.len() - 1])).collect()
+}
+
+fn window(looks: &[Look], main: &[Look]) -> Window {
+    let values: Vec<f64> = main.iter().map(|look| look.snd_wnd as f64).collect();
+    let changes = main.windows(2).filter(|pair| pair[0].snd_wnd != pair[1].snd_wnd).count();
+    Window {
+        largest: looks.iter().map(|look| look.snd_wnd).max().unwrap_or(0) as f64,
+        first: looks.first().map_or(0.0, |look| look.snd_wnd as f64),
+        median: quantile(&values, 0.5),
+        low: quantile(&values, 0.05),
+        high: quantile(&values, 1.0),
+        changes: changes as f64 / main.len().saturating_sub(1).max(1) as f64,
+    }
+}
+
+fn cwnd(sight: &Sight, looks: &[Look], main: &[Look]) -> Cwnd {
+    let fifth = (main.len() / 5).max(1);
+    let packets = |look: &Look| f64::from(look.cwnd);
+    let (early, late) = (&main[..fifth.min(main.len())], &main[main.len().saturating_sub(fifth)..]);
+    let is_set = |look: &&Look| look.ssthresh < INFINITE_SSTHRESH;
+    let last = looks.last().copied().unwrap_or_default();
+    let set = looks.iter().find(is_set).filter(|look| look.segments_retransmitted == 0);
+    Cwnd {
+        median: median(main, packets),
+        largest: f64::from(looks.iter().map(|look| look.cwnd).max().unwrap_or(0)),
+        last: packets(&last),
+        growth: median(late, packets) / median(early, packets).max(1.0),
+        early_ssthresh: set.map(|look| f64::from(look.ssthresh)),
+        from_the_first: looks.first().is_some_and(|look| is_set(&look)),
+        slow_start: last.cwnd < last.ssthresh,
+        in_flight: median(main, |look| f64::from(look.in_flight)),
+        hystart: sight
+            .host
+            .counters(&["TcpExt.TCPHystartTrainDetect", "TcpExt.TCPHystartDelayDetect"]),
+    }
+}
+
+fn memory(flow: &Flow, looks: &[Look], main: &[Look]) -> Memory {
+    let used = |look: &Look| look.socket.wmem_queued as f64 / look.socket.sndbuf.max(1) as f64;
+    // An skb of one segment and its bookkeeping.
+    let skb = |look: &Look| u64::from(look.socket.snd_mss) + 800;
+    Memory {
+        used: median(main, used),
+        limit: looks.last().map_or(0.0, |look| look.socket.sndbuf as f64),
+        first: looks.first().map_or(0.0, |look| look.socket.sndbuf as f64),
+        queued: median(main, |look| look.socket.wmem_alloc as f64),
+        queueing: part(main, |look| look.socket.wmem_alloc >= 2 * skb(look)),
+        asked: flow.buffer.asked,
+        tuned: flow.buffer.tuned,
+    }
+}
+
+fn losses(sight: &Sight, looks: &[Look], main: &[Look]) -> Losses {
+    let last = looks.last().copied().unwrap_or_default();
+    let before = main.first().map_or(0, |look| look.segments_retransmitted);
+    let host = &sight.host;
+    let undo = ["Full", "Partial", "DSACK", "Loss"].map(|kind| format!("TcpExt.TCP{kind}Undo"));
+    Losses {
+        retransmitted: last.segments_retransmitted,
+        share: last.segments_retransmitted as f64 / last.segments_sent.max(1) as f64,
+        cuts: cuts(looks),
+        main_retransmitted: last.segments_retransmitted.saturating_sub(before),
+        again: host.counter("TcpExt.TCPLostRetransmit"),
+        timeouts: last.socket.total_rto,
+        undone: undo.iter().map(|name| host.counter(name)).sum(),
+    }
+}
+
+fn order(sight: &Sight, looks: &[Look]) -> Order {
+    let last = looks.last().copied().unwrap_or_default();
+    Order {
+        degree: looks.iter().map(|look| look.socket.reordering).max().unwrap_or(0),
+        seen: last.socket.reord_seen,
+        twice: last.socket.dsack_dups,
+        counted: sight.host.counters(&[
+            "TcpExt.TCPSACKReorder",
+            "TcpExt.TCPTSReorder",
+            "TcpExt.TCPRenoReorder",
+        ]),
+    }
+}
+
+fn acks(main: &[Look]) -> Acks {
+    let (Some(first), Some(last)) = (main.first(), main.last()) else { return Acks::default() };
+    let middle = &main[main.len() / 2];
+    let segments = |from: &Look, to: &Look| {
+        let bytes = to.bytes_acked.saturating_sub(from.bytes_acked) as f64;
+        let acks = to.acks_received.saturating_sub(from.acks_received).max(1) as f64;
+        bytes / acks / f64::from(to.socket.snd_mss.max(1))
+    };
+    let counts: Vec<f64> = main
+        .windows(2)
+        .map(|pair| pair[1].acks_received.saturating_sub(pair[0].acks_received) as f64)
+        .collect();
+    let all = last.acks_received.saturating_sub(first.acks_received) as f64;
+    Acks {
+        rate: all / seconds(first, last).max(1e-3),
+        segments: segments(first, last),
+        spread: spread(&counts),
+        growth: segments(middle, last) / segments(first, middle).max(1e-9),
+    }
+}
+
+fn own(sight: &Sight, main: &[Look]) -> Own {
+    let host = &sight.host;
+    let span = main
+        .first()
+        .map_or((Time::ZERO, Time::ZERO), |first| (first.time, main[main.len() - 1].time));
+    let within = |time: Time| span.0 <= time && time <= span.1;
+    let queue: Vec<f64> =
+        host.queue.iter().filter(|own| within(own.time)).map(|own| own.backlog as f64).collect();
+    let waiting = queue.iter().filter(|backlog| **backlog > 0.0).count();
+    let cpu: Vec<_> = host.cpu.iter().filter(|own| within(own.time)).collect();
+    let busy = cpu.first().zip(cpu.last()).filter(|(a, b)| a.time < b.time);
+    let last = host.queue.last().copied().unwrap_or_default();
+    let settings = &host.settings;
+    let mbit = |bits: u64| bits as f64 / 1e6;
+    Own {
+        dropped: last.dropped,
+        sent: last.sent,
+        requeues: last.requeues,
+        stops: host.counters(&["ethtool.tx_queue_stopped", "ethtool.tx_busy"]),
+        backlogged: waiting as f64 / queue.len().max(1) as f64,
+        backlog: quantile(&queue, 0.5),
+        cpu: busy.map(|(a, b)| {
+            b.busy_ns.saturating_sub(a.busy_ns) as f64
+                / b.time.saturating_sub(a.time).as_ns() as f64
+        }),
+        qdisc: settings.qdisc.clone(),
+        qdisc_limit: settings.qdisc_limit,
+        maxrate_mbit: settings.maxrate.map(mbit),
+        card_mbit: Some(settings.card).filter(|card| *card > 0).map(mbit),
+        tx_ring: settings.tx_ring,
+        tx_coalesce_us: settings.tx_coalesce_us,
+        mtu: settings.mtu,
+    }
+}
+
+/// Share of other connections in what the host's connections carry while this one lives.
+fn beside(sight: &Sight, flow: &Flow) -> f64 {
+    let (Some(first), Some(last)) = (flow.looks.first(), flow.looks.last()) else { return 0.0 };
+    let carried = |own: &Flow| {
+        let at = |time: Time| {
+            let count = own.looks.partition_point(|look| look.time <= time);
+            count.checked_sub(1).map_or(0, |at| own.looks[at].bytes_acked)
+        };
+        at(last.time).saturating_sub(at(first.time)) as f64
+    };
+    let own = carried(flow);
+    let all: f64 = sight.flows.iter().map(carried).sum();
+    if all > 0.0 { 1.0 - own / all } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fullpipe_base::trace::SenderSocket;
+
+    /// A look each 100 ms: `unacked` of a cwnd of 100 segments of 1,000 bytes, a window of 200 kB, and `unsent` bytes.
+    fn look(number: u64, unacked: u32, unsent: u64) -> Look {
+        Look {
+            time: Time::ms(100 * number),
+            cwnd: 100,
+            ssthresh: INFINITE_SSTHRESH,
+            srtt_us: 25_000,
+            in_flight: unacked,
+            snd_wnd: 200_000,
+            unsent,
+            bytes_acked: 125_000 * number,
+            acks_received: 50 * number,
+            socket: SenderSocket {
+                min_rtt_us: 20_000,
+                unacked,
+                snd_mss: 1_000,
+                busy_time_us: 50_000 * number,
+                rwnd_limited_us: 20_000 * number,
+                sndbuf: 400_000,
+                wmem_queued: 100_000,
+                max_pacing_rate: u64::MAX,
+                pacing_rate: 2_500_000,
+                ..SenderSocket::default()
+            },
+            ..Look::default()
+        }
+    }
+
+    fn measured(looks: Vec<Look>) -> Facts {
+        let flow = Flow { looks, judged: true, ..Flow::default() };
+        let sight = Sight { flows: vec![flow.clone()], ..Sight::default() };
+        facts(&sight, &flow)
+    }
+
+    #[test]
+    fn rates_and_chronographs_are_those_of_the_looks() {
+        let own = measured((1..=101).map(|n| look(n, 100, 500_000)).collect());
+        let close = |value: f64, expected: f64| assert!((value - expected).abs() < 1e-6, "{value}");
+        close(own.life_s, 10.0);
+        close(own.mbit, 10.0);
+        close(own.peak_mbit, 10.0);
+        close(own.rate_spread, 0.0);
+        close(own.main.busy, 0.5);
+        close(own.main.rwnd, 0.2);
+        close(own.main.cwnd_full, 1.0);
+        close(own.buffer.used, 0.25);
+        close(own.acks.segments, 2.5);
+        close(own.round_trips, 500.0);
+        close(own.pace_mbit.expect("a pace"), 20.0);
+        assert_eq!(own.max_pace_mbit, None);
+    }
+
+    #[test]
+    fn each_look_is_full_idle_or_held() {
+        let shares =
+            |unacked, unsent| measured((1..=20).map(|n| look(n, unacked, unsent)).collect()).main;
+        let full = shares(99, 500_000);
+        assert_eq!((full.cwnd_full, full.idle, full.held), (1.0, 0.0, 0.0));
+        let idle = shares(40, 0);
+        assert_eq!((idle.cwnd_full, idle.idle, idle.held), (0.0, 1.0, 0.0));
+        let held = shares(40, 500_000);
+        assert_eq!((held.cwnd_full, held.idle, held.held), (0.0, 0.0, 1.0));
+
+        let small = |n| Look { snd_wnd: 45_000, ..look(n, 40, 500_000) };
+        let window = measured((1..=20).map(small).collect()).main;
+        assert_eq!((window.window_full, window.held), (1.0, 0.0));
+    }
+
+    #[test]
+    fn pauses_are_runs_of_empty_looks() {
+        let bursts = (1..=40).map(|n| look(n, if n % 10 < 5 { 0 } else { 50 }, 0)).collect();
+        let own = measured(bursts);
+        assert_eq!(own.pauses, 5);
+        assert!((own.longest_pause_s - 0.4).abs() < 1e-9);
+        assert!((own.whole.empty - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn ssthresh_is_early_where_nothing_was_sent_again() {
+        let set = |n: u64, again| Look {
+            ssthresh: if n > 3 { 60 } else { INFINITE_SSTHRESH },
+            segments_retransmitted: again,
+            ..look(n, 100, 500_000)
+        };
+        let early = measured((1..=20).map(|n| set(n, 0)).collect());
+        assert_eq!(early.cwnd.early_ssthresh, Some(60.0));
+        assert!(!early.cwnd.from_the_first);
+        let lost = measured((1..=20).map(|n| set(n, 5)).collect());
+        assert_eq!(lost.cwnd.early_ssthresh, None);
+        assert_eq!(lost.loss.cuts.len(), 1);
+    }
+
+    #[test]
+    fn nothing_and_one_look_are_no_panic() {
+        assert_eq!(measured(Vec::new()).looks, 0);
+        assert_eq!(measured(vec![look(1, 10, 0)]).looks, 1);
+    }
+}

@@ -1,0 +1,36 @@
+//! The way back holds ACKs: RTT grows far beyond a queue of data, and nothing is lost.
+//!
+//! Limits:
+//! - A very long queue of data looks alike. It overflows in the end; that of ACKs seldom does.
+
+use super::super::facts::Facts;
+use super::super::verdict::{Verdict, between};
+use super::Rule;
+use crate::numbers::short;
+
+pub const RULE: Rule = Rule { name: "slow-acks", find };
+
+/// RTT over its least beyond what a queue of two products adds to it.
+const QUEUE: f64 = 3.2;
+/// Segments of an ACK up to which the receiver sends its delayed ACKs as ever: it is not busy.
+const DELAYED: f64 = 3.0;
+/// ACKs in equal times vary by less than this part where a slow link of theirs is their clock.
+const STEADY: f64 = 0.1;
+
+fn find(facts: &Facts) -> Option<Verdict> {
+    let inflated = facts.rtt_p95_us / facts.min_rtt_us.max(1.0);
+    let clean = facts.loss.main_retransmitted == 0;
+    (clean && inflated >= QUEUE && facts.acks.segments < DELAYED).then(|| {
+        let steady = 1.0 - between(facts.acks.spread, STEADY, 3.0 * STEADY);
+        let points = 0.5 + 0.15 * between(inflated, QUEUE, 6.0) + 0.1 * steady;
+        let own = Verdict::new("ack_path", "The way back", facts.main.cwnd_full, points)
+            .because(format!(
+                "RTT grows to {} times its least, and nothing is lost",
+                short(inflated)
+            ))
+            .because(format!("{} ACKs come in a second", short(facts.acks.rate)))
+            .remedy("Look for a slow or full link on the way back");
+        let decide = "one-way delays: a very long queue of data on the way forward looks alike";
+        Verdict { would_decide: Some(decide.into()), ..own }
+    })
+}

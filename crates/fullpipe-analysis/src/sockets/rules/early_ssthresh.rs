@@ -1,0 +1,41 @@
+//! Slow start ended without a loss, far below what the path carries.
+
+use super::super::facts::Facts;
+use super::super::verdict::{Verdict, between};
+use super::Rule;
+use crate::numbers::{packets, rate};
+
+pub const RULE: Rule = Rule { name: "early-ssthresh", find };
+
+/// Growth of cwnd over the main part from which on the flow has not reached what it could.
+const GROWS: f64 = 1.05;
+/// RTT over its least below which the path has no queue.
+const QUEUE: f64 = 1.2;
+/// Share of looks at which cwnd is full.
+const FULL: f64 = 0.5;
+/// Mean rate over the peak below which a slow beginning costs more than slow start does.
+const BEGINS: f64 = 0.85;
+/// Last rate over the peak from which on the rate has grown to it.
+const ENDS: f64 = 0.9;
+
+fn find(facts: &Facts) -> Option<Verdict> {
+    let cwnd = &facts.cwnd;
+    let ssthresh = cwnd.early_ssthresh?;
+    let free = facts.rtt_us < QUEUE * facts.min_rtt_us;
+    let grows = facts.loss.main_retransmitted == 0 && free && cwnd.growth >= GROWS;
+    let late = facts.mbit < BEGINS * facts.peak_mbit && facts.last_mbit >= ENDS * facts.peak_mbit;
+    (facts.main.cwnd_full >= FULL && (grows || late)).then(|| {
+        let slow = facts.mbit / facts.peak_mbit.max(1e-9);
+        let points = 0.6 + 0.2 * between(cwnd.growth, 1.0, 1.2) + 0.2 * between(slow, BEGINS, 0.7);
+        let own = Verdict::new("ss_short", "Slow start", facts.main.cwnd_full, points)
+            .because(format!("it ended at {} without a loss", packets(ssthresh as u64)))
+            .because(format!("the rate grows to {} in the end", rate(facts.last_mbit)));
+        let own = Verdict { does: "ends early and holds", ..own };
+        match cwnd.from_the_first {
+            true => own.remedy(
+                "Look at `ip tcp_metrics show`, or set net.ipv4.tcp_no_ssthresh_metrics_save to 1",
+            ),
+            false => own.remedy("Use a longer transfer, or turn HyStart off"),
+        }
+    })
+}

@@ -1,0 +1,76 @@
+//! Rules about a sending socket, one in each file. The first that fires makes the verdict; the others that fire are findings too.
+//!
+//! The order is that of certainty. What the host itself counts or was told comes first. Then come shares of time. Epochs of loss,
+//! which need many looks, come last. A path that is full is what remains when cwnd fills it and RTT shows its queue.
+
+mod ack_path;
+mod busy_cpu;
+mod busy_receiver;
+mod card;
+mod early_ssthresh;
+mod full_path;
+mod losses;
+mod own_qdisc;
+mod pace;
+mod pauses;
+mod reader;
+mod receive_ring;
+mod reordering;
+mod send_buffer;
+mod small_segments;
+mod source;
+mod too_short;
+mod tx_ring;
+mod window;
+mod without_sack;
+
+#[cfg(test)]
+mod tests;
+
+use super::facts::Facts;
+use super::verdict::Verdict;
+
+/// One rule.
+#[derive(Clone, Copy, Debug)]
+pub struct Rule {
+    /// Stable name.
+    pub name: &'static str,
+    /// The verdict; none where the rule does not fire.
+    pub find: fn(&Facts) -> Option<Verdict>,
+}
+
+/// All rules, in the order in which they are asked.
+pub const RULES: &[Rule] = &[
+    too_short::RULE,
+    pauses::RULE,
+    busy_cpu::RULE,
+    pace::RULE,
+    small_segments::RULE,
+    card::RULE,
+    tx_ring::RULE,
+    without_sack::RULE,
+    window::RULE,
+    reader::RULE,
+    send_buffer::RULE,
+    source::RULE,
+    own_qdisc::RULE,
+    reordering::RULE,
+    early_ssthresh::RULE,
+    receive_ring::RULE,
+    busy_receiver::RULE,
+    ack_path::RULE,
+    losses::RULE,
+    full_path::RULE,
+];
+
+/// Verdicts of all rules that fire, the first one first; one of each code.
+pub fn verdicts(facts: &Facts) -> Vec<Verdict> {
+    let mut all: Vec<Verdict> = Vec::new();
+    for rule in RULES {
+        let Some(found) = (rule.find)(facts) else { continue };
+        if all.iter().all(|own| own.code != found.code) {
+            all.push(Verdict { rule: rule.name, ..found });
+        }
+    }
+    all
+}

@@ -1,0 +1,34 @@
+//! The host's own queue drops packets. Such a drop is no retransmission, but it cuts cwnd.
+
+use super::super::facts::Facts;
+use super::super::verdict::{Verdict, between};
+use super::Rule;
+use crate::document::AskedBy;
+use crate::numbers::packets;
+use crate::rules::valued;
+
+pub const RULE: Rule = Rule { name: "drops-at-home", find };
+
+/// Round trips that a drop may stop growth for: fewer drops than one in so many are no cause.
+const APART: f64 = 100.0;
+/// RTT over its least from which on a queue of the path matters more, unless drops at home alone have set ssthresh.
+const QUEUE: f64 = 1.3;
+
+fn find(facts: &Facts) -> Option<Verdict> {
+    let own = &facts.own;
+    let often = own.dropped as f64 * APART >= facts.round_trips && own.dropped > 0;
+    let most = own.dropped >= facts.loss.retransmitted / 2;
+    let inflated = facts.rtt_us >= QUEUE * facts.min_rtt_us;
+    // Ssthresh without any retransmission: TCP heard of the drop from its own queue.
+    let alone = own.dropped > 0
+        && facts.cwnd.early_ssthresh.is_some()
+        && facts.loss.retransmitted <= own.dropped;
+    (alone || (often && most && !inflated)).then(|| {
+        let points = 0.7 + 0.3 * between(own.dropped as f64, 0.0, 3.0);
+        let limit = own.qdisc_limit.map_or("its limit".into(), |n| format!("{n} packets"));
+        Verdict::new("qdisc", format!("The qdisc of {}", facts.host), facts.main.cwnd_full, points)
+            .because(format!("{} has dropped {}", own.qdisc, packets(own.dropped)))
+            .remedy(format!("Raise the limit of {} (tc qdisc)", own.qdisc))
+            .setting(valued(("tc qdisc limit", &facts.host), limit, None, AskedBy::Device))
+    })
+}

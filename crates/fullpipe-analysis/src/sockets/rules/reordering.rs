@@ -1,0 +1,35 @@
+//! The path reorders packets, and TCP takes late ones for lost.
+
+use super::super::facts::Facts;
+use super::super::verdict::{Verdict, between};
+use super::Rule;
+use crate::numbers::count;
+
+pub const RULE: Rule = Rule { name: "disorder", find };
+
+/// Times that reordering was seen from which on it is no accident of a retransmission.
+const SEEN: u64 = 3;
+/// Part of what was sent again that came twice: so much was not lost.
+const NEEDLESS: f64 = 0.3;
+
+fn find(facts: &Facts) -> Option<Verdict> {
+    let order = &facts.order;
+    let seen = order.seen.max(order.counted);
+    let needless = order.twice as f64 / facts.loss.retransmitted.max(1) as f64;
+    let harmful = seen >= SEEN && (needless >= NEEDLESS || facts.loss.undone > 0);
+    // Late packets that were sent again and came twice: TCP took its reduction back.
+    let fires = harmful || (needless >= NEEDLESS && facts.loss.undone > 0 && order.twice >= SEEN);
+    fires.then(|| {
+        let points = 0.5
+            + 0.25 * between(needless, 0.0, 0.6)
+            + 0.25 * between(seen.max(facts.loss.undone) as f64, 0.0, 6.0);
+        Verdict::new("reorder", "Reordering", facts.main.cwnd_full, points)
+            .because(format!("packets overtake others by up to {}", order.degree))
+            .because(format!(
+                "{} of {} segments that were sent again had arrived",
+                count(order.twice),
+                count(facts.loss.retransmitted)
+            ))
+            .remedy("Look for links that share one flow's packets (bonding, ECMP by packet)")
+    })
+}

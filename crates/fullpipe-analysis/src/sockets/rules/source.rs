@@ -1,0 +1,31 @@
+//! The sending program makes too little data.
+
+use super::super::facts::Facts;
+use super::super::verdict::{Verdict, between};
+use super::Rule;
+use crate::words::percent;
+
+pub const RULE: Rule = Rule { name: "slow-source", find };
+
+/// Share of looks at which nothing waits to be sent though the windows have room.
+const STARVES: f64 = 0.5;
+/// Share of time that a CPU works below which it is not.
+const FREE: f64 = 0.7;
+
+fn find(facts: &Facts) -> Option<Verdict> {
+    let cpu = facts.own.cpu.unwrap_or(0.0);
+    let idle = facts.main.idle;
+    if idle < STARVES {
+        return None;
+    }
+    let works = format!("the CPU of {} works {} of the time", facts.host, percent(cpu));
+    let nothing = format!("nothing waits to be sent {} of the time", percent(idle));
+    let points = 0.6 + 0.4 * between(idle, STARVES, 0.8);
+    let own = Verdict::new("app_write", "The sending program", idle, points)
+        .because(nothing)
+        .remedy("Let the program write more, or in larger pieces");
+    Some(match cpu < FREE && facts.own.cpu.is_some() {
+        true => own.because(works),
+        false => own.twins(&["cpu_sender"], "CPU of the thread that writes (`top -H`)"),
+    })
+}

@@ -1,0 +1,276 @@
+//! Rules on facts made by hand: each fires on its cause, and is quiet on a case near it.
+
+use super::super::facts::{Acks, Cut, Cwnd, Facts, Losses, Memory, Order, Own, Shares, Window};
+use super::verdicts;
+
+/// A path of 100 Mb/s and 20 ms that cwnd fills, with two losses at its full queue.
+fn full() -> Facts {
+    let held = Shares { busy: 1.0, cwnd_full: 1.0, ..Shares::default() };
+    Facts {
+        looks: 60,
+        life_s: 6.0,
+        round_trips: 300.0,
+        acked: 70_000_000,
+        mbit: 94.0,
+        main_mbit: 95.0,
+        last_mbit: 95.0,
+        peak_mbit: 95.5,
+        min_rtt_us: 20_000.0,
+        rtt_us: 30_000.0,
+        rtt_p95_us: 34_000.0,
+        main: held,
+        whole: held,
+        window: Window {
+            largest: 8e6,
+            first: 65_535.0,
+            median: 8e6,
+            low: 8e6,
+            high: 8e6,
+            changes: 0.0,
+        },
+        cwnd: Cwnd { median: 250.0, largest: 300.0, last: 260.0, growth: 1.05, ..Cwnd::default() },
+        buffer: Memory {
+            used: 0.67,
+            limit: 2e6,
+            first: 1e5,
+            tuned: 4_000_000,
+            ..Memory::default()
+        },
+        loss: losses(&[(30, 1.7, 300.0), (4, 1.7, 290.0)]),
+        order: Order { degree: 3, ..Order::default() },
+        acks: Acks { rate: 4_000.0, segments: 2.0, spread: 0.05, growth: 1.0 },
+        own: Own {
+            sent: 40_000,
+            cpu: Some(0.1),
+            qdisc: "fq_codel".into(),
+            qdisc_limit: Some(10_240),
+            card_mbit: Some(1_000.0),
+            tx_ring: 1024,
+            mtu: 1500,
+            ..Own::default()
+        },
+        mss: 1448,
+        pmtu: 1500,
+        sack: true,
+        wscale: true,
+        ..Facts::default()
+    }
+}
+
+/// Epochs: segments, RTT over its least, cwnd.
+fn losses(cuts: &[(u64, f64, f64)]) -> Losses {
+    let cut = |(segments, rtt, cwnd): &(u64, f64, f64)| Cut {
+        segments: *segments,
+        rtt: *rtt,
+        cwnd: *cwnd,
+        ..Cut::default()
+    };
+    let retransmitted = cuts.iter().map(|cut| cut.0).sum();
+    Losses { retransmitted, cuts: cuts.iter().map(cut).collect(), ..Losses::default() }
+}
+
+/// The path without a queue and without losses.
+fn empty() -> Facts {
+    Facts { rtt_us: 20_400.0, rtt_p95_us: 20_800.0, loss: Losses::default(), ..full() }
+}
+
+/// The flow with room in cwnd.
+fn with_room(main: Shares) -> Facts {
+    let main = Shares { cwnd_full: 0.0, ..main };
+    Facts { main, whole: Shares { empty: main.empty, ..full().whole }, ..empty() }
+}
+
+fn code(facts: &Facts) -> &'static str {
+    verdicts(facts).first().map_or("-", |verdict| verdict.code)
+}
+
+/// The code that a change of the facts makes, and another code from a case near it.
+fn check(expected: &str, facts: &Facts, near: &Facts) {
+    assert_eq!(code(facts), expected, "{:?}", verdicts(facts));
+    let all: Vec<&str> = verdicts(near).iter().map(|verdict| verdict.code).collect();
+    assert!(!all.contains(&expected), "{expected} on a case near it: {all:?}");
+}
+
+#[test]
+fn a_full_path_is_one_that_queues() {
+    check("none", &full(), &empty());
+    check("compete", &Facts { beside: 0.5, ..full() }, &Facts { beside: 0.05, ..full() });
+}
+
+#[test]
+fn a_slow_start_that_goes_on_is_too_short() {
+    let short = Facts { looks: 8, round_trips: 6.0, ..empty() };
+    check("too_short", &short, &Facts { round_trips: 40.0, ..short.clone() });
+    check("too_short", &Facts { looks: 2, ..full() }, &full());
+}
+
+#[test]
+fn pauses_are_looks_without_any_data() {
+    let paused =
+        |empty: f64| Facts { whole: Shares { empty, ..full().whole }, pauses: 3, ..full() };
+    check("app_onoff", &paused(0.3), &paused(0.05));
+}
+
+#[test]
+fn a_busy_cpu_of_the_sender_leaves_room_in_cwnd() {
+    let busy = |cpu, cwnd_full| Facts {
+        own: Own { cpu: Some(cpu), ..full().own },
+        main: Shares { cwnd_full, idle: 1.0 - cwnd_full, ..full().main },
+        ..empty()
+    };
+    check("cpu_sender", &busy(0.99, 0.1), &busy(0.99, 0.9));
+    check("cpu_sender", &busy(0.99, 0.1), &busy(0.5, 0.1));
+}
+
+#[test]
+fn a_pace_is_reached() {
+    let paced = |mbit| Facts { max_pace_mbit: Some(mbit), ..full() };
+    check("pacing", &paced(100.0), &paced(400.0));
+    let shaped = |mbit| Facts { own: Own { maxrate_mbit: Some(mbit), ..full().own }, ..full() };
+    check("pacing", &shaped(100.0), &shaped(400.0));
+}
+
+#[test]
+fn a_full_card_has_a_queue_of_its_own() {
+    let card = |mbit, backlogged| Facts {
+        own: Own { card_mbit: Some(mbit), backlogged, ..full().own },
+        ..with_room(Shares { held: 0.9, ..Shares::default() })
+    };
+    check("nic", &card(100.0, 0.9), &card(300.0, 0.9));
+    let idle = Facts { own: card(100.0, 0.0).own, ..full() };
+    check("nic", &card(100.0, 0.9), &idle);
+}
+
+#[test]
+fn a_short_ring_carries_no_more_between_interrupts() {
+    let ring = |tx_ring| Facts {
+        own: Own { tx_ring, tx_coalesce_us: 1_000, backlogged: 0.8, ..full().own },
+        ..empty()
+    };
+    check("tx_ring", &ring(9), &ring(256));
+}
+
+#[test]
+fn loss_without_sack_costs_recovery() {
+    let without =
+        |recovery| Facts { sack: false, whole: Shares { recovery, ..full().whole }, ..full() };
+    check("sack_off", &without(0.3), &without(0.02));
+    let with = Facts { sack: true, ..without(0.3) };
+    check("sack_off", &without(0.3), &with);
+}
+
+#[test]
+fn windows_that_are_full_are_buffers_and_those_that_move_are_readers() {
+    let window = |rwnd| with_room(Shares { rwnd, window_full: rwnd, ..Shares::default() });
+    check("rwnd_auto", &window(0.9), &window(0.1));
+    let constant = Window { first: 8e6, ..full().window };
+    check("rwnd_fixed", &Facts { window: constant, ..window(0.9) }, &window(0.9));
+    let unscaled =
+        Window { largest: 65_535.0, median: 65_535.0, low: 65_535.0, high: 65_535.0, ..constant };
+    let unscaled = Facts { window: unscaled, wscale: false, ..window(0.9) };
+    check("wscale_off", &unscaled, &Facts { wscale: true, ..unscaled.clone() });
+
+    let moves = Window { changes: 0.8, ..full().window };
+    let read = Facts { window: moves, ..window(0.9) };
+    check("app_read", &read, &window(0.9));
+    assert!(verdicts(&read)[0].twins.contains(&"cpu_receiver"));
+
+    // A window that is full only because a queue holds its data is no cause.
+    let queued = Facts { rtt_us: 60_000.0, rtt_p95_us: 70_000.0, ..window(0.9) };
+    check("rwnd_auto", &window(0.9), &queued);
+}
+
+#[test]
+fn a_send_buffer_blocks_its_writer() {
+    let charged = |sndbuf| with_room(Shares { sndbuf, idle: 0.8, ..Shares::default() });
+    check("sndbuf", &charged(0.5), &charged(0.0));
+    let idle = charged(0.0);
+    let asked = Facts { buffer: Memory { asked: Some(50_000), ..idle.buffer }, ..idle.clone() };
+    check(
+        "sndbuf",
+        &asked,
+        &Facts { buffer: Memory { used: 0.1, ..asked.buffer }, ..asked.clone() },
+    );
+}
+
+#[test]
+fn a_slow_program_leaves_everything_open() {
+    let idle = |idle| with_room(Shares { idle, ..Shares::default() });
+    check("app_write", &idle(0.9), &idle(0.2));
+}
+
+#[test]
+fn drops_at_home_are_no_retransmissions() {
+    let home = |dropped| Facts {
+        own: Own { dropped, ..full().own },
+        cwnd: Cwnd { early_ssthresh: Some(20.0), ..full().cwnd },
+        ..empty()
+    };
+    check("qdisc", &home(9), &home(0));
+    // Drops in a slow start that a full path has forgotten.
+    check("qdisc", &home(9), &Facts { own: Own { dropped: 3, ..full().own }, ..full() });
+}
+
+#[test]
+fn reordering_is_seen_and_what_was_sent_again_came_twice() {
+    let twice = |twice, undone| Facts {
+        order: Order { seen: 50, twice, ..full().order },
+        loss: Losses { retransmitted: 20, undone, ..Losses::default() },
+        ..empty()
+    };
+    check("reorder", &twice(18, 5), &twice(0, 0));
+}
+
+#[test]
+fn segments_below_536_bytes_are_small() {
+    let small = |mss| Facts { mss, ..full() };
+    check("small_mss", &small(150), &small(1_200));
+}
+
+#[test]
+fn a_slow_start_that_ends_early_grows_on() {
+    let early = |growth, mbit| Facts {
+        cwnd: Cwnd { early_ssthresh: Some(20.0), growth, ..full().cwnd },
+        mbit,
+        ..empty()
+    };
+    check("ss_short", &early(2.0, 40.0), &early(1.0, 94.0));
+    let lost = Facts { cwnd: Cwnd { early_ssthresh: None, ..early(2.0, 40.0).cwnd }, ..empty() };
+    check("ss_short", &early(2.0, 40.0), &lost);
+}
+
+#[test]
+fn bunches_of_acks_tell_of_a_receive_ring() {
+    let bunches = |segments| Facts {
+        acks: Acks { rate: 200.0, segments, ..full().acks },
+        rtt_p95_us: 25_000.0,
+        ..full()
+    };
+    check("rx_drop", &bunches(20.0), &bunches(2.0));
+}
+
+#[test]
+fn a_long_rtt_is_the_receiver_or_the_way_back() {
+    let long = |segments| Facts {
+        rtt_us: 90_000.0,
+        rtt_p95_us: 100_000.0,
+        loss: Losses::default(),
+        acks: Acks { segments, ..full().acks },
+        ..full()
+    };
+    check("cpu_receiver", &long(8.0), &long(2.0));
+    check("ack_path", &long(1.9), &Facts { rtt_p95_us: 50_000.0, ..long(1.9) });
+}
+
+#[test]
+fn losses_without_a_queue_are_chance_or_bursts() {
+    let lossy = |cuts: &[(u64, f64, f64)]| Facts { loss: losses(cuts), ..empty() };
+    let chance = lossy(&[(1, 1.02, 300.0), (1, 1.0, 150.0), (2, 1.01, 90.0), (1, 1.0, 40.0)]);
+    check("loss", &chance, &full());
+    let bursts = lossy(&[(90, 1.02, 300.0), (12, 1.0, 180.0)]);
+    check("small_buffer", &bursts, &chance);
+    let same = lossy(&[(1, 1.1, 24.0), (1, 1.1, 22.0), (2, 1.1, 23.0), (1, 1.1, 24.0)]);
+    check("small_buffer", &same, &chance);
+    let again = Facts { loss: Losses { again: 30, ..bursts.loss.clone() }, ..bursts.clone() };
+    check("policer", &again, &bursts);
+}

@@ -1,0 +1,28 @@
+//! A transfer that slow start has not left: nothing had the time to limit it.
+
+use super::super::facts::Facts;
+use super::super::verdict::Verdict;
+use super::Rule;
+
+pub const RULE: Rule = Rule { name: "short-transfer", find };
+
+/// Looks below which no share of time means anything.
+const LOOKS: usize = 4;
+/// Round trips below which a slow start that nothing stopped is the transfer: 2^10 initial windows fill nearly every path.
+const ROUND_TRIPS: f64 = 10.0;
+
+fn find(facts: &Facts) -> Option<Verdict> {
+    let stopped = facts.loss.retransmitted > 0
+        || facts.cwnd.early_ssthresh.is_some()
+        || facts.main.rwnd.max(facts.main.sndbuf) > 0.3;
+    let short = facts.looks < LOOKS || (facts.round_trips < ROUND_TRIPS && !stopped);
+    let looks = match facts.looks {
+        1 => "one look".to_string(),
+        n => format!("{n} looks"),
+    };
+    short.then(|| {
+        Verdict::new("too_short", "The transfer", 1.0, 0.0)
+            .because(format!("it was over after {looks} at its socket"))
+            .remedy("Look at a transfer that lasts longer, or look more often")
+    })
+}

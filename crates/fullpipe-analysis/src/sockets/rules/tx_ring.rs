@@ -1,0 +1,42 @@
+//! The transmit ring is short for the time between interrupts, or the host's queue is slow for another reason.
+
+use super::super::facts::Facts;
+use super::super::verdict::Verdict;
+use super::Rule;
+use crate::document::AskedBy;
+use crate::rules::valued;
+
+pub const RULE: Rule = Rule { name: "short-tx-ring", find };
+
+/// Part of what ring and interrupts allow from which on they hold the flow. Interrupts come late, so it stays well below 1.
+const NEAR: f64 = 0.6;
+/// Share of looks at which skbs wait in the host though cwnd has room: the host's queue holds the flow.
+const WAITS: f64 = 0.5;
+
+fn find(facts: &Facts) -> Option<Verdict> {
+    let own = &facts.own;
+    let waits = facts.buffer.queueing.max(own.backlogged);
+    let rate = facts.main_mbit.max(facts.last_mbit);
+    let round = own.tx_coalesce_us as f64;
+    let allows = f64::from(own.tx_ring) * f64::from(facts.mss) * 8.0 / round.max(1e-9);
+    let is_ring = own.tx_coalesce_us > 0 && rate >= NEAR * allows && waits >= 0.2;
+    let is_queue = facts.main.held >= WAITS && waits >= WAITS && facts.main.cwnd_full < 0.3;
+    let named = |points: f64| {
+        let ring = format!("{} descriptors", own.tx_ring);
+        Verdict::new("tx_ring", format!("The transmit ring of {}", facts.host), waits, points)
+            .because(format!("skbs wait in the host {:.0} % of the time", waits * 100.0))
+            .setting(valued(("ethtool -G tx", &facts.host), ring, None, AskedBy::Device))
+            .remedy("Raise `ethtool -G tx`, or lower `ethtool -C tx-usecs`")
+    };
+    match (is_ring, is_queue) {
+        (true, _) => Some(named(0.9).because(format!(
+            "{} descriptors and an interrupt each {} us carry little more",
+            own.tx_ring, own.tx_coalesce_us
+        ))),
+        (false, true) => Some(
+            named(0.6)
+                .twins(&["nic"], "`ethtool -S` of the card: bytes sent in a second, and stops"),
+        ),
+        _ => None,
+    }
+}

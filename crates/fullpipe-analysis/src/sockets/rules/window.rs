@@ -1,0 +1,50 @@
+//! The receiver's window is too small a buffer: scaling off, a fixed buffer, or the maximum of autotuning.
+
+use super::super::facts::Facts;
+use super::super::verdict::{Verdict, between};
+use super::{Rule, reader};
+use crate::words::{bytes, percent};
+
+pub const RULE: Rule = Rule { name: "small-window", find };
+
+/// Share of time in which the window stops the flow from which on it is the cause. A paced congestion control meets it
+/// in half of the looks only.
+pub const STOPS: f64 = 0.3;
+/// Largest window without scaling, bytes.
+const UNSCALED: f64 = 65_535.0;
+/// A window that grew so much over the connection's life was autotuned.
+const GREW: f64 = 1.5;
+
+/// RTT over its least from which on a window does not hold the flow: half of it would carry as much. A queue does.
+pub const QUEUE: f64 = 2.0;
+
+/// Share of the main part in which the window stops the flow.
+pub fn stops(facts: &Facts) -> f64 {
+    facts.main.rwnd.max(facts.main.window_full)
+}
+
+fn find(facts: &Facts) -> Option<Verdict> {
+    let share = stops(facts);
+    let queue = facts.rtt_us >= QUEUE * facts.min_rtt_us;
+    if share < STOPS || queue || facts.main.recovery >= 0.25 || reader::reads_slowly(facts) {
+        return None;
+    }
+    let points = 0.7 + 0.3 * between(share, STOPS, 0.6);
+    let window = bytes(facts.window.largest as u64);
+    let named = |code| {
+        Verdict::new(code, "The receive window", share, points)
+            .because(format!("it is full {} of the time, at {window}", percent(share)))
+    };
+    if !facts.wscale && facts.window.largest <= UNSCALED {
+        return Some(
+            named("wscale_off")
+                .because("window scaling was not agreed")
+                .remedy("Set net.ipv4.tcp_window_scaling to 1 on both hosts"),
+        );
+    }
+    let decide = "`ss -m` of the receiver: rb is constant where the program asked for it";
+    let grew = facts.window.largest >= GREW * facts.window.first;
+    let (code, twin) = if grew { ("rwnd_auto", "rwnd_fixed") } else { ("rwnd_fixed", "rwnd_auto") };
+    let raise = "Raise the maximum of net.ipv4.tcp_rmem of the receiver, and let its program ask for no SO_RCVBUF";
+    Some(named(code).remedy(raise).twins(&[twin], decide))
+}

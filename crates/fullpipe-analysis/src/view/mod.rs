@@ -1,0 +1,93 @@
+//! Views: the part of a run that a verdict may use.
+//!
+//! [`View::Model`] uses everything that the trace has. The views of sockets use what one host can see of itself: `ss -tmi`,
+//! `nstat`, `tc -s qdisc`, `ethtool -S`, `/proc/stat` and its settings. [`sender::Sight`] and [`receiver::Sight`] hold that
+//! part and nothing else, so a verdict that gets a sight cannot read more.
+//!
+//! Hidden in both: the path, the other host, the limits that the simulator counts, and drops by their place.
+
+pub mod host;
+pub mod receiver;
+pub mod sender;
+
+use fullpipe_base::units::Time;
+
+/// Part of a run that a verdict may use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum View {
+    /// Everything that the trace has.
+    #[default]
+    Model,
+    /// Sockets, counters and settings of the host that sends the first flow's data.
+    SenderSockets,
+    /// Sockets, counters and settings of the host that receives it.
+    ReceiverSockets,
+}
+
+impl View {
+    /// All views.
+    pub const ALL: [View; 3] = [View::Model, View::SenderSockets, View::ReceiverSockets];
+
+    /// Name in commands and documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            View::Model => "model",
+            View::SenderSockets => "sender-sockets",
+            View::ReceiverSockets => "receiver-sockets",
+        }
+    }
+
+    /// The view of this name.
+    pub fn named(name: &str) -> Option<View> {
+        View::ALL.into_iter().find(|view| view.name() == name)
+    }
+}
+
+/// Interval at which sockets are looked at.
+const USUAL: Time = Time::ms(100);
+/// Interval where the run is shorter than [`LONG`].
+const FINE: Time = Time::ms(10);
+/// Length of a run from which on the usual interval has enough samples.
+const LONG: Time = Time::secs(3);
+
+/// Samples of the trace for one look at the sockets; at least 1.
+fn every(sample: Time, end: Time) -> usize {
+    let step = if end < LONG { FINE } else { USUAL };
+    usize::try_from(step.0 / sample.0.max(1)).unwrap_or(1).max(1)
+}
+
+/// True of a name that is the first flow's, or that of its copy (NAME-1, NAME-2 ...).
+fn is_judged(first: &str, name: &str) -> bool {
+    let stem = |name: &str| {
+        let (stem, number) = name.rsplit_once('-')?;
+        number.parse::<u32>().is_ok().then(|| stem.to_string())
+    };
+    name == first || stem(first).is_some_and(|own| stem(name) == Some(own))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_as_they_are_written() {
+        for view in View::ALL {
+            assert_eq!(View::named(view.name()), Some(view));
+        }
+        assert_eq!(View::named("sender"), None);
+    }
+
+    #[test]
+    fn short_runs_are_looked_at_more_often() {
+        let table = [(1, 2_999, 10), (1, 3_000, 100), (10, 12_000, 10), (200, 9_000, 1)];
+        for (sample, end, expected) in table {
+            assert_eq!(every(Time::ms(sample), Time::ms(end)), expected);
+        }
+    }
+
+    #[test]
+    fn copies_of_the_first_flow_are_judged_with_it() {
+        assert!(is_judged("data-1", "data-2") && is_judged("data", "data"));
+        assert!(!is_judged("data", "beside0") && !is_judged("data-1", "beside-1"));
+    }
+}

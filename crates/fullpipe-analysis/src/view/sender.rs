@@ -1,0 +1,149 @@
+//! Sight of the sending host: its flows, counters and settings.
+
+use super::host::HostSight;
+use super::{every, is_judged};
+use crate::meta::{FlowMeta, RunMeta};
+use crate::settings::Buffer;
+use fullpipe_base::trace::{FlowSample, SenderSocket};
+use fullpipe_base::units::Time;
+use fullpipe_trace::recording::Recording;
+
+/// Everything that the sending host sees.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sight {
+    /// The host.
+    pub host: HostSight,
+    /// Connections whose data it sends.
+    pub flows: Vec<Flow>,
+    /// True where the run was cut short.
+    pub partial: bool,
+}
+
+/// A connection whose data the host sends.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Flow {
+    /// Name.
+    pub name: String,
+    /// True where the verdict is about it.
+    pub judged: bool,
+    /// Congestion control.
+    pub congestion: String,
+    /// First ssthresh that the congestion control's module asks for, packets.
+    pub first_ssthresh: Option<u32>,
+    /// Send buffer: what the program asked for, and the sysctls.
+    pub buffer: Buffer,
+    /// The socket at each look, oldest first.
+    pub looks: Vec<Look>,
+}
+
+/// `ss -tmi` of a sending socket at one moment. Counters are cumulative.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Look {
+    /// Moment of the look.
+    pub time: Time,
+    /// Congestion window, packets.
+    pub cwnd: u32,
+    /// Slow start threshold, packets.
+    pub ssthresh: u32,
+    /// Smoothed RTT, microseconds.
+    pub srtt_us: u32,
+    /// Retransmission timeout, microseconds.
+    pub rto_us: u32,
+    /// Packets in flight.
+    pub in_flight: u32,
+    /// Window of the receiver, bytes.
+    pub snd_wnd: u64,
+    /// Bytes written and not sent (notsent).
+    pub unsent: u64,
+    /// Congestion state: 0 Open, 1 Disorder, 2 CWR, 3 Recovery, 4 Loss.
+    pub ca_state: u8,
+    /// Bytes acknowledged.
+    pub bytes_acked: u64,
+    /// Bytes sent, those sent again included.
+    pub bytes_sent: u64,
+    /// Bytes sent again.
+    pub bytes_retransmitted: u64,
+    /// Segments sent, those sent again included (segs_out).
+    pub segments_sent: u64,
+    /// Segments sent again (total_retrans).
+    pub segments_retransmitted: u64,
+    /// Packets received (segs_in).
+    pub acks_received: u64,
+    /// The other fields.
+    pub socket: SenderSocket,
+}
+
+impl Look {
+    fn of(sample: &FlowSample) -> Look {
+        Look {
+            time: sample.time,
+            cwnd: sample.cwnd,
+            ssthresh: sample.ssthresh,
+            srtt_us: sample.srtt_us,
+            rto_us: sample.rto_us,
+            in_flight: sample.in_flight,
+            snd_wnd: sample.snd_wnd,
+            unsent: sample.unsent,
+            ca_state: sample.ca_state,
+            bytes_acked: sample.bytes_acked,
+            bytes_sent: sample.bytes_sent,
+            bytes_retransmitted: sample.bytes_retransmitted,
+            segments_sent: sample.segments_sent,
+            segments_retransmitted: sample.segments_retransmitted,
+            acks_received: sample.acks_received,
+            socket: sample.sender,
+        }
+    }
+
+    /// True where data is in the socket, sent or not.
+    pub fn has_data(&self) -> bool {
+        self.unsent > 0 || self.socket.unacked > 0
+    }
+}
+
+impl Sight {
+    /// The host that sends the first flow's data; none where the run has no flow.
+    pub fn new(meta: &RunMeta, recording: &Recording) -> Option<Sight> {
+        let first = meta.flows.first()?;
+        let end = recording.flows.last().map_or(Time::ZERO, |sample| sample.time);
+        let every = every(meta.sample, end);
+        let host = &first.hosts[0];
+        let settings = first.settings.hosts[0].clone();
+        let own = meta.flows.iter().enumerate().filter(|(_, flow)| flow.hosts[0] == *host);
+        let flows = own.map(|(index, flow)| Flow {
+            judged: is_judged(&first.name, &flow.name),
+            looks: looks(recording, index, every),
+            ..about(flow)
+        });
+        Some(Sight {
+            flows: flows.collect(),
+            host: HostSight::new(recording, host, every, settings),
+            partial: meta.partial,
+        })
+    }
+}
+
+fn about(flow: &FlowMeta) -> Flow {
+    Flow {
+        name: flow.name.clone(),
+        congestion: flow.congestion.clone(),
+        first_ssthresh: flow.settings.first_ssthresh,
+        buffer: flow.settings.send.clone(),
+        ..Flow::default()
+    }
+}
+
+/// Every `every`-th sample of a flow while its socket is there and has something to do.
+fn looks(recording: &Recording, index: usize, every: usize) -> Vec<Look> {
+    let is_own = |sample: &&FlowSample| usize::from(sample.flow) == index;
+    let own = recording.flows.iter().filter(is_own).skip(every - 1).step_by(every);
+    let mut looks: Vec<Look> = own.map(Look::of).collect();
+    // The socket is closed when its last data is acknowledged.
+    let is_last = |pair: &[Look]| pair[0].bytes_acked != pair[1].bytes_acked || pair[1].has_data();
+    let last = looks.windows(2).rposition(is_last).map_or(1, |at| at + 2);
+    looks.truncate(last);
+    let is_there = |look: &Look| look.srtt_us > 0 || look.bytes_sent > 0 || look.has_data();
+    let first = looks.iter().position(is_there).unwrap_or(looks.len());
+    looks.drain(..first);
+    looks
+}
