@@ -101,10 +101,12 @@ pub fn run_in(view: View, meta: &RunMeta, recording: &Recording) -> document::Ru
         View::Model => headline::run(meta, &traces, &lives, &run),
         View::SenderSockets => of_sockets(
             view::sender::Sight::new(meta, recording).map(|sight| sockets::of_sender(&sight)),
+            meta,
             &run,
         ),
         View::ReceiverSockets => of_sockets(
             view::receiver::Sight::new(meta, recording).map(|sight| sockets::of_receiver(&sight)),
+            meta,
             &run,
         ),
     };
@@ -115,10 +117,11 @@ pub fn run_in(view: View, meta: &RunMeta, recording: &Recording) -> document::Ru
 /// Headline and findings of a view of sockets; expectations of the run are judged as in all views.
 fn of_sockets(
     answer: Option<(document::Headline, Vec<document::Finding>)>,
+    meta: &RunMeta,
     run: &document::Run,
 ) -> (document::Headline, Vec<document::Finding>) {
     let (headline, findings) = answer.unwrap_or_else(|| (headline::no_traffic(), Vec::new()));
-    (headline::with_judgement(headline, run), findings)
+    (headline::with_judgement(headline, meta, run), findings)
 }
 
 /// The names of a plan's runs, one per engine; that of the plan where there is only one.
