@@ -1,6 +1,7 @@
 //! The command `fullpipe-blind`: draws a set of cases, or takes one from a folder, and scores the verdicts.
 
-use clap::{Parser, ValueEnum};
+use clap::Parser;
+use fullpipe::analysis::view::View;
 use fullpipe::engine::Engine;
 use fullpipe::experiment::{Allowed, named};
 use fullpipe_blind::folder;
@@ -41,7 +42,7 @@ struct Arguments {
     #[arg(long)]
     draw_only: bool,
     /// Part of a run that the verdict may see
-    #[arg(long, value_enum, default_value = "model")]
+    #[arg(long, value_name = "VIEW", default_value = "model", value_parser = view)]
     view: View,
     /// Engine of the scored runs
     #[arg(long, default_value = "sim")]
@@ -57,15 +58,6 @@ struct Arguments {
     jobs: Option<usize>,
 }
 
-/// Part of a run that a verdict sees.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum View {
-    /// Everything that the model knows.
-    Model,
-    /// Sockets of the sending host (tcp_info).
-    SenderSockets,
-}
-
 fn main() -> ExitCode {
     match run(&Arguments::parse()) {
         Ok(()) => ExitCode::SUCCESS,
@@ -77,9 +69,6 @@ fn main() -> ExitCode {
 }
 
 fn run(arguments: &Arguments) -> Result<(), String> {
-    if arguments.view == View::SenderSockets {
-        return Err("no verdict is made from sender sockets yet; --view model is there".into());
-    }
     let engine = named(&arguments.engine, arguments.as_kernel.as_deref())?;
     work::listen()?;
     let cores = available_parallelism().map_or(1, std::num::NonZeroUsize::get);
@@ -98,9 +87,16 @@ fn run(arguments: &Arguments) -> Result<(), String> {
 
     let allowed =
         Allowed { as_kernel: arguments.as_kernel.as_deref(), without: &arguments.without };
-    let scored =
-        work::all("scored", cases.len(), jobs, |n| score::score(&cases[n], engine, allowed))?;
-    report(&folder, engine, &scored)
+    let scored = work::all("scored", cases.len(), jobs, |n| {
+        score::score(&cases[n], engine, allowed, arguments.view)
+    })?;
+    report(&folder, engine, arguments.view, &scored)
+}
+
+/// The view of this name.
+fn view(name: &str) -> Result<View, String> {
+    let names = View::ALL.map(View::name).join(", ");
+    View::named(name).ok_or_else(|| format!("no such view; there are {names}"))
 }
 
 /// Draws a set into a folder.
@@ -153,11 +149,11 @@ fn told<'a>(what: &str, codes: impl Iterator<Item = &'a str>) {
 }
 
 /// Prints the score, and writes it as score.md and score.json beside the cases.
-fn report(folder: &Path, engine: &dyn Engine, scored: &[Scored]) -> Result<(), String> {
-    let what = format!("{} cases, engine {}, view model.", scored.len(), engine.name());
+fn report(folder: &Path, engine: &dyn Engine, view: View, scored: &[Scored]) -> Result<(), String> {
+    let what = format!("{} cases, engine {}, view {}.", scored.len(), engine.name(), view.name());
     let page = markdown(&what, scored);
     let document = json!({
-        "format": 1, "engine": engine.name(), "view": "model", "summary": summary(scored), "cases": scored,
+        "format": 1, "engine": engine.name(), "view": view.name(), "summary": summary(scored), "cases": scored,
     });
     let document = serde_json::to_string_pretty(&document).map_err(|why| why.to_string())? + "\n";
     for (name, text) in [("score.md", &page), ("score.json", &document)] {

@@ -18,6 +18,7 @@ use fullpipe::advice::method::Allowance;
 use fullpipe::advice::text::{self, Extent};
 use fullpipe::advice::trial::{Bench, Stopped, Watch};
 use fullpipe::advice::{self, Case, cured};
+use fullpipe::analysis::view::View;
 use fullpipe::base::units::Time;
 use fullpipe::engine::Failed;
 use fullpipe::experiment::Chosen;
@@ -134,7 +135,15 @@ fn prove(
         note("proving at full length, before and after");
     }
     let progress = Progress::new(arguments.quiet, &total, total.len());
-    let done = experiment::run(&scenario, &engines, &captures, jobs(arguments), &writer, &progress);
+    let done = experiment::run(
+        &scenario,
+        &engines,
+        &captures,
+        jobs(arguments),
+        &writer,
+        &progress,
+        View::Model,
+    );
     progress.finish();
     if done.document.runs.is_empty() || interrupt::stopped() {
         return Err(match done.failures.is_empty() {

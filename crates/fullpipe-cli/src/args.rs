@@ -9,8 +9,9 @@ use crate::relieve::RelieveArguments;
 use crate::schema::SchemaArguments;
 use crate::shell::{CompletionsArguments, ManArguments};
 use crate::version;
-use clap::builder::PossibleValuesParser;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
+use fullpipe::analysis::view::View;
 use fullpipe::capture::{At, SNAP};
 use fullpipe::engine::engines;
 use fullpipe::engine::linux::kernel::{Contents, Family, Hz};
@@ -122,6 +123,16 @@ impl Extent {
     }
 }
 
+/// Part of a run that its headline may use.
+#[derive(Clone, Copy, Debug, Args)]
+pub struct Seen {
+    /// What headline and findings may use: everything (model), or what one host sees of its own sockets, counters and
+    /// settings (sender-sockets, receiver-sockets)
+    #[arg(long = "view", value_name = "VIEW", default_value = "model",
+        value_parser = PossibleValuesParser::new(View::ALL.map(View::name)).map(|name| View::named(&name).unwrap_or_default()))]
+    pub view: View,
+}
+
 /// Two lines of usage: a scenario and a path by options exclude each other.
 const RUN_TEMPLATE: &str = "{about-with-newline}
 {before-help}{usage-heading} fullpipe run [OPTIONS] <SCENARIO|RECIPE>
@@ -200,6 +211,9 @@ pub struct RunArguments {
     /// How much of the text is printed
     #[command(flatten)]
     pub extent: Extent,
+    /// Part of the run that the headline uses.
+    #[command(flatten)]
+    pub view: Seen,
     /// Show no progress and no notes
     #[arg(long, short)]
     pub quiet: bool,
@@ -328,6 +342,7 @@ pub struct ListArguments {
 #[command(help_template = TEMPLATE, before_help = "Examples:
   fullpipe report fullpipe-results/latest
   fullpipe report results/reno --out reno.html
+  fullpipe report results/reno --view sender-sockets   the verdict from one end alone
   fullpipe report results/surface                      a sweep: its page\n\n")]
 pub struct ReportArguments {
     /// Directory of a result, or of a sweep, whose page alone is written again
@@ -338,6 +353,9 @@ pub struct ReportArguments {
     /// How much of the text is printed
     #[command(flatten)]
     pub extent: Extent,
+    /// Part of the run that the headline uses.
+    #[command(flatten)]
+    pub view: Seen,
 }
 
 /// Options of `fullpipe compare`.

@@ -6,6 +6,7 @@ use crate::interrupt;
 use crate::packets::{self, Packets, Table};
 use crate::progress::Progress;
 use fullpipe::analysis::document::{Document, Run};
+use fullpipe::analysis::view::View;
 use fullpipe::analysis::{self, RunMeta, phases};
 use fullpipe::base::trace::{Control, Sink};
 use fullpipe::base::units::Time;
@@ -27,6 +28,7 @@ struct Experiment<'a> {
     captures: &'a Captures,
     writer: &'a Writer,
     progress: &'a Progress,
+    view: View,
     next: AtomicUsize,
     failed: AtomicBool,
     results: Mutex<Vec<(usize, Result<Finished, Failure>)>>,
@@ -58,6 +60,7 @@ pub fn run(
     jobs: usize,
     writer: &Writer,
     progress: &Progress,
+    view: View,
 ) -> Done {
     let experiment = Experiment {
         scenario,
@@ -65,6 +68,7 @@ pub fn run(
         captures,
         writer,
         progress,
+        view,
         next: AtomicUsize::new(0),
         failed: AtomicBool::new(false),
         results: Mutex::new(Vec::new()),
@@ -176,7 +180,7 @@ impl Experiment<'_> {
         let variant = self.name(plan, engine);
         let meta = RunMeta { variant, ..RunMeta::from_plan(self.scenario, plan, made) };
         Ok(Simulated {
-            run: analysis::run(&meta, &recording),
+            run: analysis::run_in(self.view, &meta, &recording),
             recording,
             end: outcome.end,
             unkept: uncaptured.into_iter().collect(),

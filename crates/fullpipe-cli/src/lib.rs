@@ -39,6 +39,7 @@ mod source;
 mod sweep;
 mod usage;
 mod version;
+mod view;
 
 use args::{Arguments, Command};
 use clap::Parser;

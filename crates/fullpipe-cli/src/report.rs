@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::new_file;
 use crate::output::{Output, note};
 use crate::sweep;
+use crate::view;
 use fullpipe::report::{html, time_sequence};
 use fullpipe::results::rundir::{self, REPORT, RunDir};
 use fullpipe::trace::replace::{replace, unwritten};
@@ -17,7 +18,8 @@ pub fn report(arguments: &ReportArguments, output: &Output) -> Result<(), Failur
     if sweep::is_sweep(&arguments.dir) {
         return sweep::report(arguments);
     }
-    let results = rundir::open(&arguments.dir).map_err(|e| Failure::Input(e.to_string()))?;
+    let mut results = rundir::open(&arguments.dir).map_err(|e| Failure::Input(e.to_string()))?;
+    view::judge_again(&mut results, arguments.view.view)?;
     // The text first: it is there even where the page cannot be written.
     output.document(&results.document, arguments.extent.detail())?;
 

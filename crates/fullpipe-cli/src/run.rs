@@ -94,7 +94,7 @@ fn keep(
     let progress = Progress::new(arguments.quiet, &total, shown);
     let jobs = arguments.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
     let Done { document, failures, mut unkept } =
-        experiment::run(scenario, engines, captures, jobs, &writer, &progress);
+        experiment::run(scenario, engines, captures, jobs, &writer, &progress, arguments.view.view);
     progress.finish();
     if document.runs.is_empty() && !failures.is_empty() {
         return Err(Failure::Runs { failures, others: None });

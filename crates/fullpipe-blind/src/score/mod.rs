@@ -10,6 +10,7 @@ pub use summary::{Share, Summary, summary};
 
 use crate::causes::{CANNOT_TELL, TOO_SHORT, group};
 use crate::generate::Case;
+use fullpipe::analysis::view::View;
 use fullpipe::analysis::{self, RunMeta};
 use fullpipe::base::trace::Control;
 use fullpipe::base::units::Time;
@@ -61,11 +62,16 @@ impl Control for UntilStopped {
     }
 }
 
-/// Runs a case and judges its verdict.
+/// Runs a case and judges the verdict of a view.
 ///
 /// # Errors
 /// The case is no scenario, the machine failed, or a signal came.
-pub fn score(case: &Case, engine: &'static dyn Engine, allowed: Allowed) -> Result<Scored, String> {
+pub fn score(
+    case: &Case,
+    engine: &'static dyn Engine,
+    allowed: Allowed,
+    view: View,
+) -> Result<Scored, String> {
     let place = |why: String| format!("{}: {why}", case.name);
     let source = Source::text(&format!("{}.toml", case.name), &case.text);
     let scenario = load(&source, &[], &[]).map_err(|wrong| wrong.to_string())?;
@@ -85,7 +91,7 @@ pub fn score(case: &Case, engine: &'static dyn Engine, allowed: Allowed) -> Resu
         return Err(place(crate::work::STOPPED.into()));
     }
     let made = Chosen { engine }.made(&plan.resolved, false);
-    let run = analysis::run(&RunMeta::from_plan(&scenario, plan, made), &recording);
+    let run = analysis::run_in(view, &RunMeta::from_plan(&scenario, plan, made), &recording);
     let document = analysis::document(&scenario, &[engine.name()], vec![run]);
     let document = serde_json::to_value(&document).map_err(|why| place(why.to_string()))?;
     Ok(judged(case, document.get("headline").unwrap_or(&Value::Null)))

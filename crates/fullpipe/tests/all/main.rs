@@ -55,5 +55,6 @@ mod trace_formats;
 mod trace_rundir;
 mod trace_tables;
 mod verdicts;
+mod view_sockets;
 mod without_scenario;
 mod workloads;
