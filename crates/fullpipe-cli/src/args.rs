@@ -128,9 +128,14 @@ impl Extent {
 pub struct Seen {
     /// What headline and findings may use: everything (model), or what one host sees of its own sockets, counters and
     /// settings (sender-sockets, receiver-sockets)
-    #[arg(long = "view", value_name = "VIEW", default_value = "model",
-        value_parser = PossibleValuesParser::new(View::ALL.map(View::name)).map(|name| View::named(&name).unwrap_or_default()))]
+    #[arg(long = "view", value_name = "VIEW", default_value = "model", value_parser = views())]
     pub view: View,
+}
+
+/// Parser of a view's name.
+fn views() -> impl TypedValueParser<Value = View> {
+    let names = PossibleValuesParser::new(View::ALL.map(View::name));
+    names.map(|name| View::named(&name).unwrap_or_default())
 }
 
 /// Two lines of usage: a scenario and a path by options exclude each other.
@@ -353,9 +358,10 @@ pub struct ReportArguments {
     /// How much of the text is printed
     #[command(flatten)]
     pub extent: Extent,
-    /// Part of the run that the headline uses.
-    #[command(flatten)]
-    pub view: Seen,
+    /// Judge the result again: by everything (model), or by what one host sees (sender-sockets, receiver-sockets)
+    /// [default: as it was judged]
+    #[arg(long, value_name = "VIEW", value_parser = views())]
+    pub view: Option<View>,
 }
 
 /// Options of `fullpipe compare`.

@@ -19,7 +19,9 @@ pub fn report(arguments: &ReportArguments, output: &Output) -> Result<(), Failur
         return sweep::report(arguments);
     }
     let mut results = rundir::open(&arguments.dir).map_err(|e| Failure::Input(e.to_string()))?;
-    view::judge_again(&mut results, arguments.view.view)?;
+    if let Some(view) = arguments.view {
+        view::judge_again(&mut results, view)?;
+    }
     // The text first: it is there even where the page cannot be written.
     output.document(&results.document, arguments.extent.detail())?;
 

@@ -6,7 +6,6 @@ use fullpipe::analysis::view::View;
 use fullpipe::analysis::{self, Made, RunMeta, headline};
 use fullpipe::results::rundir::RunDir;
 use fullpipe::scenario::{Source, load};
-use std::path::PathBuf;
 
 /// Gives the runs of a result the headlines and findings of a view, from their saved traces.
 ///
@@ -32,7 +31,7 @@ pub fn judge_again(results: &mut RunDir, view: View) -> Result<(), Failure> {
 /// A run of a result, analysed again.
 fn judged(results: &RunDir, index: usize, view: View) -> Result<Run, Failure> {
     let run = &results.document.runs[index];
-    let folder = results.folder(index).unwrap_or_else(PathBuf::new);
+    let folder = results.folder(index).unwrap_or_default();
     let wrong = |why: String| Failure::Input(format!("{}: {why}", folder.display()));
     let text = results.resolved(index).map_err(|e| Failure::Input(e.to_string()))?;
     let recording = results.recording(index).map_err(|e| Failure::Input(e.to_string()))?;

@@ -380,7 +380,7 @@ mod tests {
     fn ssthresh_is_early_where_nothing_was_sent_again() {
         let set = |n: u64, again| Look {
             ssthresh: if n > 3 { 60 } else { INFINITE_SSTHRESH },
-            segments_retransmitted: again,
+            segments_retransmitted: if n > 3 { again } else { 0 },
             ..look(n, 100, 500_000)
         };
         let early = measured((1..=20).map(|n| set(n, 0)).collect());

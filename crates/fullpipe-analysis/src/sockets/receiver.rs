@@ -73,9 +73,12 @@ pub(super) fn judged(sight: &Sight, flow: &Flow) -> Judged {
     Judged { host: facts.host, mbit: facts.mbit, bytes: facts.bytes, verdicts }
 }
 
+/// A rule; none where it does not fire.
+type Find = fn(&Facts) -> Option<Verdict>;
+
 /// Verdicts of all rules that fire, the first one first.
 fn verdicts(facts: &Facts) -> Vec<Verdict> {
-    let rules: [(&str, fn(&Facts) -> Option<Verdict>); 6] = [
+    let rules: [(&str, Find); 6] = [
         ("short-transfer", too_short),
         ("drops-at-receiver", drops),
         ("slow-reading", reader),
@@ -94,6 +97,7 @@ fn facts(sight: &Sight, flow: &Flow) -> Facts {
         return Facts { host, ..Facts::default() };
     };
     let main = &looks[looks.len() * 35 / 100..];
+    let wscale = flow.options & option::WSCALE != 0;
     let seconds = last.time.saturating_sub(first.time).as_secs_f64();
     let mbit = |bytes: u64, seconds: f64| {
         if seconds > 0.0 { bytes as f64 * 8.0 / 1e6 / seconds } else { 0.0 }
@@ -105,10 +109,10 @@ fn facts(sight: &Sight, flow: &Flow) -> Facts {
         looks: looks.len(),
         bytes: last.socket.bytes_received,
         mbit: mbit(last.socket.bytes_received.saturating_sub(first.socket.bytes_received), seconds),
-        used: (flow.options & option::TIMESTAMPS != 0).then(|| used(main)),
+        used: (flow.options & option::TIMESTAMPS != 0).then(|| used(main, wscale)),
         memory: median(|look| ratio(look.socket.rmem_alloc, look.socket.rcvbuf)),
-        unread: part(main, |look| 2 * look.socket.unread >= look.socket.rcv_wnd),
-        window: looks.iter().map(|look| look.socket.rcv_wnd).max().unwrap_or(0),
+        unread: part(main, |look| 2 * look.socket.unread >= offered(look, wscale)),
+        window: looks.iter().map(|look| offered(look, wscale)).max().unwrap_or(0),
         limit: last.socket.rcvbuf,
         constant: looks.iter().all(|look| look.socket.rcvbuf == first.socket.rcvbuf),
         beyond: last.socket.rcv_ooopack,
@@ -119,10 +123,15 @@ fn facts(sight: &Sight, flow: &Flow) -> Facts {
             "TcpExt.TCPRcvQDrop",
         ]),
         cpu: busy(sight),
-        wscale: flow.options & option::WSCALE != 0,
+        wscale,
         asked: flow.buffer.asked.is_some(),
         host,
     }
+}
+
+/// Window that the sender gets. Linux keeps the one that it would like to offer, which 16 bits without scaling cut.
+fn offered(look: &Look, wscale: bool) -> u64 {
+    if wscale { look.socket.rcv_wnd } else { look.socket.rcv_wnd.min(UNSCALED) }
 }
 
 fn ratio(part: u64, of: u64) -> f64 {
@@ -134,13 +143,13 @@ fn part(looks: &[Look], holds: impl Fn(&Look) -> bool) -> f64 {
 }
 
 /// Median of rate x RTT over the window.
-fn used(main: &[Look]) -> f64 {
+fn used(main: &[Look], wscale: bool) -> f64 {
     let use_of = |pair: &[Look]| {
         let (from, to) = (&pair[0], &pair[1]);
         let seconds = to.time.saturating_sub(from.time).as_secs_f64();
         let bytes = to.socket.bytes_received.saturating_sub(from.socket.bytes_received) as f64;
         let trip = f64::from(to.socket.rcv_rtt_us) / 1e6;
-        bytes / seconds.max(1e-6) * trip / to.socket.rcv_wnd.max(1) as f64
+        bytes / seconds.max(1e-6) * trip / offered(to, wscale).max(1) as f64
     };
     quantile(&main.windows(2).map(use_of).collect::<Vec<_>>(), 0.5)
 }

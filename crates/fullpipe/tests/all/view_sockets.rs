@@ -209,6 +209,10 @@ fn the_receiver_names_window_reader_and_cpu() {
     assert_eq!(window, "rwnd_fixed", "{text}");
     let (reader, text) = code("reader = { rate = \"10Mbit\" }");
     assert_eq!(reader, "app_read", "{text}");
+    let unscaled =
+        path("").replacen("6.12\"", "6.12\", sysctl = { \"net.ipv4.tcp_window_scaling\" = 0 }", 1);
+    let own = Ran::of(&unscaled).seen(View::ReceiverSockets).headline.expect("a headline");
+    assert_eq!(own.code.as_deref(), Some("wscale_off"), "{}", own.text);
     let (none, text) = code("");
     assert_eq!(none, "", "{text}");
 }
