@@ -62,17 +62,17 @@ pub fn pauses(trace: &FlowTrace, round_trip: Time) -> Pauses {
     for pair in samples[first..=last].windows(2) {
         let span = pair[1].time.saturating_sub(pair[0].time);
         let waiting = waited(pair[1]).saturating_sub(waited(pair[0]));
-        waits += waiting;
+        waits = u64::saturating_add(waits, waiting);
         let at = pair[1].time.saturating_sub(begin).0 as f64 / all.0 as f64;
         let part = ((at * PARTS as f64) as usize).min(PARTS - 1);
         dry[part] |= waiting > 0;
         starts[part] |= slow(pair[1]) > slow(pair[0]);
         if waiting as f64 >= WHOLE * span.0 as f64 {
-            stretch = stretch + span;
+            stretch = Time(stretch.0.saturating_add(span.0));
             continue;
         }
         if stretch >= least {
-            (own.count, paused) = (own.count + 1, paused + stretch.0);
+            (own.count, paused) = (own.count + 1, u64::saturating_add(paused, stretch.0));
         }
         stretch = Time::ZERO;
     }

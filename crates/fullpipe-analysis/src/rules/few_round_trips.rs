@@ -7,16 +7,18 @@ use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;
 use crate::numbers;
 use crate::words::bytes;
-use fullpipe_base::limits::Limit;
+use fullpipe_base::limits::{Derived, Limit};
 
 /// The rule.
 pub const RULE: Rule = Rule { name: "few-round-trips", code: "too_short", when: GROWING, find };
 
 /// Limits that growth goes through.
-const GROWING: When = When::Held(&["receive_window", "cwnd_slow_start", "connecting", "pacing"]);
+const GROWING: When = When::Held(&["receive_window", "cwnd_slow_start", "pacing"]);
 /// Slow start from ten packets fills a window of a million packets in 17 round trips; with the handshake, a first loss and
 /// what autotuning lags behind, a transfer of fewer than so many says little.
 const FEW: f64 = 30.0;
+/// Name of the limit of a handshake.
+const CONNECTING: &str = Derived::Connecting.about().name;
 /// Growth has to explain this share of the transfer.
 const EXPLAINS: f64 = 0.5;
 
@@ -29,7 +31,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     }
     let host = &one.meta.hosts[0];
     Some(
-        Finding { grows: true, ..Finding::new("Growth", Some(host.clone())) }
+        Finding { grows: true, ..Finding::new("Slow start", Some(host.clone())) }
             .because(format!(
                 "{} in {} are {} round trips, too few to fill the path",
                 bytes(one.flow.bytes),
@@ -43,11 +45,15 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
 
 /// Share of the flow's life in which it connects or grows.
 fn growth(one: &One) -> f64 {
-    let share = |limit: Limit| one.flow.limits.get(limit.about().name).copied().unwrap_or(0.0);
-    let named = |name: &str| one.flow.limits.get(name).copied().unwrap_or(0.0);
+    let of = |limit: Limit| share(one, limit.about().name);
     let own = &one.meta.settings;
     let suffices = one.needs.is_none_or(|needs| needs.receive.least <= own.receive.allows());
-    let window = if suffices { share(Limit::ReceiveWindow) } else { 0.0 };
-    let paced = if own.pace.is_none() { share(Limit::Pacing) } else { 0.0 };
-    share(Limit::CwndSlowStart) + named("connecting") + window + paced
+    let window = if suffices { of(Limit::ReceiveWindow) } else { 0.0 };
+    let paced = if own.pace.is_none() { of(Limit::Pacing) } else { 0.0 };
+    of(Limit::CwndSlowStart) + share(one, CONNECTING) + window + paced
+}
+
+/// Share of a flow's life in which a limit holds it.
+fn share(one: &One, limit: &str) -> f64 {
+    one.flow.limits.get(limit).copied().unwrap_or(0.0)
 }
