@@ -84,6 +84,27 @@ pub enum Whose {
 }
 
 impl AdviseArguments {
+    /// Arguments of advice on a run that has been made; its variant is the first one.
+    pub fn after(run: &RunArguments) -> AdviseArguments {
+        AdviseArguments {
+            scenario: run.scenario.clone(),
+            set: run.set.clone(),
+            variant: run.variant.first().cloned(),
+            change: Vec::new(),
+            explain: false,
+            json: false,
+            out: None,
+            no_report: true,
+            scenario_out: None,
+            engine: run.engine.first().cloned().unwrap_or_default(),
+            as_kernel: run.as_kernel.clone(),
+            without: run.without.clone(),
+            jobs: run.jobs,
+            quiet: run.quiet,
+            path: run.path.clone(),
+        }
+    }
+
     /// Arguments of the run that is advised on.
     pub fn run(&self) -> RunArguments {
         RunArguments {

@@ -1,5 +1,7 @@
 //! `fullpipe run`: scenario, engine, trace, analysis, report.
 
+use crate::advise;
+use crate::advise_arguments::AdviseArguments;
 use crate::args::RunArguments;
 use crate::captures::Captures;
 use crate::dry_run::dry_run;
@@ -52,6 +54,10 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
     }
     if !arguments.quiet {
         kept.places().iter().for_each(|place| output::note(place));
+    }
+    if arguments.advise && !interrupt::stopped() {
+        output.print("\n")?;
+        advise::advise(&AdviseArguments::after(arguments), output)?;
     }
     kept.judge()
 }

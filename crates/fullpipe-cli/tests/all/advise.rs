@@ -50,6 +50,14 @@ fn a_full_path_needs_nothing() {
     assert!(call.stdout.starts_with("Set nothing: "), "{}", call.stdout);
 }
 
+#[test]
+fn a_run_may_end_with_advice() {
+    let desk = Desk::with_short();
+    let path = ["run", "--rate", "200Mbit", "--rtt", "200ms", "--advise", "--quiet"];
+    let call = desk.call(&path).ends_with(0);
+    assert!(call.stdout.contains("\nSet tcp_wmem of sender to "), "{}", call.stdout);
+}
+
 /// Report, both variants and the files of both hosts stand in one new directory.
 #[test]
 fn the_proof_is_kept() {

@@ -103,13 +103,15 @@ struct Judged {
 }
 
 /// Runs of two variants that differ a little, for rules of which no file has such a pair.
-const PAIRS: [(&str, &str); 6] = [
+const PAIRS: [(&str, &str); 8] = [
     (WRITER, PLAIN),
     (TURNS, TWO_TURNS),
     (LOSSY, PLAIN),
     (SCALING_OFF, PLAIN),
     (CODEL, DROP_TAIL),
     (THRESHOLD, PLAIN),
+    (READER, PLAIN),
+    (SMALL, PLAIN),
 ];
 
 const WRITER: &str = "[[flow]]\nname = \"bulk\"\nwrite = \"14480B\"\nduration = \"5s\"\n\
@@ -130,6 +132,10 @@ const DROP_TAIL: &str = "[path.queue]\nlimit = \"10MB\"\n\
 const THRESHOLD: &str = "[[flow]]\nname = \"bulk\"\nduration = \"10s\"\n\
     congestion = { name = \"cubic\", initial_ssthresh = 20, hystart = 0 }\n";
 
+const READER: &str =
+    "[[flow]]\nname = \"bulk\"\nduration = \"10s\"\nreader = { rate = \"5Mbit\" }\n";
+const SMALL: &str = "mtu = 200\n[[flow]]\nname = \"bulk\"\nduration = \"10s\"\n";
+
 /// Rules without a pair in which one run fires them and a near one does not. The list only shrinks.
 const WITHOUT_A_PAIR: &[&str] = &[
     "ack-path",
@@ -146,10 +152,12 @@ const WITHOUT_A_PAIR: &[&str] = &[
     "full-receive-buffer",
 ];
 
-/// A path of 50 Mb/s and 40 ms between hosts of Linux 6.12.
+/// A path of 50 Mb/s and 40 ms between hosts of Linux 6.12. An MTU at the beginning of `rest` is the path's.
 fn near(rest: &str) -> String {
+    let at = rest.find('[').filter(|_| rest.starts_with("mtu")).unwrap_or(0);
+    let (mtu, rest) = rest.split_at(at);
     format!(
-        "duration = \"15s\"\n[path]\nrate = \"50Mbit\"\ndelay = {{ forward = \"20ms\", back = \"20ms\" }}\n\
+        "duration = \"15s\"\n[path]\n{mtu}rate = \"50Mbit\"\ndelay = {{ forward = \"20ms\", back = \"20ms\" }}\n\
          [hosts.sender]\nkernel = \"6.12\"\n[hosts.receiver]\nkernel = \"6.12\"\n{rest}"
     )
 }
