@@ -34,10 +34,11 @@ fn the_document_has_changes_with_their_proof() {
     let changes = own["changes"].as_array().expect("changes");
     let settings: Vec<&str> =
         changes.iter().map(|own| own["setting"].as_str().expect("a name")).collect();
-    assert_eq!(settings, ["net.ipv4.tcp_wmem", "net.ipv4.tcp_rmem"]);
+    assert_eq!(settings[..2], ["net.ipv4.tcp_wmem", "net.ipv4.tcp_rmem"]);
     let number = |value: &serde_json::Value| value.as_f64().expect("a number");
     let advised = number(&own["advised"]["mbit"]);
-    for change in changes {
+    // A pace may stay for the delay alone.
+    for change in changes.iter().filter(|own| own["rank"] == "size") {
         assert!(number(&change["without_mbit"]) < 0.98 * advised, "{change}");
     }
     assert!(advised > 1.5 * number(&own["today"]["mbit"]), "{}", own["answer"]);
