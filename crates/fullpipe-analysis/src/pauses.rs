@@ -115,7 +115,7 @@ mod tests {
         let own = of(60, 60);
         assert_eq!((own.count, own.dry), (0, 10));
         assert!(own.runs_dry() && !own.are_a_habit());
-        assert_eq!(of(3000, 1), Pauses { waits: 0.0, ..Pauses::default() });
+        assert_eq!(of(4000, 1), Pauses::default());
     }
 
     /// A write of a packet each 200 ms.
