@@ -50,6 +50,7 @@ mod written;
 
 pub use asked::Asked;
 pub use competes::Competes;
+pub use copies::are_copies;
 pub use format::diagnostic::{CODES, Diagnostic, Diagnostics};
 pub use format::quantity;
 pub use format::{genuine_sysctl, sysctl};

@@ -9,6 +9,7 @@ use crate::numbers;
 use crate::pauses::{Pauses, pauses};
 use crate::sizing::sizes::PACED_SHARE;
 use fullpipe_base::units::Time;
+use fullpipe_scenario::are_copies;
 
 /// Share of the allowed rate from which on a path counts as full.
 pub const FULL: f64 = 0.9;
@@ -62,7 +63,7 @@ impl Context<'_> {
     pub fn others(&self) -> Option<f64> {
         let allowed = self.subject.allowed_mbit().filter(|mbit| *mbit > 0.0)?;
         let first = &self.subject.flows.iter().min_by_key(|one| one.index)?.meta.name;
-        let is_other = |one: &&One| stem(&one.meta.name) != stem(first);
+        let is_other = |one: &&One| !are_copies(first, &one.meta.name);
         let others: f64 =
             self.subject.flows.iter().filter(is_other).map(|o| o.flow.mean_mbit).sum();
         (others > 0.0).then_some((others / allowed).min(1.0))
@@ -90,13 +91,5 @@ impl Context<'_> {
                 )
             });
         format!("pace {whose} {rate} (SO_MAX_PACING_RATE)")
-    }
-}
-
-/// Name of a flow without the number of a copy.
-fn stem(name: &str) -> &str {
-    match name.rsplit_once('-') {
-        Some((stem, number)) if number.parse::<u32>().is_ok() => stem,
-        _ => name,
     }
 }

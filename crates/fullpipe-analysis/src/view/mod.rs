@@ -56,15 +56,6 @@ fn every(sample: Time, end: Time) -> usize {
     usize::try_from(step.0 / sample.0.max(1)).unwrap_or(1).max(1)
 }
 
-/// True of a name that is the first flow's, or that of its copy (NAME-1, NAME-2 ...).
-fn is_judged(first: &str, name: &str) -> bool {
-    let stem = |name: &str| {
-        let (stem, number) = name.rsplit_once('-')?;
-        number.parse::<u32>().is_ok().then(|| stem.to_string())
-    };
-    name == first || stem(first).is_some_and(|own| stem(name) == Some(own))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -83,11 +74,5 @@ mod tests {
         for (sample, end, expected) in table {
             assert_eq!(every(Time::ms(sample), Time::ms(end)), expected);
         }
-    }
-
-    #[test]
-    fn copies_of_the_first_flow_are_judged_with_it() {
-        assert!(is_judged("data-1", "data-2") && is_judged("data", "data"));
-        assert!(!is_judged("data", "beside0") && !is_judged("data-1", "beside-1"));
     }
 }

@@ -1,11 +1,12 @@
 //! Sight of the receiving host: its flows, counters and settings.
 
+use super::every;
 use super::host::HostSight;
-use super::{every, is_judged};
 use crate::meta::RunMeta;
 use crate::settings::Buffer;
 use fullpipe_base::trace::{FlowSample, ReceiverSocket, option};
 use fullpipe_base::units::Time;
+use fullpipe_scenario::are_copies;
 use fullpipe_trace::recording::Recording;
 
 /// Everything that the receiving host sees.
@@ -54,7 +55,7 @@ impl Sight {
         let own = meta.flows.iter().enumerate().filter(|(_, flow)| flow.hosts[1] == *host);
         let flows = own.map(|(index, flow)| Flow {
             name: flow.name.clone(),
-            judged: is_judged(&first.name, &flow.name),
+            judged: are_copies(&first.name, &flow.name),
             buffer: flow.settings.receive.clone(),
             options: options(recording, index),
             looks: looks(recording, index, every),

@@ -1,11 +1,12 @@
 //! Sight of the sending host: its flows, counters and settings.
 
+use super::every;
 use super::host::HostSight;
-use super::{every, is_judged};
 use crate::meta::{FlowMeta, RunMeta};
 use crate::settings::Buffer;
 use fullpipe_base::trace::{FlowSample, SenderSocket};
 use fullpipe_base::units::Time;
+use fullpipe_scenario::are_copies;
 use fullpipe_trace::recording::Recording;
 
 /// Everything that the sending host sees.
@@ -111,7 +112,7 @@ impl Sight {
         let settings = first.settings.hosts[0].clone();
         let own = meta.flows.iter().enumerate().filter(|(_, flow)| flow.hosts[0] == *host);
         let flows = own.map(|(index, flow)| Flow {
-            judged: is_judged(&first.name, &flow.name),
+            judged: are_copies(&first.name, &flow.name),
             looks: looks(recording, index, every),
             ..about(flow)
         });

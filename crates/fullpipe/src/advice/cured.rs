@@ -4,7 +4,7 @@
 //! change on one line.
 
 use super::Case;
-use super::edit::{Edit, edited};
+use super::edit::{Edit, copies, edited};
 use serde_json::{Map, Value as Json};
 use std::fmt::Write;
 
@@ -16,7 +16,7 @@ pub const ADVISED: &str = "advised";
 /// The scenario file.
 ///
 /// # Errors
-/// What the edited scenario refuses.
+/// The edited scenario is refused; the message says why.
 pub fn scenario(case: &Case, edits: &[&Edit]) -> Result<String, String> {
     let cured = edited(&case.today, edits.iter().copied())?;
     let mut text = cured.plans()[0].resolved.to_toml();
@@ -30,10 +30,10 @@ pub fn scenario(case: &Case, edits: &[&Edit]) -> Result<String, String> {
     for edit in edits {
         match edit {
             Edit::Set { key, .. } => {
-                set_back(key, &first_copy(key, edits, &advised), [&today, &advised], &mut back);
+                set_back(key, &first_copy(key, edits, &today), [&today, &advised], &mut back);
             }
             Edit::Copies { flow, count } => {
-                let names = names(&advised, flow, *count);
+                let names = copies(&today, flow, *count);
                 let surplus = names.iter().skip(1);
                 back.extend(surplus.map(|name| (format!("flow.{name}.count"), 0.into())));
             }
@@ -48,23 +48,15 @@ pub fn scenario(case: &Case, edits: &[&Edit]) -> Result<String, String> {
     Ok(text)
 }
 
-/// Names of the copies of a flow.
-fn names(scenario: &Json, flow: &str, count: u32) -> Vec<String> {
-    let flows = scenario["flow"].as_array().map_or(&[][..], Vec::as_slice);
-    let is_copy = |name: &str| (1..=count).any(|n| name.starts_with(&format!("{flow}-{n}")));
-    let names = flows.iter().filter_map(|own| own["name"].as_str());
-    names.filter(|name| is_copy(name)).map(str::to_string).collect()
-}
-
 /// The key in the advised scenario: of a flow with copies that of the first copy, which today is alone.
-fn first_copy(key: &[String], edits: &[&Edit], advised: &Json) -> Vec<String> {
+fn first_copy(key: &[String], edits: &[&Edit], today: &Json) -> Vec<String> {
     let mut key = key.to_vec();
     let [kind, name, ..] = &mut key[..] else { return key };
     let count = edits.iter().find_map(|edit| match edit {
         Edit::Copies { flow, count } if kind == "flow" && flow == name => Some(*count),
         _ => None,
     });
-    if let Some(first) = count.and_then(|count| names(advised, name, count).into_iter().next()) {
+    if let Some(first) = count.and_then(|count| copies(today, name, count).into_iter().next()) {
         *name = first;
     }
     key

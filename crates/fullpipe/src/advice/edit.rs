@@ -48,14 +48,6 @@ impl Edit {
         Edit::Set { key: own.map(str::to_string).collect(), value }
     }
 
-    /// The key as `--set` takes it; none of copies.
-    pub fn dotted(&self) -> Option<(String, Option<&Json>)> {
-        match self {
-            Edit::Set { key, value } => Some((key.join("."), value.as_ref())),
-            Edit::Copies { .. } => None,
-        }
-    }
-
     fn apply(&self, scenario: &mut Json) {
         match self {
             Edit::Set { key, value } => set(scenario, key, value.as_ref()),
@@ -67,7 +59,7 @@ impl Edit {
 /// A run with edits, checked as a scenario.
 ///
 /// # Errors
-/// What the edited scenario refuses.
+/// The edited scenario is refused; the message says why.
 pub fn edited<'a>(
     run: &Resolved,
     edits: impl IntoIterator<Item = &'a Edit>,
@@ -100,21 +92,24 @@ fn set(at: &mut Json, key: &[String], value: Option<&Json>) {
     }
 }
 
-/// Puts copies of a flow behind it, with numbers behind their names.
+/// Names of the copies of a flow: NAME-1, NAME-2 and so on, or longer where another flow has that name.
+pub(super) fn copies(scenario: &Json, flow: &str, count: u32) -> Vec<String> {
+    let flows = scenario["flow"].as_array().map_or(&[][..], Vec::as_slice);
+    let is_taken = |name: &str| flows.iter().any(|own| own["name"] == name);
+    let free = |name: String| if is_taken(&name) { name + "-copy" } else { name };
+    (1..=count).map(|n| free(format!("{flow}-{n}"))).collect()
+}
+
+/// Puts copies of a flow in its place.
 fn copy(scenario: &mut Json, flow: &str, count: u32) {
+    let names = copies(scenario, flow, count);
     let Some(Json::Array(flows)) = scenario.get_mut("flow") else { return };
     let Some(at) = flows.iter().position(|own| own["name"] == flow) else { return };
-    let taken: Vec<String> =
-        flows.iter().filter_map(|own| own["name"].as_str()).map(str::to_string).collect();
-    let free = |n: u32| {
-        let plain = format!("{flow}-{n}");
-        if taken.contains(&plain) { format!("{plain}-copy") } else { plain }
-    };
     let original = flows.remove(at);
-    let copies = (1..=count).map(|n| {
-        let mut own = original.clone();
-        own["name"] = free(n).into();
-        own
+    let copies = names.into_iter().map(|name| {
+        let mut copy = original.clone();
+        copy["name"] = name.into();
+        copy
     });
     flows.splice(at..at, copies);
 }

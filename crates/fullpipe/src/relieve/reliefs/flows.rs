@@ -2,7 +2,7 @@
 
 use super::hosts::{of_data, sysctl};
 use super::keys::{FAST, LARGEST, LARGEST_ASKED, set, text};
-use crate::scenario::{App, Element, Flow, MAX_PACING_RATE, Resolved, SetOption};
+use crate::scenario::{App, Element, Flow, MAX_PACING_RATE, Resolved, SetOption, are_copies};
 use fullpipe_base::units::Time;
 
 /// Bytes per second of a socket that is not paced.
@@ -13,12 +13,7 @@ const LONGER: u64 = 4;
 /// Indices of the judged flows: the first flow, and its copies.
 pub fn judged(run: &Resolved) -> Vec<usize> {
     let Some(first) = run.flow.first() else { return Vec::new() };
-    let copies = first.name.strip_suffix("-1");
-    let is_copy = |flow: &Flow| {
-        let number = copies.and_then(|stem| flow.name.strip_prefix(stem)?.strip_prefix('-'));
-        number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()))
-    };
-    let is_judged = |flow: &Flow| flow.name == first.name || is_copy(flow);
+    let is_judged = |flow: &Flow| are_copies(&first.name, &flow.name);
     run.flow.iter().enumerate().filter(|(_, flow)| is_judged(flow)).map(|(at, _)| at).collect()
 }
 
