@@ -10,7 +10,12 @@ pub mod host;
 pub mod receiver;
 pub mod sender;
 
+use crate::meta::{FlowMeta, RunMeta};
+use fullpipe_base::trace::FlowSample;
 use fullpipe_base::units::Time;
+use fullpipe_scenario::are_copies;
+use fullpipe_trace::recording::Recording;
+use host::HostSight;
 
 /// Part of a run that a verdict may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,6 +59,57 @@ const LONG: Time = Time::secs(3);
 fn every(sample: Time, end: Time) -> usize {
     let step = if end < LONG { FINE } else { USUAL };
     usize::try_from(step.0 / sample.0.max(1)).unwrap_or(1).max(1)
+}
+
+/// Everything that one host sees of connections of a kind.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sight<Flow> {
+    /// The host.
+    pub host: HostSight,
+    /// Its connections.
+    pub flows: Vec<Flow>,
+    /// True where the run was cut short.
+    pub partial: bool,
+}
+
+/// A connection of a host, and its samples at each look.
+struct Connection<'a> {
+    about: &'a FlowMeta,
+    /// True where the verdict is about it.
+    judged: bool,
+    looks: Vec<&'a FlowSample>,
+    /// Index of the flow in the run.
+    index: usize,
+}
+
+impl<Flow> Sight<Flow> {
+    /// The host that sends (end 0) or receives (1) the first flow's data; none where the run has no flow.
+    fn of_end(
+        meta: &RunMeta,
+        recording: &Recording,
+        end: usize,
+        flow: impl Fn(Connection) -> Flow,
+    ) -> Option<Sight<Flow>> {
+        let first = meta.flows.first()?;
+        let lasts = recording.flows.last().map_or(Time::ZERO, |sample| sample.time);
+        let every = every(meta.sample, lasts);
+        let host = &first.hosts[end];
+        let here = meta.flows.iter().enumerate().filter(|(_, flow)| flow.hosts[end] == *host);
+        let flows = here.map(|(index, about)| {
+            let samples = recording.flows.iter().filter(|it| usize::from(it.flow) == index);
+            flow(Connection {
+                about,
+                judged: are_copies(&first.name, &about.name),
+                looks: samples.skip(every - 1).step_by(every).collect(),
+                index,
+            })
+        });
+        Some(Sight {
+            flows: flows.collect(),
+            host: HostSight::new(recording, host, every, first.settings.hosts[end].clone()),
+            partial: meta.partial,
+        })
+    }
 }
 
 #[cfg(test)]

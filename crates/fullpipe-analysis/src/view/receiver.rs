@@ -1,24 +1,14 @@
 //! Sight of the receiving host: its flows, counters and settings.
 
-use super::every;
-use super::host::HostSight;
+use super::Connection;
 use crate::meta::RunMeta;
 use crate::settings::Buffer;
 use fullpipe_base::trace::{FlowSample, ReceiverSocket, option};
 use fullpipe_base::units::Time;
-use fullpipe_scenario::are_copies;
 use fullpipe_trace::recording::Recording;
 
 /// Everything that the receiving host sees.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sight {
-    /// The host.
-    pub host: HostSight,
-    /// Connections whose data it receives.
-    pub flows: Vec<Flow>,
-    /// True where the run was cut short.
-    pub partial: bool,
-}
+pub type Sight = super::Sight<Flow>;
 
 /// A connection whose data the host receives.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -47,23 +37,16 @@ pub struct Look {
 impl Sight {
     /// The host that receives the first flow's data; none where the run has no flow.
     pub fn new(meta: &RunMeta, recording: &Recording) -> Option<Sight> {
-        let first = meta.flows.first()?;
-        let end = recording.flows.last().map_or(Time::ZERO, |sample| sample.time);
-        let every = every(meta.sample, end);
-        let host = &first.hosts[1];
-        let settings = first.settings.hosts[1].clone();
-        let own = meta.flows.iter().enumerate().filter(|(_, flow)| flow.hosts[1] == *host);
-        let flows = own.map(|(index, flow)| Flow {
-            name: flow.name.clone(),
-            judged: are_copies(&first.name, &flow.name),
-            buffer: flow.settings.receive.clone(),
-            options: options(recording, index),
-            looks: looks(recording, index, every),
-        });
-        Some(Sight {
-            flows: flows.collect(),
-            host: HostSight::new(recording, host, every, settings),
-            partial: meta.partial,
+        Sight::of_end(meta, recording, 1, |connection| {
+            let Connection { about, judged, looks, index } = connection;
+            let look = |sample: &FlowSample| Look { time: sample.time, socket: sample.receiver };
+            Flow {
+                name: about.name.clone(),
+                judged,
+                buffer: about.settings.receive.clone(),
+                options: options(recording, index),
+                looks: trimmed(looks.into_iter().map(look).collect()),
+            }
         })
     }
 }
@@ -74,12 +57,8 @@ fn options(recording: &Recording, index: usize) -> u8 {
     own.fold(0, |options, sample| options | sample.sender.options) & option::ALL
 }
 
-/// Every `every`-th sample of a flow while data comes.
-fn looks(recording: &Recording, index: usize, every: usize) -> Vec<Look> {
-    let is_own = |sample: &&FlowSample| usize::from(sample.flow) == index;
-    let own = recording.flows.iter().filter(is_own).skip(every - 1).step_by(every);
-    let mut looks: Vec<Look> =
-        own.map(|sample| Look { time: sample.time, socket: sample.receiver }).collect();
+/// The looks at a socket while data comes.
+fn trimmed(mut looks: Vec<Look>) -> Vec<Look> {
     let came = |pair: &[Look]| {
         pair[0].socket.bytes_received != pair[1].socket.bytes_received || pair[1].socket.unread > 0
     };

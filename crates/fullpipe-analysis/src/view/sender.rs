@@ -1,24 +1,14 @@
 //! Sight of the sending host: its flows, counters and settings.
 
-use super::every;
-use super::host::HostSight;
-use crate::meta::{FlowMeta, RunMeta};
+use super::Connection;
+use crate::meta::RunMeta;
 use crate::settings::Buffer;
 use fullpipe_base::trace::{FlowSample, SenderSocket};
 use fullpipe_base::units::Time;
-use fullpipe_scenario::are_copies;
 use fullpipe_trace::recording::Recording;
 
 /// Everything that the sending host sees.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Sight {
-    /// The host.
-    pub host: HostSight,
-    /// Connections whose data it sends.
-    pub flows: Vec<Flow>,
-    /// True where the run was cut short.
-    pub partial: bool,
-}
+pub type Sight = super::Sight<Flow>;
 
 /// A connection whose data the host sends.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -105,40 +95,22 @@ impl Look {
 impl Sight {
     /// The host that sends the first flow's data; none where the run has no flow.
     pub fn new(meta: &RunMeta, recording: &Recording) -> Option<Sight> {
-        let first = meta.flows.first()?;
-        let end = recording.flows.last().map_or(Time::ZERO, |sample| sample.time);
-        let every = every(meta.sample, end);
-        let host = &first.hosts[0];
-        let settings = first.settings.hosts[0].clone();
-        let own = meta.flows.iter().enumerate().filter(|(_, flow)| flow.hosts[0] == *host);
-        let flows = own.map(|(index, flow)| Flow {
-            judged: are_copies(&first.name, &flow.name),
-            looks: looks(recording, index, every),
-            ..about(flow)
-        });
-        Some(Sight {
-            flows: flows.collect(),
-            host: HostSight::new(recording, host, every, settings),
-            partial: meta.partial,
+        Sight::of_end(meta, recording, 0, |connection| {
+            let Connection { about, judged, looks, .. } = connection;
+            Flow {
+                name: about.name.clone(),
+                judged,
+                congestion: about.congestion.clone(),
+                first_ssthresh: about.settings.first_ssthresh,
+                buffer: about.settings.send.clone(),
+                looks: trimmed(looks.into_iter().map(Look::of).collect()),
+            }
         })
     }
 }
 
-fn about(flow: &FlowMeta) -> Flow {
-    Flow {
-        name: flow.name.clone(),
-        congestion: flow.congestion.clone(),
-        first_ssthresh: flow.settings.first_ssthresh,
-        buffer: flow.settings.send.clone(),
-        ..Flow::default()
-    }
-}
-
-/// Every `every`-th sample of a flow while its socket is there and has something to do.
-fn looks(recording: &Recording, index: usize, every: usize) -> Vec<Look> {
-    let is_own = |sample: &&FlowSample| usize::from(sample.flow) == index;
-    let own = recording.flows.iter().filter(is_own).skip(every - 1).step_by(every);
-    let mut looks: Vec<Look> = own.map(Look::of).collect();
+/// The looks at a socket while it is there and has something to do.
+fn trimmed(mut looks: Vec<Look>) -> Vec<Look> {
     // The socket is closed when its last data is acknowledged.
     let is_last = |pair: &[Look]| pair[0].bytes_acked != pair[1].bytes_acked || pair[1].has_data();
     let last = looks.windows(2).rposition(is_last).map_or(1, |at| at + 2);
