@@ -49,7 +49,7 @@ pub fn causes(seed: u64, count: usize) -> Vec<&'static str> {
             }
             _ => {
                 broken += 1;
-                BROKEN[(broken - 1) % BROKEN.len()].code
+                BROKEN[(broken - 1) % BROKEN.len()]
             }
         })
         .collect();
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(count(HEALTHY) + count(TOO_SHORT), 100);
         assert_eq!(count(TOO_SHORT), 33);
         for cause in causes::BROKEN {
-            assert!((13..=14).contains(&count(cause.code)), "{}", cause.code);
+            assert!((13..=14).contains(&count(cause)), "{cause}");
         }
         assert_ne!(all, super::causes(2, 400));
     }
@@ -154,11 +154,11 @@ mod tests {
     fn drafts_are_scenarios_without_hints() {
         for cause in causes::all() {
             for number in 0..20 {
-                let Some(drawn) = pair(7, number, 0, cause.code) else { continue };
-                assert_eq!(drawn.case, pair(7, number, 0, cause.code).expect("again").case);
+                let Some(drawn) = pair(7, number, 0, cause) else { continue };
+                assert_eq!(drawn.case, pair(7, number, 0, cause).expect("again").case);
                 let source = Source::text("case.toml", &drawn.case);
                 let loaded = load(&source, &[], &[]);
-                loaded.unwrap_or_else(|e| panic!("{}: {e}\n{}", cause.code, drawn.case));
+                loaded.unwrap_or_else(|e| panic!("{cause}: {e}\n{}", drawn.case));
                 for hint in ["title", "#", "break", "variant"] {
                     assert!(!drawn.case.contains(hint), "{hint} in {}", drawn.case);
                 }

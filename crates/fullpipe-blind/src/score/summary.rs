@@ -124,7 +124,7 @@ fn first(own: &Scored) -> &str {
 }
 
 fn rows(run: &[&Scored]) -> Vec<Row> {
-    let mut causes: Vec<&str> = causes::all().map(|cause| cause.code).collect();
+    let mut causes: Vec<&str> = causes::all().collect();
     causes.sort_unstable();
     let row = |cause: &str| {
         let own: Vec<&&Scored> = run.iter().filter(|own| own.cause == cause).collect();

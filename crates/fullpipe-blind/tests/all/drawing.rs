@@ -9,7 +9,7 @@ use fullpipe_blind::label::{Asked, CLEAR, SECOND, label};
 const SEED: u64 = 3;
 
 fn drawn(number: usize, code: &str) -> Case {
-    let code = causes::named(code).expect("a cause").code;
+    let code = causes::named(code).expect("a cause");
     let drawn = draw(SEED, number, code).unwrap_or_else(|why| panic!("{why}"));
     drawn.case.expect("a case")
 }
@@ -31,7 +31,7 @@ fn labels_follow_from_the_scenario() {
         let case = drawn(number, code);
         let own = case.label.clone();
         let asked = Asked {
-            cause: causes::named(code).expect("a cause").code,
+            cause: causes::named(code).expect("a cause"),
             setting: own.setting,
             seed: own.seed,
             number: own.number,
