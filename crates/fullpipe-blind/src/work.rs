@@ -1,8 +1,8 @@
 //! Threads, progress on standard error, and an end by a signal.
 
+use fullpipe::threads::each;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 /// True once a signal has come.
@@ -41,47 +41,24 @@ pub fn all<T: Send>(
     jobs: usize,
     work: impl Fn(usize) -> Result<T, String> + Sync,
 ) -> Result<Vec<T>, String> {
-    let (next, done) = (AtomicUsize::new(0), AtomicUsize::new(0));
-    let results: Mutex<Vec<(usize, T)>> = Mutex::new(Vec::new());
-    let lost: Mutex<Option<String>> = Mutex::new(None);
+    let done = AtomicUsize::new(0);
     let told = Mutex::new(Instant::now());
     let begun = Instant::now();
-    let run = || {
-        loop {
-            let number = next.fetch_add(1, Ordering::SeqCst);
-            if number >= count || stopped() || held(&lost).is_some() {
-                return;
-            }
-            match work(number) {
-                Ok(result) => held(&results).push((number, result)),
-                Err(why) => {
-                    held(&lost).get_or_insert(why);
-                }
-            }
-            let done = done.fetch_add(1, Ordering::SeqCst) + 1;
-            tell(what, (done, count), begun, &told);
+    let results = each(count, jobs, |number| {
+        if stopped() {
+            return Err(STOPPED.to_string());
         }
-    };
-    thread::scope(|scope| {
-        for _ in 0..jobs.clamp(1, count.max(1)) {
-            scope.spawn(run);
-        }
-    });
-
-    if let Some(why) = held(&lost).take() {
-        return Err(why);
-    }
-    if stopped() {
-        return Err(STOPPED.into());
-    }
-    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.sort_by_key(|(number, _)| *number);
-    Ok(results.into_iter().map(|(_, result)| result).collect())
+        let result = work(number);
+        let done = done.fetch_add(1, Ordering::SeqCst) + 1;
+        tell(what, (done, count), begun, &told);
+        result
+    })?;
+    if stopped() { Err(STOPPED.into()) } else { Ok(results) }
 }
 
 /// A line every few seconds, and one at the end.
 fn tell(what: &str, (done, count): (usize, usize), begun: Instant, told: &Mutex<Instant>) {
-    let mut told = held(told);
+    let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
     if told.elapsed() < EVERY && done < count {
         return;
     }
@@ -89,8 +66,4 @@ fn tell(what: &str, (done, count): (usize, usize), begun: Instant, told: &Mutex<
     let spent = begun.elapsed().as_secs_f64();
     let left = spent / done as f64 * (count - done) as f64;
     eprintln!("{what}: {done} of {count} in {spent:.0} s, {left:.0} s left");
-}
-
-fn held<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

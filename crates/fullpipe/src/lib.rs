@@ -23,4 +23,5 @@ pub use fullpipe_scenario as scenario;
 pub use fullpipe_sim as sim;
 pub mod steady;
 pub mod sweep;
+pub mod threads;
 pub use fullpipe_trace as trace;

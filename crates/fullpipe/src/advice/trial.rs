@@ -10,13 +10,11 @@ use crate::analysis::{self, Made, RunMeta};
 use crate::engine::{Engine, Failed};
 use crate::scenario::{Repeat, Resolved, Scenario};
 use crate::steady::{Steady, UntilSteady, Watching};
+use crate::threads::each;
 use crate::trace::recording::Recording;
 use fullpipe_base::trace::Control;
 use fullpipe_base::units::Time;
 use std::cell::RefCell;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 /// Round trips and time after which a trial may end.
 const ROUND_TRIPS: u64 = 30;
@@ -100,36 +98,9 @@ impl Bench<'_> {
                 runs.push(prepared(case, edits, seed)?);
             }
         }
-        let outcomes = self.all(case, &runs)?;
+        let outcomes = each(runs.len(), self.jobs, |run| self.one(case, &runs[run]))?;
         let each = outcomes.chunks(case.seeds() as usize).map(worst);
         Ok(each.collect())
-    }
-
-    /// All runs, several at a time, in their order.
-    fn all(&self, case: &Case, runs: &[Scenario]) -> Result<Vec<Outcome>, Stopped> {
-        let next = AtomicUsize::new(0);
-        let results = Mutex::new(Vec::new());
-        thread::scope(|scope| {
-            for _ in 0..self.jobs.clamp(1, runs.len().max(1)) {
-                scope.spawn(|| {
-                    loop {
-                        let at = next.fetch_add(1, Ordering::SeqCst);
-                        let Some(run) = runs.get(at) else { return };
-                        let outcome = self.one(case, run);
-                        let failed = outcome.is_err();
-                        let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
-                        results.push((at, outcome));
-                        if failed {
-                            next.store(runs.len(), Ordering::SeqCst);
-                            return;
-                        }
-                    }
-                });
-            }
-        });
-        let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-        results.sort_by_key(|(at, _)| *at);
-        results.into_iter().map(|(_, outcome)| outcome).collect()
     }
 
     fn one(&self, case: &Case, scenario: &Scenario) -> Result<Outcome, Stopped> {
@@ -239,7 +210,7 @@ fn outcome_of(
     // A transfer of fixed size is judged by all of its life, a flow that goes on by what it settles at.
     let is_finite = flows().all(|(flow, _)| flow.bytes.is_some()) && until < end;
     let half = match is_finite {
-        true => window(case, counts, recording, [start, until]),
+        true => all,
         false => {
             let from = start + Time(until.saturating_sub(start).0 / 2);
             window(case, counts, recording, [from, until])
@@ -284,6 +255,7 @@ fn main_life(counts: &[bool], recording: &Recording, run: &Resolved, end: Time) 
 }
 
 /// Rate and delay within a span.
+#[derive(Clone, Copy)]
 struct Window {
     mbit: f64,
     queue_ms: f64,

@@ -5,11 +5,9 @@ use super::reliefs::{self, Relief, reliefs};
 use crate::engine::{Engine, Failed};
 use crate::experiment::{Allowed, objections};
 use crate::scenario::{self, Beside, Plan, Scenario, Source};
+use crate::threads::each;
 use fullpipe_base::trace::Control;
 use fullpipe_base::units::Time;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 
 /// One run to make.
 #[derive(Clone, Debug)]
@@ -96,36 +94,15 @@ pub fn make(
     jobs: usize,
     watch: &dyn Watch,
 ) -> Result<Vec<Outcome>, String> {
-    let next = AtomicUsize::new(0);
-    let outcomes = Mutex::new(vec![Outcome::Stopped; trials.len()]);
-    let lost = Mutex::new(None);
-    let work = || {
-        loop {
-            let index = next.fetch_add(1, Ordering::SeqCst);
-            let Some(trial) = trials.get(index) else { return };
-            if !watch.advance(Time::ZERO) || held(&lost).is_some() {
-                return;
-            }
-            match one(trial, engine, allowed, watch) {
-                Ok(outcome) => {
-                    watch.ended(trial, &outcome);
-                    held(&outcomes)[index] = outcome;
-                }
-                Err(why) => {
-                    held(&lost).get_or_insert(why);
-                }
-            }
+    each(trials.len(), jobs, |index| {
+        let trial = &trials[index];
+        if !watch.advance(Time::ZERO) {
+            return Ok(Outcome::Stopped);
         }
-    };
-    thread::scope(|scope| {
-        for _ in 0..jobs.clamp(1, trials.len().max(1)) {
-            scope.spawn(work);
-        }
-    });
-    match lost.into_inner().unwrap_or_else(PoisonError::into_inner) {
-        Some(why) => Err(why),
-        None => Ok(outcomes.into_inner().unwrap_or_else(PoisonError::into_inner)),
-    }
+        let outcome = one(trial, engine, allowed, watch)?;
+        watch.ended(trial, &outcome);
+        Ok(outcome)
+    })
 }
 
 fn one(
@@ -167,8 +144,4 @@ impl Control for Watched<'_> {
         self.seen = now;
         self.watch.advance(span)
     }
-}
-
-fn held<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
