@@ -1,17 +1,17 @@
-//! `fullpipe advise`: what to set, why, what it costs, and the runs that prove it.
+//! `fullpipe advise`: settings to change, their reason and cost, and the runs that prove them.
 
 use crate::advise_arguments::AdviseArguments;
-use crate::args::RunArguments;
 use crate::captures::Captures;
 use crate::engines;
-use crate::experiment;
 use crate::failure::Failure;
-use crate::interrupt::{self, Temporary};
+use crate::interrupt;
+use crate::kept::Kept;
 use crate::new_file;
 use crate::output::{Output, note};
 use crate::progress::Progress;
-use crate::run::RESULTS;
+use crate::run::{Keeping, keep, place};
 use crate::source;
+use crate::threads::jobs;
 use fullpipe::advice::document::Advice;
 use fullpipe::advice::files::File;
 use fullpipe::advice::method::Allowance;
@@ -22,15 +22,10 @@ use fullpipe::analysis::view::View;
 use fullpipe::base::units::Time;
 use fullpipe::engine::Failed;
 use fullpipe::experiment::Chosen;
-use fullpipe::report::html;
-use fullpipe::results::provenance::Provenance;
 use fullpipe::results::rundir::Place;
-use fullpipe::scenario::{self, Scenario, Source};
+use fullpipe::scenario::{self, Source};
 use std::fs;
-use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
-use std::thread::available_parallelism;
-use std::time::{Instant, SystemTime};
+use std::path::Path;
 
 /// Words of the first signal.
 const STOPPING: &str = "stopping; there is no advice without its proof (once more to quit at once)";
@@ -46,11 +41,11 @@ pub fn advise(arguments: &AdviseArguments, output: &Output) -> Result<(), Failur
             scenario.name
         )));
     };
-    let one = scenario.plans().len();
-    if one > 1 && !arguments.quiet {
+    let runs = scenario.plans().len();
+    if runs > 1 && !arguments.quiet {
         let name = plan.name();
         note(&format!(
-            "note: advice is for `{name}`, the first of {one} runs; --variant names another"
+            "note: advice is for `{name}`, the first of {runs} runs; --variant names another"
         ));
     }
     let engines = engines::chosen(&run, &scenario)?;
@@ -60,8 +55,10 @@ pub fn advise(arguments: &AdviseArguments, output: &Output) -> Result<(), Failur
     {
         return Err(new_file::taken(file));
     }
+    let name = format!("advice-{}", scenario.name);
+    let place = place(arguments.out.as_ref(), &name);
     if !arguments.no_report {
-        place(&scenario, arguments).check()?;
+        place.check()?;
     }
 
     interrupt::listen(STOPPING)?;
@@ -70,9 +67,9 @@ pub fn advise(arguments: &AdviseArguments, output: &Output) -> Result<(), Failur
     if let Some(file) = &arguments.scenario_out {
         new_file::write(file, &text)?;
     }
-    let directory = match arguments.no_report || advice.changes.is_empty() {
+    let kept = match arguments.no_report || advice.changes.is_empty() {
         true => None,
-        false => Some(prove(&scenario, &text, &advice, &run, arguments)?),
+        false => Some(prove(place, &name, &text, &advice, arguments)?),
     };
 
     match arguments.json {
@@ -82,9 +79,12 @@ pub fn advise(arguments: &AdviseArguments, output: &Output) -> Result<(), Failur
             output.print(&text::render(&advice, extent))?;
         }
     }
-    if let Some(directory) = directory.filter(|_| !arguments.quiet) {
-        note(&format!("results: {}", directory.display()));
-        note(&format!("report before and after: {}", directory.join("report.html").display()));
+    if let Some(kept) = kept {
+        let kept = Kept { shown: true, ..kept };
+        if !arguments.quiet {
+            kept.places().iter().for_each(|place| note(place));
+        }
+        kept.judge()?;
     }
     if interrupt::stopped() { Err(Failure::Interrupted) } else { Ok(()) }
 }
@@ -97,15 +97,10 @@ fn found(case: &Case, engine: &Chosen, arguments: &AdviseArguments) -> Result<Ad
         lasts: case.least(),
         quiet: arguments.quiet,
     };
-    let jobs = jobs(arguments);
-    let bench = Bench { engine: engine.engine, jobs, watch: &steps };
+    let bench = Bench { engine: engine.engine, jobs: jobs(arguments.jobs), watch: &steps };
     let advice = advice::advise(case, &allowance, &bench).map_err(failure);
     steps.progress.finish();
     advice
-}
-
-fn jobs(arguments: &AdviseArguments) -> usize {
-    arguments.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get)
 }
 
 /// The scenario with today's and the advised settings.
@@ -116,54 +111,43 @@ fn cured_text(case: &Case, advice: &Advice) -> Result<String, Failure> {
 
 /// Runs both variants at full length into a new directory, with the files of the advice.
 fn prove(
-    asked: &Scenario,
+    place: Place,
+    name: &str,
     text: &str,
     advice: &Advice,
-    run: &RunArguments,
     arguments: &AdviseArguments,
-) -> Result<PathBuf, Failure> {
-    let (started, clock) = (SystemTime::now(), Instant::now());
-    let source = Source::text(&format!("advice-{}.toml", asked.name), text);
+) -> Result<Kept, Failure> {
+    let run = arguments.run();
+    let source = Source::text(&format!("{name}.toml"), text);
     let scenario = scenario::load(&source, &[], &[]);
     let scenario = scenario.map_err(|wrong| Failure::Input(wrong.to_string()))?;
-    let engines = engines::chosen(run, &scenario)?;
-    let captures = Captures::new(run, &scenario)?;
-    let writer = place(asked, arguments).create()?;
-    let _removed_by_signal = Temporary::new(writer.directory());
-    let total: Vec<Time> = scenario.plans().iter().map(|plan| plan.resolved.duration).collect();
     if !arguments.quiet {
         note("proving at full length, before and after");
     }
-    let progress = Progress::new(arguments.quiet, &total, total.len());
-    let done = experiment::run(
-        &scenario,
-        &engines,
-        &captures,
-        jobs(arguments),
-        &writer,
-        &progress,
-        View::Model,
-    );
-    progress.finish();
-    if done.document.runs.is_empty() || interrupt::stopped() {
-        return Err(match done.failures.is_empty() {
-            true => Failure::Interrupted,
-            false => Failure::Runs { failures: done.failures, others: None },
-        });
-    }
+    let keeping = Keeping {
+        place,
+        engines: &engines::chosen(&run, &scenario)?,
+        captures: &Captures::new(&run, &scenario)?,
+        jobs: jobs(arguments.jobs),
+        quiet: arguments.quiet,
+        view: View::Model,
+    };
+    keep(&scenario, keeping, |directory| {
+        if interrupt::stopped() {
+            return Err(Failure::Interrupted);
+        }
+        write_all(directory, text, advice)
+    })
+}
 
-    let kept = writer.directory();
-    keep(kept, "advised.toml", text)?;
+/// Writes the scenario, the advice and its files.
+fn write_all(directory: &Path, text: &str, advice: &Advice) -> Result<(), Failure> {
+    write(directory, "advised.toml", text)?;
     let json = serde_json::to_string_pretty(advice)
         .map_err(|why| Failure::environment("cannot write advice.json", why))?;
-    keep(kept, "advice.json", &format!("{json}\n"))?;
-    for file in advice.files.enough.iter().chain(&advice.files.instead) {
-        keep(kept, &inside(file), &file.text)?;
-    }
-    let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
-    let provenance = Provenance::here(command, started, clock.elapsed());
-    let report = html::render_in_place(&done.document);
-    Ok(writer.finish(&done.document, &provenance, &report)?)
+    write(directory, "advice.json", &format!("{json}\n"))?;
+    let files = advice.files.enough.iter().chain(&advice.files.instead);
+    files.into_iter().try_for_each(|file| write(directory, &inside(file), &file.text))
 }
 
 /// Place of a host's file below the results.
@@ -171,20 +155,13 @@ fn inside(file: &File) -> String {
     format!("files/{}/{}", file.host, file.path.trim_start_matches('/'))
 }
 
-fn keep(directory: &Path, name: &str, text: &str) -> Result<(), Failure> {
+fn write(directory: &Path, name: &str, text: &str) -> Result<(), Failure> {
     let path = directory.join(name);
     let failed = |why| Failure::environment(format!("cannot write {}", path.display()), why);
     if let Some(parent) = path.parent() {
         fs::create_dir_all(parent).map_err(failed)?;
     }
     fs::write(&path, text).map_err(failed)
-}
-
-fn place(scenario: &Scenario, arguments: &AdviseArguments) -> Place {
-    match &arguments.out {
-        Some(directory) => Place::Exactly(directory.clone()),
-        None => Place::Under { root: RESULTS.into(), name: format!("advice-{}", scenario.name) },
-    }
 }
 
 /// Shows the steps of the method.

@@ -37,6 +37,7 @@ mod schema;
 mod shell;
 mod source;
 mod sweep;
+mod threads;
 mod usage;
 mod version;
 mod view;

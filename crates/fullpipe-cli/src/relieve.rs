@@ -8,6 +8,7 @@ use crate::output::{Output, note};
 use crate::progress::Progress;
 use crate::quantity;
 use crate::source::source;
+use crate::threads::jobs;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use fullpipe::base::units::Time;
@@ -17,7 +18,6 @@ use fullpipe::relieve::{Outcome, Relieved, Trial, Watch, answer, make, trials};
 use fullpipe::scenario::{self, Scenario, SetOption};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::thread::available_parallelism;
 
 /// Notice at the first signal.
 const STOPPING: &str = "stopping; what was tried so far is shown (once more to quit at once)";
@@ -80,7 +80,7 @@ pub fn relieve(arguments: &RelieveArguments, output: &Output) -> Result<(), Fail
     let trials = trials(&scenario);
     let spans: Vec<Time> = trials.iter().map(|trial| trial.plan.resolved.duration).collect();
     let watch = Shown(Progress::new(arguments.quiet, &spans, trials.len()));
-    let jobs = arguments.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let jobs = jobs(arguments.jobs);
     let made = make(&trials, engine.engine, allowed(arguments), jobs, &watch);
     watch.0.finish();
     let outcomes = made.map_err(Failure::Environment)?;

@@ -14,15 +14,16 @@ use crate::kept::Kept;
 use crate::output::{self, Output};
 use crate::progress::Progress;
 use crate::source;
+use crate::threads::jobs;
 use fullpipe::analysis::phases;
+use fullpipe::analysis::view::View;
 use fullpipe::base::units::Time;
 use fullpipe::experiment::Chosen;
 use fullpipe::report::html;
 use fullpipe::results::provenance::Provenance;
 use fullpipe::results::rundir::Place;
 use fullpipe::scenario::{self, Scenario};
-use std::num::NonZeroUsize;
-use std::thread::available_parallelism;
+use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
 /// Directory of results where none is named.
@@ -42,12 +43,21 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
     // A dry run refuses whatever a run would refuse, in the same order.
     let engines = engines::chosen(arguments, &scenario)?;
     captures.check()?;
+    let place = place(arguments.out.as_ref(), &scenario.name);
     if arguments.dry_run {
-        place(&scenario, arguments).check()?;
+        place.check()?;
         return dry_run(&scenario, &engines, arguments.json, output);
     }
     interrupt::listen(STOPPING)?;
-    let mut kept = keep(&scenario, &engines, &captures, arguments)?;
+    let keeping = Keeping {
+        place,
+        engines: &engines,
+        captures: &captures,
+        jobs: jobs(arguments.jobs),
+        quiet: arguments.quiet,
+        view: arguments.view.view,
+    };
+    let mut kept = keep(&scenario, keeping, |_| Ok(()))?;
     match show(&kept, arguments, &captures, output) {
         Ok(()) => kept.shown = true,
         Err(why) => kept.unkept.push(why),
@@ -79,16 +89,31 @@ fn show(
     }
 }
 
+/// Place and manner of keeping the runs of a scenario.
+pub struct Keeping<'a> {
+    /// Where they are kept.
+    pub place: Place,
+    /// Engines, each of which makes all runs.
+    pub engines: &'a [Chosen],
+    /// Captures of the runs.
+    pub captures: &'a Captures,
+    /// Runs at a time.
+    pub jobs: usize,
+    /// Whether no progress is shown.
+    pub quiet: bool,
+    /// Part of a run that verdicts may use.
+    pub view: View,
+}
+
 /// Runs everything into a new directory, which exists under its name only when all is written. Where no run came
-/// to its end there is none.
-fn keep(
+/// to its end there is none. `also` writes further files there.
+pub fn keep(
     scenario: &Scenario,
-    engines: &[Chosen],
-    captures: &Captures,
-    arguments: &RunArguments,
+    keeping: Keeping,
+    also: impl FnOnce(&Path) -> Result<(), Failure>,
 ) -> Result<Kept, Failure> {
     let (started, clock) = (SystemTime::now(), Instant::now());
-    let place = place(scenario, arguments);
+    let Keeping { place, engines, captures, jobs, quiet, view } = keeping;
     let writer = place.create()?;
     let _removed_by_signal = Temporary::new(writer.directory());
     let total = scenario.plans().iter().flat_map(|plan| {
@@ -97,14 +122,15 @@ fn keep(
     });
     let total: Vec<Time> = total.collect();
     let shown = scenario.plans().len() * engines.len();
-    let progress = Progress::new(arguments.quiet, &total, shown);
-    let jobs = arguments.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let progress = Progress::new(quiet, &total, shown);
     let Done { document, failures, mut unkept } =
-        experiment::run(scenario, engines, captures, jobs, &writer, &progress, arguments.view.view);
+        experiment::run(scenario, engines, captures, jobs, &writer, &progress, view);
     progress.finish();
     if document.runs.is_empty() && !failures.is_empty() {
         return Err(Failure::Runs { failures, others: None });
     }
+
+    also(writer.directory())?;
     let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let provenance = Provenance::here(command, started, clock.elapsed());
     let report = html::render_in_place(&document);
@@ -113,9 +139,10 @@ fn keep(
     Ok(Kept { document, failures, unkept, shown: false, directory })
 }
 
-fn place(scenario: &Scenario, arguments: &RunArguments) -> Place {
-    match &arguments.out {
+/// The directory that was asked for, else a new one with this name among the results.
+pub fn place(asked: Option<&PathBuf>, name: &str) -> Place {
+    match asked {
         Some(directory) => Place::Exactly(directory.clone()),
-        None => Place::Under { root: RESULTS.into(), name: scenario.name.clone() },
+        None => Place::Under { root: RESULTS.into(), name: name.into() },
     }
 }

@@ -10,6 +10,7 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::output::{Output, note};
 use crate::progress::Progress;
+use crate::threads::jobs;
 use cases::Asked;
 use fullpipe::base::units::Time;
 use fullpipe::parity::bars::{self, Judged, Miss};
@@ -23,9 +24,7 @@ use fullpipe::parity::twin::FEWEST;
 use head::Head;
 use keep::Folder;
 use serde_json::{Value, json};
-use std::num::NonZeroUsize;
 use std::path::Path;
-use std::thread::available_parallelism;
 use work::Done;
 
 /// What the first signal says.
@@ -37,7 +36,7 @@ pub fn parity(arguments: &ParityArguments, output: &Output) -> Result<(), Failur
     let folder = arguments.keep.as_deref().map(Folder::new).transpose()?;
     interrupt::listen(STOPPING)?;
     let progress = Progress::new(arguments.quiet, &spans(&asked), 0);
-    let jobs = arguments.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let jobs = jobs(arguments.jobs);
     let twins = arguments.twins.unwrap_or(0);
     let done = work::run(&asked, folder.as_ref(), twins, jobs, &progress);
     progress.finish();

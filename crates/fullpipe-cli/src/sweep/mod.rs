@@ -10,6 +10,7 @@ use crate::interrupt;
 use crate::output::{Output, note};
 use crate::run::RESULTS;
 use crate::source::source;
+use crate::threads::jobs;
 use finish::{Telling, finish};
 use fullpipe::experiment::Allowed;
 use fullpipe::scenario::{SetOption, Source};
@@ -18,9 +19,7 @@ use fullpipe::sweep::{
     Ask, Job, Manifest, Merged, Sample, Shard, Share, Store, Unjudged, ask, manifest,
 };
 use progress::Progress;
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::thread::available_parallelism;
 use work::Done;
 
 /// What the first signal says.
@@ -45,7 +44,7 @@ pub fn sweep(arguments: &SweepArguments, output: &Output) -> Result<(), Failure>
         note(&format!("{there} of {} runs are there already", manifest.runs));
     }
     let progress = Progress::new(arguments.quiet, runs.len() as u64);
-    let jobs = arguments.jobs.or_else(|| available_parallelism().ok()).map_or(1, NonZeroUsize::get);
+    let jobs = jobs(arguments.jobs);
     let done = work::run(&job, &store, &runs, jobs, &progress);
     progress.finish();
     for (why, runs) in &done.again {
