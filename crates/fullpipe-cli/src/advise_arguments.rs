@@ -1,8 +1,9 @@
-//! What `fullpipe advise` takes.
+//! Arguments of `fullpipe advise`.
 
-use crate::args::{RunArguments, TEMPLATE, engine_names};
+use crate::args::{TEMPLATE, engine_names};
 use crate::path_arguments::PathArguments;
 use crate::quantity;
+use crate::run_arguments::RunArguments;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use fullpipe::advice::Scope;
@@ -47,7 +48,7 @@ pub struct AdviseArguments {
     /// Write the scenario with today's and the advised settings to this new file
     #[arg(long, value_name = "FILE")]
     pub scenario_out: Option<PathBuf>,
-    /// What the trials run on
+    /// Engine of the trials
     #[arg(long, value_name = "NAME", default_value = engine_names()[0],
         value_parser = PossibleValuesParser::new(engine_names()))]
     pub engine: String,

@@ -1,9 +1,9 @@
 //! `--pcap`: a capture per run.
 
-use crate::args::RunArguments;
 use crate::failure::Failure;
 use crate::interrupt::Temporary;
 use crate::progress::Progress;
+use crate::run_arguments::RunArguments;
 use fullpipe::base::trace::{Point, Sink};
 use fullpipe::capture::{self, About, At, Capture, Taken};
 use fullpipe::engine::Outcome;

@@ -1,8 +1,8 @@
 //! Which engine runs a scenario, and what it may do otherwise than the scenario says: the library's choice with the arguments
 //! of the command.
 
-use crate::args::RunArguments;
 use crate::failure::Failure;
+use crate::run_arguments::RunArguments;
 use fullpipe::engine::Engine;
 use fullpipe::experiment::{self, Allowed, Chosen};
 use fullpipe::scenario::{Plan, Resolved, Scenario};

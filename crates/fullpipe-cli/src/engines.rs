@@ -1,8 +1,8 @@
 //! The engines of a call: `--engine sim,linux` runs a scenario on each of them.
 
-use crate::args::RunArguments;
 use crate::engine::choose;
 use crate::failure::Failure;
+use crate::run_arguments::RunArguments;
 use fullpipe::experiment::{Chosen, kernel_for};
 use fullpipe::scenario::Scenario;
 

@@ -33,6 +33,7 @@ mod quantity;
 mod relieve;
 mod report;
 mod run;
+mod run_arguments;
 mod schema;
 mod shell;
 mod source;

@@ -1,6 +1,6 @@
 //! `fullpipe relieve`: what each relief alone would give.
 
-use crate::args::TEMPLATE;
+use crate::args::{TEMPLATE, engine_names};
 use crate::engine::{known_keys, named};
 use crate::failure::Failure;
 use crate::interrupt;
@@ -12,7 +12,6 @@ use crate::threads::jobs;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use fullpipe::base::units::Time;
-use fullpipe::engine::engines;
 use fullpipe::experiment::{Allowed, BETWEEN, Chosen, objections};
 use fullpipe::relieve::{Outcome, Relieved, Trial, Watch, answer, make, trials};
 use fullpipe::scenario::{self, Scenario, SetOption};
@@ -49,8 +48,8 @@ pub struct RelieveArguments {
     #[arg(long, value_name = "N", value_parser = quantity::jobs)]
     pub jobs: Option<NonZeroUsize>,
     /// Engine that runs the scenario
-    #[arg(long, value_name = "NAME", default_value = engines()[0].name(),
-        value_parser = PossibleValuesParser::new(engines().iter().map(|engine| engine.name())))]
+    #[arg(long, value_name = "NAME", default_value = engine_names()[0],
+        value_parser = PossibleValuesParser::new(engine_names()))]
     pub engine: String,
     /// Let an engine with a genuine kernel run this version in place of the scenario's
     #[arg(long, value_name = "VERSION")]

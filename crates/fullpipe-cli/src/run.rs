@@ -2,7 +2,6 @@
 
 use crate::advise;
 use crate::advise_arguments::AdviseArguments;
-use crate::args::RunArguments;
 use crate::captures::Captures;
 use crate::dry_run::dry_run;
 use crate::engine::known_keys;
@@ -13,6 +12,7 @@ use crate::interrupt::{self, Temporary};
 use crate::kept::Kept;
 use crate::output::{self, Output};
 use crate::progress::Progress;
+use crate::run_arguments::RunArguments;
 use crate::source;
 use crate::threads::jobs;
 use fullpipe::analysis::phases;

@@ -1,8 +1,8 @@
 //! Which scenario is meant: a file, or a recipe by its name.
 
-use crate::args::RunArguments;
 use crate::failure::Failure;
 use crate::output::note;
+use crate::run_arguments::RunArguments;
 use fullpipe::scenario::{self, Outline, Scenario, SetOption, Source};
 use std::path::Path;
 
