@@ -18,8 +18,8 @@ use super::lookup::{Lives, Traces, way_of};
 use crate::meta::RunMeta;
 use crate::numbers;
 use crate::rules::{
-    Cause, Context, FULL, Finding, LINK, Subject, causes, find, group, is_quiet, twins, wanting,
-    would_decide,
+    Cause, Context, FULL, Finding, LINK, PROGRAM, Subject, causes, find, group, is_quiet, twins,
+    wanting, would_decide,
 };
 use crate::seen::seen;
 use crate::words::{percent, rate_of, sentences};
@@ -110,19 +110,14 @@ fn of_flows(context: Context) -> (Headline, Vec<document::Finding>) {
     let all = causes(&context);
     let grade = grade(&context, &all);
     let context = &Context { grade, ..context };
-    let paused = grade != Grade::Full
-        && wanting(&subject.flows).iter().any(|one| {
-            let pauses = context.pauses(one);
-            pauses.are_a_habit() || pauses.runs_dry()
-        })
-        && all.iter().any(|own| own.limit == PROGRAM && own.share >= WORTH);
-    let cause = chosen(grade, &all, paused);
+    let cause = chosen(context, &all);
     let found = cause.map(|cause| find(context, cause)).unwrap_or_default();
     let grade = match (grade, found.queue_ms, found.as_asked) {
         (Grade::Full, Some(_), _) => Grade::Queue,
         (Grade::Below, _, true) => Grade::AsAsked,
         (grade, ..) => grade,
     };
+    let first = cause.map(|cause| (cause, found.clone()));
     let found = Finding { code: code(context, grade, &found), ..found };
     let text = sentences([
         mount::prefix(context) + &reached(context, grade),
@@ -137,7 +132,7 @@ fn of_flows(context: Context) -> (Headline, Vec<document::Finding>) {
         each(subject),
     ]);
     let confidence = cause.map(|cause| confidence::of(context, cause, &found, &all));
-    let findings = findings(context, cause, &all, confidence);
+    let findings = findings(context, first, &all, confidence);
     let headline = Headline {
         rate_mbit: Some(subject.rate),
         allowed_mbit: subject.allowed_mbit(),
@@ -157,22 +152,23 @@ fn of_flows(context: Context) -> (Headline, Vec<document::Finding>) {
     (headline, findings)
 }
 
-/// The cause that the line names, and all others that are worth a word; one of each code.
+/// The cause that the line names with its finding, and all others that are worth a word; one of each code.
 fn findings(
     context: &Context,
-    first: Option<&Cause>,
+    first: Option<(&Cause, Finding)>,
     all: &[Cause],
     confidence: Option<Confidence>,
 ) -> Vec<document::Finding> {
-    let is_other = |cause: &&Cause| Some(*cause) != first && cause.share >= WORTH;
+    let named = first.as_ref().map(|(cause, _)| *cause);
+    let is_other = |cause: &&Cause| Some(*cause) != named && cause.share >= WORTH;
     let others = all.iter().filter(is_other).filter(|cause| !is_quiet(&cause.limit));
+    let others = others.map(|cause| (cause, find(context, cause)));
     let mut findings: Vec<document::Finding> = Vec::new();
-    for cause in first.into_iter().chain(others) {
-        let found = find(context, cause);
+    for (cause, found) in first.into_iter().chain(others) {
         if found.code.is_empty() || findings.iter().any(|own| own.code == found.code) {
             continue;
         }
-        let is_first = Some(cause) == first;
+        let is_first = Some(cause) == named;
         let confidence = confidence.filter(|_| is_first);
         findings.push(document::Finding {
             code: found.code.into(),
@@ -212,23 +208,36 @@ fn grade(context: &Context, all: &[Cause]) -> Grade {
 
 /// The cause that the line names. A link that is busy for a part of the time only does not explain what is missing, if
 /// anything else does.
-fn chosen(grade: Grade, all: &[Cause], paused: bool) -> Option<&Cause> {
+fn chosen<'c>(context: &Context, all: &'c [Cause]) -> Option<&'c Cause> {
     let mut busy = all.iter().filter(|cause| !is_quiet(&cause.limit));
     let explains = |cause: &&Cause| match cause.limit == LINK {
         true => cause.share >= FULL,
         false => cause.share >= WORTH,
     };
     let link = all.iter().find(|own| own.limit == LINK);
-    let paused = paused.then(|| all.iter().find(|own| own.limit == PROGRAM)).flatten();
+    let grade = context.grade;
+    if grade == Grade::Full {
+        return busy.next();
+    }
+    if let Some(program) = held_by_its_program(context, all) {
+        return Some(program);
+    }
     match grade {
-        Grade::Full => busy.next(),
-        _ if paused.is_some() => paused,
         // The start alone is missing.
         Grade::Late | Grade::Below if link.is_some_and(|own| own.share >= LATE) => link,
         Grade::Late if link.is_some_and(|own| starts(all, own)) => link,
         Grade::Failed => all.first(),
         _ => busy.clone().find(explains).or(busy.next()).or(all.first()),
     }
+}
+
+/// The cause of a program that pauses by habit, or with which the flow always catches up.
+fn held_by_its_program<'c>(context: &Context, all: &'c [Cause]) -> Option<&'c Cause> {
+    let program = all.iter().find(|own| own.limit == PROGRAM && own.share >= WORTH)?;
+    let flows = wanting(&context.subject.flows);
+    let waits = flows.into_iter().map(|one| context.pauses(one));
+    let mut waits = waits.filter(|pauses| pauses.are_a_habit() || pauses.runs_dry());
+    waits.next().map(|_| program)
 }
 
 /// Whether nothing but the first slow start keeps a link from being full: it has more of the time than any other cause.
@@ -297,8 +306,7 @@ const HEALTHY: &str = "none";
 const KEPT: [&str; 4] = ["small_mss", "nic", "policer", "compete"];
 /// Share of the path from which on other flows are worth a word: without them the first one has 1.2 times as much.
 const SHARES: f64 = 1.0 / 6.0;
-/// Limit of a program that has nothing to send, and that of slow start.
-const PROGRAM: &str = Limit::Application.about().name;
+/// Name of the limit of slow start.
 const SLOW_START: &str = Limit::CwndSlowStart.about().name;
 /// Share of a flow's life below which a cause is one of several.
 const ALONE: f64 = 0.5;

@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 const PACING: &str = Limit::Pacing.about().name;
 
 /// Name of the limit of a program that has nothing to send.
-const PROGRAM: &str = Limit::Application.about().name;
+pub const PROGRAM: &str = Limit::Application.about().name;
 
 /// One cause.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,8 +45,7 @@ pub const SATISFIED: f64 = 0.5;
 
 /// The flows that could use more: all of them, if each has what its program asks for.
 pub fn wanting<'s, 'a>(all: &'s [One<'a>]) -> Vec<&'s One<'a>> {
-    let own = |one: &One| one.flow.limits.get(PROGRAM).copied().unwrap_or(0.0);
-    let wants_more: Vec<&One> = all.iter().filter(|one| own(one) < SATISFIED).collect();
+    let wants_more: Vec<&One> = all.iter().filter(|one| one.share(PROGRAM) < SATISFIED).collect();
     if wants_more.is_empty() { all.iter().collect() } else { wants_more }
 }
 
@@ -76,12 +75,12 @@ const HELD: f64 = 0.8;
 
 /// Whether a pace that somebody asked for is what the flow has.
 pub fn is_held_to_a_pace(one: &One) -> bool {
-    let best = one.flow.plateau_mbit.unwrap_or(0.0).max(one.flow.mean_mbit);
-    one.meta.settings.pace.as_ref().is_some_and(|pace| best * 1e6 >= HELD * pace.rate as f64)
+    let pace = one.meta.settings.pace.as_ref();
+    pace.is_some_and(|pace| one.best_mbit() * 1e6 >= HELD * pace.rate as f64)
 }
 
 fn of_flow(context: &Context, one: &One) -> Vec<(Key, f64)> {
-    let share = |name: &str| one.flow.limits.get(name).copied().unwrap_or(0.0);
+    let share = |name: &str| one.share(name);
     let of_cwnd = || limits::by_index().filter(|own| own.group == Group::Cwnd).map(|own| own.name);
     let cwnd: f64 = of_cwnd().map(share).sum();
     let paced = if is_held_to_a_pace(one) { 0.0 } else { share(PACING) };

@@ -45,15 +45,10 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
 
 /// Share of the flow's life in which it connects or grows.
 fn growth(one: &One) -> f64 {
-    let of = |limit: Limit| share(one, limit.about().name);
+    let of = |limit: Limit| one.share(limit.about().name);
     let own = &one.meta.settings;
     let suffices = one.needs.is_none_or(|needs| needs.receive.least <= own.receive.allows());
     let window = if suffices { of(Limit::ReceiveWindow) } else { 0.0 };
     let paced = if own.pace.is_none() { of(Limit::Pacing) } else { 0.0 };
-    of(Limit::CwndSlowStart) + share(one, CONNECTING) + window + paced
-}
-
-/// Share of a flow's life in which a limit holds it.
-fn share(one: &One, limit: &str) -> f64 {
-    one.flow.limits.get(limit).copied().unwrap_or(0.0)
+    of(Limit::CwndSlowStart) + one.share(CONNECTING) + window + paced
 }

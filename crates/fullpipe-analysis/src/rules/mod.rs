@@ -58,7 +58,7 @@ mod without_sack;
 mod without_scaling;
 mod write_back;
 
-pub use cause::{Cause, causes, is_quiet, wanting};
+pub use cause::{Cause, PROGRAM, causes, is_quiet, wanting};
 pub use context::{Context, FULL};
 pub use finding::{Finding, setting, valued};
 pub use known::{CAUSES, Known, by_code, group, twins, would_decide};

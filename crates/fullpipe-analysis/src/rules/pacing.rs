@@ -1,7 +1,6 @@
 //! A pace that somebody asked for, or that of TCP itself, spreads packets.
 
 use super::cause::is_held_to_a_pace;
-use super::subject::One;
 use super::{Cause, Context, Finding, Rule, When, valued};
 use crate::document::AskedBy;
 use crate::words::bits;
@@ -15,11 +14,6 @@ const PAYLOAD: f64 = 0.9;
 
 /// Share of the time in which small queues hold the flow, from which on they are a reason.
 const OFTEN: f64 = 0.1;
-
-/// Share of a flow's life in which TCP small queues hold it.
-fn small_queues(one: &One) -> f64 {
-    one.flow.limits.get(Limit::SmallQueues.about().name).copied().unwrap_or(0.0)
-}
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);
@@ -36,7 +30,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
                 .cure(format!("Raise {} or ask for none, where more is wanted", pace.by))
                 .setting(valued((pace.by, host), bits(pace.rate), None, AskedBy::Program))
         }
-        _ if small_queues(one) >= OFTEN => finding.code("tx_ring").because(
+        _ if one.share(Limit::SmallQueues.about().name) >= OFTEN => finding.code("tx_ring").because(
             "the card tells late that packets have left, so TCP small queues hold it back between",
         ),
         _ => finding.because("nobody asked for one: TCP spreads cwnd over the round trip"),

@@ -36,8 +36,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         return None;
     }
     // A program waits for a CPU that never rests.
-    let share = |limit: &str| one.flow.limits.get(limit).copied().unwrap_or(0.0);
-    let held = share(Derived::Reader.about().name) + share(Limit::ReceiveWindow.about().name);
+    let held =
+        one.share(Derived::Reader.about().name) + one.share(Limit::ReceiveWindow.about().name);
     let busy = one.flow.cpu.map(|cpu| cpu.receiver).filter(|busy| *busy >= (BUSY * held).max(HALF));
     if let Some(busy) = busy {
         return Some(starved(one, cause, busy));

@@ -30,10 +30,19 @@ const SHARES: f64 = 0.1;
 const AS_ASKED: f64 = 0.95;
 
 impl One<'_> {
+    /// Share of the flow's life in which a limit holds it (0 to 1).
+    pub fn share(&self, limit: &str) -> f64 {
+        self.flow.limits.get(limit).copied().unwrap_or(0.0)
+    }
+
+    /// Rate in the mean, or once the flow has grown, if that is higher; Mb/s.
+    pub fn best_mbit(&self) -> f64 {
+        self.flow.plateau_mbit.unwrap_or(0.0).max(self.flow.mean_mbit)
+    }
+
     /// Whether the flow is as fast as `asked`, bit/s of payload, in the mean or once it has grown; no where nothing was asked.
     pub fn reaches(&self, asked: Option<u64>) -> bool {
-        let best = self.flow.plateau_mbit.unwrap_or(0.0).max(self.flow.mean_mbit);
-        asked.is_some_and(|asked| best * 1e6 >= AS_ASKED * asked as f64)
+        asked.is_some_and(|asked| self.best_mbit() * 1e6 >= AS_ASKED * asked as f64)
     }
 }
 

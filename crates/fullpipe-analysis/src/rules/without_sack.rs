@@ -17,7 +17,7 @@ fn amend(context: &Context, cause: &Cause, finding: Finding) -> Finding {
     }
     let one = context.most(cause);
     let Some(host) = one.meta.settings.without_sack.first() else { return finding };
-    let share = |limit: Limit| one.flow.limits.get(limit.about().name).copied().unwrap_or(0.0);
+    let share = |limit: Limit| one.share(limit.about().name);
     let repairs = share(Limit::CwndRecovery) >= REPAIRS * share(Limit::CwndAvoidance);
     // With SACK, reordering is seen as such (RACK, D-SACK).
     let is_order = stage.is_some_and(|own| ["reorder", "jitter"].contains(&&own.kind[..]));
