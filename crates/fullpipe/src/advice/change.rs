@@ -18,7 +18,7 @@ pub enum Scope {
     Path,
 }
 
-/// What a change costs to keep, lightest first; changes are taken away in this order.
+/// Weight of a change, lightest first; changes are taken away in this order.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -34,7 +34,7 @@ pub enum Rank {
     Pace,
 }
 
-/// How an administrator makes a change on Linux.
+/// Way to make a change on Linux.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "way", rename_all = "kebab-case")]
 pub enum How {
@@ -52,12 +52,12 @@ pub enum How {
         /// Value that the program passes; none: it does not set the option.
         value: Option<u64>,
     },
-    /// `ethtool` with these words; DEV stands for the device.
-    Ethtool {
-        /// The words.
-        words: String,
-        /// Lines of systemd's `[Link]` section that say the same.
-        link: Vec<String>,
+    /// A command for a device; DEV stands for its name.
+    Device {
+        /// The command, such as `ethtool -G DEV rx 4096`.
+        command: String,
+        /// Line of systemd's `[Link]` section that says the same.
+        link: String,
     },
     /// `tc qdisc replace dev DEV root` with these words.
     Qdisc {
@@ -103,13 +103,48 @@ pub struct Change {
     pub advised: String,
     /// Reason, one sentence.
     pub why: String,
-    /// How it is made on Linux.
+    /// Way to make it on Linux.
     pub how: How,
-    /// What it does to the scenario.
+    /// Edits of the scenario that it stands for.
     pub edits: Vec<Edit>,
 }
 
 impl Change {
+    /// A light change without values and reason.
+    pub fn new(setting: &str, whose: &str, scope: Scope, how: How) -> Change {
+        Change {
+            setting: setting.into(),
+            whose: whose.into(),
+            scope,
+            rank: Rank::Cosmetic,
+            today: String::new(),
+            advised: String::new(),
+            why: String::new(),
+            how,
+            edits: Vec::new(),
+        }
+    }
+
+    /// With today's value and the advised one.
+    pub fn values(self, today: impl ToString, advised: impl ToString) -> Change {
+        Change { today: today.to_string(), advised: advised.to_string(), ..self }
+    }
+
+    /// With its reason.
+    pub fn why(self, why: impl Into<String>) -> Change {
+        Change { why: why.into(), ..self }
+    }
+
+    /// With the time at which it is taken away.
+    pub fn rank(self, rank: Rank) -> Change {
+        Change { rank, ..self }
+    }
+
+    /// With what it does to the scenario.
+    pub fn edits(self, edits: impl IntoIterator<Item = Edit>) -> Change {
+        Change { edits: edits.into_iter().collect(), ..self }
+    }
+
     /// Whether both set the same thing.
     pub fn is_about(&self, other: &Change) -> bool {
         (&self.setting, &self.whose) == (&other.setting, &other.whose)

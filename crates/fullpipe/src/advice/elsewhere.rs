@@ -68,7 +68,7 @@ fn windows(change: &Change) -> Vec<String> {
             How::Route { .. } => {
                 &["Set-NetTCPSetting -SettingName InternetCustom -InitialCongestionWindowMss 32"]
             }
-            How::Ethtool { words, .. } if words.contains("rx ") => &[
+            How::Device { command, .. } if command.contains("-G DEV rx ") => &[
                 "Set-NetAdapterAdvancedProperty -Name NAME -DisplayName \"Receive Buffers\" -DisplayValue 4096",
             ],
             How::SocketOption { name, value: None } if name == "SO_RCVBUF" => {

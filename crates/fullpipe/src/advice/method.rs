@@ -214,14 +214,9 @@ impl Search<'_> {
         let kept: Vec<Kept> = kept.collect();
         // What was needed beside a change that is gone may be needless without it, and the other way round.
         if state.changes.len() < best.changes.len() && state.changes.len() > 1 {
-            return self.again(state);
+            return self.prune(state);
         }
         Ok((state, kept))
-    }
-
-    /// Removal once more, among the changes that are left.
-    fn again(&mut self, state: State) -> Result<(State, Vec<Kept>), Stopped> {
-        self.prune(state)
     }
 
     /// Takes away one change after the other, each beside those that are gone.

@@ -9,7 +9,7 @@ use crate::report::terminal::grid::{Column, lay_out, number, words, wrap};
 use std::fmt::Write;
 
 /// How much is printed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// Columns of the terminal.
     pub width: usize,
@@ -30,11 +30,9 @@ pub fn render(advice: &Advice, extent: Extent) -> String {
         advice.notes.iter().for_each(|note| paragraph(&mut out, "- ", note, width));
     }
     sensitivity(&mut out, advice);
-    for line in &advice.files.program {
-        if out.ends_with('\n') && !out.contains("In the program") {
-            heading(&mut out, "In the program");
-        }
-        let _ = writeln!(out, "  {line}");
+    if !advice.files.program.is_empty() {
+        heading(&mut out, "In the program");
+        advice.files.program.iter().for_each(|line| _ = writeln!(out, "  {line}"));
     }
     advice.files.enough.iter().for_each(|file| self::file(&mut out, file, width));
     if extent.explain {

@@ -4,8 +4,11 @@ use super::super::Case;
 use super::super::case::Sent;
 use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
+use super::hosts::At;
 use crate::analysis::settings::{Buffer, Memory};
 use crate::analysis::words::bytes;
+use crate::scenario::Host;
+use crate::scenario::config::Sysctl;
 
 /// One of the two buffers of sockets.
 struct Side {
@@ -17,6 +20,8 @@ struct Side {
     option: &'static str,
     tuned: &'static str,
     buffer: fn(&Sent) -> &Buffer,
+    /// Least, usual and largest size of the sysctl, bytes.
+    sizes: fn(&Sysctl) -> [u64; 3],
     needs: fn(&Sent) -> Option<Memory>,
 }
 
@@ -28,6 +33,7 @@ const SIDES: [Side; 2] = [
         option: "SO_SNDBUF",
         tuned: "net.ipv4.tcp_wmem",
         buffer: |flow| &flow.settings.send,
+        sizes: |sysctl| sysctl.tcp_wmem,
         needs: |flow| flow.needs.map(|needs| needs.send),
     },
     Side {
@@ -37,6 +43,7 @@ const SIDES: [Side; 2] = [
         option: "SO_RCVBUF",
         tuned: "net.ipv4.tcp_rmem",
         buffer: |flow| &flow.settings.receive,
+        sizes: |sysctl| sysctl.tcp_rmem,
         needs: |flow| flow.needs.map(|needs| needs.receive),
     },
 ];
@@ -49,9 +56,7 @@ pub fn changes(case: &Case) -> Vec<Change> {
     }
     for side in &SIDES {
         for (host, own) in case.hosts(side.end) {
-            let sysctl = &own.config.sysctl;
-            let today = if side.end == 0 { sysctl.tcp_wmem } else { sysctl.tcp_rmem };
-            changes.extend(side.tune(case, host, today));
+            changes.extend(side.tune(case, host, (side.sizes)(&own.config.sysctl)));
         }
     }
     changes
@@ -65,27 +70,22 @@ impl Side {
         if buffer.allows() >= needs.least {
             return None;
         }
-        Some(Change {
-            setting: self.option.into(),
-            whose: flow.name.clone(),
-            scope: Scope::Application,
-            rank: Rank::Size,
-            today: bytes(asked),
-            advised: "not set".into(),
-            why: format!(
+        let how = How::SocketOption { name: self.option.into(), value: None };
+        let change = Change::new(self.option, &flow.name, Scope::Application, how)
+            .rank(Rank::Size)
+            .values(bytes(asked), "not set")
+            .why(format!(
                 "the program asks for {}, which stops autotuning; the path needs {}",
                 bytes(asked),
                 bytes(needs.advised)
-            ),
-            how: How::SocketOption { name: self.option.into(), value: None },
-            edits: vec![Edit::flow(&flow.name, &[self.key], None)],
-        })
+            ))
+            .edits([Edit::flow(&flow.name, &[self.key], None)]);
+        Some(change)
     }
 
     /// The host's maximum for the flow that needs the most of it.
     fn tune(&self, case: &Case, host: &str, today: [u64; 3]) -> Option<Change> {
-        let flows = case.flows.iter().filter(|flow| flow.hosts[self.end] == host);
-        let needs = flows.filter_map(|flow| (self.needs)(flow)).max_by_key(|needs| needs.least)?;
+        let needs = largest(self, case, host)?;
         (needs.least > today[2]).then(|| self.maximum(host, today, needs.advised))
     }
 
@@ -97,18 +97,36 @@ impl Side {
             0 => "a writer keeps two thirds of the send buffer in flight",
             _ => "the window is a part of the receive buffer",
         };
-        Change {
-            setting: self.tuned.into(),
-            whose: host.into(),
-            scope: self.scope,
-            rank: Rank::Size,
-            today: bytes(old),
-            advised: bytes(most),
-            why: format!("the path needs more than {} a socket; {grows}", bytes(old)),
-            how: How::Sysctl { name: self.tuned.into(), value: value.clone() },
-            edits: vec![Edit::host(host, &["sysctl", self.tuned], Some(value.into()))],
-        }
+        let why = format!("the path needs more than {} a socket; {grows}", bytes(old));
+        sized(self, host, value, [old, most], why)
     }
+}
+
+/// The sysctl of one side with another value; of its largest size today's and the advised one.
+fn sized(side: &Side, host: &str, value: String, most: [u64; 2], why: String) -> Change {
+    let at = At { host, scope: side.scope };
+    let [today, advised] = most.map(bytes);
+    let key = Some(value.clone().into());
+    at.sysctl(side.tuned, &value, key).rank(Rank::Size).values(today, advised).why(why)
+}
+
+/// A receive buffer that holds no more than the flow's part of the path, where it holds more today.
+pub fn caps(case: &Case) -> Vec<Change> {
+    let side = &SIDES[1];
+    let cap = |(host, own): (&str, &Host)| {
+        let [least, usual, today] = (side.sizes)(&own.config.sysctl);
+        let most = largest(side, case, host)?.least.max(usual);
+        let value = format!("{least} {usual} {most}");
+        let why = "a window that is no larger than the path cannot overflow its queue";
+        (most < today).then(|| sized(side, host, value, [today, most], why.into()))
+    };
+    case.hosts(side.end).into_iter().filter_map(cap).collect()
+}
+
+/// Memory for the flow of a host that needs the most.
+fn largest(side: &Side, case: &Case, host: &str) -> Option<Memory> {
+    let flows = case.flows.iter().filter(|flow| flow.hosts[side.end] == host);
+    flows.filter_map(|flow| (side.needs)(flow)).max_by_key(|needs| needs.least)
 }
 
 /// A change of a buffer's maximum with another maximum; none of other changes.
@@ -116,10 +134,8 @@ pub fn scaled(case: &Case, change: &Change, factor: f64) -> Option<Change> {
     let side = SIDES.iter().find(|side| side.tuned == change.setting)?;
     let hosts = case.hosts(side.end);
     let (_, own) = hosts.into_iter().find(|(name, _)| *name == change.whose)?;
-    let sysctl = &own.config.sysctl;
-    let today = if side.end == 0 { sysctl.tcp_wmem } else { sysctl.tcp_rmem };
     let most = most(change)? as f64 * factor;
-    Some(side.maximum(&change.whose, today, most as u64))
+    Some(side.maximum(&change.whose, (side.sizes)(&own.config.sysctl), most as u64))
 }
 
 /// The maximum that a change of a buffer sets, bytes.
@@ -132,6 +148,5 @@ pub fn most(change: &Change) -> Option<u64> {
 /// The least size by arithmetic of the buffer that a change raises, bytes.
 pub fn least(case: &Case, change: &Change) -> Option<u64> {
     let side = SIDES.iter().find(|side| side.tuned == change.setting)?;
-    let flows = case.flows.iter().filter(|flow| flow.hosts[side.end] == change.whose);
-    flows.filter_map(|flow| (side.needs)(flow)).map(|needs| needs.least).max()
+    largest(side, case, &change.whose).map(|needs| needs.least)
 }

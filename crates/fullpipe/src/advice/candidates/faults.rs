@@ -3,8 +3,9 @@
 //! A fault costs nothing to undo in a trial; where undoing it gains nothing, the method withdraws it.
 
 use super::super::Case;
-use super::super::change::{Change, How, Rank, Scope};
+use super::super::change::{Change, How, Scope};
 use super::super::edit::Edit;
+use super::hosts::At;
 use crate::analysis::numbers;
 use crate::analysis::words::bits;
 use crate::scenario::config::Sysctl;
@@ -74,7 +75,11 @@ const USUAL_US: u64 = 50;
 /// Descriptors of a receive ring that a fast path may need.
 const LARGE_RING: u32 = 4096;
 /// First cwnd of Linux since 2.6.39, packets.
-const INITCWND: u32 = 10;
+pub(super) const INITCWND: u32 = 10;
+/// Packets of one flow in fq.
+const FLOW_LIMIT: u32 = 100;
+/// A pace of this share of the flow's part of the path is a pace of the path.
+const NEARLY: f64 = 0.95;
 
 /// All faults that are visible in a case.
 pub fn changes(case: &Case) -> Vec<Change> {
@@ -99,7 +104,7 @@ pub fn changes(case: &Case) -> Vec<Change> {
     all
 }
 
-/// What is looked at.
+/// A host that may have faults.
 struct Fault<'a> {
     case: &'a Case,
     name: &'a str,
@@ -109,22 +114,18 @@ struct Fault<'a> {
 }
 
 impl Fault<'_> {
-    fn change(&self, setting: &str, [today, advised]: [String; 2], why: &str, how: How) -> Change {
-        Change {
-            setting: setting.into(),
-            whose: self.name.into(),
-            scope: self.scope,
-            rank: Rank::Cosmetic,
-            today,
-            advised,
-            why: why.into(),
-            how,
-            edits: Vec::new(),
-        }
+    fn at(&self) -> At<'_> {
+        At { host: self.name, scope: self.scope }
     }
 
     fn edit(&self, key: &[&str], value: Option<Json>) -> Edit {
         Edit::host(self.name, key, value)
+    }
+
+    /// A change of the host's qdisc: the key that goes, and the words of `tc`.
+    fn without(&self, setting: &str, key: &str, words: &str) -> Change {
+        let how = How::Qdisc { words: words.into() };
+        Change::new(setting, self.name, self.scope, how).edits([self.edit(&["qdisc", key], None)])
     }
 
     /// Whether hosts beside this one have its options.
@@ -142,10 +143,8 @@ impl Fault<'_> {
                 u64::MAX => "the kernel's default".to_string(),
                 usual => usual.to_string(),
             };
-            let today = (it.value)(own).to_string();
-            let how = How::Sysctl { name: it.name.into(), value: advised.clone() };
-            let edits = vec![self.edit(&["sysctl", it.name], None)];
-            Change { edits, ..self.change(it.name, [today, advised], it.why, how) }
+            let today = (it.value)(own);
+            self.at().sysctl(it.name, &advised, None).values(today, &advised).why(it.why)
         };
         low.map(change).collect()
     }
@@ -153,13 +152,12 @@ impl Fault<'_> {
     fn timestamps(&self) -> Option<Change> {
         let is_off = !self.host.config.timestamps && self.kernel.timestamps;
         (is_off && self.is_at_the_end()).then(|| {
-            let setting = "net.ipv4.tcp_timestamps";
-            let how = How::Sysctl { name: setting.into(), value: "1".into() };
-            let why = "without timestamps the receiver measures its round trip too long";
-            Change {
-                edits: vec![self.edit(&["timestamps"], Some(true.into()))],
-                ..self.change(setting, ["0".into(), "1".into()], why, how)
-            }
+            // Scenarios have a key of their own for it.
+            self.at()
+                .sysctl("net.ipv4.tcp_timestamps", "1", None)
+                .values("0", "1")
+                .why("without timestamps the receiver measures its round trip too long")
+                .edits([self.edit(&["timestamps"], Some(true.into()))])
         })
     }
 
@@ -170,20 +168,8 @@ impl Fault<'_> {
             ("gro", own.gro, self.scope == Scope::Receiver),
         ];
         let off = off.into_iter().filter(|(_, is_on, matters)| !is_on && *matters);
-        let change = |(name, ..): (&str, bool, bool)| {
-            let link = match name {
-                "tso" => "TCPSegmentationOffload=yes",
-                _ => "GenericReceiveOffload=yes",
-            };
-            let how =
-                How::Ethtool { words: format!("-K DEV {name} on"), link: vec![link.to_string()] };
-            let why = "each packet costs the CPU its own work";
-            Change {
-                edits: vec![self.edit(&[name], Some(true.into()))],
-                ..self.change(&format!("ethtool -K {name}"), ["off".into(), "on".into()], why, how)
-            }
-        };
-        off.map(change).collect()
+        let why = "each packet costs the CPU its own work";
+        off.map(|(name, ..)| self.at().offload(name, true).why(why)).collect()
     }
 
     fn rings(&self) -> Vec<Change> {
@@ -200,33 +186,26 @@ impl Fault<'_> {
     }
 
     fn ring(&self, which: &str, today: u32, descriptors: u32) -> Change {
-        let (key, link) = match which {
-            "rx" => ("rx_ring", format!("RxBufferSize={descriptors}")),
-            _ => ("tx_ring", format!("TxBufferSize={descriptors}")),
-        };
-        let how = How::Ethtool { words: format!("-G DEV {which} {descriptors}"), link: vec![link] };
         let why = "a short ring drops what comes while the CPU is away, or lets the card run dry";
-        let values = [today, descriptors].map(|n| n.to_string());
-        Change {
-            edits: vec![self.edit(&[key], Some(format!("{descriptors} descriptors").into()))],
-            ..self.change(&format!("ethtool -G {which}"), values, why, how)
-        }
+        self.at().ring(which, descriptors).values(today, descriptors).why(why)
     }
 
     fn moderation(&self) -> Option<Change> {
         let own = &self.host.config;
         let longest = own.rx_coalesce.max(own.interrupt_gap).max(own.gro_flush_timeout);
         (longest > MODERATE).then(|| {
-            let how = How::Ethtool {
-                words: format!("-C DEV rx-usecs {USUAL_US}"),
-                link: vec![format!("RxCoalesceSec={USUAL_US}us")],
+            let how = How::Device {
+                command: format!("ethtool -C DEV rx-usecs {USUAL_US}"),
+                link: format!("RxCoalesceSec={USUAL_US}us"),
             };
-            let why = "packets wait in the card for the interrupt";
-            let values = [longest.to_string(), format!("{USUAL_US}us")];
-            let mut edits = vec![self.edit(&["rx_coalesce"], Some(format!("{USUAL_US}us").into()))];
-            edits.push(self.edit(&["coalesce"], None));
-            edits.push(self.edit(&["gro_flush_timeout"], None));
-            Change { edits, ..self.change("ethtool -C rx-usecs", values, why, how) }
+            Change::new("ethtool -C rx-usecs", self.name, self.scope, how)
+                .values(longest, format!("{USUAL_US}us"))
+                .why("packets wait in the card for the interrupt")
+                .edits([
+                    self.edit(&["rx_coalesce"], Some(format!("{USUAL_US}us").into())),
+                    self.edit(&["coalesce"], None),
+                    self.edit(&["gro_flush_timeout"], None),
+                ])
         })
     }
 
@@ -234,13 +213,9 @@ impl Fault<'_> {
         let mut all = Vec::new();
         let qdisc = &self.host.qdisc;
         if let Some(rate) = qdisc.maxrate.filter(|rate| self.is_slow(rate.0)) {
+            let change = self.without("fq maxrate", "maxrate", "fq");
             let why = "each flow may send no faster than this";
-            let values = [bits(rate.0), "none".into()];
-            let how = How::Qdisc { words: "fq".into() };
-            all.push(Change {
-                edits: vec![self.edit(&["qdisc", "maxrate"], None)],
-                ..self.change("fq maxrate", values, why, how)
-            });
+            all.push(change.values(bits(rate.0), "none").why(why));
         }
         let usual = match qdisc.kind {
             QdiscKind::PfifoFast | QdiscKind::Pfifo => self.kernel.qdisc_limit,
@@ -253,28 +228,26 @@ impl Fault<'_> {
         {
             let name = QDISC_NAMES.iter().find(|(kind, _)| *kind == qdisc.kind);
             let name = name.map_or("fq", |(_, name)| *name);
-            let why = "a short queue in the host drops TCP's own bursts";
-            let values = [packets, usual].map(|n| format!("{n} packets"));
+            let setting = format!("qdisc {name} limit");
+            let change = self.without(&setting, "limit", &format!("{name} limit {usual}"));
             let how = match qdisc.kind {
-                QdiscKind::PfifoFast => How::Ethtool {
-                    words: format!("(ip link set DEV txqueuelen {usual})"),
-                    link: vec![format!("TransmitQueueLength={usual}")],
+                QdiscKind::PfifoFast => How::Device {
+                    command: format!("ip link set DEV txqueuelen {usual}"),
+                    link: format!("TransmitQueueLength={usual}"),
                 },
-                _ => How::Qdisc { words: format!("{name} limit {usual}") },
+                _ => change.how.clone(),
             };
-            all.push(Change {
-                edits: vec![self.edit(&["qdisc", "limit"], None)],
-                ..self.change(&format!("qdisc {name} limit"), values, why, how)
-            });
+            let [today, advised] = [packets, usual].map(|n| format!("{n} packets"));
+            let why = "a short queue in the host drops TCP's own bursts";
+            all.push(Change { how, ..change }.values(today, advised).why(why));
         }
-        if qdisc.kind == QdiscKind::Fq && qdisc.flow_limit.is_some_and(|own| own < 100) {
-            let values = [qdisc.flow_limit.unwrap_or(0).to_string(), "100".into()];
-            let how = How::Qdisc { words: "fq flow_limit 100".into() };
+        if qdisc.kind == QdiscKind::Fq
+            && let Some(today) = qdisc.flow_limit.filter(|today| *today < FLOW_LIMIT)
+        {
+            let words = format!("fq flow_limit {FLOW_LIMIT}");
             let why = "fq drops what a flow has waiting beyond this";
-            all.push(Change {
-                edits: vec![self.edit(&["qdisc", "flow_limit"], None)],
-                ..self.change("fq flow_limit", values, why, how)
-            });
+            let change = self.without("fq flow_limit", "flow_limit", &words);
+            all.push(change.values(today, FLOW_LIMIT).why(why));
         }
         all
     }
@@ -286,13 +259,8 @@ impl Fault<'_> {
 
     fn initcwnd(&self) -> Option<Change> {
         let today = self.host.config.initcwnd.filter(|own| *own < INITCWND)?;
-        let how = How::Route { words: format!("initcwnd {INITCWND}") };
         let why = "the route starts each flow with fewer packets than Linux does";
-        let values = [today, INITCWND].map(|n| n.to_string());
-        Some(Change {
-            edits: vec![self.edit(&["initcwnd"], Some(format!("{INITCWND} packets").into()))],
-            ..self.change("ip route initcwnd", values, why, how)
-        })
+        Some(self.at().initcwnd(INITCWND).values(today, INITCWND).why(why))
     }
 }
 
@@ -309,16 +277,12 @@ fn slow_pace(case: &Case, name: &str) -> Option<Change> {
     let flow = case.today.flow.iter().find(|flow| flow.name == name)?;
     let pace = *flow.sockopt.get(MAX_PACING_RATE)?;
     let pace = u64::try_from(pace).ok()?;
-    case.share_bytes().is_none_or(|share| (pace as f64) < share * 0.95).then(|| Change {
-        setting: MAX_PACING_RATE.into(),
-        whose: name.into(),
-        scope: Scope::Application,
-        rank: Rank::Cosmetic,
-        today: format!("{} bytes/s", numbers::count(pace)),
-        advised: "not set".into(),
-        why: "the program lets its socket send no faster than this".into(),
-        how: How::SocketOption { name: MAX_PACING_RATE.into(), value: None },
-        edits: vec![Edit::flow(name, &["sockopt", MAX_PACING_RATE], None)],
+    case.share_bytes().is_none_or(|share| (pace as f64) < share * NEARLY).then(|| {
+        let how = How::SocketOption { name: MAX_PACING_RATE.into(), value: None };
+        Change::new(MAX_PACING_RATE, name, Scope::Application, how)
+            .values(format!("{} bytes/s", numbers::count(pace)), "not set")
+            .why("the program lets its socket send no faster than this")
+            .edits([Edit::flow(name, &["sockopt", MAX_PACING_RATE], None)])
     })
 }
 
@@ -336,17 +300,12 @@ fn parameters(case: &Case, name: &str) -> Option<Change> {
         .filter(|(key, value)| usual.get(*key).is_some_and(|usual| usual != *value))
         .map(|(key, value)| format!("{key} {value}"))
         .collect();
-    (!changed.is_empty()).then(|| Change {
-        setting: format!("{} parameters", own.name),
-        whose: name.into(),
-        scope: Scope::Sender,
-        rank: Rank::Cosmetic,
-        today: changed.join(", "),
-        advised: "the defaults".into(),
-        why: "parameters of the congestion control differ from the kernel's".into(),
-        how: How::Program {
-            words: format!("reload the module tcp_{} without parameters", own.name),
-        },
-        edits: vec![Edit::flow(name, &["congestion"], Some(own.name.clone().into()))],
+    (!changed.is_empty()).then(|| {
+        let words = format!("reload the module tcp_{} without parameters", own.name);
+        let setting = format!("{} parameters", own.name);
+        Change::new(&setting, name, Scope::Sender, How::Program { words })
+            .values(changed.join(", "), "the defaults")
+            .why("parameters of the congestion control differ from the kernel's")
+            .edits([Edit::flow(name, &["congestion"], Some(own.name.clone().into()))])
     })
 }

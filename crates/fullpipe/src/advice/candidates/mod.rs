@@ -4,6 +4,7 @@
 
 mod buffers;
 mod faults;
+mod hosts;
 mod pace;
 mod remedies;
 

@@ -41,18 +41,14 @@ pub fn at(case: &Case, share: f64) -> Vec<Change> {
     let edits = names
         .iter()
         .map(|name| Edit::flow(name, &["sockopt", MAX_PACING_RATE], Some(bytes_per_s.into())));
-    vec![Change {
-        setting: MAX_PACING_RATE.into(),
-        whose,
-        scope: Scope::Application,
-        rank: Rank::Pace,
-        today: "not set".into(),
-        advised: format!("{} bytes/s", numbers::count(bytes_per_s)),
-        why: format!(
+    let how = How::SocketOption { name: MAX_PACING_RATE.into(), value: Some(bytes_per_s) };
+    let change = Change::new(MAX_PACING_RATE, &whose, Scope::Application, how)
+        .rank(Rank::Pace)
+        .values("not set", format!("{} bytes/s", numbers::count(bytes_per_s)))
+        .why(format!(
             "{rate} of payload is {} of the flow's part of the path, so that no burst overflows its queue",
             numbers::share(share)
-        ),
-        how: How::SocketOption { name: MAX_PACING_RATE.into(), value: Some(bytes_per_s) },
-        edits: edits.collect(),
-    }]
+        ))
+        .edits(edits);
+    vec![change]
 }

@@ -1,11 +1,13 @@
 //! Remedies for the first limit of a run, where the arithmetic cure does not fill the path.
 
-use super::super::Case;
+use super::super::case::{Case, Sent};
 use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use super::super::trial::Outcome;
+use super::faults::INITCWND;
+use super::hosts::At;
 use super::{buffers, pace};
-use crate::analysis::words::{self, bytes};
+use crate::analysis::words;
 use crate::scenario::{Host, Nfs};
 use fullpipe_base::path::Direction;
 
@@ -20,8 +22,7 @@ const MOST_FLOWS: u32 = 16;
 /// A ring that is enlarged gets so many times its descriptors, and at most this many.
 const RING_FACTOR: u32 = 8;
 const LARGEST_RING: u32 = 8192;
-/// First cwnd of Linux since 2.6.39, and the one that is tried, packets.
-const USUAL_INITCWND: u32 = 10;
+/// First cwnd that is tried, packets.
 const LARGE_INITCWND: u32 = 32;
 /// A buffer that is too small by arithmetic's error gets so many times its size.
 const MORE: f64 = 1.5;
@@ -73,7 +74,7 @@ fn overflow(case: &Case, accepted: &[Change], place: &str) -> Vec<Vec<Change>> {
     if accepted.iter().all(|change| change.rank != Rank::Pace) {
         all.insert(0, pace::changes(case));
     }
-    all.push(cap(case));
+    all.push(buffers::caps(case));
     all.push(longer(case, place));
     all.push(single_segments(case));
     all.push(vec![streams(case, STREAMS[0])]);
@@ -83,52 +84,11 @@ fn overflow(case: &Case, accepted: &[Change], place: &str) -> Vec<Vec<Change>> {
 /// TSO off beside a pace: an skb of TSO is a burst of up to 64 KiB, which a very short queue does not hold.
 fn single_segments(case: &Case) -> Vec<Change> {
     let mut all = pace::changes(case);
-    for (host, own) in case.hosts(0).into_iter().filter(|(_, own)| own.config.tso) {
-        all.push(Change {
-            setting: "ethtool -K tso".into(),
-            whose: host.into(),
-            scope: Scope::Sender,
-            rank: Rank::Method,
-            today: "on".into(),
-            advised: "off".into(),
-            why: format!(
-                "bursts of TSO are longer than the queue of the path; {host} spends more CPU on each packet"
-            ),
-            how: How::Ethtool {
-                words: "-K DEV tso off".into(),
-                link: vec!["TCPSegmentationOffload=no".into()],
-            },
-            edits: vec![Edit::host(host, &["tso"], Some((!own.config.tso).into()))],
-        });
-    }
-    all
-}
-
-/// The receive buffer holds no more than the flow's part of the path.
-fn cap(case: &Case) -> Vec<Change> {
-    let mut all = Vec::new();
-    for (host, own) in case.hosts(1) {
-        let flows = case.flows.iter().filter(|flow| flow.hosts[1] == host);
-        let needs = flows.filter_map(|flow| flow.needs).map(|needs| needs.receive.least).max();
-        let Some(needs) = needs else { continue };
-        let [least, usual, today] = own.config.sysctl.tcp_rmem;
-        let most = needs.max(usual);
-        if most >= today {
-            continue;
-        }
-        let setting = "net.ipv4.tcp_rmem";
-        let value = format!("{least} {usual} {most}");
-        all.push(Change {
-            setting: setting.into(),
-            whose: host.into(),
-            scope: Scope::Receiver,
-            rank: Rank::Size,
-            today: bytes(today),
-            advised: bytes(most),
-            why: "a window that is no larger than the path cannot overflow its queue".into(),
-            how: How::Sysctl { name: setting.into(), value: value.clone() },
-            edits: vec![Edit::host(host, &["sysctl", setting], Some(value.into()))],
-        });
+    for (host, _) in case.hosts(0).into_iter().filter(|(_, own)| own.config.tso) {
+        let at = At { host, scope: Scope::Sender };
+        all.push(at.offload("tso", false).rank(Rank::Method).why(format!(
+            "bursts of TSO are longer than the queue of the path; {host} spends more CPU on each packet"
+        )));
     }
     all
 }
@@ -139,34 +99,25 @@ fn streams(case: &Case, count: u32) -> Change {
         return nconnect(mount, count);
     }
     let edits = case.flows.iter().map(|flow| Edit::Copies { flow: flow.name.clone(), count });
-    Change {
-        setting: "parallel streams".into(),
-        whose: case.flows.first().map_or(String::new(), |flow| flow.name.clone()),
-        scope: Scope::Application,
-        rank: Rank::Method,
-        today: "1".into(),
-        advised: count.to_string(),
-        why: "a loss halves one of the flows, not all".into(),
-        how: How::Program { words: format!("{count} parallel streams (iperf3 -P {count})") },
-        edits: edits.collect(),
-    }
+    let whose = case.flows.first().map_or("", |flow| &flow.name);
+    let how = How::Program { words: format!("{count} parallel streams (iperf3 -P {count})") };
+    Change::new("parallel streams", whose, Scope::Application, how)
+        .rank(Rank::Method)
+        .values(1, count)
+        .why("a loss halves one of the flows, not all")
+        .edits(edits)
 }
 
 /// Connections of a mount.
 fn nconnect(mount: &Nfs, count: u32) -> Change {
     let count = count.min(MOST_CONNECTIONS);
     let key = ["nfs", &mount.name, "nconnect"].map(str::to_string).to_vec();
-    Change {
-        setting: "nconnect".into(),
-        whose: mount.name.clone(),
-        scope: Scope::Application,
-        rank: Rank::Method,
-        today: mount.nconnect.to_string(),
-        advised: count.to_string(),
-        why: "requests go over several connections, each with a window of its own".into(),
-        how: How::Mount { words: format!("nconnect={count}") },
-        edits: vec![Edit::Set { key, value: Some(count.into()) }],
-    }
+    let how = How::Mount { words: format!("nconnect={count}") };
+    Change::new("nconnect", &mount.name, Scope::Application, how)
+        .rank(Rank::Method)
+        .values(mount.nconnect, count)
+        .why("requests go over several connections, each with a window of its own")
+        .edits([Edit::Set { key, value: Some(count.into()) }])
 }
 
 /// More flows, and a congestion control that does not take loss as congestion, where the engine has one.
@@ -183,16 +134,11 @@ fn losses(case: &Case, offers: &Offers) -> Vec<Vec<Change>> {
 fn marks(case: &Case) -> Vec<Vec<Change>> {
     let name = "net.ipv4.tcp_ecn";
     let without = |own: &(&str, &Host)| own.1.config.sysctl.tcp_ecn != Some(1);
-    let change = |(host, own): (&str, &Host)| Change {
-        setting: name.into(),
-        whose: host.into(),
-        scope: Scope::Sender,
-        rank: Rank::Cosmetic,
-        today: own.config.sysctl.tcp_ecn.map_or("2".into(), |today| today.to_string()),
-        advised: "1".into(),
-        why: "the queue of the path marks packets instead of dropping them".into(),
-        how: How::Sysctl { name: name.into(), value: "1".into() },
-        edits: vec![Edit::host(host, &["sysctl", name], Some(1.into()))],
+    let change = |(host, own): (&str, &Host)| {
+        let today = own.config.sysctl.tcp_ecn.map_or("2".into(), |today| today.to_string());
+        let why = "the queue of the path marks packets instead of dropping them";
+        let at = At { host, scope: Scope::Sender };
+        at.sysctl(name, "1", Some(1.into())).values(today, 1).why(why)
     };
     vec![case.hosts(0).into_iter().filter(without).map(change).collect()]
 }
@@ -201,21 +147,14 @@ fn marks(case: &Case) -> Vec<Vec<Change>> {
 fn mtu(case: &Case, place: &str) -> Vec<Vec<Change>> {
     let today = case.today.path.mtu;
     let larger = [1500, 9000].into_iter().filter(|mtu| *mtu > today);
-    let change = |mtu: u32| Change {
-        setting: "MTU".into(),
-        whose: place.into(),
-        scope: Scope::Path,
-        rank: Rank::Method,
-        today: today.to_string(),
-        advised: mtu.to_string(),
-        why: "larger packets carry more payload, and cost each CPU less".into(),
-        how: How::Path {
-            words: format!(
-                "MTU {mtu} on every device of the path (test: ping -M do -s {})",
-                mtu - 28
-            ),
-        },
-        edits: vec![Edit::Set { key: vec!["path".into(), "mtu".into()], value: Some(mtu.into()) }],
+    let change = |mtu: u32| {
+        let ping = format!("ping -M do -s {}", mtu - 28);
+        let words = format!("MTU {mtu} on every device of the path (test: {ping})");
+        Change::new("MTU", place, Scope::Path, How::Path { words })
+            .rank(Rank::Method)
+            .values(today, mtu)
+            .why("larger packets carry more payload, and cost each CPU less")
+            .edits([Edit::Set { key: vec!["path".into(), "mtu".into()], value: Some(mtu.into()) }])
     };
     larger.map(|mtu| vec![change(mtu)]).collect()
 }
@@ -235,17 +174,13 @@ fn longer(case: &Case, place: &str) -> Vec<Change> {
         Direction::Backward => "back",
     };
     let key = ["path", way, place, "queue", "limit"].map(str::to_string).to_vec();
-    vec![Change {
-        setting: "queue limit".into(),
-        whose: place.into(),
-        scope: Scope::Path,
-        rank: Rank::Size,
-        today: words::bytes(today),
-        advised: words::bytes(bytes),
-        why: "a queue of one bandwidth-delay product takes the bursts of slow start".into(),
-        how: How::Path { words: format!("a queue of {} at {place}", words::bytes(bytes)) },
-        edits: vec![Edit::Set { key, value: Some(format!("{bytes}B").into()) }],
-    }]
+    let words = format!("a queue of {} at {place}", words::bytes(bytes));
+    let change = Change::new("queue limit", place, Scope::Path, How::Path { words })
+        .rank(Rank::Size)
+        .values(words::bytes(today), words::bytes(bytes))
+        .why("a queue of one bandwidth-delay product takes the bursts of slow start")
+        .edits([Edit::Set { key, value: Some(format!("{bytes}B").into()) }]);
+    vec![change]
 }
 
 /// Buffers by arithmetic, or larger ones where these are accepted.
@@ -275,16 +210,10 @@ fn pauses(case: &Case) -> Vec<Vec<Change>> {
 /// A switch of all sending hosts that do not have this value.
 fn each_sender(case: &Case, name: &str, value: &str, why: &str) -> Vec<Change> {
     let today = if value == "1" { "0" } else { "1" };
-    let change = |(host, _): (&str, &Host)| Change {
-        setting: name.into(),
-        whose: host.into(),
-        scope: Scope::Sender,
-        rank: Rank::Cosmetic,
-        today: today.into(),
-        advised: value.into(),
-        why: why.into(),
-        how: How::Sysctl { name: name.into(), value: value.into() },
-        edits: vec![Edit::host(host, &["sysctl", name], value.parse::<u64>().ok().map(Into::into))],
+    let change = |(host, _): (&str, &Host)| {
+        let key = value.parse::<u64>().ok().map(Into::into);
+        let at = At { host, scope: Scope::Sender };
+        at.sysctl(name, value, key).values(today, value).why(why)
     };
     let differs = |own: &(&str, &Host)| {
         let sysctl = &own.1.config.sysctl;
@@ -300,22 +229,11 @@ fn each_sender(case: &Case, name: &str, value: &str, why: &str) -> Vec<Change> {
 /// A larger first window, for transfers that are over before slow start is.
 fn start(case: &Case) -> Vec<Vec<Change>> {
     let change = |(host, own): (&str, &Host)| {
-        let today = own.config.initcwnd.unwrap_or(USUAL_INITCWND);
-        (today < LARGE_INITCWND).then(|| Change {
-            setting: "ip route initcwnd".into(),
-            whose: host.into(),
-            scope: Scope::Sender,
-            rank: Rank::Cosmetic,
-            today: today.to_string(),
-            advised: LARGE_INITCWND.to_string(),
-            why: "most of the transfer is slow start, which begins with this window".into(),
-            how: How::Route { words: format!("initcwnd {LARGE_INITCWND}") },
-            edits: vec![Edit::host(
-                host,
-                &["initcwnd"],
-                Some(format!("{LARGE_INITCWND} packets").into()),
-            )],
-        })
+        let today = own.config.initcwnd.unwrap_or(INITCWND);
+        let why = "most of the transfer is slow start, which begins with this window";
+        let at = At { host, scope: Scope::Sender };
+        let larger = at.initcwnd(LARGE_INITCWND).values(today, LARGE_INITCWND).why(why);
+        (today < LARGE_INITCWND).then_some(larger)
     };
     vec![case.hosts(0).into_iter().filter_map(change).collect()]
 }
@@ -330,40 +248,19 @@ fn rings(case: &Case, place: &str, kind: &str) -> Vec<Vec<Change>> {
         true => Scope::Sender,
         false => Scope::Receiver,
     };
-    let (setting, key, today) = match kind {
-        "backlog" => {
-            ("net.core.netdev_max_backlog", "sysctl", own.config.sysctl.netdev_max_backlog)
-        }
-        _ => ("ethtool -G rx", "rx_ring", own.config.rx_ring),
-    };
+    let config = &own.config;
+    let today = if kind == "backlog" { config.sysctl.netdev_max_backlog } else { config.rx_ring };
     let more = today.saturating_mul(RING_FACTOR).min(LARGEST_RING.max(today));
     if more <= today {
         return Vec::new();
     }
-    let (how, edit) = match kind {
-        "backlog" => (
-            How::Sysctl { name: setting.into(), value: more.to_string() },
-            Edit::host(host, &[key, setting], Some(more.into())),
-        ),
-        _ => (
-            How::Ethtool {
-                words: format!("-G DEV rx {more}"),
-                link: vec![format!("RxBufferSize={more}")],
-            },
-            Edit::host(host, &[key], Some(format!("{more} descriptors").into())),
-        ),
+    let at = At { host, scope };
+    let change = match kind {
+        "backlog" => at.sysctl("net.core.netdev_max_backlog", &more.to_string(), Some(more.into())),
+        _ => at.ring("rx", more),
     };
-    vec![vec![Change {
-        setting: setting.into(),
-        whose: host.into(),
-        scope,
-        rank: Rank::Cosmetic,
-        today: today.to_string(),
-        advised: more.to_string(),
-        why: format!("{place} drops packets that come while the CPU is away"),
-        how,
-        edits: vec![edit],
-    }]]
+    let why = format!("{place} drops packets that come while the CPU is away");
+    vec![vec![change.values(today, more).why(why)]]
 }
 
 /// A qdisc of the sending host that drops TCP's own packets.
@@ -373,22 +270,12 @@ fn qdisc(case: &Case, place: &str) -> Vec<Vec<Change>> {
     if let Some((_, own)) = known.filter(|(_, own)| own.qdisc.netem.is_some()) {
         return vec![netem(case, host, own)];
     }
-    let edits = vec![Edit::host(
-        host,
-        &["qdisc"],
-        Some(serde_json::json!({ "kind": "fq", "flow_limit": "1000 packets" })),
-    )];
-    let fq = Change {
-        setting: "qdisc".into(),
-        whose: host.into(),
-        scope: Scope::Sender,
-        rank: Rank::Cosmetic,
-        today: "as it is".into(),
-        advised: "fq flow_limit 1000".into(),
-        why: format!("{place} drops TCP's own packets"),
-        how: How::Qdisc { words: "fq flow_limit 1000".into() },
-        edits,
-    };
+    let words = "fq flow_limit 1000";
+    let key = serde_json::json!({ "kind": "fq", "flow_limit": "1000 packets" });
+    let fq = Change::new("qdisc", host, Scope::Sender, How::Qdisc { words: words.into() })
+        .values("as it is", words)
+        .why(format!("{place} drops TCP's own packets"))
+        .edits([Edit::host(host, &["qdisc"], Some(key))]);
     let paced = pace::changes(case);
     [vec![fq], paced].into_iter().filter(|changes| !changes.is_empty()).collect()
 }
@@ -403,21 +290,13 @@ fn netem(case: &Case, host: &str, own: &Host) -> Vec<Change> {
     if packets <= today {
         return Vec::new();
     }
-    vec![Change {
-        setting: "netem limit".into(),
-        whose: host.into(),
-        scope: Scope::Sender,
-        rank: Rank::Cosmetic,
-        today: format!("{today} packets"),
-        advised: format!("{packets} packets"),
-        why: "netem drops what it cannot hold while it delays".into(),
-        how: How::Qdisc { words: format!("netem limit {packets} (and the delay as it is)") },
-        edits: vec![Edit::host(
-            host,
-            &["qdisc", "limit"],
-            Some(format!("{packets} packets").into()),
-        )],
-    }]
+    let words = format!("netem limit {packets} (and the delay as it is)");
+    let limit = format!("{packets} packets");
+    let change = Change::new("netem limit", host, Scope::Sender, How::Qdisc { words })
+        .values(format!("{today} packets"), &limit)
+        .why("netem drops what it cannot hold while it delays")
+        .edits([Edit::host(host, &["qdisc", "limit"], Some(limit.into()))]);
+    vec![change]
 }
 
 /// A congestion control that grows faster, and a pace.
@@ -436,18 +315,14 @@ fn growth(case: &Case, accepted: &[Change]) -> Vec<Vec<Change>> {
 }
 
 fn congestion(case: &Case, name: &str) -> Change {
-    let today: Vec<&str> = case.flows.iter().map(|flow| flow.congestion.as_str()).collect();
-    let edits =
-        case.flows.iter().map(|flow| Edit::flow(&flow.name, &["congestion"], Some(name.into())));
-    Change {
-        setting: "net.ipv4.tcp_congestion_control".into(),
-        whose: case.flows.first().map_or(String::new(), |flow| flow.hosts[0].clone()),
-        scope: Scope::Sender,
-        rank: Rank::Method,
-        today: today.first().copied().unwrap_or("").into(),
-        advised: name.into(),
-        why: format!("{name} grows back to a large window in less time"),
-        how: How::Sysctl { name: "net.ipv4.tcp_congestion_control".into(), value: name.into() },
-        edits: edits.collect(),
-    }
+    let first = case.flows.first();
+    let (today, host) = first.map_or(("", ""), |flow| (&flow.congestion, &flow.hosts[0]));
+    let setting = "net.ipv4.tcp_congestion_control";
+    let how = How::Sysctl { name: setting.into(), value: name.into() };
+    let key = |flow: &Sent| Edit::flow(&flow.name, &["congestion"], Some(name.into()));
+    Change::new(setting, host, Scope::Sender, how)
+        .rank(Rank::Method)
+        .values(today, name)
+        .why(format!("{name} grows back to a large window in less time"))
+        .edits(case.flows.iter().map(key))
 }

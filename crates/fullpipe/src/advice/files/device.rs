@@ -11,11 +11,9 @@ pub fn files(host: &str, changes: &[&Change]) -> Vec<File> {
     let lines: Vec<&str> = changes
         .iter()
         .filter_map(|change| match &change.how {
-            How::Ethtool { link, .. } => Some(link),
+            How::Device { link, .. } => Some(link.as_str()),
             _ => None,
         })
-        .flatten()
-        .map(String::as_str)
         .collect();
     let mut files = Vec::new();
     if !lines.is_empty() {

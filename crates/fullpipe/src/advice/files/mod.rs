@@ -63,7 +63,7 @@ pub fn files(changes: &[Change]) -> Files {
 
 /// Whether an administrator of a host makes the change.
 fn is_of_host(how: &How) -> bool {
-    matches!(how, How::Sysctl { .. } | How::Ethtool { .. } | How::Qdisc { .. } | How::Route { .. })
+    matches!(how, How::Sysctl { .. } | How::Device { .. } | How::Qdisc { .. } | How::Route { .. })
 }
 
 /// sysctls among changes: names and values.
@@ -78,10 +78,7 @@ fn sysctls<'a>(changes: &[&'a Change]) -> Vec<(&'a str, &'a str)> {
 /// Commands that set devices, qdiscs and routes. DEV and ROUTE stand for names of the host.
 fn commands(changes: &[&Change]) -> Vec<String> {
     let of = |change: &&Change| match &change.how {
-        How::Ethtool { words, .. } => Some(match words.strip_prefix('(') {
-            Some(own) => own.trim_end_matches(')').to_string(),
-            None => format!("ethtool {words}"),
-        }),
+        How::Device { command, .. } => Some(command.clone()),
         How::Qdisc { words } => Some(format!("tc qdisc replace dev DEV root {words}")),
         How::Route { words } => Some(format!("ip route change ROUTE {words}")),
         _ => None,
@@ -114,8 +111,9 @@ mod tests {
     }
 
     fn ring() -> Change {
-        let (words, link) = ("-G DEV rx 4096".to_string(), vec!["RxBufferSize=4096".to_string()]);
-        change("receiver", "ethtool -G rx", How::Ethtool { words, link })
+        let command = "ethtool -G DEV rx 4096".to_string();
+        let link = "RxBufferSize=4096".to_string();
+        change("receiver", "ethtool -G rx", How::Device { command, link })
     }
 
     #[test]

@@ -1,0 +1,71 @@
+//! Changes of a host's settings: their tools on Linux and their keys in a scenario, each in one place.
+
+use super::super::change::{Change, How, Scope};
+use super::super::edit::Edit;
+use serde_json::Value as Json;
+
+/// A host and the scope of its changes.
+#[derive(Clone, Copy, Debug)]
+pub struct At<'a> {
+    /// Name of the host.
+    pub host: &'a str,
+    /// Its administrator.
+    pub scope: Scope,
+}
+
+impl At<'_> {
+    /// A sysctl gets a value; in the scenario `key`, which goes where that is none.
+    pub fn sysctl(self, name: &str, value: &str, key: Option<Json>) -> Change {
+        let how = How::Sysctl { name: name.into(), value: value.into() };
+        Change::new(name, self.host, self.scope, how).edits([Edit::host(
+            self.host,
+            &["sysctl", name],
+            key,
+        )])
+    }
+
+    /// A ring ("rx" or "tx") gets so many descriptors.
+    pub fn ring(self, which: &str, descriptors: u32) -> Change {
+        let (key, link) = match which {
+            "rx" => ("rx_ring", "RxBufferSize"),
+            _ => ("tx_ring", "TxBufferSize"),
+        };
+        let how = How::Device {
+            command: format!("ethtool -G DEV {which} {descriptors}"),
+            link: format!("{link}={descriptors}"),
+        };
+        let value = format!("{descriptors} descriptors");
+        Change::new(&format!("ethtool -G {which}"), self.host, self.scope, how).edits([Edit::host(
+            self.host,
+            &[key],
+            Some(value.into()),
+        )])
+    }
+
+    /// An offload ("tso" or "gro") is switched.
+    pub fn offload(self, name: &str, on: bool) -> Change {
+        let link = match name {
+            "tso" => "TCPSegmentationOffload",
+            _ => "GenericReceiveOffload",
+        };
+        let words = |on: bool| if on { "on" } else { "off" };
+        let how = How::Device {
+            command: format!("ethtool -K DEV {name} {}", words(on)),
+            link: format!("{link}={}", if on { "yes" } else { "no" }),
+        };
+        Change::new(&format!("ethtool -K {name}"), self.host, self.scope, how)
+            .values(words(!on), words(on))
+            .edits([Edit::host(self.host, &[name], Some(on.into()))])
+    }
+
+    /// The first cwnd of the route.
+    pub fn initcwnd(self, packets: u32) -> Change {
+        let how = How::Route { words: format!("initcwnd {packets}") };
+        let value = format!("{packets} packets");
+        Change::new("ip route initcwnd", self.host, self.scope, how).edits([Edit::host(
+            self.host,
+            &["initcwnd"],
+            Some(value.into()),
+        )])
+    }
+}
