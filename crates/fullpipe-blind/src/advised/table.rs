@@ -70,11 +70,9 @@ pub fn lists_page(what: &str, all: &[Listed]) -> String {
         "# Advice beside fixed lists\n\n{what}\n\n| settings | share of the path, median | queue ms, median | memory MB, median | \
          paths where advice has at least 0.97 of its rate |\n|---|--:|--:|--:|--:|\n"
     );
-    let columns: [(&str, fn(&Listed) -> super::lists::Figures); 2] =
-        [("today", |own| own.today), ("advised", |own| own.advised)];
-    for (name, of) in columns {
-        row(&mut out, name, all, of);
-    }
+
+    row(&mut out, "today", all, |listed| listed.today);
+    row(&mut out, "advised", all, |listed| listed.advised);
     for (n, list) in LISTS.iter().enumerate() {
         row(&mut out, list.name, all, |own| own.lists[n]);
     }
