@@ -23,11 +23,14 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     if pauses.are_a_habit() {
         return Some(
             Finding { as_asked: true, ..finding }
-                .because(format!(
-                    "it pauses {} times, for {} of the time",
-                    pauses.count,
-                    percent(pauses.share)
-                ))
+                .because(match pauses.count {
+                    0 => "it pauses, and cwnd starts again after each pause".into(),
+                    count => format!(
+                        "it pauses {}, for {} of the time",
+                        counted(count),
+                        percent(pauses.share)
+                    ),
+                })
                 .cure("TCP is not in the way: look at what the program waits for")
                 .code("app_onoff")
                 .setting(setting("write()", host, AskedBy::Program)),
@@ -48,4 +51,12 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
 /// Rate of a flow once it has grown, or its mean where that is higher, Mb/s.
 pub fn settled(one: &One) -> f64 {
     one.flow.plateau_mbit.unwrap_or(0.0).max(one.flow.mean_mbit)
+}
+
+/// Number of pauses: "once", "3 times".
+fn counted(count: usize) -> String {
+    match count {
+        1 => "once".into(),
+        _ => format!("{count} times"),
+    }
 }

@@ -56,7 +56,7 @@ impl Context<'_> {
     /// Pauses of the program that sends a flow's data.
     pub fn pauses(&self, one: &One) -> Pauses {
         let round_trip = one.meta.base_rtt.unwrap_or(Time::ZERO);
-        pauses(&self.traces.flows[one.index], round_trip)
+        pauses(&self.traces.flows[one.index], round_trip, one.flow.completion_s.is_some())
     }
 
     /// Share of the path that flows beside the first one and its copies take, while it lives; none where there are none.
