@@ -6,11 +6,14 @@
 use super::Context;
 use super::subject::One;
 use crate::picture::stage_of;
-use fullpipe_base::limits::{self, Group, Limit};
+use fullpipe_base::limits::{self, Derived, Group, Limit};
 use std::collections::BTreeMap;
 
 /// Name of the limit of a pace.
 const PACING: &str = Limit::Pacing.about().name;
+
+/// Name of the limit of a ring that refuses packets.
+const TX_RING: &str = Derived::TxRing.about().name;
 
 /// Name of the limit of a program that has nothing to send.
 pub const PROGRAM: &str = Limit::Application.about().name;
@@ -76,14 +79,38 @@ const HELD: f64 = 0.8;
 /// Whether a pace that somebody asked for is what the flow has.
 pub fn is_held_to_a_pace(one: &One) -> bool {
     let pace = one.meta.settings.pace.as_ref();
-    pace.is_some_and(|pace| one.best_mbit() * 1e6 >= HELD * pace.rate as f64)
+    // A short transfer reaches its pace late.
+    let settled = one.flow.settled.map_or(0.0, |settled| settled.mbit);
+    pace.is_some_and(|pace| one.best_mbit().max(settled) * 1e6 >= HELD * pace.rate as f64)
+}
+
+/// Share of a flow's life in which the ring of its card refuses packets, from which on TCP's own pace is not what spreads them.
+const REFUSED: f64 = 0.5;
+/// Part of cwnd that is in flight, below which cwnd is not what holds a flow.
+const ROOM: f64 = 0.6;
+/// Time for which small queues let a flow fill its host's queues (Linux `sk_pacing_shift`: 2^-10 s of its pace).
+const SMALL_QUEUES: f64 = 1.0 / 1024.0;
+
+/// Name of the transmit ring of a flow's host, where it refuses packets most of the time, or holds them for longer than small
+/// queues allow.
+fn late_ring(context: &Context, one: &One) -> Option<String> {
+    let stage = context.stage(&format!("{}.tx_ring", one.meta.hosts[0]))?;
+    let life = &context.lives.flows[one.index];
+    let lasts = life.end.saturating_sub(life.start).as_secs_f64();
+    let refuses = stage.blocked_s >= REFUSED * lasts;
+    let has_room =
+        one.flow.medians.is_some_and(|own| f64::from(own.in_flight) < ROOM * f64::from(own.cwnd));
+    // By Little's law the mean number of packets there is their rate times their stay.
+    let stay = stage.mean_waiting * lasts / (stage.left as f64).max(1.0);
+    (refuses || has_room && stay > SMALL_QUEUES).then(|| stage.name.clone())
 }
 
 fn of_flow(context: &Context, one: &One) -> Vec<(Key, f64)> {
     let share = |name: &str| one.share(name);
     let of_cwnd = || limits::by_index().filter(|own| own.group == Group::Cwnd).map(|own| own.name);
     let cwnd: f64 = of_cwnd().map(share).sum();
-    let paced = if is_held_to_a_pace(one) { 0.0 } else { share(PACING) };
+    let ring = if is_held_to_a_pace(one) { None } else { late_ring(context, one) };
+    let paced = if is_held_to_a_pace(one) || ring.is_some() { 0.0 } else { share(PACING) };
     // Paced time is spread over cwnd's causes in proportion.
     let more = if cwnd > 0.0 { 1.0 + paced / cwnd } else { 1.0 };
     let mut all: Vec<(Key, f64)> = Vec::new();
@@ -92,8 +119,11 @@ fn of_flow(context: &Context, one: &One) -> Vec<(Key, f64)> {
         let is_cwnd = limits::group(name) == Some(Group::Cwnd);
         let is_cwnd = is_cwnd || name == PACING && paced > 0.0 && cwnd > 0.0;
         if !is_cwnd && *share > 0.0 {
-            let place = stage_of(name, one.meta, context.traces);
-            all.push(((name.clone(), place, false), *share));
+            let own = match &ring {
+                Some(ring) if name == PACING => (TX_RING.to_string(), Some(ring.clone()), false),
+                _ => (name.clone(), stage_of(name, one.meta, context.traces), false),
+            };
+            all.push((own, *share));
         }
     }
     let state = of_cwnd().max_by(|a, b| share(a).total_cmp(&share(b))).unwrap_or_default();
