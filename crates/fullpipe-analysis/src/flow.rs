@@ -21,8 +21,8 @@ use fullpipe_scenario::ENDS;
 /// The facts of the flow of that index.
 pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flow {
     let (about, trace, life) = (&meta.flows[index], &traces.flows[index], &lives.flows[index]);
-    let attribution =
-        Attribution::new(trace, &traces.passed(meta, lives, index), meta.is_of_mount(index));
+    let passed = traces.passed(meta, lives, index);
+    let attribution = Attribution::new(trace, &passed, meta.is_of_mount(index));
     let queue = traces.queue(about.direction);
     let rate = meta.way(about.direction).rate;
     let link = queue.zip(rate).map(|(queue, rate)| Link { queue, rate });
@@ -42,7 +42,7 @@ pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flo
         clock_start_s: life.clock.as_secs_f64(),
         series: series(meta, trace, life, &attribution, queue),
         limits: attribution.named(within.0, within.1),
-        reductions: reductions(about, traces, (trace, &attribution), within),
+        reductions: reductions(about, traces, (trace, &attribution), passed.sack, within),
         acks_dropped: dropped_acks(meta, about, traces),
         bytes: last.bytes_delivered,
         retransmitted_segments: last.segments_retransmitted,

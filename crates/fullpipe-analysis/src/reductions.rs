@@ -8,7 +8,7 @@
 //! share, belongs to the causes of the latest cut. Before the first cut, cwnd is as small as it began: that is nobody's fault.
 //!
 //! Where packets overtake each other, TCP takes some for lost that come late: what it has sent again beyond what was dropped is
-//! what such a place counts.
+//! what such a place counts. With SACK, D-SACKs tell that this happens: without any such a place counts nothing.
 //!
 //! Places count what they drop without its flow: where flows share one, it may be another one's packet. A reduction that is
 //! undone stays a cut until the next one.
@@ -65,9 +65,12 @@ pub fn reductions(
     about: &FlowMeta,
     traces: &Traces,
     (trace, attribution): (&FlowTrace, &Attribution),
+    sack: bool,
     (from, to): (usize, usize),
 ) -> BTreeMap<String, f64> {
-    let cutters = cutters(about, traces);
+    let comes_late = !sack || trace.last().sender.dsack_dups > 0;
+    let mut cutters = cutters(about, traces);
+    cutters.retain(|cutter| comes_late || !cutter.overtakes);
     if cutters.is_empty() {
         return BTreeMap::new();
     }
