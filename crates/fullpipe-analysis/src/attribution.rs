@@ -111,9 +111,9 @@ fn step(flow: &FlowTrace, count: usize, passed: &Passed, calls: bool) -> Split {
     let window = Time::us(after.srtt_us.into()).max(length);
 
     if !passed.sack && after.ca_state >= CaState::Recovery as u8 {
-        // Without SACK the sender counts all behind a hole as outstanding: the hole exhausts the window.
-        let window = std::iter::once(Limit::ReceiveWindow as usize);
-        move_windows(&mut spent, window, Limit::CwndRecovery as usize);
+        // Without SACK the sender keeps all behind a hole, and counts it as outstanding: the hole exhausts the window and the buffer.
+        let exhausted = [Limit::ReceiveWindow as usize, Limit::SendBuffer as usize];
+        move_windows(&mut spent, exhausted.into_iter(), Limit::CwndRecovery as usize);
     }
     let timed_out = after.ca_state == CaState::Loss as u8;
     let windows = of(&WINDOWS)
