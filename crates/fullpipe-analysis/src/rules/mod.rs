@@ -27,6 +27,7 @@ mod initial_ssthresh;
 mod known;
 mod link;
 mod listed_loss;
+mod lost_acks;
 mod lost_datagrams;
 mod mount;
 mod nagle;
@@ -100,6 +101,7 @@ pub const RULES: &[Rule] = &[
     few_round_trips::RULE,
     small_packets::RULE,
     link::RULE,
+    lost_acks::RULE,
     ack_path::RULE,
     send_buffer::RULE,
     without_scaling::RULE,
@@ -141,8 +143,12 @@ pub const RULES: &[Rule] = &[
 ];
 
 /// All amendments, in the order in which they are made.
-pub const AMENDMENTS: &[Amendment] =
-    &[without_sack::AMENDMENT, busy_receiver::AMENDMENT, full_path::AMENDMENT];
+pub const AMENDMENTS: &[Amendment] = &[
+    without_sack::AMENDMENT,
+    busy_receiver::AMENDMENT,
+    small_packets::AMENDMENT,
+    full_path::AMENDMENT,
+];
 
 impl When {
     /// Whether a rule is asked about the cause.
