@@ -4,12 +4,15 @@ use super::busy_cpu::less_work;
 use super::{Amendment, Cause, Context, Finding, setting};
 use crate::document::AskedBy;
 use crate::words::percent;
+use fullpipe_base::limits::Derived;
 
 /// The amendment.
 pub const AMENDMENT: Amendment = amend;
 
 /// Share of the time from which on a CPU is the reason for what is dropped.
 const BUSY: f64 = 0.9;
+/// Share of a flow's life in which it rests in no round trip, from which on it is the reason, too.
+const OFTEN: f64 = 0.1;
 
 fn amend(context: &Context, cause: &Cause, finding: Finding) -> Finding {
     let stage =
@@ -34,7 +37,9 @@ fn beyond_the_cpu(context: &Context, cause: &Cause, busy: f64, dropped: Finding)
 
 /// Share of the time in which the receiver's CPU works, where that is nearly all of it.
 fn busy_cpu(context: &Context, cause: &Cause) -> Option<f64> {
-    context.most(cause).flow.cpu.map(|cpu| cpu.receiver).filter(|share| *share >= BUSY)
+    let one = context.most(cause);
+    let never_rests = one.share(Derived::ReceiverCpu.about().name) >= OFTEN;
+    one.flow.cpu.map(|cpu| cpu.receiver).filter(|share| *share >= BUSY || never_rests)
 }
 
 /// Drops in front of a busy CPU: less work for it is the first cure, more room the second.
