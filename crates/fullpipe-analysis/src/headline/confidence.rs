@@ -1,17 +1,20 @@
 //! Certainty of the cause that a headline names.
 //!
-//! Shares of time decide: a cause that holds the flows for most of their lives, with nothing else near it, is sure. The
-//! bounds were chosen on drawn cases, and a blind test measures how often "sure" is right (docs/verdicts.md).
+//! Shares of time decide: a cause that holds the flows for most of the time in which the link could carry more, with nothing
+//! else near it, is sure. The bounds were chosen on drawn cases, and a blind test measures how often "sure" is right
+//! (docs/verdicts.md).
 
 use crate::document::Confidence;
-use crate::rules::{Cause, Context, Finding, is_quiet};
+use crate::rules::{Cause, Context, Finding, LINK, find, is_quiet};
 
-/// Share of the flows' lives from which on a cause may be sure.
-const MOST: f64 = 0.4;
-/// The next cause has less than this part of it.
-const NEXT: f64 = 0.6;
+/// Share of that time from which on a cause may be sure.
+const MOST: f64 = 0.5;
+/// Part of the cause's own share that the next cause stays below.
+const NEXT: f64 = 0.4;
 /// Share below which a cause explains too little to be likely.
 const LITTLE: f64 = 0.1;
+/// Code of a transfer that is over before it has grown: whatever it waits for, growth explains it.
+const TOO_SHORT: &str = "too_short";
 
 /// Certainty of `cause` among `all`.
 pub fn of(context: &Context, cause: &Cause, found: &Finding, all: &[Cause]) -> Confidence {
@@ -21,9 +24,18 @@ pub fn of(context: &Context, cause: &Cause, found: &Finding, all: &[Cause]) -> C
     if context.run.partial {
         return Confidence::Likely;
     }
-    let others = all.iter().filter(|own| *own != cause && !is_quiet(&own.limit));
-    let next = others.map(|own| own.share).fold(0.0, f64::max);
-    match cause.share >= MOST && next < NEXT * cause.share {
+    if found.code == TOO_SHORT {
+        return Confidence::Sure;
+    }
+    let is_link = cause.limit == LINK;
+    let is_rival = |own: &&Cause| *own != cause && !is_quiet(&own.limit) && own.limit != LINK;
+    let rivals = all.iter().filter(is_rival).filter(|own| find(context, own).code != found.code);
+    let next = rivals.map(|own| own.share).fold(0.0, f64::max);
+
+    // Time of a busy link is well spent.
+    let link = all.iter().find(|own| own.limit == LINK).filter(|_| !is_link);
+    let missing = 1.0 - link.map_or(0.0, |own| own.share);
+    match cause.share >= MOST * missing && next < NEXT * cause.share {
         true => Confidence::Sure,
         false => Confidence::Likely,
     }

@@ -23,7 +23,7 @@ use crate::rules::{
 };
 use crate::seen::seen;
 use crate::words::{percent, rate_of, sentences};
-use fullpipe_base::limits::Limit;
+use fullpipe_base::limits::{Derived, Limit};
 use fullpipe_scenario::response::ENOUGH_LOSSES;
 
 /// The headline of a run, whose other parts are there, and its findings.
@@ -219,13 +219,13 @@ fn chosen<'c>(context: &Context, all: &'c [Cause]) -> Option<&'c Cause> {
     if grade == Grade::Full {
         return busy.next();
     }
-    if let Some(program) = held_by_its_program(context, all) {
+    if let Some(program) = held_by_its_program(context, all).or_else(|| held_by_its_reader(all)) {
         return Some(program);
     }
     match grade {
         // The start alone is missing.
         Grade::Late | Grade::Below if link.is_some_and(|own| own.share >= LATE) => link,
-        Grade::Late if link.is_some_and(|own| starts(all, own)) => link,
+        Grade::Late if link.is_some_and(|own| starts(context, all, own)) => link,
         Grade::Failed => all.first(),
         _ => busy.clone().find(explains).or(busy.next()).or(all.first()),
     }
@@ -234,24 +234,37 @@ fn chosen<'c>(context: &Context, all: &'c [Cause]) -> Option<&'c Cause> {
 /// The cause of a program that pauses by habit, or with which the flow always catches up.
 fn held_by_its_program<'c>(context: &Context, all: &'c [Cause]) -> Option<&'c Cause> {
     let program = all.iter().find(|own| own.limit == PROGRAM && own.share >= WORTH)?;
-    let flows = wanting(&context.subject.flows);
-    let waits = flows.into_iter().map(|one| context.pauses(one));
-    let mut waits = waits.filter(|pauses| pauses.are_a_habit() || pauses.runs_dry());
-    waits.next().map(|_| program)
+    let one = *wanting(&context.subject.flows).first()?;
+    let pauses = context.pauses(one);
+    // A program that waits for room in its send buffer has more to send.
+    let is_blocked = one.share(SEND_BUFFER) > one.share(PROGRAM);
+    (pauses.are_a_habit() || pauses.runs_dry() && !is_blocked).then_some(program)
 }
 
-/// Whether nothing but the first slow start keeps a link from being full: it has more of the time than any other cause.
-fn starts(all: &[Cause], link: &Cause) -> bool {
+/// The cause of a program that reads slowly. It holds the flow in the end: what drops take is made up between two of its waits.
+fn held_by_its_reader(all: &[Cause]) -> Option<&Cause> {
+    let most = all.iter().filter(|own| !is_quiet(&own.limit) && own.limit != LINK);
+    let most = most.map(|own| own.share).fold(0.0, f64::max);
+    all.iter().find(|own| own.limit == READER && own.share >= WORTH.max(MUCH * most))
+}
+
+/// Whether nothing but the first slow start keeps a link from being full: it has more of the time than any other cause, or
+/// costs little.
+fn starts(context: &Context, all: &[Cause], link: &Cause) -> bool {
     let others = all.iter().filter(|own| *own != link && !is_quiet(&own.limit));
     let is_start = |own: &Cause| own.limit == SLOW_START && !own.is_cut;
+    let costs_little = context.subject.share().is_some_and(|share| share >= LITTLE_LESS);
     others.clone().all(|own| is_start(own) || own.share < WORTH)
-        && others.clone().all(|own| own.share < link.share)
+        && (costs_little || others.clone().all(|own| own.share < link.share))
 }
 
 /// Code of the cause as the whole run has it: a path that is full has no cause, but for small packets, others, a card or a
 /// policer that fill it.
 fn code(context: &Context, grade: Grade, found: &Finding) -> &'static str {
-    let is_full = matches!(grade, Grade::Full | Grade::Queue) || found.code == HEALTHY;
+    let costs_little = context.subject.share().is_some_and(|share| share >= LITTLE_LESS)
+        && SAWTOOTH.contains(&found.code);
+    let is_full =
+        matches!(grade, Grade::Full | Grade::Queue) || costs_little || found.code == HEALTHY;
     if !is_full || KEPT.contains(&found.code) {
         return found.code;
     }
@@ -300,12 +313,22 @@ fn sentence(context: &Context, cause: &Cause, found: &Finding, second: String) -
 
 /// A link that is busy for this share of the flows' lives is what a path that is full in the end is about.
 const LATE: f64 = 0.8;
+/// Share of the path from which on no cure gives a fifth more.
+const LITTLE_LESS: f64 = 1.0 / 1.2;
 /// Code of a path that is full.
 const HEALTHY: &str = "none";
 /// Codes that stay where the path is full.
 const KEPT: [&str; 4] = ["small_mss", "nic", "policer", "compete"];
+/// Codes that a path has that is nearly full: growth at first, and cuts at the top of each sawtooth.
+const SAWTOOTH: [&str; 2] = ["ss_short", "small_buffer"];
 /// Share of the path from which on other flows are worth a word: without them the first one has 1.2 times as much.
 const SHARES: f64 = 1.0 / 6.0;
+/// Name of the limit of a send buffer.
+const SEND_BUFFER: &str = Limit::SendBuffer.about().name;
+/// Part of the largest share from which on a slow reader counts as the first cause.
+const MUCH: f64 = 0.4;
+/// Name of the limit of a slow reader.
+const READER: &str = Derived::Reader.about().name;
 /// Name of the limit of slow start.
 const SLOW_START: &str = Limit::CwndSlowStart.about().name;
 /// Share of a flow's life below which a cause is one of several.

@@ -69,7 +69,13 @@ impl<'a> Subject<'a> {
         let direction =
             if forward && has_forward { Direction::Forward } else { Direction::Backward };
         let largest = of(meta, run, direction).map(|one| one.flow.bytes).max()?;
-        let counts = |one: &One| one.flow.bytes as f64 >= COUNTS * largest as f64;
+        let is_large = |one: &One| one.flow.bytes as f64 >= COUNTS * largest as f64;
+        // The first flow is meant, even if it is short, but not one that only came before the others.
+        let is_first = |one: &One| {
+            let mut large = of(meta, run, direction).filter(is_large);
+            one.index == 0 && one.flow.bytes > 0 && large.all(|own| overlap(one, &own, lives))
+        };
+        let counts = |one: &One| is_large(one) || is_first(one);
         let mut flows: Vec<One> = of(meta, run, direction).filter(counts).collect();
         let sharing: Vec<u32> = flows.iter().map(|one| together(one, &flows, lives)).collect();
         for (one, sharing) in flows.iter_mut().zip(sharing) {
@@ -127,6 +133,12 @@ fn together(own: &One, flows: &[One], lives: &Lives) -> u32 {
     // The number of living flows only grows where one starts.
     let starts = flows.iter().map(|one| life(one).start).filter(|at| is_alive(own, *at));
     starts.map(alive_at).max().map_or(1, |most| u32::try_from(most).unwrap_or(u32::MAX).max(1))
+}
+
+/// Whether two flows live at the same time.
+fn overlap(a: &One, b: &One, lives: &Lives) -> bool {
+    let (a, b) = (&lives.flows[a.index], &lives.flows[b.index]);
+    a.start < b.end && b.start < a.end
 }
 
 fn of<'a>(
