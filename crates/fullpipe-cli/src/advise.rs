@@ -14,7 +14,6 @@ use crate::source;
 use crate::threads::jobs;
 use fullpipe::advice::document::Advice;
 use fullpipe::advice::files::File;
-use fullpipe::advice::method::Allowance;
 use fullpipe::advice::text::{self, Extent};
 use fullpipe::advice::trial::{Bench, Stopped, Watch};
 use fullpipe::advice::{self, Case, cured};
@@ -37,7 +36,7 @@ pub fn advise(arguments: &AdviseArguments, output: &Output) -> Result<(), Failur
     let plan = scenario.plans().first().ok_or_else(|| Failure::Input("no run".into()))?;
     let Some(case) = Case::new(&scenario, plan) else {
         return Err(Failure::Input(format!(
-            "{} has no TCP flow that sends data; `fullpipe run` says what becomes of datagrams",
+            "{} has no flow and no UDP datagrams: nothing sends data, so there is nothing to advise on",
             scenario.name
         )));
     };
@@ -91,7 +90,7 @@ pub fn advise(arguments: &AdviseArguments, output: &Output) -> Result<(), Failur
 
 /// Advice by trials on the engine.
 fn found(case: &Case, engine: &Chosen, arguments: &AdviseArguments) -> Result<Advice, Failure> {
-    let allowance = Allowance { scopes: arguments.scopes() };
+    let allowance = arguments.allowance();
     let steps = Steps {
         progress: Progress::new(arguments.quiet, &[], 0),
         lasts: case.least(),

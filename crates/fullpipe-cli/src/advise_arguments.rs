@@ -7,6 +7,7 @@ use crate::run_arguments::RunArguments;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use fullpipe::advice::Scope;
+use fullpipe::advice::method::{Allowance, Goal};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -16,6 +17,7 @@ use std::path::PathBuf;
   fullpipe advise my.toml                      what to set on the hosts of a scenario, and the proof
   fullpipe advise --rate 10Gbit --rtt 80ms     the same for a path whose hosts have Linux' defaults
   fullpipe advise my.toml --change receiver    if the receiving host is all that you administer
+  fullpipe advise my.toml --goal delay         a short queue, for at most 5 % of the rate
   fullpipe advise my.toml --explain            with every trial, other tools and other systems
   fullpipe advise my.toml --json --no-report   one JSON document, and no files\n\n")]
 pub struct AdviseArguments {
@@ -32,6 +34,9 @@ pub struct AdviseArguments {
     /// [default: sender,receiver,application]
     #[arg(long, value_name = "WHOSE", value_enum, value_delimiter = ',')]
     pub change: Vec<Whose>,
+    /// What the advice is for: a full path, or a short queue in front of a full path
+    #[arg(long, value_name = "GOAL", value_enum, default_value = "rate")]
+    pub goal: Aim,
     /// Also print every trial, files for tuned and Ansible, and what other systems call the same
     #[arg(long)]
     pub explain: bool,
@@ -69,6 +74,16 @@ pub struct AdviseArguments {
     pub path: PathArguments,
 }
 
+/// What advice is for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Aim {
+    /// A full path
+    #[default]
+    Rate,
+    /// A full path with a short queue, for at most 5 % of the rate
+    Delay,
+}
+
 /// Whose settings may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Whose {
@@ -92,6 +107,7 @@ impl AdviseArguments {
             set: run.set.clone(),
             variant: run.variant.first().cloned(),
             change: Vec::new(),
+            goal: Aim::Rate,
             explain: false,
             json: false,
             out: None,
@@ -120,8 +136,16 @@ impl AdviseArguments {
         }
     }
 
-    /// Scopes of changes that may be advised.
-    pub fn scopes(&self) -> Vec<Scope> {
+    /// Changes that may be advised, and their aim.
+    pub fn allowance(&self) -> Allowance {
+        let goal = match self.goal {
+            Aim::Rate => Goal::Rate,
+            Aim::Delay => Goal::Delay,
+        };
+        Allowance { scopes: self.scopes(), goal }
+    }
+
+    fn scopes(&self) -> Vec<Scope> {
         if self.change.is_empty() {
             return vec![Scope::Sender, Scope::Receiver, Scope::Application];
         }

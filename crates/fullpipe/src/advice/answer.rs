@@ -19,6 +19,14 @@ pub fn answer(case: &Case, found: &Found, engine: &str) -> String {
     if !found.changes.is_empty() {
         let set: Vec<String> = found.changes.iter().map(in_words).collect();
         let cured = rate_of(found.cured.mbit, allowed);
+        if found.cured.mbit < found.today.mbit {
+            return format!(
+                "{}: {cured} with a queue of {} instead of {} ({runs}).",
+                listed(&set),
+                ms(found.cured.queue_ms),
+                ms(found.today.queue_ms)
+            );
+        }
         return format!(
             "{}: {cured} instead of {} ({runs}).",
             listed(&set),
@@ -27,25 +35,26 @@ pub fn answer(case: &Case, found: &Found, engine: &str) -> String {
     }
 
     let reached = rate_of(found.today.mbit, allowed);
+    let who = if case.datagrams.is_some() { "the datagrams" } else { "the flows" };
     let verdict = found.today.headline.as_ref();
     let is_full = found.today.share().is_some_and(|share| share >= super::method::FULL);
     let standing = found.today.queue_ms >= LEAST_MS
         && found.today.queue_ms >= STANDING * case.round_trip.as_ns() as f64 / 1e6;
     match (is_full, standing, verdict) {
         (true, true, _) => format!(
-            "Set nothing: the flows have {reached} today ({runs}). A queue of {} stands in front of the path: a pace of 97 % \
+            "Set nothing: {who} have {reached} today ({runs}). A queue of {} stands in front of the path: a pace of 97 % \
              would trade 3 % of the rate for it.",
             ms(found.today.queue_ms)
         ),
-        (true, ..) => format!("Set nothing: the flows have {reached} today ({runs})."),
+        (true, ..) => format!("Set nothing: {who} have {reached} today ({runs})."),
         (false, _, Some(headline)) => {
             let cause = headline.cause.clone().unwrap_or_default();
             let cause = if cause.is_empty() { String::new() } else { format!(" {cause}.") };
             format!(
-                "Set nothing: no setting that may be changed gains 2 % or more. The flows have {reached} ({runs}).{cause}"
+                "Set nothing: no setting that may be changed gains 2 % or more. Today {who} have {reached} ({runs}).{cause}"
             )
         }
-        (false, _, None) => format!("Set nothing: the flows have {reached} ({runs})."),
+        (false, _, None) => format!("Set nothing: {who} have {reached} ({runs})."),
     }
 }
 

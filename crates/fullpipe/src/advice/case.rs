@@ -2,7 +2,7 @@
 
 use crate::analysis::settings::{Allowed, FlowSettings, Needs};
 use crate::analysis::{Made, RunMeta};
-use crate::scenario::{Element, Flow, Host, Plan, Resolved, Scenario};
+use crate::scenario::{DatagramKind, Datagrams, Element, Flow, Host, Plan, Resolved, Scenario};
 use crate::sizing::sizes::SHALLOW;
 use fullpipe_base::path::{Direction, QueueLimit};
 use fullpipe_base::units::Time;
@@ -28,6 +28,23 @@ pub struct Case {
     pub is_chancy: bool,
     /// Whether the path loses segments by chance, or polices them.
     pub is_lossy: bool,
+    /// Datagrams that the run is about; none where it is about flows of TCP.
+    pub datagrams: Option<Asked>,
+}
+
+/// Datagrams of UDP that a program sends at a rate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// Their name.
+    pub name: String,
+    /// Names of the hosts that send and receive them.
+    pub hosts: [String; 2],
+    /// Payload of each, bytes.
+    pub size: u32,
+    /// Payload that the program sends, Mb/s (10^6).
+    pub mbit: f64,
+    /// SO_RCVBUF that the receiving program asks for, bytes; none: it does not.
+    pub rcvbuf: Option<u64>,
 }
 
 /// A flow of the case.
@@ -48,16 +65,21 @@ pub struct Sent {
 }
 
 impl Case {
-    /// The case of a plan; none where no TCP flow sends data.
+    /// The case of a plan; none where neither TCP nor UDP sends data.
     pub fn new(scenario: &Scenario, plan: &Plan) -> Option<Case> {
         let run = &plan.resolved;
         let meta = RunMeta::from_plan(scenario, plan, Made::default());
-        let direction = direction(run)?;
-        let there = |flow: &&Flow| flow.direction == direction;
+        let datagrams = asked(run);
+        let direction = match &datagrams {
+            Some((direction, _)) => *direction,
+            None => direction(run)?,
+        };
+        let is_datagrams = datagrams.is_some();
+        let there = |flow: &&Flow| flow.direction == direction && !is_datagrams;
         let count = run.flow.iter().filter(there).count();
         let sharing = u32::try_from(count).unwrap_or(u32::MAX).max(1);
 
-        let own = meta.flows.iter().filter(|flow| flow.direction == direction);
+        let own = meta.flows.iter().filter(|flow| flow.direction == direction && !is_datagrams);
         let flows: Vec<Sent> = own
             .map(|flow| Sent {
                 name: flow.name.clone(),
@@ -68,8 +90,9 @@ impl Case {
                 settings: flow.settings.clone(),
             })
             .collect();
-        let trips = run.flow.iter().filter(there).map(|flow| run.round_trip(flow));
-        let round_trip = trips.max()?.max(Time::us(1));
+        let trips = run.flow.iter().filter(|flow| is_datagrams || there(flow));
+        let trips = trips.map(|flow| run.round_trip(flow));
+        let round_trip = trips.max().unwrap_or(Time::ZERO).max(Time::us(1));
         let allowed = meta.way(direction).allowed.clone();
         let queue = allowed.as_ref().and_then(|own| queue(run, own));
         let product = allowed.as_ref().map(|own| bdp(own, round_trip));
@@ -88,7 +111,8 @@ impl Case {
                 .max()
                 .unwrap_or(Time::ZERO),
             allowed,
-            is_chancy: is_shallow || count > 1 || is_lossy,
+            is_chancy: !is_datagrams && (is_shallow || count > 1 || is_lossy),
+            datagrams: datagrams.map(|(_, asked)| asked),
             is_lossy,
             flows,
             queue,
@@ -103,8 +127,9 @@ impl Case {
     /// Hosts that send (0) or receive (1), each once.
     pub fn hosts(&self, end: usize) -> Vec<(&str, &Host)> {
         let mut hosts: Vec<(&str, &Host)> = Vec::new();
-        for flow in &self.flows {
-            let name = flow.hosts[end].as_str();
+        let own = self.flows.iter().map(|flow| &flow.hosts);
+        for names in own.chain(self.datagrams.iter().map(|asked| &asked.hosts)) {
+            let name = names[end].as_str();
             let known = self.today.stations().into_iter().find(|own| own.name == name);
             if let Some(station) = known.filter(|_| hosts.iter().all(|(own, _)| *own != name)) {
                 hosts.push((name, station.host));
@@ -113,9 +138,11 @@ impl Case {
         hosts
     }
 
-    /// Payload that the path allows, Mb/s.
+    /// Payload that the path allows, and of datagrams no more than their program sends; Mb/s.
     pub fn allowed_mbit(&self) -> Option<f64> {
-        self.allowed.as_ref().map(Allowed::mbit)
+        let Some(asked) = &self.datagrams else { return self.allowed.as_ref().map(Allowed::mbit) };
+        let path = self.allowed.as_ref().map_or(f64::INFINITY, |own| own.datagram_mbit(asked.size));
+        Some(asked.mbit.min(path))
     }
 
     /// Payload that each flow may have of the path, bytes per second.
@@ -123,6 +150,37 @@ impl Case {
         let allowed = self.allowed_mbit()?;
         Some(allowed * 1e6 / 8.0 / self.flows.len().max(1) as f64)
     }
+}
+
+/// Flows that carry less than this share of what datagrams carry stand beside them.
+const BESIDE: f64 = 0.01;
+
+/// The largest datagrams of UDP and where they go, unless flows carry more than next to nothing.
+fn asked(run: &Resolved) -> Option<(Direction, Asked)> {
+    let size = |own: &Datagrams| {
+        let lasts = own.duration.unwrap_or(run.duration).as_secs_f64();
+        let by_rate = own.rate.map(|rate| rate.0 as f64 / 8.0 * lasts);
+        let by_count = own.count.map(|count| count as f64 * f64::from(own.size));
+        by_count.or(by_rate).unwrap_or(0.0)
+    };
+    let udp = run.datagrams.iter().filter(|own| own.kind == DatagramKind::Udp);
+    let own = udp.max_by(|a, b| size(a).total_cmp(&size(b)))?;
+    let most = BESIDE * size(own);
+    let are_small =
+        run.flow.iter().all(|flow| flow.bytes.is_some_and(|bytes| (bytes as f64) < most));
+    let ends = match own.direction {
+        Direction::Forward => ["sender", "receiver"],
+        Direction::Backward => ["receiver", "sender"],
+    };
+    let host = |named: &Option<String>, end: usize| named.clone().unwrap_or(ends[end].into());
+    let asked = Asked {
+        name: own.name.clone(),
+        hosts: [host(&own.from, 0), host(&own.to, 1)],
+        size: own.size,
+        mbit: own.rate?.0 as f64 / 1e6,
+        rcvbuf: own.rcvbuf,
+    };
+    (are_small && run.nfs.is_empty()).then_some((own.direction, asked))
 }
 
 /// Bandwidth-delay product, bytes as the rate counts them.

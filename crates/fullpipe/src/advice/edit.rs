@@ -48,6 +48,11 @@ impl Edit {
         Edit::Set { key: own.map(str::to_string).collect(), value }
     }
 
+    /// A key of datagrams.
+    pub fn datagrams(name: &str, key: &str, value: Option<Json>) -> Edit {
+        Edit::Set { key: ["datagrams", name, key].map(str::to_string).to_vec(), value }
+    }
+
     fn apply(&self, scenario: &mut Json) {
         match self {
             Edit::Set { key, value } => set(scenario, key, value.as_ref()),

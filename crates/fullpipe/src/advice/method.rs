@@ -29,16 +29,32 @@ const LATE: [&str; 2] = ["remembered-ssthresh", "initial-ssthresh"];
 /// Most changes that are advised on a path that loses packets: no setting cures that.
 const MOST_ON_LOSS: usize = 2;
 
-/// What may be changed.
+/// Aim of the advice.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Goal {
+    /// The path is full.
+    #[default]
+    Rate,
+    /// The path is full, and its queue short: up to [`PRICE`] of the rate is paid for that.
+    Delay,
+}
+
+/// Share of the rate that a short queue may cost.
+pub const PRICE: f64 = 0.05;
+
+/// Changes that are allowed, and what they are for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allowance {
     /// Whose settings.
     pub scopes: Vec<Scope>,
+    /// Their aim.
+    pub goal: Goal,
 }
 
 impl Default for Allowance {
     fn default() -> Allowance {
-        Allowance { scopes: vec![Scope::Sender, Scope::Receiver, Scope::Application] }
+        let scopes = vec![Scope::Sender, Scope::Receiver, Scope::Application];
+        Allowance { scopes, goal: Goal::Rate }
     }
 }
 
@@ -112,6 +128,10 @@ impl Search<'_> {
     fn run(mut self) -> Result<Found, Stopped> {
         let today = self.trial("today", &[])?;
         if today.share().is_some_and(|share| share >= FULL) && !starts_late(&today) {
+            if self.allowance.goal == Goal::Delay && today.inflation > SHORT {
+                self.then("full, with a long queue");
+                return self.shorter(today);
+            }
             self.then("full: set nothing");
             return Ok(self.found(Vec::new(), today.clone(), today));
         }
@@ -142,6 +162,29 @@ impl Search<'_> {
             kept.into_iter().filter(|own| best.changes.contains(&own.change)).collect();
         let kept = self.sizes(&best, kept)?;
         Ok(self.found(kept, today, best.outcome))
+    }
+
+    /// Of a full path: the change that leaves the shortest queue for [`PRICE`] of the rate.
+    fn shorter(mut self, today: Outcome) -> Result<Found, Stopped> {
+        let lists: Vec<Vec<Change>> = candidates::shorter(self.case)
+            .into_iter()
+            .map(|offer| self.allowed(offer))
+            .filter(|offer| !offer.is_empty())
+            .collect();
+        let outcomes = self.trials(&[], &lists)?;
+        let states = lists.into_iter().zip(outcomes);
+        let states = states.map(|(changes, outcome)| State { changes, outcome });
+        let is_worth = |own: &State| own.outcome.mbit >= (1.0 - PRICE) * today.mbit;
+        let least = states
+            .filter(is_worth)
+            .min_by(|a, b| a.outcome.inflation.total_cmp(&b.outcome.inflation));
+        match least.filter(|own| own.outcome.inflation * LONGER < today.inflation) {
+            None => Ok(self.found(Vec::new(), today.clone(), today)),
+            Some(best) => {
+                let (best, kept) = self.prune(best)?;
+                Ok(self.found(kept, today, best.outcome))
+            }
+        }
     }
 
     /// Tries remedies for the first limit, again and again.

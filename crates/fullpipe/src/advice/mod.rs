@@ -17,7 +17,7 @@ pub mod method;
 pub mod text;
 pub mod trial;
 
-pub use case::{Case, Sent};
+pub use case::{Asked, Case, Sent};
 pub use change::{Change, How, Rank, Scope};
 pub use document::Advice;
 pub use edit::{Edit, edited};

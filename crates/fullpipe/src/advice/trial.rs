@@ -3,7 +3,7 @@
 //! A trial ends when its rate has settled. Where chance decides (a queue below [`SHALLOW`], several flows, losses) it is
 //! three runs with other seeds, starts and delays, and the worst one counts.
 
-use super::Case;
+use super::case::{Asked, Case};
 use super::edit::{Edit, edited};
 use crate::analysis::document::{Headline, Run};
 use crate::analysis::{self, Made, RunMeta};
@@ -124,7 +124,10 @@ impl Bench<'_> {
         }
         let meta = RunMeta::from_plan(scenario, plan, Made::default());
         let run = analysis::run(&meta, &recording);
-        Ok(outcome_of(case, resolved, &counts, &recording, outcome.end, run))
+        Ok(match &case.datagrams {
+            Some(asked) => arrived(case, asked, run),
+            None => outcome_of(case, resolved, &counts, &recording, outcome.end, run),
+        })
     }
 }
 
@@ -191,7 +194,25 @@ impl Case {
 
     /// The flows whose data goes the way that the advice is about.
     fn counts(&self, run: &Resolved) -> Vec<bool> {
-        run.flow.iter().map(|flow| flow.direction == self.direction).collect()
+        let is_meant = |direction| direction == self.direction && self.datagrams.is_none();
+        run.flow.iter().map(|flow| is_meant(flow.direction)).collect()
+    }
+}
+
+/// Rate of the datagrams that arrived, in the time in which they were sent.
+fn arrived(case: &Case, asked: &Asked, run: Run) -> Outcome {
+    let own = run.datagrams.iter().find(|own| own.name == asked.name);
+    let mbit = own.and_then(|own| own.mean_mbit).unwrap_or(0.0);
+    Outcome {
+        mbit,
+        mean_mbit: mbit,
+        queue_ms: 0.0,
+        inflation: 1.0,
+        retransmitted: 0,
+        allowed_mbit: case.allowed_mbit(),
+        evenness: 1.0,
+        headline: run.headline.clone(),
+        run: Box::new(run),
     }
 }
 

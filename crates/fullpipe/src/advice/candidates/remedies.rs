@@ -6,7 +6,7 @@ use super::super::edit::Edit;
 use super::super::trial::Outcome;
 use super::faults::INITCWND;
 use super::hosts::At;
-use super::{buffers, pace};
+use super::{buffers, datagrams, pace};
 use crate::analysis::words;
 use crate::scenario::{Host, Nfs};
 use fullpipe_base::path::Direction;
@@ -52,6 +52,8 @@ pub fn remedies(
     let mut all = match (kind, limit) {
         _ if rule == "remembered-ssthresh" => metrics(case),
         ("rx_ring" | "backlog", _) if is_cut => rings(case, place, kind),
+        ("udp_socket", _) => stage.map(|own| datagrams::socket(case, own)).into_iter().collect(),
+        ("delay", _) if is_cut => vec![datagrams::delay(case, place)],
         ("qdisc", _) if is_cut => qdisc(case, place),
         ("loss" | "gilbert-elliott", _) if is_cut => losses(case, offers),
         _ if rule == "aqm" => marks(case),
@@ -244,7 +246,7 @@ fn rings(case: &Case, place: &str, kind: &str) -> Vec<Vec<Change>> {
     let Some((_, own)) = hosts.into_iter().find(|(name, _)| *name == host) else {
         return Vec::new();
     };
-    let scope = match case.flows.iter().any(|flow| flow.hosts[0] == host) {
+    let scope = match case.hosts(0).iter().any(|(name, _)| *name == host) {
         true => Scope::Sender,
         false => Scope::Receiver,
     };
@@ -325,4 +327,23 @@ fn congestion(case: &Case, name: &str) -> Change {
         .values(today, name)
         .why(format!("{name} grows back to a large window in less time"))
         .edits(case.flows.iter().map(key))
+}
+
+/// A queue of the path that keeps itself short, for the network to set.
+pub fn short_queue(case: &Case) -> Vec<Change> {
+    let Some(allowed) = &case.allowed else { return Vec::new() };
+    let place = &allowed.place;
+    let way = match case.direction {
+        Direction::Forward => "forward",
+        Direction::Backward => "back",
+    };
+    let key = ["path", way, place, "queue"].map(str::to_string).to_vec();
+    let words = format!("fq_codel in front of {place} (tc qdisc replace dev DEV root fq_codel)");
+    let value = serde_json::json!({ "discipline": "fq_codel" });
+    let change = Change::new("queue", place, Scope::Path, How::Path { words })
+        .rank(Rank::Method)
+        .values("as it is", "fq_codel")
+        .why("fq_codel keeps the queue there at 5 ms, and other flows do not wait behind this one")
+        .edits([Edit::Set { key, value: Some(value) }]);
+    vec![change]
 }

@@ -1,0 +1,94 @@
+//! Remedies for datagrams of UDP that a place drops: a larger socket, and a delay that holds more of them.
+
+use super::super::case::{Asked, Case, way};
+use super::super::change::{Change, How, Rank, Scope};
+use super::super::edit::Edit;
+use super::hosts::At;
+use crate::analysis::document::Stage;
+use crate::analysis::words::bytes;
+use crate::scenario::Element;
+use fullpipe_base::path::Direction;
+
+/// Room for what comes beside what a trial shows.
+const SPARE: f64 = 1.25;
+
+/// A receive buffer that holds all that came while the program did not read, and a sysctl that allows it.
+pub fn socket(case: &Case, stage: &Stage) -> Vec<Change> {
+    let (Some(asked), Some(capacity)) = (&case.datagrams, stage.capacity) else {
+        return Vec::new();
+    };
+    let each = capacity as f64 / (stage.peak as f64).max(1.0);
+    let needs = each * (stage.peak + stage.dropped) as f64 * SPARE;
+    // The kernel doubles what a program asks for.
+    let option = ((needs / 2.0) as u64).next_power_of_two();
+    let today = asked.rcvbuf.map_or("not set".into(), bytes);
+    let change = Change::new(
+        "SO_RCVBUF",
+        &asked.name,
+        Scope::Application,
+        How::SocketOption { name: "SO_RCVBUF".into(), value: Some(option) },
+    )
+    .rank(Rank::Size)
+    .values(today, bytes(option))
+    .why("the socket holds what comes while the program does not read")
+    .edits([Edit::datagrams(&asked.name, "rcvbuf", Some(format!("{option}B").into()))]);
+    [most(case, asked, option), Some(change)].into_iter().flatten().collect()
+}
+
+/// The bound of that option, where it is lower.
+fn most(case: &Case, asked: &Asked, option: u64) -> Option<Change> {
+    let name = "net.core.rmem_max";
+    let hosts = case.hosts(1);
+    let (host, own) = hosts.into_iter().find(|(name, _)| *name == asked.hosts[1])?;
+    let today = own.config.sysctl.rmem_max;
+    let at = At { host, scope: Scope::Receiver };
+    let change = at.sysctl(name, &option.to_string(), Some(option.into()));
+    (today < option).then(|| {
+        change
+            .rank(Rank::Size)
+            .values(bytes(today), bytes(option))
+            .why("it bounds what a program may ask for by SO_RCVBUF")
+    })
+}
+
+/// A delay of the path that holds what is under way.
+pub fn delay(case: &Case, place: &str) -> Vec<Change> {
+    let elements = way(&case.today, case.direction).iter();
+    let own = elements.into_iter().find_map(|element| match element {
+        Element::Delay(own) if element.name() == place => Some(own),
+        _ => None,
+    });
+    let Some(own) = own else { return Vec::new() };
+    let today = own.limit;
+    let held = case.held_at(own.delay.as_secs_f64());
+    let packets = u32::try_from((held * SPARE) as u64).unwrap_or(u32::MAX);
+    if packets <= today {
+        return Vec::new();
+    }
+    let way = match case.direction {
+        Direction::Forward => "forward",
+        Direction::Backward => "back",
+    };
+    let value = format!("{packets} packets");
+    let key = ["path", way, place, "limit"].map(str::to_string).to_vec();
+    let words = format!("a limit of {value} at {place} (netem limit {packets})");
+    let change = Change::new("limit", place, Scope::Path, How::Path { words })
+        .rank(Rank::Size)
+        .values(format!("{today} packets"), &value)
+        .why("the delay drops what it cannot hold")
+        .edits([Edit::Set { key, value: Some(value.into()) }]);
+    vec![change]
+}
+
+impl Case {
+    /// Packets that a delay of so many seconds holds when the path is full, or all datagrams pass.
+    fn held_at(&self, seconds: f64) -> f64 {
+        match &self.datagrams {
+            Some(asked) => asked.mbit * 1e6 / 8.0 / f64::from(asked.size.max(1)) * seconds,
+            None => self
+                .allowed
+                .as_ref()
+                .map_or(0.0, |own| own.mbit() * 1e6 / 8.0 / f64::from(own.mss.max(1)) * seconds),
+        }
+    }
+}
