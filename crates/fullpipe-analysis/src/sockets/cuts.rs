@@ -7,8 +7,8 @@
 use super::facts::Cut;
 use crate::view::sender::Look;
 
-/// All epochs, oldest first.
-pub fn cuts(looks: &[Look]) -> Vec<Cut> {
+/// All epochs, oldest first; `min_rtt_us` is the least RTT.
+pub fn cuts(looks: &[Look], min_rtt_us: f64) -> Vec<Cut> {
     let mut cuts: Vec<Cut> = Vec::new();
     let mut within = false;
     for (at, pair) in looks.windows(2).enumerate() {
@@ -16,7 +16,7 @@ pub fn cuts(looks: &[Look]) -> Vec<Cut> {
         let again = after.segments_retransmitted.saturating_sub(before.segments_retransmitted);
         let fell = after.ssthresh < before.ssthresh;
         if fell && (again > 0 || after.socket.lost > 0) {
-            cuts.push(cut(looks, at, again));
+            cuts.push(cut(looks, at, again, min_rtt_us));
             within = true;
         } else if let Some(last) = cuts.last_mut().filter(|_| within) {
             last.segments += again;
@@ -26,16 +26,16 @@ pub fn cuts(looks: &[Look]) -> Vec<Cut> {
     cuts
 }
 
-fn cut(looks: &[Look], at: usize, again: u64) -> Cut {
+fn cut(looks: &[Look], at: usize, again: u64, min_rtt_us: f64) -> Cut {
     let (before, after) = (&looks[at], &looks[at + 1]);
     let earlier = &looks[at.saturating_sub(1)];
-    let min = f64::from(after.socket.min_rtt_us.max(1));
     let bytes = before.bytes_acked.saturating_sub(earlier.bytes_acked) as f64;
     let seconds = before.time.saturating_sub(earlier.time).as_secs_f64();
     Cut {
         at_s: after.time.saturating_sub(looks[0].time).as_secs_f64(),
         segments: again,
-        rtt: f64::from(before.srtt_us.max(earlier.srtt_us).max(after.srtt_us)) / min,
+        rtt: f64::from(before.srtt_us.max(earlier.srtt_us).max(after.srtt_us))
+            / min_rtt_us.max(1.0),
         cwnd: f64::from(before.cwnd.max(after.cwnd)),
         mbit: if seconds > 0.0 { bytes * 8.0 / 1e6 / seconds } else { 0.0 },
         to: f64::from(after.ssthresh) / f64::from(before.cwnd.max(after.cwnd).max(1)),
@@ -74,7 +74,7 @@ mod tests {
             look(600, 145, 140, 26),
             look(700, 100, 101, 27),
         ];
-        let found = cuts(&looks);
+        let found = cuts(&looks, 20_000.0);
         assert_eq!(found.iter().map(|cut| cut.segments).collect::<Vec<_>>(), [26, 1]);
         assert_eq!(found.iter().map(|cut| cut.cwnd).collect::<Vec<_>>(), [200.0, 145.0]);
         assert!((found[0].rtt - 1.5).abs() < 1e-9 && (found[0].at_s - 0.2).abs() < 1e-9);
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn a_reduction_without_retransmissions_is_none() {
         let local = [look(100, 100, INFINITE_SSTHRESH, 0), look(200, 70, 70, 0)];
-        assert!(cuts(&local).is_empty());
-        assert!(cuts(&[]).is_empty());
+        assert!(cuts(&local, 20_000.0).is_empty());
+        assert!(cuts(&[], 0.0).is_empty());
     }
 }

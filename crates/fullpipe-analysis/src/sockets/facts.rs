@@ -30,7 +30,7 @@ pub struct Facts {
     pub peak_mbit: f64,
     /// Standard deviation of the intervals' rates in the main part over their mean.
     pub rate_spread: f64,
-    /// Least RTT, us (T).
+    /// Least RTT, us (T); of RTTs from timestamps, the shortest finer one.
     pub min_rtt_us: f64,
     /// Median of the smoothed RTT in the main part, us (T).
     pub rtt_us: f64,

@@ -33,8 +33,7 @@ pub fn facts(sight: &Sight, flow: &Flow) -> Facts {
     let main = main_part(looks);
     let rtts = main.iter().map(|look| f64::from(look.srtt_us)).filter(|rtt| *rtt > 0.0);
     let rtts: Vec<f64> = rtts.collect();
-    let min_rtt = looks.iter().map(|look| look.socket.min_rtt_us).filter(|rtt| *rtt < u32::MAX);
-    let min_rtt = f64::from(min_rtt.min().unwrap_or(0));
+    let min_rtt = least_rtt(looks);
     let rates = rates(main, min_rtt);
     let pace = |bytes: u64| (bytes < u64::MAX).then_some(bytes as f64 * 8.0 / 1e6);
     Facts {
@@ -60,7 +59,7 @@ pub fn facts(sight: &Sight, flow: &Flow) -> Facts {
         window: window(looks, main),
         cwnd: cwnd(sight, looks, main),
         buffer: memory(flow, looks, main),
-        loss: losses(sight, looks, main),
+        loss: losses(sight, looks, main, min_rtt),
         order: order(sight, looks),
         acks: acks(main),
         own: own(sight, main),
@@ -72,6 +71,26 @@ pub fn facts(sight: &Sight, flow: &Flow) -> Facts {
         pace_mbit: pace(median(main, |look| look.socket.pacing_rate as f64) as u64),
         beside: beside(sight, flow),
     }
+}
+
+/// Step of RTTs that come from timestamps, us (TCP_TS_HZ of Linux).
+const STAMP: u32 = 1_000;
+
+/// Least RTT, us; 0 before the first sample.
+///
+/// An ACK of a segment that was sent again has no RTT but that of timestamps, which may be a millisecond too short. Such a
+/// least RTT is a whole number of milliseconds. Then the shortest finer one within that step counts.
+fn least_rtt(looks: &[Look]) -> f64 {
+    let all = || looks.iter().map(|look| look.socket.min_rtt_us).filter(|rtt| *rtt < u32::MAX);
+    let least = all().min().unwrap_or(0);
+    let stamped = looks.iter().any(|look| look.socket.options & option::TIMESTAMPS != 0);
+    if !stamped || least == 0 || least % STAMP != 0 {
+        return f64::from(least);
+    }
+    let finer = all().filter(|rtt| rtt % STAMP != 0).min();
+    let smoothed = looks.iter().map(|look| look.srtt_us).filter(|rtt| *rtt > 0).min();
+    let candidates = [finer, smoothed.map(|rtt| rtt.max(least)), Some(least + STAMP)];
+    f64::from(candidates.into_iter().flatten().min().unwrap_or(least))
 }
 
 /// The looks behind the start.
@@ -146,13 +165,14 @@ fn pauses(looks: &[Look]) -> Vec<f64> {
 fn window(looks: &[Look], main: &[Look]) -> Window {
     let values: Vec<f64> = main.iter().map(|look| look.snd_wnd as f64).collect();
     let changes = main.windows(2).filter(|pair| pair[0].snd_wnd != pair[1].snd_wnd).count();
+    let pairs = main.len().saturating_sub(1).max(1) as f64;
     Window {
         largest: looks.iter().map(|look| look.snd_wnd).max().unwrap_or(0) as f64,
         first: looks.first().map_or(0.0, |look| look.snd_wnd as f64),
         median: quantile(&values, 0.5),
         low: quantile(&values, 0.05),
         high: quantile(&values, 1.0),
-        changes: changes as f64 / main.len().saturating_sub(1).max(1) as f64,
+        changes: changes as f64 / pairs,
     }
 }
 
@@ -193,7 +213,7 @@ fn memory(flow: &Flow, looks: &[Look], main: &[Look]) -> Memory {
     }
 }
 
-fn losses(sight: &Sight, looks: &[Look], main: &[Look]) -> Losses {
+fn losses(sight: &Sight, looks: &[Look], main: &[Look], min_rtt_us: f64) -> Losses {
     let last = looks.last().copied().unwrap_or_default();
     let before = main.first().map_or(0, |look| look.segments_retransmitted);
     let host = &sight.host;
@@ -201,7 +221,7 @@ fn losses(sight: &Sight, looks: &[Look], main: &[Look]) -> Losses {
     Losses {
         retransmitted: last.segments_retransmitted,
         share: last.segments_retransmitted as f64 / last.segments_sent.max(1) as f64,
-        cuts: cuts(looks),
+        cuts: cuts(looks, min_rtt_us),
         main_retransmitted: last.segments_retransmitted.saturating_sub(before),
         again: host.counter("TcpExt.TCPLostRetransmit"),
         timeouts: last.socket.total_rto,
@@ -389,6 +409,30 @@ mod tests {
         let lost = measured((1..=20).map(|n| set(n, 5)).collect());
         assert_eq!(lost.cwnd.early_ssthresh, None);
         assert_eq!(lost.loss.cuts.len(), 1);
+    }
+
+    #[test]
+    fn a_least_rtt_of_whole_milliseconds_comes_from_timestamps() {
+        let with = |rtts: &[u32], srtt_us, options| {
+            let look = |(n, rtt): (usize, &u32)| {
+                let look = look(n as u64 + 1, 100, 0);
+                let socket = SenderSocket { min_rtt_us: *rtt, options, ..look.socket };
+                Look { srtt_us, socket, ..look }
+            };
+            least_rtt(&rtts.iter().enumerate().map(look).collect::<Vec<_>>())
+        };
+        let stamped = option::TIMESTAMPS;
+        let table = [
+            (&[2_950, 2_000][..], 3_400, stamped, 2_950.0),
+            (&[2_000, 2_000], 2_700, stamped, 2_700.0),
+            (&[2_000, 2_000], 9_000, stamped, 3_000.0),
+            (&[5_310, 2_000], 9_000, stamped, 3_000.0),
+            (&[2_950, 2_000], 3_400, 0, 2_000.0),
+            (&[2_950, 2_400], 3_400, stamped, 2_400.0),
+        ];
+        for (rtts, srtt_us, options, expected) in table {
+            assert!((with(rtts, srtt_us, options) - expected).abs() < 1e-9, "{rtts:?} {srtt_us}");
+        }
     }
 
     #[test]
