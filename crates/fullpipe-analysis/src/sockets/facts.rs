@@ -66,12 +66,49 @@ pub struct Facts {
     pub sack: bool,
     /// Options that were agreed: window scale (T).
     pub wscale: bool,
+    /// Least step of the receiver's window, bytes (T: snd_wscale).
+    pub window_step: f64,
     /// Pace that the program asked for, Mb/s (T).
     pub max_pace_mbit: Option<f64>,
     /// Median of the pacing rate in the main part, Mb/s (T).
     pub pace_mbit: Option<f64>,
     /// Other connections of the host: rate beside this one's, as a share of the sum (0 to 1).
     pub beside: f64,
+}
+
+impl Facts {
+    /// Median RTT of the main part over the least one.
+    pub fn inflation(&self) -> f64 {
+        self.rtt_us / self.min_rtt_us.max(1.0)
+    }
+
+    /// Longest RTTs over the least one.
+    pub fn peak_inflation(&self) -> f64 {
+        self.rtt_p95_us / self.min_rtt_us.max(1.0)
+    }
+
+    /// Packets that wait on the way, in bunches of one ACK, where so many are in flight at this RTT over the least one.
+    ///
+    /// Whatever sends or takes bunches (TSO, late interrupts, GRO, delayed ACKs) adds one or two of them to RTT without any
+    /// queue.
+    pub fn bunches(&self, packets: f64, rtt: f64) -> f64 {
+        packets * (1.0 - 1.0 / rtt.max(1.0)) / self.acks.segments.max(1.0)
+    }
+
+    /// Median of the packets that wait on the way in the main part, in bunches of one ACK.
+    pub fn queue(&self) -> f64 {
+        self.bunches(self.cwnd.in_flight.min(self.cwnd.median), self.inflation())
+    }
+
+    /// Rate of the main part over that of its fastest intervals: near 1 where a link never runs empty.
+    pub fn steadiness(&self) -> f64 {
+        self.main_mbit / self.peak_mbit.max(1e-9)
+    }
+
+    /// Segments that the fastest intervals' rate has in flight on an empty path.
+    pub fn product(&self) -> f64 {
+        self.peak_mbit * self.min_rtt_us / 8.0 / f64::from(self.mss.max(1))
+    }
 }
 
 /// Shares of time (0 to 1).
@@ -112,6 +149,8 @@ pub struct Window {
     pub high: f64,
     /// Different values in the main part over its looks (0 to 1).
     pub changes: f64,
+    /// Share of looks of the main part, but for those in recovery, at which it is clearly smaller than once before.
+    pub shrunk: f64,
 }
 
 /// Window of the sender, packets.
@@ -265,4 +304,39 @@ pub fn spread(values: &[f64]) -> f64 {
     let mean = values.iter().sum::<f64>() / count;
     let square = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count;
     if mean > 0.0 { square.sqrt() / mean } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_queue_is_counted_in_bunches_of_an_ack() {
+        let facts = |segments| Facts {
+            rtt_us: 30_000.0,
+            rtt_p95_us: 40_000.0,
+            min_rtt_us: 20_000.0,
+            cwnd: Cwnd { median: 90.0, in_flight: 60.0, ..Cwnd::default() },
+            acks: Acks { segments, ..Acks::default() },
+            ..Facts::default()
+        };
+        assert!((facts(2.0).queue() - 10.0).abs() < 1e-9, "a third of 60 packets waits");
+        assert!((facts(20.0).queue() - 1.0).abs() < 1e-9);
+        assert!((facts(0.0).queue() - 20.0).abs() < 1e-9);
+        assert!((facts(2.0).peak_inflation() - 2.0).abs() < 1e-9);
+        assert_eq!(Facts::default().queue(), 0.0);
+    }
+
+    #[test]
+    fn products_are_those_of_the_fastest_intervals() {
+        let facts = Facts {
+            main_mbit: 72.0,
+            peak_mbit: 80.0,
+            min_rtt_us: 20_000.0,
+            mss: 1_000,
+            ..Facts::default()
+        };
+        assert!((facts.product() - 200.0).abs() < 1e-9);
+        assert!((facts.steadiness() - 0.9).abs() < 1e-9);
+    }
 }

@@ -67,6 +67,7 @@ pub fn facts(sight: &Sight, flow: &Flow) -> Facts {
         pmtu: last.socket.pmtu,
         sack: last.socket.options & option::SACK != 0,
         wscale: last.socket.options & option::WSCALE != 0,
+        window_step: window_step(last),
         max_pace_mbit: pace(last.socket.max_pacing_rate).filter(|mbit| *mbit > 0.0),
         pace_mbit: pace(median(main, |look| look.socket.pacing_rate as f64) as u64),
         beside: beside(sight, flow),
@@ -167,6 +168,7 @@ fn window(looks: &[Look], main: &[Look]) -> Window {
     let changes = main.windows(2).filter(|pair| pair[0].snd_wnd != pair[1].snd_wnd).count();
     let pairs = main.len().saturating_sub(1).max(1) as f64;
     Window {
+        shrunk: shrunk(looks, main.len()),
         largest: looks.iter().map(|look| look.snd_wnd).max().unwrap_or(0) as f64,
         first: looks.first().map_or(0.0, |look| look.snd_wnd as f64),
         median: quantile(&values, 0.5),
@@ -174,6 +176,32 @@ fn window(looks: &[Look], main: &[Look]) -> Window {
         high: quantile(&values, 1.0),
         changes: changes as f64 / pairs,
     }
+}
+
+/// Part of its largest size below which a window is clearly smaller.
+const SMALLER: f64 = 0.85;
+
+/// Share of the last `main` looks, but for those in recovery, at which the window is clearly smaller than once before.
+fn shrunk(looks: &[Look], main: usize) -> f64 {
+    let (mut largest, mut smaller, mut all) = (0.0f64, 0u32, 0u32);
+
+    for (at, look) in looks.iter().enumerate() {
+        let window = look.snd_wnd as f64;
+        largest = largest.max(window);
+        if at + main < looks.len() || look.ca_state >= 3 {
+            continue;
+        }
+
+        all += 1;
+        let rounded = largest - window_step(look);
+        smaller += u32::from(window < (SMALLER * largest).min(rounded));
+    }
+    f64::from(smaller) / f64::from(all.max(1))
+}
+
+/// Least step of the receiver's window, bytes.
+fn window_step(look: &Look) -> f64 {
+    f64::from(1u32 << look.socket.snd_wscale.min(14))
 }
 
 fn cwnd(sight: &Sight, looks: &[Look], main: &[Look]) -> Cwnd {
@@ -433,6 +461,24 @@ mod tests {
         for (rtts, srtt_us, options, expected) in table {
             assert!((with(rtts, srtt_us, options) - expected).abs() < 1e-9, "{rtts:?} {srtt_us}");
         }
+    }
+
+    #[test]
+    fn a_window_has_shrunk_where_it_is_clearly_smaller_than_before() {
+        let shrunk = |late: u64, ca_state, snd_wscale| {
+            let window = |n: u64| {
+                let look = look(n, 10, 0);
+                let socket = SenderSocket { snd_wscale, ..look.socket };
+                let snd_wnd = if n > 10 { late } else { 50_000 };
+                Look { snd_wnd, ca_state, socket, ..look }
+            };
+            measured((1..=20).map(window).collect()).window.shrunk
+        };
+        assert!(shrunk(40_000, 0, 7) > 0.7);
+        assert_eq!(shrunk(45_000, 0, 7), 0.0);
+        assert_eq!(shrunk(90_000, 0, 7), 0.0, "growth");
+        assert_eq!(shrunk(40_000, 3, 7), 0.0, "holes of lost packets");
+        assert_eq!(shrunk(40_000, 0, 14), 0.0, "a step of its scale");
     }
 
     #[test]

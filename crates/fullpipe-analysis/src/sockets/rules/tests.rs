@@ -26,9 +26,16 @@ fn full() -> Facts {
             median: 8e6,
             low: 8e6,
             high: 8e6,
-            changes: 0.0,
+            ..Window::default()
         },
-        cwnd: Cwnd { median: 250.0, largest: 300.0, last: 260.0, growth: 1.05, ..Cwnd::default() },
+        cwnd: Cwnd {
+            median: 250.0,
+            largest: 300.0,
+            last: 260.0,
+            growth: 1.05,
+            in_flight: 248.0,
+            ..Cwnd::default()
+        },
         buffer: Memory {
             used: 0.67,
             limit: 2e6,
@@ -53,6 +60,7 @@ fn full() -> Facts {
         pmtu: 1500,
         sack: true,
         wscale: true,
+        window_step: 128.0,
         ..Facts::default()
     }
 }
