@@ -1,24 +1,25 @@
 //! The CPU of the sending host is busy.
 
 use super::super::facts::Facts;
-use super::super::verdict::Verdict;
+use super::super::verdict::{Verdict, between};
 use super::Rule;
 use crate::words::percent;
 
 pub const RULE: Rule = Rule { name: "busy-sender", find };
 
-/// Share of time that the CPU works from which on it leaves no time for more data.
-const BUSY: f64 = 0.95;
-/// Share of looks at which cwnd is full from which on TCP, and not the CPU, decides.
-const FULL: f64 = 0.5;
+/// Share of time that the CPU works from which on work waits for it. Queues of work get long well below 1, and it rests in
+/// recovery. Whatever stops the flow, cwnd included, then waits for the CPU as well.
+const BUSY: f64 = 0.7;
+/// Share from which on nothing else explains it.
+const FULL: f64 = 0.9;
 
 fn find(facts: &Facts) -> Option<Verdict> {
     let cpu = facts.own.cpu.filter(|cpu| *cpu >= BUSY)?;
-    (facts.main.cwnd_full < FULL).then(|| {
-        let share = facts.main.idle + facts.main.held;
-        Verdict::new("cpu_sender", format!("The CPU of {}", facts.host), share.min(1.0), 0.9)
+    let share = (facts.main.idle + facts.main.held).clamp(0.0, 1.0).max(cpu.min(1.0));
+    let points = 0.7 + 0.3 * between(cpu, BUSY, FULL);
+    Some(
+        Verdict::new("cpu_sender", format!("The CPU of {}", facts.host), share, points)
             .because(format!("it works {} of the time", percent(cpu.min(1.0))))
-            .because("cwnd and window have room")
-            .remedy("Use a faster CPU, offloads, or larger packets")
-    })
+            .remedy("Use a faster CPU, offloads, or larger packets"),
+    )
 }

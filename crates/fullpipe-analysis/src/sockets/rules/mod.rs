@@ -42,10 +42,10 @@ pub struct Rule {
 /// All rules, in the order in which they are asked.
 pub const RULES: &[Rule] = &[
     too_short::RULE,
-    pauses::RULE,
-    busy_cpu::RULE,
-    pace::RULE,
     small_segments::RULE,
+    busy_cpu::RULE,
+    pauses::RULE,
+    pace::RULE,
     card::RULE,
     tx_ring::RULE,
     without_sack::RULE,

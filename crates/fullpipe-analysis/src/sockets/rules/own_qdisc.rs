@@ -13,17 +13,22 @@ pub const RULE: Rule = Rule { name: "drops-at-home", find };
 const APART: f64 = 100.0;
 /// RTT over its least from which on a queue of the path matters more, unless drops at home alone have set ssthresh.
 const QUEUE: f64 = 1.3;
+/// RTT over its least beyond what the queue of one link adds to it: a drop at home is no cause then.
+const LONG: f64 = 3.0;
+/// Bunches of ACKs up to which RTT shows no queue.
+const BUNCHES: f64 = 2.0;
 
 fn find(facts: &Facts) -> Option<Verdict> {
     let own = &facts.own;
     let often = own.dropped as f64 * APART >= facts.round_trips && own.dropped > 0;
     let most = own.dropped >= facts.loss.retransmitted / 2;
-    let inflated = facts.rtt_us >= QUEUE * facts.min_rtt_us;
+    let inflated = facts.inflation() >= QUEUE && facts.queue() >= BUNCHES;
+    let queues = facts.peak_inflation() >= LONG && facts.queue() >= BUNCHES;
     // Ssthresh without any retransmission: TCP heard of the drop from its own queue.
     let alone = own.dropped > 0
         && facts.cwnd.early_ssthresh.is_some()
         && facts.loss.retransmitted <= own.dropped;
-    (alone || (often && most && !inflated)).then(|| {
+    ((alone && !queues) || (often && most && !inflated)).then(|| {
         let points = 0.7 + 0.3 * between(own.dropped as f64, 0.0, 3.0);
         let limit = own.qdisc_limit.map_or("its limit".into(), |n| format!("{n} packets"));
         Verdict::new("qdisc", format!("The qdisc of {}", facts.host), facts.main.cwnd_full, points)

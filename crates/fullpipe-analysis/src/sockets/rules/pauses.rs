@@ -1,4 +1,4 @@
-//! Pauses: the program sends nothing for a while, and nothing is outstanding.
+//! Pauses: the program sends nothing for longer than a round trip, and nothing is outstanding.
 
 use super::super::facts::Facts;
 use super::super::verdict::{Verdict, between};
@@ -7,14 +7,24 @@ use crate::words::percent;
 
 pub const RULE: Rule = Rule { name: "pauses", find };
 
-/// Share of time without any data from which on pauses cost a tenth of the rate or more. A retransmission timeout is none:
-/// data is outstanding.
+/// Share of time without any data from which on pauses cost a tenth of the rate. A retransmission timeout is none: data is
+/// outstanding.
 const EMPTY: f64 = 0.1;
+/// Share of time without any data from which on a pause may hold back the growth of cwnd. No bulk transfer is ever empty.
+const RARELY: f64 = 0.02;
+/// Mean rate over the peak below which a flow has lost a fifth to its slow parts.
+const SLOW: f64 = 0.8;
+/// Spread of the rate below which small writes come evenly: the program writes little, and does not pause.
+const EVEN: f64 = 0.3;
+/// Share of looks without anything to send of a program that writes little.
+const IDLE: f64 = 0.5;
 
 fn find(facts: &Facts) -> Option<Verdict> {
     let empty = facts.whole.empty.max(1.0 - facts.whole.busy);
-    (empty >= EMPTY && facts.pauses >= 1 && facts.looks > 4).then(|| {
-        let points = 0.6 + 0.4 * between(empty, EMPTY, 0.2);
+    let costs = empty >= EMPTY || (empty >= RARELY && facts.mbit < SLOW * facts.peak_mbit);
+    let is_even = facts.rate_spread < EVEN && facts.main.idle >= IDLE;
+    (costs && !is_even && facts.pauses >= 1 && facts.looks > 4).then(|| {
+        let points = 0.6 + 0.4 * between(empty, EMPTY, 2.0 * EMPTY);
         Verdict::new("app_onoff", "The sending program", empty, points)
             .because(format!("the socket is empty {} of the time", percent(empty)))
             .remedy("Let the program write without pauses")

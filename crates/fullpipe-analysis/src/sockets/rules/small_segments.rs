@@ -1,4 +1,4 @@
-//! Segments are so small that headers and the growth of cwnd by packets cost rate.
+//! Segments are so small that headers, memory and the growth of cwnd by packets cost rate.
 
 use super::super::facts::Facts;
 use super::super::verdict::Verdict;
@@ -8,16 +8,27 @@ pub const RULE: Rule = Rule { name: "small-segments", find };
 
 /// Segment that every path carries (RFC 1122): smaller ones come from a wrong MTU or MSS.
 const LEAST: u32 = 536;
-/// Share of time that window, buffer or program take from which on they are the cause.
+/// Share of looks at which the program has nothing to send from which on larger segments do not help.
+const IDLE: f64 = 0.5;
+/// Share of time that a CPU works below which it has time for more segments.
+const FREE: f64 = 0.5;
+/// Share of time in which window or buffer stop the flow from which on they are as likely. The memory of small segments
+/// counts against both, so they are consequences too.
 const OTHERS: f64 = 0.3;
 
 fn find(facts: &Facts) -> Option<Verdict> {
-    let of_others = facts.main.rwnd.max(facts.main.sndbuf).max(facts.main.idle);
-    let fires = facts.mss > 0 && facts.mss < LEAST && facts.loss.retransmitted > 0;
-    (fires && of_others < OTHERS).then(|| {
-        Verdict::new("small_mss", "Small segments", facts.main.cwnd_full, 0.85)
+    let rests = facts.main.idle >= IDLE && facts.own.cpu.unwrap_or(0.0) < FREE;
+    (facts.mss > 0 && facts.mss < LEAST && !rests).then(|| {
+        let others = facts.main.rwnd.max(facts.main.sndbuf).max(facts.main.idle);
+        let points = if others < OTHERS { 0.9 } else { 0.7 };
+        let lost = facts.loss.retransmitted > 0;
+        let why = match lost {
+            true => "packets are lost, and cwnd grows by packets",
+            false => "each segment costs a header, an skb and time of the CPU",
+        };
+        Verdict::new("small_mss", "Small segments", facts.main.cwnd_full, points)
             .because(format!("a segment has {} bytes, the path's MTU is {}", facts.mss, facts.pmtu))
-            .because("packets are lost, and cwnd grows by packets")
+            .because(why)
             .remedy("Raise the MTU of the card, or look for a tunnel that lowers the MSS")
     })
 }

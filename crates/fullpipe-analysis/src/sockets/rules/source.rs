@@ -11,11 +11,14 @@ pub const RULE: Rule = Rule { name: "slow-source", find };
 const STARVES: f64 = 0.5;
 /// Share of time that a CPU works below which it is not.
 const FREE: f64 = 0.7;
+/// Share of time that Linux itself charges to the send buffer from which on it, or a queue behind it, stops the program.
+const BLOCKED: f64 = 0.3;
 
 fn find(facts: &Facts) -> Option<Verdict> {
     let cpu = facts.own.cpu.unwrap_or(0.0);
     let idle = facts.main.idle;
-    if idle < STARVES {
+    // A writer that the buffer blocks has more to write.
+    if idle < STARVES || facts.main.sndbuf >= BLOCKED {
         return None;
     }
     let works = format!("the CPU of {} works {} of the time", facts.host, percent(cpu));

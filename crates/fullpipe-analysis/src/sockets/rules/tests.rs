@@ -110,6 +110,14 @@ fn a_slow_start_that_goes_on_is_too_short() {
     let short = Facts { looks: 8, round_trips: 6.0, ..empty() };
     check("too_short", &short, &Facts { round_trips: 40.0, ..short.clone() });
     check("too_short", &Facts { looks: 2, ..full() }, &full());
+
+    // An ssthresh that cwnd has not reached stops nothing; nor does the window of the last looks.
+    let set = |ssthresh| Facts {
+        cwnd: Cwnd { early_ssthresh: Some(ssthresh), ..full().cwnd },
+        main: Shares { rwnd: 0.4, ..full().main },
+        ..short.clone()
+    };
+    check("too_short", &set(3_000.0), &set(60.0));
 }
 
 #[test]
@@ -117,17 +125,30 @@ fn pauses_are_looks_without_any_data() {
     let paused =
         |empty: f64| Facts { whole: Shares { empty, ..full().whole }, pauses: 3, ..full() };
     check("app_onoff", &paused(0.3), &paused(0.05));
+
+    // A short pause that holds back the growth of cwnd, and one that the flow has made up for.
+    let slow = |mbit| Facts { mbit, ..paused(0.05) };
+    check("app_onoff", &slow(60.0), &slow(90.0));
+
+    // Small writes that come evenly are no pauses.
+    let even = |rate_spread| Facts {
+        rate_spread,
+        main: Shares { cwnd_full: 0.0, idle: 1.0, ..full().main },
+        ..paused(0.3)
+    };
+    check("app_onoff", &even(0.8), &even(0.1));
+    check("app_write", &even(0.1), &full());
 }
 
 #[test]
-fn a_busy_cpu_of_the_sender_leaves_room_in_cwnd() {
+fn a_busy_cpu_of_the_sender_is_the_cause_wherever_its_work_waits() {
     let busy = |cpu, cwnd_full| Facts {
         own: Own { cpu: Some(cpu), ..full().own },
         main: Shares { cwnd_full, idle: 1.0 - cwnd_full, ..full().main },
         ..empty()
     };
-    check("cpu_sender", &busy(0.99, 0.1), &busy(0.99, 0.9));
     check("cpu_sender", &busy(0.99, 0.1), &busy(0.5, 0.1));
+    check("cpu_sender", &busy(0.8, 0.9), &busy(0.5, 0.9));
 }
 
 #[test]
@@ -152,10 +173,30 @@ fn a_full_card_has_a_queue_of_its_own() {
 #[test]
 fn a_short_ring_carries_no_more_between_interrupts() {
     let ring = |tx_ring| Facts {
-        own: Own { tx_ring, tx_coalesce_us: 1_000, backlogged: 0.8, ..full().own },
-        ..empty()
+        own: Own { tx_ring, tx_coalesce_us: 1_000, backlogged: 0.3, ..full().own },
+        ..with_room(Shares { held: 0.9, ..Shares::default() })
     };
     check("tx_ring", &ring(9), &ring(256));
+}
+
+#[test]
+fn a_ring_holds_a_flow_that_has_room_in_cwnd() {
+    let ring = |cwnd_full| Facts {
+        own: Own { tx_ring: 9, tx_coalesce_us: 1_000, ..full().own },
+        main: Shares { cwnd_full, held: 1.0 - cwnd_full, ..full().main },
+        buffer: Memory { queueing: 1.0, ..full().buffer },
+        ..empty()
+    };
+    check("tx_ring", &ring(0.0), &ring(1.0));
+    let own = |backlogged| Facts { own: Own { backlogged, ..ring(1.0).own }, ..ring(1.0) };
+    check("tx_ring", &own(1.0), &own(0.5));
+
+    let queue = |retransmitted| Facts {
+        own: full().own,
+        loss: Losses { retransmitted, ..Losses::default() },
+        ..ring(0.0)
+    };
+    check("tx_ring", &queue(0), &queue(40));
 }
 
 #[test]
@@ -192,6 +233,7 @@ fn windows_that_are_full_are_buffers_and_those_that_move_are_readers() {
 fn a_send_buffer_blocks_its_writer() {
     let charged = |sndbuf| with_room(Shares { sndbuf, idle: 0.8, ..Shares::default() });
     check("sndbuf", &charged(0.5), &charged(0.0));
+    check("app_write", &charged(0.0), &charged(0.5));
     let idle = charged(0.0);
     let asked = Facts { buffer: Memory { asked: Some(50_000), ..idle.buffer }, ..idle.clone() };
     check(
@@ -217,6 +259,8 @@ fn drops_at_home_are_no_retransmissions() {
     check("qdisc", &home(9), &home(0));
     // Drops in a slow start that a full path has forgotten.
     check("qdisc", &home(9), &Facts { own: Own { dropped: 3, ..full().own }, ..full() });
+    // A queue elsewhere holds the flow longer than the drops did.
+    check("qdisc", &home(9), &Facts { rtt_us: 70_000.0, rtt_p95_us: 80_000.0, ..home(9) });
 }
 
 #[test]
@@ -233,6 +277,9 @@ fn reordering_is_seen_and_what_was_sent_again_came_twice() {
 fn segments_below_536_bytes_are_small() {
     let small = |mss| Facts { mss, ..full() };
     check("small_mss", &small(150), &small(1_200));
+    // A program that rests would not write more into larger segments.
+    let rests = Facts { mss: 150, ..with_room(Shares { idle: 0.9, ..Shares::default() }) };
+    check("small_mss", &small(150), &rests);
 }
 
 #[test]

@@ -10,11 +10,13 @@ pub const RULE: Rule = Rule { name: "short-transfer", find };
 const LOOKS: usize = 4;
 /// Round trips below which a slow start that nothing stopped is the transfer: 2^10 initial windows fill nearly every path.
 const ROUND_TRIPS: f64 = 10.0;
+/// Share of time from which on window or buffer, and not its length, stop a short transfer: its end has no data.
+const STOPPED: f64 = 0.5;
 
 fn find(facts: &Facts) -> Option<Verdict> {
     let stopped = facts.loss.retransmitted > 0
-        || facts.cwnd.early_ssthresh.is_some()
-        || facts.main.rwnd.max(facts.main.sndbuf) > 0.3;
+        || facts.cwnd.early_ssthresh.is_some_and(|ssthresh| ssthresh <= facts.cwnd.largest)
+        || facts.main.rwnd.max(facts.main.sndbuf) > STOPPED;
     let short = facts.looks < LOOKS || (facts.round_trips < ROUND_TRIPS && !stopped);
     let looks = match facts.looks {
         1 => "one look".to_string(),

@@ -12,6 +12,10 @@ pub const RULE: Rule = Rule { name: "short-tx-ring", find };
 const NEAR: f64 = 0.6;
 /// Share of looks at which skbs wait in the host though cwnd has room: the host's queue holds the flow.
 const WAITS: f64 = 0.5;
+/// Share of looks at which cwnd is full below which it has room.
+const FULL: f64 = 0.3;
+/// Share of looks at which skbs wait in the qdisc from which on something behind it holds the flow.
+const ALWAYS: f64 = 0.9;
 
 fn find(facts: &Facts) -> Option<Verdict> {
     let own = &facts.own;
@@ -19,8 +23,14 @@ fn find(facts: &Facts) -> Option<Verdict> {
     let rate = facts.main_mbit.max(facts.last_mbit);
     let round = own.tx_coalesce_us as f64;
     let allows = f64::from(own.tx_ring) * f64::from(facts.mss) * 8.0 / round.max(1e-9);
-    let is_ring = own.tx_coalesce_us > 0 && rate >= NEAR * allows && waits >= 0.2;
-    let is_queue = facts.main.held >= WAITS && waits >= WAITS && facts.main.cwnd_full < 0.3;
+
+    let has_room = facts.main.cwnd_full < FULL;
+    // Without TSQ cwnd fills, and what the ring does not take is in the qdisc.
+    let stands = has_room || own.backlogged >= ALWAYS;
+    let is_ring = own.tx_coalesce_us > 0 && rate >= NEAR * allows && waits >= 0.2 && stands;
+    // Skbs of the ring hold back the next ones (TSQ). Where losses have cut cwnd, they only show late interrupts.
+    let holds = own.backlogged >= WAITS || facts.loss.retransmitted == 0;
+    let is_queue = facts.main.held >= WAITS && waits >= WAITS && has_room && holds;
     let named = |points: f64| {
         let ring = format!("{} descriptors", own.tx_ring);
         Verdict::new("tx_ring", format!("The transmit ring of {}", facts.host), waits, points)
