@@ -3,6 +3,13 @@
 //! The start of a connection is apart from its main part: slow start looks like other causes. The sources are tcp_info (T), skmem (M),
 //! counters of the host (C) and its settings (S); each field says which.
 
+/// Share of time without any data that is as good a cause as another one: an idle round trip costs the growth of cwnd.
+const PAUSES: f64 = 0.04;
+/// Share of time in recovery without SACK that is as good a cause: see the rule about SACK.
+const REPAIRS: f64 = 0.12;
+/// Mean rate over the peak below which a slow beginning costs a tenth.
+const BEGINS: f64 = 0.9;
+
 /// Facts of one connection and of the host that sends its data.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Facts {
@@ -103,6 +110,16 @@ impl Facts {
     /// Rate of the main part over that of its fastest intervals: near 1 where a link never runs empty.
     pub fn steadiness(&self) -> f64 {
         self.main_mbit / self.peak_mbit.max(1e-9)
+    }
+
+    /// Doubt about a verdict from the main part (0 to 1): another cause has held the flow now and then.
+    ///
+    /// Such causes are short pauses of the program, losses without SACK, and a slow start that ended early.
+    pub fn doubt(&self) -> f64 {
+        let pauses = self.whole.empty / PAUSES;
+        let repairs = if self.sack { 0.0 } else { self.whole.recovery / REPAIRS };
+        let begins = self.mbit < BEGINS * self.peak_mbit && self.cwnd.early_ssthresh.is_some();
+        pauses.max(repairs).max(f64::from(u8::from(begins))).min(1.0)
     }
 
     /// Segments that the fastest intervals' rate has in flight on an empty path.

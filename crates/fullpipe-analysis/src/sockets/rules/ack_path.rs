@@ -1,7 +1,7 @@
-//! The way back holds ACKs: RTT grows far beyond a queue of data, and nothing is lost.
+//! The way back holds ACKs: RTT and cwnd grow and grow, the rate stays, and nothing is ever lost.
 //!
 //! Limits:
-//! - A very long queue of data looks alike. It overflows in the end; that of ACKs seldom does.
+//! - A very long queue of data looks alike, so this is never sure. Such a queue overflows in the end.
 
 use super::super::facts::Facts;
 use super::super::verdict::{Verdict, between};
@@ -10,17 +10,23 @@ use crate::numbers::short;
 
 pub const RULE: Rule = Rule { name: "slow-acks", find };
 
+/// RTT over its least from which on slow start fills a queue of one product, so that it overflows. That of ACKs does not.
+pub const QUEUE: f64 = 2.0;
 /// RTT over its least beyond what a queue of two products adds to it.
-const QUEUE: f64 = 3.2;
+const LONG: f64 = 3.2;
 /// Segments of an ACK up to which the receiver sends its delayed ACKs as ever: it is not busy.
 const DELAYED: f64 = 3.0;
 /// ACKs in equal times vary by less than this part where a slow link of theirs is their clock.
 const STEADY: f64 = 0.1;
 
 fn find(facts: &Facts) -> Option<Verdict> {
-    let inflated = facts.rtt_p95_us / facts.min_rtt_us.max(1.0);
-    let clean = facts.loss.main_retransmitted == 0;
-    (clean && inflated >= QUEUE && facts.acks.segments < DELAYED).then(|| {
+    let inflated = facts.peak_inflation();
+    let never = facts.loss.retransmitted == 0 && inflated >= QUEUE;
+    let rarely = facts.loss.main_retransmitted == 0 && inflated >= LONG;
+    // ACKs that are lost on the way are not those of a busy receiver: they come as often as the timer sends again.
+    let timers = facts.loss.timeouts > 1 && facts.loss.retransmitted == 0;
+
+    ((never || rarely) && (facts.acks.segments < DELAYED || timers)).then(|| {
         let steady = 1.0 - between(facts.acks.spread, STEADY, 3.0 * STEADY);
         let points = 0.5 + 0.15 * between(inflated, QUEUE, 6.0) + 0.1 * steady;
         let own = Verdict::new("ack_path", "The way back", facts.main.cwnd_full, points)

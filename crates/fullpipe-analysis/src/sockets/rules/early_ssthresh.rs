@@ -17,16 +17,38 @@ const FULL: f64 = 0.5;
 const BEGINS: f64 = 0.85;
 /// Last rate over the peak from which on the rate has grown to it.
 const ENDS: f64 = 0.9;
+/// Ssthresh over what the path has in flight from which on slow start has done its work. HyStart itself ends between a half
+/// and all of it.
+const EARLY: f64 = 0.75;
+/// Ssthresh over what the path has in flight at which slow start ended too early beyond doubt.
+const VERY: f64 = 0.5;
+/// Share of the host's rate that its other connections get from which on they may fill a queue.
+const SHARED: f64 = 0.2;
 
 fn find(facts: &Facts) -> Option<Verdict> {
     let cwnd = &facts.cwnd;
     let ssthresh = cwnd.early_ssthresh?;
-    let free = facts.rtt_us < QUEUE * facts.min_rtt_us;
+    let part = ssthresh / facts.product().max(1.0);
+    let free = facts.inflation() < QUEUE;
     let grows = facts.loss.main_retransmitted == 0 && free && cwnd.growth >= GROWS;
     let late = facts.mbit < BEGINS * facts.peak_mbit && facts.last_mbit >= ENDS * facts.peak_mbit;
-    (facts.main.cwnd_full >= FULL && (grows || late)).then(|| {
+    // A queue that never overflows and a slow start that went halfway: the way back, not slow start.
+    let queues = facts.loss.retransmitted == 0
+        && facts.peak_inflation() >= super::ack_path::QUEUE
+        && part >= VERY;
+
+    let fires = facts.main.cwnd_full >= FULL && part < EARLY && !queues && (grows || late);
+    fires.then(|| {
         let slow = facts.mbit / facts.peak_mbit.max(1e-9);
-        let points = 0.6 + 0.2 * between(cwnd.growth, 1.0, 1.2) + 0.2 * between(slow, BEGINS, 0.7);
+        // A queue that others fill, or the way back, ends slow start too, but after it has begun.
+        let fills = !free || facts.beside >= SHARED;
+        let unsure = fills && !cwnd.from_the_first;
+        let points = 0.5
+            + 0.2 * between(cwnd.growth, 1.0, 1.2)
+            + 0.1 * between(slow, BEGINS, 0.7)
+            + 0.2 * between(part, EARLY, VERY)
+            - if unsure { 0.3 } else { 0.0 };
+
         let own = Verdict::new("ss_short", "Slow start", facts.main.cwnd_full, points)
             .because(format!("it ended at {} without a loss", packets(ssthresh as u64)))
             .because(format!("the rate grows to {} in the end", rate(facts.last_mbit)));

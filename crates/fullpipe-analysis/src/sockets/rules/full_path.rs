@@ -1,4 +1,4 @@
-//! The path is full: its queue grows with cwnd.
+//! The path is full: its queue grows with cwnd, and its link never runs empty.
 
 use super::super::facts::{Facts, quantile};
 use super::super::verdict::{Verdict, between};
@@ -9,13 +9,41 @@ pub const RULE: Rule = Rule { name: "path-is-full", find };
 
 /// RTT over its least from which on a queue stands in front of the flow.
 const QUEUE: f64 = 1.1;
+/// Bunches of ACKs that wait from which on it is a queue: one bunch and a parted one wait without any.
+pub const BUNCHES: f64 = 2.0;
+/// Rate over that of the fastest intervals from which on the link never runs empty.
+pub const STEADY: f64 = 0.97;
+/// Rate over that of the fastest intervals below which it often does, unless others take the rest.
+const VARIES: f64 = 0.9;
+/// RTT at losses over its least from which on a queue overflowed.
+const CUT: f64 = 1.3;
+/// RTT over its least beyond what a queue of two products adds to it: a slow way back or receiver looks alike.
+const LONG: f64 = 3.2;
+/// Segments of an ACK from which on the receiver joins packets that wait: its CPU may be the bottleneck.
+const JOINED: f64 = 3.0;
+
+/// True where the rate stays although RTT shows that data waits: a link that always has work.
+pub fn is_steady(facts: &Facts) -> bool {
+    facts.steadiness() >= STEADY && facts.peak_inflation() >= QUEUE
+}
 
 fn find(facts: &Facts) -> Option<Verdict> {
-    let standing = facts.rtt_p95_us / facts.min_rtt_us.max(1.0);
+    let standing = facts.peak_inflation();
     let cuts: Vec<f64> = facts.loss.cuts.iter().map(|cut| cut.rtt).collect();
     let at_cuts = quantile(&cuts, 0.5);
-    (standing >= QUEUE).then(|| {
-        let points = 0.4 + 0.4 * between(standing, 1.0, 1.5) + 0.2 * between(at_cuts, 1.0, 1.5);
+
+    let queued = at_cuts >= CUT && facts.main.cwnd_full >= 0.5;
+    (standing >= QUEUE || queued).then(|| {
+        let steady = between(facts.steadiness(), VARIES, STEADY);
+        let points = 0.3
+            + 0.2 * between(standing, 1.0, 1.4)
+            + 0.15 * between(at_cuts, 1.0, 1.5)
+            + 0.2 * between(facts.queue(), BUNCHES, 2.0 * BUNCHES)
+            + 0.15 * steady
+            - 0.1 * between(facts.acks.segments, JOINED, 2.0 * JOINED)
+            - 0.15 * between(standing, LONG, 1.5 * LONG)
+            - 0.2 * facts.doubt();
+
         let code = if facts.beside >= 0.2 { "compete" } else { "none" };
         let twin = if facts.beside >= 0.2 { "none" } else { "compete" };
         let own = Verdict::new(code, "The path", facts.main.cwnd_full, points)

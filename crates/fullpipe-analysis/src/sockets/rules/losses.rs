@@ -1,61 +1,146 @@
 //! Losses without a queue: by chance, or because a queue is short or a policer drops.
+//!
+//! Chance takes single segments, at any rate. A queue or a policer that overflows drops several, and at one rate.
 
 use super::super::facts::{Cut, Facts, quantile, spread};
 use super::super::verdict::{Verdict, between};
-use super::Rule;
+use super::{Rule, full_path};
 use crate::numbers::{count, short};
 
 pub const RULE: Rule = Rule { name: "losses", find };
 
 /// RTT at a loss over its least below which no queue was full. This bound parted all runs that were looked at.
 const EMPTY: f64 = 1.2;
+/// RTT over its least at which losses have no queue beyond doubt.
+const SURELY: f64 = 1.1;
+/// RTT over its least from which on they may have one.
+const MAYBE: f64 = 1.4;
 /// Part of the epochs that have no queue from which on the others do not explain the flow.
 const PART: f64 = 0.3;
-/// cwnd, packets, up to which RTT says nothing of a queue: delayed ACKs add to it.
+/// Share of looks at which cwnd is full, or skbs wait, from which on nothing else stops the flow.
+const HOLDS: f64 = 0.5;
+/// Share of looks at which cwnd is full below which skbs that wait in the host explain as much.
+const FILLS: f64 = 0.3;
+/// Share of time in recovery from which on losses hold the flow.
+const RECOVERS: f64 = 0.3;
+/// Share of the host's rate that its other connections get from which on they may fill a queue in front of both.
+const SHARED: f64 = 0.2;
+/// RTT over its least from which on they do.
+const FILLED: f64 = 1.5;
+/// cwnd, packets, up to which losses show nothing of their place: a timeout follows most of them.
 const TINY: f64 = 4.0;
 /// Segments of an epoch that chance does not lose at once. A queue that overflows drops up to a round trip's growth.
 const BURST: f64 = 4.0;
+/// Part of cwnd that such a burst is at least: among thousands of packets chance takes several.
+const BURST_PART: f64 = 0.02;
 /// Spread of cwnd at losses below which they come at one cwnd: a queue overflows there, and chance does not look.
 const SAME: f64 = 0.2;
-/// Epochs from which on that spread means something.
+/// Spread of the rate at losses from which on they come at any rate.
+const ANY: f64 = 0.2;
+/// Spread of cwnd at losses from which on they come at any cwnd.
+const VARIES: f64 = 0.3;
+/// Epochs from which on spread means something.
 const EPOCHS: usize = 4;
+/// Epochs from which on their spread alone decides, although each loses several segments of a high share.
+const MANY: usize = 8;
 /// Part of what was sent again that was lost again: a policer whose bucket is empty drops those too.
 const AGAIN: f64 = 0.05;
 
-fn find(facts: &Facts) -> Option<Verdict> {
-    let tiny = facts.cwnd.median <= TINY;
-    let is_empty = |cut: &&Cut| cut.rtt < EMPTY || tiny;
+/// Epochs of loss that found no queue; none where others explain the flow.
+fn empty(facts: &Facts) -> Option<Vec<&Cut>> {
+    let is_empty =
+        |cut: &&Cut| cut.rtt < EMPTY || facts.bunches(cut.cwnd, cut.rtt) <= full_path::BUNCHES;
     let all = &facts.loss.cuts;
     let cuts: Vec<&Cut> = all.iter().filter(is_empty).collect();
     let seen = !cuts.is_empty() && cuts.len() as f64 >= PART * all.len() as f64;
-    let unseen = all.is_empty()
-        && facts.loss.retransmitted > 0
-        && (tiny || facts.rtt_p95_us < EMPTY * facts.min_rtt_us);
-    let holds = facts.main.cwnd_full >= 0.3 || facts.main.recovery >= 0.3;
-    if !holds || !(seen || unseen) {
-        return None;
+    let free = facts.peak_inflation() < EMPTY || facts.queue() <= full_path::BUNCHES;
+    let unseen = all.is_empty() && facts.loss.retransmitted > 0 && free;
+
+    let main = &facts.main;
+    let holds = main.cwnd_full + main.held >= HOLDS || main.recovery >= RECOVERS;
+    let shared = facts.beside >= SHARED && facts.inflation() >= FILLED;
+    (holds && !shared && (seen || unseen) && !full_path::is_steady(facts)).then_some(cuts)
+}
+
+/// True where losses hold the flow and found no queue.
+pub fn without_queue(facts: &Facts) -> bool {
+    empty(facts).is_some()
+}
+
+/// Sizes and places of epochs without a queue.
+struct Epochs {
+    /// Epochs.
+    count: usize,
+    /// Segments of the largest.
+    largest: f64,
+    /// The largest is more than chance takes at once.
+    bursts: bool,
+    /// Spread of cwnd before them.
+    cwnd: f64,
+    /// Spread of the rate before them.
+    rate: f64,
+    /// Median of RTT over its least.
+    rtt: f64,
+}
+
+impl Epochs {
+    fn new(facts: &Facts, cuts: &[&Cut]) -> Epochs {
+        let of = |value: fn(&Cut) -> f64| cuts.iter().map(|cut| value(cut)).collect::<Vec<f64>>();
+        let unseen = facts.loss.retransmitted as f64;
+        let is_burst = |segments: f64, cwnd: f64| segments >= BURST.max(BURST_PART * cwnd);
+        let largest = quantile(&of(|cut| cut.segments as f64), 1.0);
+        // The first epoch has no rate before it where it comes at the first look.
+        let rates: Vec<f64> = of(|cut| cut.mbit).into_iter().filter(|mbit| *mbit > 0.0).collect();
+        match cuts.is_empty() {
+            true => Epochs {
+                count: 0,
+                largest: unseen,
+                bursts: is_burst(unseen, facts.cwnd.largest),
+                cwnd: 0.0,
+                rate: 0.0,
+                rtt: facts.inflation(),
+            },
+            false => Epochs {
+                count: cuts.len(),
+                largest,
+                bursts: cuts.iter().any(|cut| is_burst(cut.segments as f64, cut.cwnd)),
+                cwnd: spread(&of(|cut| cut.cwnd)),
+                rate: spread(&rates),
+                rtt: quantile(&of(|cut| cut.rtt), 0.5),
+            },
+        }
     }
 
-    let of = |value: fn(&Cut) -> f64| cuts.iter().map(|cut| value(cut)).collect::<Vec<f64>>();
-    let largest = match unseen {
-        true => facts.loss.retransmitted as f64,
-        false => quantile(&of(|cut| cut.segments as f64), 1.0),
-    };
-    let same = cuts.len() >= EPOCHS && spread(&of(|cut| cut.cwnd)) < SAME;
-    let rtt = quantile(&of(|cut| cut.rtt), 0.5);
+    /// True where chance explains them.
+    fn by_chance(&self) -> bool {
+        let same = self.count >= EPOCHS && self.cwnd < SAME;
+        let any = self.count >= MANY && self.cwnd >= VARIES && self.rate >= ANY;
+        any || (!self.bursts && !same)
+    }
+}
+
+fn find(facts: &Facts) -> Option<Verdict> {
+    let epochs = Epochs::new(facts, &empty(facts)?);
+    let tiny = facts.cwnd.median <= TINY;
     let share = facts.main.cwnd_full.max(facts.main.recovery);
     let told = |own: Verdict| {
-        own.because(format!("{} epochs of loss without a queue", count(cuts.len() as u64))).because(
-            format!(
-                "at most {} segments at once, at an RTT of {} times its least",
-                short(largest),
-                short(rtt)
-            ),
-        )
+        let size = format!(
+            "at most {} segments at once, at an RTT of {} times its least",
+            short(epochs.largest),
+            short(epochs.rtt)
+        );
+        own.because(format!("{} epochs of loss without a queue", count(epochs.count as u64)))
+            .because(size)
     };
-    if largest < BURST && !same && !tiny {
-        let varies = between(spread(&of(|cut| cut.cwnd)), SAME, 0.5);
-        let points = 0.4 + 0.25 * between(cuts.len() as f64, 1.0, 6.0) + 0.25 * varies;
+
+    let free = between(facts.peak_inflation(), MAYBE, SURELY);
+    if epochs.by_chance() && !tiny {
+        let points = 0.4
+            + 0.15 * between(epochs.count as f64, 1.0, 5.0)
+            + 0.15 * between(epochs.cwnd, SAME, 0.4)
+            + 0.15 * between(epochs.rate, ANY / 2.0, 1.5 * ANY)
+            + 0.1 * free
+            - 0.15 * facts.doubt();
         let own = told(Verdict::new("loss", "Loss by chance", share, points))
             .remedy("Look for bad optics, cables or radio links");
         let decide = "drops of the switches on the path: a very short queue looks alike";
@@ -64,7 +149,12 @@ fn find(facts: &Facts) -> Option<Verdict> {
 
     let decide =
         "drops of the receiver (`ethtool -S`, softnet_stat), and of the switches on the path";
-    let points = 0.55 + 0.3 * between(largest, BURST, 20.0) - if tiny { 0.2 } else { 0.0 };
+    let one_rate = if epochs.count >= EPOCHS { between(epochs.rate, ANY, ANY / 2.0) } else { 0.0 };
+    let held = if facts.main.cwnd_full < FILLS { 0.2 } else { 0.0 };
+    let points = 0.4 + 0.25 * free + 0.25 * between(epochs.largest, BURST, 20.0).max(one_rate)
+        - if tiny { 0.1 } else { held }
+        - 0.15 * facts.doubt();
+
     let again = facts.loss.again as f64 / facts.loss.retransmitted.max(1) as f64;
     let (code, who, twins) = match again >= AGAIN {
         true => ("policer", "A policer or a short queue", ["small_buffer", "rx_drop"]),

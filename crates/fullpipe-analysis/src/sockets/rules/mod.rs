@@ -56,9 +56,9 @@ pub const RULES: &[Rule] = &[
     own_qdisc::RULE,
     reordering::RULE,
     early_ssthresh::RULE,
-    receive_ring::RULE,
-    busy_receiver::RULE,
     ack_path::RULE,
+    busy_receiver::RULE,
+    receive_ring::RULE,
     losses::RULE,
     full_path::RULE,
 ];

@@ -12,13 +12,21 @@ const SEEN: u64 = 3;
 /// Part of what was sent again that came twice: so much was not lost.
 const NEEDLESS: f64 = 0.3;
 
+/// Degree from which on it is the path's: a repair that comes late makes a smaller one.
+const FAR: u32 = 10;
+/// Share of time in recovery from which on reordering costs rate though no reduction was taken back.
+const RECOVERS: f64 = 0.3;
+
 fn find(facts: &Facts) -> Option<Verdict> {
     let order = &facts.order;
     let seen = order.seen.max(order.counted);
     let needless = order.twice as f64 / facts.loss.retransmitted.max(1) as f64;
-    let harmful = seen >= SEEN && (needless >= NEEDLESS || facts.loss.undone > 0);
+    let recovers = facts.whole.recovery >= RECOVERS;
+    let harms = needless >= NEEDLESS || facts.loss.undone > 0 || recovers;
+    let is_far = seen >= SEEN && order.degree >= FAR && harms;
     // Late packets that were sent again and came twice: TCP took its reduction back.
-    let fires = harmful || (needless >= NEEDLESS && facts.loss.undone > 0 && order.twice >= SEEN);
+    let fires = is_far || (needless >= NEEDLESS && facts.loss.undone > 0 && order.twice >= SEEN);
+
     fires.then(|| {
         let points = 0.5
             + 0.25 * between(needless, 0.0, 0.6)

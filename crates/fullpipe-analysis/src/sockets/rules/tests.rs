@@ -92,6 +92,10 @@ fn code(facts: &Facts) -> &'static str {
     verdicts(facts).first().map_or("-", |verdict| verdict.code)
 }
 
+fn points(facts: &Facts) -> f64 {
+    verdicts(facts).first().map_or(0.0, |verdict| verdict.points)
+}
+
 /// The code that a change of the facts makes, and another code from a case near it.
 fn check(expected: &str, facts: &Facts, near: &Facts) {
     assert_eq!(code(facts), expected, "{:?}", verdicts(facts));
@@ -103,6 +107,25 @@ fn check(expected: &str, facts: &Facts, near: &Facts) {
 fn a_full_path_is_one_that_queues() {
     check("none", &full(), &empty());
     check("compete", &Facts { beside: 0.5, ..full() }, &Facts { beside: 0.05, ..full() });
+
+    // Losses at a long RTT show a queue that is empty later, where cwnd fills the path.
+    let once = Facts { loss: full().loss, ..empty() };
+    check("none", &once, &Facts { main: Shares { cwnd_full: 0.1, ..full().main }, ..once.clone() });
+}
+
+#[test]
+fn a_full_path_is_sure_where_nothing_of_another_group_looks_alike() {
+    let sure = points(&full());
+    assert!(sure >= 0.8, "{sure}");
+    let joins = Facts { acks: Acks { segments: 8.0, ..full().acks }, ..full() };
+    let varies = Facts { main_mbit: 80.0, ..full() };
+    let long = Facts { rtt_p95_us: 100_000.0, ..full() };
+    let short = Facts { rtt_us: 23_000.0, rtt_p95_us: 25_000.0, ..full() };
+    let paused = Facts { whole: Shares { empty: 0.03, ..full().whole }, ..full() };
+    let repairs = Facts { sack: false, whole: Shares { recovery: 0.12, ..full().whole }, ..full() };
+    for unsure in [joins, varies, long, short, paused, repairs] {
+        assert!(points(&unsure) < sure, "{:?}", verdicts(&unsure));
+    }
 }
 
 #[test]
@@ -203,7 +226,7 @@ fn a_ring_holds_a_flow_that_has_room_in_cwnd() {
 fn loss_without_sack_costs_recovery() {
     let without =
         |recovery| Facts { sack: false, whole: Shares { recovery, ..full().whole }, ..full() };
-    check("sack_off", &without(0.3), &without(0.02));
+    check("sack_off", &without(0.3), &without(0.1));
     let with = Facts { sack: true, ..without(0.3) };
     check("sack_off", &without(0.3), &with);
 }
@@ -266,11 +289,20 @@ fn drops_at_home_are_no_retransmissions() {
 #[test]
 fn reordering_is_seen_and_what_was_sent_again_came_twice() {
     let twice = |twice, undone| Facts {
-        order: Order { seen: 50, twice, ..full().order },
+        order: Order { seen: 50, twice, degree: 40, ..full().order },
         loss: Losses { retransmitted: 20, undone, ..Losses::default() },
         ..empty()
     };
     check("reorder", &twice(18, 5), &twice(0, 0));
+
+    // A late repair looks like reordering of a few packets.
+    let degree = |degree| Facts {
+        order: Order { degree, seen: 50, twice: 0, ..full().order },
+        ..twice(0, 1)
+    };
+    check("reorder", &degree(40), &degree(7));
+    let recovers = |recovery| Facts { whole: Shares { recovery, ..full().whole }, ..twice(0, 0) };
+    check("reorder", &recovers(0.6), &recovers(0.1));
 }
 
 #[test]
@@ -292,16 +324,38 @@ fn a_slow_start_that_ends_early_grows_on() {
     check("ss_short", &early(2.0, 40.0), &early(1.0, 94.0));
     let lost = Facts { cwnd: Cwnd { early_ssthresh: None, ..early(2.0, 40.0).cwnd }, ..empty() };
     check("ss_short", &early(2.0, 40.0), &lost);
+
+    // Others that fill the queue end slow start too, but not before it begins.
+    let shared = Facts { beside: 0.4, ..early(2.0, 40.0) };
+    let set = Facts { cwnd: Cwnd { from_the_first: true, ..shared.cwnd }, ..shared.clone() };
+    assert!(points(&shared) < 0.8 && points(&set) >= 0.8);
+
+    // Slow start that went as far as the path carries, and a queue that never overflows.
+    let at = |ssthresh| Facts {
+        cwnd: Cwnd { early_ssthresh: Some(ssthresh), ..early(2.0, 40.0).cwnd },
+        ..early(2.0, 40.0)
+    };
+    check("ss_short", &at(60.0), &at(160.0));
+    let queues = |ssthresh| Facts { rtt_p95_us: 50_000.0, ..at(ssthresh) };
+    check("ss_short", &queues(60.0), &queues(100.0));
 }
 
 #[test]
 fn bunches_of_acks_tell_of_a_receive_ring() {
     let bunches = |segments| Facts {
         acks: Acks { rate: 200.0, segments, ..full().acks },
+        main_mbit: 85.0,
+        rtt_us: 22_000.0,
         rtt_p95_us: 25_000.0,
+        loss: losses(&[(30, 1.1, 300.0), (4, 1.1, 290.0)]),
         ..full()
     };
     check("rx_drop", &bunches(20.0), &bunches(2.0));
+
+    let single = Facts { loss: losses(&[(1, 1.1, 300.0), (1, 1.1, 150.0)]), ..bunches(20.0) };
+    check("rx_drop", &bunches(20.0), &single);
+    let queue = Facts { loss: full().loss, ..bunches(20.0) };
+    check("rx_drop", &bunches(20.0), &queue);
 }
 
 #[test]
@@ -314,7 +368,10 @@ fn a_long_rtt_is_the_receiver_or_the_way_back() {
         ..full()
     };
     check("cpu_receiver", &long(8.0), &long(2.0));
-    check("ack_path", &long(1.9), &Facts { rtt_p95_us: 50_000.0, ..long(1.9) });
+    check("ack_path", &long(1.9), &Facts { rtt_p95_us: 35_000.0, ..long(1.9) });
+    // A queue of data overflows.
+    let queue = |loss| Facts { loss, rtt_us: 40_000.0, rtt_p95_us: 50_000.0, ..long(1.9) };
+    check("ack_path", &queue(Losses::default()), &queue(full().loss));
 }
 
 #[test]
@@ -328,4 +385,42 @@ fn losses_without_a_queue_are_chance_or_bursts() {
     check("small_buffer", &same, &chance);
     let again = Facts { loss: Losses { again: 30, ..bursts.loss.clone() }, ..bursts.clone() };
     check("policer", &again, &bursts);
+}
+
+#[test]
+fn a_longer_rtt_at_a_loss_is_no_queue_where_bunches_explain_it() {
+    let cuts = [(5, 1.5, 12.0), (7, 1.5, 13.0), (4, 1.5, 12.0)];
+    let bunched = |segments| Facts {
+        main_mbit: 85.0,
+        rtt_us: 28_000.0,
+        rtt_p95_us: 30_000.0,
+        loss: losses(&cuts),
+        cwnd: Cwnd { median: 12.0, in_flight: 12.0, ..full().cwnd },
+        acks: Acks { segments, ..full().acks },
+        ..full()
+    };
+    check("small_buffer", &bunched(2.0), &bunched(1.0));
+    // A neighbour that gets as much waits in the same queue, and a link at a steady rate never runs empty.
+    let shared = Facts { beside: 0.4, rtt_us: 31_000.0, ..bunched(2.0) };
+    check("small_buffer", &bunched(2.0), &shared);
+    let steady = Facts { main_mbit: 95.0, peak_mbit: 95.5, ..bunched(2.0) };
+    check("small_buffer", &bunched(2.0), &steady);
+}
+
+#[test]
+fn chance_takes_few_segments_of_many_and_at_any_rate() {
+    let lossy = |cuts: &[(u64, f64, f64)]| Facts { loss: losses(cuts), ..empty() };
+    let large = lossy(&[(4, 1.0, 900.0), (1, 1.0, 500.0)]);
+    check("loss", &large, &lossy(&[(4, 1.0, 90.0), (1, 1.0, 50.0)]));
+
+    let epochs: Vec<(u64, f64, f64)> =
+        (0..9).map(|n| (5, 1.0, if n % 2 == 0 { 8.0 } else { 20.0 })).collect();
+    let at = |spread: f64| {
+        let mut facts = lossy(&epochs);
+        for (n, cut) in facts.loss.cuts.iter_mut().enumerate() {
+            cut.mbit = if n % 2 == 0 { 50.0 } else { 50.0 * (1.0 + spread) };
+        }
+        facts
+    };
+    check("loss", &at(1.0), &at(0.05));
 }

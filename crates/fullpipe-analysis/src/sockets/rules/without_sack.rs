@@ -9,14 +9,15 @@ use crate::words::percent;
 
 pub const RULE: Rule = Rule { name: "sack-off", find };
 
-/// Share of time in recovery from which on the lack of SACK costs rate.
-const RECOVERS: f64 = 0.1;
+/// Share of time in recovery from which on the lack of SACK costs rate: each recovery has a lower cwnd and repairs one packet
+/// a round trip. With SACK a recovery lasts one round trip, so that its share is a few per cent.
+const RECOVERS: f64 = 0.16;
 
 fn find(facts: &Facts) -> Option<Verdict> {
-    let recovers = facts.whole.recovery.max(facts.main.recovery);
+    let recovers = facts.whole.recovery;
     let costs = recovers >= RECOVERS;
     (!facts.sack && facts.loss.retransmitted > 0 && costs).then(|| {
-        let points = 0.6 + 0.4 * between(recovers, RECOVERS, 0.4);
+        let points = 0.6 + 0.4 * between(recovers, RECOVERS, 2.0 * RECOVERS);
         Verdict::new("sack_off", "Loss without SACK", recovers, points)
             .because("SACK was not agreed, so TCP repairs one lost packet a round trip")
             .because(format!("it recovers {} of the time", percent(recovers)))
