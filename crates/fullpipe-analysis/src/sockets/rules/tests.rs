@@ -242,14 +242,40 @@ fn windows_that_are_full_are_buffers_and_those_that_move_are_readers() {
     let unscaled = Facts { window: unscaled, wscale: false, ..window(0.9) };
     check("wscale_off", &unscaled, &Facts { wscale: true, ..unscaled.clone() });
 
-    let moves = Window { changes: 0.8, ..full().window };
-    let read = Facts { window: moves, ..window(0.9) };
-    check("app_read", &read, &window(0.9));
-    assert!(verdicts(&read)[0].twins.contains(&"cpu_receiver"));
-
     // A window that is full only because a queue holds its data is no cause.
     let queued = Facts { rtt_us: 60_000.0, rtt_p95_us: 70_000.0, ..window(0.9) };
     check("rwnd_auto", &window(0.9), &queued);
+
+    // A window of few steps, or a receiver that joins packets, may hide unread data.
+    let coarse = Facts { window_step: 1e6, ..window(0.9) };
+    let joins =
+        Facts { acks: Acks { segments: 20.0, ..full().acks }, rtt_us: 26_000.0, ..window(0.9) };
+    for unsure in [coarse, joins] {
+        assert!(points(&unsure) < 0.8 && points(&window(0.9)) >= 0.8, "{:?}", verdicts(&unsure));
+    }
+
+    // An RTT that is longer by one late interrupt is no queue.
+    let late = Facts { acks: Acks { segments: 60.0, ..full().acks }, ..queued.clone() };
+    check("rwnd_auto", &late, &queued);
+}
+
+#[test]
+fn windows_that_shrink_close_or_move_are_readers() {
+    let window = |own: Window| Facts {
+        window: own,
+        ..with_room(Shares { rwnd: 0.9, window_full: 0.9, ..Shares::default() })
+    };
+    let still = window(full().window);
+    let shrinks = window(Window { shrunk: 0.4, ..full().window });
+    check("app_read", &shrinks, &still);
+    assert!(verdicts(&shrinks)[0].twins.contains(&"cpu_receiver"));
+    check("app_read", &window(Window { low: 0.0, ..full().window }), &still);
+
+    let moves = |low| window(Window { changes: 0.8, low, ..full().window });
+    check("app_read", &moves(7.2e6), &moves(7.95e6));
+    // Two steps of the window's scale are rounding.
+    let coarse = Facts { window_step: 500_000.0, ..moves(7.2e6) };
+    check("app_read", &moves(7.2e6), &coarse);
 }
 
 #[test]
@@ -372,6 +398,23 @@ fn a_long_rtt_is_the_receiver_or_the_way_back() {
     // A queue of data overflows.
     let queue = |loss| Facts { loss, rtt_us: 40_000.0, rtt_p95_us: 50_000.0, ..long(1.9) };
     check("ack_path", &queue(Losses::default()), &queue(full().loss));
+}
+
+#[test]
+fn a_window_that_shrinks_shows_a_busy_receiver_wherever_data_waits() {
+    let shrunk = |shrunk| Facts { window: Window { shrunk, ..full().window }, ..full() };
+    check("cpu_receiver", &shrunk(0.4), &shrunk(0.02));
+    // Holes of lost packets fill its buffer too.
+    let holes = Facts { main: Shares { recovery: 0.4, ..full().main }, ..shrunk(0.4) };
+    check("cpu_receiver", &shrunk(0.4), &holes);
+
+    let polls = |main_mbit| Facts {
+        main_mbit,
+        acks: Acks { segments: 70.0, ..full().acks },
+        cwnd: Cwnd { median: 700.0, in_flight: 700.0, ..full().cwnd },
+        ..full()
+    };
+    check("cpu_receiver", &polls(85.0), &polls(95.4));
 }
 
 #[test]

@@ -15,8 +15,16 @@ const UNSCALED: f64 = 65_535.0;
 /// A window that grew so much over the connection's life was autotuned.
 const GREW: f64 = 1.5;
 
+/// Segments of an ACK from which on the receiver joins packets that wait: it may be slow, though its window stays.
+const BUNCHED: f64 = 5.0;
+/// Steps of the window's scale below which a window does not show what is unread.
+const COARSE: f64 = 9.0;
+/// RTT over its least at which packets wait for such a receiver.
+const WAITS: f64 = 1.2;
 /// RTT over its least from which on a window does not hold the flow: half of it would carry as much. A queue does.
 pub const QUEUE: f64 = 2.0;
+/// Bunches of ACKs up to which RTT shows no queue, but interrupts.
+const BUNCHES: f64 = 3.0;
 
 /// Share of the main part in which the window stops the flow.
 pub fn stops(facts: &Facts) -> f64 {
@@ -25,11 +33,16 @@ pub fn stops(facts: &Facts) -> f64 {
 
 fn find(facts: &Facts) -> Option<Verdict> {
     let share = stops(facts);
-    let queue = facts.rtt_us >= QUEUE * facts.min_rtt_us;
+    let queue = facts.inflation() >= QUEUE && facts.queue() >= BUNCHES;
     if share < STOPS || queue || facts.main.recovery >= 0.25 || reader::reads_slowly(facts) {
         return None;
     }
-    let points = 0.7 + 0.3 * between(share, STOPS, 0.6);
+    let bunched = between(facts.acks.segments, BUNCHED, 2.0 * BUNCHED)
+        * between(facts.inflation(), 1.0, WAITS);
+    let scaled = facts.wscale && facts.window.largest < COARSE * facts.window_step;
+    let unseen = bunched.max(f64::from(u8::from(scaled)));
+    let points = 0.7 + 0.3 * between(share, STOPS, 0.6) - 0.25 * unseen;
+
     let window = bytes(facts.window.largest as u64);
     let named = |code| {
         Verdict::new(code, "The receive window", share, points)
