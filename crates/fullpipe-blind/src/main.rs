@@ -10,6 +10,7 @@ use fullpipe_blind::score::{self, Scored, markdown, summary};
 use fullpipe_blind::work;
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread::available_parallelism;
@@ -53,6 +54,9 @@ struct Arguments {
     /// Keys that the engine may do otherwise; * stands for any text; may be repeated
     #[arg(long, value_name = "KEY")]
     without: Vec<String>,
+    /// Write the scores in a short form to this file, which must be new
+    #[arg(long, value_name = "FILE", conflicts_with = "draw_only")]
+    record: Option<PathBuf>,
     /// Cases at a time [default: number of cores]
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
@@ -90,6 +94,11 @@ fn run(arguments: &Arguments) -> Result<(), String> {
     let scored = work::all("scored", cases.len(), jobs, |n| {
         score::score(&cases[n], engine, allowed, arguments.view)
     })?;
+    if let Some(file) = &arguments.record {
+        let new = std::fs::File::create_new(file);
+        new.and_then(|mut new| new.write_all(score::recorded::written(&scored).as_bytes()))
+            .map_err(|why| format!("cannot write {}: {why}", file.display()))?;
+    }
     report(&folder, engine, arguments.view, &scored)
 }
 
@@ -148,7 +157,7 @@ fn told<'a>(what: &str, codes: impl Iterator<Item = &'a str>) {
     }
 }
 
-/// Prints the score, and writes it as score.md and score.json beside the cases.
+/// Prints the score, and writes it as score-VIEW-ENGINE.md and .json beside the cases.
 fn report(folder: &Path, engine: &dyn Engine, view: View, scored: &[Scored]) -> Result<(), String> {
     let what = format!("{} cases, engine {}, view {}.", scored.len(), engine.name(), view.name());
     let page = markdown(&what, scored);
@@ -156,8 +165,8 @@ fn report(folder: &Path, engine: &dyn Engine, view: View, scored: &[Scored]) -> 
         "format": 1, "engine": engine.name(), "view": view.name(), "summary": summary(scored), "cases": scored,
     });
     let document = serde_json::to_string_pretty(&document).map_err(|why| why.to_string())? + "\n";
-    for (name, text) in [("score.md", &page), ("score.json", &document)] {
-        let file = folder.join(name);
+    for (ending, text) in [("md", &page), ("json", &document)] {
+        let file = folder.join(format!("score-{}-{}.{ending}", view.name(), engine.name()));
         std::fs::write(&file, text)
             .map_err(|why| format!("cannot write {}: {why}", file.display()))?;
     }

@@ -7,12 +7,17 @@ use std::fmt::Write;
 
 /// The page; `what` is one sentence about the set. Writing to a string cannot fail, here and below.
 pub fn markdown(what: &str, scored: &[Scored]) -> String {
-    let own = summary(scored);
-    let mut out = format!("# Blind test\n\n{what}\n\n");
+    let mut out = format!("# Blind test\n\n{what}\n\n{}", sums(scored));
+    errors(&mut out, scored);
+    out
+}
+
+/// Sums, rows by cause and the confusion matrix.
+pub fn sums(scored: &[Scored]) -> String {
+    let (own, mut out) = (summary(scored), String::new());
     head(&mut out, &own);
     rows(&mut out, &own);
     matrix(&mut out, &own);
-    errors(&mut out, scored);
     out
 }
 

@@ -1,11 +1,12 @@
 //! Scoring: each case is run, its headline is compared with its label.
 
 mod markdown;
+pub mod recorded;
 mod summary;
 pub mod verdict;
 mod wilson;
 
-pub use markdown::markdown;
+pub use markdown::{markdown, sums};
 pub use summary::{Share, Summary, summary};
 
 use crate::causes::{CANNOT_TELL, TOO_SHORT, group};

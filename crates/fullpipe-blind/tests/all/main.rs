@@ -1,4 +1,6 @@
 //! All tests of this crate, in one program.
 
 mod drawing;
+mod fresh;
+mod recorded;
 mod scoring;
