@@ -5,12 +5,14 @@
 mod cures;
 mod lists;
 mod paths;
+mod sizes;
 mod table;
 
 pub use cures::{Cure, cure};
 pub use lists::{LISTS, Listed, listed};
 pub use paths::{Path, path};
-pub use table::{cures_page, lists_page, paths_page};
+pub use sizes::{Sized, sizes};
+pub use table::{cures_page, lists_page, paths_page, sizes_page};
 
 use fullpipe::advice::document::Advice;
 use fullpipe::advice::method::Allowance;

@@ -1,6 +1,6 @@
 //! Pages in Markdown.
 
-use super::{Cure, LISTS, Listed, Path, median};
+use super::{Cure, LISTS, Listed, Path, Sized, median};
 use std::fmt::Write;
 
 /// Share of items that hold, "0.97 (58 of 60)".
@@ -59,6 +59,34 @@ pub fn paths_page(what: &str, paths: &[Path]) -> String {
             advice.base_rtt_ms,
             advice.tried,
             words.join(", ")
+        );
+    }
+    out
+}
+
+/// Sizes by arithmetic beside bisected ones.
+pub fn sizes_page(what: &str, all: &[Sized]) -> String {
+    let ratio = |own: &Sized| own.arithmetic as f64 / own.bisected.max(1) as f64;
+    let rows = [
+        (
+            "within 15 % of the bisected size",
+            part(all, |own| (1.0 / 1.15..=1.15).contains(&ratio(own))),
+        ),
+        ("too small by more", part(all, |own| ratio(own) < 1.0 / 1.15)),
+        ("arithmetic over bisected, median", format!("{:.2}", median(all.iter().map(ratio)))),
+    ];
+    let mut out = format!("# Sizes of buffers\n\n{what}\n\n| | |\n|---|--:|\n");
+    for (name, value) in rows {
+        let _ = writeln!(out, "| {name} | {value} |");
+    }
+    out += "\n| path | setting | arithmetic, bytes | bisected, bytes | ratio |\n|---|---|--:|--:|--:|\n";
+    for own in all {
+        let (path, setting) = (&own.path, &own.setting);
+        let ratio = ratio(own);
+        let _ = writeln!(
+            out,
+            "| {path} | {setting} | {} | {} | {ratio:.2} |",
+            own.arithmetic, own.bisected
         );
     }
     out

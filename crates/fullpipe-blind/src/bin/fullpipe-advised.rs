@@ -13,6 +13,7 @@ use std::thread::available_parallelism;
     before_help = "Examples:
   fullpipe-advised paths --seed 1 --count 60
   fullpipe-advised lists --seed 2 --count 50
+  fullpipe-advised sizes --seed 3 --count 30
   fullpipe-advised cures --dir target/blind/1-500\n\n"
 )]
 struct Arguments {
@@ -26,6 +27,8 @@ enum What {
     Paths(Drawn),
     /// Advice beside fasterdata's, tuned's and perfSONAR's values
     Lists(Drawn),
+    /// Sizes of buffers by arithmetic beside bisected ones, on random paths
+    Sizes(Drawn),
     /// Advice on the cases of a folder of blind cases
     Cures {
         /// The folder
@@ -61,18 +64,21 @@ fn main() -> ExitCode {
 fn run(what: &What) -> Result<String, String> {
     work::listen()?;
     let jobs = available_parallelism().map_or(1, std::num::NonZeroUsize::get);
+    let about = |own: &Drawn| {
+        format!("Seed {}, {} paths, simulator, worst of three seeds.", own.seed, own.count)
+    };
     match what {
         What::Paths(own) => {
-            let paths = work::all("paths", own.count, jobs, |n| advised::path(own.seed, n))?;
-            let about =
-                format!("Seed {}, {} paths, simulator, worst of three seeds.", own.seed, own.count);
-            Ok(advised::paths_page(&about, &paths))
+            let all = work::all("paths", own.count, jobs, |n| advised::path(own.seed, n))?;
+            Ok(advised::paths_page(&about(own), &all))
         }
         What::Lists(own) => {
             let all = work::all("paths", own.count, jobs, |n| advised::listed(own.seed, n))?;
-            let about =
-                format!("Seed {}, {} paths, simulator, worst of three seeds.", own.seed, own.count);
-            Ok(advised::lists_page(&about, &all))
+            Ok(advised::lists_page(&about(own), &all))
+        }
+        What::Sizes(own) => {
+            let all = work::all("paths", own.count, jobs, |n| advised::sizes(own.seed, n))?;
+            Ok(advised::sizes_page(&about(own), &all.concat()))
         }
         What::Cures { dir } => {
             let cases = folder::read(dir)?;

@@ -1,0 +1,70 @@
+//! Sizes of buffers by arithmetic beside sizes that are found by bisection.
+
+use super::paths::drawn;
+use super::{Judged, judged, worst_of_three};
+use fullpipe::advice::candidates::{least, most, scaled};
+use fullpipe::advice::{Change, Edit};
+
+/// Buffer of a random path.
+#[derive(Clone, Debug)]
+pub struct Sized {
+    /// Name of the path.
+    pub path: String,
+    /// The sysctl.
+    pub setting: String,
+    /// Least size by arithmetic, bytes.
+    pub arithmetic: u64,
+    /// Least size with which trials still have the rate, bytes.
+    pub bisected: u64,
+}
+
+/// Part of the advised rate that a size must keep.
+const KEEPS: f64 = 0.97;
+/// Smallest part of the advised size that is tried.
+const SMALLEST: f64 = 1.0 / 16.0;
+/// Steps of a bisection: the last one is 2 % wide.
+const STEPS: usize = 7;
+
+/// The buffers that advice raises on the path of a number.
+///
+/// # Errors
+/// A trial has no outcome.
+pub fn sizes(seed: u64, number: usize) -> Result<Vec<Sized>, String> {
+    let (name, _, text) = drawn(seed, number);
+    let judged = judged(&name, &text)?;
+    let changes = judged.advice.list();
+    let mut all = Vec::new();
+    for (at, change) in changes.iter().enumerate() {
+        let (Some(arithmetic), Some(most)) = (least(&judged.case, change), most(change)) else {
+            continue;
+        };
+        let part = bisected(&name, &judged, &changes, at)?;
+        let bisected = (most as f64 * part) as u64;
+        all.push(Sized {
+            path: name.clone(),
+            setting: change.setting.clone(),
+            arithmetic,
+            bisected,
+        });
+    }
+    Ok(all)
+}
+
+/// Least part of the advised size of the change at this place that keeps the rate, all others as advised.
+fn bisected(name: &str, judged: &Judged, changes: &[Change], at: usize) -> Result<f64, String> {
+    let (mut too_small, mut enough) = (SMALLEST, 1.0);
+    for _ in 0..STEPS {
+        let part = f64::sqrt(too_small * enough);
+        let mut tried = changes.to_vec();
+        let Some(smaller) = scaled(&judged.case, &changes[at], part) else { break };
+        tried[at] = smaller;
+
+        let edits: Vec<&Edit> = tried.iter().flat_map(|change| &change.edits).collect();
+        let outcome = worst_of_three(name, &judged.case, &[edits])?;
+        match outcome[0].mbit >= KEEPS * judged.advised.mbit {
+            true => enough = part,
+            false => too_small = part,
+        }
+    }
+    Ok(enough)
+}
