@@ -2,7 +2,9 @@
 
 use crate::analysis::settings::{Allowed, FlowSettings, Needs};
 use crate::analysis::{Made, RunMeta};
-use crate::scenario::{DatagramKind, Datagrams, Element, Flow, Host, Plan, Resolved, Scenario};
+use crate::scenario::{
+    App, DatagramKind, Datagrams, Element, Flow, Host, Plan, Resolved, Scenario,
+};
 use crate::sizing::sizes::SHALLOW;
 use fullpipe_base::path::{Direction, QueueLimit};
 use fullpipe_base::units::Time;
@@ -20,6 +22,8 @@ pub struct Case {
     pub horizon: Time,
     /// Rate that the path allows; none where nothing bounds it.
     pub allowed: Option<Allowed>,
+    /// Part of that rate of a flow that takes what it gets, Mb/s; none where nothing bounds it.
+    pub share_mbit: Option<f64>,
     /// The flows that go there.
     pub flows: Vec<Sent>,
     /// Queue in front of the bottleneck, bytes, where it is known in bytes or packets.
@@ -77,7 +81,16 @@ impl Case {
         let is_datagrams = datagrams.is_some();
         let there = |flow: &&Flow| flow.direction == direction && !is_datagrams;
         let count = run.flow.iter().filter(there).count();
-        let sharing = u32::try_from(count).unwrap_or(u32::MAX).max(1);
+        let allowed = meta.way(direction).allowed.clone();
+        let horizon = run.flow.iter().filter(there).filter_map(|flow| flow.duration).max();
+        let horizon = horizon.unwrap_or(Time::ZERO);
+        let demands = run.flow.iter().filter(there).map(|flow| demand(flow, horizon));
+        let share = allowed.as_ref().map(|own| share(own.mbit(), demands.collect()));
+        let sharing = match (&allowed, share) {
+            (Some(own), Some(share)) if share > 0.0 => (own.mbit() / share).round() as u32,
+            _ => u32::try_from(count).unwrap_or(u32::MAX),
+        };
+        let sharing = sharing.max(1);
 
         let own = meta.flows.iter().filter(|flow| flow.direction == direction && !is_datagrams);
         let flows: Vec<Sent> = own
@@ -93,7 +106,6 @@ impl Case {
         let trips = run.flow.iter().filter(|flow| is_datagrams || there(flow));
         let trips = trips.map(|flow| run.round_trip(flow));
         let round_trip = trips.max().unwrap_or(Time::ZERO).max(Time::us(1));
-        let allowed = meta.way(direction).allowed.clone();
         let queue = allowed.as_ref().and_then(|own| queue(run, own));
         let product = allowed.as_ref().map(|own| bdp(own, round_trip));
         let is_shallow = matches!((queue, product), (Some(queue), Some(product))
@@ -103,13 +115,8 @@ impl Case {
             today: run.clone(),
             direction,
             round_trip,
-            horizon: run
-                .flow
-                .iter()
-                .filter(there)
-                .filter_map(|flow| flow.duration)
-                .max()
-                .unwrap_or(Time::ZERO),
+            horizon,
+            share_mbit: share,
             allowed,
             is_chancy: !is_datagrams && (is_shallow || count > 1 || is_lossy),
             datagrams: datagrams.map(|(_, asked)| asked),
@@ -145,10 +152,9 @@ impl Case {
         Some(asked.mbit.min(path))
     }
 
-    /// Payload that each flow may have of the path, bytes per second.
+    /// Payload that a flow which takes what it gets may have of the path, bytes per second.
     pub fn share_bytes(&self) -> Option<f64> {
-        let allowed = self.allowed_mbit()?;
-        Some(allowed * 1e6 / 8.0 / self.flows.len().max(1) as f64)
+        Some(self.share_mbit? * 1e6 / 8.0)
     }
 }
 
@@ -181,6 +187,29 @@ fn asked(run: &Resolved) -> Option<(Direction, Asked)> {
         rcvbuf: own.rcvbuf,
     };
     (are_small && run.nfs.is_empty()).then_some((own.direction, asked))
+}
+
+/// Rate that a flow's program asks for, Mb/s; infinite where it takes what it gets.
+fn demand(flow: &Flow, horizon: Time) -> f64 {
+    let lasts = horizon.as_secs_f64();
+    let by_bytes = flow.bytes.filter(|_| lasts > 0.0).map(|bytes| bytes as f64 * 8e-6 / lasts);
+    match flow.app {
+        App::Rate { rate } => (rate.0 as f64 / 1e6).min(by_bytes.unwrap_or(f64::INFINITY)),
+        _ => by_bytes.unwrap_or(f64::INFINITY),
+    }
+}
+
+/// Max-min fair part of the flows that ask for most: what those leave that ask for less than their part.
+fn share(allowed: f64, mut demands: Vec<f64>) -> f64 {
+    demands.sort_by(f64::total_cmp);
+    let (mut left, mut count) = (allowed, demands.len().max(1) as f64);
+    for demand in demands {
+        if demand >= left / count || count < 2.0 {
+            break;
+        }
+        (left, count) = (left - demand, count - 1.0);
+    }
+    left / count
 }
 
 /// Bandwidth-delay product, bytes as the rate counts them.
@@ -219,4 +248,21 @@ fn queue(run: &Resolved, allowed: &Allowed) -> Option<u64> {
             u64::from(packets) * u64::from(allowed.mtu + allowed.overhead)
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flows_that_ask_for_little_leave_the_rest_to_others() {
+        let greedy = f64::INFINITY;
+        assert_eq!(share(100.0, vec![greedy]), 100.0);
+        assert_eq!(share(100.0, vec![greedy, greedy]), 50.0);
+        assert_eq!(share(100.0, vec![1.0, greedy, 60.0]), 49.5);
+        assert_eq!(share(100.0, vec![1.0, 10.0, greedy]), 89.0);
+        // Who asks for little may still have all that is there.
+        assert_eq!(share(100.0, vec![1.0]), 100.0);
+        assert_eq!(share(100.0, Vec::new()), 100.0);
+    }
 }

@@ -6,11 +6,14 @@ use super::super::Case;
 use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use crate::analysis::numbers;
-use crate::scenario::{App, MAX_PACING_RATE, Version};
+use crate::scenario::{App, Flow, MAX_PACING_RATE, Version};
 use crate::sizing::sizes::{PACED_SHARE, PACES_ITSELF};
 
 /// First kernel whose pacing the simulator has.
 const MODELLED: Version = Version::new(6, 1, 0);
+
+/// Round trips at the full rate below which a transfer is short.
+const SHORT: f64 = 5.0;
 
 /// Each bulk flow sends a little less than its part of the path.
 pub fn changes(case: &Case) -> Vec<Change> {
@@ -21,8 +24,13 @@ pub fn changes(case: &Case) -> Vec<Change> {
 pub fn at(case: &Case, share: f64) -> Vec<Change> {
     let Some(own) = case.share_bytes() else { return Vec::new() };
     let bytes_per_s = (own * share) as u64;
-    let is_bulk =
-        |name: &str| case.today.flow.iter().any(|flow| flow.name == name && flow.app == App::Bulk);
+    // A transfer that is over within some round trips has no use for a pace.
+    let least = own * case.round_trip.as_secs_f64() * SHORT;
+    let is_long = |flow: &Flow| flow.bytes.is_none_or(|bytes| bytes as f64 >= least);
+    let is_bulk = |name: &str| {
+        let mut flows = case.today.flow.iter().filter(|flow| flow.name == name);
+        flows.any(|flow| flow.app == App::Bulk && is_long(flow))
+    };
     let paces = |kernel: &str| {
         let version: Option<Version> = kernel.parse().ok();
         version.is_some_and(|own| own >= PACES_ITSELF.max(MODELLED))
