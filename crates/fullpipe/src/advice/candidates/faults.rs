@@ -190,23 +190,37 @@ impl Fault<'_> {
         self.at().ring(which, descriptors).values(today, descriptors).why(why)
     }
 
-    fn moderation(&self) -> Option<Change> {
+    fn moderation(&self) -> Vec<Change> {
         let own = &self.host.config;
-        let longest = own.rx_coalesce.max(own.interrupt_gap).max(own.gro_flush_timeout);
-        (longest > MODERATE).then(|| {
-            let how = How::Device {
-                command: format!("ethtool -C DEV rx-usecs {USUAL_US}"),
-                link: format!("RxCoalesceSec={USUAL_US}us"),
-            };
-            Change::new("ethtool -C rx-usecs", self.name, self.scope, how)
-                .values(longest, format!("{USUAL_US}us"))
+        let usual = || Some(format!("{USUAL_US}us").into());
+        let received = own.rx_coalesce.max(own.interrupt_gap).max(own.gro_flush_timeout);
+        let rx = (received > MODERATE).then(|| {
+            let edits = [
+                self.edit(&["rx_coalesce"], usual()),
+                self.edit(&["coalesce"], None),
+                self.edit(&["gro_flush_timeout"], None),
+            ];
+            self.interrupts("rx", "RxCoalesceSec", received)
                 .why("packets wait in the card for the interrupt")
-                .edits([
-                    self.edit(&["rx_coalesce"], Some(format!("{USUAL_US}us").into())),
-                    self.edit(&["coalesce"], None),
-                    self.edit(&["gro_flush_timeout"], None),
-                ])
-        })
+                .edits(edits)
+        });
+        let is_late = self.scope == Scope::Sender && own.tx_coalesce > MODERATE;
+        let tx = is_late.then(|| {
+            self.interrupts("tx", "TxCoalesceSec", own.tx_coalesce)
+                .why("the driver hears late that packets have left, and TCP small queues wait for it")
+                .edits([self.edit(&["tx_coalesce"], usual())])
+        });
+        rx.into_iter().chain(tx).collect()
+    }
+
+    /// Shorter interrupts for what is received ("rx") or sent ("tx"), without edits.
+    fn interrupts(&self, which: &str, link: &str, today: Time) -> Change {
+        let how = How::Device {
+            command: format!("ethtool -C DEV {which}-usecs {USUAL_US}"),
+            link: format!("{link}={USUAL_US}us"),
+        };
+        Change::new(&format!("ethtool -C {which}-usecs"), self.name, self.scope, how)
+            .values(today, format!("{USUAL_US}us"))
     }
 
     fn qdisc(&self) -> Vec<Change> {
