@@ -62,14 +62,34 @@ pub fn changes(case: &Case) -> Vec<Change> {
     changes
 }
 
+/// Larger buffers of one end (0: send, 1: receive) than arithmetic asks for, where a run shows that they hold the flow.
+pub fn beyond(case: &Case, end: usize, factor: f64) -> Vec<Change> {
+    let side = &SIDES[end];
+    let free = case.flows.iter().filter_map(|flow| side.unasked(flow));
+    let larger = |(host, own): (&str, &Host)| {
+        let today = (side.sizes)(&own.config.sysctl);
+        let needs = largest(side, case, host)?;
+        let most = needs.advised.max((today[2] as f64 * factor) as u64);
+        (needs.least <= today[2]).then(|| side.maximum(host, today, most))
+    };
+    let all: Vec<Change> = free.collect();
+    match all.is_empty() {
+        true => case.hosts(side.end).into_iter().filter_map(larger).collect(),
+        false => all,
+    }
+}
+
 impl Side {
     fn ask_for_none(&self, flow: &Sent) -> Option<Change> {
         let buffer = (self.buffer)(flow);
-        let asked = buffer.asked?;
         let needs = (self.needs)(flow)?;
-        if buffer.allows() >= needs.least {
-            return None;
-        }
+        self.unasked(flow).filter(|_| buffer.allows() < needs.least)
+    }
+
+    /// The buffer that the program asks for, left to the kernel.
+    fn unasked(&self, flow: &Sent) -> Option<Change> {
+        let asked = (self.buffer)(flow).asked?;
+        let needs = (self.needs)(flow)?;
         let how = How::SocketOption { name: self.option.into(), value: None };
         let change = Change::new(self.option, &flow.name, Scope::Application, how)
             .rank(Rank::Size)

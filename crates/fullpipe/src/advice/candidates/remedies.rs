@@ -58,7 +58,8 @@ pub fn remedies(
         ("loss" | "gilbert-elliott", _) if is_cut => losses(case, offers),
         _ if rule == "aqm" => marks(case),
         _ if rule == "small-packets" || rule == "busy-cpu" => mtu(case, place),
-        (_, "send_buffer" | "receive_window") => larger(case, accepted),
+        (_, "send_buffer") => larger(case, accepted, 0),
+        (_, "receive_window") => larger(case, accepted, 1),
         ("application", _) => pauses(case),
         (_, "cwnd_slow_start") => start(case),
         _ if is_cut => overflow(case, accepted, place),
@@ -185,8 +186,8 @@ fn longer(case: &Case, place: &str) -> Vec<Change> {
     vec![change]
 }
 
-/// Buffers by arithmetic, or larger ones where these are accepted.
-fn larger(case: &Case, accepted: &[Change]) -> Vec<Vec<Change>> {
+/// Buffers by arithmetic, larger ones where these are accepted, and those of the `end` that holds the flow beyond arithmetic.
+fn larger(case: &Case, accepted: &[Change], end: usize) -> Vec<Vec<Change>> {
     let more = accepted.iter().filter_map(|change| buffers::scaled(case, change, MORE));
     // TCP's window ends at 1 GiB: beyond, several connections fill the path.
     let bound = case.flows.iter().filter_map(|flow| flow.needs?.connections).max();
@@ -194,7 +195,8 @@ fn larger(case: &Case, accepted: &[Change]) -> Vec<Vec<Change>> {
         let count = count.clamp(2, MOST_FLOWS);
         vec![streams(case, count)]
     });
-    vec![buffers::changes(case), more.collect(), more_flows.unwrap_or_default()]
+    let beyond = buffers::beyond(case, end, MORE);
+    vec![buffers::changes(case), more.collect(), beyond, more_flows.unwrap_or_default()]
 }
 
 /// Nothing of an earlier connection is kept.
