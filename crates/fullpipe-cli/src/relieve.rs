@@ -4,6 +4,7 @@ use crate::args::{TEMPLATE, engine_names};
 use crate::engine::{known_keys, named};
 use crate::failure::Failure;
 use crate::interrupt;
+use crate::new_file;
 use crate::output::{Output, note};
 use crate::progress::Progress;
 use crate::quantity;
@@ -13,7 +14,7 @@ use clap::Args;
 use clap::builder::PossibleValuesParser;
 use fullpipe::base::units::Time;
 use fullpipe::experiment::{Allowed, BETWEEN, Chosen, objections};
-use fullpipe::relieve::{Outcome, Relieved, Trial, Watch, answer, make, trials};
+use fullpipe::relieve::{Outcome, Relieved, Trial, Watch, answer, make, page, trials};
 use fullpipe::scenario::{self, Scenario, SetOption};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -29,6 +30,7 @@ Exit codes: 0 fine, 2 bad input, 3 the environment cannot, 130 interrupted (what
 #[command(help_template = TEMPLATE, after_help = CODES, before_help = "Examples:
   fullpipe relieve my.toml                       what each relief alone would give
   fullpipe relieve my.toml --variant reno --set path.delay.forward=120ms
+  fullpipe relieve my.toml --report gains.html   with bars, for a browser
   fullpipe relieve my.toml --json > gains.json
   fullpipe relieve my.toml --engine linux --as-kernel 6.12   on the genuine kernel\n\n")]
 pub struct RelieveArguments {
@@ -44,6 +46,9 @@ pub struct RelieveArguments {
     /// Print one JSON document
     #[arg(long)]
     pub json: bool,
+    /// Write a page with a bar for each relief to this new file
+    #[arg(long, value_name = "FILE")]
+    pub report: Option<PathBuf>,
     /// Runs at a time [default: number of cores]
     #[arg(long, value_name = "N", value_parser = quantity::jobs)]
     pub jobs: Option<NonZeroUsize>,
@@ -75,6 +80,10 @@ pub fn relieve(arguments: &RelieveArguments, output: &Output) -> Result<(), Fail
         scenario::notes(&scenario).iter().for_each(|text| note(&format!("note: {text}")));
     }
 
+    if let Some(file) = arguments.report.as_ref().filter(|file| file.exists()) {
+        return Err(new_file::taken(file));
+    }
+
     interrupt::listen(STOPPING)?;
     let trials = trials(&scenario);
     let spans: Vec<Time> = trials.iter().map(|trial| trial.plan.resolved.duration).collect();
@@ -85,6 +94,9 @@ pub fn relieve(arguments: &RelieveArguments, output: &Output) -> Result<(), Fail
     let outcomes = made.map_err(Failure::Environment)?;
 
     let document = Relieved::new(&scenario, engine.engine.name(), &trials, &outcomes);
+    if let Some(file) = &arguments.report {
+        new_file::write(file, &page(&document))?;
+    }
     match arguments.json {
         true => output.json(&document)?,
         false => output.print(&answer::render(&document))?,

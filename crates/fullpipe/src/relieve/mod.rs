@@ -15,11 +15,13 @@
 mod acked;
 pub mod answer;
 mod document;
+mod page;
 mod reliefs;
 mod trial;
 
 pub use acked::Measured;
 pub use document::{Relieved, Run, Tried};
+pub use page::page;
 pub use reliefs::{Relief, reliefs};
 pub use trial::{Outcome, Trial, Watch, make, measure, trials};
 

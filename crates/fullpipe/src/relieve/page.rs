@@ -1,0 +1,132 @@
+//! Page with a bar for what each relief alone gives; it needs no network and draws without scripts.
+
+use super::GAIN;
+use super::document::{Relieved, Run};
+use crate::analysis::rules::by_code;
+use crate::numbers;
+use crate::report::page::assets::{PAGE_CSS, THEME_JS, theme_css};
+use crate::report::page::escape::text;
+use std::fmt::Write;
+
+/// Forbids every request.
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
+                      img-src data:; base-uri 'none'; form-action 'none'";
+
+const STYLE: &str = ".gains{width:100%;border-collapse:collapse}.gains td,.gains th{padding:.3rem .6rem;text-align:left}\
+    .gains .n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.gains .b{width:45%}\
+    .bar{display:block;height:1rem;background:currentColor;opacity:.35;border-radius:2px}.now .bar{opacity:.15}";
+
+/// The page of all runs.
+pub fn page(relieved: &Relieved) -> String {
+    let title = text(&relieved.title);
+    let mut out = format!(
+        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
+         <meta name=\"color-scheme\" content=\"light dark\"><link rel=\"icon\" href=\"data:,\">\
+         <title>{title} · fullpipe</title>\n<style>\n{}{PAGE_CSS}{STYLE}</style></head>\n<body>\
+         <header><div><p class=\"quiet\">fullpipe · what each relief alone would give · engine {}</p><h1>{title}</h1></div>\
+         <button type=\"button\" id=\"theme\">dark</button></header><main>",
+        theme_css(),
+        text(&relieved.engine)
+    );
+    relieved.runs.iter().for_each(|own| run(&mut out, own));
+    let _ = write!(
+        out,
+        "</main><script type=\"module\">\n{THEME_JS}wireTheme();\n</script></body></html>\n"
+    );
+    out
+}
+
+fn run(out: &mut String, own: &Run) {
+    // Writing to a string cannot fail, here and below.
+    let _ = write!(
+        out,
+        "<section><h2>{}</h2><p class=\"lead\">{}</p>",
+        text(&own.name),
+        text(&own.answer)
+    );
+    if let Some(mbit) = own.mbit {
+        bars(out, own, mbit);
+    }
+    out.push_str("</section>");
+}
+
+fn bars(out: &mut String, own: &Run, mbit: f64) {
+    let most = own.reliefs.iter().filter_map(|tried| tried.gain).fold(1.0, f64::max);
+    let width = |gain: f64| (gain / most * 100.0).clamp(0.0, 100.0);
+    out.push_str(
+        "<table class=\"gains\"><thead><tr><th>relief, alone</th><th>relieves</th><th class=\"n\">rate</th>\
+         <th class=\"n\">gain</th><th class=\"b\"></th></tr></thead><tbody>",
+    );
+    let _ = write!(
+        out,
+        "<tr class=\"now\"><td>none, as it is</td><td></td><td class=\"n\">{}</td><td class=\"n\">1.00</td>\
+         <td class=\"b\"><span class=\"bar\" style=\"width:{:.1}%\"></span></td></tr>",
+        numbers::rate(mbit),
+        width(1.0)
+    );
+
+    let tried = own.reliefs.iter().filter_map(|tried| Some((tried, tried.gain?, tried.mbit?)));
+    let (gaining, others): (Vec<_>, Vec<_>) = tried.partition(|(_, gain, _)| *gain >= GAIN);
+    for (tried, gain, mbit) in gaining {
+        let title = by_code(&tried.cause).map_or(&tried.cause[..], |known| known.title);
+        let _ = write!(
+            out,
+            "<tr><td title=\"{}\">{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>\
+             <td class=\"b\"><span class=\"bar\" style=\"width:{:.1}%\"></span></td></tr>",
+            text(&tried.set.join(", ")),
+            text(&tried.label),
+            text(title),
+            numbers::rate(mbit),
+            numbers::fixed(gain, 2),
+            width(gain)
+        );
+    }
+    out.push_str("</tbody></table>");
+    let others: Vec<&str> = others.iter().map(|(tried, ..)| &tried.name[..]).collect();
+    if !others.is_empty() {
+        let _ = write!(out, "<p class=\"quiet\">No gain: {}.</p>", text(&others.join(", ")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::relieve::Tried;
+
+    #[test]
+    fn bars_are_as_long_as_gains() {
+        let tried = |name: &str, gain: f64| Tried {
+            name: name.into(),
+            label: format!("A <larger> {name}"),
+            cause: "sndbuf".into(),
+            set: vec!["a=1".into()],
+            mbit: Some(100.0 * gain),
+            gain: Some(gain),
+            refused: None,
+        };
+        let run = Run {
+            name: "base".into(),
+            answer: "An answer.".into(),
+            flows: vec!["data".into()],
+            mbit: Some(100.0),
+            seconds: Some(1.0),
+            reliefs: vec![tried("buffer", 4.0), tried("ring", 2.0), tried("queue", 1.0)],
+        };
+        let relieved =
+            Relieved { format: 1, title: "a & b".into(), engine: "sim".into(), runs: vec![run] };
+        let page = page(&relieved);
+        for part in [
+            "width:25.0%",
+            "width:100.0%",
+            "width:50.0%",
+            "A &lt;larger&gt; buffer",
+            "a &amp; b",
+            "No gain: queue.",
+        ] {
+            assert!(page.contains(part), "no {part}");
+        }
+        assert!(!page.contains("larger> queue"));
+    }
+}
