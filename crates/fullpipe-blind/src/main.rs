@@ -5,7 +5,7 @@ use fullpipe::analysis::view::View;
 use fullpipe::engine::Engine;
 use fullpipe::experiment::{Allowed, named};
 use fullpipe_blind::folder;
-use fullpipe_blind::generate::{self, Case, Drawn};
+use fullpipe_blind::generate::{self, Case, Drawn, Hosts};
 use fullpipe_blind::score::{self, Scored, markdown, summary};
 use fullpipe_blind::work;
 use serde_json::json;
@@ -39,6 +39,9 @@ struct Arguments {
     /// Folder of the drawn cases [default: target/blind/SEED-COUNT]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Draw hosts without CPU costs and interrupt moderation, which real kernels run
+    #[arg(long, conflicts_with = "dir")]
+    plain: bool,
     /// Draw the set and score nothing
     #[arg(long)]
     draw_only: bool,
@@ -111,8 +114,9 @@ fn view(name: &str) -> Result<View, String> {
 /// Draws a set into a folder.
 fn drawn(arguments: &Arguments, out: &Path, jobs: usize) -> Result<Vec<Case>, String> {
     let (seed, begun) = (arguments.seed, Instant::now());
-    let causes = generate::causes(seed, arguments.count);
-    let draw = |number: usize| generate::draw(seed, number, causes[number]);
+    let hosts = if arguments.plain { Hosts::Plain } else { Hosts::Full };
+    let causes = generate::causes(seed, arguments.count, hosts);
+    let draw = |number: usize| generate::draw(seed, number, causes[number], hosts);
     let drawn = work::all("drawn", causes.len(), jobs, draw)?;
     let seconds = begun.elapsed().as_secs_f64();
 

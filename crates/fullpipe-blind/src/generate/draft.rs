@@ -188,6 +188,17 @@ impl Draft {
         self.duration_ms as f64 * 1e3 / self.packet_us()
     }
 
+    /// The same path and flows with hosts that cost no time and interrupt at once, and no hosts beside them.
+    pub fn plain(&self) -> Draft {
+        let mut own = self.clone();
+        for host in own.hosts() {
+            (host.copy_ps, host.transmit_ns, host.receive_ns, host.ack_ns) = (0.0, 0.0, 0.0, 0.0);
+            (host.tx_coalesce_us, host.rx_coalesce_us) = (0.0, 0.0);
+        }
+        own.others.iter_mut().for_each(|other| other.own_host = false);
+        own
+    }
+
     /// Both hosts.
     pub fn hosts(&mut self) -> [&mut Host; 2] {
         [&mut self.sender, &mut self.receiver]

@@ -6,7 +6,7 @@ pub mod draw;
 mod healthy;
 mod text;
 
-use crate::causes::{BROKEN, HEALTHY, TOO_SHORT};
+use crate::causes::{BROKEN, HEALTHY, OF_HOSTS, TOO_SHORT};
 use crate::label::{self, Label, Verdict};
 use draft::Draft;
 use draw::Draw;
@@ -38,8 +38,19 @@ pub struct Drawn {
     pub apart: Vec<Case>,
 }
 
+/// Hosts of a set's cases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hosts {
+    /// With CPU costs, interrupt moderation, and other hosts beside them.
+    Full,
+    /// Without these, so that an engine with real kernels runs the cases; causes that stand in them are not drawn.
+    Plain,
+}
+
 /// Causes of a set's cases, in a random order that follows from the seed.
-pub fn causes(seed: u64, count: usize) -> Vec<&'static str> {
+pub fn causes(seed: u64, count: usize, hosts: Hosts) -> Vec<&'static str> {
+    let is_drawn = |cause: &&str| hosts == Hosts::Full || !OF_HOSTS.contains(cause);
+    let kinds: Vec<&'static str> = BROKEN.into_iter().filter(is_drawn).collect();
     let (mut broken, mut short) = (0, 0);
     let mut all: Vec<&'static str> = (0..count)
         .map(|number| match number % UNBROKEN {
@@ -49,7 +60,7 @@ pub fn causes(seed: u64, count: usize) -> Vec<&'static str> {
             }
             _ => {
                 broken += 1;
-                BROKEN[(broken - 1) % BROKEN.len()]
+                kinds[(broken - 1) % kinds.len()]
             }
         })
         .collect();
@@ -72,10 +83,12 @@ struct Pair {
 ///
 /// # Errors
 /// A draft that is no scenario, or that the simulator cannot run, which is a bug.
-pub fn draw(seed: u64, number: usize, cause: &'static str) -> Result<Drawn, String> {
+pub fn draw(seed: u64, number: usize, cause: &'static str, hosts: Hosts) -> Result<Drawn, String> {
     let mut drawn = Drawn::default();
     for attempt in 0..ATTEMPTS {
-        let Some(pair) = pair(seed, number, attempt, cause) else { continue };
+        let Some(pair) = pair([seed, number as u64, attempt.into()], cause, hosts) else {
+            continue;
+        };
         let place = |why: String| format!("case {number}, draft {attempt} ({cause}): {why}");
         let asked = label::Asked {
             cause,
@@ -102,19 +115,23 @@ pub fn draw(seed: u64, number: usize, cause: &'static str) -> Result<Drawn, Stri
     Ok(drawn)
 }
 
-fn pair(seed: u64, number: usize, attempt: u32, cause: &str) -> Option<Pair> {
+fn pair([seed, number, attempt]: [u64; 3], cause: &str, hosts: Hosts) -> Option<Pair> {
     let mut draw = Draw::new(seed, &format!("case {number} {attempt}"));
+    let text = |draft: &Draft| match hosts {
+        Hosts::Full => text::text(draft),
+        Hosts::Plain => text::text(&draft.plain()),
+    };
     let mut cured = healthy::healthy(&mut draw);
     let case: Draft = match cause {
-        HEALTHY => return Some(Pair { case: text::text(&cured), cured: None, setting: false }),
+        HEALTHY => return Some(Pair { case: text(&cured), cured: None, setting: false }),
         TOO_SHORT => {
             breaks::too_short(&mut draw, &mut cured)?;
-            return Some(Pair { case: text::text(&cured), cured: None, setting: false });
+            return Some(Pair { case: text(&cured), cured: None, setting: false });
         }
         _ => breaks::broken(&mut draw, cause, cured.clone())?,
     };
     let setting = SETTINGS.contains(&cause);
-    Some(Pair { case: text::text(&case), cured: Some(text::text(&cured)), setting })
+    Some(Pair { case: text(&case), cured: Some(text(&cured)), setting })
 }
 
 /// Causes that a setting of a host cures.
@@ -139,14 +156,14 @@ mod tests {
 
     #[test]
     fn a_quarter_is_healthy_or_short_and_all_causes_have_their_share() {
-        let all = super::causes(1, 400);
+        let all = super::causes(1, 400, Hosts::Full);
         let count = |code: &str| all.iter().filter(|own| **own == code).count();
         assert_eq!(count(HEALTHY) + count(TOO_SHORT), 100);
         assert_eq!(count(TOO_SHORT), 33);
         for cause in causes::BROKEN {
             assert!((13..=14).contains(&count(cause)), "{cause}");
         }
-        assert_ne!(all, super::causes(2, 400));
+        assert_ne!(all, super::causes(2, 400, Hosts::Full));
     }
 
     /// Each draft of each cause is a scenario, has no word of its cause, and is drawn again byte for byte.
@@ -154,8 +171,9 @@ mod tests {
     fn drafts_are_scenarios_without_hints() {
         for cause in causes::all() {
             for number in 0..20 {
-                let Some(drawn) = pair(7, number, 0, cause) else { continue };
-                assert_eq!(drawn.case, pair(7, number, 0, cause).expect("again").case);
+                let draw = || pair([7, number, 0], cause, Hosts::Full);
+                let Some(drawn) = draw() else { continue };
+                assert_eq!(drawn.case, draw().expect("again").case);
                 let source = Source::text("case.toml", &drawn.case);
                 let loaded = load(&source, &[], &[]);
                 loaded.unwrap_or_else(|e| panic!("{cause}: {e}\n{}", drawn.case));
@@ -164,6 +182,14 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn plain_sets_have_no_costs_and_no_causes_in_them() {
+        let all = super::causes(1, 400, Hosts::Plain);
+        assert!(all.iter().all(|cause| !OF_HOSTS.contains(cause)));
+        let drawn = pair([7, 1, 0], "loss", Hosts::Plain).expect("a draft");
+        assert_eq!(drawn.case.matches("copy = \"0ps/byte\"").count(), 2);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use fullpipe_blind::causes;
 use fullpipe_blind::folder;
-use fullpipe_blind::generate::{Case, causes as order, draw};
+use fullpipe_blind::generate::{Case, Hosts, causes as order, draw};
 use fullpipe_blind::label::{Asked, CLEAR, SECOND, label};
 
 /// A seed of which these cases are drawn quickly.
@@ -10,13 +10,13 @@ const SEED: u64 = 3;
 
 fn drawn(number: usize, code: &str) -> Case {
     let code = causes::named(code).expect("a cause");
-    let drawn = draw(SEED, number, code).unwrap_or_else(|why| panic!("{why}"));
+    let drawn = draw(SEED, number, code, Hosts::Full).unwrap_or_else(|why| panic!("{why}"));
     drawn.case.expect("a case")
 }
 
 #[test]
 fn equal_seeds_give_equal_bytes() {
-    assert_eq!(order(SEED, 60), order(SEED, 60));
+    assert_eq!(order(SEED, 60, Hosts::Full), order(SEED, 60, Hosts::Full));
     for (number, code) in ["wscale_off", "none", "too_short"].into_iter().enumerate() {
         let [one, two] = [drawn(number, code), drawn(number, code)];
         assert_eq!(one, two);

@@ -3,7 +3,7 @@
 use fullpipe::analysis::view::View;
 use fullpipe::engine::sim::Simulator;
 use fullpipe::experiment::Allowed;
-use fullpipe_blind::generate::{self, Case};
+use fullpipe_blind::generate::{self, Case, Hosts};
 use fullpipe_blind::score::{self, Scored, markdown, summary};
 use fullpipe_blind::work;
 use std::thread::available_parallelism;
@@ -33,8 +33,9 @@ fn scored(cases: &[Case], view: View, jobs: usize) -> Vec<Scored> {
 #[test]
 fn forty_fresh_cases_are_told() {
     let (seed, jobs) = (today(), available_parallelism().map_or(1, std::num::NonZeroUsize::get));
-    let causes = generate::causes(seed, COUNT);
-    let drawn = work::all("drawn", COUNT, jobs, |n| generate::draw(seed, n, causes[n]));
+    let causes = generate::causes(seed, COUNT, Hosts::Full);
+    let drawn =
+        work::all("drawn", COUNT, jobs, |n| generate::draw(seed, n, causes[n], Hosts::Full));
     let cases: Vec<Case> = drawn.expect("cases").into_iter().filter_map(|own| own.case).collect();
     assert!(cases.len() > COUNT / 2, "{} cases of seed {seed}", cases.len());
 
