@@ -32,7 +32,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
             None => ("the run ends before the handshake does", "Let the run last some round trips"),
         };
         let about = setting("connection", from, AskedBy::Program);
-        return Some(finding.because(why).cure(cure).code("too_short").setting(about));
+        let finding = finding.because(why).cure(cure).setting(about);
+        return Some(if took.is_some() { finding.code("too_short") } else { finding });
     }
     let dropped = dropped.map_or(String::new(), |own| format!("; {} drops packets", own.name));
     Some(

@@ -5,7 +5,7 @@
 
 /// Share of time without any data that is as good a cause as another one: an idle round trip costs the growth of cwnd.
 const PAUSES: f64 = 0.04;
-/// Share of time in recovery without SACK that is as good a cause: see the rule about SACK.
+/// Share of time in recovery without SACK that makes other causes doubtful; the rule about SACK fires a little later.
 const REPAIRS: f64 = 0.12;
 /// Mean rate over the peak below which a slow beginning costs a tenth.
 const BEGINS: f64 = 0.9;

@@ -23,7 +23,7 @@ fn find(facts: &Facts) -> Option<Verdict> {
     let inflated = facts.peak_inflation();
     let never = facts.loss.retransmitted == 0 && inflated >= QUEUE;
     let rarely = facts.loss.main_retransmitted == 0 && inflated >= LONG;
-    // ACKs that are lost on the way are not those of a busy receiver: they come as often as the timer sends again.
+    // The timer of the handshake went off twice, and no data was lost: the way back loses what comes.
     let timers = facts.loss.timeouts > 1 && facts.loss.retransmitted == 0;
 
     ((never || rarely) && (facts.acks.segments < DELAYED || timers)).then(|| {

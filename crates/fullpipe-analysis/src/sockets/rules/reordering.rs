@@ -12,7 +12,7 @@ const SEEN: u64 = 3;
 /// Part of what was sent again that came twice: so much was not lost.
 const NEEDLESS: f64 = 0.3;
 
-/// Degree from which on it is the path's: a repair that comes late makes a smaller one.
+/// Degree from which on the order of packets costs rate: TCP has already raised it above the usual 3, and still repairs.
 const FAR: u32 = 10;
 /// Share of time in recovery from which on reordering costs rate though no reduction was taken back.
 const RECOVERS: f64 = 0.3;

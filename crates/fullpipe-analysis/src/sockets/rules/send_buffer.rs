@@ -10,7 +10,7 @@ use crate::words::{bytes, percent};
 pub const RULE: Rule = Rule { name: "small-send-buffer", find };
 
 /// Share of time that Linux itself charges to the buffer, from which on the buffer is the cause.
-const STOPS: f64 = 0.05;
+pub const STOPS: f64 = 0.05;
 /// Part of the buffer in use that tells a blocked writer: it is woken when a third is free.
 const USED: f64 = 0.5;
 /// Share of looks at which nothing is left to send.

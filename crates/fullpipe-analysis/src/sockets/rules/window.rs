@@ -2,7 +2,7 @@
 
 use super::super::facts::Facts;
 use super::super::verdict::{Verdict, between};
-use super::{Rule, reader};
+use super::{Rule, reader, send_buffer};
 use crate::words::{bytes, percent};
 
 pub const RULE: Rule = Rule { name: "small-window", find };
@@ -35,6 +35,11 @@ fn find(facts: &Facts) -> Option<Verdict> {
     let share = stops(facts);
     let queue = facts.inflation() >= QUEUE && facts.queue() >= BUNCHES;
     if share < STOPS || queue || facts.main.recovery >= 0.25 || reader::reads_slowly(facts) {
+        return None;
+    }
+    // Of two buffers of about one size the one that Linux charges is the smaller one.
+    let own = &facts.main;
+    if own.sndbuf >= send_buffer::STOPS && own.rwnd < own.sndbuf {
         return None;
     }
     let bunched = between(facts.acks.segments, BUNCHED, 2.0 * BUNCHED)

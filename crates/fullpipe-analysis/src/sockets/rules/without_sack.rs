@@ -10,7 +10,7 @@ use crate::words::percent;
 pub const RULE: Rule = Rule { name: "sack-off", find };
 
 /// Share of time in recovery from which on the lack of SACK costs rate: each recovery has a lower cwnd and repairs one packet
-/// a round trip. With SACK a recovery lasts one round trip, so that its share is a few per cent.
+/// a round trip. With SACK it repairs many in one, so that the share is a few per cent.
 const RECOVERS: f64 = 0.16;
 
 fn find(facts: &Facts) -> Option<Verdict> {
