@@ -19,6 +19,9 @@ pub const ADVISED: &str = "advised";
 /// The edited scenario is refused; the message says why.
 pub fn scenario(case: &Case, edits: &[&Edit]) -> Result<String, String> {
     let cured = edited(&case.today, edits.iter().copied())?;
+    if case.datagrams.is_some() {
+        return Ok(forward(case, edits));
+    }
     let mut text = cured.plans()[0].resolved.to_toml();
     if edits.is_empty() {
         return Ok(text);
@@ -46,6 +49,20 @@ pub fn scenario(case: &Case, edits: &[&Edit]) -> Result<String, String> {
     }
     let _ = write!(text, "\n# As advised.\n[[variant]]\nname = \"{ADVISED}\"\n");
     Ok(text)
+}
+
+/// The scenario as it is, with a variant that makes the edits: keys of datagrams cannot be taken away.
+fn forward(case: &Case, edits: &[&Edit]) -> String {
+    let mut text = case.today.to_toml();
+    // Writing to a string cannot fail.
+    let _ = write!(text, "\n# As it is.\n[[variant]]\nname = \"{TODAY}\"\n");
+    let _ = write!(text, "\n# As advised.\n[[variant]]\nname = \"{ADVISED}\"\n[variant.set]\n");
+    for edit in edits {
+        if let Edit::Set { key, value: Some(value) } = edit {
+            let _ = writeln!(text, "\"{}\" = {}", key.join("."), toml(value));
+        }
+    }
+    text
 }
 
 /// The key in the advised scenario: of a flow with copies that of the first copy, which today is alone.

@@ -9,18 +9,23 @@ use crate::analysis::words::bytes;
 use crate::scenario::Element;
 use fullpipe_base::path::Direction;
 
-/// Room for what comes beside what a trial shows.
+/// Room of a delay beside what it holds.
 const SPARE: f64 = 1.25;
+/// A socket that is too small gets so many times its size, again and again.
+const LARGER: u64 = 4;
+/// Largest SO_RCVBUF that is tried, bytes: what does not fit has a reader that is too slow.
+const LARGEST: u64 = 64 << 20;
 
-/// A receive buffer that holds all that came while the program did not read, and a sysctl that allows it.
+/// A receive buffer of several times the size, and a sysctl that allows it.
 pub fn socket(case: &Case, stage: &Stage) -> Vec<Change> {
     let (Some(asked), Some(capacity)) = (&case.datagrams, stage.capacity) else {
         return Vec::new();
     };
-    let each = capacity as f64 / (stage.peak as f64).max(1.0);
-    let needs = each * (stage.peak + stage.dropped) as f64 * SPARE;
     // The kernel doubles what a program asks for.
-    let option = ((needs / 2.0) as u64).next_power_of_two();
+    let option = (capacity.saturating_mul(LARGER) / 2).next_power_of_two();
+    if option > LARGEST {
+        return Vec::new();
+    }
     let today = asked.rcvbuf.map_or("not set".into(), bytes);
     let change = Change::new(
         "SO_RCVBUF",

@@ -52,7 +52,9 @@ pub fn remedies(
     let mut all = match (kind, limit) {
         _ if rule == "remembered-ssthresh" => metrics(case),
         ("rx_ring" | "backlog", _) if is_cut => rings(case, place, kind),
-        ("udp_socket", _) => stage.map(|own| datagrams::socket(case, own)).into_iter().collect(),
+        ("udp_socket", _) if is_cut => {
+            stage.map(|own| datagrams::socket(case, own)).into_iter().collect()
+        }
         ("delay", _) if is_cut => vec![datagrams::delay(case, place)],
         ("qdisc", _) if is_cut => qdisc(case, place),
         ("loss" | "gilbert-elliott", _) if is_cut => losses(case, offers),
@@ -102,11 +104,16 @@ fn streams(case: &Case, count: u32) -> Change {
         return nconnect(mount, count);
     }
     let edits = case.flows.iter().map(|flow| Edit::Copies { flow: flow.name.clone(), count });
-    let whose = case.flows.first().map_or("", |flow| &flow.name);
-    let how = How::Program { words: format!("{count} parallel streams (iperf3 -P {count})") };
-    Change::new("parallel streams", whose, Scope::Application, how)
+    let flows = case.flows.len() as u32;
+    let (whose, each) = match &case.flows[..] {
+        [one] => (one.name.clone(), String::new()),
+        _ => (format!("{flows} flows"), " for each of them".into()),
+    };
+    let words = format!("{count} parallel streams{each} (iperf3 -P {count})");
+    let all = count.saturating_mul(flows);
+    Change::new("parallel streams", &whose, Scope::Application, How::Program { words })
         .rank(Rank::Method)
-        .values(1, count)
+        .values(flows, all)
         .why("a loss halves one of the flows, not all")
         .edits(edits)
 }
@@ -294,7 +301,11 @@ fn netem(case: &Case, host: &str, own: &Host) -> Vec<Change> {
     if packets <= today {
         return Vec::new();
     }
-    let words = format!("netem limit {packets} (and the delay as it is)");
+    let netem = own.qdisc.netem.as_ref();
+    let delay = netem.map_or(0, |own| own.delay.as_us());
+    let loss = netem.map_or(0.0, |own| own.loss) * 100.0;
+    let lost = if loss > 0.0 { format!(" loss {loss}%") } else { String::new() };
+    let words = format!("netem limit {packets} delay {delay}us{lost}");
     let limit = format!("{packets} packets");
     let change = Change::new("netem limit", host, Scope::Sender, How::Qdisc { words })
         .values(format!("{today} packets"), &limit)
