@@ -84,7 +84,7 @@ impl Case {
         let allowed = meta.way(direction).allowed.clone();
         let horizon = run.flow.iter().filter(there).filter_map(|flow| flow.duration).max();
         let horizon = horizon.unwrap_or(Time::ZERO);
-        let demands = run.flow.iter().filter(there).map(|flow| demand(flow, horizon));
+        let demands = run.flow.iter().filter(there).map(demand);
         let share = allowed.as_ref().map(|own| share(own.mbit(), demands.collect()));
         let sharing = match (&allowed, share) {
             (Some(own), Some(share)) if share > 0.0 => (own.mbit() / share).round() as u32,
@@ -190,12 +190,10 @@ fn asked(run: &Resolved) -> Option<(Direction, Asked)> {
 }
 
 /// Rate that a flow's program asks for, Mb/s; infinite where it takes what it gets.
-fn demand(flow: &Flow, horizon: Time) -> f64 {
-    let lasts = horizon.as_secs_f64();
-    let by_bytes = flow.bytes.filter(|_| lasts > 0.0).map(|bytes| bytes as f64 * 8e-6 / lasts);
+fn demand(flow: &Flow) -> f64 {
     match flow.app {
-        App::Rate { rate } => (rate.0 as f64 / 1e6).min(by_bytes.unwrap_or(f64::INFINITY)),
-        _ => by_bytes.unwrap_or(f64::INFINITY),
+        App::Rate { rate } => rate.0 as f64 / 1e6,
+        _ => f64::INFINITY,
     }
 }
 

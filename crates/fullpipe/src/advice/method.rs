@@ -235,7 +235,7 @@ impl Search<'_> {
                 gain(&a.outcome, &best.outcome).total_cmp(&gain(&b.outcome, &best.outcome))
             });
             match most {
-                Some(most) if gain(&most.outcome, &best.outcome) >= due(&most.changes) => {
+                Some(most) if gain(&most.outcome, &best.outcome) >= due(&best, &most) => {
                     best = most
                 }
                 _ => break,
@@ -398,13 +398,14 @@ impl Search<'_> {
     }
 }
 
-/// Gain from which on changes are worth their while.
-fn due(changes: &[Change]) -> f64 {
-    match changes.iter().any(|own| own.edits.iter().any(|edit| matches!(edit, Edit::Copies { .. })))
-    {
-        true => STREAMS_COUNT,
-        false => COUNTS,
-    }
+/// Gain from which on a state is worth what it adds to another one.
+fn due(best: &State, next: &State) -> f64 {
+    let is_streams = |own: &&Change| {
+        own.setting == "nconnect"
+            || own.edits.iter().any(|edit| matches!(edit, Edit::Copies { .. }))
+    };
+    let mut new = next.changes.iter().filter(|own| !best.changes.contains(own));
+    if new.any(|own| is_streams(&own)) { STREAMS_COUNT } else { COUNTS }
 }
 
 /// The state with more; the old one where the new one gains too little to count.

@@ -19,6 +19,9 @@ use std::cell::RefCell;
 /// Round trips and time after which a trial may end.
 const ROUND_TRIPS: u64 = 30;
 const LEAST: Time = Time::secs(2);
+/// Round trips and time of a path that loses packets by chance.
+const LOSSY_ROUND_TRIPS: u64 = 200;
+const LOSSY_LEAST: Time = Time::secs(20);
 /// A trial that does not settle lasts so much longer at most.
 const PATIENCE: u64 = 3;
 /// Runs of a trial where chance decides.
@@ -184,7 +187,10 @@ impl Case {
     /// Shortest time after which a trial may end.
     pub fn least(&self) -> Time {
         let latest = self.today.flow.iter().map(|flow| flow.start).max().unwrap_or(Time::ZERO);
-        latest + Time(self.round_trip.0.saturating_mul(ROUND_TRIPS)) + LEAST
+        let grown = Time(self.round_trip.0.saturating_mul(ROUND_TRIPS)) + LEAST;
+        // Losses by chance bring cwnd down long after it has grown.
+        let lossy = Time(self.round_trip.0.saturating_mul(LOSSY_ROUND_TRIPS)).max(LOSSY_LEAST);
+        latest + if self.is_lossy { grown.max(lossy) } else { grown }
     }
 
     /// Runs of a trial.
