@@ -50,6 +50,9 @@ pub fn answer(case: &Case, found: &Found, engine: &str) -> String {
         (false, _, Some(headline)) => {
             let cause = headline.cause.clone().unwrap_or_default();
             let cause = if cause.is_empty() { String::new() } else { format!(" {cause}.") };
+            // What helps may be what this allowance does not reach.
+            let remedy = found.today.run.findings.first().and_then(|own| own.remedy.as_ref());
+            let cause = remedy.map_or(cause.clone(), |remedy| format!("{cause} {remedy}."));
             format!(
                 "Set nothing: no setting that may be changed gains 2 % or more. Today {who} have {reached} ({runs}).{cause}"
             )

@@ -34,7 +34,7 @@ pub fn render(advice: &Advice, extent: Extent) -> String {
         heading(&mut out, "In the program");
         advice.files.program.iter().for_each(|line| _ = writeln!(out, "  {line}"));
     }
-    advice.files.enough.iter().for_each(|file| self::file(&mut out, file, width));
+    advice.files.enough.iter().for_each(|file| self::file(&mut out, file));
     if extent.explain {
         explained(&mut out, advice, width);
     }
@@ -128,7 +128,7 @@ fn sensitivity(out: &mut String, advice: &Advice) {
     }
 }
 
-fn file(out: &mut String, file: &File, width: usize) {
+fn file(out: &mut String, file: &File) {
     heading(out, &format!("On {}, as root: {}", file.host, file.path));
     for line in file.text.lines() {
         let _ = writeln!(out, "  {line}");
@@ -140,17 +140,15 @@ fn file(out: &mut String, file: &File, width: usize) {
     ];
     for (what, command) in commands {
         if let Some(command) = command {
-            let lines = wrap(command, "              ", width.max(80));
-            for (n, line) in lines.iter().enumerate() {
-                let mark = if n == 0 { format!("{what}:") } else { String::new() };
-                let _ = writeln!(out, "  {mark:<12}{}", line.trim_start());
-            }
+            // Commands are there to be pasted: they are never wrapped.
+            let mark = format!("{what}:");
+            let _ = writeln!(out, "  {mark:<12}{command}");
         }
     }
 }
 
 fn explained(out: &mut String, advice: &Advice, width: usize) {
-    advice.files.instead.iter().for_each(|file| self::file(out, file, width));
+    advice.files.instead.iter().for_each(|file| self::file(out, file));
     for own in &advice.elsewhere {
         heading(out, &format!("On {} (not simulated)", own.system));
         own.lines.iter().for_each(|line| _ = writeln!(out, "  {line}"));

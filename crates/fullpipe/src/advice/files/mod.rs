@@ -78,12 +78,16 @@ fn sysctls<'a>(changes: &[&'a Change]) -> Vec<(&'a str, &'a str)> {
 /// Commands that set devices, qdiscs and routes. DEV and ROUTE stand for names of the host.
 fn commands(changes: &[&Change]) -> Vec<String> {
     let of = |change: &&Change| match &change.how {
-        How::Device { command, .. } => Some(command.clone()),
-        How::Qdisc { words } => Some(format!("tc qdisc replace dev DEV root {words}")),
-        How::Route { words } => Some(format!("ip route change ROUTE {words}")),
-        _ => None,
+        How::Device { command, .. } => vec![command.clone()],
+        // A qdisc that is replaced by one of its kind keeps what is not named, so another kind comes between.
+        How::Qdisc { words } => vec![
+            "tc qdisc replace dev DEV root pfifo".into(),
+            format!("tc qdisc replace dev DEV root {words}"),
+        ],
+        How::Route { words } => vec![format!("ip route change ROUTE {words}")],
+        _ => Vec::new(),
     };
-    changes.iter().filter_map(of).collect()
+    changes.iter().flat_map(of).collect()
 }
 
 #[cfg(test)]

@@ -45,10 +45,13 @@ fn setting(host: &str, path: &str, values: &[(&str, &str)]) -> File {
         host: host.into(),
         path: path.into(),
         text: lines.collect(),
-        // Once: a second plan must not take the first one's values for the host's own.
-        save: Some(format!("test -e {before} || sysctl {} > {before}", names.join(" "))),
+        // Each once: a second plan must not take the first one's values for the host's own.
+        save: Some(format!(
+            "for k in {}; do grep -qs \"^$k \" {before} || sysctl $k >> {before}; done",
+            names.join(" ")
+        )),
         apply: format!("sysctl -p {path}"),
-        undo: format!("sysctl -p {before}"),
+        undo: format!("sysctl -p {before} && rm {path} {before}"),
     }
 }
 
@@ -76,9 +79,11 @@ mod tests {
         let before = "/etc/sysctl.d/90-fullpipe.old";
         assert_eq!(
             file.save,
-            Some(format!("test -e {before} || sysctl net.ipv4.tcp_wmem > {before}"))
+            Some(format!(
+                "for k in net.ipv4.tcp_wmem; do grep -qs \"^$k \" {before} || sysctl $k >> {before}; done"
+            ))
         );
-        assert_eq!(file.undo, format!("sysctl -p {before}"));
+        assert_eq!(file.undo, format!("sysctl -p {before} && rm {PATH} {before}"));
         assert_eq!(buffers("both", PATH, kernel, today, today), None);
     }
 }
