@@ -17,6 +17,7 @@ use fullpipe::advice::files::File;
 use fullpipe::advice::text::{self, Extent};
 use fullpipe::advice::trial::{Bench, Stopped, Watch};
 use fullpipe::advice::{self, Case, cured};
+use fullpipe::analysis::numbers;
 use fullpipe::analysis::view::View;
 use fullpipe::base::units::Time;
 use fullpipe::engine::Failed;
@@ -25,6 +26,9 @@ use fullpipe::results::rundir::Place;
 use fullpipe::scenario::{self, Source};
 use std::fs;
 use std::path::Path;
+
+/// Part of the promised rate that a run at full length has to have.
+const PROMISED: f64 = 0.8;
 
 /// Words of the first signal.
 const STOPPING: &str = "stopping; there is no advice without its proof (once more to quit at once)";
@@ -79,6 +83,9 @@ pub fn advise(arguments: &AdviseArguments, output: &Output) -> Result<(), Failur
         }
     }
     if let Some(kept) = kept {
+        if !arguments.json {
+            output.print(&at_full_length(&kept, &advice))?;
+        }
         let kept = Kept { shown: true, ..kept };
         if !arguments.quiet {
             kept.places().iter().for_each(|place| note(place));
@@ -137,6 +144,27 @@ fn prove(
         }
         write_all(directory, text, advice)
     })
+}
+
+/// Rates of both runs at full length, and a warning where they are not what the trials promise.
+fn at_full_length(kept: &Kept, advice: &Advice) -> String {
+    let rate = |name: &str| {
+        let run = kept.document.runs.iter().find(|run| run.variant == name)?;
+        run.headline.as_ref()?.rate_mbit
+    };
+    let [Some(today), Some(advised)] = [cured::TODAY, cured::ADVISED].map(rate) else {
+        return String::new();
+    };
+    let [before, after] = [today, advised].map(numbers::rate);
+    let text = format!("\nAt full length, with the start: {before} today, {after} as advised\n");
+    let is_less = advised < PROMISED * advice.advised.mbit;
+    match is_less {
+        true => {
+            let promised = numbers::rate(advice.advised.mbit);
+            text + &format!("  warning: the trials promise {promised} once the flows have grown\n")
+        }
+        false => text,
+    }
 }
 
 /// Writes the scenario, the advice and its files.

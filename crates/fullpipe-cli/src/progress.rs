@@ -41,6 +41,11 @@ pub struct Lines {
 
 const BAR: &str = "{bar:30} {percent:>3} % of {msg}{prefix}";
 
+/// "12 simulated s in 4 runs".
+fn simulated(us: u64, runs: usize) -> String {
+    format!("{:.0} simulated s in {runs} runs", us as f64 / 1e6)
+}
+
 impl Progress {
     /// For runs of these simulated times. `shown` of them are runs of the scenario, which are counted; the others widen bands.
     pub fn new(quiet: bool, runs: &[Time], shown: usize) -> Progress {
@@ -56,7 +61,9 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template(BAR) {
             bar.set_style(style.progress_chars("=> "));
         }
-        bar.set_message(format!("{:.0} simulated s in {} runs", total.as_secs_f64(), runs.len()));
+        if !runs.is_empty() {
+            bar.set_message(simulated(total.as_us(), runs.len()));
+        }
         Progress::Bar(bar, Mutex::new(pace))
     }
 
@@ -90,6 +97,8 @@ impl Progress {
             Progress::Bar(bar, pace) => {
                 bar.inc_length(more);
                 lock(pace).more(more);
+                let all = bar.length().unwrap_or(0);
+                bar.set_message(format!("{:.0} simulated s so far", all as f64 / 1e6));
             }
         }
     }

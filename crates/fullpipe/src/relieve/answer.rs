@@ -18,8 +18,13 @@ pub fn answer(run: &Run, refused: Option<&str>) -> String {
     };
     let now = numbers::rate(mbit);
     let mut gains = run.reliefs.iter().filter(|own| own.gain.is_some_and(|gain| gain >= GAIN));
+    let left = run.reliefs.iter().filter(|own| own.gain.is_none() && own.refused.is_none()).count();
+    let so_far = match left {
+        0 => String::new(),
+        _ => format!("So far ({} of {} tried): ", run.reliefs.len() - left, run.reliefs.len()),
+    };
     let Some(best) = gains.next() else {
-        return format!("Nothing alone gives more than 2 % beyond {now}.");
+        return format!("{so_far}Nothing alone gives more than 2 % beyond {now}.");
     };
     let others: Vec<&Tried> = gains.collect();
     let (label, gain) = (&best.label, times(best.gain.unwrap_or(1.0)));
@@ -28,7 +33,7 @@ pub fn answer(run: &Run, refused: Option<&str>) -> String {
         [] => "nothing else gives more than 2 %".to_string(),
         others => named(others),
     };
-    format!("{label} alone gives {gain} as much: {now} -> {then}; {rest}.")
+    format!("{so_far}{label} alone gives {gain} as much: {now} -> {then}; {rest}.")
 }
 
 /// "the next are a larger queue (1.4 times) and SACK (1.1 times)".
