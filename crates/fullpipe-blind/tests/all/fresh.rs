@@ -37,7 +37,7 @@ fn forty_fresh_cases_are_told() {
     let drawn =
         work::all("drawn", COUNT, jobs, |n| generate::draw(seed, n, causes[n], Hosts::Full));
     let cases: Vec<Case> = drawn.expect("cases").into_iter().filter_map(|own| own.case).collect();
-    assert!(cases.len() > COUNT / 2, "{} cases of seed {seed}", cases.len());
+    assert!(cases.len() >= COUNT - 3, "{} cases of seed {seed}", cases.len());
 
     let all = scored(&cases, View::Model, jobs);
     let (own, page) = (summary(&all), markdown(&format!("Seed {seed}."), &all));

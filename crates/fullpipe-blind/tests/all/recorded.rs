@@ -18,6 +18,7 @@ fn records_make_the_page() {
     for (name, record) in RECORDS {
         let scored = recorded::read(record).expect("a record");
         assert_eq!(recorded::written(&scored), record, "{name}");
+        assert_eq!(scored.len(), 500, "{name}");
         let (begin, end) = (format!("<!-- {name} -->\n"), format!("\n<!-- /{name} -->"));
         let from = text.find(&begin).expect("a mark") + begin.len();
         let until = text.find(&end).expect("a mark");

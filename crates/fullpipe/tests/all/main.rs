@@ -24,6 +24,7 @@ mod linux_asks;
 mod linux_page;
 mod made;
 mod marked;
+mod near_causes;
 mod nfs;
 mod nfs_2008;
 mod nfs_mounting;

@@ -1,0 +1,113 @@
+//! Causes that look alike to a glance at limits: each run has its code, and a run that differs a little has another one.
+
+use crate::made::{loaded, made};
+
+/// A run with its code, and a near run with its own.
+struct Pair {
+    fires: (&'static str, &'static str),
+    near: (&'static str, &'static str),
+}
+
+const PAIRS: &[Pair] = &[
+    // Many ACKs are lost, and a few.
+    Pair {
+        fires: (
+            "ack_path",
+            "[path]\nrate = \"50Mbit\"\ndelay = { forward = \"20ms\", back = \"20ms\" }\nloss = { forward = 0.0, back = 0.7 }\n\
+            [[flow]]\nname = \"bulk\"\nduration = \"3s\"\n",
+        ),
+        near: (
+            "none",
+            "[path]\nrate = \"50Mbit\"\ndelay = { forward = \"20ms\", back = \"20ms\" }\nloss = { forward = 0.0, back = 0.05 }\n\
+            [[flow]]\nname = \"bulk\"\nduration = \"3s\"\n",
+        ),
+    },
+    // A program pauses, and one writes at a rate in gaps of 60 ms.
+    Pair {
+        fires: (
+            "app_onoff",
+            "[path]\nrate = \"50Mbit\"\ndelay = { forward = \"10ms\", back = \"10ms\" }\n\
+            [[flow]]\nname = \"bulk\"\nduration = \"5s\"\napp = { kind = \"on-off\", on = \"400ms\", off = \"400ms\" }\n",
+        ),
+        near: (
+            "app_write",
+            "[path]\nrate = \"50Mbit\"\ndelay = { forward = \"10ms\", back = \"10ms\" }\n\
+            [[flow]]\nname = \"bulk\"\nduration = \"5s\"\nwrite = \"75kB\"\napp = { kind = \"rate\", rate = \"10Mbit\" }\n",
+        ),
+    },
+    // The card tells late that packets have left, below TCP's own pace, and in time.
+    Pair {
+        fires: (
+            "tx_ring",
+            "[path]\nrate = \"1Gbit\"\nmtu = 9000\ndelay = { forward = \"15ms\", back = \"15ms\" }\n\
+            [hosts.sender]\nkernel = \"6.1\"\nqdisc = { kind = \"fq\" }\ntx_coalesce = \"7ms\"\n[hosts.receiver]\nkernel = \"6.1\"\n\
+            [[flow]]\nname = \"bulk\"\nduration = \"5s\"\n",
+        ),
+        near: (
+            "rwnd_auto",
+            "[path]\nrate = \"1Gbit\"\nmtu = 9000\ndelay = { forward = \"15ms\", back = \"15ms\" }\n\
+            [hosts.sender]\nkernel = \"6.1\"\nqdisc = { kind = \"fq\" }\ntx_coalesce = \"10us\"\n[hosts.receiver]\nkernel = \"6.1\"\n\
+            [[flow]]\nname = \"bulk\"\nduration = \"5s\"\n",
+        ),
+    },
+    // A policer behind a place where packets overtake each other by little, and by much without the policer.
+    Pair {
+        fires: (
+            "policer",
+            "[path]\nforward = [\n{ kind = \"policer\", name = \"edge\", rate = \"50Mbit\", burst = \"30kB\" },\n\
+            { kind = \"link\", name = \"link\", rate = \"500Mbit\" },\n\
+            { kind = \"reorder\", name = \"lanes\", delay = \"0s\", chosen_delay = \"30us\", probability = 0.01 },\n\
+            { kind = \"delay\", name = \"delay\", delay = \"10ms\" },\n]\nback = [{ kind = \"delay\", name = \"back-delay\", delay = \"10ms\" }]\n\
+            [[flow]]\nname = \"bulk\"\nduration = \"5s\"\n",
+        ),
+        near: (
+            "reorder",
+            "[path]\nforward = [\n{ kind = \"link\", name = \"link\", rate = \"500Mbit\" },\n\
+            { kind = \"reorder\", name = \"lanes\", delay = \"0s\", chosen_delay = \"15ms\", probability = 0.01 },\n\
+            { kind = \"delay\", name = \"delay\", delay = \"10ms\" },\n]\nback = [{ kind = \"delay\", name = \"back-delay\", delay = \"10ms\" }]\n\
+            [[flow]]\nname = \"bulk\"\nduration = \"5s\"\n",
+        ),
+    },
+    // A CPU that small packets keep busy, and one that is too slow for full ones.
+    Pair {
+        fires: (
+            "small_mss",
+            "[path]\nrate = \"200Mbit\"\nmtu = 300\ndelay = { forward = \"5ms\", back = \"5ms\" }\n\
+            [hosts.sender]\nkernel = \"6.12\"\n[hosts.receiver]\nkernel = \"6.12\"\ngro = false\ncpu = { receive = \"60us/packet\" }\n\
+            [[flow]]\nname = \"bulk\"\nduration = \"5s\"\n",
+        ),
+        near: (
+            "cpu_receiver",
+            "[path]\nrate = \"200Mbit\"\nmtu = 1500\ndelay = { forward = \"5ms\", back = \"5ms\" }\n\
+            [hosts.sender]\nkernel = \"6.12\"\n[hosts.receiver]\nkernel = \"6.12\"\ngro = false\ncpu = { receive = \"150us/packet\" }\n\
+            [[flow]]\nname = \"bulk\"\nduration = \"5s\"\n",
+        ),
+    },
+];
+
+/// Code of a run; hosts are of Linux 6.12 unless it says otherwise.
+fn code(text: &str) -> String {
+    let hosts = match text.contains("[hosts") {
+        true => "",
+        false => "[hosts.sender]\nkernel = \"6.12\"\n[hosts.receiver]\nkernel = \"6.12\"\n",
+    };
+    let text = text.replacen("[[flow]]", &format!("{hosts}[[flow]]"), 1);
+    let scenario = loaded(&text);
+    let (run, _) = made(&scenario, &scenario.plans()[0]);
+    let headline = run.headline.expect("a headline");
+    format!("{} ({})", headline.code.unwrap_or_default(), headline.text)
+}
+
+#[test]
+fn near_causes_are_parted() {
+    let mut wrong = Vec::new();
+    for pair in PAIRS {
+        for (expected, text) in [pair.fires, pair.near] {
+            let said = code(text);
+            if !said.starts_with(&format!("{expected} (")) {
+                wrong.push(format!("not {expected}: {said}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
