@@ -48,7 +48,14 @@ fn badness(own: &Headline) -> f64 {
 }
 
 fn of_several(told: &[(&Run, &Headline)]) -> Headline {
-    let by = |a: &&(&Run, &Headline), b: &&(&Run, &Headline)| badness(a.1).total_cmp(&badness(b.1));
+    // Where no run knows what its path allows, the slower one is worse.
+    let rate = |own: &Headline| match own.share {
+        None => own.rate_mbit.unwrap_or(0.0),
+        Some(_) => 0.0,
+    };
+    let by = |a: &&(&Run, &Headline), b: &&(&Run, &Headline)| {
+        badness(a.1).total_cmp(&badness(b.1)).then(rate(b.1).total_cmp(&rate(a.1)))
+    };
     // The first of equals, both ways.
     let worst = told.iter().rev().max_by(by).expect("there are several");
     let best = told.iter().min_by(by).expect("there are several");
@@ -112,9 +119,11 @@ fn range(told: &[(&Run, &Headline)]) -> String {
         (least, most) if least == most => least,
         (least, most) => format!("{least} to {most}"),
     };
-    match of.is_empty() && highest > 0.0 {
-        true => format!("{shares} of what their paths allow"),
-        false => format!("{rates}{of} Mb/s ({shares})"),
+    match () {
+        // One end does not know what the path allows.
+        () if highest == 0.0 => format!("{rates} Mb/s"),
+        () if of.is_empty() => format!("{shares} of what their paths allow"),
+        () => format!("{rates}{of} Mb/s ({shares})"),
     }
 }
 
@@ -208,6 +217,18 @@ mod tests {
         // A long queue is worse than a short one at a lower rate.
         let queued = text(&[runs[0], runs[2]]);
         assert!(queued.contains("Worst, c: 99") && queued.contains("Best, a: 95"), "{queued}");
+    }
+
+    /// As one end of a connection sees them.
+    #[test]
+    fn without_a_path_the_slower_run_is_worse() {
+        let mut document = of(&[("a", Grade::CannotTell, 300.0), ("b", Grade::CannotTell, 900.0)]);
+        for headline in document.runs.iter_mut().filter_map(|run| run.headline.as_mut()) {
+            (headline.allowed_mbit, headline.share) = (None, None);
+        }
+        let text = super::document(&document).text;
+        assert!(text.starts_with("2 runs: 300 to 900 Mb/s. Worst, a: "), "{text}");
+        assert!(text.ends_with("Best, b: 900 Mb/s."), "{text}");
     }
 
     #[test]
