@@ -133,10 +133,11 @@ fn file(out: &mut String, file: &File) {
     for line in file.text.lines() {
         let _ = writeln!(out, "  {line}");
     }
+    let undo = format!("rm {}; {}", file.path, file.undo);
     let commands = [
         ("keep first", file.save.as_deref()),
         ("at once", Some(&file.apply[..])),
-        ("undo", Some(&file.undo[..])),
+        ("undo", Some(&undo[..])),
     ];
     for (what, command) in commands {
         if let Some(command) = command {

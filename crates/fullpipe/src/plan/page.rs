@@ -96,7 +96,7 @@ fn files(out: &mut String, files: &[File], hosts: &str) {
     for file in files {
         if let Some(save) = &file.save {
             heading(out, &format!("First, {hosts}, as root: keep what the host has"));
-            let _ = writeln!(out, "  {}", save.replace("|| ", "||\n  "));
+            let _ = writeln!(out, "  {}", save.replace("; ", ";\n  ").replace("|| ", "||\n  "));
         }
         heading(out, &format!("To set, {hosts}, as root: {}", file.path));
         for line in file.text.lines() {
@@ -104,7 +104,8 @@ fn files(out: &mut String, files: &[File], hosts: &str) {
         }
         let _ = writeln!(out, "  Keep a larger value that a host has already.");
         let _ = writeln!(out, "At once:  {}", file.apply);
-        let _ = writeln!(out, "To undo:  rm {}\n          {}", file.path, file.undo);
+        let undo = file.undo.replace("&& ", "&&\n          ");
+        let _ = writeln!(out, "To undo:  rm {}\n          {undo}", file.path);
     }
 }
 

@@ -142,7 +142,10 @@ mod tests {
         let files = files(&[wmem(), ring()]);
         let file = &files.enough[0];
         assert_eq!(file.text, "net.ipv4.tcp_wmem = 4096 16384 16777216\n");
-        assert_eq!(file.undo, "sysctl -p /etc/sysctl.d/90-fullpipe.old");
+        assert_eq!(
+            file.undo,
+            "sysctl -p /etc/sysctl.d/90-fullpipe.old && rm /etc/sysctl.d/90-fullpipe.old"
+        );
         assert!(files.enough.iter().all(|file| !file.undo.is_empty()));
     }
 

@@ -51,7 +51,7 @@ fn setting(host: &str, path: &str, values: &[(&str, &str)]) -> File {
             names.join(" ")
         )),
         apply: format!("sysctl -p {path}"),
-        undo: format!("sysctl -p {before} && rm {path} {before}"),
+        undo: format!("sysctl -p {before} && rm {before}"),
     }
 }
 
@@ -83,7 +83,7 @@ mod tests {
                 "for k in net.ipv4.tcp_wmem; do grep -qs \"^$k \" {before} || sysctl $k >> {before}; done"
             ))
         );
-        assert_eq!(file.undo, format!("sysctl -p {before} && rm {PATH} {before}"));
+        assert_eq!(file.undo, format!("sysctl -p {before} && rm {before}"));
         assert_eq!(buffers("both", PATH, kernel, today, today), None);
     }
 }
