@@ -28,6 +28,8 @@ const STEPS: usize = 6;
 const SHORT: f64 = 1.25;
 /// A round trip that is long already may become this much longer.
 const LONGER: f64 = 1.1;
+/// Mean share of the path below which a path that is full in the end is looked at again.
+const LATE_MEAN: f64 = 0.7;
 /// Rules on what keeps a flow from growing.
 const LATE: [&str; 2] = ["remembered-ssthresh", "initial-ssthresh"];
 /// Most changes that are advised on a path that loses packets: no setting cures that.
@@ -112,13 +114,17 @@ pub struct Kept {
 pub fn find(case: &Case, allowance: &Allowance, bench: &Bench) -> Result<Found, Stopped> {
     let search = Search { case, allowance, bench, steps: Vec::new(), tried: 0 };
     let found = search.run()?;
-    if case.is_chancy || found.changes.is_empty() || case.datagrams.is_some() {
+    let is_in_doubt = !found.changes.is_empty() || is_full_late(&found.today);
+    if case.is_chancy || !is_in_doubt || case.datagrams.is_some() {
         return Ok(found);
     }
     // Chance may decide where nothing told so.
     let chancy = Case { is_chancy: true, ..case.clone() };
     let Found { steps, tried, .. } = found.clone();
     let mut search = Search { case: &chancy, allowance, bench, steps, tried };
+    if found.changes.is_empty() {
+        return search.run();
+    }
     let changes: Vec<Change> = found.changes.iter().map(|own| own.change.clone()).collect();
     let worst = search.trial("the same with other seeds, starts and delays", &changes)?;
     if worst.mbit >= STEADY * found.cured.mbit {
@@ -411,6 +417,12 @@ fn due(best: &State, next: &State) -> f64 {
 /// The state with more; the old one where the new one gains too little to count.
 fn better(old: State, new: State) -> State {
     if gain(&new.outcome, &old.outcome) >= COUNTS { new } else { old }
+}
+
+/// Whether a path is full at the end of a run whose mean is far below: another run may not get there.
+fn is_full_late(outcome: &Outcome) -> bool {
+    let mean = outcome.headline.as_ref().and_then(|own| own.share);
+    outcome.share().is_some_and(|share| share >= FULL) && mean.is_some_and(|mean| mean < LATE_MEAN)
 }
 
 /// Whether a setting keeps a flow from growing that is full in the end.
