@@ -125,22 +125,22 @@ impl Change {
         }
     }
 
-    /// With today's value and the advised one.
+    /// Change with today's value and the advised one.
     pub fn values(self, today: impl ToString, advised: impl ToString) -> Change {
         Change { today: today.to_string(), advised: advised.to_string(), ..self }
     }
 
-    /// With its reason.
+    /// Change with its reason.
     pub fn why(self, why: impl Into<String>) -> Change {
         Change { why: why.into(), ..self }
     }
 
-    /// With the time at which it is taken away.
+    /// Change with the time at which it is taken away.
     pub fn rank(self, rank: Rank) -> Change {
         Change { rank, ..self }
     }
 
-    /// With what it does to the scenario.
+    /// Change with its edits of the scenario.
     pub fn edits(self, edits: impl IntoIterator<Item = Edit>) -> Change {
         Change { edits: edits.into_iter().collect(), ..self }
     }
