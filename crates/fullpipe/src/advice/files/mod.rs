@@ -138,6 +138,17 @@ mod tests {
     }
 
     #[test]
+    fn a_congestion_control_may_be_that_of_one_socket_or_route() {
+        let (name, value) = ("net.ipv4.tcp_congestion_control".to_string(), "bbr".to_string());
+        let files = files(&[change("sender", &name.clone(), How::Sysctl { name, value })]);
+        assert_eq!(files.enough[0].text, "net.ipv4.tcp_congestion_control = bbr\n");
+        let line = &files.program[0];
+        for part in ["TCP_CONGESTION, \"bbr\"", "congctl bbr", "modprobe tcp_bbr"] {
+            assert!(line.contains(part), "{line}");
+        }
+    }
+
+    #[test]
     fn a_file_has_its_undo() {
         let files = files(&[wmem(), ring()]);
         let file = &files.enough[0];

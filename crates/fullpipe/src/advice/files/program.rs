@@ -2,7 +2,10 @@
 
 use super::super::change::{Change, How};
 
-/// A line for each change that no file makes.
+/// Sysctl that programs and routes may set for themselves.
+const CONGESTION: &str = "net.ipv4.tcp_congestion_control";
+
+/// A line for each change that no file makes, or that a program may make for itself.
 pub fn lines(changes: &[Change]) -> Vec<String> {
     let line = |change: &Change| {
         let whose = &change.whose;
@@ -15,6 +18,10 @@ pub fn lines(changes: &[Change]) -> Vec<String> {
                 };
                 format!("{whose}: setsockopt(fd, SOL_SOCKET, {name}, {value}){tool}")
             }
+            How::Sysctl { name, value } if name == CONGESTION => format!(
+                "{whose}: for one socket instead, setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, \"{value}\"); for one \
+                 route, ip route change ROUTE congctl {value}; first, modprobe tcp_{value} where it is a module"
+            ),
             How::Program { words } => format!("{whose}: {words}"),
             How::Mount { words } => format!("{whose}: mount -o {words}"),
             How::Path { words } => format!("{whose}: {words}"),
