@@ -68,6 +68,11 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
     if arguments.advise && !interrupt::stopped() {
         output.print("\n")?;
         advise::advise(&AdviseArguments::after(arguments), output)?;
+        if !arguments.quiet {
+            output::note(
+                "note: `fullpipe advise` also keeps files, undo and a proof at full length",
+            );
+        }
     }
     kept.judge()
 }
