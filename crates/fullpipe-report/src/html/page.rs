@@ -3,7 +3,7 @@
 use super::cards::Card;
 use super::{drawn, evidence, matrix, picture, table};
 use crate::figures::{Figure, Role};
-use crate::page::assets::{PAGE_CSS, SCALE_JS, THEME_JS, theme_css};
+use crate::page::assets::{PAGE_CSS, POLICY, SCALE_JS, THEME_JS, theme_css};
 use crate::page::escape::{json, sentence, text};
 use crate::tables::{FINDINGS, Table};
 use crate::time_sequence::packed;
@@ -11,10 +11,6 @@ use fullpipe_analysis::document::Document;
 use fullpipe_analysis::limits;
 use serde_json::{Map, Value};
 use std::fmt::Write;
-
-/// Forbids every request, also those that a hostile document would try to add.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
-                      img-src data:; base-uri 'none'; form-action 'none'";
 
 const STYLE: [&str; 3] =
     [PAGE_CSS, include_str!("assets/picture.css"), include_str!("assets/figure.css")];

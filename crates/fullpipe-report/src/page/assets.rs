@@ -23,6 +23,9 @@ pub fn theme_css() -> String {
     THEME_CSS.replace(COLOURS, &colours).replace(CLASSES, &classes)
 }
 
+/// Content security policy: it forbids every request, also those that a hostile document would try to add.
+pub const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
+                          img-src data:; base-uri 'none'; form-action 'none'";
 /// Layout of a page.
 pub const PAGE_CSS: &str = include_str!("assets/page.css");
 /// Scales of axes.

@@ -2,7 +2,7 @@
 
 use super::FlowIndex;
 use super::chunk::Places;
-use crate::page::assets::{PAGE_CSS, SCALE_JS, THEME_JS, theme_css};
+use crate::page::assets::{PAGE_CSS, POLICY, SCALE_JS, THEME_JS, theme_css};
 use crate::page::escape::{json, text};
 use fullpipe_analysis::document::Run;
 use fullpipe_analysis::numbers;
@@ -10,10 +10,6 @@ use fullpipe_analysis::scenario::point::POINTS;
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io::{self, Write};
-
-/// Forbids every request.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
-                      img-src data:; base-uri 'none'; form-action 'none'";
 
 const STYLE: [&str; 2] = [PAGE_CSS, include_str!("assets/graph.css")];
 

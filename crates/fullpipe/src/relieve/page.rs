@@ -4,13 +4,9 @@ use super::GAIN;
 use super::document::{Relieved, Run};
 use crate::analysis::rules::by_code;
 use crate::numbers;
-use crate::report::page::assets::{PAGE_CSS, THEME_JS, theme_css};
+use crate::report::page::assets::{PAGE_CSS, POLICY, THEME_JS, theme_css};
 use crate::report::page::escape::text;
 use std::fmt::Write;
-
-/// Forbids every request.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
-                      img-src data:; base-uri 'none'; form-action 'none'";
 
 const STYLE: &str = ".gains{width:100%;border-collapse:collapse}.gains td,.gains th{padding:.3rem .6rem;text-align:left}\
     .gains .n{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}.gains .b{width:45%}\

@@ -2,13 +2,9 @@
 
 use super::{Surfaces, Thinned};
 use crate::numbers::count;
-use crate::report::page::assets::{PAGE_CSS, SCALE_JS, THEME_JS, theme_css};
+use crate::report::page::assets::{PAGE_CSS, POLICY, SCALE_JS, THEME_JS, theme_css};
 use crate::report::page::escape::{json, text};
 use serde_json::json as value;
-
-/// Forbids every request.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
-                      img-src data:; base-uri 'none'; form-action 'none'";
 
 const STYLE: [&str; 2] = [PAGE_CSS, include_str!("assets/surface.css")];
 
