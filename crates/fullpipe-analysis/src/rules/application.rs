@@ -1,6 +1,5 @@
 //! The program on the sending host gives TCP no more to send.
 
-use super::subject::One;
 use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;
 use crate::numbers;
@@ -37,7 +36,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         );
     }
     let because = match as_asked {
-        true => format!("it writes no more than {}", numbers::rate(settled(one))),
+        true => format!("it writes no more than {}", numbers::rate(one.best_mbit())),
         false => "it writes no more in that time".into(),
     };
     Some(
@@ -46,11 +45,6 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
             .cure("TCP is not in the way: look at the program")
             .setting(setting("write()", host, AskedBy::Program)),
     )
-}
-
-/// Rate of a flow once it has grown, or its mean where that is higher, Mb/s.
-pub fn settled(one: &One) -> f64 {
-    one.flow.plateau_mbit.unwrap_or(0.0).max(one.flow.mean_mbit)
 }
 
 /// Number of pauses: "once", "3 times".

@@ -1,6 +1,5 @@
 //! The program on the receiving host reads slowly.
 
-use super::application::settled;
 use super::buffer::{Side, window};
 use super::busy_cpu::less_work;
 use super::subject::One;
@@ -46,7 +45,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     // The window waits for the program most of the time: the rate is the program's own.
     let as_asked = cause.share >= MOST;
     let rate = match as_asked {
-        true => format!(" than {}", numbers::rate(settled(one))),
+        true => format!(" than {}", numbers::rate(one.best_mbit())),
         false => String::new(),
     };
     let waits = unread
