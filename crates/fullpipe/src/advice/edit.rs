@@ -4,6 +4,7 @@
 //! scenario is, and keys that were taken away get the defaults of the kernel.
 
 use crate::scenario::{Resolved, Scenario, Source, load};
+use fullpipe_base::path::Direction;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
@@ -51,6 +52,16 @@ impl Edit {
     /// A key of datagrams.
     pub fn datagrams(name: &str, key: &str, value: Option<Json>) -> Edit {
         Edit::Set { key: ["datagrams", name, key].map(str::to_string).to_vec(), value }
+    }
+
+    /// A key of an element of the path.
+    pub fn element(direction: Direction, name: &str, key: &[&str], value: Option<Json>) -> Edit {
+        let way = match direction {
+            Direction::Forward => "forward",
+            Direction::Backward => "back",
+        };
+        let own = ["path", way, name].into_iter().chain(key.iter().copied());
+        Edit::Set { key: own.map(str::to_string).collect(), value }
     }
 
     fn apply(&self, scenario: &mut Json) {

@@ -7,7 +7,6 @@ use super::hosts::At;
 use crate::analysis::document::Stage;
 use crate::analysis::words::bytes;
 use crate::scenario::Element;
-use fullpipe_base::path::Direction;
 
 /// Room of a delay beside what it holds.
 const SPARE: f64 = 1.25;
@@ -70,18 +69,13 @@ pub fn delay(case: &Case, place: &str) -> Vec<Change> {
     if packets <= today {
         return Vec::new();
     }
-    let way = match case.direction {
-        Direction::Forward => "forward",
-        Direction::Backward => "back",
-    };
     let value = format!("{packets} packets");
-    let key = ["path", way, place, "limit"].map(str::to_string).to_vec();
     let words = format!("a limit of {value} at {place} (netem limit {packets})");
     let change = Change::new("limit", place, Scope::Path, How::Path { words })
         .rank(Rank::Size)
         .values(format!("{today} packets"), &value)
         .why("the delay drops what it cannot hold")
-        .edits([Edit::Set { key, value: Some(value.into()) }]);
+        .edits([Edit::element(case.direction, place, &["limit"], Some(value.into()))]);
     vec![change]
 }
 

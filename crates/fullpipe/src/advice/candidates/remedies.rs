@@ -9,7 +9,6 @@ use super::hosts::At;
 use super::{buffers, datagrams, pace};
 use crate::analysis::words;
 use crate::scenario::{Host, Nfs};
-use fullpipe_base::path::Direction;
 
 /// Paces that are tried where bursts still overflow a queue.
 const LOWER_PACES: [f64; 2] = [0.95, 0.9];
@@ -179,17 +178,17 @@ fn longer(case: &Case, place: &str) -> Vec<Change> {
     if bytes <= today || case.allowed.as_ref().is_none_or(|own| own.place != place) {
         return Vec::new();
     }
-    let way = match case.direction {
-        Direction::Forward => "forward",
-        Direction::Backward => "back",
-    };
-    let key = ["path", way, place, "queue", "limit"].map(str::to_string).to_vec();
     let words = format!("a queue of {} at {place}", words::bytes(bytes));
     let change = Change::new("queue limit", place, Scope::Path, How::Path { words })
         .rank(Rank::Size)
         .values(words::bytes(today), words::bytes(bytes))
         .why("a queue of one bandwidth-delay product takes the bursts of slow start")
-        .edits([Edit::Set { key, value: Some(format!("{bytes}B").into()) }]);
+        .edits([Edit::element(
+            case.direction,
+            place,
+            &["queue", "limit"],
+            Some(format!("{bytes}B").into()),
+        )]);
     vec![change]
 }
 
@@ -346,17 +345,12 @@ fn congestion(case: &Case, name: &str) -> Change {
 pub fn short_queue(case: &Case) -> Vec<Change> {
     let Some(allowed) = &case.allowed else { return Vec::new() };
     let place = &allowed.place;
-    let way = match case.direction {
-        Direction::Forward => "forward",
-        Direction::Backward => "back",
-    };
-    let key = ["path", way, place, "queue"].map(str::to_string).to_vec();
     let words = format!("fq_codel in front of {place} (tc qdisc replace dev DEV root fq_codel)");
     let value = serde_json::json!({ "discipline": "fq_codel" });
     let change = Change::new("queue", place, Scope::Path, How::Path { words })
         .rank(Rank::Method)
         .values("as it is", "fq_codel")
         .why("fq_codel keeps the queue there at 5 ms, and other flows do not wait behind this one")
-        .edits([Edit::Set { key, value: Some(value) }]);
+        .edits([Edit::element(case.direction, place, &["queue"], Some(value))]);
     vec![change]
 }
