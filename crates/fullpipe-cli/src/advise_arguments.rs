@@ -34,7 +34,7 @@ pub struct AdviseArguments {
     /// [default: sender,receiver,application]
     #[arg(long, value_name = "WHOSE", value_enum, value_delimiter = ',')]
     pub change: Vec<Whose>,
-    /// What the advice is for: a full path, or a short queue in front of a full path
+    /// Goal of the advice: a full path, or a short queue in front of a full path
     #[arg(long, value_name = "GOAL", value_enum, default_value = "rate")]
     pub goal: Aim,
     /// Also print every trial, files for tuned and Ansible, and what other systems call the same
@@ -74,7 +74,7 @@ pub struct AdviseArguments {
     pub path: PathArguments,
 }
 
-/// What advice is for.
+/// Goal of advice.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Aim {
     /// A full path

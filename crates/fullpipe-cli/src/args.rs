@@ -189,7 +189,7 @@ pub struct SweepArguments {
     /// Runs at a time [default: number of cores]
     #[arg(long, value_name = "N", value_parser = quantity::jobs)]
     pub jobs: Option<NonZeroUsize>,
-    /// What the scenario runs on
+    /// Engine that runs the scenario
     #[arg(long, value_name = "NAME", default_value = engine_names()[0],
         value_parser = PossibleValuesParser::new(engine_names()))]
     pub engine: String,

@@ -41,11 +41,6 @@ pub struct Lines {
 
 const BAR: &str = "{bar:30} {percent:>3} % of {msg}{prefix}";
 
-/// "12 simulated s in 4 runs".
-fn simulated(us: u64, runs: usize) -> String {
-    format!("{:.0} simulated s in {runs} runs", us as f64 / 1e6)
-}
-
 impl Progress {
     /// For runs of these simulated times. `shown` of them are runs of the scenario, which are counted; the others widen bands.
     pub fn new(quiet: bool, runs: &[Time], shown: usize) -> Progress {
@@ -62,7 +57,8 @@ impl Progress {
             bar.set_style(style.progress_chars("=> "));
         }
         if !runs.is_empty() {
-            bar.set_message(simulated(total.as_us(), runs.len()));
+            let (seconds, count) = (total.as_secs_f64(), runs.len());
+            bar.set_message(format!("{seconds:.0} simulated s in {count} runs"));
         }
         Progress::Bar(bar, Mutex::new(pace))
     }

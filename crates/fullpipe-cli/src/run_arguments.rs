@@ -75,7 +75,7 @@ pub struct RunArguments {
     /// report.packets.flow, .from and .to choose which
     #[arg(long, value_name = "POINT", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub packets: Option<String>,
-    /// What the scenario runs on; several with a comma between them (sim,linux) run it on each and
+    /// Engine that runs the scenario; several with a comma between them (sim,linux) run it on each and
     /// compare what comes out
     #[arg(long, value_name = "NAME", default_value = engine_names()[0], value_delimiter = ',',
         value_parser = PossibleValuesParser::new(engine_names()))]

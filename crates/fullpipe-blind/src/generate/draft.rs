@@ -188,7 +188,7 @@ impl Draft {
         self.duration_ms as f64 * 1e3 / self.packet_us()
     }
 
-    /// The same path and flows with hosts that cost no time and interrupt at once, and no hosts beside them.
+    /// Copy with hosts that cost no time and interrupt at once, and no hosts beside them.
     pub fn plain(&self) -> Draft {
         let mut own = self.clone();
         for host in own.hosts() {
