@@ -96,7 +96,8 @@ pub fn sizes_page(what: &str, all: &[Sized]) -> String {
 pub fn lists_page(what: &str, all: &[Listed]) -> String {
     let mut out = format!(
         "# Advice beside fixed lists\n\n{what}\n\n| settings | share of the path, median | queue ms, median | memory MB, median | \
-         paths where advice has at least 0.97 of its rate |\n|---|--:|--:|--:|--:|\n"
+         advice's memory over it, median of paths | paths where advice has at least 0.97 of its rate |\n\
+         |---|--:|--:|--:|--:|--:|\n"
     );
 
     row(&mut out, "today", all, |listed| listed.today);
@@ -127,10 +128,11 @@ fn row(
 ) {
     let _ = writeln!(
         out,
-        "| {name} | {:.3} | {:.2} | {:.0} | {} |",
+        "| {name} | {:.3} | {:.2} | {:.0} | {:.2} | {} |",
         median(all.iter().map(|own| of(own).share)),
         median(all.iter().map(|own| of(own).queue_ms)),
         median(all.iter().map(|own| of(own).memory_mb)),
+        median(all.iter().map(|own| own.advised.memory_mb / of(own).memory_mb.max(1e-6))),
         part(all, |own| own.advised.share >= 0.97 * of(own).share)
     );
 }
