@@ -1,6 +1,6 @@
 # Every recipe that CI uses; all of them work on a developer's machine.
 
-.PHONY: test check docs plan-nfs python-test test-guest parity parity-record parity-random sweeps-record nfs nfs-record lint bless fuzz bench bench-linux bench-peers same shape blind advised lists
+.PHONY: test check docs plan-nfs python-test test-guest parity parity-record parity-random sweeps-record nfs nfs-record lint bless fuzz bench bench-linux bench-peers same shape blind advised lists sizes
 
 # All tests.
 test:
@@ -17,12 +17,14 @@ blind:
 		$(if $(filter linux,$(ENGINE)),--as-kernel $(KERNEL)) \
 		$(if $(DIR),--dir $(DIR),--seed $(SEED) --count $(COUNT))
 
-# Advice on COUNT random paths with SEED, and beside fixed lists of settings; pages in Markdown.
-advised lists: COUNT = 60
+# Advice on COUNT random paths with SEED: its rates, beside fixed lists of settings, and sizes of buffers; pages in Markdown.
+advised lists sizes: COUNT = 60
 advised:
 	cargo run --release --bin fullpipe-advised -- paths --seed $(SEED) --count $(COUNT)
 lists:
 	cargo run --release --bin fullpipe-advised -- lists --seed $(SEED) --count $(COUNT)
+sizes:
+	cargo run --release --bin fullpipe-advised -- sizes --seed $(SEED) --count $(COUNT)
 
 # The Python package: its wheel, in a new environment, with its tests (ARGS go to pytest).
 python-test:

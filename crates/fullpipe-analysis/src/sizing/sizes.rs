@@ -41,7 +41,7 @@ const HEADROOM: f64 = 1.12;
 /// (`sk_stream_min_wspace`), and skbs of TSO take 1.5 % more than their payload.
 pub const SENT_SHARE: f64 = 0.63;
 /// Flows that share a path are not alike: one needs up to so much more than its share.
-const UNEVEN: f64 = 1.4;
+pub const UNEVEN: f64 = 1.4;
 /// From this MTU on a driver's page holds one segment and little else.
 const JUMBO: u32 = 4000;
 /// Largest value of a sysctl of buffers (a C int), bytes.

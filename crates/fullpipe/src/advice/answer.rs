@@ -47,6 +47,9 @@ pub fn answer(case: &Case, found: &Found, engine: &str) -> String {
             ms(found.today.queue_ms)
         ),
         (true, ..) => format!("Set nothing: {who} have {reached} today ({runs})."),
+        _ if found.today.is_healthy => format!(
+            "Set nothing: the path is full ({runs}). With other starts and delays {who} may have less: {reached}."
+        ),
         (false, _, Some(headline)) => {
             let cause = headline.cause.clone().unwrap_or_default();
             let cause = if cause.is_empty() { String::new() } else { format!(" {cause}.") };

@@ -160,6 +160,10 @@ impl Search<'_> {
             self.then("full: set nothing");
             return Ok(self.found(Vec::new(), today.clone(), today));
         }
+        if today.is_healthy && self.allowance.goal == Goal::Rate && !is_full_late(&today) {
+            self.then("the link is full with the seed of the scenario: set nothing");
+            return Ok(self.found(Vec::new(), today.clone(), today));
+        }
         self.then("not full");
 
         let nothing = State { changes: Vec::new(), outcome: today.clone() };
@@ -185,8 +189,23 @@ impl Search<'_> {
         }
         let kept: Vec<Kept> =
             kept.into_iter().filter(|own| best.changes.contains(&own.change)).collect();
+        let (best, kept) = self.shrink(best, kept)?;
         let kept = self.sizes(&best, kept)?;
         Ok(self.found(kept, today, best.outcome))
+    }
+
+    /// Smaller buffers where a pace gives several flows equal rates.
+    fn shrink(&mut self, best: State, kept: Vec<Kept>) -> Result<(State, Vec<Kept>), Stopped> {
+        let is_paced = best.changes.iter().any(|change| change.rank == Rank::Pace);
+        let smaller = candidates::for_equal_flows(self.case, &best.changes);
+        let Some(changes) = smaller.filter(|_| is_paced) else { return Ok((best, kept)) };
+        let outcome = self.trial("buffers for flows of equal rates", &changes)?;
+        if !self.is_as_good(&outcome, &best.outcome) {
+            self.then("less: not enough");
+            return Ok((best, kept));
+        }
+        self.then("as good");
+        self.prune(State { changes, outcome })
     }
 
     /// Of a full path: the change that leaves the shortest queue for [`PRICE`] of the rate.
@@ -255,6 +274,15 @@ impl Search<'_> {
         let each: Vec<Vec<Change>> =
             (0..best.changes.len()).map(|at| without(&best.changes, &[at])).collect();
         let alone = self.removals(&best, &each)?;
+        // The rest is judged by the most that these changes give.
+        let is_short = |own: &Outcome| own.inflation <= longest(&best.outcome);
+        let most = (0..alone.len()).filter(|at| is_short(&alone[*at])).max_by(|a, b| {
+            gain(&alone[*a], &best.outcome).total_cmp(&gain(&alone[*b], &best.outcome))
+        });
+        if let Some(at) = most.filter(|at| gain(&alone[*at], &best.outcome) >= COUNTS) {
+            let changes = without(&best.changes, &[at]);
+            return self.prune(State { changes, outcome: alone[at].clone() });
+        }
         let mut order: Vec<usize> = (0..best.changes.len()).collect();
         order.sort_by_key(|at| best.changes[*at].rank);
         let needless: Vec<usize> =
@@ -341,8 +369,7 @@ impl Search<'_> {
 
     /// Whether an outcome is no worse than another, in rate and in delay.
     fn is_as_good(&self, own: &Outcome, best: &Outcome) -> bool {
-        let may_wait = SHORT.max(best.inflation * LONGER);
-        gain(best, own) < COUNTS && own.inflation <= may_wait
+        gain(best, own) < COUNTS && own.inflation <= longest(best)
     }
 
     /// Changes that somebody may make, and that the scenario takes.
@@ -402,6 +429,11 @@ impl Search<'_> {
     fn found(self, changes: Vec<Kept>, today: Outcome, cured: Outcome) -> Found {
         Found { changes, today, cured, steps: self.steps, tried: self.tried }
     }
+}
+
+/// Longest round trip under load that another list may have, over the least one.
+fn longest(best: &Outcome) -> f64 {
+    SHORT.max(best.inflation * LONGER)
 }
 
 /// Gain from which on a state is worth what it adds to another one.

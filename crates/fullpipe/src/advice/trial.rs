@@ -76,6 +76,8 @@ pub struct Outcome {
     pub allowed_mbit: Option<f64>,
     /// Least rate of the runs over the largest (0 to 1).
     pub evenness: f64,
+    /// Whether the verdict of the run with the case's own seed, start and delays is that its path is full.
+    pub is_healthy: bool,
     /// Verdict of the worst run.
     pub headline: Option<Headline>,
     /// The worst run.
@@ -217,6 +219,7 @@ fn arrived(case: &Case, asked: &Asked, run: Run) -> Outcome {
         retransmitted: 0,
         allowed_mbit: case.allowed_mbit(),
         evenness: 1.0,
+        is_healthy: is_healthy(run.headline.as_ref()),
         headline: run.headline.clone(),
         run: Box::new(run),
     }
@@ -259,9 +262,17 @@ fn outcome_of(
         retransmitted: last.map(|(flow, _)| flow.retransmitted_segments).sum(),
         allowed_mbit: allowed,
         evenness: 1.0,
+        is_healthy: is_healthy(headline.as_ref()),
         headline,
         run: Box::new(run),
     }
+}
+
+/// Whether a verdict says that the path is full, and that nothing is to be set.
+fn is_healthy(headline: Option<&Headline>) -> bool {
+    headline.is_some_and(|own| {
+        own.rule.as_deref() == Some("link") && own.code.as_deref() == Some("none")
+    })
 }
 
 /// Beginning and end of the flow that had the most data acknowledged.
@@ -322,6 +333,7 @@ fn worst(runs: &[Outcome]) -> Outcome {
     let least = runs.iter().min_by(|a, b| a.mbit.total_cmp(&b.mbit));
     let mut own = least.expect("a trial has a run").clone();
     let most = runs.iter().map(|run| run.mbit).fold(0.0, f64::max);
+    own.is_healthy = runs[0].is_healthy;
     own.evenness = if most > 0.0 { own.mbit / most } else { 1.0 };
     for run in runs {
         own.queue_ms = own.queue_ms.max(run.queue_ms);

@@ -9,6 +9,7 @@ use crate::analysis::settings::{Buffer, Memory};
 use crate::analysis::words::bytes;
 use crate::scenario::Host;
 use crate::scenario::config::Sysctl;
+use crate::sizing::sizes::{UNEVEN, with_headroom};
 
 /// One of the two buffers of sockets.
 struct Side {
@@ -158,6 +159,25 @@ pub fn scaled(case: &Case, change: &Change, factor: f64) -> Option<Change> {
     Some(side.maximum(&change.whose, (side.sizes)(&own.config.sysctl), most as u64))
 }
 
+/// The same changes with buffers for flows of equal rates; none where no flows share the path, or no buffer is raised.
+pub fn for_equal_flows(case: &Case, changes: &[Change]) -> Option<Vec<Change>> {
+    let shrunk = |change: &Change| {
+        let side = SIDES.iter().find(|side| side.tuned == change.setting)?;
+        let needs = largest(side, case, &change.whose)?;
+        let advised = with_headroom((needs.least as f64 / UNEVEN) as u64);
+        let raised = most(change)?;
+        let hosts = case.hosts(side.end);
+        let (_, own) = hosts.into_iter().find(|(name, _)| *name == change.whose)?;
+        let today = (side.sizes)(&own.config.sysctl);
+        let is_between = advised > today[2] && advised < raised;
+        is_between.then(|| side.maximum(&change.whose, today, advised))
+    };
+    let shares = case.flows.len() > 1;
+    let all: Vec<Change> =
+        changes.iter().map(|own| shrunk(own).unwrap_or_else(|| own.clone())).collect();
+    (shares && all != changes).then_some(all)
+}
+
 /// The maximum that a change of a buffer sets, bytes.
 pub fn most(change: &Change) -> Option<u64> {
     let How::Sysctl { value, .. } = &change.how else { return None };
@@ -165,8 +185,11 @@ pub fn most(change: &Change) -> Option<u64> {
     value.split(' ').next_back()?.parse().ok()
 }
 
-/// The least size by arithmetic of the buffer that a change raises, bytes.
+/// The least size by arithmetic of the buffer that a change raises, bytes. A buffer that the change makes smaller than
+/// flows of unequal rates need is one [for equal flows](for_equal_flows).
 pub fn least(case: &Case, change: &Change) -> Option<u64> {
     let side = SIDES.iter().find(|side| side.tuned == change.setting)?;
-    largest(side, case, &change.whose).map(|needs| needs.least)
+    let needs = largest(side, case, &change.whose)?;
+    let is_for_equal = most(change)? < needs.least;
+    Some(if is_for_equal { (needs.least as f64 / UNEVEN) as u64 } else { needs.least })
 }

@@ -9,7 +9,7 @@ mod hosts;
 mod pace;
 mod remedies;
 
-pub use buffers::{least, most, scaled};
+pub use buffers::{for_equal_flows, least, most, scaled};
 pub use remedies::{Offers, remedies};
 
 use super::Case;

@@ -1,0 +1,152 @@
+//! The method of advice on small cases, each with a list of changes that a simpler method would not find.
+
+use fullpipe::advice::method::Allowance;
+use fullpipe::advice::trial::{Bench, Watch};
+use fullpipe::advice::{Advice, Case, advise};
+use fullpipe::base::units::Time;
+use fullpipe::engine::sim::Simulator;
+use fullpipe::scenario::{Source, load};
+
+struct Quiet;
+
+impl Watch for Quiet {
+    fn step(&self, _what: &str, _runs: usize) {}
+
+    fn advance(&self, _span: Time) -> bool {
+        true
+    }
+}
+
+fn advised(text: &str) -> Advice {
+    let scenario = load(&Source::text("case.toml", text), &[], &[]).expect("a scenario");
+    let case = Case::new(&scenario, &scenario.plans()[0]).expect("a flow that sends");
+    let bench = Bench { engine: &Simulator, jobs: 1, watch: &Quiet };
+    advise(&case, &Allowance::default(), &bench).expect("an outcome")
+}
+
+fn settings(advice: &Advice) -> Vec<&str> {
+    advice.changes.iter().map(|own| own.change.setting.as_str()).collect()
+}
+
+/// With the scenario's own seed the link is full; with others a cut of cwnd leaves it idle for a while.
+#[test]
+fn a_path_that_is_full_with_its_own_seed_is_left_alone() {
+    let advice = advised(HEALTHY);
+    assert!(advice.changes.is_empty(), "{}", advice.answer);
+    assert!(advice.answer.starts_with("Set nothing: the path is full"), "{}", advice.answer);
+    let worst = advice.today.share.expect("a path with a rate");
+    assert!(worst < 0.97, "the other seeds have {worst} as well: the case shows nothing");
+}
+
+/// All changes give 0.97 of the path. Without the pace it is full, but then the receive buffer matters.
+#[test]
+fn the_rest_is_judged_by_the_most_that_the_changes_give() {
+    let advice = advised(
+        r#"
+        [path]
+        rate = "195Mbit"
+        queue = { limit = "5900kB" }
+        delay = { forward = "89708us", back = "89708us" }
+        [hosts]
+        sender = { kernel = "6.12" }
+        receiver = { kernel = "6.12" }
+        [[flow]]
+        name = "bulk"
+        duration = "10s"
+        "#,
+    );
+    assert_eq!(settings(&advice), ["net.ipv4.tcp_wmem", "net.ipv4.tcp_rmem"]);
+    assert!(advice.advised.share.expect("a path with a rate") >= 0.98, "{}", advice.answer);
+}
+
+/// Flows of unequal rates need 1.4 times their part; a pace makes them equal.
+#[test]
+fn paced_flows_get_buffers_for_equal_rates() {
+    let advice = advised(
+        r#"
+        [path]
+        rate = "14467Mbit"
+        mtu = 9000
+        queue = { limit = "2421kB" }
+        delay = { forward = "5298us", back = "5298us" }
+        [hosts]
+        sender = { kernel = "6.12" }
+        receiver = { kernel = "6.12" }
+        [[flow]]
+        name = "bulk"
+        duration = "5s"
+        count = 4
+        "#,
+    );
+    assert_eq!(settings(&advice), ["net.ipv4.tcp_wmem", "SO_MAX_PACING_RATE"]);
+    // A quarter of the path is 4.8 MB in flight, which is 0.63 of 7.5 MB.
+    let least = advice.changes[0].least.expect("a size") as f64;
+    assert!((7.3e6..7.8e6).contains(&least), "{least}");
+    assert_eq!(advice.changes[0].change.advised, "9 MiB");
+}
+
+const HEALTHY: &str = r#"
+seed = 933628310
+duration = "3133ms"
+
+[path]
+mtu = 1500
+forward = [
+    { kind = "loss", name = "line", probability = 3.614200487158787e-6 },
+    { kind = "link", name = "link", rate = "20230kbit", queue = { limit = "214279B" } },
+    { kind = "reorder", name = "lanes", delay = "0s", chosen_delay = "115us", probability = 0.050019 },
+    { kind = "delay", name = "delay", delay = "19336us" },
+]
+back = [
+    { kind = "link", name = "back-link", rate = "14969kbit", queue = { limit = "1000 packets" } },
+    { kind = "delay", name = "back-delay", delay = "41568us" },
+]
+
+[hosts.sender]
+kernel = "6.1"
+nic_rate = "23106kbit"
+qdisc = { kind = "fq" }
+tso = true
+gro = true
+timestamps = true
+tx_ring = "4096 descriptors"
+rx_ring = "512 descriptors"
+tx_coalesce = "1000us"
+rx_coalesce = "50us"
+cpu = { copy = "33702ps/byte", transmit = "22927ns/packet", receive = "8538ns/packet", ack = "23643ns/packet" }
+[hosts.sender.sysctl]
+"net.core.wmem_max" = 1073741824
+"net.core.rmem_max" = 1073741824
+"net.ipv4.tcp_wmem" = "4096 16384 5978502"
+"net.ipv4.tcp_rmem" = "4096 131072 4000000"
+"net.ipv4.tcp_sack" = 1
+"net.ipv4.tcp_window_scaling" = 1
+
+[hosts.receiver]
+kernel = "6.12"
+nic_rate = "54683kbit"
+qdisc = { kind = "pfifo_fast", limit = "30 packets" }
+tso = true
+gro = true
+timestamps = true
+tx_ring = "1024 descriptors"
+rx_ring = "1024 descriptors"
+tx_coalesce = "0us"
+rx_coalesce = "50us"
+cpu = { copy = "19037ps/byte", transmit = "36626ns/packet", receive = "7101ns/packet", ack = "11142ns/packet" }
+[hosts.receiver.sysctl]
+"net.core.wmem_max" = 1073741824
+"net.core.rmem_max" = 1073741824
+"net.ipv4.tcp_wmem" = "4096 16384 1000000000"
+"net.ipv4.tcp_rmem" = "4096 131072 1000000000"
+"net.ipv4.tcp_sack" = 1
+"net.ipv4.tcp_window_scaling" = 1
+
+[[flow]]
+name = "data"
+start = "100ms"
+duration = "3033ms"
+congestion = { name = "cubic", hystart = 1, initial_ssthresh = 0 }
+app = { kind = "rate", rate = "72583kbit" }
+write = "65536B"
+"#;
