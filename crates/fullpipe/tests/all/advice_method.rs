@@ -1,27 +1,13 @@
 //! The method of advice on small cases, each with a list of changes that a simpler method would not find.
 
+use crate::field_advice::of_first_run;
+use fullpipe::advice::Advice;
 use fullpipe::advice::method::Allowance;
-use fullpipe::advice::trial::{Bench, Watch};
-use fullpipe::advice::{Advice, Case, advise};
-use fullpipe::base::units::Time;
-use fullpipe::engine::sim::Simulator;
 use fullpipe::scenario::{Source, load};
-
-struct Quiet;
-
-impl Watch for Quiet {
-    fn step(&self, _what: &str, _runs: usize) {}
-
-    fn advance(&self, _span: Time) -> bool {
-        true
-    }
-}
 
 fn advised(text: &str) -> Advice {
     let scenario = load(&Source::text("case.toml", text), &[], &[]).expect("a scenario");
-    let case = Case::new(&scenario, &scenario.plans()[0]).expect("a flow that sends");
-    let bench = Bench { engine: &Simulator, jobs: 1, watch: &Quiet };
-    advise(&case, &Allowance::default(), &bench).expect("an outcome")
+    of_first_run(&scenario, &Allowance::default())
 }
 
 fn settings(advice: &Advice) -> Vec<&str> {

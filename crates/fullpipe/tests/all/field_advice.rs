@@ -8,7 +8,7 @@ use fullpipe::advice::trial::{Bench, Watch};
 use fullpipe::advice::{Advice, Case, Scope, advise};
 use fullpipe::base::units::Time;
 use fullpipe::engine::sim::Simulator;
-use fullpipe::scenario::{Source, load};
+use fullpipe::scenario::{Scenario, Source, load};
 use std::fmt::Write;
 use std::path::Path;
 
@@ -106,6 +106,13 @@ fn advice_reaches_the_cure_that_people_found() {
     marked::committed("docs/field.md", "advice", &table);
 }
 
+/// Advice on the first run of a scenario, by the simulator.
+pub fn of_first_run(scenario: &Scenario, allowance: &Allowance) -> Advice {
+    let case = Case::new(scenario, &scenario.plans()[0]).expect("a flow that sends");
+    let bench = Bench { engine: &Simulator, jobs: 2, watch: &Quiet };
+    advise(&case, allowance, &bench).expect("advice")
+}
+
 /// Advice on a report, which has its setting and reaches its rate.
 fn advised(own: &Report, allowance: &Allowance) -> Advice {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/field");
@@ -113,9 +120,7 @@ fn advised(own: &Report, allowance: &Allowance) -> Advice {
     let variants: Vec<String> =
         [own.variant].into_iter().filter(|name| !name.is_empty()).map(Into::into).collect();
     let scenario = load(&source, &[], &variants).expect("the variant");
-    let case = Case::new(&scenario, &scenario.plans()[0]).expect("a case");
-    let bench = Bench { engine: &Simulator, jobs: 2, watch: &Quiet };
-    let advice = advise(&case, allowance, &bench).expect("advice");
+    let advice = of_first_run(&scenario, allowance);
 
     let set: Vec<&str> = advice.changes.iter().map(|own| &own.change.setting[..]).collect();
     match own.setting {
