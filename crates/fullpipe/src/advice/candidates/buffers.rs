@@ -152,30 +152,37 @@ fn largest(side: &Side, case: &Case, host: &str) -> Option<Memory> {
 
 /// A change of a buffer's maximum with another maximum; none of other changes.
 pub fn scaled(case: &Case, change: &Change, factor: f64) -> Option<Change> {
-    let side = SIDES.iter().find(|side| side.tuned == change.setting)?;
-    let hosts = case.hosts(side.end);
-    let (_, own) = hosts.into_iter().find(|(name, _)| *name == change.whose)?;
+    let (side, today) = raised(case, change)?;
     let most = most(change)? as f64 * factor;
-    Some(side.maximum(&change.whose, (side.sizes)(&own.config.sysctl), most as u64))
+    Some(side.maximum(&change.whose, today, most as u64))
 }
 
-/// The same changes with buffers for flows of equal rates; none where no flows share the path, or no buffer is raised.
+/// Changes with buffers for flows of equal rates; none where no flows share the path, or no buffer is raised.
 pub fn for_equal_flows(case: &Case, changes: &[Change]) -> Option<Vec<Change>> {
     let shrunk = |change: &Change| {
-        let side = SIDES.iter().find(|side| side.tuned == change.setting)?;
+        let (side, today) = raised(case, change)?;
         let needs = largest(side, case, &change.whose)?;
-        let advised = with_headroom((needs.least as f64 / UNEVEN) as u64);
-        let raised = most(change)?;
-        let hosts = case.hosts(side.end);
-        let (_, own) = hosts.into_iter().find(|(name, _)| *name == change.whose)?;
-        let today = (side.sizes)(&own.config.sysctl);
-        let is_between = advised > today[2] && advised < raised;
+        let advised = with_headroom(for_equal(needs.least));
+        let is_between = advised > today[2] && advised < most(change)?;
         is_between.then(|| side.maximum(&change.whose, today, advised))
     };
     let shares = case.flows.len() > 1;
     let all: Vec<Change> =
         changes.iter().map(|own| shrunk(own).unwrap_or_else(|| own.clone())).collect();
     (shares && all != changes).then_some(all)
+}
+
+/// The side of a change of a buffer's maximum, and today's sizes of its host, bytes; none of other changes.
+fn raised(case: &Case, change: &Change) -> Option<(&'static Side, [u64; 3])> {
+    let side = SIDES.iter().find(|side| side.tuned == change.setting)?;
+    let hosts = case.hosts(side.end);
+    let (_, own) = hosts.into_iter().find(|(name, _)| *name == change.whose)?;
+    Some((side, (side.sizes)(&own.config.sysctl)))
+}
+
+/// Least size for a flow that has no more than its part of the path, bytes, by that for flows of unequal rates.
+fn for_equal(least: u64) -> u64 {
+    (least as f64 / UNEVEN) as u64
 }
 
 /// The maximum that a change of a buffer sets, bytes.
@@ -191,5 +198,5 @@ pub fn least(case: &Case, change: &Change) -> Option<u64> {
     let side = SIDES.iter().find(|side| side.tuned == change.setting)?;
     let needs = largest(side, case, &change.whose)?;
     let is_for_equal = most(change)? < needs.least;
-    Some(if is_for_equal { (needs.least as f64 / UNEVEN) as u64 } else { needs.least })
+    Some(if is_for_equal { for_equal(needs.least) } else { needs.least })
 }
