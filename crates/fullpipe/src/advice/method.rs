@@ -158,11 +158,11 @@ impl Search<'_> {
                 return self.shorter(today);
             }
             self.then("full: set nothing");
-            return Ok(self.found(Vec::new(), today.clone(), today));
+            return Ok(self.unchanged(today));
         }
         if today.is_healthy && self.allowance.goal == Goal::Rate && !is_full_late(&today) {
             self.then("the link is full with the seed of the scenario: set nothing");
-            return Ok(self.found(Vec::new(), today.clone(), today));
+            return Ok(self.unchanged(today));
         }
         self.then("not full");
 
@@ -180,7 +180,7 @@ impl Search<'_> {
             best = self.climb(nothing)?;
         }
         if gain(&best.outcome, &today) < COUNTS {
-            return Ok(self.found(Vec::new(), today.clone(), today));
+            return Ok(self.unchanged(today));
         }
 
         let (mut best, kept) = self.prune(best)?;
@@ -223,7 +223,7 @@ impl Search<'_> {
             .filter(is_worth)
             .min_by(|a, b| a.outcome.inflation.total_cmp(&b.outcome.inflation));
         match least.filter(|own| own.outcome.inflation * LONGER < today.inflation) {
-            None => Ok(self.found(Vec::new(), today.clone(), today)),
+            None => Ok(self.unchanged(today)),
             Some(best) => {
                 let (best, kept) = self.prune(best)?;
                 Ok(self.found(kept, today, best.outcome))
@@ -424,6 +424,10 @@ impl Search<'_> {
         if let Some(step) = self.steps.last_mut() {
             step.then = then.into();
         }
+    }
+
+    fn unchanged(self, today: Outcome) -> Found {
+        self.found(Vec::new(), today.clone(), today)
     }
 
     fn found(self, changes: Vec<Kept>, today: Outcome, cured: Outcome) -> Found {
