@@ -184,7 +184,7 @@ impl<'a> Traces<'a> {
 
     /// The stages of that way that lie between the hosts or belong to one of these.
     pub fn on_the_way(&self, way: Direction, hosts: &[String]) -> impl Iterator<Item = &Told<'a>> {
-        let own = move |info: &StageInfo| info.direction == way_of(way) && is_of(info, hosts);
+        let own = move |info: &StageInfo| info.direction == way.way() && is_of(info, hosts);
         self.stages.iter().filter(move |(info, _)| own(info))
     }
 
@@ -222,14 +222,6 @@ fn by_stage(recording: &Recording) -> Vec<Told<'_>> {
         }
     }
     stages
-}
-
-/// The way of that direction, as stages name it.
-pub fn way_of(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Forward => "forward",
-        Direction::Backward => "back",
-    }
 }
 
 /// Whether a stage lies between the hosts, or belongs to one of these.

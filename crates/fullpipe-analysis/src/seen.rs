@@ -3,7 +3,7 @@
 //! Rules must not know what only a scenario says, as an observed connection has none. [`seen`] therefore replaces the
 //! scenario's length and losses of the path before a rule looks at the settings of a run.
 
-use crate::lookup::{FlowTrace, Traces, way_of};
+use crate::lookup::{FlowTrace, Traces};
 use crate::meta::{FlowMeta, RunMeta};
 use crate::picture::host;
 use crate::settings::FlowSettings;
@@ -45,7 +45,7 @@ fn is_real(us: &u32) -> bool {
 /// Share of the packets that a way has lost by chance; 0 before it has lost enough of them to tell, and where elements
 /// drop packets for other reasons.
 fn losses(traces: &Traces, about: &FlowMeta) -> f64 {
-    let way = way_of(about.direction);
+    let way = about.direction.way();
     let passed = traces.stages.iter().filter(|(info, _)| info.direction == way);
     let between: Vec<_> = passed.filter(|(info, _)| host(info).is_none()).collect();
     if between.iter().any(|(info, _)| !["loss", "link", "delay"].contains(&info.kind)) {

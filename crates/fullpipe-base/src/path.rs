@@ -11,6 +11,14 @@ pub enum Direction {
 }
 
 impl Direction {
+    /// Name of the way: `forward` or `back`, as scenarios and traces have it.
+    pub fn way(self) -> &'static str {
+        match self {
+            Direction::Forward => "forward",
+            Direction::Backward => "back",
+        }
+    }
+
     /// The opposite direction.
     #[inline]
     pub fn turned(self) -> Direction {

@@ -152,7 +152,7 @@ fn exponent(parts: &[Part]) -> Option<f64> {
 
 /// What the places of that way dropped.
 fn dropped(traces: &Traces, direction: Direction, time: &Together) -> u64 {
-    let way = super::lookup::way_of(direction);
+    let way = direction.way();
     let places = traces.stages.iter().filter(|(info, _)| info.direction == way);
     let own = |(_, stage): &super::lookup::Told| {
         stage.at(time.to).dropped.saturating_sub(stage.at(time.from).dropped)

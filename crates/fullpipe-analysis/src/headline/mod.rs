@@ -14,7 +14,7 @@ pub use together::document as of_document;
 pub(super) use together::{compared, merged};
 
 use super::document::{self, Confidence, Flow, Grade, Headline, Run, Stage};
-use super::lookup::{Lives, Traces, way_of};
+use super::lookup::{Lives, Traces};
 use crate::meta::RunMeta;
 use crate::numbers;
 use crate::rules::{
@@ -352,7 +352,7 @@ fn second(all: &[Cause], first: &Cause, grade: Grade) -> String {
 /// That the path has lost too few packets by chance to show what its losses do.
 fn too_few(context: &Context, cause: Option<&Cause>) -> Option<String> {
     let is_cut = cause.is_some_and(|own| own.is_cut);
-    let way = way_of(context.subject.flows.first()?.meta.direction);
+    let way = context.subject.flows.first()?.meta.direction.way();
     let is_lossy = |own: &&Stage| own.kind == "loss" && own.direction == way && own.entered > 0;
     let stages = context.run.stages.iter().filter(is_lossy);
     let most = stages.max_by_key(|own| own.dropped)?;

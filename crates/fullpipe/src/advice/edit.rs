@@ -56,11 +56,7 @@ impl Edit {
 
     /// A key of an element of the path.
     pub fn element(direction: Direction, name: &str, key: &[&str], value: Option<Json>) -> Edit {
-        let way = match direction {
-            Direction::Forward => "forward",
-            Direction::Backward => "back",
-        };
-        let own = ["path", way, name].into_iter().chain(key.iter().copied());
+        let own = ["path", direction.way(), name].into_iter().chain(key.iter().copied());
         Edit::Set { key: own.map(str::to_string).collect(), value }
     }
 
