@@ -20,6 +20,8 @@ pub struct Side<'a> {
     pub most: &'static str,
     /// Sysctl that bounds autotuning.
     pub tuned: &'static str,
+    /// Connections that fill the path, where TCP's largest window is less than the flow needs.
+    pub connections: Option<u64>,
 }
 
 impl<'a> Side<'a> {
@@ -33,6 +35,7 @@ impl<'a> Side<'a> {
             option: "SO_SNDBUF",
             most: "net.core.wmem_max",
             tuned: "net.ipv4.tcp_wmem",
+            connections: one.needs.and_then(|needs| needs.connections),
         }
     }
 
@@ -46,6 +49,7 @@ impl<'a> Side<'a> {
             option: "SO_RCVBUF",
             most: "net.core.rmem_max",
             tuned: "net.ipv4.tcp_rmem",
+            connections: one.needs.and_then(|needs| needs.connections),
         }
     }
 
@@ -119,14 +123,23 @@ impl<'a> Side<'a> {
             None if self.needs.is_none() => finding
                 .because(format!("{} allows {allows}{}", self.tuned, self.needed()))
                 .setting(valued((self.tuned, self.host), allows, None, AskedBy::Sysctl)),
-            None if needed.is_none() => Finding { grows: true, ..finding }
-                .because(format!(
-                    "{} allows {allows}, which is enough, but autotuning has not grown it yet{}",
-                    self.tuned,
-                    self.needed()
-                ))
-                .cure("Set nothing: a longer transfer gets the full rate")
-                .setting(valued((self.tuned, self.host), allows, None, AskedBy::Sysctl)),
+            None if needed.is_none() => match self.connections {
+                Some(n) => finding
+                    .because(format!(
+                        "{} allows {allows}, and TCP's window ends at 1 GiB",
+                        self.tuned
+                    ))
+                    .cure(several(n))
+                    .setting(valued((self.tuned, self.host), allows, None, AskedBy::Sysctl)),
+                None => Finding { grows: true, ..finding }
+                    .because(format!(
+                        "{} allows {allows}, which is enough, but autotuning has not grown it yet{}",
+                        self.tuned,
+                        self.needed()
+                    ))
+                    .cure("Set nothing: a longer transfer gets the full rate")
+                    .setting(valued((self.tuned, self.host), allows, None, AskedBy::Sysctl)),
+            },
             None => finding
                 .because(format!("{} allows {allows}{}", self.tuned, self.needed()))
                 .setting(valued((self.tuned, self.host), allows, needed, AskedBy::Sysctl)),
@@ -165,11 +178,15 @@ pub fn raise(context: &Context, one: &One, sides: &[Side]) -> Option<String> {
     let tuned = sides.iter().filter(|side| side.buffer.asked.is_none());
     let all: Vec<String> = tuned.filter_map(Side::raise).collect();
     let set = (!all.is_empty()).then(|| format!("Set {}", all.join(", and ")));
-    let bound = one.needs?.connections.map(|n| {
-        format!("TCP's window ends at 1 GiB: {n} connections fill this path, one does not")
-    });
+    let bound = one.needs?.connections;
+    let bound = bound.map(|n| format!("TCP's window ends at 1 GiB: {}", several(n)));
     let parts: Vec<String> = [set, bound, beyond].into_iter().flatten().collect();
     (!parts.is_empty()).then(|| parts.join(". "))
+}
+
+/// What fills a path that needs more than TCP's largest window.
+fn several(connections: u64) -> String {
+    format!("{connections} connections fill this path, one does not")
 }
 
 /// A buffer that grows still, on a path that loses packets: the loss ends that soon.

@@ -142,6 +142,17 @@ fn beyond_the_largest_window_both_sysctls_and_connections_are_named() {
     let four = "[[flow]]\nname = \"bulk\"\ncount = 4\nduration = \"4s\"\n";
     let own = headline(&path("400Gbit", 100_000, four));
     contains(&own, &[&format!("{ends}: 5 connections fill this path")]);
+
+    // Buffers that suffice are not said to grow: the window is at its end.
+    let flow = "[[flow]]\nname = \"bulk\"\nduration = \"6s\"\n";
+    let tuned = |name: &str| {
+        format!("kernel = \"6.1\", sysctl = {{ \"net.ipv4.{name}\" = \"4096 131072 2147483647\" }}")
+    };
+    let large = path("100Gbit", 100_000, flow)
+        .replacen("kernel = \"6.1\"", &tuned("tcp_wmem"), 1)
+        .replace("receiver = { kernel = \"6.1\"", &format!("receiver = {{ {}", tuned("tcp_rmem")));
+    let own = headline(&large);
+    contains(&own, &["TCP's window ends at 1 GiB. 2 connections fill this path"]);
 }
 
 /// A flow that carries next to nothing beside a large one is said; a small transfer that is done is not.
