@@ -16,7 +16,7 @@ use fullpipe::advice::document::Advice;
 use fullpipe::advice::files::File;
 use fullpipe::advice::text::{self, Extent};
 use fullpipe::advice::trial::{Bench, Stopped, Watch};
-use fullpipe::advice::{self, Case, cured};
+use fullpipe::advice::{self, Case, cured, newcomer};
 use fullpipe::analysis::numbers;
 use fullpipe::analysis::view::View;
 use fullpipe::base::units::Time;
@@ -98,15 +98,19 @@ pub fn advise(arguments: &AdviseArguments, output: &Output) -> Result<(), Failur
 /// Advice by trials on the engine.
 fn found(case: &Case, engine: &Chosen, arguments: &AdviseArguments) -> Result<Advice, Failure> {
     let allowance = arguments.allowance();
-    let steps = Steps {
-        progress: Progress::new(arguments.quiet, &[], 0),
-        lasts: case.least(),
-        quiet: arguments.quiet,
-    };
+    let quiet = arguments.quiet;
+    let steps = Steps { progress: Progress::new(quiet, &[], 0), quiet };
     let bench = Bench { engine: engine.engine, jobs: jobs(arguments.jobs), watch: &steps };
-    let advice = advice::advise(case, &allowance, &bench).map_err(failure);
+    let advice = advice::advise(case, &allowance, &bench).and_then(|own| {
+        if arguments.no_report || own.changes.is_empty() {
+            return Ok(own);
+        }
+        let edits: Vec<_> = own.changes.iter().flat_map(|own| &own.change.edits).collect();
+        let newcomer = newcomer::newcomer(case, &edits, &bench)?;
+        Ok(Advice { newcomer, ..own })
+    });
     steps.progress.finish();
-    advice
+    advice.map_err(failure)
 }
 
 /// The scenario with today's and the advised settings.
@@ -194,15 +198,13 @@ fn write(directory: &Path, name: &str, text: &str) -> Result<(), Failure> {
 /// Shows the steps of the method.
 struct Steps {
     progress: Progress,
-    /// Simulated time of a trial, about.
-    lasts: Time,
     quiet: bool,
 }
 
 impl Watch for Steps {
-    fn step(&self, what: &str, runs: usize) {
+    fn step(&self, what: &str, runs: usize, lasts: Time) {
         if !self.quiet {
-            self.progress.more(self.lasts, runs);
+            self.progress.more(lasts, runs);
             self.progress.say(&format!("trying: {what}"));
         }
     }

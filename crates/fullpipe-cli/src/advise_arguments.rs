@@ -17,7 +17,8 @@ use std::path::PathBuf;
   fullpipe advise my.toml                      what to set on the hosts of a scenario, and the proof
   fullpipe advise --rate 10Gbit --rtt 80ms     the same for a path whose hosts have Linux' defaults
   fullpipe advise my.toml --change receiver    if the receiving host is all that you administer
-  fullpipe advise my.toml --goal delay         a short queue, for at most 5 % of the rate
+  fullpipe advise my.toml --goal delay         also a short queue, for at most 5 % of the rate
+  fullpipe advise my.toml --goal fair          also an equal part for each flow
   fullpipe advise my.toml --explain            with every trial, other tools and other systems
   fullpipe advise my.toml --json --no-report   one JSON document, and no files\n\n")]
 pub struct AdviseArguments {
@@ -34,7 +35,7 @@ pub struct AdviseArguments {
     /// [default: sender,receiver,application]
     #[arg(long, value_name = "WHOSE", value_enum, value_delimiter = ',')]
     pub change: Vec<Whose>,
-    /// Goal of the advice: a full path, or a short queue in front of a full path
+    /// Goal of the advice: a full path, and also a short queue, or an equal part for each flow
     #[arg(long, value_name = "GOAL", value_enum, default_value = "rate")]
     pub goal: Aim,
     /// Also print every trial, files for tuned and Ansible, and what other systems call the same
@@ -47,7 +48,7 @@ pub struct AdviseArguments {
     /// [default: fullpipe-results/advice-<name>-<n>]
     #[arg(long, value_name = "DIR", conflicts_with = "no_report")]
     pub out: Option<PathBuf>,
-    /// Make no proof at full length, no report and no files: the trials alone judge
+    /// Make no proof at full length, no run with a newcomer, no report and no files
     #[arg(long)]
     pub no_report: bool,
     /// Write the scenario with today's and the advised settings to this new file
@@ -82,6 +83,8 @@ pub enum Aim {
     Rate,
     /// A full path with a short queue, for at most 5 % of the rate
     Delay,
+    /// A full path of which each flow has its part, for at most 5 % of the rate
+    Fair,
 }
 
 /// Whose settings may change.
@@ -141,6 +144,7 @@ impl AdviseArguments {
         let goal = match self.goal {
             Aim::Rate => Goal::Rate,
             Aim::Delay => Goal::Delay,
+            Aim::Fair => Goal::Fair,
         };
         Allowance { scopes: self.scopes(), goal }
     }

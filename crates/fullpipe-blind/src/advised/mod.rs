@@ -40,7 +40,7 @@ pub struct Judged {
 pub struct Quiet;
 
 impl Watch for Quiet {
-    fn step(&self, _what: &str, _runs: usize) {}
+    fn step(&self, _what: &str, _runs: usize, _lasts: Time) {}
 
     fn advance(&self, _span: Time) -> bool {
         !crate::work::stopped()

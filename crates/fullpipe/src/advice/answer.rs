@@ -1,7 +1,8 @@
 //! The first sentence of advice: what to set, and what it gains.
 
 use super::Case;
-use super::method::{Found, Kept};
+use super::method::{EVEN, Found, Goal, Kept};
+use super::trial::{Outcome, Slowest};
 use crate::analysis::numbers;
 use crate::analysis::words::{ms, percent, rate_of};
 
@@ -19,19 +20,16 @@ pub fn answer(case: &Case, found: &Found, engine: &str) -> String {
     if !found.changes.is_empty() {
         let set: Vec<String> = found.changes.iter().map(in_words).collect();
         let cured = rate_of(found.cured.mbit, allowed);
-        if found.cured.mbit < found.today.mbit {
-            return format!(
-                "{}: {cured} with a queue of {} instead of {} ({runs}).",
-                listed(&set),
+        let gained = match found.goal {
+            Goal::Rate => format!("{cured} instead of {}", numbers::short(found.today.mbit)),
+            Goal::Delay => format!(
+                "{cured} with a queue of {} instead of {}",
                 ms(found.cured.queue_ms),
                 ms(found.today.queue_ms)
-            );
-        }
-        return format!(
-            "{}: {cured} instead of {} ({runs}).",
-            listed(&set),
-            numbers::short(found.today.mbit)
-        );
+            ),
+            Goal::Fair => fairer(&cured, &found.today, &found.cured),
+        };
+        return format!("{}: {gained} ({runs}).", listed(&set));
     }
 
     let reached = rate_of(found.today.mbit, allowed);
@@ -40,7 +38,12 @@ pub fn answer(case: &Case, found: &Found, engine: &str) -> String {
     let is_full = found.today.share().is_some_and(|share| share >= super::method::FULL);
     let standing = found.today.queue_ms >= LEAST_MS
         && found.today.queue_ms >= STANDING * case.round_trip.as_ns() as f64 / 1e6;
+    let uneven = found.today.slowest.as_ref().filter(|own| is_full && own.share() < EVEN);
     match (is_full, standing, verdict) {
+        (true, ..) if uneven.is_some() => {
+            let slowest = uneven.map(|own| unequal(found.goal, own)).unwrap_or_default();
+            format!("Set nothing to fill the path: {who} have {reached} today ({runs}). {slowest}")
+        }
         (true, true, _) => format!(
             "Set nothing: {who} have {reached} today ({runs}). A queue of {} stands in front of the path: a pace of 97 % \
              would trade 3 % of the rate for it.",
@@ -61,6 +64,22 @@ pub fn answer(case: &Case, found: &Found, engine: &str) -> String {
             )
         }
         (false, _, None) => format!("Set nothing: {who} have {reached} ({runs})."),
+    }
+}
+
+/// "470 of 470 Mb/s (100 %) with 465 Mb/s for the slowest flow instead of 12".
+fn fairer(cured: &str, today: &Outcome, then: &Outcome) -> String {
+    let least = |own: &Outcome| own.slowest.as_ref().map_or(own.mbit, |slowest| slowest.mbit);
+    let [before, after] = [numbers::short(least(today)), numbers::rate(least(then))];
+    format!("{cured} with {after} for the slowest flow instead of {before}")
+}
+
+/// What to do about a flow that has less than its part of a full path.
+fn unequal(goal: Goal, own: &Slowest) -> String {
+    let has = own.in_words();
+    match goal {
+        Goal::Fair => format!("{has}, and no setting that may be changed gives it more."),
+        _ => format!("{has}: --goal fair looks for equal parts."),
     }
 }
 

@@ -190,7 +190,7 @@ fn asked(run: &Resolved) -> Option<(Direction, Asked)> {
 }
 
 /// Rate that a flow's program asks for, Mb/s; infinite where it takes what it gets.
-fn demand(flow: &Flow) -> f64 {
+pub(super) fn demand(flow: &Flow) -> f64 {
     match flow.app {
         App::Rate { rate } => rate.0 as f64 / 1e6,
         _ => f64::INFINITY,
@@ -198,7 +198,7 @@ fn demand(flow: &Flow) -> f64 {
 }
 
 /// Max-min fair part of the flows that ask for most: what those leave that ask for less than their part.
-fn share(allowed: f64, mut demands: Vec<f64>) -> f64 {
+pub(super) fn share(allowed: f64, mut demands: Vec<f64>) -> f64 {
     demands.sort_by(f64::total_cmp);
     let (mut left, mut count) = (allowed, demands.len().max(1) as f64);
     for demand in demands {

@@ -145,6 +145,11 @@ impl Change {
         Change { edits: edits.into_iter().collect(), ..self }
     }
 
+    /// Whether it puts several flows in the place of one.
+    pub fn has_copies(&self) -> bool {
+        self.edits.iter().any(|edit| matches!(edit, Edit::Copies { .. }))
+    }
+
     /// Whether both set the same thing.
     pub fn is_about(&self, other: &Change) -> bool {
         (&self.setting, &self.whose) == (&other.setting, &other.whose)

@@ -4,17 +4,20 @@ use super::Case;
 use super::candidates::most;
 use super::change::{Change, Rank};
 use super::document::Sensitivity;
-use super::method::Found;
+use super::edit::Edit;
+use super::method::{EVEN, Found};
 use super::trial::{Bench, Stopped};
 use crate::analysis::words::{bytes, percent};
 use crate::scenario::{Element, Resolved};
 use fullpipe_base::units::{Rate, Time};
 
-/// Runs below this share of the best one are uneven.
-const EVEN: f64 = 0.95;
+/// Runs below this share of the best one are unlike it.
+const ALIKE: f64 = 0.95;
+/// Memory that each host of a long fat path has, bytes.
+const SMALL_HOST: u64 = 4 << 30;
 
 /// One sentence for each cost and condition.
-pub fn notes(case: &Case, found: &Found) -> Vec<String> {
+pub fn notes(case: &Case, found: &Found, engine: &str) -> Vec<String> {
     let changes: Vec<&Change> = found.changes.iter().map(|own| &own.change).collect();
     let mut notes = Vec::new();
     notes.extend(memory(case, &changes));
@@ -32,25 +35,36 @@ pub fn notes(case: &Case, found: &Found) -> Vec<String> {
                 .into(),
         );
     }
-    if found.today.evenness < EVEN && found.cured.evenness >= EVEN {
+    if found.today.evenness < ALIKE && found.cured.evenness >= ALIKE {
         notes.push(format!(
             "Today three runs differ: the worst has {} of the best. With the changes they are alike.",
             percent(found.today.evenness)
         ));
     }
-    if found.cured.evenness < EVEN {
+    if found.cured.evenness < ALIKE {
         notes.push(format!(
             "The path is unstable: of three runs that differ by chance the worst has {} of the best.",
             percent(found.cured.evenness)
         ));
     }
-    notes.extend(bound(case, found));
+    notes.extend(unequal(found));
+    notes.extend(changes.iter().find(|own| own.setting == "MTU").map(|_| {
+        "Where a router on the path drops its ICMP messages, net.ipv4.tcp_mtu_probing = 1 lets the sender find the MTU by \
+         itself (not simulated)."
+            .into()
+    }));
+    notes.extend(bound(case, found, engine));
     notes
 }
 
 /// Memory that all sockets could take at once.
 fn memory(case: &Case, changes: &[&Change]) -> Option<String> {
-    let flows = case.flows.len() as u64;
+    let edits = changes.iter().flat_map(|change| &change.edits);
+    let more = edits.map(|edit| match edit {
+        Edit::Copies { count, .. } => u64::from(count.saturating_sub(1)),
+        Edit::Set { .. } => 0,
+    });
+    let flows = case.flows.len() as u64 + more.sum::<u64>();
     let of =
         |name: &str| changes.iter().filter(|own| own.setting == name).find_map(|own| most(own));
     let (send, receive) = (of("net.ipv4.tcp_wmem"), of("net.ipv4.tcp_rmem"));
@@ -62,10 +76,36 @@ fn memory(case: &Case, changes: &[&Change]) -> Option<String> {
     };
     let parts: Vec<String> =
         [part(send, "sender"), part(receive, "receiver")].into_iter().flatten().collect();
-    Some(format!(
-        "Memory if all buffers were full at once: {}. It must fit the second number of net.ipv4.tcp_mem, in pages.",
-        parts.join(" and ")
-    ))
+    let most = send.max(receive).unwrap_or(0).saturating_mul(flows);
+    let bound = tcp_mem(most).unwrap_or_default();
+    Some(format!("Memory if all buffers were full at once: {}.{bound}", parts.join(" and ")))
+}
+
+/// Setting of net.ipv4.tcp_mem for a host whose sockets may take so much memory, bytes.
+///
+/// From the second number on the kernel holds all its sockets back. By default it is a sixteenth of the memory that was free at
+/// boot, beside three quarters and one and a half of that (Linux `tcp_init_mem`).
+fn tcp_mem(most: u64) -> Option<String> {
+    const PAGE: u64 = 4096;
+    const PART: u64 = 16;
+    let (host, pages) = (most.saturating_mul(PART), most.div_ceil(PAGE));
+    (host > SMALL_HOST).then(|| {
+        format!(
+            " A host with less than {} of memory also needs net.ipv4.tcp_mem = {} {} {} (pages of 4 KiB; not simulated).",
+            bytes(host),
+            pages / 4 * 3,
+            pages,
+            pages / 2 * 3
+        )
+    })
+}
+
+/// The slowest flow, where others leave it less than its part.
+fn unequal(found: &Found) -> Option<String> {
+    let own = found.cured.slowest.as_ref().filter(|own| own.share() < EVEN)?;
+    // The answer says it where nothing is advised.
+    let text = || format!("{}: --goal fair looks for equal parts.", own.in_words());
+    (!found.changes.is_empty()).then(text)
 }
 
 /// Sizes for one flow that has the path alone, where several share it.
@@ -83,7 +123,7 @@ fn alone(case: &Case, changes: &[&Change]) -> Option<String> {
 }
 
 /// What loss leaves of the path, whatever is set.
-fn bound(case: &Case, found: &Found) -> Option<String> {
+fn bound(case: &Case, found: &Found, engine: &str) -> Option<String> {
     let is_full = found.cured.share().is_some_and(|share| share >= super::method::ENOUGH);
     if is_full || !case.is_lossy {
         return None;
@@ -91,9 +131,14 @@ fn bound(case: &Case, found: &Found) -> Option<String> {
     let lossy = case.flows.iter().filter_map(|flow| flow.needs?.lossy).next()?;
     Some(format!(
         "The loss holds a flow at about {}: {} flows, or a congestion control that does not take loss as congestion \
-         (bbr), would fill the path.",
+         (bbr), would fill the path.{}",
         crate::analysis::numbers::rate(lossy.mbit),
-        crate::analysis::numbers::count(lossy.flows)
+        crate::analysis::numbers::count(lossy.flows),
+        if engine == "sim" {
+            " The simulator has no bbr: --engine linux tries it on the real kernel."
+        } else {
+            ""
+        }
     ))
 }
 
@@ -112,7 +157,7 @@ pub fn sensitivity(
     changes: &[Change],
     bench: &Bench,
 ) -> Result<Vec<Sensitivity>, Stopped> {
-    bench.watch.step("on paths that are a little different", DIFFERENCES.len());
+    bench.watch.step("on paths that are a little different", DIFFERENCES.len(), case.least());
     let mut all = Vec::new();
     for (what, differ) in DIFFERENCES {
         let mut other = case.clone();

@@ -4,7 +4,8 @@ use super::change::Change;
 use super::elsewhere::Elsewhere;
 use super::files::Files;
 use super::method::{Kept, Step};
-use super::trial::Outcome;
+use super::newcomer::Newcomer;
+use super::trial::{Outcome, Slowest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +38,9 @@ pub struct Advice {
     pub changes: Vec<Kept>,
     /// Costs and conditions, one sentence each.
     pub notes: Vec<String>,
+    /// A flow that joins later; absent without a proof at full length, and where a flow has a fixed size.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub newcomer: Option<Newcomer>,
     /// Rate with the changes on a path that is a little different.
     pub sensitivity: Vec<Sensitivity>,
     /// Files that make the changes, and their undo.
@@ -62,6 +66,9 @@ pub struct Result {
     pub queue_ms: f64,
     /// Segments sent again.
     pub retransmitted: u64,
+    /// The flow that has the least of its part; absent where no flow shares a path.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub slowest: Option<Slowest>,
     /// Least rate of the runs over the largest (0 to 1).
     pub evenness: f64,
     /// Verdict of the worst run.
@@ -95,6 +102,7 @@ impl From<&Outcome> for Result {
             share: own.share(),
             queue_ms: own.queue_ms,
             retransmitted: own.retransmitted,
+            slowest: own.slowest.clone(),
             evenness: own.evenness,
             verdict: own.headline.as_ref().map(|headline| headline.text.clone()),
         }

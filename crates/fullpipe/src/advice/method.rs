@@ -43,10 +43,47 @@ pub enum Goal {
     Rate,
     /// The path is full, and its queue short: up to [`PRICE`] of the rate is paid for that.
     Delay,
+    /// The path is full, and each flow has its part of it: up to [`PRICE`] of the rate is paid for that.
+    Fair,
 }
 
-/// Share of the rate that a short queue may cost.
+impl Goal {
+    /// Whether an outcome of a full path is what the goal is.
+    fn is_met(self, outcome: &Outcome) -> bool {
+        match self {
+            Goal::Rate => true,
+            Goal::Delay => outcome.inflation <= SHORT,
+            Goal::Fair => outcome.least_part() >= EVEN,
+        }
+    }
+
+    /// Whether an outcome comes so much closer to the goal than another one that a change is worth it.
+    fn is_closer(self, own: &Outcome, than: &Outcome) -> bool {
+        match self {
+            Goal::Rate => false,
+            Goal::Delay => own.inflation * LONGER < than.inflation,
+            Goal::Fair => own.least_part() >= than.least_part() + CLOSER,
+        }
+    }
+
+    /// Distance from the goal, by which outcomes are put in order.
+    fn distance(self, outcome: &Outcome) -> f64 {
+        match self {
+            Goal::Rate => 0.0,
+            Goal::Delay => outcome.inflation,
+            Goal::Fair => 1.0 - outcome.least_part(),
+        }
+    }
+}
+
+/// Share of the rate that a short queue or equal parts may cost.
 pub const PRICE: f64 = 0.05;
+/// From this share of its part on the slowest flow is not held back by others.
+pub const EVEN: f64 = 0.8;
+/// The slowest flow has to gain so much of its part for a change to be worth it.
+const CLOSER: f64 = 0.1;
+/// It may lose so much of it when a change is taken away.
+const LOST: f64 = 0.05;
 
 /// Changes that are allowed, and what they are for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,6 +117,8 @@ pub struct Step {
 /// What the method found.
 #[derive(Clone, Debug)]
 pub struct Found {
+    /// What it looked for.
+    pub goal: Goal,
     /// Changes that are worth their while, in the order in which they act.
     pub changes: Vec<Kept>,
     /// Today.
@@ -153,12 +192,9 @@ impl Search<'_> {
     fn run(mut self) -> Result<Found, Stopped> {
         let today = self.trial("today", &[])?;
         if today.share().is_some_and(|share| share >= FULL) && !starts_late(&today) {
-            if self.allowance.goal == Goal::Delay && today.inflation > SHORT {
-                self.then("full, with a long queue");
-                return self.shorter(today);
-            }
-            self.then("full: set nothing");
-            return Ok(self.unchanged(today));
+            let is_met = self.allowance.goal.is_met(&today);
+            self.then(if is_met { "full: set nothing" } else { "full, but not the goal" });
+            return self.without_gain(today);
         }
         if today.is_healthy && self.allowance.goal == Goal::Rate && !is_full_late(&today) {
             self.then("the link is full with the seed of the scenario: set nothing");
@@ -180,7 +216,7 @@ impl Search<'_> {
             best = self.climb(nothing)?;
         }
         if gain(&best.outcome, &today) < COUNTS {
-            return Ok(self.unchanged(today));
+            return self.without_gain(today);
         }
 
         let (mut best, kept) = self.prune(best)?;
@@ -190,6 +226,7 @@ impl Search<'_> {
         let kept: Vec<Kept> =
             kept.into_iter().filter(|own| best.changes.contains(&own.change)).collect();
         let (best, kept) = self.shrink(best, kept)?;
+        let (best, kept) = self.refined(best, kept)?;
         let kept = self.sizes(&best, kept)?;
         Ok(self.found(kept, today, best.outcome))
     }
@@ -208,26 +245,42 @@ impl Search<'_> {
         self.prune(State { changes, outcome })
     }
 
-    /// Of a full path: the change that leaves the shortest queue for [`PRICE`] of the rate.
-    fn shorter(mut self, today: Outcome) -> Result<Found, Stopped> {
-        let lists: Vec<Vec<Change>> = candidates::shorter(self.case)
+    /// Changes that the goal asks for where no change gains rate.
+    fn without_gain(mut self, today: Outcome) -> Result<Found, Stopped> {
+        let start = State { changes: Vec::new(), outcome: today.clone() };
+        let (best, kept) = self.refined(start, Vec::new())?;
+        Ok(self.found(kept, today, best.outcome))
+    }
+
+    /// The state that comes closest to the goal for [`PRICE`] of the rate.
+    fn refined(&mut self, start: State, kept: Vec<Kept>) -> Result<(State, Vec<Kept>), Stopped> {
+        let goal = self.allowance.goal;
+        if goal.is_met(&start.outcome) {
+            return Ok((start, kept));
+        }
+        let offers = match goal {
+            Goal::Rate => Vec::new(),
+            Goal::Delay => candidates::shorter(self.case),
+            Goal::Fair => candidates::fairer(self.case),
+        };
+        let lists: Vec<Vec<Change>> = offers
             .into_iter()
             .map(|offer| self.allowed(offer))
             .filter(|offer| !offer.is_empty())
+            .map(|offer| joined(&start.changes, offer))
+            .filter(|list| *list != start.changes)
             .collect();
-        let outcomes = self.trials(&[], &lists)?;
+
+        let outcomes = self.trials(&start.changes, &lists)?;
         let states = lists.into_iter().zip(outcomes);
         let states = states.map(|(changes, outcome)| State { changes, outcome });
-        let is_worth = |own: &State| own.outcome.mbit >= (1.0 - PRICE) * today.mbit;
-        let least = states
+        let is_worth = |own: &State| own.outcome.mbit >= (1.0 - PRICE) * start.outcome.mbit;
+        let closest = states
             .filter(is_worth)
-            .min_by(|a, b| a.outcome.inflation.total_cmp(&b.outcome.inflation));
-        match least.filter(|own| own.outcome.inflation * LONGER < today.inflation) {
-            None => Ok(self.unchanged(today)),
-            Some(best) => {
-                let (best, kept) = self.prune(best)?;
-                Ok(self.found(kept, today, best.outcome))
-            }
+            .min_by(|a, b| goal.distance(&a.outcome).total_cmp(&goal.distance(&b.outcome)));
+        match closest.filter(|own| goal.is_closer(&own.outcome, &start.outcome)) {
+            None => Ok((start, kept)),
+            Some(best) => self.prune(best),
         }
     }
 
@@ -260,7 +313,7 @@ impl Search<'_> {
                 gain(&a.outcome, &best.outcome).total_cmp(&gain(&b.outcome, &best.outcome))
             });
             match most {
-                Some(most) if gain(&most.outcome, &best.outcome) >= due(&best, &most) => {
+                Some(most) if gain(&most.outcome, &best.outcome) >= self.due(&best, &most) => {
                     best = most
                 }
                 _ => break,
@@ -269,14 +322,24 @@ impl Search<'_> {
         Ok(best)
     }
 
+    /// Gain from which on a state is worth what it adds to another one.
+    fn due(&self, best: &State, next: &State) -> f64 {
+        let is_streams = |own: &&Change| own.setting == "nconnect" || own.has_copies();
+        // Beyond TCP's largest window streams take nothing from others.
+        let mut flows = self.case.flows.iter().filter_map(|flow| flow.needs);
+        let is_beyond = flows.any(|needs| needs.connections.is_some());
+        let mut new = next.changes.iter().filter(|own| !best.changes.contains(own));
+        if new.any(|own| is_streams(&own)) && !is_beyond { STREAMS_COUNT } else { COUNTS }
+    }
+
     /// Takes away what is not needed, the cosmetic first and the pace last.
     fn prune(&mut self, best: State) -> Result<(State, Vec<Kept>), Stopped> {
         let each: Vec<Vec<Change>> =
             (0..best.changes.len()).map(|at| without(&best.changes, &[at])).collect();
         let alone = self.removals(&best, &each)?;
         // The rest is judged by the most that these changes give.
-        let is_short = |own: &Outcome| own.inflation <= longest(&best.outcome);
-        let most = (0..alone.len()).filter(|at| is_short(&alone[*at])).max_by(|a, b| {
+        let keeps = |at: &usize| self.keeps_goal(&alone[*at], &best.outcome);
+        let most = (0..alone.len()).filter(keeps).max_by(|a, b| {
             gain(&alone[*a], &best.outcome).total_cmp(&gain(&alone[*b], &best.outcome))
         });
         if let Some(at) = most.filter(|at| gain(&alone[*at], &best.outcome) >= COUNTS) {
@@ -345,6 +408,10 @@ impl Search<'_> {
 
     /// The least size of each buffer that is raised, proved by one trial.
     fn sizes(&mut self, best: &State, mut kept: Vec<Kept>) -> Result<Vec<Kept>, Stopped> {
+        // Buffers of parallel streams have the size of a stream's part, not of a flow's.
+        if best.changes.iter().any(Change::has_copies) {
+            return Ok(kept);
+        }
         let smaller = |change: &Change| {
             let least = candidates::least(self.case, change)? as f64;
             let most = candidates::most(change)? as f64;
@@ -367,20 +434,27 @@ impl Search<'_> {
         Ok(kept)
     }
 
-    /// Whether an outcome is no worse than another, in rate and in delay.
+    /// Whether an outcome is no worse than another, in rate and in what else the goal asks for.
     fn is_as_good(&self, own: &Outcome, best: &Outcome) -> bool {
-        gain(best, own) < COUNTS && own.inflation <= longest(best)
+        gain(best, own) < COUNTS && self.keeps_goal(own, best)
+    }
+
+    /// Whether an outcome has no longer queue than another, and for [`Goal::Fair`] equal parts.
+    fn keeps_goal(&self, own: &Outcome, best: &Outcome) -> bool {
+        let is_fair =
+            self.allowance.goal != Goal::Fair || own.least_part() >= best.least_part() - LOST;
+        own.inflation <= longest(best) && is_fair
     }
 
     /// Changes that somebody may make, and that the scenario takes.
     fn allowed(&self, changes: Vec<Change>) -> Vec<Change> {
         let may = |change: &Change| self.allowance.scopes.contains(&change.scope);
         let is_taken = |change: &Change| edited(&self.case.today, &change.edits).is_ok();
-        changes.into_iter().filter(may).filter(is_taken).collect()
+        candidates::together(changes.into_iter().filter(may).filter(is_taken))
     }
 
     fn trial(&mut self, what: &str, changes: &[Change]) -> Result<Outcome, Stopped> {
-        self.bench.watch.step(what, 1);
+        self.step(what, 1);
         let outcomes = self.bench.trials(self.case, &[edits(changes)])?;
         let outcome = outcomes.into_iter().next().expect("one trial has one outcome");
         self.note(what.into(), &outcome, "");
@@ -388,7 +462,7 @@ impl Search<'_> {
     }
 
     fn trials(&mut self, old: &[Change], lists: &[Vec<Change>]) -> Result<Vec<Outcome>, Stopped> {
-        self.bench.watch.step("remedies for the first limit", lists.len());
+        self.step("remedies for the first limit", lists.len());
         let all: Vec<Vec<&Edit>> = lists.iter().map(|list| edits(list)).collect();
         let outcomes = self.bench.trials(self.case, &all)?;
         for (list, outcome) in lists.iter().zip(&outcomes) {
@@ -401,7 +475,7 @@ impl Search<'_> {
     }
 
     fn removals(&mut self, best: &State, lists: &[Vec<Change>]) -> Result<Vec<Outcome>, Stopped> {
-        self.bench.watch.step("without each change", lists.len());
+        self.step("without each change", lists.len());
         let all: Vec<Vec<&Edit>> = lists.iter().map(|list| edits(list)).collect();
         let outcomes = self.bench.trials(self.case, &all)?;
         for (change, outcome) in best.changes.iter().zip(&outcomes) {
@@ -412,6 +486,10 @@ impl Search<'_> {
             self.note(format!("without {} of {}", change.setting, change.whose), outcome, then);
         }
         Ok(outcomes)
+    }
+
+    fn step(&self, what: &str, runs: usize) {
+        self.bench.watch.step(what, runs, self.case.least());
     }
 
     fn note(&mut self, what: String, outcome: &Outcome, then: &str) {
@@ -431,23 +509,14 @@ impl Search<'_> {
     }
 
     fn found(self, changes: Vec<Kept>, today: Outcome, cured: Outcome) -> Found {
-        Found { changes, today, cured, steps: self.steps, tried: self.tried }
+        let goal = self.allowance.goal;
+        Found { goal, changes, today, cured, steps: self.steps, tried: self.tried }
     }
 }
 
 /// Longest round trip under load that another list may have, over the least one.
 fn longest(best: &Outcome) -> f64 {
     SHORT.max(best.inflation * LONGER)
-}
-
-/// Gain from which on a state is worth what it adds to another one.
-fn due(best: &State, next: &State) -> f64 {
-    let is_streams = |own: &&Change| {
-        own.setting == "nconnect"
-            || own.edits.iter().any(|edit| matches!(edit, Edit::Copies { .. }))
-    };
-    let mut new = next.changes.iter().filter(|own| !best.changes.contains(own));
-    if new.any(|own| is_streams(&own)) { STREAMS_COUNT } else { COUNTS }
 }
 
 /// The state with more; the old one where the new one gains too little to count.
@@ -493,7 +562,7 @@ fn joined(old: &[Change], new: Vec<Change>) -> Vec<Change> {
     let mut all: Vec<Change> = old.iter().filter(stays).cloned().collect();
     all.extend(new);
     // Copies of flows come last: edits name the flows as they are today.
-    all.sort_by_key(|change| change.edits.iter().any(|edit| matches!(edit, Edit::Copies { .. })));
+    all.sort_by_key(Change::has_copies);
     all
 }
 

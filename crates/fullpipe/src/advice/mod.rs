@@ -14,6 +14,7 @@ mod edit;
 pub mod elsewhere;
 pub mod files;
 pub mod method;
+pub mod newcomer;
 pub mod text;
 pub mod trial;
 
@@ -25,7 +26,7 @@ pub use edit::{Edit, edited};
 use method::Allowance;
 use trial::{Bench, Stopped};
 
-/// Finds advice for a case, and what it costs.
+/// Finds advice for a case, and what it costs. [`newcomer`] is another cost, which takes longer.
 ///
 /// # Errors
 /// A trial has no outcome: somebody interrupted it, or the engine failed.
@@ -47,7 +48,8 @@ pub fn advise(case: &Case, allowance: &Allowance, bench: &Bench) -> Result<Advic
         flows: case.flows.len(),
         today: (&found.today).into(),
         advised: (&found.cured).into(),
-        notes: costs::notes(case, &found),
+        notes: costs::notes(case, &found, bench.engine.name()),
+        newcomer: None,
         sensitivity,
         files: files::files(&changes),
         elsewhere: elsewhere::elsewhere(&changes),

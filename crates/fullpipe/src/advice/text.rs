@@ -3,6 +3,7 @@
 use super::answer::kept;
 use super::document::Advice;
 use super::files::File;
+use super::newcomer::Newcomer;
 use crate::analysis::numbers;
 use crate::analysis::words::{bytes, ms, rate_of};
 use crate::report::terminal::grid::{Column, lay_out, number, words, wrap};
@@ -30,6 +31,9 @@ pub fn render(advice: &Advice, extent: Extent) -> String {
         advice.notes.iter().for_each(|note| paragraph(&mut out, "- ", note, width));
     }
     sensitivity(&mut out, advice);
+    if let Some(own) = &advice.newcomer {
+        newcomer(&mut out, own, width);
+    }
     if !advice.files.program.is_empty() {
         heading(&mut out, "In the program");
         advice.files.program.iter().for_each(|line| _ = writeln!(out, "  {line}"));
@@ -126,6 +130,17 @@ fn sensitivity(out: &mut String, advice: &Advice) {
     for own in &advice.sensitivity {
         let _ = writeln!(out, "  {}: {}{}", own.what, numbers::rate(own.mbit), kept(own.share));
     }
+}
+
+fn newcomer(out: &mut String, own: &Newcomer, width: usize) {
+    heading(out, "If another flow joins later");
+    let text = format!(
+        "After {:.0} s it has {}, its part of the path; with today's settings {}.",
+        own.after_s,
+        rate_of(own.mbit, Some(own.part_mbit)),
+        numbers::short(own.today_mbit)
+    );
+    paragraph(out, "", &text, width);
 }
 
 fn file(out: &mut String, file: &File) {

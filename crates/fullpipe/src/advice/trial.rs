@@ -3,17 +3,20 @@
 //! A trial ends when its rate has settled. Where chance decides (a queue below [`SHALLOW`], several flows, losses) it is
 //! three runs with other seeds, starts and delays, and the worst one counts.
 
-use super::case::{Asked, Case};
+use super::case::{Asked, Case, demand, share};
 use super::edit::{Edit, edited};
 use crate::analysis::document::{Headline, Run};
-use crate::analysis::{self, Made, RunMeta};
+use crate::analysis::words::percent;
+use crate::analysis::{self, Made, RunMeta, numbers};
 use crate::engine::{Engine, Failed};
-use crate::scenario::{Repeat, Resolved, Scenario};
+use crate::scenario::{Flow, Repeat, Resolved, Scenario};
 use crate::steady::{Steady, UntilSteady, Watching};
 use crate::threads::each;
 use crate::trace::recording::Recording;
 use fullpipe_base::trace::Control;
 use fullpipe_base::units::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 
 /// Round trips and time after which a trial may end.
@@ -34,8 +37,8 @@ const SAMPLES: u64 = 3000;
 
 /// Hears how far advice is, and says whether to go on.
 pub trait Watch: Sync {
-    /// A step begins that makes so many runs.
-    fn step(&self, what: &str, runs: usize);
+    /// A step begins that makes so many runs, each of `lasts` of simulated time or less.
+    fn step(&self, what: &str, runs: usize, lasts: Time);
     /// A run simulated another span; `false` ends all runs.
     fn advance(&self, span: Time) -> bool;
 }
@@ -72,6 +75,8 @@ pub struct Outcome {
     pub inflation: f64,
     /// Segments sent again, all flows.
     pub retransmitted: u64,
+    /// The flow that has the least of its part; none where no flow shares a path.
+    pub slowest: Option<Slowest>,
     /// Rate of payload that the path allows, Mb/s; none where it has no rate.
     pub allowed_mbit: Option<f64>,
     /// Least rate of the runs over the largest (0 to 1).
@@ -84,7 +89,36 @@ pub struct Outcome {
     pub run: Box<Run>,
 }
 
+/// A flow beside others.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Slowest {
+    /// Its name.
+    pub flow: String,
+    /// Acknowledged payload once it has grown, Mb/s (10^6).
+    pub mbit: f64,
+    /// Its part of the path, or what its program asks for, if less; Mb/s.
+    pub part_mbit: f64,
+}
+
+impl Slowest {
+    /// Share of its part that it has.
+    pub fn share(&self) -> f64 {
+        self.mbit / self.part_mbit.max(1e-9)
+    }
+
+    /// "Flow two has 38 % of its part, 90 of 235 Mb/s".
+    pub fn in_words(&self) -> String {
+        let [own, part] = [numbers::short(self.mbit), numbers::rate(self.part_mbit)];
+        format!("Flow {} has {} of its part, {own} of {part}", self.flow, percent(self.share()))
+    }
+}
+
 impl Outcome {
+    /// Share of its part that the slowest flow has (0 to 1); 1 where no flow shares a path.
+    pub fn least_part(&self) -> f64 {
+        self.slowest.as_ref().map_or(1.0, |own| own.share().min(1.0))
+    }
+
     /// Share of the allowed rate; none where nothing bounds it.
     pub fn share(&self) -> Option<f64> {
         self.allowed_mbit.filter(|allowed| *allowed > 0.0).map(|allowed| self.mbit / allowed)
@@ -106,6 +140,18 @@ impl Bench<'_> {
         let outcomes = each(runs.len(), self.jobs, |run| self.one(case, &runs[run]))?;
         let each = outcomes.chunks(case.seeds() as usize).map(worst);
         Ok(each.collect())
+    }
+
+    /// Record of a run from its beginning to its end.
+    ///
+    /// # Errors
+    /// Somebody interrupted it, or the engine failed.
+    pub fn recorded(&self, run: &Resolved) -> Result<Recording, Stopped> {
+        let mut recording = Recording::default();
+        let mut progress = Progress { watch: self.watch, seen: Time::ZERO, stopped: false };
+        let outcome = self.engine.run(run, &mut recording, &mut progress);
+        outcome.map_err(Stopped::Failed)?;
+        if progress.stopped { Err(Stopped::Interrupted) } else { Ok(recording) }
     }
 
     fn one(&self, case: &Case, scenario: &Scenario) -> Result<Outcome, Stopped> {
@@ -217,6 +263,7 @@ fn arrived(case: &Case, asked: &Asked, run: Run) -> Outcome {
         queue_ms: 0.0,
         inflation: 1.0,
         retransmitted: 0,
+        slowest: None,
         allowed_mbit: case.allowed_mbit(),
         evenness: 1.0,
         is_healthy: is_healthy(run.headline.as_ref()),
@@ -239,13 +286,11 @@ fn outcome_of(
     let all = window(case, counts, recording, [start, until]);
     // A transfer of fixed size is judged by all of its life, a flow that goes on by what it settles at.
     let is_finite = flows().all(|(flow, _)| flow.bytes.is_some()) && until < end;
-    let half = match is_finite {
-        true => all,
-        false => {
-            let from = start + Time(until.saturating_sub(start).0 / 2);
-            window(case, counts, recording, [from, until])
-        }
+    let span = match is_finite {
+        true => [start, until],
+        false => [start + Time(until.saturating_sub(start).0 / 2), until],
     };
+    let half = window(case, counts, recording, span);
 
     let headline = run.headline.clone();
     let allowed = headline.as_ref().and_then(|own| own.allowed_mbit);
@@ -260,6 +305,7 @@ fn outcome_of(
         queue_ms: half.queue_ms,
         inflation: half.inflation,
         retransmitted: last.map(|(flow, _)| flow.retransmitted_segments).sum(),
+        slowest: allowed.and_then(|allowed| slowest(allowed, resolved, counts, recording, span)),
         allowed_mbit: allowed,
         evenness: 1.0,
         is_healthy: is_healthy(headline.as_ref()),
@@ -290,6 +336,43 @@ fn main_life(counts: &[bool], recording: &Recording, run: &Resolved, end: Time) 
     }
     let most = (0..counts.len()).filter(|flow| counts[*flow]).max_by_key(|flow| acked[*flow]);
     most.map_or([Time::ZERO, end], |flow| [run.flow[flow].start, busy[flow].min(end)])
+}
+
+/// The flow with the least of its part in a span, of those that send all the time.
+fn slowest(
+    allowed: f64,
+    run: &Resolved,
+    counts: &[bool],
+    recording: &Recording,
+    [from, until]: [Time; 2],
+) -> Option<Slowest> {
+    let lives = |flow: &Flow| {
+        let ends = flow.duration.map_or(run.duration, |lasts| flow.start + lasts);
+        flow.bytes.is_none() && flow.start <= from && ends >= until
+    };
+    let counted = || (0..counts.len()).filter(|flow| counts[*flow]);
+    let most = share(allowed, counted().map(|flow| demand(&run.flow[flow])).collect());
+    let seconds = until.saturating_sub(from).as_secs_f64();
+    if counted().count() < 2 || seconds <= 0.0 {
+        return None;
+    }
+    let own = |flow: usize| {
+        let mbit = acked(recording, flow, [from, until]) as f64 * 8.0 / seconds / 1e6;
+        let part_mbit = most.min(demand(&run.flow[flow]));
+        Slowest { flow: run.flow[flow].name.clone(), mbit, part_mbit }
+    };
+    let all = counted().filter(|flow| lives(&run.flow[*flow])).map(own);
+    all.min_by(|a, b| a.share().total_cmp(&b.share()))
+}
+
+/// Payload of a flow that was acknowledged in a span, bytes.
+pub(super) fn acked(recording: &Recording, flow: usize, [from, until]: [Time; 2]) -> u64 {
+    let samples = recording.flows.iter().filter(|own| usize::from(own.flow) == flow);
+    let at = |end: Time| {
+        let before = samples.clone().take_while(|own| own.time <= end);
+        before.last().map_or(0, |own| own.bytes_acked)
+    };
+    at(until) - at(from)
 }
 
 /// Rate and delay within a span.
@@ -335,6 +418,8 @@ fn worst(runs: &[Outcome]) -> Outcome {
     let most = runs.iter().map(|run| run.mbit).fold(0.0, f64::max);
     own.is_healthy = runs[0].is_healthy;
     own.evenness = if most > 0.0 { own.mbit / most } else { 1.0 };
+    let slowest = runs.iter().filter_map(|run| run.slowest.clone());
+    own.slowest = slowest.min_by(|a, b| a.share().total_cmp(&b.share()));
     for run in runs {
         own.queue_ms = own.queue_ms.max(run.queue_ms);
         own.inflation = own.inflation.max(run.inflation);

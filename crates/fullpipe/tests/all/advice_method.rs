@@ -1,8 +1,9 @@
 //! The method of advice on small cases, each with a list of changes that a simpler method would not find.
 
-use crate::field_advice::of_first_run;
-use fullpipe::advice::Advice;
-use fullpipe::advice::method::Allowance;
+use crate::field_advice::{bench, of_first_run};
+use fullpipe::advice::method::{Allowance, Goal};
+use fullpipe::advice::newcomer::newcomer;
+use fullpipe::advice::{Advice, Case, Edit, document};
 use fullpipe::scenario::{Source, load};
 
 fn advised(text: &str) -> Advice {
@@ -70,6 +71,95 @@ fn paced_flows_get_buffers_for_equal_rates() {
     assert!((7.3e6..7.8e6).contains(&least), "{least}");
     assert_eq!(advice.changes[0].change.advised, "9 MiB");
 }
+
+/// TCP's window ends at 1 GiB, and the path needs 1.2 GB.
+#[test]
+fn a_path_beyond_the_largest_window_gets_streams() {
+    let advice = advised(
+        r#"
+        [path]
+        rate = "100Gbit"
+        mtu = 9000
+        delay = { forward = "50ms", back = "50ms" }
+        [hosts]
+        sender = { kernel = "6.12" }
+        receiver = { kernel = "6.12" }
+        [[flow]]
+        name = "bulk"
+        duration = "8s"
+        "#,
+    );
+    let expected = ["net.ipv4.tcp_wmem", "net.ipv4.tcp_rmem", "parallel streams"];
+    assert_eq!(settings(&advice), expected, "{}", advice.answer);
+    assert!(advice.advised.share.expect("a path with a rate") >= 0.97, "{}", advice.answer);
+}
+
+/// The path is full, and one of its two flows has a small buffer and another congestion control.
+#[test]
+fn a_starved_flow_gets_its_part() {
+    let scenario = load(&Source::text("case.toml", STARVED), &[], &[]).expect("a scenario");
+    let advice = of_first_run(&scenario, &Allowance::default());
+    assert!(advice.changes.is_empty(), "{}", advice.answer);
+    assert!(advice.answer.contains("Flow two has"), "{}", advice.answer);
+
+    let fair = Allowance { goal: Goal::Fair, ..Allowance::default() };
+    let advice = of_first_run(&scenario, &fair);
+    let least = |own: &document::Result| own.slowest.as_ref().expect("a flow").share();
+    let [today, then] = [least(&advice.today), least(&advice.advised)];
+    assert!(today < 0.5 && then > 0.9, "{today} {then}");
+    assert!(advice.advised.mbit >= 0.95 * advice.today.mbit, "{}", advice.answer);
+}
+
+/// A small receive buffer leaves a newcomer all it can take; large ones make it fight for its half.
+#[test]
+fn a_newcomer_has_its_part_after_a_minute() {
+    let text = r#"
+        [path]
+        rate = "100Mbit"
+        queue = { limit = "500kB" }
+        delay = { forward = "10ms", back = "10ms" }
+        [hosts]
+        sender = { kernel = "6.12" }
+        receiver = { kernel = "6.12" }
+        [[flow]]
+        name = "bulk"
+        duration = "5s"
+        rcvbuf = "32KiB"
+    "#;
+    let scenario = load(&Source::text("case.toml", text), &[], &[]).expect("a scenario");
+    let case = Case::new(&scenario, &scenario.plans()[0]).expect("a case");
+    let edit = Edit::flow("bulk", &["rcvbuf"], None);
+    let own = newcomer(&case, &[&edit], &bench()).expect("runs").expect("a newcomer");
+    let half = 100.0 * 1448.0 / 1538.0 / 2.0;
+    assert!((own.part_mbit - half).abs() < 0.1, "{own:?}");
+    assert!((0.5..1.5).contains(&(own.mbit / half)), "{own:?}");
+    // 64 KiB of memory are 32 KiB to 64 KiB of window in 20 ms.
+    assert!((13.0..26.5).contains(&own.today_mbit), "{own:?}");
+
+    let sized = text.replace("duration = \"5s\"", "bytes = \"10MB\"");
+    let sized = format!("duration = \"60s\"\n{sized}");
+    let scenario = load(&Source::text("case.toml", &sized), &[], &[]).expect("a scenario");
+    let case = Case::new(&scenario, &scenario.plans()[0]).expect("a case");
+    assert_eq!(newcomer(&case, &[&edit], &bench()).expect("no run"), None);
+}
+
+const STARVED: &str = r#"
+[path]
+rate = "500Mbit"
+queue = { limit = "2MB" }
+delay = { forward = "20ms", back = "20ms" }
+[hosts]
+sender = { kernel = "6.12" }
+receiver = { kernel = "6.12" }
+[[flow]]
+name = "one"
+duration = "20s"
+[[flow]]
+name = "two"
+congestion = "reno"
+sndbuf = "256KiB"
+duration = "20s"
+"#;
 
 const HEALTHY: &str = r#"
 seed = 933628310

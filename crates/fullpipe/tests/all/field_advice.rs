@@ -80,7 +80,7 @@ const REPORTS: &[Report] = &[
 struct Quiet;
 
 impl Watch for Quiet {
-    fn step(&self, _what: &str, _runs: usize) {}
+    fn step(&self, _what: &str, _runs: usize, _lasts: Time) {}
 
     fn advance(&self, _span: Time) -> bool {
         true
@@ -109,8 +109,12 @@ fn advice_reaches_the_cure_that_people_found() {
 /// Advice on the first run of a scenario, by the simulator.
 pub fn of_first_run(scenario: &Scenario, allowance: &Allowance) -> Advice {
     let case = Case::new(scenario, &scenario.plans()[0]).expect("a flow that sends");
-    let bench = Bench { engine: &Simulator, jobs: 2, watch: &Quiet };
-    advise(&case, allowance, &bench).expect("advice")
+    advise(&case, allowance, &bench()).expect("advice")
+}
+
+/// Trials by the simulator, two at a time.
+pub fn bench() -> Bench<'static> {
+    Bench { engine: &Simulator, jobs: 2, watch: &Quiet }
 }
 
 /// Advice on a report, which has its setting and reaches its rate.

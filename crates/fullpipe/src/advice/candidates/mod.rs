@@ -13,7 +13,7 @@ pub use buffers::{for_equal_flows, least, most, scaled};
 pub use remedies::{Offers, remedies};
 
 use super::Case;
-use super::change::Change;
+use super::change::{Change, Scope};
 
 /// The whole arithmetic cure, in the order in which changes act: what undoes a fault comes before what sets a value.
 pub fn cure(case: &Case) -> Vec<Change> {
@@ -28,4 +28,30 @@ pub fn cure(case: &Case) -> Vec<Change> {
 /// Lists of changes that shorten the queue of a full path, each to be tried alone.
 pub fn shorter(case: &Case) -> Vec<Vec<Change>> {
     vec![pace::changes(case), buffers::caps(case), remedies::short_queue(case)]
+}
+
+/// Lists of changes that give each flow its part of a full path, each to be tried alone.
+pub fn fairer(case: &Case) -> Vec<Vec<Change>> {
+    let caps = buffers::caps(case);
+    vec![cure(case), pace::changes(case), caps, remedies::alike(case), remedies::short_queue(case)]
+}
+
+/// Changes of which those that programs make alike on several flows are one.
+pub fn together(changes: impl IntoIterator<Item = Change>) -> Vec<Change> {
+    let mut all: Vec<Change> = Vec::new();
+    for change in changes {
+        let is_like = |own: &&mut Change| {
+            own.scope == Scope::Application
+                && Change { whose: own.whose.clone(), edits: own.edits.clone(), ..change.clone() }
+                    == **own
+        };
+        match all.iter_mut().find(is_like) {
+            Some(own) => {
+                own.edits.extend(change.edits);
+                own.whose = format!("{} flows", own.edits.len());
+            }
+            None => all.push(change),
+        }
+    }
+    all
 }

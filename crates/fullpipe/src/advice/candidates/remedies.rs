@@ -62,6 +62,8 @@ pub fn remedies(
         (_, "send_buffer") => larger(case, accepted, 0),
         (_, "receive_window") => larger(case, accepted, 1),
         ("application", _) => pauses(case),
+        // A pace of the path holds a flow below it: TCP's window does.
+        (_, "pacing") => vec![beyond_window(case)],
         (_, "cwnd_slow_start") => start(case),
         _ if is_cut => overflow(case, accepted, place),
         (_, limit) if limit.starts_with("cwnd") => growth(case, accepted),
@@ -195,14 +197,26 @@ fn longer(case: &Case, place: &str) -> Vec<Change> {
 /// Buffers by arithmetic, larger ones where these are accepted, and those of the `end` that holds the flow beyond arithmetic.
 fn larger(case: &Case, accepted: &[Change], end: usize) -> Vec<Vec<Change>> {
     let more = accepted.iter().filter_map(|change| buffers::scaled(case, change, MORE));
-    // TCP's window ends at 1 GiB: beyond, several connections fill the path.
-    let bound = case.flows.iter().filter_map(|flow| flow.needs?.connections).max();
-    let more_flows = bound.and_then(|count| u32::try_from(count).ok()).map(|count| {
-        let count = count.clamp(2, MOST_FLOWS);
-        vec![streams(case, count)]
-    });
     let beyond = buffers::beyond(case, end, MORE);
-    vec![buffers::changes(case), more.collect(), beyond, more_flows.unwrap_or_default()]
+    vec![buffers::changes(case), more.collect(), beyond, beyond_window(case)]
+}
+
+/// Parallel streams where a flow needs more than TCP's largest window, 1 GiB, with buffers for the part of each.
+fn beyond_window(case: &Case) -> Vec<Change> {
+    let bound = case.flows.iter().filter_map(|flow| flow.needs?.connections).max();
+    let count = bound.and_then(|count| u32::try_from(count).ok());
+    let Some(count) = count.map(|count| count.clamp(2, MOST_FLOWS)) else { return Vec::new() };
+    let mut each = case.clone();
+    for flow in &mut each.flows {
+        let sharing = flow.needs.map_or(1, |needs| needs.sharing);
+        let sharing = u32::try_from(sharing).unwrap_or(u32::MAX).saturating_mul(count);
+        flow.needs = flow.settings.needs(sharing, &flow.congestion);
+    }
+
+    let why = "TCP's window ends at 1 GiB, and the path needs more";
+    let mut all = buffers::changes(&each);
+    all.push(streams(case, count).why(why));
+    all
 }
 
 /// Nothing of an earlier connection is kept.
@@ -337,8 +351,20 @@ fn congestion(case: &Case, name: &str) -> Change {
     Change::new(setting, host, Scope::Sender, how)
         .rank(Rank::Method)
         .values(today, name)
-        .why(format!("{name} grows back to a large window in less time"))
+        .why(match name {
+            "bbr" => "bbr does not take a lost packet for a full queue".into(),
+            name => format!("{name} grows back to a large window in less time"),
+        })
         .edits(case.flows.iter().map(key))
+}
+
+/// One congestion control for flows that have several.
+pub fn alike(case: &Case) -> Vec<Change> {
+    let usual = "cubic";
+    let differ = case.flows.iter().any(|flow| flow.congestion != usual);
+    let why = "flows of one congestion control share a queue alike";
+    let change = differ.then(|| congestion(case, usual).why(why));
+    change.into_iter().collect()
 }
 
 /// A queue of the path that keeps itself short, for the network to set.

@@ -1,0 +1,93 @@
+//! Part of the path that a flow has which joins when the others have it.
+//!
+//! Larger buffers keep a full path full, so a newcomer has to push the others aside. Congestion controls take tens of
+//! seconds for that on a long path: a shorter run would call slow convergence a starved flow.
+
+use super::case::{Case, demand, share};
+use super::edit::{Edit, edited};
+use super::trial::{Bench, Stopped, acked};
+use crate::engine::Failed;
+use crate::scenario::{Resolved, Until};
+use crate::threads::each;
+use fullpipe_base::units::Time;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Time that a newcomer has for its growth.
+pub const GROWS: Time = Time::secs(60);
+/// Last part of that time, in which its rate is taken.
+const TAKEN: Time = Time::secs(10);
+/// Samples of a run.
+const SAMPLE: Time = Time::ms(100);
+const NAME: &str = "newcomer";
+
+/// A newcomer's rate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Newcomer {
+    /// Time after its start, s.
+    pub after_s: f64,
+    /// Rate with the changes, Mb/s (10^6).
+    pub mbit: f64,
+    /// Rate with today's settings, Mb/s.
+    pub today_mbit: f64,
+    /// Its part of the path, or what its program asks for, if less; Mb/s.
+    pub part_mbit: f64,
+}
+
+/// A copy of the first flow joins, with the changes and with today's settings. None where a flow has a fixed size, and on
+/// a path without a rate.
+///
+/// # Errors
+/// A run has no outcome.
+pub fn newcomer(case: &Case, edits: &[&Edit], bench: &Bench) -> Result<Option<Newcomer>, Stopped> {
+    let Some(allowed) = case.allowed_mbit().filter(|_| case.datagrams.is_none()) else {
+        return Ok(None);
+    };
+    let refused = |why: String| Stopped::Failed(Failed::Scenario(why));
+    let mut runs = Vec::new();
+    for edits in [edits, &[]] {
+        let changed = edited(&case.today, edits.iter().copied()).map_err(refused)?;
+        let Some(run) = joined(case, &changed.plans()[0].resolved) else { return Ok(None) };
+        runs.push(edited(&run, []).map_err(refused)?.plans()[0].resolved.clone());
+    }
+
+    bench.watch.step("a flow that joins later, for 60 s", runs.len(), case.least() + GROWS);
+    let rates = each(runs.len(), bench.jobs, |n| rate(&runs[n], bench))?;
+    let demands = runs[0].flow.iter().filter(|flow| flow.direction == case.direction);
+    let own = runs[0].flow.last().map_or(f64::INFINITY, demand);
+    Ok(Some(Newcomer {
+        after_s: GROWS.as_secs_f64(),
+        mbit: rates[0],
+        today_mbit: rates[1],
+        part_mbit: share(allowed, demands.map(demand).collect()).min(own),
+    }))
+}
+
+/// The run with a newcomer, which starts when the others have grown; none where a flow has a fixed size.
+fn joined(case: &Case, run: &Resolved) -> Option<Resolved> {
+    let mut run = run.clone();
+    let joins = case.least();
+    let end = joins + GROWS;
+    let first = run.flow.iter().find(|flow| flow.direction == case.direction)?;
+    let mut own = first.clone();
+    own.name = NAME.into();
+    own.start = joins;
+    run.flow.push(own);
+    for flow in &mut run.flow {
+        flow.duration.filter(|_| flow.bytes.is_none())?;
+        flow.duration = Some(end.saturating_sub(flow.start));
+    }
+    run.duration = end;
+    run.report.until = Until::End;
+    run.report.sample = run.report.sample.max(SAMPLE);
+    run.report.packets = None;
+    run.nfs.is_empty().then_some(run)
+}
+
+/// Rate of the last flow at the end of a run, Mb/s.
+fn rate(run: &Resolved, bench: &Bench) -> Result<f64, Stopped> {
+    let recording = bench.recorded(run)?;
+    let from = run.duration.saturating_sub(TAKEN);
+    let bytes = acked(&recording, run.flow.len() - 1, [from, run.duration]);
+    Ok(bytes as f64 * 8.0 / TAKEN.as_secs_f64() / 1e6)
+}
