@@ -22,6 +22,11 @@ pub fn answer(case: &Case, found: &Found, engine: &str) -> String {
         let cured = rate_of(found.cured.mbit, allowed);
         let gained = match found.goal {
             Goal::Rate => format!("{cured} instead of {}", numbers::short(found.today.mbit)),
+            Goal::Delay if found.cured.mbit > found.today.mbit => format!(
+                "{cured} instead of {}, with a queue of {}",
+                numbers::short(found.today.mbit),
+                ms(found.cured.queue_ms)
+            ),
             Goal::Delay => format!(
                 "{cured} with a queue of {} instead of {}",
                 ms(found.cured.queue_ms),

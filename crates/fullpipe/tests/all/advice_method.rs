@@ -110,6 +110,20 @@ fn a_starved_flow_gets_its_part() {
     assert!(advice.advised.mbit >= 0.95 * advice.today.mbit, "{}", advice.answer);
 }
 
+/// A goal of delay is about the queue that the cure leaves; the answer has what it gains, too.
+#[test]
+fn a_goal_of_delay_says_the_gain_and_the_queue() {
+    let deep = STARVED.replace("2MB", "4MB");
+    let deep = deep.split("[[flow]]").take(1).collect::<String>()
+        + "[[flow]]\nname = \"one\"\nduration = \"20s\"\nsndbuf = \"200KiB\"\n";
+    let scenario = load(&Source::text("case.toml", &deep), &[], &[]).expect("a scenario");
+    let delay = Allowance { goal: Goal::Delay, ..Allowance::default() };
+    let advice = of_first_run(&scenario, &delay);
+    assert!(advice.answer.contains("instead of"), "{}", advice.answer);
+    assert!(advice.answer.contains("with a queue of"), "{}", advice.answer);
+    assert!(advice.advised.queue_ms <= 0.25 * advice.base_rtt_ms, "{}", advice.answer);
+}
+
 /// A small receive buffer leaves a newcomer all it can take; large ones make it fight for its half.
 #[test]
 fn a_newcomer_has_its_part_after_a_minute() {
