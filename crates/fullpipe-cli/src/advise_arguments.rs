@@ -11,9 +11,13 @@ use fullpipe::advice::method::{Allowance, Goal};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+const CODES: &str = "\
+Exit codes: 0 fine, 1 an expectation of the scenario failed, 2 bad input, 3 the environment
+cannot, 130 interrupted (no advice is printed without its proof).";
+
 /// Options of `fullpipe advise`.
 #[derive(Debug, Args)]
-#[command(help_template = TEMPLATE, before_help = "Examples:
+#[command(help_template = TEMPLATE, after_help = CODES, before_help = "Examples:
   fullpipe advise my.toml                      what to set on the hosts of a scenario, and the proof
   fullpipe advise --rate 10Gbit --rtt 80ms     the same for a path whose hosts have Linux' defaults
   fullpipe advise my.toml --change receiver    if the receiving host is all that you administer
