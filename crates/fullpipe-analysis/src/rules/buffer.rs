@@ -115,34 +115,34 @@ impl<'a> Side<'a> {
         )
     }
 
+    /// A buffer that the kernel tunes as the reason.
+    fn autotuned(&self, finding: Finding, allows: &str) -> Finding {
+        let allows = format!("{} allows {allows}", self.tuned);
+        let suffices = self.needs.is_some() && self.missing().is_none();
+        match self.connections {
+            _ if !suffices => finding.because(format!("{allows}{}", self.needed())),
+            Some(n) => finding
+                .because(format!("{allows}, and TCP's window ends at 1 GiB"))
+                .cure(several(n)),
+            None => Finding { grows: true, ..finding }
+                .because(format!(
+                    "{allows}, which is enough, but autotuning has not grown it yet{}",
+                    self.needed()
+                ))
+                .cure("Set nothing: a longer transfer gets the full rate"),
+        }
+    }
+
     /// The buffer as the reason, whoever set it.
     pub fn explain(&self, finding: Finding) -> Finding {
         let allows = bytes(self.buffer.allows());
         let needed = self.missing().map(bytes);
         match self.buffer.asked {
-            None if self.needs.is_none() => finding
-                .because(format!("{} allows {allows}{}", self.tuned, self.needed()))
-                .setting(valued((self.tuned, self.host), allows, None, AskedBy::Sysctl)),
-            None if needed.is_none() => match self.connections {
-                Some(n) => finding
-                    .because(format!(
-                        "{} allows {allows}, and TCP's window ends at 1 GiB",
-                        self.tuned
-                    ))
-                    .cure(several(n))
-                    .setting(valued((self.tuned, self.host), allows, None, AskedBy::Sysctl)),
-                None => Finding { grows: true, ..finding }
-                    .because(format!(
-                        "{} allows {allows}, which is enough, but autotuning has not grown it yet{}",
-                        self.tuned,
-                        self.needed()
-                    ))
-                    .cure("Set nothing: a longer transfer gets the full rate")
-                    .setting(valued((self.tuned, self.host), allows, None, AskedBy::Sysctl)),
-            },
-            None => finding
-                .because(format!("{} allows {allows}{}", self.tuned, self.needed()))
-                .setting(valued((self.tuned, self.host), allows, needed, AskedBy::Sysctl)),
+            None => {
+                let setting =
+                    valued((self.tuned, self.host), allows.clone(), needed, AskedBy::Sysctl);
+                self.autotuned(finding, &allows).setting(setting)
+            }
             Some(asked) if self.buffer.is_cut() => {
                 let most = bytes(self.buffer.most);
                 let half = self.missing().map(|needs| bytes(needs.div_ceil(2)));
@@ -184,7 +184,7 @@ pub fn raise(context: &Context, one: &One, sides: &[Side]) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join(". "))
 }
 
-/// What fills a path that needs more than TCP's largest window.
+/// Connections for a path that needs more than TCP's largest window, in words.
 fn several(connections: u64) -> String {
     format!("{connections} connections fill this path, one does not")
 }
