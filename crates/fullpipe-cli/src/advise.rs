@@ -105,8 +105,7 @@ fn found(case: &Case, engine: &Chosen, arguments: &AdviseArguments) -> Result<Ad
         if arguments.no_report || own.changes.is_empty() {
             return Ok(own);
         }
-        let edits: Vec<_> = own.changes.iter().flat_map(|own| &own.change.edits).collect();
-        let newcomer = newcomer::newcomer(case, &edits, &bench)?;
+        let newcomer = newcomer::newcomer(case, &own.edits(), &bench)?;
         Ok(Advice { newcomer, ..own })
     });
     steps.progress.finish();
@@ -115,8 +114,7 @@ fn found(case: &Case, engine: &Chosen, arguments: &AdviseArguments) -> Result<Ad
 
 /// The scenario with today's and the advised settings.
 fn cured_text(case: &Case, advice: &Advice) -> Result<String, Failure> {
-    let edits: Vec<_> = advice.changes.iter().flat_map(|own| &own.change.edits).collect();
-    cured::scenario(case, &edits).map_err(Failure::Input)
+    cured::scenario(case, &advice.edits()).map_err(Failure::Input)
 }
 
 /// Runs both variants at full length into a new directory, with the files of the advice.

@@ -78,7 +78,7 @@ pub fn listed(seed: u64, number: usize) -> Result<Listed, String> {
     let case = case(&name, &text)?;
     let advice = advise(&case, &Allowance::default(), &super::bench());
     let advice = advice.map_err(|why| super::stopped(&name, &why))?;
-    let edits: Vec<Edit> = advice.changes.iter().flat_map(|own| own.change.edits.clone()).collect();
+    let edits: Vec<Edit> = advice.edits().into_iter().cloned().collect();
     let mut all: Vec<Vec<Edit>> = vec![Vec::new(), edits];
     all.extend(LISTS.iter().map(|list| list.edits(&case)));
 

@@ -71,8 +71,7 @@ pub fn judged(name: &str, text: &str) -> Result<Judged, String> {
     let case = case(name, text)?;
     let advice = advice::advise(&case, &Allowance::default(), &bench());
     let advice = advice.map_err(|why| stopped(name, &why))?;
-    let edits: Vec<&Edit> = advice.changes.iter().flat_map(|own| &own.change.edits).collect();
-    let outcomes = worst_of_three(name, &case, &[Vec::new(), edits])?;
+    let outcomes = worst_of_three(name, &case, &[Vec::new(), advice.edits()])?;
     let [today, advised] = <[Outcome; 2]>::try_from(outcomes).map_err(|_| name.to_string())?;
     Ok(Judged { case, advice, today, advised })
 }

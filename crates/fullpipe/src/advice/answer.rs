@@ -44,11 +44,13 @@ pub fn answer(case: &Case, found: &Found, engine: &str) -> String {
     let standing = found.today.queue_ms >= LEAST_MS
         && found.today.queue_ms >= STANDING * case.round_trip.as_ns() as f64 / 1e6;
     let uneven = found.today.slowest.as_ref().filter(|own| is_full && own.share() < EVEN);
+    if let Some(own) = uneven {
+        let slowest = unequal(found.goal, own);
+        return format!(
+            "Set nothing to fill the path: {who} have {reached} today ({runs}). {slowest}"
+        );
+    }
     match (is_full, standing, verdict) {
-        (true, ..) if uneven.is_some() => {
-            let slowest = uneven.map(|own| unequal(found.goal, own)).unwrap_or_default();
-            format!("Set nothing to fill the path: {who} have {reached} today ({runs}). {slowest}")
-        }
         (true, true, _) => format!(
             "Set nothing: {who} have {reached} today ({runs}). A queue of {} stands in front of the path: a pace of 97 % \
              would trade 3 % of the rate for it.",
@@ -79,8 +81,8 @@ fn fairer(cured: &str, today: &Outcome, then: &Outcome) -> String {
     format!("{cured} with {after} for the slowest flow instead of {before}")
 }
 
-/// What to do about a flow that has less than its part of a full path.
-fn unequal(goal: Goal, own: &Slowest) -> String {
+/// Sentence about a flow that has less than its part of the path, and the way to more.
+pub fn unequal(goal: Goal, own: &Slowest) -> String {
     let has = own.in_words();
     match goal {
         Goal::Fair => format!("{has}, and no setting that may be changed gives it more."),

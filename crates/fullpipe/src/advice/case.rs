@@ -190,15 +190,20 @@ fn asked(run: &Resolved) -> Option<(Direction, Asked)> {
 }
 
 /// Rate that a flow's program asks for, Mb/s; infinite where it takes what it gets.
-pub(super) fn demand(flow: &Flow) -> f64 {
+fn demand(flow: &Flow) -> f64 {
     match flow.app {
         App::Rate { rate } => rate.0 as f64 / 1e6,
         _ => f64::INFINITY,
     }
 }
 
+/// Part of a rate that a flow may have beside others, which are `all` with itself; no more than its program asks for. Mb/s.
+pub(super) fn part<'a>(allowed: f64, all: impl Iterator<Item = &'a Flow>, own: &Flow) -> f64 {
+    share(allowed, all.map(demand).collect()).min(demand(own))
+}
+
 /// Max-min fair part of the flows that ask for most: what those leave that ask for less than their part.
-pub(super) fn share(allowed: f64, mut demands: Vec<f64>) -> f64 {
+fn share(allowed: f64, mut demands: Vec<f64>) -> f64 {
     demands.sort_by(f64::total_cmp);
     let (mut left, mut count) = (allowed, demands.len().max(1) as f64);
     for demand in demands {

@@ -1,6 +1,7 @@
 //! Costs and conditions of advice: memory, one flow alone, another path.
 
 use super::Case;
+use super::answer::unequal;
 use super::candidates::most;
 use super::change::{Change, Rank};
 use super::document::Sensitivity;
@@ -47,7 +48,7 @@ pub fn notes(case: &Case, found: &Found, engine: &str) -> Vec<String> {
             percent(found.cured.evenness)
         ));
     }
-    notes.extend(unequal(found));
+    notes.extend(slowest(found));
     notes.extend(changes.iter().find(|own| own.setting == "MTU").map(|_| {
         "Where a router on the path drops its ICMP messages, net.ipv4.tcp_mtu_probing = 1 lets the sender find the MTU by \
          itself (not simulated)."
@@ -101,11 +102,10 @@ fn tcp_mem(most: u64) -> Option<String> {
 }
 
 /// The slowest flow, where others leave it less than its part.
-fn unequal(found: &Found) -> Option<String> {
+fn slowest(found: &Found) -> Option<String> {
     let own = found.cured.slowest.as_ref().filter(|own| own.share() < EVEN)?;
     // The answer says it where nothing is advised.
-    let text = || format!("{}: --goal fair looks for equal parts.", own.in_words());
-    (!found.changes.is_empty()).then(text)
+    (!found.changes.is_empty()).then(|| unequal(found.goal, own))
 }
 
 /// Sizes for one flow that has the path alone, where several share it.

@@ -1,6 +1,7 @@
 //! What advice says, as one document: the answer, the changes with their proof, files, costs and notes.
 
 use super::change::Change;
+use super::edit::Edit;
 use super::elsewhere::Elsewhere;
 use super::files::Files;
 use super::method::{Kept, Step};
@@ -89,6 +90,11 @@ pub struct Sensitivity {
 }
 
 impl Advice {
+    /// Edits of all changes, in their order.
+    pub fn edits(&self) -> Vec<&Edit> {
+        self.changes.iter().flat_map(|own| &own.change.edits).collect()
+    }
+
     /// The changes alone.
     pub fn list(&self) -> Vec<Change> {
         self.changes.iter().map(|own| own.change.clone()).collect()

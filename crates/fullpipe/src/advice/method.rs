@@ -6,8 +6,9 @@
 
 use super::Case;
 use super::candidates::{self, Offers, cure, remedies};
-use super::change::{Change, Rank, Scope};
+use super::change::{Change, Rank};
 use super::edit::{Edit, edited};
+pub use super::goal::{Allowance, EVEN, Goal, PRICE};
 use super::trial::{Bench, Outcome, Stopped};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,82 +25,12 @@ const STREAMS_COUNT: f64 = 0.1;
 const STEADY: f64 = 0.95;
 /// Most steps of the loop.
 const STEPS: usize = 6;
-/// A round trip under load of no more than this times the least one is short.
-const SHORT: f64 = 1.25;
-/// A round trip that is long already may become this much longer.
-const LONGER: f64 = 1.1;
 /// Mean share of the path below which a path that is full in the end is looked at again.
 const LATE_MEAN: f64 = 0.7;
 /// Rules on what keeps a flow from growing.
 const LATE: [&str; 2] = ["remembered-ssthresh", "initial-ssthresh"];
 /// Most changes that are advised on a path that loses packets: no setting cures that.
 const MOST_ON_LOSS: usize = 2;
-
-/// Aim of the advice.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Goal {
-    /// The path is full.
-    #[default]
-    Rate,
-    /// The path is full, and its queue short: up to [`PRICE`] of the rate is paid for that.
-    Delay,
-    /// The path is full, and each flow has its part of it: up to [`PRICE`] of the rate is paid for that.
-    Fair,
-}
-
-impl Goal {
-    /// Whether an outcome of a full path is what the goal is.
-    fn is_met(self, outcome: &Outcome) -> bool {
-        match self {
-            Goal::Rate => true,
-            Goal::Delay => outcome.inflation <= SHORT,
-            Goal::Fair => outcome.least_part() >= EVEN,
-        }
-    }
-
-    /// Whether an outcome comes so much closer to the goal than another one that a change is worth it.
-    fn is_closer(self, own: &Outcome, than: &Outcome) -> bool {
-        match self {
-            Goal::Rate => false,
-            Goal::Delay => own.inflation * LONGER < than.inflation,
-            Goal::Fair => own.least_part() >= than.least_part() + CLOSER,
-        }
-    }
-
-    /// Distance from the goal, by which outcomes are put in order.
-    fn distance(self, outcome: &Outcome) -> f64 {
-        match self {
-            Goal::Rate => 0.0,
-            Goal::Delay => outcome.inflation,
-            Goal::Fair => 1.0 - outcome.least_part(),
-        }
-    }
-}
-
-/// Share of the rate that a short queue or equal parts may cost.
-pub const PRICE: f64 = 0.05;
-/// From this share of its part on the slowest flow is not held back by others.
-pub const EVEN: f64 = 0.8;
-/// The slowest flow has to gain so much of its part for a change to be worth it.
-const CLOSER: f64 = 0.1;
-/// It may lose so much of it when a change is taken away.
-const LOST: f64 = 0.05;
-
-/// Changes that are allowed, and what they are for.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Allowance {
-    /// Whose settings.
-    pub scopes: Vec<Scope>,
-    /// Their aim.
-    pub goal: Goal,
-}
-
-impl Default for Allowance {
-    fn default() -> Allowance {
-        let scopes = vec![Scope::Sender, Scope::Receiver, Scope::Application];
-        Allowance { scopes, goal: Goal::Rate }
-    }
-}
 
 /// A trial in the order in which it was made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -117,7 +48,7 @@ pub struct Step {
 /// What the method found.
 #[derive(Clone, Debug)]
 pub struct Found {
-    /// What it looked for.
+    /// Goal of the search.
     pub goal: Goal,
     /// Changes that are worth their while, in the order in which they act.
     pub changes: Vec<Kept>,
@@ -198,7 +129,7 @@ impl Search<'_> {
         }
         if today.is_healthy && self.allowance.goal == Goal::Rate && !is_full_late(&today) {
             self.then("the link is full with the seed of the scenario: set nothing");
-            return Ok(self.unchanged(today));
+            return self.without_gain(today);
         }
         self.then("not full");
 
@@ -338,7 +269,7 @@ impl Search<'_> {
             (0..best.changes.len()).map(|at| without(&best.changes, &[at])).collect();
         let alone = self.removals(&best, &each)?;
         // The rest is judged by the most that these changes give.
-        let keeps = |at: &usize| self.keeps_goal(&alone[*at], &best.outcome);
+        let keeps = |at: &usize| self.allowance.goal.keeps(&alone[*at], &best.outcome);
         let most = (0..alone.len()).filter(keeps).max_by(|a, b| {
             gain(&alone[*a], &best.outcome).total_cmp(&gain(&alone[*b], &best.outcome))
         });
@@ -436,14 +367,7 @@ impl Search<'_> {
 
     /// Whether an outcome is no worse than another, in rate and in what else the goal asks for.
     fn is_as_good(&self, own: &Outcome, best: &Outcome) -> bool {
-        gain(best, own) < COUNTS && self.keeps_goal(own, best)
-    }
-
-    /// Whether an outcome has no longer queue than another, and for [`Goal::Fair`] equal parts.
-    fn keeps_goal(&self, own: &Outcome, best: &Outcome) -> bool {
-        let is_fair =
-            self.allowance.goal != Goal::Fair || own.least_part() >= best.least_part() - LOST;
-        own.inflation <= longest(best) && is_fair
+        gain(best, own) < COUNTS && self.allowance.goal.keeps(own, best)
     }
 
     /// Changes that somebody may make, and that the scenario takes.
@@ -504,19 +428,10 @@ impl Search<'_> {
         }
     }
 
-    fn unchanged(self, today: Outcome) -> Found {
-        self.found(Vec::new(), today.clone(), today)
-    }
-
     fn found(self, changes: Vec<Kept>, today: Outcome, cured: Outcome) -> Found {
         let goal = self.allowance.goal;
         Found { goal, changes, today, cured, steps: self.steps, tried: self.tried }
     }
-}
-
-/// Longest round trip under load that another list may have, over the least one.
-fn longest(best: &Outcome) -> f64 {
-    SHORT.max(best.inflation * LONGER)
 }
 
 /// The state with more; the old one where the new one gains too little to count.

@@ -13,6 +13,7 @@ pub mod document;
 mod edit;
 pub mod elsewhere;
 pub mod files;
+mod goal;
 pub mod method;
 pub mod newcomer;
 pub mod text;

@@ -3,9 +3,9 @@
 //! Larger buffers keep a full path full, so a newcomer has to push the others aside. Congestion controls take tens of
 //! seconds for that on a long path: a shorter run would call slow convergence a starved flow.
 
-use super::case::{Case, demand, share};
+use super::case::{Case, part};
 use super::edit::{Edit, edited};
-use super::trial::{Bench, Stopped, acked};
+use super::trial::{Bench, Stopped, acked_mbit};
 use crate::engine::Failed;
 use crate::scenario::{Resolved, Until};
 use crate::threads::each;
@@ -53,13 +53,13 @@ pub fn newcomer(case: &Case, edits: &[&Edit], bench: &Bench) -> Result<Option<Ne
 
     bench.watch.step("a flow that joins later, for 60 s", runs.len(), case.least() + GROWS);
     let rates = each(runs.len(), bench.jobs, |n| rate(&runs[n], bench))?;
-    let demands = runs[0].flow.iter().filter(|flow| flow.direction == case.direction);
-    let own = runs[0].flow.last().map_or(f64::INFINITY, demand);
+    let flows = &runs[0].flow;
+    let sharing = flows.iter().filter(|flow| flow.direction == case.direction);
     Ok(Some(Newcomer {
         after_s: GROWS.as_secs_f64(),
         mbit: rates[0],
         today_mbit: rates[1],
-        part_mbit: share(allowed, demands.map(demand).collect()).min(own),
+        part_mbit: part(allowed, sharing, &flows[flows.len() - 1]),
     }))
 }
 
@@ -88,6 +88,5 @@ fn joined(case: &Case, run: &Resolved) -> Option<Resolved> {
 fn rate(run: &Resolved, bench: &Bench) -> Result<f64, Stopped> {
     let recording = bench.recorded(run)?;
     let from = run.duration.saturating_sub(TAKEN);
-    let bytes = acked(&recording, run.flow.len() - 1, [from, run.duration]);
-    Ok(bytes as f64 * 8.0 / TAKEN.as_secs_f64() / 1e6)
+    Ok(acked_mbit(&recording, run.flow.len() - 1, [from, run.duration]))
 }

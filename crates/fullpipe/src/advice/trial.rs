@@ -3,7 +3,7 @@
 //! A trial ends when its rate has settled. Where chance decides (a queue below [`SHALLOW`], several flows, losses) it is
 //! three runs with other seeds, starts and delays, and the worst one counts.
 
-use super::case::{Asked, Case, demand, share};
+use super::case::{Asked, Case, part};
 use super::edit::{Edit, edited};
 use crate::analysis::document::{Headline, Run};
 use crate::analysis::words::percent;
@@ -351,28 +351,27 @@ fn slowest(
         flow.bytes.is_none() && flow.start <= from && ends >= until
     };
     let counted = || (0..counts.len()).filter(|flow| counts[*flow]);
-    let most = share(allowed, counted().map(|flow| demand(&run.flow[flow])).collect());
-    let seconds = until.saturating_sub(from).as_secs_f64();
-    if counted().count() < 2 || seconds <= 0.0 {
+    if counted().count() < 2 || until <= from {
         return None;
     }
     let own = |flow: usize| {
-        let mbit = acked(recording, flow, [from, until]) as f64 * 8.0 / seconds / 1e6;
-        let part_mbit = most.min(demand(&run.flow[flow]));
-        Slowest { flow: run.flow[flow].name.clone(), mbit, part_mbit }
+        let about = &run.flow[flow];
+        let mbit = acked_mbit(recording, flow, [from, until]);
+        let part_mbit = part(allowed, counted().map(|flow| &run.flow[flow]), about);
+        Slowest { flow: about.name.clone(), mbit, part_mbit }
     };
     let all = counted().filter(|flow| lives(&run.flow[*flow])).map(own);
     all.min_by(|a, b| a.share().total_cmp(&b.share()))
 }
 
-/// Payload of a flow that was acknowledged in a span, bytes.
-pub(super) fn acked(recording: &Recording, flow: usize, [from, until]: [Time; 2]) -> u64 {
+/// Rate at which data of a flow was acknowledged in a span, Mb/s (10^6).
+pub(super) fn acked_mbit(recording: &Recording, flow: usize, [from, until]: [Time; 2]) -> f64 {
     let samples = recording.flows.iter().filter(|own| usize::from(own.flow) == flow);
     let at = |end: Time| {
         let before = samples.clone().take_while(|own| own.time <= end);
         before.last().map_or(0, |own| own.bytes_acked)
     };
-    at(until) - at(from)
+    (at(until) - at(from)) as f64 * 8.0 / until.saturating_sub(from).as_secs_f64() / 1e6
 }
 
 /// Rate and delay within a span.

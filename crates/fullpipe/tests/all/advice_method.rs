@@ -1,13 +1,13 @@
 //! The method of advice on small cases, each with a list of changes that a simpler method would not find.
 
 use crate::field_advice::{bench, of_first_run};
+use crate::made::loaded;
 use fullpipe::advice::method::{Allowance, Goal};
 use fullpipe::advice::newcomer::newcomer;
 use fullpipe::advice::{Advice, Case, Edit, document};
-use fullpipe::scenario::{Source, load};
 
 fn advised(text: &str) -> Advice {
-    let scenario = load(&Source::text("case.toml", text), &[], &[]).expect("a scenario");
+    let scenario = loaded(text);
     of_first_run(&scenario, &Allowance::default())
 }
 
@@ -97,7 +97,7 @@ fn a_path_beyond_the_largest_window_gets_streams() {
 /// The path is full, and one of its two flows has a small buffer and another congestion control.
 #[test]
 fn a_starved_flow_gets_its_part() {
-    let scenario = load(&Source::text("case.toml", STARVED), &[], &[]).expect("a scenario");
+    let scenario = loaded(STARVED);
     let advice = of_first_run(&scenario, &Allowance::default());
     assert!(advice.changes.is_empty(), "{}", advice.answer);
     assert!(advice.answer.contains("Flow two has"), "{}", advice.answer);
@@ -116,7 +116,7 @@ fn a_goal_of_delay_says_the_gain_and_the_queue() {
     let deep = STARVED.replace("2MB", "4MB");
     let deep = deep.split("[[flow]]").take(1).collect::<String>()
         + "[[flow]]\nname = \"one\"\nduration = \"20s\"\nsndbuf = \"200KiB\"\n";
-    let scenario = load(&Source::text("case.toml", &deep), &[], &[]).expect("a scenario");
+    let scenario = loaded(&deep);
     let delay = Allowance { goal: Goal::Delay, ..Allowance::default() };
     let advice = of_first_run(&scenario, &delay);
     assert!(advice.answer.contains("instead of"), "{}", advice.answer);
@@ -140,7 +140,7 @@ fn a_newcomer_has_its_part_after_a_minute() {
         duration = "5s"
         rcvbuf = "32KiB"
     "#;
-    let scenario = load(&Source::text("case.toml", text), &[], &[]).expect("a scenario");
+    let scenario = loaded(text);
     let case = Case::new(&scenario, &scenario.plans()[0]).expect("a case");
     let edit = Edit::flow("bulk", &["rcvbuf"], None);
     let own = newcomer(&case, &[&edit], &bench()).expect("runs").expect("a newcomer");
@@ -152,7 +152,7 @@ fn a_newcomer_has_its_part_after_a_minute() {
 
     let sized = text.replace("duration = \"5s\"", "bytes = \"10MB\"");
     let sized = format!("duration = \"60s\"\n{sized}");
-    let scenario = load(&Source::text("case.toml", &sized), &[], &[]).expect("a scenario");
+    let scenario = loaded(&sized);
     let case = Case::new(&scenario, &scenario.plans()[0]).expect("a case");
     assert_eq!(newcomer(&case, &[&edit], &bench()).expect("no run"), None);
 }
