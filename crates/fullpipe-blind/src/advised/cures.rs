@@ -1,11 +1,11 @@
 //! Advice on blind cases: how much of what a case has without its break the advice regains.
 
 use super::judged;
-use crate::causes::{HEALTHY, TOO_SHORT};
 use crate::generate::Case;
+use serde::{Deserialize, Serialize};
 
 /// A case with advice.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cure {
     /// Name of the case.
     pub name: String,
@@ -21,28 +21,18 @@ pub struct Cure {
     pub changes: Vec<String>,
 }
 
-impl Cure {
-    /// Whether the case is healthy or too short to tell.
-    pub fn is_healthy(&self) -> bool {
-        self.cause == HEALTHY || self.cause == TOO_SHORT
-    }
-}
-
 /// Advice on a case.
 ///
 /// # Errors
 /// A trial has no outcome.
 pub fn cure(case: &Case) -> Result<Cure, String> {
     let own = judged(&case.name, &case.text)?;
-    let share = |outcome: &fullpipe::advice::trial::Outcome| outcome.share().unwrap_or(0.0);
-    let changes = own.advice.changes.iter();
-    let words = changes.map(|own| format!("{} {}", own.change.setting, own.change.advised));
     Ok(Cure {
         name: case.name.clone(),
         cause: case.label.cause.clone(),
         setting: case.label.setting,
-        shares: [share(&own.today), share(&own.advised)],
+        shares: own.shares(),
         regained: own.advised.mbit / case.label.cured_mbit.max(1e-9),
-        changes: words.collect(),
+        changes: own.words(),
     })
 }

@@ -3,6 +3,7 @@
 use super::{case, paths, worst_of_three};
 use fullpipe::advice::method::Allowance;
 use fullpipe::advice::{Case, Edit, advise};
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 /// A list: its name, its largest send and receive buffer, its qdisc and its congestion control.
@@ -46,7 +47,7 @@ pub const LISTS: [List; 3] = [
 ];
 
 /// Rate, delay and memory of settings on a path.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
     /// Share of the path (0 to 1).
     pub share: f64,
@@ -57,7 +58,7 @@ pub struct Figures {
 }
 
 /// A path with advice and with each list.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Listed {
     /// Name of the path.
     pub name: String,
@@ -74,7 +75,7 @@ pub struct Listed {
 /// # Errors
 /// A trial has no outcome.
 pub fn listed(seed: u64, number: usize) -> Result<Listed, String> {
-    let (name, _, text) = paths::drawn(seed, number);
+    let (name, text) = paths::drawn(seed, number);
     let case = case(&name, &text)?;
     let advice = advise(&case, &Allowance::default(), &super::bench());
     let advice = advice.map_err(|why| super::stopped(&name, &why))?;

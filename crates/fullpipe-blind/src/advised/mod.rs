@@ -5,14 +5,15 @@
 mod cures;
 mod lists;
 mod paths;
+pub mod record;
 mod sizes;
 mod table;
 
 pub use cures::{Cure, cure};
 pub use lists::{LISTS, Listed, listed};
-pub use paths::{Path, path};
+pub use paths::{Path, drawn, path};
 pub use sizes::{Sized, sizes};
-pub use table::{cures_page, lists_page, paths_page, sizes_page};
+pub use table::{Measured, page};
 
 use fullpipe::advice::document::Advice;
 use fullpipe::advice::method::Allowance;
@@ -34,6 +35,19 @@ pub struct Judged {
     pub today: Outcome,
     /// As advised, the worst of three seeds.
     pub advised: Outcome,
+}
+
+impl Judged {
+    /// Share of the path today, and as advised (0 to 1).
+    pub fn shares(&self) -> [f64; 2] {
+        [&self.today, &self.advised].map(|outcome| outcome.share().unwrap_or(0.0))
+    }
+
+    /// Changes of the advice, in words.
+    pub fn words(&self) -> Vec<String> {
+        let changes = self.advice.changes.iter().map(|kept| &kept.change);
+        changes.map(|change| format!("{} {}", change.setting, change.advised)).collect()
+    }
 }
 
 /// No progress; an end by a signal.

@@ -1,21 +1,32 @@
 //! Random paths for advice: 50 Mb/s to 40 Gb/s, 1 to 250 ms, one to eight flows, a queue of 0.1 to 2 bandwidth-delay
 //! products, two kernels, and a fault in a third of them. None of them loses or polices packets.
 
-use super::{Judged, judged};
+use super::judged;
 use crate::generate::draw::Draw;
+use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::time::Instant;
 
 /// A path with advice.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Path {
     /// Name with the number and the fault.
     pub name: String,
-    /// Fault; none where there is none.
-    pub fault: Option<&'static str>,
-    /// Advice and its judgement.
-    pub judged: Judged,
-    /// Time that advice and judgement took, s.
+    /// Flows.
+    pub flows: usize,
+    /// Least round trip, ms.
+    pub rtt_ms: f64,
+    /// Share of the path today, and as advised (0 to 1).
+    pub shares: [f64; 2],
+    /// Queueing delay as advised, ms.
+    pub queue_ms: f64,
+    /// Round trip under load as advised, over the least one.
+    pub inflation: f64,
+    /// Lists of settings that were tried.
+    pub tried: usize,
+    /// Changes of the advice, in words.
+    pub changes: Vec<String>,
+    /// Time that advice and judgement took on one core, s.
     pub seconds: f64,
 }
 
@@ -43,13 +54,23 @@ const FAULTS: [(&str, [&str; 3]); 10] = [
 /// A trial has no outcome.
 pub fn path(seed: u64, number: usize) -> Result<Path, String> {
     let begun = Instant::now();
-    let (name, fault, text) = drawn(seed, number);
-    let judged = judged(&name, &text)?;
-    Ok(Path { name, fault, judged, seconds: begun.elapsed().as_secs_f64() })
+    let (name, text) = drawn(seed, number);
+    let own = judged(&name, &text)?;
+    Ok(Path {
+        shares: own.shares(),
+        flows: own.advice.flows,
+        rtt_ms: own.advice.base_rtt_ms,
+        queue_ms: own.advised.queue_ms,
+        inflation: own.advised.inflation,
+        tried: own.advice.tried,
+        changes: own.words(),
+        seconds: begun.elapsed().as_secs_f64(),
+        name,
+    })
 }
 
-/// Name, fault and scenario of a path.
-pub fn drawn(seed: u64, number: usize) -> (String, Option<&'static str>, String) {
+/// Name and scenario of a path.
+pub fn drawn(seed: u64, number: usize) -> (String, String) {
     let mut draws = Draw::new(seed, &format!("path {number}"));
     let rate = draws.between(50e6, 40e9);
     let rtt_ms = draws.between(1.0, 250.0);
@@ -59,7 +80,7 @@ pub fn drawn(seed: u64, number: usize) -> (String, Option<&'static str>, String)
     let product = rate * rtt_ms / 8e3;
     let queue = (product * draws.between(0.1, 2.0)).max(30.0 * mtu);
     let fault = (draws.below(3) == 0).then(|| draws.pick(&FAULTS));
-    let (fault, parts) = fault.map_or((None, [""; 3]), |(name, parts)| (Some(name), parts));
+    let (fault, parts) = fault.unwrap_or(("none", [""; 3]));
     let maxrate = format!("{}bit", ((rate * 0.3 / f64::from(flows)) as u64).max(8000));
     let [sender, receiver, flow] = parts.map(|part| part.replace("MAXRATE", &maxrate));
     let shown = 5.0 + 30.0 * rtt_ms / 1e3;
@@ -78,7 +99,7 @@ pub fn drawn(seed: u64, number: usize) -> (String, Option<&'static str>, String)
         rtt_ms * 500.0,
         rtt_ms * 500.0,
     );
-    (format!("{number:03}-{}", fault.unwrap_or("none")), fault, text)
+    (format!("{number:03}-{fault}"), text)
 }
 
 #[cfg(test)]
@@ -89,10 +110,10 @@ mod tests {
     #[test]
     fn equal_seeds_draw_equal_paths() {
         for number in 0..60 {
-            let (name, _, text) = drawn(5, number);
-            assert_eq!((&name, &text), (&drawn(5, number).0, &drawn(5, number).2));
+            let (name, text) = drawn(5, number);
+            assert_eq!((name.clone(), text.clone()), drawn(5, number));
             case(&name, &text).expect("a scenario");
         }
-        assert_ne!(drawn(5, 0).2, drawn(6, 0).2);
+        assert_ne!(drawn(5, 0), drawn(6, 0));
     }
 }

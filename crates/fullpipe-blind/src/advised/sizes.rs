@@ -4,9 +4,10 @@ use super::paths::drawn;
 use super::{Judged, judged, worst_of_three};
 use fullpipe::advice::candidates::{least, most, scaled};
 use fullpipe::advice::{Change, Edit};
+use serde::{Deserialize, Serialize};
 
 /// Buffer of a random path.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sized {
     /// Name of the path.
     pub path: String,
@@ -30,7 +31,7 @@ const STEPS: usize = 7;
 /// # Errors
 /// A trial has no outcome.
 pub fn sizes(seed: u64, number: usize) -> Result<Vec<Sized>, String> {
-    let (name, _, text) = drawn(seed, number);
+    let (name, text) = drawn(seed, number);
     let judged = judged(&name, &text)?;
     let changes = judged.advice.list();
     let mut all = Vec::new();

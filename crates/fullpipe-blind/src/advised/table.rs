@@ -1,131 +1,166 @@
-//! Pages in Markdown.
+//! Pages in Markdown: a table with the sums, and one with a row for each path or case.
 
+use super::lists::Figures;
 use super::{Cure, LISTS, Listed, Path, Sized, median};
+use crate::causes::{HEALTHY, TOO_SHORT};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::fmt::Write;
 
-/// Share of items that hold, "0.97 (58 of 60)".
+/// What is measured: it makes a page, and is kept in records.
+pub trait Measured: Serialize + DeserializeOwned {
+    /// Head of the page.
+    const HEAD: &'static str;
+
+    /// Table of the sums.
+    fn sums(all: &[Self]) -> String;
+
+    /// Table with a row for each.
+    fn rows(all: &[Self]) -> String;
+}
+
+/// The page of what was measured; `what` says on which set.
+pub fn page<T: Measured>(what: &str, all: &[T]) -> String {
+    format!("# {}\n\n{what}\n\n{}\n{}", T::HEAD, T::sums(all), T::rows(all))
+}
+
+/// Share of items that hold, "0.967 (58 of 60)".
 fn part<T>(all: &[T], holds: impl Fn(&T) -> bool) -> String {
     let count = all.iter().filter(|own| holds(own)).count();
     let share = count as f64 / all.len().max(1) as f64;
     format!("{share:.3} ({count} of {})", all.len())
 }
 
-/// Advice on random paths.
-pub fn paths_page(what: &str, paths: &[Path]) -> String {
-    let share = |own: &Path| own.judged.advised.share().unwrap_or(0.0);
-    let today = |own: &Path| own.judged.today.share().unwrap_or(0.0);
-    let is_nothing = |own: &Path| own.judged.advice.changes.is_empty();
-    let full: Vec<&Path> = paths.iter().filter(|own| today(own) >= 0.97).collect();
-    let changed: Vec<&Path> = paths.iter().filter(|own| !is_nothing(own)).collect();
-    let rows = [
-        ("at least 0.95 of the path", part(paths, |own| share(own) >= 0.95)),
-        ("at least 0.97 of the path", part(paths, |own| share(own) >= 0.97)),
-        ("full today, and nothing is advised", part(&full, |own| is_nothing(own))),
-        ("more than 2 % below today", part(paths, |own| share(own) < 0.98 * today(own))),
-        (
-            "round trip under load at most 1.25 of the least, where something is advised",
-            part(&changed, |own| own.judged.advised.inflation <= 1.25),
-        ),
-        (
-            "lists of settings tried, median",
-            median(paths.iter().map(|own| own.judged.advice.tried as f64)).to_string(),
-        ),
-        (
-            "seconds of one core, median (with the judgement)",
-            format!("{:.1}", median(paths.iter().map(|own| own.seconds))),
-        ),
-    ];
-    // Writing to a string cannot fail, here and below.
-    let mut out = format!("# Advice on random paths\n\n{what}\n\n| | |\n|---|--:|\n");
+/// A table of names and values.
+fn table(rows: &[(&str, String)]) -> String {
+    let mut out = String::from("| | |\n|---|--:|\n");
     for (name, value) in rows {
+        // Writing to a string cannot fail, here and below.
         let _ = writeln!(out, "| {name} | {value} |");
-    }
-    out += "\n| path | flows | today | advised | queue ms | RTT ms | tried | changes |\n|---|--:|--:|--:|--:|--:|--:|---|\n";
-    for own in paths {
-        let advice = &own.judged.advice;
-        let words: Vec<String> = advice
-            .changes
-            .iter()
-            .map(|own| format!("{} {}", own.change.setting, own.change.advised))
-            .collect();
-        let _ = writeln!(
-            out,
-            "| {} | {} | {:.3} | {:.3} | {:.1} | {:.1} | {} | {} |",
-            own.name,
-            advice.flows,
-            today(own),
-            share(own),
-            own.judged.advised.queue_ms,
-            advice.base_rtt_ms,
-            advice.tried,
-            words.join(", ")
-        );
     }
     out
 }
 
-/// Sizes by arithmetic beside bisected ones.
-pub fn sizes_page(what: &str, all: &[Sized]) -> String {
-    let ratio = |own: &Sized| own.arithmetic as f64 / own.bisected.max(1) as f64;
-    let rows = [
-        (
-            "within 15 % of the bisected size",
-            part(all, |own| (1.0 / 1.15..=1.15).contains(&ratio(own))),
-        ),
-        ("too small by more", part(all, |own| ratio(own) < 1.0 / 1.15)),
-        ("arithmetic over bisected, median", format!("{:.2}", median(all.iter().map(ratio)))),
-    ];
-    let mut out = format!("# Sizes of buffers\n\n{what}\n\n| | |\n|---|--:|\n");
-    for (name, value) in rows {
-        let _ = writeln!(out, "| {name} | {value} |");
+impl Measured for Path {
+    const HEAD: &'static str = "Advice on random paths";
+
+    fn sums(all: &[Path]) -> String {
+        let is_nothing = |own: &&Path| own.changes.is_empty();
+        let full: Vec<&Path> = all.iter().filter(|own| own.shares[0] >= 0.97).collect();
+        let changed: Vec<&Path> = all.iter().filter(|own| !is_nothing(own)).collect();
+        table(&[
+            ("at least 0.95 of the path", part(all, |own| own.shares[1] >= 0.95)),
+            ("at least 0.97 of the path", part(all, |own| own.shares[1] >= 0.97)),
+            ("full today, and nothing is advised", part(&full, is_nothing)),
+            ("more than 2 % below today", part(all, |own| own.shares[1] < 0.98 * own.shares[0])),
+            (
+                "round trip under load at most 1.25 of the least, where something is advised",
+                part(&changed, |own| own.inflation <= 1.25),
+            ),
+            (
+                "lists of settings tried, median",
+                median(all.iter().map(|own| own.tried as f64)).to_string(),
+            ),
+            (
+                "seconds of one core, median (with the judgement)",
+                format!("{:.1}", median(all.iter().map(|own| own.seconds))),
+            ),
+        ])
     }
-    out += "\n| path | setting | arithmetic, bytes | bisected, bytes | ratio |\n|---|---|--:|--:|--:|\n";
-    for own in all {
-        let (path, setting) = (&own.path, &own.setting);
-        let ratio = ratio(own);
-        let _ = writeln!(
-            out,
-            "| {path} | {setting} | {} | {} | {ratio:.2} |",
-            own.arithmetic, own.bisected
+
+    fn rows(all: &[Path]) -> String {
+        let mut out = String::from(
+            "| path | flows | today | advised | queue ms | RTT ms | tried | changes |\n\
+             |---|--:|--:|--:|--:|--:|--:|---|\n",
         );
-    }
-    out
-}
-
-/// Advice beside fixed lists.
-pub fn lists_page(what: &str, all: &[Listed]) -> String {
-    let mut out = format!(
-        "# Advice beside fixed lists\n\n{what}\n\n| settings | share of the path, median | queue ms, median | memory MB, median | \
-         advice's memory over it, median of paths | paths where advice has at least 0.97 of its rate |\n\
-         |---|--:|--:|--:|--:|--:|\n"
-    );
-
-    row(&mut out, "today", all, |listed| listed.today);
-    row(&mut out, "advised", all, |listed| listed.advised);
-    for (n, list) in LISTS.iter().enumerate() {
-        row(&mut out, list.name, all, |own| own.lists[n]);
-    }
-    out += "\n| path | today | advised";
-    for list in &LISTS {
-        let _ = write!(out, " | {}", list.name);
-    }
-    out += " |\n|---|--:|--:|--:|--:|--:|\n";
-    for own in all {
-        let _ = write!(out, "| {} | {:.3} | {:.3}", own.name, own.today.share, own.advised.share);
-        for list in &own.lists {
-            let _ = write!(out, " | {:.3}", list.share);
+        for own in all {
+            let [today, advised] = own.shares;
+            let _ = writeln!(
+                out,
+                "| {} | {} | {today:.3} | {advised:.3} | {:.1} | {:.1} | {} | {} |",
+                own.name,
+                own.flows,
+                own.queue_ms,
+                own.rtt_ms,
+                own.tried,
+                own.changes.join(", ")
+            );
         }
-        out += " |\n";
+        out
     }
-    out
 }
 
-fn row(
-    out: &mut String,
-    name: &str,
-    all: &[Listed],
-    of: impl Fn(&Listed) -> super::lists::Figures,
-) {
+impl Sized {
+    fn ratio(&self) -> f64 {
+        self.arithmetic as f64 / self.bisected.max(1) as f64
+    }
+}
+
+impl Measured for Sized {
+    const HEAD: &'static str = "Sizes of buffers";
+
+    fn sums(all: &[Sized]) -> String {
+        let is_close = |own: &Sized| (1.0 / 1.15..=1.15).contains(&own.ratio());
+        table(&[
+            ("least sizes within 15 % of the bisected size", part(all, is_close)),
+            ("too small by more", part(all, |own| own.ratio() < 1.0 / 1.15)),
+            (
+                "arithmetic over bisected, median",
+                format!("{:.2}", median(all.iter().map(Sized::ratio))),
+            ),
+        ])
+    }
+
+    fn rows(all: &[Sized]) -> String {
+        let mut out = String::from(
+            "| path | setting | arithmetic, bytes | bisected, bytes | ratio |\n|---|---|--:|--:|--:|\n",
+        );
+        for own in all {
+            let Sized { path, setting, arithmetic, bisected } = own;
+            let ratio = own.ratio();
+            let _ =
+                writeln!(out, "| {path} | {setting} | {arithmetic} | {bisected} | {ratio:.2} |");
+        }
+        out
+    }
+}
+
+impl Measured for Listed {
+    const HEAD: &'static str = "Advice beside fixed lists";
+
+    fn sums(all: &[Listed]) -> String {
+        let mut out = String::from(
+            "| settings | share of the path, median | queue ms, median | memory MB, median | memory of advice over it, \
+             median of paths | paths where advice has at least 0.97 of its rate |\n|---|--:|--:|--:|--:|--:|\n",
+        );
+        list(&mut out, "today", all, |own| own.today);
+        list(&mut out, "advised", all, |own| own.advised);
+        for (n, fixed) in LISTS.iter().enumerate() {
+            list(&mut out, fixed.name, all, |own| own.lists[n]);
+        }
+        out
+    }
+
+    fn rows(all: &[Listed]) -> String {
+        let mut out = String::from("| path | today | advised");
+        for list in &LISTS {
+            let _ = write!(out, " | {}", list.name);
+        }
+        out += " |\n|---|--:|--:|--:|--:|--:|\n";
+        for own in all {
+            let figures = [own.today, own.advised].into_iter().chain(own.lists.iter().copied());
+            let _ = write!(out, "| {}", own.name);
+            for Figures { share, queue_ms, .. } in figures {
+                let _ = write!(out, " | {share:.3}, {queue_ms:.1} ms");
+            }
+            out += " |\n";
+        }
+        out
+    }
+}
+
+/// A row for a list.
+fn list(out: &mut String, name: &str, all: &[Listed], of: impl Fn(&Listed) -> Figures) {
     let _ = writeln!(
         out,
         "| {name} | {:.3} | {:.2} | {:.0} | {:.2} | {} |",
@@ -137,31 +172,42 @@ fn row(
     );
 }
 
-/// Advice on blind cases.
-pub fn cures_page(what: &str, all: &[Cure]) -> String {
-    let settings: Vec<&Cure> = all.iter().filter(|own| own.setting).collect();
-    let healthy: Vec<&Cure> = all.iter().filter(|own| own.is_healthy()).collect();
-    let regains = |own: &&Cure| own.regained >= 0.95 || own.shares[1] >= 0.95;
-    let mut out = format!(
-        "# Advice on blind cases\n\n{what}\n\n| | |\n|---|--:|\n| a setting is the cause, and advice regains at least 95 % | {} |\n\
-         | healthy or too short, and nothing is advised | {} |\n| more than 2 % below today | {} |\n",
-        part(&settings, regains),
-        part(&healthy, |own| own.changes.is_empty()),
-        part(all, |own| own.shares[1] < 0.98 * own.shares[0])
-    );
-    out += "\n| case | cause | setting | today | advised | of the case without its break | changes |\n|---|---|---|--:|--:|--:|---|\n";
-    for own in all {
-        let _ = writeln!(
-            out,
-            "| {} | {} | {} | {:.3} | {:.3} | {:.2} | {} |",
-            own.name,
-            own.cause,
-            if own.setting { "yes" } else { "no" },
-            own.shares[0],
-            own.shares[1],
-            own.regained,
-            own.changes.join(", ")
-        );
+impl Measured for Cure {
+    const HEAD: &'static str = "Advice on blind cases";
+
+    fn sums(all: &[Cure]) -> String {
+        let of_settings: Vec<&Cure> = all.iter().filter(|own| own.setting).collect();
+        let healthy: Vec<&Cure> = all.iter().filter(|own| own.cause == HEALTHY).collect();
+        let short: Vec<&Cure> = all.iter().filter(|own| own.cause == TOO_SHORT).collect();
+        let regains = |own: &&Cure| own.regained >= 0.95 || own.shares[1] >= 0.95;
+        table(&[
+            (
+                "a setting is the cause, and advice regains at least 95 %",
+                part(&of_settings, regains),
+            ),
+            ("healthy, and nothing is advised", part(&healthy, |own| own.changes.is_empty())),
+            (
+                "too short to tell, and nothing is advised",
+                part(&short, |own| own.changes.is_empty()),
+            ),
+            ("more than 2 % below today", part(all, |own| own.shares[1] < 0.98 * own.shares[0])),
+        ])
     }
-    out
+
+    fn rows(all: &[Cure]) -> String {
+        let mut out = String::from(
+            "| case | cause | setting | today | advised | of the case without its break | changes |\n\
+             |---|---|---|--:|--:|--:|---|\n",
+        );
+        for own in all {
+            let Cure { name, cause, regained, .. } = own;
+            let ([today, advised], changes) = (own.shares, own.changes.join(", "));
+            let setting = if own.setting { "yes" } else { "no" };
+            let _ = writeln!(
+                out,
+                "| {name} | {cause} | {setting} | {today:.3} | {advised:.3} | {regained:.2} | {changes} |"
+            );
+        }
+        out
+    }
 }

@@ -1,8 +1,7 @@
 //! Recorded scores, and the tables of docs/blind.md that follow from them.
 
+use crate::page::Page;
 use fullpipe_blind::score::{recorded, sums};
-use std::fs;
-use std::path::Path;
 
 /// Records, each with the name of its table.
 const RECORDS: [(&str, &str); 2] = [
@@ -12,25 +11,15 @@ const RECORDS: [(&str, &str); 2] = [
 
 #[test]
 fn records_make_the_page() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/blind.md");
-    let mut text = fs::read_to_string(&page).expect("the page");
-    let before = text.clone();
+    let mut page = Page::read("blind.md");
     for (name, record) in RECORDS {
         let scored = recorded::read(record).expect("a record");
         assert_eq!(recorded::written(&scored), record, "{name}");
         assert_eq!(scored.len(), 500, "{name}");
-        let (begin, end) = (format!("<!-- {name} -->\n"), format!("\n<!-- /{name} -->"));
-        let from = text.find(&begin).expect("a mark") + begin.len();
-        let until = text.find(&end).expect("a mark");
         // Headings of a table stand below that of its section.
-        let table = sums(&scored).replace("\n## ", "\n### ");
-        text.replace_range(from..until, &format!("\n{table}"));
+        page.put(name, &sums(&scored).replace("\n## ", "\n### "));
     }
-    if std::env::var_os("UPDATE_EXPECT").is_some() {
-        fs::write(&page, &text).expect("the page");
-        return;
-    }
-    assert!(text == before, "docs/blind.md: UPDATE_EXPECT=1 rewrites the tables");
+    page.check();
 }
 
 #[test]
