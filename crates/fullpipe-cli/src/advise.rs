@@ -36,7 +36,7 @@ const STOPPING: &str = "stopping; there is no advice without its proof (once mor
 /// Finds advice, proves it, keeps the proof and shows the advice.
 pub fn advise(arguments: &AdviseArguments, output: &Output) -> Result<(), Failure> {
     let run = arguments.run();
-    let scenario = source::load(&run)?;
+    let scenario = source::load("advise", &run)?;
     let plan = scenario.plans().first().ok_or_else(|| Failure::Input("no run".into()))?;
     let Some(case) = Case::new(&scenario, plan) else {
         return Err(Failure::Input(format!(

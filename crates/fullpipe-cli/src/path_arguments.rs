@@ -97,13 +97,13 @@ impl PathArguments {
     ///
     /// # Errors
     /// Any of them was given; the message says how to change the scenario instead.
-    pub fn none_beside(&self, scenario: &str) -> Result<(), Failure> {
+    pub fn none_beside(&self, command: &str, scenario: &str) -> Result<(), Failure> {
         let given = self.given();
         let Some((first, _)) = given.first() else { return Ok(()) };
         let sets: Vec<&str> = given.iter().map(|(_, set)| set.as_str()).collect();
         Err(Failure::Input(format!(
             "{first} describes a path of its own, and {scenario} has one already; leave {scenario} out, or change it \
-             for this run: fullpipe run {scenario} {}",
+             for this run: fullpipe {command} {scenario} {}",
             sets.join(" ")
         )))
     }
@@ -137,10 +137,10 @@ impl PathArguments {
             _ => "--rtt",
         };
         let or = match command {
-            "run" => {
-                "; or name a scenario or a recipe, such as fullpipe run fink-2007 (`fullpipe list` shows all)"
-            }
-            _ => "",
+            "run" | "advise" | "relieve" => format!(
+                "; or name a scenario or a recipe, such as fullpipe {command} fink-2007 (`fullpipe list` shows all)"
+            ),
+            _ => String::new(),
         };
         Failure::Input(format!(
             "a path needs {missing}: fullpipe {command} --rate 10Gbit --rtt 80ms{or}"

@@ -6,16 +6,18 @@ use crate::failure::Failure;
 use crate::interrupt;
 use crate::new_file;
 use crate::output::{Output, note};
+use crate::path_arguments::PathArguments;
 use crate::progress::Progress;
 use crate::quantity;
-use crate::source::source;
+use crate::run_arguments::RunArguments;
+use crate::source;
 use crate::threads::jobs;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use fullpipe::base::units::Time;
 use fullpipe::experiment::{Allowed, BETWEEN, Chosen, objections};
 use fullpipe::relieve::{Outcome, Relieved, Trial, Watch, answer, make, page, trials};
-use fullpipe::scenario::{self, Scenario, SetOption};
+use fullpipe::scenario::{self, Scenario};
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -29,6 +31,7 @@ Exit codes: 0 fine, 2 bad input, 3 the environment cannot, 130 interrupted (what
 #[derive(Debug, Args)]
 #[command(help_template = TEMPLATE, after_help = CODES, before_help = "Examples:
   fullpipe relieve my.toml                       what each relief alone would give
+  fullpipe relieve --rate 10Gbit --rtt 80ms      the same for a path whose hosts have Linux' defaults
   fullpipe relieve my.toml --variant reno --set path.delay.forward=120ms
   fullpipe relieve my.toml --report gains.html   with bars, for a browser
   fullpipe relieve my.toml --json > gains.json
@@ -36,7 +39,7 @@ Exit codes: 0 fine, 2 bad input, 3 the environment cannot, 130 interrupted (what
 pub struct RelieveArguments {
     /// A scenario file, or the name of a recipe (see `fullpipe list`)
     #[arg(value_name = "SCENARIO|RECIPE")]
-    pub scenario: PathBuf,
+    pub scenario: Option<PathBuf>,
     /// Change a key of the scenario, after variants and sweep points; may be repeated
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
@@ -66,14 +69,27 @@ pub struct RelieveArguments {
     /// Show no progress and no notes
     #[arg(long, short)]
     pub quiet: bool,
+    /// A path instead of a scenario.
+    #[command(flatten)]
+    pub path: PathArguments,
+}
+
+impl RelieveArguments {
+    /// Arguments of the run whose limits are taken away.
+    fn run(&self) -> RunArguments {
+        RunArguments {
+            scenario: self.scenario.clone(),
+            set: self.set.clone(),
+            variant: self.variant.clone(),
+            path: self.path.clone(),
+            ..RunArguments::plain()
+        }
+    }
 }
 
 /// Tries all reliefs and prints their gains.
 pub fn relieve(arguments: &RelieveArguments, output: &Output) -> Result<(), Failure> {
-    let sets: Vec<SetOption> = arguments.set.iter().cloned().map(SetOption).collect();
-    let source = source(&arguments.scenario)?;
-    let scenario = scenario::load(&source, &sets, &arguments.variant)
-        .map_err(|problems| Failure::Input(problems.to_string()))?;
+    let scenario = source::load("relieve", &arguments.run())?;
     known_keys(&arguments.without, scenario.plans().iter().map(|plan| &plan.resolved))?;
     let engine = chosen(arguments, &scenario)?;
     if !arguments.quiet {

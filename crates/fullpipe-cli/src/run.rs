@@ -33,7 +33,7 @@ const STOPPING: &str = "stopping; what was simulated so far is kept (once more t
 
 /// Runs the scenario, keeps the results, and shows them.
 pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
-    let scenario = source::load(arguments)?;
+    let scenario = source::load("run", arguments)?;
     known_keys(&arguments.without, scenario.plans().iter().map(|plan| &plan.resolved))?;
     let captures = Captures::new(arguments, &scenario)?;
     if !arguments.quiet {

@@ -6,9 +6,9 @@ use crate::run_arguments::RunArguments;
 use fullpipe::scenario::{self, Outline, Scenario, SetOption, Source};
 use std::path::Path;
 
-/// Reads, checks and resolves the scenario with the options that change it.
-pub fn load(arguments: &RunArguments) -> Result<Scenario, Failure> {
-    let source = asked(arguments)?;
+/// The scenario of `fullpipe COMMAND`: read, checked and resolved, with the options that change it.
+pub fn load(command: &str, arguments: &RunArguments) -> Result<Scenario, Failure> {
+    let source = asked(command, arguments)?;
     let packets = arguments.packets.as_ref().map(|point| packets(point, arguments));
     let sets = arguments.set.iter().cloned().chain(packets);
     let sets: Vec<SetOption> = sets.map(SetOption).collect();
@@ -22,10 +22,10 @@ pub fn load(arguments: &RunArguments) -> Result<Scenario, Failure> {
 }
 
 /// The scenario that was named, or the one that options of a path make.
-fn asked(arguments: &RunArguments) -> Result<Source, Failure> {
+fn asked(command: &str, arguments: &RunArguments) -> Result<Source, Failure> {
     let path = &arguments.path;
-    let Some(named) = &arguments.scenario else { return Ok(path.outline("run")?.source()) };
-    path.none_beside(&named.display().to_string())?;
+    let Some(named) = &arguments.scenario else { return Ok(path.outline(command)?.source()) };
+    path.none_beside(command, &named.display().to_string())?;
     source(named)
 }
 

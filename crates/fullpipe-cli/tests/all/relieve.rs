@@ -49,3 +49,26 @@ fn a_signal_ends_the_trials() {
     let call = Call::wait(child).ends_with(130).complains(&["stopping"]);
     assert!(call.stdout.starts_with("Nothing is known"), "{}", call.stdout);
 }
+
+#[test]
+fn the_document_of_stopped_trials_says_so() {
+    let desk = Desk::with_short();
+    let long = "flow.bulk.duration=864000s";
+    let child = desk.start(&["relieve", "short.toml", "--set", long, "--json"]);
+    std::thread::sleep(Duration::from_millis(1500));
+    let id = child.id().to_string();
+    assert!(Command::new("kill").args(["-s", "INT", &id]).status().expect("kill").success());
+    assert_eq!(Call::wait(child).ends_with(130).json()["partial"], true);
+}
+
+#[test]
+fn options_make_a_path() {
+    let desk = Desk::with_short();
+    let path = ["relieve", "--rate", "200Mbit", "--rtt", "100ms", "--set", "flow.bulk.sndbuf=20kB"];
+    let call = desk.call(&path).ends_with(0);
+    assert!(call.stdout.starts_with("A larger send buffer alone gives "), "{}", call.stdout);
+    let half = desk.call(&["relieve", "--rate", "1Gbit"]).ends_with(2);
+    half.complains(&["--rtt", "fullpipe relieve --rate"]);
+    let both = desk.call(&["relieve", "short.toml", "--rate", "1Gbit"]).ends_with(2);
+    both.complains(&["fullpipe relieve short.toml --set path.rate=1Gbit"]);
+}

@@ -18,11 +18,14 @@ pub fn answer(run: &Run, refused: Option<&str>) -> String {
     };
     let now = numbers::rate(mbit);
     let mut gains = run.reliefs.iter().filter(|own| own.gain.is_some_and(|gain| gain >= GAIN));
-    let left = run.reliefs.iter().filter(|own| own.gain.is_none() && own.refused.is_none()).count();
+    let left = run.reliefs.iter().filter(|own| is_left(own)).count();
     let so_far = match left {
         0 => String::new(),
         _ => format!("So far ({} of {} tried): ", run.reliefs.len() - left, run.reliefs.len()),
     };
+    if mbit == 0.0 {
+        return format!("{so_far}{}", of_nothing(run));
+    }
     let Some(best) = gains.next() else {
         return format!("{so_far}Nothing alone gives more than 2 % beyond {now}.");
     };
@@ -34,6 +37,23 @@ pub fn answer(run: &Run, refused: Option<&str>) -> String {
         others => named(others),
     };
     format!("{so_far}{label} alone gives {gain} as much: {now} -> {then}; {rest}.")
+}
+
+/// Whether a relief was neither tried nor refused.
+fn is_left(own: &Tried) -> bool {
+    own.mbit.is_none() && own.refused.is_none()
+}
+
+/// Answer where the run as it is acknowledges nothing, so that no gain is a quotient.
+fn of_nothing(run: &Run) -> String {
+    let rate = |own: &Tried| own.mbit.unwrap_or(0.0);
+    let best = run.reliefs.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)));
+    match best.filter(|own| rate(own) > 0.0) {
+        Some(own) => {
+            format!("{} alone gives {} instead of nothing.", own.label, numbers::rate(rate(own)))
+        }
+        None => "Nothing is acknowledged, as it is and with each relief.".into(),
+    }
 }
 
 /// "the next are a larger queue (1.4 times) and SACK (1.1 times)".
@@ -104,8 +124,7 @@ fn table(out: &mut String, run: &Run) {
     );
     let refused = others.iter().filter_map(|own| Some((own, own.refused.as_ref()?)));
     list(out, "Not possible", refused.map(|(own, why)| format!("{} ({why})", own.name)));
-    let is_unknown = |own: &&&Tried| own.gain.is_none() && own.refused.is_none();
-    list(out, "Not tried", others.iter().filter(is_unknown).map(|own| own.name.clone()));
+    list(out, "Not tried", others.iter().filter(|own| is_left(own)).map(|own| own.name.clone()));
 }
 
 fn list(out: &mut String, head: &str, names: impl Iterator<Item = String>) {

@@ -14,6 +14,9 @@ pub struct Relieved {
     pub title: String,
     /// Engine that made the runs.
     pub engine: String,
+    /// Whether a signal has stopped the trials: some reliefs were not tried.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub partial: bool,
     /// Runs of the scenario in its order.
     pub runs: Vec<Run>,
 }
@@ -92,6 +95,7 @@ impl Relieved {
             format: 1,
             title: scenario.title.clone(),
             engine: engine.into(),
+            partial: outcomes.contains(&Outcome::Stopped),
             runs: runs.collect(),
         }
     }

@@ -110,8 +110,13 @@ mod tests {
             seconds: Some(1.0),
             reliefs: vec![tried("buffer", 4.0), tried("ring", 2.0), tried("queue", 1.0)],
         };
-        let relieved =
-            Relieved { format: 1, title: "a & b".into(), engine: "sim".into(), runs: vec![run] };
+        let relieved = Relieved {
+            format: 1,
+            title: "a & b".into(),
+            engine: "sim".into(),
+            partial: false,
+            runs: vec![run],
+        };
         let page = page(&relieved);
         for part in [
             "width:25.0%",
