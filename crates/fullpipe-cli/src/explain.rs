@@ -1,10 +1,12 @@
-//! `fullpipe explain`: the page of a cause, or a table of all causes.
+//! `fullpipe explain`: the page of a cause, the meaning of a limit, or a table of all causes.
 
 use crate::args::TEMPLATE;
 use crate::failure::Failure;
 use crate::output::Output;
 use clap::Args;
 use fullpipe::analysis::rules::{self, CAUSES, Known, RULES};
+use fullpipe::base::limits::{self, About};
+use fullpipe::plan::page::wrapped;
 use fullpipe::scenario::near_names;
 use serde::Serialize;
 
@@ -17,9 +19,10 @@ const FORMAT: u32 = 1;
   fullpipe explain                 all causes, by group
   fullpipe explain sndbuf          how to recognise, measure and cure a small send buffer
   fullpipe explain short-queue     the cause that a rule finds
+  fullpipe explain send_buffer     a limit, as the shares of time in a report name it
   fullpipe explain policer --json\n\n")]
 pub struct ExplainArguments {
-    /// Code of a cause, or name of a rule, as findings name them; all causes without it
+    /// Code of a cause, or name of a rule or a limit; all causes without it
     pub code: Option<String>,
     /// Print JSON
     #[arg(long)]
@@ -31,6 +34,16 @@ pub struct ExplainArguments {
 struct Explained {
     format: u32,
     causes: Vec<Cause>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    limit: Option<Meaning>,
+}
+
+/// A limit as JSON.
+#[derive(Serialize)]
+struct Meaning {
+    name: &'static str,
+    label: &'static str,
+    meaning: &'static str,
 }
 
 /// A cause as JSON.
@@ -62,18 +75,41 @@ impl From<&'static Known> for Cause {
 
 /// Prints the page of a cause, or all causes.
 pub fn explain(arguments: &ExplainArguments, output: &Output) -> Result<(), Failure> {
-    let known = match arguments.code.as_deref() {
-        None => None,
-        Some(name) => Some(named(name).ok_or_else(|| Failure::Input(unknown(name)))?),
+    let (known, limit) = match arguments.code.as_deref() {
+        None => (None, None),
+        Some(name) => match (named(name), limits::named(&name.trim().to_lowercase())) {
+            (None, None) => return Err(Failure::Input(unknown(name))),
+            (Some(known), _) => (Some(known), None),
+            (None, limit) => (None, limit),
+        },
     };
     if arguments.json {
-        let causes = known.map_or(CAUSES.iter().map(Cause::from).collect(), |own| vec![own.into()]);
-        return output.json(&Explained { format: FORMAT, causes });
+        let causes = match (known, limit) {
+            (Some(known), _) => vec![known.into()],
+            (None, Some(_)) => Vec::new(),
+            (None, None) => CAUSES.iter().map(Cause::from).collect(),
+        };
+        let limit =
+            limit.map(|About { name, label, meaning, .. }| Meaning { name, label, meaning });
+        return output.json(&Explained { format: FORMAT, causes, limit });
     }
-    match known {
-        Some(own) => output.print(own.page),
-        None => output.print(&table()),
+    match (known, limit) {
+        (Some(known), _) => output.print(known.page),
+        (None, Some(limit)) => output.print(&meaning(limit)),
+        (None, None) => output.print(&table()),
     }
+}
+
+/// What a limit means, and all causes.
+fn meaning(limit: &About) -> String {
+    let About { name, label, meaning, .. } = limit;
+    let text = format!(
+        "{name} ({label}) is a limit: what a flow waits for. A verdict names the cause of a limit. Time counts for it \
+         while this holds: {meaning}."
+    );
+    let mut out = String::new();
+    wrapped(&mut out, "", &text);
+    format!("{out}\nCauses\n{}", table())
 }
 
 /// The cause that a code or a rule's name means, however it is written.
@@ -125,6 +161,14 @@ mod tests {
             assert_eq!(named(name).map(|own| own.code), Some(code), "{name}");
         }
         assert!(named("").is_none());
+    }
+
+    #[test]
+    fn a_limit_is_explained_and_leads_to_causes() {
+        let text = meaning(limits::named("send_buffer").expect("a limit"));
+        assert!(text.starts_with("send_buffer (send buffer) is a limit"), "{text}");
+        assert!(text.contains("the send buffer is too small"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }
 
     #[test]
