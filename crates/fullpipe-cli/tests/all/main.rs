@@ -10,6 +10,7 @@ mod help;
 mod interrupt;
 mod kernel;
 mod linux_aborts;
+mod linux_advice;
 mod linux_engine;
 mod linux_failures;
 mod linux_limits;

@@ -9,6 +9,8 @@ use crate::analysis::words::{ms, percent, rate_of};
 /// Queueing delay from which on a full path deserves a word: this share of the round trip, and this time, ms.
 const STANDING: f64 = 0.5;
 const LEAST_MS: f64 = 5.0;
+/// Share of the path below which the answer also names what limits the flows then.
+const EMPTY: f64 = 0.5;
 
 /// The answer for a case.
 pub fn answer(case: &Case, found: &Found, engine: &str) -> String {
@@ -34,7 +36,8 @@ pub fn answer(case: &Case, found: &Found, engine: &str) -> String {
             ),
             Goal::Fair => fairer(&cured, &found.today, &found.cured),
         };
-        return format!("{}: {gained} ({runs}).", listed(&set));
+        let beyond = beyond(&found.cured);
+        return format!("{}: {gained} ({runs}).{beyond}", listed(&set));
     }
 
     let reached = rate_of(found.today.mbit, allowed);
@@ -72,6 +75,13 @@ pub fn answer(case: &Case, found: &Found, engine: &str) -> String {
         }
         (false, _, None) => format!("Set nothing: {who} have {reached} ({runs})."),
     }
+}
+
+/// " Beyond that: " with what limits the flows where the changes leave most of the path empty.
+fn beyond(cured: &Outcome) -> String {
+    let cause = cured.headline.as_ref().and_then(|own| own.cause.as_ref());
+    let is_empty = cured.share().is_some_and(|share| share < EMPTY);
+    cause.filter(|_| is_empty).map_or_else(String::new, |cause| format!(" Beyond that: {cause}."))
 }
 
 /// "470 of 470 Mb/s (100 %) with 465 Mb/s for the slowest flow instead of 12".

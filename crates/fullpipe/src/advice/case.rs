@@ -220,7 +220,7 @@ fn bdp(allowed: &Allowed, round_trip: Time) -> f64 {
     allowed.rate as f64 / 8.0 * round_trip.as_secs_f64()
 }
 
-/// The way of the most bulk data: forward, if any flow goes there by itself.
+/// Forward, if any flow goes there by itself.
 fn direction(run: &Resolved) -> Option<Direction> {
     let by_itself = || run.flow.iter().filter(|flow| flow.reply_to.is_none());
     let forward = by_itself().any(|flow| flow.direction == Direction::Forward);

@@ -21,8 +21,10 @@ pub const ENOUGH: f64 = 0.96;
 const COUNTS: f64 = 0.02;
 /// Parallel streams in the place of a flow have to gain this much: others on the path pay for them.
 const STREAMS_COUNT: f64 = 0.1;
+/// Removals and smaller buffers together may cost so much.
+const TOGETHER: f64 = 0.03;
 /// Runs that differ by chance alone keep this part of the rate, or chance decides.
-const STEADY: f64 = 0.95;
+const STEADY: f64 = 0.97;
 /// Most steps of the loop.
 const STEPS: usize = 6;
 /// Mean share of the path below which a path that is full in the end is looked at again.
@@ -173,7 +175,11 @@ impl Search<'_> {
             return Ok((best, kept));
         }
         self.then("as good");
-        self.prune(State { changes, outcome })
+        let pruned = self.prune(State { changes, outcome })?;
+        match gain(&best.outcome, &pruned.0.outcome) < TOGETHER {
+            true => Ok(pruned),
+            false => Ok((best, kept)),
+        }
     }
 
     /// Changes that the goal asks for where no change gains rate.
@@ -306,7 +312,10 @@ impl Search<'_> {
         let kept: Vec<Kept> = kept.collect();
         // What was needed beside a change that is gone may be needless without it, and the other way round.
         if state.changes.len() < best.changes.len() && state.changes.len() > 1 {
-            return self.prune(state);
+            let again = self.prune(state.clone())?;
+            if gain(&best.outcome, &again.0.outcome) < TOGETHER {
+                return Ok(again);
+            }
         }
         Ok((state, kept))
     }

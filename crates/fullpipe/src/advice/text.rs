@@ -1,6 +1,7 @@
 //! Advice as text for a terminal. The answer is the first line, however long: programs take it.
 
 use super::answer::kept;
+use super::change::Scope;
 use super::document::Advice;
 use super::files::File;
 use super::newcomer::Newcomer;
@@ -35,7 +36,7 @@ pub fn render(advice: &Advice, extent: Extent) -> String {
         newcomer(&mut out, own, width);
     }
     if !advice.files.program.is_empty() {
-        heading(&mut out, "In the program");
+        heading(&mut out, by_hand(advice));
         advice.files.program.iter().for_each(|line| _ = writeln!(out, "  {line}"));
     }
     advice.files.enough.iter().for_each(|file| self::file(&mut out, file));
@@ -43,6 +44,15 @@ pub fn render(advice: &Advice, extent: Extent) -> String {
         explained(&mut out, advice, width);
     }
     out
+}
+
+/// Heading of what no file changes.
+fn by_hand(advice: &Advice) -> &'static str {
+    let mut changes = advice.changes.iter().map(|own| own.change.scope);
+    match changes.any(|scope| scope == Scope::Path) {
+        true => "In programs and the network",
+        false => "In the program",
+    }
 }
 
 fn heading(out: &mut String, text: &str) {
@@ -110,8 +120,10 @@ fn changes(out: &mut String, advice: &Advice, width: usize) {
     heading(out, "Changes, and the rate with all others but without this one");
     lay_out(&COLUMNS, &rows, width).iter().for_each(|line| _ = writeln!(out, "{line}"));
     for own in &advice.changes {
+        // In the unit of the advised size.
+        let in_mib = |least: u64| bytes(least.next_multiple_of(64 << 10));
         let least = own.least.map_or_else(String::new, |least| {
-            format!(" The least that fills the path is {}.", bytes(least))
+            format!(" The least that fills the path is {}.", in_mib(least))
         });
         let delay = match own.without_queue_ms > advice.advised.queue_ms + 1.0 {
             true => format!(" Without it {} wait in queues.", ms(own.without_queue_ms)),

@@ -32,6 +32,8 @@ const SEEDS: u64 = 3;
 /// Shifts between them.
 const START_JITTER: Time = Time::ms(200);
 const DELAY_JITTER: f64 = 0.05;
+/// A start is shifted by no more than this part of the rest of the run.
+const SHIFTED: u64 = 10;
 /// Samples of a trial.
 const SAMPLES: u64 = 3000;
 
@@ -207,7 +209,10 @@ fn prepared(case: &Case, edits: &[&Edit], seed: u64) -> Result<Scenario, Stopped
     if seed > 0 {
         run.seed = run.seed.wrapping_add(seed) & (i64::MAX as u64);
         let delay_jitter = Time((case.round_trip.0 as f64 / 2.0 * DELAY_JITTER) as u64);
-        let shift = Repeat { start_jitter: START_JITTER, delay_jitter, ..Repeat::default() };
+        let lasts = run.flow.iter().map(|flow| run.duration.saturating_sub(flow.start)).min();
+        // A flow has to begin well before a short run ends.
+        let start_jitter = START_JITTER.min(Time(lasts.unwrap_or(START_JITTER).0 / SHIFTED));
+        let shift = Repeat { start_jitter, delay_jitter, ..Repeat::default() };
         shift.shift(&mut run);
     }
     edited(&run, []).map_err(refused)

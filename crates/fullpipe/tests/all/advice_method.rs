@@ -92,6 +92,33 @@ fn a_path_beyond_the_largest_window_gets_streams() {
     let expected = ["net.ipv4.tcp_wmem", "net.ipv4.tcp_rmem", "parallel streams"];
     assert_eq!(settings(&advice), expected, "{}", advice.answer);
     assert!(advice.advised.share.expect("a path with a rate") >= 0.97, "{}", advice.answer);
+    // Two streams with full buffers need more than a sixteenth of 4 GiB, where the kernel holds sockets back by default.
+    let is_bound = |own: &String| own.contains("also needs net.ipv4.tcp_mem = ");
+    assert!(advice.notes.iter().any(is_bound), "{:?}", advice.notes);
+}
+
+/// Four programs ask for the same small buffer: that is one change, and is taken away in one trial.
+#[test]
+fn alike_changes_of_several_flows_are_one() {
+    let advice = advised(
+        r#"
+        [path]
+        rate = "1Gbit"
+        delay = { forward = "10ms", back = "10ms" }
+        [hosts]
+        sender = { kernel = "6.12" }
+        receiver = { kernel = "6.12" }
+        [[flow]]
+        name = "bulk"
+        duration = "5s"
+        count = 4
+        sndbuf = "64KiB"
+        "#,
+    );
+    assert_eq!(settings(&advice)[0], "SO_SNDBUF", "{}", advice.answer);
+    let change = &advice.changes[0].change;
+    assert_eq!((change.whose.as_str(), change.edits.len()), ("4 flows", 4));
+    assert!(!advice.notes.iter().any(|own| own.contains("tcp_mem =")), "{:?}", advice.notes);
 }
 
 /// The path is full, and one of its two flows has a small buffer and another congestion control.

@@ -1,0 +1,34 @@
+//! Advice that a genuine kernel proves; without one the test is skipped, unless FULLPIPE_REQUIRE_KERNEL is set.
+
+use crate::common::linux::desk;
+
+/// 200 Mb/s x 40 ms that loses one packet of a thousand: cubic cannot fill it with one flow, and the simulator has no bbr.
+const LOSSY: &str = r#"
+[path]
+rate = "200Mbit"
+loss = 1e-3
+delay = { forward = "20ms", back = "20ms" }
+[hosts]
+sender = { kernel = "6.12" }
+receiver = { kernel = "6.12" }
+[[flow]]
+name = "bulk"
+duration = "8s"
+"#;
+
+#[test]
+fn bbr_is_proved_on_the_kernel() {
+    let Some(desk) = desk(LOSSY) else { return };
+    let call = desk.call(&["advise", "my.toml", "--engine", "linux", "--no-report", "--json"]);
+    let advice = call.ends_with(0).json();
+    assert_eq!(advice["engine"], "linux");
+    let changes = advice["changes"].as_array().expect("changes");
+    let is_bbr = changes.iter().any(|own| own["advised"] == "bbr");
+    assert!(is_bbr, "{}", advice["answer"]);
+    let share = |when: &str| advice[when]["share"].as_f64().expect("a share");
+    assert!(share("today") < 0.2 && share("advised") > 0.9, "{}", advice["answer"]);
+
+    // The simulator says that it cannot try it, and what can.
+    let simulated = desk.call(&["advise", "my.toml", "--no-report"]).ends_with(0);
+    assert!(simulated.stdout.contains("--engine linux tries it"), "{}", simulated.stdout);
+}
