@@ -100,7 +100,7 @@ pub fn explain(arguments: &ExplainArguments, output: &Output) -> Result<(), Fail
     }
 }
 
-/// What a limit means, and all causes.
+/// Meaning of a limit, and all causes.
 fn meaning(limit: &About) -> String {
     let About { name, label, meaning, .. } = limit;
     let text = format!(

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt::Write;
 
-/// What is measured: it makes a page, and is kept in records.
+/// Measurement that makes a page, and is kept in records.
 pub trait Measured: Serialize + DeserializeOwned {
     /// Head of the page.
     const HEAD: &'static str;
