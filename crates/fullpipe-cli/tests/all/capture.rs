@@ -1,5 +1,6 @@
 //! `fullpipe run --pcap`: files, points, what is said about wrong ones.
 
+use crate::common::guests::signal;
 use crate::common::{Call, Desk, SHORT};
 use std::process::Child;
 use std::time::{Duration, Instant};
@@ -275,9 +276,7 @@ fn a_signal_keeps_whole_blocks() {
     let desk = Desk::with_short();
     let running = start_long(&desk, "out");
     std::thread::sleep(Duration::from_millis(300));
-    let id = running.id().to_string();
-    let kill = std::process::Command::new("kill").args(["-s", "INT", &id]).status().expect("kill");
-    assert!(kill.success());
+    signal(running.id(), "INT");
     running.wait().ends_with(130).complains(&["stopping", "capture: a.pcapng"]);
     assert_eq!(desk.names("."), ["a.pcapng", "out", "short.toml"]);
     let kinds = blocks(&bytes(&desk, "a.pcapng"));

@@ -1,8 +1,9 @@
 //! Ctrl-C, in a child process.
 
 use crate::common;
+use crate::common::guests::signal;
 use crate::common::{Call, Desk};
-use std::process::{Child, Command};
+use std::process::Child;
 use std::time::{Duration, Instant};
 
 /// A run that would take very long.
@@ -21,18 +22,12 @@ fn start(desk: &Desk, more: &[&str]) -> Child {
     child
 }
 
-fn signal(child: &Child, name: &str) {
-    let id = child.id().to_string();
-    let status = Command::new("kill").args(["-s", name, &id]).status().expect("kill");
-    assert!(status.success());
-}
-
 #[test]
 fn the_first_signal_keeps_what_there_is_and_marks_it_partial() {
     for name in ["INT", "TERM"] {
         let desk = Desk::with_short();
         let child = start(&desk, &["--out", "out", "--json"]);
-        signal(&child, name);
+        signal(child.id(), name);
         let call = Call::wait(child).ends_with(130).complains(&["stopping", "results: out"]);
         let document = call.json();
         assert_eq!(document["partial"], true);
@@ -52,7 +47,7 @@ fn runs_that_have_not_begun_are_left_out() {
     let variants = "\n[[variant]]\nname = \"one\"\n[[variant]]\nname = \"two\"\n";
     desk.write("short.toml", &format!("{}{variants}", common::SHORT));
     let child = start(&desk, &["--out", "out", "--json", "--jobs", "1"]);
-    signal(&child, "INT");
+    signal(child.id(), "INT");
     let document = Call::wait(child).ends_with(130).json();
     assert_eq!(document["runs"].as_array().expect("runs").len(), 1);
     assert_eq!(document["partial"], true);
@@ -64,9 +59,9 @@ fn the_second_signal_quits_and_leaves_nothing_behind() {
     // Samples are so rare that the first signal is not noticed before the second.
     let rare = ["--set", "report.sample=86400s", "--set", "report.interval=86400s", "--out", "out"];
     let child = start(&desk, &rare);
-    signal(&child, "INT");
+    signal(child.id(), "INT");
     std::thread::sleep(Duration::from_millis(300));
-    signal(&child, "INT");
+    signal(child.id(), "INT");
     Call::wait(child).ends_with(130);
     assert_eq!(desk.names("."), ["short.toml"]);
 }

@@ -1,7 +1,7 @@
 //! `fullpipe relieve`: the answer, the document, what is refused, and a signal.
 
+use crate::common::guests::signal;
 use crate::common::{Call, Desk};
-use std::process::Command;
 use std::time::Duration;
 
 #[test]
@@ -44,8 +44,7 @@ fn a_signal_ends_the_trials() {
     let long = "flow.bulk.duration=864000s";
     let child = desk.start(&["relieve", "short.toml", "--set", long]);
     std::thread::sleep(Duration::from_millis(1500));
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-s", "INT", &id]).status().expect("kill").success());
+    signal(child.id(), "INT");
     let call = Call::wait(child).ends_with(130).complains(&["stopping"]);
     assert!(call.stdout.starts_with("Nothing is known"), "{}", call.stdout);
 }
@@ -56,8 +55,7 @@ fn the_document_of_stopped_trials_says_so() {
     let long = "flow.bulk.duration=864000s";
     let child = desk.start(&["relieve", "short.toml", "--set", long, "--json"]);
     std::thread::sleep(Duration::from_millis(1500));
-    let id = child.id().to_string();
-    assert!(Command::new("kill").args(["-s", "INT", &id]).status().expect("kill").success());
+    signal(child.id(), "INT");
     assert_eq!(Call::wait(child).ends_with(130).json()["partial"], true);
 }
 
