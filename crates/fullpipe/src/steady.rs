@@ -71,7 +71,9 @@ pub struct Steady {
 impl Steady {
     /// For flows with this longest round trip, of which `counts` says which count; looked for after `from`.
     pub fn new(round_trip: Time, from: Time, counts: &[bool]) -> Steady {
-        let span = Time(round_trip.0.saturating_mul(ROUND_TRIPS)).max(LEAST_SPAN);
+        // ACKs come in bunches, so a span has a whole number of round trips.
+        let trips = ROUND_TRIPS.max(LEAST_SPAN.0.div_ceil(round_trip.0.max(1)));
+        let span = Time(round_trip.0.saturating_mul(trips)).max(LEAST_SPAN);
         // The first span that is compared ends where the flows have grown.
         let first = Time(from.0.saturating_sub((SPANS as u64).saturating_mul(span.0)));
         Steady {
