@@ -59,6 +59,16 @@ pub fn ms(value: f64) -> String {
     format!("{} ms", numbers::short(value))
 }
 
+/// A noun phrase or sentence as it stands within another one; abbreviations stay.
+pub fn lower(text: &str) -> String {
+    let is_word = text.chars().nth(1).is_some_and(|c| c.is_lowercase() || c == ' ');
+    let mut rest = text.chars();
+    match rest.next() {
+        Some(first) if is_word => first.to_lowercase().chain(rest).collect(),
+        _ => text.into(),
+    }
+}
+
 /// Sum that stays at the largest number instead of overflowing.
 pub fn total(numbers: impl IntoIterator<Item = u64>) -> u64 {
     numbers.into_iter().fold(0, u64::saturating_add)

@@ -112,6 +112,10 @@ pub fn relieve(arguments: &RelieveArguments, output: &Output) -> Result<(), Fail
     let document = Relieved::new(&scenario, engine.engine.name(), &trials, &outcomes);
     if let Some(file) = &arguments.report {
         new_file::write(file, &page(&document))?;
+        if !arguments.quiet {
+            let part = if document.partial { ", with what was tried so far" } else { "" };
+            note(&format!("bars: {}{part}", file.display()));
+        }
     }
     match arguments.json {
         true => output.json(&document)?,

@@ -64,6 +64,10 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
     }
     if !arguments.quiet {
         kept.places().iter().for_each(|place| output::note(place));
+        explained_by(&kept).iter().for_each(|text| output::note(text));
+    }
+    if arguments.advise && interrupt::stopped() {
+        output::note("note: stopped, so there is no advice");
     }
     if arguments.advise && !interrupt::stopped() {
         output.print("\n")?;
@@ -75,6 +79,14 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
         }
     }
     kept.judge()
+}
+
+/// The command that explains the first cause of a run; none where nothing is wrong.
+fn explained_by(kept: &Kept) -> Option<String> {
+    let headlines = kept.document.runs.iter().filter_map(|run| run.headline.as_ref());
+    let mut codes = headlines.filter_map(|own| own.code.as_deref());
+    let code = codes.find(|code| *code != "none")?;
+    Some(format!("note: `fullpipe explain {code}` says how to recognise, measure and cure it"))
 }
 
 /// Shows the result, on standard error where a capture has taken standard output. As JSON it is the summary, from the

@@ -83,6 +83,9 @@ impl Context<'_> {
     pub fn paced(&self) -> String {
         let subject = self.subject;
         let whose = if subject.flows.len() == 1 { "the flow" } else { "each flow" };
+        if subject.flows.iter().all(|one| one.meta.settings.pace.is_some()) {
+            return format!("pace {whose} more slowly than today");
+        }
         let rate =
             subject.allowed_mbit().map_or("just below its part of the path".into(), |allowed| {
                 format!(

@@ -12,6 +12,7 @@ pub const RULE: Rule =
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let (stage, plain) = dropped(context, cause)?;
     let place = &stage.name;
+    let plain = Finding { who: format!("Drops of the policer {place}"), ..plain };
     let own = context.meta.places.get(place).cloned().unwrap_or_default();
     let (Some(burst), Some(rate)) = (own.burst, own.rate) else { return Some(plain) };
     let lasts = burst as f64 * 8e3 / rate as f64;

@@ -29,7 +29,19 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     Some(
         plain
             .because(format!("its queue allows {value}{lasts}{needs}"))
-            .cure(format!("Lengthen that queue, or {}", context.paced()))
+            .cure(format!("Lengthen that queue, or {}{}", context.paced(), helps_less(held)))
             .setting(valued(("queue limit", &stage.name), value, needed, AskedBy::Path)),
     )
+}
+
+/// Bytes of a burst that TCP hands to the device at once (Linux `GSO_MAX_SIZE`).
+const BURST: f64 = 65_536.0;
+
+/// That a pace is no full cure where the queue does not hold what it lets through at once.
+fn helps_less(held: f64) -> &'static str {
+    if held < BURST {
+        ", which helps less: that queue does not hold one burst of 64 KiB"
+    } else {
+        ""
+    }
 }

@@ -13,6 +13,9 @@ use crate::rules::{by_code, group};
 use crate::view;
 use crate::words::{percent, rate_of, sentences};
 
+/// Share of time below which it says nothing.
+const LEAST_SHARE: f64 = 0.01;
+
 /// Headline and findings of one view.
 pub(crate) type Answer = (Headline, Vec<Finding>);
 
@@ -111,6 +114,8 @@ fn headline(first: &Verdict, one: &Judged, rate: f64, flows: usize) -> Headline 
 fn does(verdict: &Verdict) -> String {
     match verdict.code {
         TOO_SHORT => format!("{} is too short to tell", verdict.who),
+        // What waits on the path holds a flow that its cwnd does not hold.
+        _ if verdict.share < LEAST_SHARE => format!("{} {} the flow", verdict.who, verdict.does),
         _ => format!(
             "{} {} the flow {} of the time",
             verdict.who,

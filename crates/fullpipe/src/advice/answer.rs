@@ -1,16 +1,20 @@
 //! The first sentence of advice: what to set, and what it gains.
 
 use super::Case;
-use super::method::{EVEN, Found, Goal, Kept};
+use super::change::Change;
+use super::method::{EVEN, Found, Goal, PRICE};
 use super::trial::{Outcome, Slowest};
 use crate::analysis::numbers;
-use crate::analysis::words::{ms, percent, rate_of};
+use crate::analysis::words::{lower, ms, percent, rate_of};
 
 /// Queueing delay from which on a full path deserves a word: this share of the round trip, and this time, ms.
 const STANDING: f64 = 0.5;
 const LEAST_MS: f64 = 5.0;
-/// Share of the path below which the answer also names what limits the flows then.
+/// Share of the path below which the answer also says what limits the flows with the changes.
 const EMPTY: f64 = 0.5;
+
+/// Gain from which on changes are the answer even where most of the path stays empty.
+const MUCH: f64 = 2.0;
 
 /// The answer for a case.
 pub fn answer(case: &Case, found: &Found, engine: &str) -> String {
@@ -18,70 +22,132 @@ pub fn answer(case: &Case, found: &Found, engine: &str) -> String {
         "sim" => "simulated".to_string(),
         engine => format!("engine {engine}"),
     };
-    let allowed = found.today.allowed_mbit;
-    if !found.changes.is_empty() {
-        let set: Vec<String> = found.changes.iter().map(in_words).collect();
-        let cured = rate_of(found.cured.mbit, allowed);
-        let gained = match found.goal {
-            Goal::Rate => format!("{cured} instead of {}", numbers::short(found.today.mbit)),
-            Goal::Delay if found.cured.mbit > found.today.mbit => format!(
-                "{cured} instead of {}, with a queue of {}",
-                numbers::short(found.today.mbit),
-                ms(found.cured.queue_ms)
-            ),
-            Goal::Delay => format!(
-                "{cured} with a queue of {} instead of {}",
-                ms(found.cured.queue_ms),
-                ms(found.today.queue_ms)
-            ),
-            Goal::Fair => fairer(&cured, &found.today, &found.cured),
-        };
-        let beyond = beyond(&found.cured);
-        return format!("{}: {gained} ({runs}).{beyond}", listed(&set));
+    match found.changes.is_empty() {
+        true => set_nothing(case, found, &runs),
+        false => set(found, &runs),
     }
+}
 
-    let reached = rate_of(found.today.mbit, allowed);
+/// The changes and their gain, with what limits the flows today and what still does. Changes that gain little come last.
+fn set(found: &Found, runs: &str) -> String {
+    let changes: Vec<String> = found.changes.iter().map(|own| in_words(&own.change)).collect();
+    let gain = format!("{}: {} ({runs}).", listed(&changes), gained(found));
+    let missed = missed(found);
+    let beyond = beyond(&found.cured);
+    let gains_much = found.cured.mbit >= MUCH * found.today.mbit;
+    if let Some(beyond) = beyond.as_ref().filter(|_| !gains_much) {
+        return format!("{beyond} Until then, {gain}{missed}");
+    }
+    let cause = found.today.headline.as_ref().and_then(|own| own.cause.as_ref());
+    let cause = cause.filter(|_| found.goal == Goal::Rate);
+    let cause = cause.map_or_else(String::new, |own| format!(" Today {}.", lower(own)));
+    let beyond =
+        beyond.map_or_else(String::new, |own| format!(" With the changes, {}", lower(&own)));
+    format!("{}{cause}{beyond}{missed}", capital(&gain))
+}
+
+/// "470 of 470 Mb/s (100 %) instead of 12".
+fn gained(found: &Found) -> String {
+    let (today, cured) = (&found.today, &found.cured);
+    let rate = rate_of(cured.mbit, today.allowed_mbit);
+    match found.goal {
+        Goal::Rate => format!("{rate} instead of {}", numbers::short(today.mbit)),
+        Goal::Delay if cured.mbit > today.mbit => format!(
+            "{rate} instead of {}, with a queue of {}",
+            numbers::short(today.mbit),
+            ms(cured.queue_ms)
+        ),
+        Goal::Delay => {
+            let [before, after] = [today, cured].map(|own| ms(own.queue_ms));
+            format!("{rate} with a queue of {after} instead of {before}")
+        }
+        Goal::Fair => fairer(&rate, today, cured),
+    }
+}
+
+/// Sentence about a short queue that was asked for, and is not reached.
+fn missed(found: &Found) -> String {
+    let own = &found.cured;
+    let is_missed = found.goal == Goal::Delay && !found.goal.is_met(own);
+    let text = || {
+        format!(
+            " The round trip under load is still {} times the least: no setting that may be changed shortens it more for \
+             {} of the rate.",
+            numbers::short(own.inflation),
+            percent(PRICE)
+        )
+    };
+    is_missed.then(text).unwrap_or_default()
+}
+
+/// The reason for which nothing is to be set.
+fn set_nothing(case: &Case, found: &Found, runs: &str) -> String {
+    let today = &found.today;
+    let reached = rate_of(today.mbit, today.allowed_mbit);
+    if let Some(own) = too_many(case) {
+        return format!("{own} ({runs}).");
+    }
     let who = if case.datagrams.is_some() { "the datagrams" } else { "the flows" };
-    let verdict = found.today.headline.as_ref();
-    let is_full = found.today.share().is_some_and(|share| share >= super::method::FULL);
-    let standing = found.today.queue_ms >= LEAST_MS
-        && found.today.queue_ms >= STANDING * case.round_trip.as_ns() as f64 / 1e6;
-    let uneven = found.today.slowest.as_ref().filter(|own| is_full && own.share() < EVEN);
+    let is_full = today.share().is_some_and(|share| share >= super::method::FULL);
+    let standing = today.queue_ms >= LEAST_MS
+        && today.queue_ms >= STANDING * case.round_trip.as_ns() as f64 / 1e6;
+    let uneven = today.slowest.as_ref().filter(|own| is_full && own.share() < EVEN);
     if let Some(own) = uneven {
         let slowest = unequal(found.goal, own);
         return format!(
             "Set nothing to fill the path: {who} have {reached} today ({runs}). {slowest}"
         );
     }
-    match (is_full, standing, verdict) {
-        (true, true, _) => format!(
+    let missed = missed(found);
+    match (is_full, standing, &today.headline) {
+        (true, true, _) if missed.is_empty() => format!(
             "Set nothing: {who} have {reached} today ({runs}). A queue of {} stands in front of the path: a pace of 97 % \
              would trade 3 % of the rate for it.",
-            ms(found.today.queue_ms)
+            ms(today.queue_ms)
         ),
-        (true, ..) => format!("Set nothing: {who} have {reached} today ({runs})."),
-        _ if found.today.is_healthy => format!(
+        (true, ..) => format!("Set nothing: {who} have {reached} today ({runs}).{missed}"),
+        _ if today.is_healthy => format!(
             "Set nothing: the path is full ({runs}). With other starts and delays {who} may have less: {reached}."
         ),
         (false, _, Some(headline)) => {
-            let cause = headline.cause.clone().unwrap_or_default();
-            let cause = if cause.is_empty() { String::new() } else { format!(" {cause}.") };
+            let evidence = today.run.findings.first().map(|own| own.evidence.join(", and "));
+            let evidence = evidence.filter(|text| !text.is_empty());
+            let evidence = evidence.map_or_else(String::new, |text| format!(": {text}"));
+            let cause = headline.cause.as_ref();
+            let cause = cause.map_or(String::new(), |cause| format!(" {cause}{evidence}."));
             // What helps may be what this allowance does not reach.
-            let remedy = found.today.run.findings.first().and_then(|own| own.remedy.as_ref());
-            let cause = remedy.map_or(cause.clone(), |remedy| format!("{cause} {remedy}."));
+            let remedy = remedy(today)
+                .map_or(String::new(), |own| format!(" What would help: {}.", lower(own)));
             format!(
-                "Set nothing: no setting that may be changed gains 2 % or more. Today {who} have {reached} ({runs}).{cause}"
+                "Set nothing: no setting that may be changed gains 2 % or more. Today {who} have {reached} ({runs}).{cause}{remedy}"
             )
         }
         (false, _, None) => format!("Set nothing: {who} have {reached} ({runs})."),
     }
 }
 
-/// " Beyond that: " with what limits the flows where the changes leave most of the path empty.
-fn beyond(cured: &Outcome) -> String {
-    let cause = cured.headline.as_ref().and_then(|own| own.cause.as_ref());
+/// "Let video send 94.8 Mb/s or less: ..." where a program sends more datagrams than the path carries.
+fn too_many(case: &Case) -> Option<String> {
+    let asked = case.datagrams.as_ref()?;
+    let carried = case.allowed.as_ref()?.datagram_mbit(asked.size);
+    let [most, asks] = [carried, asked.mbit].map(numbers::rate);
+    (asked.mbit > carried && most != asks).then(|| {
+        let name = &asked.name;
+        format!("Let {name} send {most} or less: it sends {asks}, and the path drops what is more")
+    })
+}
+
+/// What the first finding of an outcome's worst run says to do.
+fn remedy(own: &Outcome) -> Option<&String> {
+    own.run.findings.first()?.remedy.as_ref()
+}
+
+/// What limits the flows with the changes, and what cures that; none where these fill half of the path.
+fn beyond(cured: &Outcome) -> Option<String> {
+    let cause = cured.headline.as_ref()?.cause.as_ref()?;
     let is_empty = cured.share().is_some_and(|share| share < EMPTY);
-    cause.filter(|_| is_empty).map_or_else(String::new, |cause| format!(" Beyond that: {cause}."))
+    let remedy = remedy(cured).map_or(String::new(), |remedy| format!(" {remedy}."));
+    is_empty.then(|| format!("{cause}, and no setting that may be changed cures that.{remedy}"))
 }
 
 /// "470 of 470 Mb/s (100 %) with 465 Mb/s for the slowest flow instead of 12".
@@ -101,8 +167,7 @@ pub fn unequal(goal: Goal, own: &Slowest) -> String {
 }
 
 /// "set tcp_wmem of sender to 16 MiB maximum".
-fn in_words(own: &Kept) -> String {
-    let change = &own.change;
+fn in_words(change: &Change) -> String {
     let short = change.setting.trim_start_matches("net.ipv4.").trim_start_matches("net.core.");
     match &change.advised[..] {
         "not set" => format!("let {} not set {short}", change.whose),
@@ -114,13 +179,17 @@ fn in_words(own: &Kept) -> String {
     }
 }
 
-/// "Set a, set b and let c": the verb of a list of its like once.
+/// "set a, set b, and let c".
 fn listed(parts: &[String]) -> String {
-    let text = match parts {
+    match parts {
         [] => String::new(),
         [one] => one.clone(),
         [first @ .., last] => format!("{}, and {last}", first.join(", ")),
-    };
+    }
+}
+
+/// A sentence that begins with a capital letter.
+fn capital(text: &str) -> String {
     let mut letters = text.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }

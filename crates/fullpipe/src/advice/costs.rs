@@ -29,6 +29,7 @@ pub fn notes(case: &Case, found: &Found, engine: &str) -> Vec<String> {
                 .into(),
         );
     }
+    notes.extend(capped(case, &changes));
     if changes.iter().any(|own| own.rank == Rank::Pace) {
         notes.push(
             "The pace has to be below the true rate of the path: above it, it does nothing. \
@@ -56,6 +57,19 @@ pub fn notes(case: &Case, found: &Found, engine: &str) -> Vec<String> {
     }));
     notes.extend(bound(case, found, engine));
     notes
+}
+
+/// That a smaller receive buffer holds other connections back.
+fn capped(case: &Case, changes: &[&Change]) -> Option<String> {
+    let own = changes.iter().find(|own| own.setting == "net.ipv4.tcp_rmem")?;
+    let hosts = case.hosts(1);
+    let (host, today) = hosts.into_iter().find(|(name, _)| *name == own.whose)?;
+    (most(own)? < today.config.sysctl.tcp_rmem[2]).then(|| {
+        format!(
+            "The smaller tcp_rmem bounds every connection to {host}, also those on longer paths. A program can ask for it by \
+             SO_RCVBUF instead."
+        )
+    })
 }
 
 /// Memory that all sockets could take at once.

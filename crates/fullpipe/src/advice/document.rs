@@ -52,6 +52,8 @@ pub struct Advice {
     pub steps: Vec<Step>,
     /// Lists of settings that were tried.
     pub tried: usize,
+    /// Runs of each trial, of which the worst one counts; 1 where chance does not decide.
+    pub seeds: u64,
 }
 
 /// What came of a trial.

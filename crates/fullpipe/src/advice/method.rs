@@ -62,6 +62,8 @@ pub struct Found {
     pub steps: Vec<Step>,
     /// Lists of settings that were tried.
     pub tried: usize,
+    /// Runs of the last trials, of which the worst one counts; one where chance does not decide.
+    pub seeds: u64,
 }
 
 /// A change that stays.
@@ -439,7 +441,8 @@ impl Search<'_> {
 
     fn found(self, changes: Vec<Kept>, today: Outcome, cured: Outcome) -> Found {
         let goal = self.allowance.goal;
-        Found { goal, changes, today, cured, steps: self.steps, tried: self.tried }
+        let seeds = self.case.seeds();
+        Found { goal, changes, today, cured, steps: self.steps, tried: self.tried, seeds }
     }
 }
 

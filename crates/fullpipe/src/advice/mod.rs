@@ -57,5 +57,6 @@ pub fn advise(case: &Case, allowance: &Allowance, bench: &Bench) -> Result<Advic
         changes: found.changes,
         steps: found.steps,
         tried: found.tried,
+        seeds: found.seeds,
     })
 }

@@ -23,7 +23,7 @@ pub struct Extent {
 pub fn render(advice: &Advice, extent: Extent) -> String {
     let width = extent.width.max(60);
     let mut out = format!("{}\n", advice.answer);
-    before_and_after(&mut out, advice);
+    before_and_after(&mut out, advice, width);
     if !advice.changes.is_empty() {
         changes(&mut out, advice, width);
     }
@@ -69,7 +69,7 @@ fn paragraph(out: &mut String, mark: &str, text: &str, width: usize) {
     }
 }
 
-fn before_and_after(out: &mut String, advice: &Advice) {
+fn before_and_after(out: &mut String, advice: &Advice, width: usize) {
     const COLUMNS: [Column; 5] = [
         words(""),
         number("rate", "Mb/s"),
@@ -92,6 +92,13 @@ fn before_and_after(out: &mut String, advice: &Advice) {
     }
     out.push('\n');
     lay_out(&COLUMNS, &rows, 80).iter().for_each(|line| _ = writeln!(out, "{line}"));
+    let settled = match advice.seeds {
+        0 | 1 => "rates once the flows have grown".to_string(),
+        runs => format!(
+            "rates once the flows have grown, each the worst of {runs} runs with other seeds, starts and delays"
+        ),
+    };
+    paragraph(out, "", &settled, width);
 }
 
 fn changes(out: &mut String, advice: &Advice, width: usize) {

@@ -247,7 +247,7 @@ impl Case {
     }
 
     /// Runs of a trial.
-    fn seeds(&self) -> u64 {
+    pub(super) fn seeds(&self) -> u64 {
         if self.is_chancy { SEEDS } else { 1 }
     }
 

@@ -36,24 +36,36 @@ struct Special {
     allowance: fn() -> Allowance,
     /// Most queueing delay with the advice, ms.
     most_queue_ms: f64,
+    /// Most segments that are sent again with the advice.
+    most_resent: u64,
 }
 
+/// A CPU bounds the rate behind the ring, so that the ring's drops alone show the cure: today 46 segments are sent again.
 /// Datagrams need a socket or a delay that holds them; an upload in front of a deep queue needs a pace.
 const SPECIAL: &[Special] = &[
+    Special {
+        report: report("24-ring-overrun", "ring of 64", Some("ethtool -G rx"), 352.0),
+        allowance: Allowance::default,
+        most_queue_ms: f64::INFINITY,
+        most_resent: 0,
+    },
     Special {
         report: report("18-udp-rcvbuf", "208 KiB, as it is", Some("SO_RCVBUF"), 950.0),
         allowance: Allowance::default,
         most_queue_ms: f64::INFINITY,
+        most_resent: u64::MAX,
     },
     Special {
         report: report("08-netem-udp", "", Some("limit"), 662.0),
         allowance: || Allowance { scopes: vec![Scope::Path], ..Allowance::default() },
         most_queue_ms: f64::INFINITY,
+        most_resent: u64::MAX,
     },
     Special {
         report: report("23-bloat", "drop tail, 500 kB", Some("SO_MAX_PACING_RATE"), 8.9),
         allowance: || Allowance { goal: Goal::Delay, ..Allowance::default() },
         most_queue_ms: 5.0,
+        most_resent: u64::MAX,
     },
 ];
 
@@ -69,7 +81,6 @@ const REPORTS: &[Report] = &[
     report("13-metrics-cache", "metrics are kept", Some("net.ipv4.tcp_no_metrics_save"), 833.0),
     report("16-nfs-timeo", "rsize 1 MiB", None, 89.0),
     report("17-notsent-lowat", "lowat 128 KiB", None, 169.0),
-    report("24-ring-overrun", "ring of 64", Some("ethtool -G rx"), 352.0),
     report("25-xrdp", "SO_SNDBUF 32768", Some("SO_SNDBUF"), 73.0),
     report("26-no-window-scaling", "no scaling", Some("net.ipv4.tcp_window_scaling"), 83.0),
     report("28-defaults-150ms", "defaults", Some("net.ipv4.tcp_wmem"), 8941.0),
@@ -101,6 +112,8 @@ fn advice_reaches_the_cure_that_people_found() {
         let advice = advised(&own.report, &(own.allowance)());
         let queue = advice.advised.queue_ms;
         assert!(queue <= own.most_queue_ms, "{}: {queue:.1} ms", own.report.file);
+        let resent = advice.advised.retransmitted;
+        assert!(resent <= own.most_resent, "{}: {resent} again", own.report.file);
         add(&own.report, &advice);
     }
     marked::committed("docs/field.md", "advice", &table);

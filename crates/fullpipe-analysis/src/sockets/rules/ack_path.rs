@@ -29,13 +29,17 @@ fn find(facts: &Facts) -> Option<Verdict> {
     ((never || rarely) && (facts.acks.segments < DELAYED || timers)).then(|| {
         let steady = 1.0 - between(facts.acks.spread, STEADY, 3.0 * STEADY);
         let points = 0.5 + 0.15 * between(inflated, QUEUE, 6.0) + 0.1 * steady;
-        let own = Verdict::new("ack_path", "The way back", facts.main.cwnd_full, points)
+        let who = match inflated >= LONG {
+            true => "The way back, or a very long queue on the path,",
+            false => "The way back",
+        };
+        let own = Verdict::new("ack_path", who, facts.main.cwnd_full, points)
             .because(format!(
                 "RTT grows to {} times its least, and nothing is lost",
                 short(inflated)
             ))
             .because(format!("{} ACKs come in a second", short(facts.acks.rate)))
-            .remedy("Look for a slow or full link on the way back");
+            .remedy("Look for a slow or full link on the way back, and for a queue that is much longer than the path");
         let decide = "one-way delays: a very long queue of data on the way forward looks alike";
         Verdict { would_decide: Some(decide.into()), ..own }
     })

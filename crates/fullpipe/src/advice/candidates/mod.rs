@@ -27,7 +27,9 @@ pub fn cure(case: &Case) -> Vec<Change> {
 
 /// Lists of changes that shorten the queue of a full path, each to be tried alone.
 pub fn shorter(case: &Case) -> Vec<Vec<Change>> {
-    vec![pace::changes(case), buffers::caps(case), remedies::short_queue(case)]
+    let (paces, caps) = (pace::changes(case), buffers::caps(case));
+    let both = [paces.clone(), caps.clone()].concat();
+    vec![paces, caps, both, remedies::short_queue(case)]
 }
 
 /// Lists of changes that give each flow its part of a full path, each to be tried alone.

@@ -2,11 +2,11 @@
 //!
 //! `fq maxrate` is no substitute: TCP does not know it, so the excess waits in the host, and beyond `flow_limit` fq drops.
 
-use super::super::Case;
+use super::super::case::{Case, way};
 use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use crate::analysis::numbers;
-use crate::scenario::{App, Flow, MAX_PACING_RATE, Version};
+use crate::scenario::{App, Element, Flow, MAX_PACING_RATE, Version};
 use crate::sizing::sizes::{PACED_SHARE, PACES_ITSELF};
 
 /// First kernel whose pacing the simulator has.
@@ -54,9 +54,19 @@ pub fn at(case: &Case, share: f64) -> Vec<Change> {
         .rank(Rank::Pace)
         .values("not set", format!("{} bytes/s", numbers::count(bytes_per_s)))
         .why(format!(
-            "{rate} of payload is {} of the flow's part of the path, so that no burst overflows its queue",
-            numbers::share(share)
+            "{rate} of payload is {} of {}, so that no burst {}",
+            numbers::share(share),
+            if case.flows.len() > 1 { "each flow's part of the path" } else { "the path" },
+            match is_policed(case) {
+                true => "is more than the policer's bucket holds",
+                false => "overflows its queue",
+            }
         ))
         .edits(edits);
     vec![change]
+}
+
+/// Whether a policer of the path drops what is more than its bucket holds.
+fn is_policed(case: &Case) -> bool {
+    way(&case.today, case.direction).iter().any(|element| matches!(element, Element::Policer(_)))
 }

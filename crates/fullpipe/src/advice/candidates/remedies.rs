@@ -1,6 +1,6 @@
 //! Remedies for the first limit of a run, where the arithmetic cure does not fill the path.
 
-use super::super::case::{Case, Sent};
+use super::super::case::{Case, Sent, way};
 use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use super::super::trial::Outcome;
@@ -8,7 +8,7 @@ use super::faults::INITCWND;
 use super::hosts::At;
 use super::{buffers, datagrams, pace};
 use crate::analysis::words;
-use crate::scenario::{Host, Nfs};
+use crate::scenario::{Discipline, Element, Host, Nfs, NfsOperation};
 
 /// Paces that are tried where bursts still overflow a queue.
 const LOWER_PACES: [f64; 2] = [0.95, 0.9];
@@ -23,6 +23,12 @@ const RING_FACTOR: u32 = 8;
 const LARGEST_RING: u32 = 8192;
 /// First cwnd that is tried, packets.
 const LARGE_INITCWND: u32 = 32;
+/// Read-ahead of a mount, in windows of its path: the cache asks for more before all that it asked for is there.
+const READ_AHEAD: f64 = 2.0;
+/// Largest read-ahead of a scenario, KiB.
+const MOST_READ_AHEAD: u64 = 1 << 20;
+/// Read-ahead of Linux since 5.4 (`VM_READAHEAD_PAGES`), bytes.
+const USUAL_READ_AHEAD: u64 = 128 << 10;
 /// A buffer that is too small by arithmetic's error gets so many times its size.
 const MORE: f64 = 1.5;
 
@@ -58,6 +64,7 @@ pub fn remedies(
         ("qdisc", _) if is_cut => qdisc(case, place),
         ("loss" | "gilbert-elliott", _) if is_cut => losses(case, offers),
         _ if rule == "aqm" => marks(case),
+        _ if rule == "read-ahead" => vec![read_ahead(case)],
         _ if rule == "small-packets" || rule == "busy-cpu" => mtu(case, place),
         (_, "send_buffer") => larger(case, accepted, 0),
         (_, "receive_window") => larger(case, accepted, 1),
@@ -129,6 +136,31 @@ fn nconnect(mount: &Nfs, count: u32) -> Change {
         .values(mount.nconnect, count)
         .why("requests go over several connections, each with a window of its own")
         .edits([Edit::Set { key, value: Some(count.into()) }])
+}
+
+/// A read-ahead of each mount that is as long as the path.
+fn read_ahead(case: &Case) -> Vec<Change> {
+    let window = case.flows.iter().filter_map(|flow| flow.alone).map(|own| own.window).max();
+    let kib = (window.unwrap_or(0) as f64 * READ_AHEAD / 1024.0).ceil() as u64;
+    let change = |mount: &Nfs| {
+        let value = kib.min(MOST_READ_AHEAD) << 10;
+        let today = mount.readahead.unwrap_or(USUAL_READ_AHEAD);
+        let key = ["nfs", &mount.name, "readahead"].map(str::to_string).to_vec();
+        let words = format!(
+            "read_ahead_kb of the mount to {} (echo {} > /sys/class/bdi/$(mountpoint -d DIRECTORY)/read_ahead_kb)",
+            value >> 10,
+            value >> 10
+        );
+        let change =
+            Change::new("read_ahead_kb", &mount.name, Scope::Application, How::Program { words })
+                .rank(Rank::Size)
+                .values(today >> 10, value >> 10)
+                .why("the page cache asks for no more of a file at a time than this")
+                .edits([Edit::Set { key, value: Some(format!("{value}B").into()) }]);
+        (today < value).then_some(change)
+    };
+    let reads = |own: &&Nfs| own.operation == NfsOperation::Read;
+    case.today.nfs.iter().filter(reads).filter_map(change).collect()
 }
 
 /// More flows, and a congestion control that does not take loss as congestion, where the engine has one.
@@ -371,7 +403,14 @@ pub fn alike(case: &Case) -> Vec<Change> {
 pub fn short_queue(case: &Case) -> Vec<Change> {
     let Some(allowed) = &case.allowed else { return Vec::new() };
     let place = &allowed.place;
-    let words = format!("fq_codel in front of {place} (tc qdisc replace dev DEV root fq_codel)");
+    let elements = way(&case.today, case.direction).iter();
+    let mut queues = elements.filter(|own| own.name() == place).filter_map(Element::queue);
+    if queues.any(|own| matches!(own.discipline, Discipline::FqCodel(_))) {
+        return Vec::new();
+    }
+    let words = format!(
+        "fq_codel in front of {place} (tc qdisc replace dev DEV root fq_codel; DEV is the device of that router)"
+    );
     let value = serde_json::json!({ "discipline": "fq_codel" });
     let change = Change::new("queue", place, Scope::Path, How::Path { words })
         .rank(Rank::Method)

@@ -20,7 +20,7 @@ pub fn lines(changes: &[Change]) -> Vec<String> {
             }
             How::Sysctl { name, value } if name == CONGESTION => format!(
                 "{whose}: for one socket instead, setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, \"{value}\"); for one \
-                 route, ip route change ROUTE congctl {value}; first, modprobe tcp_{value} where it is a module"
+                 route, ip route change ROUTE congctl {value} (ROUTE is its line of ip route); first, modprobe tcp_{value} where it is a module"
             ),
             How::Program { words } => format!("{whose}: {words}"),
             How::Mount { words } => format!("{whose}: mount -o {words}"),
