@@ -2,6 +2,7 @@
 
 use super::lookup::card;
 use super::settings;
+use crate::main_way::main_way;
 use crate::meta::{DatagramsMeta, Figures, FlowMeta, Made, NfsMeta, RunMeta, WayMeta};
 use fullpipe_base::path::{Direction, QueueLimit};
 use fullpipe_base::units::{Framing, Rate};
@@ -31,6 +32,7 @@ impl RunMeta {
             notes: fullpipe_scenario::notes::of_run(run),
             places: settings::places(run),
             partial: made.partial,
+            main_way: main_way(run),
             or_settled: (run.report.until == Until::Steady).then_some(run.duration),
             mss: run.mss(),
             interval: run.report.interval,

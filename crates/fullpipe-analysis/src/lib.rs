@@ -20,6 +20,7 @@ pub mod headline;
 mod intervals;
 mod lookup;
 pub mod losses;
+mod main_way;
 pub mod meta;
 mod moments;
 mod nfs;
@@ -54,6 +55,7 @@ use view::View;
 pub use fullpipe_base::limits;
 pub use fullpipe_scenario as scenario;
 pub use fullpipe_trace as trace;
+pub use main_way::main_way;
 pub use meta::{DatagramsMeta, Figures, FlowMeta, Made, NfsMeta, RunMeta, WayMeta};
 pub use settled::EPOCHS;
 

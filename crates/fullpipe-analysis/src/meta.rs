@@ -31,6 +31,8 @@ pub struct RunMeta {
     pub places: settings::Places,
     /// Whether the run was cut short.
     pub partial: bool,
+    /// Way of the data that the run is about; none where no flow sends.
+    pub main_way: Option<Direction>,
     /// End that the scenario says, where a run may end earlier because its rate has settled.
     pub or_settled: Option<Time>,
     /// The flows, by index.

@@ -14,7 +14,7 @@ use fullpipe::base::trace::Control;
 use fullpipe::base::units::Time;
 use fullpipe::engine::Failed;
 use fullpipe::engine::sim::Simulator;
-use fullpipe::relieve::{Trial, measure, trials};
+use fullpipe::relieve::{BOTH, Trial, measure, trials};
 use fullpipe::scenario::{Plan, Scenario, SetOption, Source, load};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -126,7 +126,8 @@ fn decides(relief: &str, cause: &str) -> bool {
     match relief {
         "path" => cause == HEALTHY,
         "longer" => cause == HEALTHY || cause == TOO_SHORT,
-        "jumbo" => false,
+        // Two limits at once say nothing of one.
+        "jumbo" | BOTH => false,
         _ => true,
     }
 }
@@ -224,8 +225,11 @@ impl Control for ToTheEnd {
     }
 }
 
-/// Rate of a plan on the simulator, Mb/s.
-fn rate(plan: &Plan) -> Result<f64, String> {
+/// Rate of a plan on the simulator, Mb/s: acknowledged bytes over the whole life of the judged flows.
+///
+/// # Errors
+/// A signal stopped it, or the simulator cannot run it.
+pub fn rate(plan: &Plan) -> Result<f64, String> {
     match measure(plan, &Simulator, &mut ToTheEnd) {
         Ok(Some(measured)) => Ok(rounded(measured.mbit())),
         Ok(None) => Err(crate::work::STOPPED.into()),

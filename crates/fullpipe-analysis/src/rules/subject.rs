@@ -61,13 +61,9 @@ pub struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    /// The direction with the most bytes; none where the run has no flow.
+    /// The flows of the run's main way; none where the run has no flow.
     pub fn new(meta: &'a RunMeta, lives: &Lives, run: &'a Run) -> Option<Subject<'a>> {
-        let sum = |direction| total(of(meta, run, direction).map(|one| one.flow.bytes));
-        let forward = sum(Direction::Forward) >= sum(Direction::Backward);
-        let has_forward = of(meta, run, Direction::Forward).next().is_some();
-        let direction =
-            if forward && has_forward { Direction::Forward } else { Direction::Backward };
+        let direction = meta.main_way?;
         let largest = of(meta, run, direction).map(|one| one.flow.bytes).max()?;
         let is_large = |one: &One| one.flow.bytes as f64 >= COUNTS * largest as f64;
         // The first flow is meant, even if it is short, but not one that only came before the others.

@@ -83,14 +83,14 @@ struct Connection<'a> {
 }
 
 impl<Flow> Sight<Flow> {
-    /// The host that sends (end 0) or receives (1) the first flow's data; none where the run has no flow.
+    /// The host that sends (end 0) or receives (1) the data of the main way's first flow; none where the run has no flow.
     fn of_end(
         meta: &RunMeta,
         recording: &Recording,
         end: usize,
         flow: impl Fn(Connection) -> Flow,
     ) -> Option<Sight<Flow>> {
-        let first = meta.flows.first()?;
+        let first = meta.flows.iter().find(|flow| Some(flow.direction) == meta.main_way)?;
         let lasts = recording.flows.last().map_or(Time::ZERO, |sample| sample.time);
         let every = every(meta.sample, lasts);
         let host = &first.hosts[end];

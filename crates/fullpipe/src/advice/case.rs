@@ -76,7 +76,7 @@ impl Case {
         let datagrams = asked(run);
         let direction = match &datagrams {
             Some((direction, _)) => *direction,
-            None => direction(run)?,
+            None => meta.main_way?,
         };
         let is_datagrams = datagrams.is_some();
         let there = |flow: &&Flow| flow.direction == direction && !is_datagrams;
@@ -85,7 +85,8 @@ impl Case {
         let horizon = run.flow.iter().filter(there).filter_map(|flow| flow.duration).max();
         let horizon = horizon.unwrap_or(Time::ZERO);
         let demands = run.flow.iter().filter(there).map(demand);
-        let share = allowed.as_ref().map(|own| share(own.mbit(), demands.collect()));
+        let left = allowed.as_ref().map(|own| left(run, direction, own));
+        let share = left.map(|left| share(left, demands.collect()));
         let sharing = match (&allowed, share) {
             (Some(own), Some(share)) if share > 0.0 => (own.mbit() / share).round() as u32,
             _ => u32::try_from(count).unwrap_or(u32::MAX),
@@ -189,6 +190,24 @@ fn asked(run: &Resolved) -> Option<(Direction, Asked)> {
     (are_small && run.nfs.is_empty()).then_some((own.direction, asked))
 }
 
+/// Least part of the path that flows have beside datagrams.
+const LEAST_LEFT: f64 = 0.01;
+
+/// Payload of flows beside datagrams of UDP, which take what they ask for; Mb/s.
+fn left(run: &Resolved, direction: Direction, allowed: &Allowed) -> f64 {
+    let lasts = run.flow.iter().filter(|flow| flow.direction == direction);
+    let lasts = lasts.map(|flow| flow.duration.unwrap_or(run.duration)).max();
+    let lasts = lasts.unwrap_or(run.duration).as_secs_f64().max(1e-9);
+    let part = |own: &Datagrams| {
+        let beside = own.end().saturating_sub(own.start).as_secs_f64() / lasts;
+        let rate = own.rate.map_or(0.0, |rate| rate.0 as f64 / 1e6);
+        rate / allowed.datagram_mbit(own.size) * beside.min(1.0)
+    };
+    let there = |own: &&Datagrams| own.kind == DatagramKind::Udp && own.direction == direction;
+    let taken: f64 = run.datagrams.iter().filter(there).map(part).sum();
+    allowed.mbit() * (1.0 - taken).max(LEAST_LEFT)
+}
+
 /// Rate that a flow's program asks for, Mb/s; infinite where it takes what it gets.
 fn demand(flow: &Flow) -> f64 {
     match flow.app {
@@ -218,14 +237,6 @@ fn share(allowed: f64, mut demands: Vec<f64>) -> f64 {
 /// Bandwidth-delay product, bytes as the rate counts them.
 fn bdp(allowed: &Allowed, round_trip: Time) -> f64 {
     allowed.rate as f64 / 8.0 * round_trip.as_secs_f64()
-}
-
-/// Forward, if any flow goes there by itself.
-fn direction(run: &Resolved) -> Option<Direction> {
-    let by_itself = || run.flow.iter().filter(|flow| flow.reply_to.is_none());
-    let forward = by_itself().any(|flow| flow.direction == Direction::Forward);
-    by_itself().next()?;
-    Some(if forward { Direction::Forward } else { Direction::Backward })
 }
 
 /// Elements of the path in one direction.

@@ -1,6 +1,6 @@
 //! Acknowledged bytes of some flows, over their own time.
 
-use crate::scenario::Resolved;
+use crate::scenario::{App, Resolved};
 use fullpipe_base::trace::{Event, FlowSample, Sink, StageInfo, StageSample};
 use fullpipe_base::units::Time;
 use serde::{Deserialize, Serialize};
@@ -47,7 +47,8 @@ impl Acked {
             judged.contains(&index).then_some(Progress {
                 start: flow.start,
                 until: own_end.min(run.duration),
-                bytes: flow.bytes,
+                // A mount is done when nothing more is acknowledged.
+                bytes: flow.bytes.or((flow.app == App::Nfs).then_some(0)),
                 acked: 0,
                 last: flow.start,
             })

@@ -2,6 +2,7 @@
 
 use super::GAIN;
 use super::document::{Relieved, Run, Tried};
+use crate::analysis::words::lower;
 use crate::numbers;
 use std::fmt::Write;
 
@@ -36,7 +37,23 @@ pub fn answer(run: &Run, refused: Option<&str>) -> String {
         [] => "nothing else gives more than 2 %".to_string(),
         others => named(others),
     };
-    format!("{so_far}{label} alone gives {gain} as much: {now} -> {then}; {rest}.")
+    let alone = match is_full(run) {
+        true => format!("The path is full, and only more path gives more: {} gives", lower(label)),
+        false => format!("{label} alone gives"),
+    };
+    format!("{so_far}{alone} {gain} as much: {now} -> {then}; {rest}.")
+}
+
+/// Gain of a path twice as fast from which on the path was the limit.
+const OF_PATH: f64 = 1.5;
+/// Gain of any other relief from which on the path was not the only one.
+const OF_OTHERS: f64 = 1.1;
+
+/// Whether a faster path alone gives much more.
+fn is_full(run: &Run) -> bool {
+    let others = run.reliefs.iter().filter(|own| own.name != "path");
+    let most = others.filter_map(|own| own.gain).fold(1.0, f64::max);
+    run.gain("path").is_some_and(|gain| gain >= OF_PATH) && most < OF_OTHERS
 }
 
 /// Whether a relief was neither tried nor refused.
@@ -65,16 +82,6 @@ fn named(others: &[&Tried]) -> String {
     let shown: Vec<String> = shown.collect();
     let next = if shown.len() == 1 { "the next is" } else { "the next are" };
     format!("{next} {}", shown.join(" and "))
-}
-
-/// A label within a sentence; abbreviations stay.
-fn lower(label: &str) -> String {
-    let is_word = label.chars().nth(1).is_some_and(|c| c.is_lowercase() || c == ' ');
-    let mut rest = label.chars();
-    match rest.next() {
-        Some(first) if is_word => first.to_lowercase().chain(rest).collect(),
-        _ => label.into(),
-    }
 }
 
 /// "2.1 times".
@@ -120,11 +127,12 @@ fn table(out: &mut String, run: &Run) {
     list(
         out,
         "No gain",
-        others.iter().filter(|own| own.gain.is_some()).map(|own| own.name.clone()),
+        others.iter().filter(|own| own.gain.is_some()).map(|own| lower(&own.label)),
     );
     let refused = others.iter().filter_map(|own| Some((own, own.refused.as_ref()?)));
-    list(out, "Not possible", refused.map(|(own, why)| format!("{} ({why})", own.name)));
-    list(out, "Not tried", others.iter().filter(|own| is_left(own)).map(|own| own.name.clone()));
+    list(out, "Not possible", refused.map(|(own, why)| format!("{} ({why})", lower(&own.label))));
+    let left = others.iter().filter(|own| is_left(own));
+    list(out, "Not tried", left.map(|own| lower(&own.label)));
 }
 
 fn list(out: &mut String, head: &str, names: impl Iterator<Item = String>) {

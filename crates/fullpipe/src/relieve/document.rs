@@ -1,7 +1,7 @@
 //! Result of all trials: the gains of each run, ranked.
 
-use super::answer;
 use super::trial::{Outcome, Trial};
+use super::{GAIN, answer};
 use crate::scenario::Scenario;
 use serde::{Deserialize, Serialize};
 
@@ -78,6 +78,7 @@ impl Relieved {
             let mut reliefs: Vec<Tried> =
                 own().filter_map(|(trial, outcome)| Tried::new(trial, outcome, mbit)).collect();
             reliefs.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
+            let reliefs = without_needless(reliefs);
             let judged = super::reliefs::judged(&plan.resolved);
             let flows = judged.into_iter().map(|index| plan.resolved.flow[index].name.clone());
             let run = Run {
@@ -123,6 +124,16 @@ impl Tried {
             refused: outcome.refused().map(String::from),
         })
     }
+}
+
+/// Takes the relief of both buffers away where one of them gives as much.
+fn without_needless(mut reliefs: Vec<Tried>) -> Vec<Tried> {
+    let gain = |own: &Tried| own.gain.unwrap_or(0.0);
+    let is_one =
+        |own: &&Tried| ["send-buffer", "receive-buffer", "so-rcvbuf"].contains(&&own.name[..]);
+    let most = reliefs.iter().filter(is_one).map(gain).fold(1.0, f64::max);
+    reliefs.retain(|own| own.name != super::BOTH || own.gain.is_none() || gain(own) >= GAIN * most);
+    reliefs
 }
 
 fn rank(relief: &Tried) -> f64 {

@@ -5,7 +5,7 @@
 //! bytes over the flows' own time. For transfers of a fixed size that is the inverse of their time.
 //!
 //! Limits:
-//! - The flows of the first entry of `[[flow]]` are judged, with their copies. All other flows compete with them.
+//! - The first flow of the main way is judged, with its copies. All other flows compete with them.
 //! - Reliefs of a host change `hosts.sender` and `hosts.receiver`, not hosts beside them.
 //! - A competitor that another key names starts in the last microsecond instead of never.
 //! - The rates of varying links and trace links stay as they are.
@@ -22,7 +22,7 @@ mod trial;
 pub use acked::Measured;
 pub use document::{Relieved, Run, Tried};
 pub use page::page;
-pub use reliefs::{Relief, reliefs};
+pub use reliefs::{BOTH, Relief, reliefs};
 pub use trial::{Outcome, Trial, Watch, make, measure, trials};
 
 /// A gain below 2 % is none.

@@ -3,6 +3,7 @@
 use super::GAIN;
 use super::document::{Relieved, Run};
 use crate::analysis::rules::by_code;
+use crate::analysis::words::lower;
 use crate::numbers;
 use crate::report::page::assets::{PAGE_CSS, POLICY, THEME_JS, theme_css};
 use crate::report::page::escape::text;
@@ -80,7 +81,7 @@ fn bars(out: &mut String, own: &Run, mbit: f64) {
         );
     }
     out.push_str("</tbody></table>");
-    let others: Vec<&str> = others.iter().map(|(tried, ..)| &tried.name[..]).collect();
+    let others: Vec<String> = others.iter().map(|(tried, ..)| lower(&tried.label)).collect();
     if !others.is_empty() {
         let _ = write!(out, "<p class=\"quiet\">No gain: {}.</p>", text(&others.join(", ")));
     }
@@ -124,10 +125,10 @@ mod tests {
             "width:50.0%",
             "A &lt;larger&gt; buffer",
             "a &amp; b",
-            "No gain: queue.",
+            "No gain: a &lt;larger&gt; queue.",
         ] {
             assert!(page.contains(part), "no {part}");
         }
-        assert!(!page.contains("larger> queue"));
+        assert!(!page.contains("<td>A &lt;larger&gt; queue"));
     }
 }

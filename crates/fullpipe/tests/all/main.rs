@@ -31,6 +31,7 @@ mod nfs_2008;
 mod nfs_mounting;
 mod nfs_questions;
 mod nfs_several;
+mod one_subject;
 mod onl;
 mod onl_port;
 mod parity;

@@ -25,7 +25,7 @@ fn relieved_with(text: &str, watch: &dyn Watch) -> Run {
     Relieved::new(&scenario, "sim", &trials, &outcomes).runs.swap_remove(0)
 }
 
-fn relieved(text: &str) -> Run {
+pub fn relieved(text: &str) -> Run {
     relieved_with(text, &ToTheEnd)
 }
 

@@ -26,6 +26,7 @@ fn observed(meta: &RunMeta) -> RunMeta {
         notes: Vec::new(),
         places: meta.places.clone(),
         partial: meta.partial,
+        main_way: meta.main_way,
         or_settled: meta.or_settled,
         flows: meta.flows.iter().map(flow).collect(),
         datagrams: meta.datagrams.iter().map(datagrams).collect(),

@@ -2,6 +2,7 @@
 
 use super::hosts::{of_data, sysctl};
 use super::keys::{FAST, LARGEST, LARGEST_ASKED, set, text};
+use crate::analysis::main_way;
 use crate::scenario::{App, Element, Flow, MAX_PACING_RATE, Resolved, SetOption, are_copies};
 use fullpipe_base::units::Time;
 
@@ -10,9 +11,12 @@ const UNPACED_SOCKET: i64 = 1 << 50;
 /// Factor of a longer run.
 const LONGER: u64 = 4;
 
-/// Indices of the judged flows: the first flow, and its copies.
+/// Indices of the judged flows: the first flow of the run's main way, and its copies.
 pub fn judged(run: &Resolved) -> Vec<usize> {
-    let Some(first) = run.flow.first() else { return Vec::new() };
+    let main_way = main_way(run);
+    let Some(first) = run.flow.iter().find(|flow| Some(flow.direction) == main_way) else {
+        return Vec::new();
+    };
     let is_judged = |flow: &Flow| are_copies(&first.name, &flow.name);
     run.flow.iter().enumerate().filter(|(_, flow)| is_judged(flow)).map(|(at, _)| at).collect()
 }
@@ -45,7 +49,7 @@ pub fn send_buffer(run: &Resolved) -> Vec<SetOption> {
 pub fn tuned_receive_buffer(run: &Resolved) -> Vec<SetOption> {
     let [_, (host, own)] = of_data(run);
     let [least, first, most] = own.config.sysctl.tcp_rmem;
-    let is_tuned = subjects(run).any(|flow| flow.rcvbuf.is_none());
+    let is_tuned = judged(run).into_iter().any(|index| run.flow[index].rcvbuf.is_none());
     if !is_tuned || most >= LARGEST {
         return Vec::new();
     }
@@ -65,6 +69,14 @@ pub fn fixed_receive_buffer(run: &Resolved) -> Vec<SetOption> {
         sets.push(sysctl(host, "net.core.rmem_max", LARGEST));
     }
     sets
+}
+
+/// Both buffers, where each of them may hold the flow.
+pub fn both_buffers(run: &Resolved) -> Vec<SetOption> {
+    let mut receive = tuned_receive_buffer(run);
+    receive.extend(fixed_receive_buffer(run));
+    let send = send_buffer(run);
+    if send.is_empty() || receive.is_empty() { Vec::new() } else { [send, receive].concat() }
 }
 
 /// No pace that the judged flows' sockets ask for.

@@ -2,7 +2,8 @@
 
 use super::keys::{set, text};
 use super::path::fastest;
-use crate::scenario::{Host, QdiscKind, Resolved, SetOption};
+use crate::analysis::main_way;
+use crate::scenario::{Host, Nfs, NfsOperation, QdiscKind, Resolved, SetOption};
 use fullpipe_base::units::{Rate, Time};
 use fullpipe_sim::config::{Direction, QueueLimit};
 
@@ -12,6 +13,8 @@ const RING: u32 = 1_000_000;
 const PACKETS: u32 = 1_000_000_000;
 /// Packets of a backlog that is never full.
 const BACKLOG: u32 = i32::MAX as u32;
+/// Read-ahead of a mount that asks for a whole file, bytes.
+const READ_AHEAD: u64 = 1 << 30;
 /// Rate of a card that holds nothing back, in rates of the path's fastest link.
 const CARD: u64 = 10;
 /// Largest `maxrate` that fq of Linux takes.
@@ -27,7 +30,7 @@ fn ends(run: &Resolved) -> [(&'static str, &Host); 2] {
 /// The ends in the order of the judged flows: the one that sends their data first.
 pub fn of_data(run: &Resolved) -> [(&'static str, &Host); 2] {
     let [sender, receiver] = ends(run);
-    match run.flow.first().map(|flow| flow.direction) {
+    match main_way(run) {
         Some(Direction::Backward) => [receiver, sender],
         _ => [sender, receiver],
     }
@@ -43,6 +46,14 @@ pub fn window_scaling(run: &Resolved) -> Vec<SetOption> {
 pub fn sack(run: &Resolved) -> Vec<SetOption> {
     let off = ends(run).into_iter().filter(|(_, host)| !host.config.sysctl.tcp_sack);
     off.map(|(name, _)| sysctl(name, "net.ipv4.tcp_sack", 1)).collect()
+}
+
+/// A read-ahead of 1 GiB of each mount that reads.
+pub fn read_ahead(run: &Resolved) -> Vec<SetOption> {
+    let reads = |own: &&Nfs| own.operation == NfsOperation::Read;
+    let is_less = |own: &&Nfs| own.readahead.is_none_or(|bytes| bytes < READ_AHEAD);
+    let less = run.nfs.iter().filter(reads).filter(is_less);
+    less.map(|own| set(&["nfs", &own.name, "readahead"], text(format!("{READ_AHEAD}B")))).collect()
 }
 
 /// A sysctl of an end.

@@ -21,6 +21,9 @@ pub struct Relief {
     pub sets: Vec<SetOption>,
 }
 
+/// Name of the relief that takes two limits away.
+pub const BOTH: &str = "buffers";
+
 /// Makes a relief.
 type Maker = fn(&Resolved) -> Vec<SetOption>;
 
@@ -29,6 +32,7 @@ const ALL: &[(&str, &str, &str, Maker)] = &[
     ("send-buffer", "A larger send buffer", "sndbuf", flows::send_buffer),
     ("receive-buffer", "A larger receive buffer", "rwnd_auto", flows::tuned_receive_buffer),
     ("so-rcvbuf", "A larger SO_RCVBUF", "rwnd_fixed", flows::fixed_receive_buffer),
+    (BOTH, "A larger buffer at both ends", "sndbuf", flows::both_buffers),
     ("window-scaling", "Window scaling", "wscale_off", hosts::window_scaling),
     ("sack", "SACK", "sack_off", hosts::sack),
     ("path", "A path twice as fast", "none", path::twice_as_fast),
@@ -47,6 +51,7 @@ const ALL: &[(&str, &str, &str, Maker)] = &[
     ("writer", "A program that writes without limit", "app_write", flows::writer),
     ("pauses", "A program without pauses", "app_onoff", flows::no_pauses),
     ("reader", "A program that reads without limit", "app_read", flows::reader),
+    ("read-ahead", "A larger read-ahead of the mount", "nfs", hosts::read_ahead),
     ("mtu", "An MTU of 1,500 bytes", "small_mss", path::usual_mtu),
     ("jumbo", "An MTU of 9,000 bytes", "small_mss", path::jumbo),
     ("longer", "A run four times as long", "too_short", flows::longer),
@@ -140,7 +145,7 @@ mod tests {
             .map(|(name, ..)| *name)
             .filter(|name| made.iter().all(|own| own.name != *name))
             .collect();
-        assert_eq!(left_out, ["so-rcvbuf", "pauses"]);
+        assert_eq!(left_out, ["so-rcvbuf", "pauses", "read-ahead"]);
         for relief in made {
             let source = Source::text("t", &base.to_toml());
             let relieved =
@@ -164,6 +169,7 @@ mod tests {
             [
                 "send-buffer",
                 "receive-buffer",
+                "buffers",
                 "path",
                 "rx-ring",
                 "tx-ring",

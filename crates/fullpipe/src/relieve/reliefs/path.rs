@@ -2,7 +2,8 @@
 
 use super::flows::judged;
 use super::keys::{FAST, set, text};
-use crate::scenario::config::QueueLimit;
+use crate::analysis::main_way;
+use crate::scenario::config::{Direction, QueueLimit};
 use crate::scenario::{Element, Resolved, SetOption};
 use fullpipe_base::units::{Framing, Rate};
 
@@ -20,9 +21,19 @@ fn ways(run: &Resolved) -> [(&'static str, &[Element]); 2] {
     [("forward", &run.path.forward), ("back", &run.path.back)]
 }
 
-/// Rate of the fastest element forward; none where no element has a rate.
+/// The way of the judged data, and the way back.
+fn ways_of_data(run: &Resolved) -> [(&'static str, &[Element]); 2] {
+    let [forward, back] = ways(run);
+    match main_way(run) {
+        Some(Direction::Backward) => [back, forward],
+        _ => [forward, back],
+    }
+}
+
+/// Rate of the fastest element on the way of data; none where no element has a rate.
 pub fn fastest(run: &Resolved) -> Option<Rate> {
-    run.path.forward.iter().filter_map(|element| Some(element.rate()?.0)).max()
+    let [(_, there), _] = ways_of_data(run);
+    there.iter().filter_map(|element| Some(element.rate()?.0)).max()
 }
 
 /// Twice the rate of every link and shaper, with queues that are as long in time. Cards that are slower than that follow.
@@ -60,8 +71,9 @@ pub fn longer_queues(run: &Resolved) -> Vec<SetOption> {
     };
     let trip = run.round_trip(flow).as_ns();
     let packet = |framing: Framing| u64::from(run.path.mtu + framing.overhead());
+    let [(way, there), _] = ways_of_data(run);
     let mut sets = Vec::new();
-    for element in &run.path.forward {
+    for element in there {
         let (Some((rate, framing)), Some(queue)) = (element.rate(), element.queue()) else {
             continue;
         };
@@ -75,7 +87,7 @@ pub fn longer_queues(run: &Resolved) -> Vec<SetOption> {
         let is_droptail = queue.discipline == crate::scenario::Discipline::DropTail;
         if !(is_enough && is_droptail) {
             let queue = format!("{{ limit = \"{wanted}B\" }}");
-            sets.push(set(&["path", "forward", element.name(), "queue"], queue));
+            sets.push(set(&["path", way, element.name(), "queue"], queue));
         }
     }
     sets
@@ -83,7 +95,8 @@ pub fn longer_queues(run: &Resolved) -> Vec<SetOption> {
 
 /// No loss by chance or by a list on the way of data.
 pub fn no_loss(run: &Resolved) -> Vec<SetOption> {
-    lossless("forward", &run.path.forward)
+    let [(way, there), _] = ways_of_data(run);
+    lossless(way, there)
 }
 
 fn lossless(way: &str, elements: &[Element]) -> Vec<SetOption> {
@@ -110,12 +123,13 @@ fn lossless(way: &str, elements: &[Element]) -> Vec<SetOption> {
 
 /// Policers that let everything pass.
 pub fn no_policer(run: &Resolved) -> Vec<SetOption> {
-    let policers = run.path.forward.iter().filter_map(|element| match element {
+    let [(way, there), _] = ways_of_data(run);
+    let policers = there.iter().filter_map(|element| match element {
         Element::Policer(own) if own.rate < FAST => Some(&own.name),
         _ => None,
     });
     let sets = policers.flat_map(|name| {
-        let key = |key: &str, value: String| set(&["path", "forward", name, key], value);
+        let key = |key: &str, value: String| set(&["path", way, name, key], value);
         [key("rate", text(FAST)), key("burst", text(BUCKET))]
     });
     sets.collect()
@@ -123,12 +137,13 @@ pub fn no_policer(run: &Resolved) -> Vec<SetOption> {
 
 /// No packet that overtakes another one on the way of data.
 pub fn in_order(run: &Resolved) -> Vec<SetOption> {
-    let sets = run.path.forward.iter().filter_map(|element| match element {
+    let [(way, there), _] = ways_of_data(run);
+    let sets = there.iter().filter_map(|element| match element {
         Element::Reorder(own) if own.probability > 0.0 => {
-            Some(set(&["path", "forward", &own.name, "probability"], 0))
+            Some(set(&["path", way, &own.name, "probability"], 0))
         }
         Element::Jitter(own) if own.jitter.as_ns() > 0 => {
-            Some(set(&["path", "forward", &own.name, "jitter"], text("0s")))
+            Some(set(&["path", way, &own.name, "jitter"], text("0s")))
         }
         _ => None,
     });
@@ -138,9 +153,10 @@ pub fn in_order(run: &Resolved) -> Vec<SetOption> {
 /// A way back as fast as the way of data, without loss, with queues of any length, and in order.
 pub fn fast_way_back(run: &Resolved) -> Vec<SetOption> {
     let wanted = fastest(run).unwrap_or(Rate::gbit(10));
-    let mut sets = lossless("back", &run.path.back);
-    for element in &run.path.back {
-        let key = |key: &str, value: &str| set(&["path", "back", element.name(), key], value);
+    let [_, (way, back)] = ways_of_data(run);
+    let mut sets = lossless(way, back);
+    for element in back {
+        let key = |key: &str, value: &str| set(&["path", way, element.name(), key], value);
         match element {
             Element::Link(own) if own.rate < wanted => {
                 sets.push(key("rate", &text(wanted)));

@@ -29,6 +29,7 @@ pub fn meta() -> RunMeta {
         notes: Vec::new(),
         places: Default::default(),
         partial: false,
+        main_way: Some(Direction::Forward),
         or_settled: None,
         datagrams: Vec::new(),
         nfs: Vec::new(),

@@ -1,0 +1,104 @@
+//! Verdict, advice and reliefs are about the same data.
+
+use crate::field_advice::of_first_run;
+use crate::made::{loaded, made};
+use crate::relieve::relieved;
+use fullpipe::advice::Advice;
+use fullpipe::advice::method::{Allowance, Goal};
+
+const HOSTS: &str = "[hosts]\nsender = { kernel = \"6.12\" }\nreceiver = { kernel = \"6.12\" }\n";
+
+/// 1 Gb/s x 80 ms: today's buffers hold a third of it.
+const LONG: &str = "[path]\nrate = \"1Gbit\"\ndelay = { forward = \"40ms\", back = \"40ms\" }\nqueue = { limit = \"10MB\" }\n";
+
+fn advised(text: &str) -> Advice {
+    of_first_run(&loaded(text), &Allowance::default())
+}
+
+/// The download carries nearly all of the data, wherever it stands among the flows.
+#[test]
+fn a_download_beside_a_small_upload_is_meant_by_all_three() {
+    let down = "[[flow]]\nname = \"down\"\ndirection = \"backward\"\nduration = \"10s\"\n";
+    let up = "[[flow]]\nname = \"up\"\nbytes = \"1kB\"\n";
+    for flows in [format!("{down}{up}"), format!("{up}{down}")] {
+        let text = format!("duration = \"20s\"\n{LONG}{HOSTS}{flows}");
+        let scenario = loaded(&text);
+        let (run, _) = made(&scenario, &scenario.plans()[0]);
+        let headline = run.headline.expect("a verdict");
+        assert!(headline.text.contains("The send buffer of receiver"), "{}", headline.text);
+
+        let advice = advised(&text);
+        let whose: Vec<&str> = advice.changes.iter().map(|own| &own.change.whose[..]).collect();
+        assert_eq!(whose, ["receiver", "sender"], "{}", advice.answer);
+
+        let gains = relieved(&text);
+        assert_eq!(gains.flows, ["down"]);
+        // Either buffer alone leaves the other one.
+        assert_eq!(gains.reliefs[0].name, "buffers", "{}", gains.answer);
+        assert!(
+            gains.gain("buffers").expect("a gain")
+                > 2.0 * gains.gain("send-buffer").expect("a gain")
+        );
+    }
+}
+
+/// Datagrams take half of the path, so TCP's part is the other half, and buffers for half of it are enough.
+#[test]
+fn datagrams_leave_less_to_flows() {
+    let udp = "[[datagrams]]\nname = \"video\"\nkind = \"udp\"\nsize = \"1200B\"\nrate = \"500Mbit\"\nduration = \"30s\"\n";
+    let flow = "[[flow]]\nname = \"bulk\"\nduration = \"30s\"\n";
+    let size = |text: &str| {
+        let advice = advised(&format!("duration = \"31s\"\n{LONG}{HOSTS}{text}"));
+        let is_send =
+            |own: &&fullpipe::advice::method::Kept| own.change.setting == "net.ipv4.tcp_wmem";
+        let own =
+            advice.changes.iter().find(is_send).unwrap_or_else(|| panic!("{}", advice.answer));
+        own.change.advised.trim_end_matches(" MiB").parse::<f64>().expect("MiB")
+    };
+    let (alone, beside) = (size(flow), size(&format!("{flow}{udp}")));
+    assert!((0.4..0.8).contains(&(beside / alone)), "{beside} of {alone} MiB");
+}
+
+/// More datagrams than the path carries need a slower program, not a setting.
+#[test]
+fn too_many_datagrams_are_to_be_sent_more_slowly() {
+    let udp = "[[datagrams]]\nname = \"video\"\nkind = \"udp\"\nsize = \"1200B\"\nrate = \"2Gbit\"\nduration = \"3s\"\n\
+               [[flow]]\nname = \"small\"\nbytes = \"1kB\"\n";
+    let advice = advised(&format!("duration = \"4s\"\n{LONG}{HOSTS}{udp}"));
+    assert!(advice.changes.is_empty());
+    // 1200 of 1266 bytes on the wire are payload.
+    assert!(
+        advice.answer.starts_with("Let video send 948 Mb/s or less: it sends 2,000 Mb/s"),
+        "{}",
+        advice.answer
+    );
+}
+
+/// A short queue costs a cap and a pace together, and the answer says where even these do not reach it.
+#[test]
+fn a_goal_that_is_missed_is_said() {
+    let lossy = "[path]\nforward = [{ kind = \"link\", name = \"link\", rate = \"20Mbit\", queue = { limit = \"500kB\" } }, \
+                 { kind = \"delay\", name = \"there\", delay = \"5ms\" }]\nback = [{ kind = \"delay\", name = \"back\", delay = \"5ms\" }]\n";
+    let udp = "[[datagrams]]\nname = \"video\"\nkind = \"udp\"\nsize = \"1200B\"\nrate = \"18Mbit\"\nduration = \"20s\"\n";
+    let flow = "[[flow]]\nname = \"bulk\"\nduration = \"20s\"\n";
+    let scenario = loaded(&format!("duration = \"21s\"\n{lossy}{HOSTS}{flow}{udp}"));
+    let allowance =
+        Allowance { goal: Goal::Delay, scopes: vec![fullpipe::advice::Scope::Receiver] };
+    let advice = of_first_run(&scenario, &allowance);
+    let is_missed = advice.answer.contains("The round trip under load is still");
+    let trip = 1.0 + advice.advised.queue_ms / advice.base_rtt_ms;
+    assert_eq!(is_missed, trip > 1.25, "{trip:.2}: {}", advice.answer);
+}
+
+/// The page cache of a client asks for 128 KiB at a time, whatever the buffers hold.
+#[test]
+fn a_read_of_a_mount_needs_more_read_ahead() {
+    let nfs = "[path]\nrate = \"1Gbit\"\ndelay = { forward = \"20ms\", back = \"20ms\" }\n[[nfs]]\nname = \"m\"\noperation = \"read\"\nfile = \"200MB\"\n";
+    let text = format!("duration = \"30s\"\n{nfs}{HOSTS}");
+    let advice = advised(&text);
+    let set: Vec<&str> = advice.changes.iter().map(|own| &own.change.setting[..]).collect();
+    assert!(set.contains(&"read_ahead_kb"), "{}", advice.answer);
+    assert!(advice.advised.share.expect("a rate") >= 0.9, "{}", advice.answer);
+    let gains = relieved(&text);
+    assert_eq!(gains.reliefs[0].name, "read-ahead", "{}", gains.answer);
+}
