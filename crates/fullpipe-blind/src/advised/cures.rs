@@ -2,6 +2,9 @@
 
 use super::judged;
 use crate::generate::Case;
+use crate::label;
+use fullpipe::advice::edited;
+use fullpipe::advice::method::Goal;
 use serde::{Deserialize, Serialize};
 
 /// A case with advice.
@@ -15,7 +18,7 @@ pub struct Cure {
     pub setting: bool,
     /// Share of the path today, and as advised (0 to 1).
     pub shares: [f64; 2],
-    /// Rate as advised over that of the case without its break.
+    /// Mean rate as advised over that of the case without its break, both from the first byte to the last one.
     pub regained: f64,
     /// Changes of the advice, in words.
     pub changes: Vec<String>,
@@ -26,13 +29,15 @@ pub struct Cure {
 /// # Errors
 /// A trial has no outcome.
 pub fn cure(case: &Case) -> Result<Cure, String> {
-    let own = judged(&case.name, &case.text)?;
+    let own = judged(&case.name, &case.text, Goal::Rate)?;
+    let advised = edited(&own.case.today, own.advice.edits())?;
+    let mbit = label::rate(&advised.plans()[0])?;
     Ok(Cure {
         name: case.name.clone(),
         cause: case.label.cause.clone(),
         setting: case.label.setting,
         shares: own.shares(),
-        regained: own.advised.mbit / case.label.cured_mbit.max(1e-9),
+        regained: mbit / case.label.cured_mbit.max(1e-9),
         changes: own.words(),
     })
 }

@@ -16,7 +16,7 @@ pub use sizes::{Sized, sizes};
 pub use table::{Measured, page};
 
 use fullpipe::advice::document::Advice;
-use fullpipe::advice::method::Allowance;
+use fullpipe::advice::method::{Allowance, Goal};
 use fullpipe::advice::trial::{Bench, Outcome, Stopped, Watch};
 use fullpipe::advice::{self, Case, Edit};
 use fullpipe::base::units::Time;
@@ -77,13 +77,14 @@ pub fn case(name: &str, text: &str) -> Result<Case, String> {
     case.ok_or_else(|| format!("{name}: no TCP flow sends data"))
 }
 
-/// Advice on a case and both outcomes.
+/// Advice for a goal on a case, and both outcomes.
 ///
 /// # Errors
 /// A trial has no outcome.
-pub fn judged(name: &str, text: &str) -> Result<Judged, String> {
+pub fn judged(name: &str, text: &str, goal: Goal) -> Result<Judged, String> {
     let case = case(name, text)?;
-    let advice = advice::advise(&case, &Allowance::default(), &bench());
+    let allowance = Allowance { goal, ..Allowance::default() };
+    let advice = advice::advise(&case, &allowance, &bench());
     let advice = advice.map_err(|why| stopped(name, &why))?;
     let outcomes = worst_of_three(name, &case, &[Vec::new(), advice.edits()])?;
     let [today, advised] = <[Outcome; 2]>::try_from(outcomes).map_err(|_| name.to_string())?;

@@ -3,6 +3,7 @@
 
 use super::judged;
 use crate::generate::draw::Draw;
+use fullpipe::advice::method::Goal;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
 use std::time::Instant;
@@ -22,6 +23,9 @@ pub struct Path {
     pub queue_ms: f64,
     /// Round trip under load as advised, over the least one.
     pub inflation: f64,
+    /// What `--goal delay` reaches, where that is not short.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub shortest: Option<Shortest>,
     /// Lists of settings that were tried.
     pub tried: usize,
     /// Changes of the advice, in words.
@@ -29,6 +33,33 @@ pub struct Path {
     /// Time that advice and judgement took on one core, s.
     pub seconds: f64,
 }
+
+/// Shortest round trip under load that a search with the goal of a short one finds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Shortest {
+    /// Share of the path (0 to 1).
+    pub share: f64,
+    /// Round trip under load over the least one.
+    pub inflation: f64,
+}
+
+impl Path {
+    /// Whether the round trip under load is short.
+    pub fn is_short(&self) -> bool {
+        self.inflation <= SHORT
+    }
+
+    /// Whether settings that advice may change make it short for 5 % of the rate.
+    pub fn is_shortened(&self) -> bool {
+        self.shortest
+            .is_some_and(|own| own.inflation <= SHORT && own.share >= KEEPS * self.shares[1])
+    }
+}
+
+/// A round trip under load of no more than this times the least one is short.
+const SHORT: f64 = 1.25;
+/// Part of the rate that is left where a round trip is shortened.
+const KEEPS: f64 = 0.95;
 
 /// Larger frames from this rate on, bit/s.
 const JUMBO_FROM: f64 = 8e9;
@@ -55,7 +86,15 @@ const FAULTS: [(&str, [&str; 3]); 10] = [
 pub fn path(seed: u64, number: usize) -> Result<Path, String> {
     let begun = Instant::now();
     let (name, text) = drawn(seed, number);
-    let own = judged(&name, &text)?;
+    let own = judged(&name, &text, Goal::Rate)?;
+    let shortest = match own.advised.inflation <= SHORT {
+        true => None,
+        false => {
+            let other = judged(&name, &text, Goal::Delay)?;
+            let (share, inflation) = (other.shares()[1], other.advised.inflation);
+            Some(Shortest { share, inflation })
+        }
+    };
     Ok(Path {
         shares: own.shares(),
         flows: own.advice.flows,
@@ -63,6 +102,7 @@ pub fn path(seed: u64, number: usize) -> Result<Path, String> {
         queue_ms: own.advised.queue_ms,
         inflation: own.advised.inflation,
         tried: own.advice.tried,
+        shortest,
         changes: own.words(),
         seconds: begun.elapsed().as_secs_f64(),
         name,

@@ -3,6 +3,7 @@
 use super::paths::drawn;
 use super::{Judged, judged, worst_of_three};
 use fullpipe::advice::candidates::{least, most, scaled};
+use fullpipe::advice::method::Goal;
 use fullpipe::advice::{Change, Edit};
 use serde::{Deserialize, Serialize};
 
@@ -19,12 +20,13 @@ pub struct Sized {
     pub bisected: u64,
 }
 
-/// Part of the advised rate that a size must keep.
+/// Part of the rate of the largest size that a size must keep.
 const KEEPS: f64 = 0.97;
-/// Smallest part of the advised size that is tried.
+/// Smallest and largest size that are tried, in parts of the advised one: arithmetic may also ask for too little.
 const SMALLEST: f64 = 1.0 / 16.0;
-/// Steps of a bisection: the last one is 2 % wide.
-const STEPS: usize = 7;
+const LARGEST: f64 = 2.0;
+/// Steps of a bisection: the last one is 1.4 % wide.
+const STEPS: usize = 8;
 
 /// The buffers that advice raises on the path of a number.
 ///
@@ -32,7 +34,7 @@ const STEPS: usize = 7;
 /// A trial has no outcome.
 pub fn sizes(seed: u64, number: usize) -> Result<Vec<Sized>, String> {
     let (name, text) = drawn(seed, number);
-    let judged = judged(&name, &text)?;
+    let judged = judged(&name, &text, Goal::Rate)?;
     let changes = judged.advice.list();
     let mut all = Vec::new();
     for (at, change) in changes.iter().enumerate() {
@@ -51,18 +53,19 @@ pub fn sizes(seed: u64, number: usize) -> Result<Vec<Sized>, String> {
     Ok(all)
 }
 
-/// Least part of the advised size of the change at this place that keeps the rate, all others as advised.
+/// Least part of the advised size of the change at this place that keeps the rate of twice the size, all others as advised.
 fn bisected(name: &str, judged: &Judged, changes: &[Change], at: usize) -> Result<f64, String> {
-    let (mut too_small, mut enough) = (SMALLEST, 1.0);
+    let rate = |part: f64| {
+        let mut tried = changes.to_vec();
+        tried[at] = scaled(&judged.case, &changes[at], part).ok_or("no buffer is raised")?;
+        let edits: Vec<&Edit> = tried.iter().flat_map(|change| &change.edits).collect();
+        Ok::<f64, String>(worst_of_three(name, &judged.case, &[edits])?[0].mbit)
+    };
+    let most = rate(LARGEST)?;
+    let (mut too_small, mut enough) = (SMALLEST, LARGEST);
     for _ in 0..STEPS {
         let part = f64::sqrt(too_small * enough);
-        let mut tried = changes.to_vec();
-        let Some(smaller) = scaled(&judged.case, &changes[at], part) else { break };
-        tried[at] = smaller;
-
-        let edits: Vec<&Edit> = tried.iter().flat_map(|change| &change.edits).collect();
-        let outcome = worst_of_three(name, &judged.case, &[edits])?;
-        match outcome[0].mbit >= KEEPS * judged.advised.mbit {
+        match rate(part)? >= KEEPS * most {
             true => enough = part,
             false => too_small = part,
         }
