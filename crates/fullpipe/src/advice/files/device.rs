@@ -21,7 +21,7 @@ pub fn files(host: &str, changes: &[&Change]) -> Vec<File> {
     }
     let commands = commands(changes);
     if !commands.is_empty() {
-        files.push(dispatcher(host, &commands));
+        files.push(dispatcher(host, &commands, undo(changes)));
     }
     files
 }
@@ -43,10 +43,35 @@ fn link(host: &str, lines: &[&str]) -> File {
     }
 }
 
-fn dispatcher(host: &str, commands: &[String]) -> File {
+/// Where the names come from that stand in the files as DEV and ROUTE.
+const NAMES: &str =
+    "# DEV: the device of the path (ip route get ADDRESS). ROUTE: its line of ip route show.\n";
+
+/// Commands that set today's values again.
+fn undo(changes: &[&Change]) -> String {
+    let back = |change: &&Change| {
+        let old = |text: &str| {
+            Some(format!("{}{}", text.strip_suffix(&change.advised[..])?, change.today))
+        };
+        match &change.how {
+            How::Device { command, .. } => {
+                old(command).or(Some("ethtool with the value that was kept".into()))
+            }
+            How::Route { words } => {
+                old(words).map(|words| format!("ip route change ROUTE {words}"))
+            }
+            How::Qdisc { .. } => Some("tc qdisc replace with the qdisc that was kept".into()),
+            _ => None,
+        }
+    };
+    let all: Vec<String> = changes.iter().filter_map(back).collect();
+    all.join("; ")
+}
+
+fn dispatcher(host: &str, commands: &[String], undo: String) -> File {
     let commands: Vec<String> = commands.iter().map(|own| own.replace("DEV", "\"$1\"")).collect();
     let text = format!(
-        "#!/bin/sh\n[ \"$2\" = up ] && [ \"$1\" = DEV ] || exit 0\n{}\n",
+        "#!/bin/sh\n{NAMES}[ \"$2\" = up ] && [ \"$1\" = DEV ] || exit 0\n{}\n",
         commands.join("\n")
     );
     File {
@@ -55,6 +80,6 @@ fn dispatcher(host: &str, commands: &[String]) -> File {
         text,
         save: Some("ethtool -g DEV; ethtool -c DEV; tc qdisc show dev DEV; ip route show".into()),
         apply: format!("chmod 755 {DISPATCHER} && {DISPATCHER} DEV up"),
-        undo: "set the values that were kept".into(),
+        undo,
     }
 }
