@@ -28,6 +28,11 @@ pub fn answer(run: &Run, refused: Option<&str>) -> String {
         return format!("{so_far}{}", of_nothing(run));
     }
     let Some(best) = gains.next() else {
+        if left > 0 {
+            return format!(
+                "{so_far}no relief is known yet that gives more than 2 % beyond {now}."
+            );
+        }
         return format!("{so_far}Nothing alone gives more than 2 % beyond {now}.");
     };
     let others: Vec<&Tried> = gains.collect();
