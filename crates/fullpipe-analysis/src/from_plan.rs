@@ -2,7 +2,7 @@
 
 use super::lookup::card;
 use super::settings;
-use crate::main_way::main_way;
+use crate::main_way::{main_datagrams, main_way};
 use crate::meta::{DatagramsMeta, Figures, FlowMeta, Made, NfsMeta, RunMeta, WayMeta};
 use fullpipe_base::path::{Direction, QueueLimit};
 use fullpipe_base::units::{Framing, Rate};
@@ -33,6 +33,7 @@ impl RunMeta {
             places: settings::places(run),
             partial: made.partial,
             main_way: main_way(run),
+            main_datagrams: main_datagrams(run).map(|own| own.name.clone()),
             or_settled: (run.report.until == Until::Steady).then_some(run.duration),
             mss: run.mss(),
             interval: run.report.interval,

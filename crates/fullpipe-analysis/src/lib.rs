@@ -55,7 +55,7 @@ use view::View;
 pub use fullpipe_base::limits;
 pub use fullpipe_scenario as scenario;
 pub use fullpipe_trace as trace;
-pub use main_way::main_way;
+pub use main_way::{main_datagrams, main_way};
 pub use meta::{DatagramsMeta, Figures, FlowMeta, Made, NfsMeta, RunMeta, WayMeta};
 pub use settled::EPOCHS;
 

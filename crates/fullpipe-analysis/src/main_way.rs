@@ -1,11 +1,27 @@
-//! Way of the data that a run is about.
+//! Data that a run is about: the flows of one way, or datagrams of UDP.
 //!
-//! The verdict, advice and reliefs all judge the flows of this way.
+//! The verdict, advice and reliefs all judge the same data.
 
 use crate::settings;
 use fullpipe_base::path::Direction;
 use fullpipe_base::units::Time;
-use fullpipe_scenario::{App, Flow, Resolved};
+use fullpipe_scenario::{App, DatagramKind, Datagrams, Flow, Resolved};
+
+/// Flows that ask for less than this share of what datagrams ask for stand beside them.
+const BESIDE: f64 = 0.01;
+
+/// The largest datagrams of UDP, unless flows ask for more than next to nothing.
+pub fn main_datagrams(run: &Resolved) -> Option<&Datagrams> {
+    let size = |own: &Datagrams| {
+        let lasts = own.end().min(run.duration).saturating_sub(own.start);
+        own.rate.map_or(0.0, |rate| rate.0 as f64 / 8.0 * lasts.as_secs_f64())
+    };
+    let udp = run.datagrams.iter().filter(|own| own.kind == DatagramKind::Udp);
+    let own = udp.max_by(|a, b| size(a).total_cmp(&size(b)))?;
+    let ways = [Direction::Forward, Direction::Backward];
+    let flows: f64 = ways.into_iter().filter_map(|way| asked(run, way)).sum();
+    (flows < BESIDE * size(own)).then_some(own)
+}
 
 /// The way on which programs ask for the most data, as far as the path carries it; forward of two alike ones. None where no
 /// flow sends.
@@ -58,12 +74,12 @@ mod tests {
     use super::*;
     use fullpipe_scenario::{Source, load};
 
+    const TEXT: &str = "duration = \"10s\"\n[path]\nforward = [{ kind = \"link\", name = \"up\", rate = \"10Mbit\" }]\n\
+        back = [{ kind = \"link\", name = \"down\", rate = \"100Mbit\" }]\n\
+        [hosts]\nsender = { kernel = \"6.12\" }\nreceiver = { kernel = \"6.12\" }\nFLOWS";
+
     fn way_of(flows: &str) -> Option<Direction> {
-        let text = format!(
-            "duration = \"10s\"\n[path]\nforward = [{{ kind = \"link\", name = \"up\", rate = \"10Mbit\" }}]\n\
-             back = [{{ kind = \"link\", name = \"down\", rate = \"100Mbit\" }}]\n\
-             [hosts]\nsender = {{ kernel = \"6.12\" }}\nreceiver = {{ kernel = \"6.12\" }}\n{flows}"
-        );
+        let text = TEXT.replace("FLOWS", flows);
         let scenario = load(&Source::text("t", &text), &[], &[]).unwrap_or_else(|e| panic!("{e}"));
         main_way(&scenario.plans()[0].resolved)
     }
@@ -92,6 +108,20 @@ mod tests {
         };
         assert_eq!(pair("100B", "64KiB"), Some(Direction::Backward));
         assert_eq!(pair("64KiB", "100B"), Some(Direction::Forward));
+    }
+
+    #[test]
+    fn datagrams_are_meant_where_flows_ask_for_next_to_nothing() {
+        let udp = "[[datagrams]]\nname = \"udp\"\nkind = \"udp\"\nsize = \"1kB\"\nrate = \"20Mbit\"\nduration = \"9s\"\n";
+        let meant = |flows: &str| {
+            let text = TEXT.replace("FLOWS", &format!("{flows}{udp}"));
+            let scenario =
+                load(&Source::text("t", &text), &[], &[]).unwrap_or_else(|e| panic!("{e}"));
+            main_datagrams(&scenario.plans()[0].resolved).is_some()
+        };
+        let slow = "[[flow]]\nname = \"slow\"\nduration = \"9s\"\napp = { kind = \"rate\", rate = \"100kbit\" }\n";
+        assert!(meant("[[flow]]\nname = \"short\"\nbytes = \"10kB\"\n") && meant(slow));
+        assert!(!meant("[[flow]]\nname = \"up\"\nduration = \"9s\"\n"));
     }
 
     #[test]

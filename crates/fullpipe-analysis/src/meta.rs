@@ -33,6 +33,8 @@ pub struct RunMeta {
     pub partial: bool,
     /// Way of the data that the run is about; none where no flow sends.
     pub main_way: Option<Direction>,
+    /// Name of the datagrams of UDP that the run is about; none where it is about flows.
+    pub main_datagrams: Option<String>,
     /// End that the scenario says, where a run may end earlier because its rate has settled.
     pub or_settled: Option<Time>,
     /// The flows, by index.

@@ -14,6 +14,7 @@ use crate::source;
 use crate::threads::jobs;
 use fullpipe::advice::document::Advice;
 use fullpipe::advice::files::File;
+use fullpipe::advice::method::Goal;
 use fullpipe::advice::text::{self, Extent};
 use fullpipe::advice::trial::{Bench, Stopped, Watch};
 use fullpipe::advice::{self, Case, cured, newcomer};
@@ -44,6 +45,12 @@ pub fn advise(arguments: &AdviseArguments, output: &Output) -> Result<(), Failur
             scenario.name
         )));
     };
+    if case.datagrams.is_some() && arguments.allowance().goal != Goal::Rate {
+        return Err(Failure::Input(format!(
+            "--goal: {} is about datagrams of UDP, of which fullpipe judges the rate alone; leave --goal out",
+            scenario.name
+        )));
+    }
     let runs = scenario.plans().len();
     if runs > 1 && !arguments.quiet {
         let name = plan.name();

@@ -14,6 +14,7 @@ use crate::source;
 use crate::threads::jobs;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
+use fullpipe::analysis::main_datagrams;
 use fullpipe::base::units::Time;
 use fullpipe::experiment::{Allowed, BETWEEN, Chosen, objections};
 use fullpipe::relieve::{Outcome, Relieved, Trial, Watch, answer, make, page, trials};
@@ -90,6 +91,12 @@ impl RelieveArguments {
 /// Tries all reliefs and prints their gains.
 pub fn relieve(arguments: &RelieveArguments, output: &Output) -> Result<(), Failure> {
     let scenario = source::load("relieve", &arguments.run())?;
+    if let Some(own) = scenario.plans().iter().find_map(|plan| main_datagrams(&plan.resolved)) {
+        return Err(Failure::Input(format!(
+            "{} is about datagrams ({}): `fullpipe relieve` judges flows of TCP; `fullpipe advise` knows datagrams, too",
+            scenario.name, own.name
+        )));
+    }
     known_keys(&arguments.without, scenario.plans().iter().map(|plan| &plan.resolved))?;
     let engine = chosen(arguments, &scenario)?;
     if !arguments.quiet {

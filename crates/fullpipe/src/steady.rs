@@ -13,6 +13,8 @@ use std::collections::VecDeque;
 
 /// Rates of two spans that differ by less are the same.
 const SAME: f64 = 0.02;
+/// Round trips at the ends of spans that differ by less are the same: a queue breathes with its sawtooth.
+const SAME_TRIP: f64 = 0.1;
 /// Round trips of a span.
 const ROUND_TRIPS: u64 = 10;
 /// Least length of a span.
@@ -63,6 +65,8 @@ pub struct Steady {
     acked: Vec<Option<u64>>,
     /// Bytes of all flows at the ends of the last spans.
     marks: VecDeque<u64>,
+    /// Smoothed round trip by flow, and the longest one at the ends of the last spans; none where it may still grow.
+    round_trips: Option<(Vec<Time>, VecDeque<Time>)>,
     /// End of the span that is under way.
     next: Time,
     settled: Option<Time>,
@@ -81,9 +85,16 @@ impl Steady {
             from,
             acked: counts.iter().map(|counts| counts.then_some(0)).collect(),
             marks: VecDeque::new(),
+            round_trips: None,
             next: first,
             settled: None,
         }
+    }
+
+    /// That waits for the round trip to settle, too: a queue still grows where the rate is that of the path.
+    pub fn with_round_trip(self) -> Steady {
+        let flows = vec![Time::ZERO; self.acked.len()];
+        Steady { round_trips: Some((flows, VecDeque::new())), ..self }
     }
 
     /// When the rate settled; none as long as it has not.
@@ -94,6 +105,9 @@ impl Steady {
     fn flow(&mut self, sample: &FlowSample) {
         if let Some(Some(acked)) = self.acked.get_mut(usize::from(sample.flow)) {
             *acked = sample.bytes_acked;
+            if let Some((own, _)) = &mut self.round_trips {
+                own[usize::from(sample.flow)] = Time::us(sample.srtt_us.into());
+            }
         }
     }
 
@@ -106,6 +120,12 @@ impl Steady {
         if self.marks.len() > SPANS + 1 {
             self.marks.pop_front();
         }
+        if let Some((own, marks)) = &mut self.round_trips {
+            marks.push_back(own.iter().copied().max().unwrap_or(Time::ZERO));
+            if marks.len() > SPANS + 1 {
+                marks.pop_front();
+            }
+        }
         if now >= self.from && self.marks.len() == SPANS + 1 && self.are_alike() {
             self.settled = Some(now);
         }
@@ -114,7 +134,12 @@ impl Steady {
     fn are_alike(&self) -> bool {
         let spans = || self.marks.iter().zip(self.marks.iter().skip(1)).map(|(a, b)| b - a);
         let (least, most) = (spans().min().unwrap_or(0), spans().max().unwrap_or(0));
-        least > 0 && (most - least) as f64 <= SAME * most as f64
+        let trips = self.round_trips.iter().flat_map(|(_, marks)| marks);
+        let (shortest, longest) = (trips.clone().min(), trips.max());
+        let grows = shortest.zip(longest).is_some_and(|(shortest, longest)| {
+            longest.as_secs_f64() > (1.0 + SAME_TRIP) * shortest.as_secs_f64()
+        });
+        least > 0 && (most - least) as f64 <= SAME * most as f64 && !grows
     }
 }
 

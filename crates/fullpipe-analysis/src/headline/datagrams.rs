@@ -5,24 +5,18 @@ use crate::document::{Confidence, Datagrams, Grade, Headline, Run, Stage};
 use crate::meta::RunMeta;
 use crate::numbers;
 use crate::rules::{group, lost_datagrams};
-use crate::words::{percent, rate_of, sentences, total};
+use crate::words::{percent, rate_of, sentences};
 use fullpipe_base::path::Direction;
 
-/// Flows that carried less than this share of what datagrams carried stand beside them.
-const BESIDE: f64 = 0.01;
 /// Undelivered share that is a failure of the path and not a single loss.
 const LOSSY: f64 = 0.1;
 /// Undelivered share that is worth a word.
 const SOME: f64 = 0.001;
 
-/// The datagrams that the run is about: those of UDP with the most bytes, unless flows carried more than next to nothing.
-pub fn subject(run: &Run) -> Option<&Datagrams> {
-    let size = |own: &Datagrams| own.sent.saturating_mul(own.size.into());
-    let largest =
-        run.datagrams.iter().filter(|own| own.kind == "udp").max_by_key(|own| size(own))?;
-    let flows = total(run.flows.iter().map(|flow| flow.bytes));
-    let beside = (flows as f64) < BESIDE * size(largest) as f64;
-    (beside || run.flows.is_empty()).then_some(largest)
+/// The datagrams that the run is about; none where it is about flows.
+pub fn subject<'a>(meta: &RunMeta, run: &'a Run) -> Option<&'a Datagrams> {
+    let name = meta.main_datagrams.as_ref()?;
+    run.datagrams.iter().find(|own| own.name == *name)
 }
 
 /// The headline about them.

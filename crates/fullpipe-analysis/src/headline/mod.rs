@@ -34,7 +34,7 @@ pub(super) fn run(
     run: &Run,
 ) -> (Headline, Vec<document::Finding>) {
     let meta = &seen(meta, traces);
-    let (headline, findings) = match datagrams::subject(run) {
+    let (headline, findings) = match datagrams::subject(meta, run) {
         Some(own) => (datagrams::headline(meta, run, own), Vec::new()),
         None => match Subject::new(meta, lives, run) {
             Some(subject) => of_flows(Context {
@@ -72,6 +72,9 @@ pub(super) fn with_judgement(mut headline: Headline, meta: &RunMeta, run: &Run) 
 fn settled(meta: &RunMeta, run: &Run) -> Option<String> {
     let end = meta.or_settled?.as_secs_f64();
     let is_early = !run.partial && run.duration_s < end - meta.sample.as_secs_f64();
+    if !run.partial && !is_early {
+        return Some("The rate did not settle, so the run went on to its end".into());
+    }
     is_early.then(|| {
         let at = numbers::seconds(run.duration_s);
         format!("The rate had settled at {at}, and the run ended: what comes later is not judged")
@@ -374,6 +377,8 @@ fn plateau(context: &Context, grade: Grade) -> String {
     // ACKs of a queue that drains come faster than the path carries.
     let rate = numbers::rate(plateau.min(allowed));
     match grade {
+        // A rate that falls again has another cause than the start.
+        Grade::Late if subject.only().is_some_and(|one| !lasts(one.flow, plateau)) => String::new(),
         Grade::Late => format!("The path is full{from} ({rate}): the mean counts the start"),
         Grade::Below if subject.only().is_some_and(|one| lasts(one.flow, plateau)) => format!(
             "The rate settles at {rate}, {} of the path: more time does not help",

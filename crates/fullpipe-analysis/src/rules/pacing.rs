@@ -12,6 +12,9 @@ pub const RULE: Rule = Rule { name: "pacing", code: "pacing", when: When::Held(&
 /// Share of payload in what a pace counts, at least.
 const PAYLOAD: f64 = 0.9;
 
+/// Part of the path from which on a pace leaves nothing to gain.
+const NEARLY: f64 = 0.95;
+
 /// Share of the time in which small queues hold the flow, from which on they are a reason.
 const OFTEN: f64 = 0.1;
 
@@ -25,9 +28,15 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     Some(match &one.meta.settings.pace {
         Some(pace) if is_held_to_a_pace(one) => {
             let payload = (pace.rate as f64 * PAYLOAD) as u64;
+            let part = context.subject.allowed_mbit().map(|own| own / context.subject.flows.len() as f64);
+            let is_all = part.is_some_and(|part| pace.rate as f64 / 1e6 >= NEARLY * part);
+            let cure = match is_all {
+                true => "That is as much as the path carries: set nothing".to_string(),
+                false => format!("Raise {} or ask for none, where more is wanted", pace.by),
+            };
             Finding { as_asked: one.reaches(Some(payload)), ..finding }
                 .because(format!("{} allows {}", pace.by, bits(pace.rate)))
-                .cure(format!("Raise {} or ask for none, where more is wanted", pace.by))
+                .cure(cure)
                 .setting(valued((pace.by, host), bits(pace.rate), None, AskedBy::Program))
         }
         _ if one.share(Limit::SmallQueues.about().name) >= OFTEN => finding.code("tx_ring").because(

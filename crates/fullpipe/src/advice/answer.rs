@@ -35,15 +35,22 @@ fn set(found: &Found, runs: &str) -> String {
     let missed = missed(found);
     let beyond = beyond(&found.cured);
     let gains_much = found.cured.mbit >= MUCH * found.today.mbit;
+    let would_help = match remedy(&found.cured) {
+        Some(remedy) if beyond.is_some() => format!(" What would help more: {}.", lower(remedy)),
+        _ => String::new(),
+    };
     if let Some(beyond) = beyond.as_ref().filter(|_| !gains_much) {
-        return format!("{beyond} Until then, {gain}{missed}");
+        return format!(
+            "{beyond}, and settings help little. {}{would_help}{missed}",
+            capital(&gain)
+        );
     }
     let cause = found.today.headline.as_ref().and_then(|own| own.cause.as_ref());
     let cause = cause.filter(|_| found.goal == Goal::Rate);
     let cause = cause.map_or_else(String::new, |own| format!(" Today {}.", lower(own)));
     let beyond =
-        beyond.map_or_else(String::new, |own| format!(" With the changes, {}", lower(&own)));
-    format!("{}{cause}{beyond}{missed}", capital(&gain))
+        beyond.map_or_else(String::new, |own| format!(" With the changes, {}.", lower(own)));
+    format!("{}{cause}{beyond}{would_help}{missed}", capital(&gain))
 }
 
 /// "470 of 470 Mb/s (100 %) instead of 12".
@@ -119,21 +126,28 @@ fn set_nothing(case: &Case, found: &Found, runs: &str) -> String {
             let remedy = remedy(today)
                 .map_or(String::new(), |own| format!(" What would help: {}.", lower(own)));
             format!(
-                "Set nothing: no setting that may be changed gains 2 % or more. Today {who} have {reached} ({runs}).{cause}{remedy}"
+                "No setting that may be changed gains 2 % or more. Today {who} have {reached} ({runs}).{cause}{remedy}"
             )
         }
         (false, _, None) => format!("Set nothing: {who} have {reached} ({runs})."),
     }
 }
 
-/// "Let video send 94.8 Mb/s or less: ..." where a program sends more datagrams than the path carries.
+/// "Let video send 94.8 Mb/s or less: ..." where a program sends more datagrams than the path carries, or leaves nothing to flows.
 fn too_many(case: &Case) -> Option<String> {
+    if let Some(own) = &case.crowd {
+        let [asks, carried] = [own.mbit, own.carried_mbit].map(numbers::rate);
+        let name = &own.name;
+        return Some(format!(
+            "Let {name} send less: it sends {asks}, the path carries {carried} of such datagrams, and the flows get the rest"
+        ));
+    }
     let asked = case.datagrams.as_ref()?;
     let carried = case.allowed.as_ref()?.datagram_mbit(asked.size);
     let [most, asks] = [carried, asked.mbit].map(numbers::rate);
     (asked.mbit > carried && most != asks).then(|| {
         let name = &asked.name;
-        format!("Let {name} send {most} or less: it sends {asks}, and the path drops what is more")
+        format!("Let {name} send {most} or less: it sends {asks}, and the path carries no more")
     })
 }
 
@@ -142,12 +156,10 @@ fn remedy(own: &Outcome) -> Option<&String> {
     own.run.findings.first()?.remedy.as_ref()
 }
 
-/// What limits the flows with the changes, and what cures that; none where these fill half of the path.
-fn beyond(cured: &Outcome) -> Option<String> {
+/// What limits the flows with the changes; none where these fill half of the path.
+fn beyond(cured: &Outcome) -> Option<&String> {
     let cause = cured.headline.as_ref()?.cause.as_ref()?;
-    let is_empty = cured.share().is_some_and(|share| share < EMPTY);
-    let remedy = remedy(cured).map_or(String::new(), |remedy| format!(" {remedy}."));
-    is_empty.then(|| format!("{cause}, and no setting that may be changed cures that.{remedy}"))
+    cured.share().is_some_and(|share| share < EMPTY).then_some(cause)
 }
 
 /// "470 of 470 Mb/s (100 %) with 465 Mb/s for the slowest flow instead of 12".

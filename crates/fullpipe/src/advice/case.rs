@@ -1,7 +1,7 @@
 //! The case that advice is about: a run's description, its flows, hosts and needs.
 
 use crate::analysis::settings::{Allowed, FlowSettings, Needs};
-use crate::analysis::{Made, RunMeta};
+use crate::analysis::{FlowMeta, Made, RunMeta, main_datagrams};
 use crate::scenario::{
     App, DatagramKind, Datagrams, Element, Flow, Host, Plan, Resolved, Scenario,
 };
@@ -22,18 +22,22 @@ pub struct Case {
     pub horizon: Time,
     /// Rate that the path allows; none where nothing bounds it.
     pub allowed: Option<Allowed>,
-    /// Part of that rate of a flow that takes what it gets, Mb/s; none where nothing bounds it.
-    pub share_mbit: Option<f64>,
     /// The flows that go there.
     pub flows: Vec<Sent>,
     /// Queue in front of the bottleneck, bytes, where it is known in bytes or packets.
     pub queue: Option<u64>,
     /// Whether chance decides: a short queue, several flows, losses or a policer.
     pub is_chancy: bool,
+    /// Number of the first run of a trial: runs of other numbers have other seeds, starts and delays.
+    pub first_seed: u64,
+    /// Whether a trial lasts until the queue has settled, too.
+    pub settles_queue: bool,
     /// Whether the path loses segments by chance, or polices them.
     pub is_lossy: bool,
     /// Datagrams that the run is about; none where it is about flows of TCP.
     pub datagrams: Option<Asked>,
+    /// Datagrams that leave the flows next to nothing.
+    pub crowd: Option<Crowd>,
 }
 
 /// Datagrams of UDP that a program sends at a rate.
@@ -51,6 +55,17 @@ pub struct Asked {
     pub rcvbuf: Option<u64>,
 }
 
+/// Datagrams that leave flows next to nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Crowd {
+    /// Their name.
+    pub name: String,
+    /// Payload that their program sends, Mb/s (10^6).
+    pub mbit: f64,
+    /// Payload of such datagrams that the path carries, Mb/s.
+    pub carried_mbit: f64,
+}
+
 /// A flow of the case.
 #[derive(Clone, Debug)]
 pub struct Sent {
@@ -62,6 +77,8 @@ pub struct Sent {
     pub congestion: String,
     /// Settings that act on it.
     pub settings: FlowSettings,
+    /// Its part of the path if it takes what it gets, Mb/s; none where nothing bounds it.
+    pub share_mbit: Option<f64>,
     /// Window and buffers of its part of the path; none where the path is out of the planner's bounds.
     pub needs: Option<Needs>,
     /// The same if it had the path alone.
@@ -84,26 +101,26 @@ impl Case {
         let allowed = meta.way(direction).allowed.clone();
         let horizon = run.flow.iter().filter(there).filter_map(|flow| flow.duration).max();
         let horizon = horizon.unwrap_or(Time::ZERO);
-        let demands = run.flow.iter().filter(there).map(demand);
-        let left = allowed.as_ref().map(|own| left(run, direction, own));
-        let share = left.map(|left| share(left, demands.collect()));
-        let sharing = match (&allowed, share) {
-            (Some(own), Some(share)) if share > 0.0 => (own.mbit() / share).round() as u32,
-            _ => u32::try_from(count).unwrap_or(u32::MAX),
-        };
-        let sharing = sharing.max(1);
-
         let own = meta.flows.iter().filter(|flow| flow.direction == direction && !is_datagrams);
-        let flows: Vec<Sent> = own
-            .map(|flow| Sent {
+        let sent = |flow: &FlowMeta| {
+            let about = run.flow.iter().find(|own| own.name == flow.name);
+            let share = allowed.as_ref().zip(about);
+            let share = share.map(|(allowed, about)| share_of(run, allowed, about));
+            let sharing = match (&allowed, share) {
+                (Some(own), Some(share)) if share > 0.0 => (own.mbit() / share).round() as u32,
+                _ => u32::try_from(count).unwrap_or(u32::MAX),
+            };
+            Sent {
                 name: flow.name.clone(),
                 hosts: flow.hosts.clone(),
                 congestion: flow.congestion.clone(),
-                needs: flow.settings.needs(sharing, &flow.congestion),
+                needs: flow.settings.needs(sharing.max(1), &flow.congestion),
                 alone: flow.settings.needs(1, &flow.congestion),
+                share_mbit: share,
                 settings: flow.settings.clone(),
-            })
-            .collect();
+            }
+        };
+        let flows: Vec<Sent> = own.map(sent).collect();
         let trips = run.flow.iter().filter(|flow| is_datagrams || there(flow));
         let trips = trips.map(|flow| run.round_trip(flow));
         let round_trip = trips.max().unwrap_or(Time::ZERO).max(Time::us(1));
@@ -117,13 +134,18 @@ impl Case {
             direction,
             round_trip,
             horizon,
-            share_mbit: share,
-            allowed,
+            first_seed: 0,
+            settles_queue: false,
             is_chancy: !is_datagrams && (is_shallow || count > 1 || is_lossy),
+            crowd: match is_datagrams {
+                true => None,
+                false => allowed.as_ref().and_then(|own| crowd(run, direction, own)),
+            },
             datagrams: datagrams.map(|(_, asked)| asked),
             is_lossy,
             flows,
             queue,
+            allowed,
         })
     }
 
@@ -153,28 +175,22 @@ impl Case {
         Some(asked.mbit.min(path))
     }
 
-    /// Payload that a flow which takes what it gets may have of the path, bytes per second.
-    pub fn share_bytes(&self) -> Option<f64> {
-        Some(self.share_mbit? * 1e6 / 8.0)
+    /// Payload that a flow may have of the path if it takes what it gets, bytes per second.
+    pub fn share_bytes(&self, flow: &str) -> Option<f64> {
+        let own = self.flows.iter().find(|own| own.name == flow)?;
+        Some(own.share_mbit? * 1e6 / 8.0)
+    }
+
+    /// Least of these parts.
+    pub fn least_share_bytes(&self) -> Option<f64> {
+        let shares = self.flows.iter().filter_map(|own| self.share_bytes(&own.name));
+        shares.min_by(f64::total_cmp)
     }
 }
 
-/// Flows that carry less than this share of what datagrams carry stand beside them.
-const BESIDE: f64 = 0.01;
-
-/// The largest datagrams of UDP and where they go, unless flows carry more than next to nothing.
+/// The datagrams that the run is about, and where they go.
 fn asked(run: &Resolved) -> Option<(Direction, Asked)> {
-    let size = |own: &Datagrams| {
-        let lasts = own.duration.unwrap_or(run.duration).as_secs_f64();
-        let by_rate = own.rate.map(|rate| rate.0 as f64 / 8.0 * lasts);
-        let by_count = own.count.map(|count| count as f64 * f64::from(own.size));
-        by_count.or(by_rate).unwrap_or(0.0)
-    };
-    let udp = run.datagrams.iter().filter(|own| own.kind == DatagramKind::Udp);
-    let own = udp.max_by(|a, b| size(a).total_cmp(&size(b)))?;
-    let most = BESIDE * size(own);
-    let are_small =
-        run.flow.iter().all(|flow| flow.bytes.is_some_and(|bytes| (bytes as f64) < most));
+    let own = main_datagrams(run)?;
     let ends = match own.direction {
         Direction::Forward => ["sender", "receiver"],
         Direction::Backward => ["receiver", "sender"],
@@ -187,9 +203,11 @@ fn asked(run: &Resolved) -> Option<(Direction, Asked)> {
         mbit: own.rate?.0 as f64 / 1e6,
         rcvbuf: own.rcvbuf,
     };
-    (are_small && run.nfs.is_empty()).then_some((own.direction, asked))
+    Some((own.direction, asked))
 }
 
+/// Part of the path that is next to nothing.
+const CROWDED: f64 = 0.05;
 /// Least part of the path that flows have beside datagrams.
 const LEAST_LEFT: f64 = 0.01;
 
@@ -208,6 +226,17 @@ fn left(run: &Resolved, direction: Direction, allowed: &Allowed) -> f64 {
     allowed.mbit() * (1.0 - taken).max(LEAST_LEFT)
 }
 
+/// Datagrams that leave flows next to nothing of their path; of several the largest.
+fn crowd(run: &Resolved, direction: Direction, allowed: &Allowed) -> Option<Crowd> {
+    let there = |own: &&Datagrams| own.kind == DatagramKind::Udp && own.direction == direction;
+    let rate = |own: &Datagrams| own.rate.map_or(0.0, |rate| rate.0 as f64 / 1e6);
+    let datagrams = run.datagrams.iter().filter(there);
+    let own = datagrams.max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
+    let carried_mbit = allowed.datagram_mbit(own.size);
+    let is_crowded = left(run, direction, allowed) <= CROWDED * allowed.mbit();
+    is_crowded.then(|| Crowd { name: own.name.clone(), mbit: rate(own), carried_mbit })
+}
+
 /// Rate that a flow's program asks for, Mb/s; infinite where it takes what it gets.
 fn demand(flow: &Flow) -> f64 {
     match flow.app {
@@ -216,9 +245,35 @@ fn demand(flow: &Flow) -> f64 {
     }
 }
 
-/// Part of a rate that a flow may have beside others, which are `all` with itself; no more than its program asks for. Mb/s.
-pub(super) fn part<'a>(allowed: f64, all: impl Iterator<Item = &'a Flow>, own: &Flow) -> f64 {
-    share(allowed, all.map(demand).collect()).min(demand(own))
+/// A flow that lives for less than this part of another one's life takes nothing from it that counts.
+const BRIEF: f64 = 0.1;
+
+/// Beginning of a flow, and the end that it has on an empty path.
+fn life(run: &Resolved, allowed: &Allowed, flow: &Flow) -> [Time; 2] {
+    let most = flow.duration.map_or(run.duration, |lasts| flow.start + lasts).min(run.duration);
+    let bytes = flow.bytes.filter(|_| demand(flow) > allowed.mbit());
+    let sent = bytes.map(|bytes| Time((bytes as f64 * 8e3 / allowed.mbit().max(1e-9)) as u64));
+    [flow.start, sent.map_or(most, |sent| most.min(flow.start + sent))]
+}
+
+/// Part of a path that a flow may have if it takes what it gets, beside the flows of its way that live for a good part of its
+/// life, and beside datagrams; Mb/s.
+fn share_of(run: &Resolved, allowed: &Allowed, own: &Flow) -> f64 {
+    let [start, end] = life(run, allowed, own);
+    let counts = |flow: &&Flow| {
+        let [from, until] = life(run, allowed, flow);
+        let beside = until.min(end).saturating_sub(from.max(start));
+        flow.name != own.name
+            && flow.direction == own.direction
+            && beside.as_secs_f64() >= BRIEF * end.saturating_sub(start).as_secs_f64()
+    };
+    let others = run.flow.iter().filter(counts).map(demand);
+    share(left(run, own.direction, allowed), others.chain([f64::INFINITY]).collect())
+}
+
+/// Part of a path that a flow may have in a run; no more than its program asks for. Mb/s.
+pub(super) fn part(run: &Resolved, allowed: &Allowed, own: &Flow) -> f64 {
+    share_of(run, allowed, own).min(demand(own))
 }
 
 /// Max-min fair part of the flows that ask for most: what those leave that ask for less than their part.

@@ -31,7 +31,7 @@ const STEPS: usize = 6;
 const LATE_MEAN: f64 = 0.7;
 /// Rules on what keeps a flow from growing.
 const LATE: [&str; 2] = ["remembered-ssthresh", "initial-ssthresh"];
-/// Most changes that are advised on a path that loses packets: no setting cures that.
+/// Changes that are advised at most on a path that loses packets, where more gain nothing: no setting cures that.
 const MOST_ON_LOSS: usize = 2;
 
 /// A trial in the order in which it was made.
@@ -86,6 +86,7 @@ pub struct Kept {
 /// # Errors
 /// A trial has no outcome.
 pub fn find(case: &Case, allowance: &Allowance, bench: &Bench) -> Result<Found, Stopped> {
+    let case = &Case { settles_queue: allowance.goal == Goal::Delay, ..case.clone() };
     let search = Search { case, allowance, bench, steps: Vec::new(), tried: 0 };
     let found = search.run()?;
     let is_in_doubt = !found.changes.is_empty() || is_full_late(&found.today);
@@ -136,6 +137,9 @@ impl Search<'_> {
             return self.without_gain(today);
         }
         self.then("not full");
+        if self.case.crowd.is_some() {
+            return self.without_gain(today);
+        }
 
         let nothing = State { changes: Vec::new(), outcome: today.clone() };
         let whole = self.allowed(cure(self.case));
@@ -154,20 +158,31 @@ impl Search<'_> {
             return self.without_gain(today);
         }
 
-        let (mut best, kept) = self.prune(best)?;
-        if self.case.is_lossy && kept.len() > MOST_ON_LOSS {
-            best = self.most_useful(kept.clone())?;
+        let most = best.outcome.clone();
+        let (mut best, mut kept) = self.prune(best)?;
+        // What was in the way of the loop may be gone.
+        if gain(&best.outcome, &most) >= COUNTS {
+            let next = self.climb(best.clone())?;
+            if gain(&next.outcome, &best.outcome) >= COUNTS {
+                (best, kept) = self.prune(next)?;
+            }
         }
-        let kept: Vec<Kept> =
-            kept.into_iter().filter(|own| best.changes.contains(&own.change)).collect();
-        let (best, kept) = self.shrink(best, kept)?;
+        if self.case.is_lossy {
+            (best, kept) = self.fewest(best, kept)?;
+        }
+        let (best, kept) = self.shrink(best, kept, &most)?;
         let (best, kept) = self.refined(best, kept)?;
         let kept = self.sizes(&best, kept)?;
         Ok(self.found(kept, today, best.outcome))
     }
 
     /// Smaller buffers where a pace gives several flows equal rates.
-    fn shrink(&mut self, best: State, kept: Vec<Kept>) -> Result<(State, Vec<Kept>), Stopped> {
+    fn shrink(
+        &mut self,
+        best: State,
+        kept: Vec<Kept>,
+        most: &Outcome,
+    ) -> Result<(State, Vec<Kept>), Stopped> {
         let is_paced = best.changes.iter().any(|change| change.rank == Rank::Pace);
         let smaller = candidates::for_equal_flows(self.case, &best.changes);
         let Some(changes) = smaller.filter(|_| is_paced) else { return Ok((best, kept)) };
@@ -178,7 +193,7 @@ impl Search<'_> {
         }
         self.then("as good");
         let pruned = self.prune(State { changes, outcome })?;
-        match gain(&best.outcome, &pruned.0.outcome) < TOGETHER {
+        match gain(most, &pruned.0.outcome) < TOGETHER {
             true => Ok(pruned),
             false => Ok((best, kept)),
         }
@@ -339,13 +354,29 @@ impl Search<'_> {
         Ok(state)
     }
 
-    /// On a path that loses packets: the two changes that matter most.
-    fn most_useful(&mut self, mut kept: Vec<Kept>) -> Result<State, Stopped> {
-        kept.sort_by(|a, b| a.without_mbit.total_cmp(&b.without_mbit));
-        let changes: Vec<Change> =
-            kept.into_iter().take(MOST_ON_LOSS).map(|own| own.change).collect();
-        let outcome = self.trial("the two changes that matter most", &changes)?;
-        Ok(State { changes, outcome })
+    /// On a path that loses packets: two changes, where these do as much as all. What a program asks for of a buffer and the
+    /// sysctl of that buffer are one.
+    fn fewest(&mut self, best: State, kept: Vec<Kept>) -> Result<(State, Vec<Kept>), Stopped> {
+        let groups: Vec<Vec<Change>> = grouped(&best.changes);
+        if groups.len() <= MOST_ON_LOSS {
+            return Ok((best, kept));
+        }
+        let pairs = (0..groups.len()).flat_map(|a| (a + 1..groups.len()).map(move |b| [a, b]));
+        let lists: Vec<Vec<Change>> = pairs
+            .map(|[a, b]| {
+                let is_own = |own: &&Change| groups[a].contains(own) || groups[b].contains(own);
+                best.changes.iter().filter(is_own).cloned().collect()
+            })
+            .collect();
+        let outcomes = self.trials(&[], &lists)?;
+        let states = lists.into_iter().zip(outcomes);
+        let states = states.map(|(changes, outcome)| State { changes, outcome });
+        let most = states.max_by(|a, b| a.outcome.mbit.total_cmp(&b.outcome.mbit));
+        let enough = most.filter(|own| gain(&best.outcome, &own.outcome) < COUNTS);
+        match enough {
+            Some(pair) => self.prune(pair),
+            None => Ok((best, kept)),
+        }
     }
 
     /// The least size of each buffer that is raised, proved by one trial.
@@ -475,6 +506,23 @@ fn gain(new: &Outcome, old: &Outcome) -> f64 {
     let mean = more(new.mean_mbit, old.mean_mbit);
     // A mean depends on when a flow begins and on slow start, so that a little more of it says nothing.
     if settled.abs() < COUNTS && (starts_late(new) || starts_late(old)) { mean } else { settled }
+}
+
+/// Changes by what they are about: the two buffers are one each, whoever sets them.
+fn grouped(changes: &[Change]) -> Vec<Vec<Change>> {
+    let about = |own: &Change| match &own.setting[..] {
+        "SO_SNDBUF" | "net.core.wmem_max" => "net.ipv4.tcp_wmem".to_string(),
+        "SO_RCVBUF" | "net.core.rmem_max" => "net.ipv4.tcp_rmem".to_string(),
+        other => other.to_string(),
+    };
+    let mut groups: Vec<Vec<Change>> = Vec::new();
+    for change in changes {
+        match groups.iter_mut().find(|own| about(&own[0]) == about(change)) {
+            Some(group) => group.push(change.clone()),
+            None => groups.push(vec![change.clone()]),
+        }
+    }
+    groups
 }
 
 /// The edits of changes, in their order.

@@ -40,7 +40,7 @@ pub struct Newcomer {
 /// # Errors
 /// A run has no outcome.
 pub fn newcomer(case: &Case, edits: &[&Edit], bench: &Bench) -> Result<Option<Newcomer>, Stopped> {
-    let Some(allowed) = case.allowed_mbit().filter(|_| case.datagrams.is_none()) else {
+    let Some(allowed) = case.allowed.as_ref().filter(|_| case.datagrams.is_none()) else {
         return Ok(None);
     };
     let refused = |why: String| Stopped::Failed(Failed::Scenario(why));
@@ -54,12 +54,11 @@ pub fn newcomer(case: &Case, edits: &[&Edit], bench: &Bench) -> Result<Option<Ne
     bench.watch.step("a flow that joins later, for 60 s", runs.len(), case.least() + GROWS);
     let rates = each(runs.len(), bench.jobs, |n| rate(&runs[n], bench))?;
     let flows = &runs[0].flow;
-    let sharing = flows.iter().filter(|flow| flow.direction == case.direction);
     Ok(Some(Newcomer {
         after_s: GROWS.as_secs_f64(),
         mbit: rates[0],
         today_mbit: rates[1],
-        part_mbit: part(allowed, sharing, &flows[flows.len() - 1]),
+        part_mbit: part(&runs[0], allowed, &flows[flows.len() - 1]),
     }))
 }
 

@@ -135,8 +135,8 @@ impl Bench<'_> {
     pub fn trials(&self, case: &Case, lists: &[Vec<&Edit>]) -> Result<Vec<Outcome>, Stopped> {
         let mut runs = Vec::new();
         for edits in lists {
-            for seed in 0..case.seeds() {
-                runs.push(prepared(case, edits, seed)?);
+            for number in 0..case.seeds() {
+                runs.push(prepared(case, edits, case.first_seed + number)?);
             }
         }
         let outcomes = each(runs.len(), self.jobs, |run| self.one(case, &runs[run]))?;
@@ -160,7 +160,9 @@ impl Bench<'_> {
         let plan = &scenario.plans()[0];
         let resolved = &plan.resolved;
         let counts = case.counts(resolved);
-        let steady = RefCell::new(Steady::new(case.round_trip, case.least(), &counts));
+        let steady = Steady::new(case.round_trip, case.least(), &counts);
+        let steady = if case.settles_queue { steady.with_round_trip() } else { steady };
+        let steady = RefCell::new(steady);
         let mut recording = Recording::default();
         let mut progress = Progress { watch: self.watch, seen: Time::ZERO, stopped: false };
 
@@ -228,6 +230,9 @@ fn shorten(case: &Case, run: &mut Resolved) {
         flow.duration = flow.duration.map(|lasts| lasts.min(left));
     }
     let lasts = end + Time::secs(1) + case.round_trip + case.round_trip;
+    // Datagrams that begin late have to begin.
+    let begun = run.datagrams.iter().map(|own| own.start + Time::secs(1)).max();
+    let lasts = lasts.max(begun.unwrap_or(Time::ZERO));
     if run.flow.iter().all(|flow| flow.duration.is_some()) && run.nfs.is_empty() {
         run.duration = run.duration.min(lasts);
     }
@@ -262,6 +267,8 @@ impl Case {
 fn arrived(case: &Case, asked: &Asked, run: Run) -> Outcome {
     let own = run.datagrams.iter().find(|own| own.name == asked.name);
     let mbit = own.and_then(|own| own.mean_mbit).unwrap_or(0.0);
+    // What waits in queues arrives after the last one was sent.
+    let mbit = mbit.min(case.allowed_mbit().unwrap_or(f64::INFINITY));
     Outcome {
         mbit,
         mean_mbit: mbit,
@@ -310,7 +317,7 @@ fn outcome_of(
         queue_ms: half.queue_ms,
         inflation: half.inflation,
         retransmitted: last.map(|(flow, _)| flow.retransmitted_segments).sum(),
-        slowest: allowed.and_then(|allowed| slowest(allowed, resolved, counts, recording, span)),
+        slowest: slowest(case, resolved, counts, recording, span),
         allowed_mbit: allowed,
         evenness: 1.0,
         is_healthy: is_healthy(headline.as_ref()),
@@ -345,7 +352,7 @@ fn main_life(counts: &[bool], recording: &Recording, run: &Resolved, end: Time) 
 
 /// The flow with the least of its part in a span, of those that send all the time.
 fn slowest(
-    allowed: f64,
+    case: &Case,
     run: &Resolved,
     counts: &[bool],
     recording: &Recording,
@@ -356,13 +363,14 @@ fn slowest(
         flow.bytes.is_none() && flow.start <= from && ends >= until
     };
     let counted = || (0..counts.len()).filter(|flow| counts[*flow]);
+    let allowed = case.allowed.as_ref()?;
     if counted().count() < 2 || until <= from {
         return None;
     }
     let own = |flow: usize| {
         let about = &run.flow[flow];
         let mbit = acked_mbit(recording, flow, [from, until]);
-        let part_mbit = part(allowed, counted().map(|flow| &run.flow[flow]), about);
+        let part_mbit = part(run, allowed, about);
         Slowest { flow: about.name.clone(), mbit, part_mbit }
     };
     let all = counted().filter(|flow| lives(&run.flow[*flow])).map(own);

@@ -226,7 +226,7 @@ fn a_rate_before_the_losses_is_none() {
 fn a_short_queue_behind_small_buffers_is_named() {
     let rest = "queue = { limit = \"2MB\" }\n[[flow]]\nname = \"bulk\"\nduration = \"8s\"\n";
     let own = headline(&path("10Gbit", 80_000, rest));
-    contains(&own, &["The queue of link (2 MB) is short: also pace the flow at 9,132 Mb/s"]);
+    contains(&own, &["The queue of link (2 MB) is short: also pace the flow at 9,142 Mb/s"]);
 }
 
 /// So many requests of `asks` bytes, each answered by `answers` bytes, over 100 Mb/s and 20 ms.

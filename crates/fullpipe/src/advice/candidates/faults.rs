@@ -268,7 +268,7 @@ impl Fault<'_> {
 
     /// Whether a rate keeps a flow below its part of the path.
     fn is_slow(&self, bit_per_s: u64) -> bool {
-        self.case.share_bytes().is_none_or(|share| (bit_per_s as f64) < share * 8.0)
+        self.case.least_share_bytes().is_none_or(|share| (bit_per_s as f64) < share * 8.0)
     }
 
     fn initcwnd(&self) -> Option<Change> {
@@ -291,7 +291,7 @@ fn slow_pace(case: &Case, name: &str) -> Option<Change> {
     let flow = case.today.flow.iter().find(|flow| flow.name == name)?;
     let pace = *flow.sockopt.get(MAX_PACING_RATE)?;
     let pace = u64::try_from(pace).ok()?;
-    case.share_bytes().is_none_or(|share| (pace as f64) < share * NEARLY).then(|| {
+    case.share_bytes(name).is_none_or(|share| (pace as f64) < share * NEARLY).then(|| {
         let how = How::SocketOption { name: MAX_PACING_RATE.into(), value: None };
         Change::new(MAX_PACING_RATE, name, Scope::Application, how)
             .values(format!("{} bytes/s", numbers::count(pace)), "not set")

@@ -6,7 +6,7 @@ use super::super::case::{Case, way};
 use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use crate::analysis::numbers;
-use crate::scenario::{App, Element, Flow, MAX_PACING_RATE, Version};
+use crate::scenario::{App, Element, MAX_PACING_RATE, Version};
 use crate::sizing::sizes::{PACED_SHARE, PACES_ITSELF};
 
 /// First kernel whose pacing the simulator has.
@@ -22,26 +22,34 @@ pub fn changes(case: &Case) -> Vec<Change> {
 
 /// Each bulk flow sends this share of its part of the path.
 pub fn at(case: &Case, share: f64) -> Vec<Change> {
-    let Some(own) = case.share_bytes() else { return Vec::new() };
-    let bytes_per_s = (own * share) as u64;
+    let mut all: Vec<(u64, Vec<&str>)> = Vec::new();
+    for flow in &case.flows {
+        let Some(bytes_per_s) = paced(case, &flow.name, share) else { continue };
+        match all.iter_mut().find(|(own, _)| *own == bytes_per_s) {
+            Some((_, names)) => names.push(&flow.name),
+            None => all.push((bytes_per_s, vec![&flow.name])),
+        }
+    }
+    all.into_iter().map(|(bytes_per_s, names)| change(case, share, bytes_per_s, &names)).collect()
+}
+
+/// Pace of a bulk flow whose kernel paces, bytes per second; none of other flows.
+fn paced(case: &Case, name: &str, share: f64) -> Option<u64> {
+    let own = case.share_bytes(name)?;
+    let about = case.today.flow.iter().find(|flow| flow.name == name)?;
     // A transfer that is over within some round trips has no use for a pace.
     let least = own * case.round_trip.as_secs_f64() * SHORT;
-    let is_long = |flow: &Flow| flow.bytes.is_none_or(|bytes| bytes as f64 >= least);
-    let is_bulk = |name: &str| {
-        let mut flows = case.today.flow.iter().filter(|flow| flow.name == name);
-        flows.any(|flow| flow.app == App::Bulk && is_long(flow))
-    };
-    let paces = |kernel: &str| {
-        let version: Option<Version> = kernel.parse().ok();
-        version.is_some_and(|own| own >= PACES_ITSELF.max(MODELLED))
-    };
-    let flows = case.flows.iter();
-    let bulk = flows.filter(|flow| is_bulk(&flow.name) && paces(&flow.settings.kernels[0]));
-    let names: Vec<&str> = bulk.map(|flow| flow.name.as_str()).collect();
-    if names.is_empty() || bytes_per_s == 0 {
-        return Vec::new();
-    }
-    let whose = match names[..] {
+    let is_long = about.bytes.is_none_or(|bytes| bytes as f64 >= least);
+    let sent = case.flows.iter().find(|flow| flow.name == name)?;
+    let version: Option<Version> = sent.settings.kernels[0].parse().ok();
+    let paces = version.is_some_and(|own| own >= PACES_ITSELF.max(MODELLED));
+    Some((own * share) as u64)
+        .filter(|pace| *pace > 0 && about.app == App::Bulk && is_long && paces)
+}
+
+/// One pace of several flows.
+fn change(case: &Case, share: f64, bytes_per_s: u64, names: &[&str]) -> Change {
+    let whose = match names {
         [one] => one.to_string(),
         _ => format!("{} flows", names.len()),
     };
@@ -50,7 +58,7 @@ pub fn at(case: &Case, share: f64) -> Vec<Change> {
         .iter()
         .map(|name| Edit::flow(name, &["sockopt", MAX_PACING_RATE], Some(bytes_per_s.into())));
     let how = How::SocketOption { name: MAX_PACING_RATE.into(), value: Some(bytes_per_s) };
-    let change = Change::new(MAX_PACING_RATE, &whose, Scope::Application, how)
+    Change::new(MAX_PACING_RATE, &whose, Scope::Application, how)
         .rank(Rank::Pace)
         .values("not set", format!("{} bytes/s", numbers::count(bytes_per_s)))
         .why(format!(
@@ -62,8 +70,7 @@ pub fn at(case: &Case, share: f64) -> Vec<Change> {
                 false => "overflows its queue",
             }
         ))
-        .edits(edits);
-    vec![change]
+        .edits(edits)
 }
 
 /// Whether a policer of the path drops what is more than its bucket holds.

@@ -30,6 +30,7 @@ pub fn meta() -> RunMeta {
         places: Default::default(),
         partial: false,
         main_way: Some(Direction::Forward),
+        main_datagrams: None,
         or_settled: None,
         datagrams: Vec::new(),
         nfs: Vec::new(),
