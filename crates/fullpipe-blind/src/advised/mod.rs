@@ -23,6 +23,7 @@ use fullpipe::base::units::Time;
 use fullpipe::engine::Failed;
 use fullpipe::engine::sim::Simulator;
 use fullpipe::scenario::{Source, load};
+use std::time::Instant;
 
 /// Advice on a case, with its judgement.
 #[derive(Clone, Debug)]
@@ -31,6 +32,8 @@ pub struct Judged {
     pub case: Case,
     /// Advice.
     pub advice: Advice,
+    /// Time that it took, s.
+    pub seconds: f64,
     /// As it is, the worst of three seeds.
     pub today: Outcome,
     /// As advised, the worst of three seeds.
@@ -84,14 +87,19 @@ pub fn case(name: &str, text: &str) -> Result<Case, String> {
 pub fn judged(name: &str, text: &str, goal: Goal) -> Result<Judged, String> {
     let case = case(name, text)?;
     let allowance = Allowance { goal, ..Allowance::default() };
+    let begun = Instant::now();
     let advice = advice::advise(&case, &allowance, &bench());
     let advice = advice.map_err(|why| stopped(name, &why))?;
+    let seconds = begun.elapsed().as_secs_f64();
     let outcomes = worst_of_three(name, &case, &[Vec::new(), advice.edits()])?;
     let [today, advised] = <[Outcome; 2]>::try_from(outcomes).map_err(|_| name.to_string())?;
-    Ok(Judged { case, advice, today, advised })
+    Ok(Judged { case, advice, seconds, today, advised })
 }
 
-/// An outcome for each list of edits, the worst of three seeds.
+/// First number of the runs that judge: advice has tried those below.
+const UNSEEN: u64 = 3;
+
+/// An outcome for each list of edits, the worst of three seeds that advice has not tried.
 ///
 /// # Errors
 /// A trial has no outcome.
@@ -100,7 +108,7 @@ pub fn worst_of_three(
     case: &Case,
     lists: &[Vec<&Edit>],
 ) -> Result<Vec<Outcome>, String> {
-    let case = Case { is_chancy: true, ..case.clone() };
+    let case = Case { is_chancy: true, first_seed: UNSEEN, ..case.clone() };
     bench().trials(&case, lists).map_err(|why| stopped(name, &why))
 }
 

@@ -6,7 +6,6 @@ use crate::generate::draw::Draw;
 use fullpipe::advice::method::Goal;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write;
-use std::time::Instant;
 
 /// A path with advice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,7 +29,7 @@ pub struct Path {
     pub tried: usize,
     /// Changes of the advice, in words.
     pub changes: Vec<String>,
-    /// Time that advice and judgement took on one core, s.
+    /// Time that advice took with one thread, s.
     pub seconds: f64,
 }
 
@@ -84,7 +83,6 @@ const FAULTS: [(&str, [&str; 3]); 10] = [
 /// # Errors
 /// A trial has no outcome.
 pub fn path(seed: u64, number: usize) -> Result<Path, String> {
-    let begun = Instant::now();
     let (name, text) = drawn(seed, number);
     let own = judged(&name, &text, Goal::Rate)?;
     let shortest = match own.advised.inflation <= SHORT {
@@ -104,7 +102,7 @@ pub fn path(seed: u64, number: usize) -> Result<Path, String> {
         tried: own.advice.tried,
         shortest,
         changes: own.words(),
-        seconds: begun.elapsed().as_secs_f64(),
+        seconds: own.seconds,
         name,
     })
 }

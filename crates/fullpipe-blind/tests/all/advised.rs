@@ -1,6 +1,41 @@
 //! Records of measurements of advice.
 
-use fullpipe_blind::advised::{Cure, Measured, Sized, page, record};
+use crate::page::Page;
+use fullpipe_blind::advised::{Cure, Listed, Measured, Path, Sized, page, path, record};
+
+const PATHS: &str = include_str!("../../recorded/paths.jsonl");
+
+/// Seed of the recorded paths.
+const SEED: u64 = 412;
+
+/// Sums of a record of so many paths or cases.
+fn sums<T: Measured>(text: &str, count: usize) -> String {
+    let all = record::read::<T>(text).expect("a record");
+    assert_eq!(all.len(), count, "{}", T::HEAD);
+    T::sums(&all)
+}
+
+#[test]
+fn records_make_the_page() {
+    let mut page = Page::read("advice.md");
+    page.put("paths", &sums::<Path>(PATHS, 60));
+    page.put("lists", &sums::<Listed>(include_str!("../../recorded/lists.jsonl"), 50));
+    page.put("sizes", &sums::<Sized>(include_str!("../../recorded/sizes.jsonl"), 15));
+    page.check();
+}
+
+/// The quickest rows of the record with a change and without one, again: what was recorded is what the method does.
+#[test]
+fn recorded_rows_are_what_advice_does() {
+    let all: Vec<Path> = record::read(PATHS).expect("a record");
+    for has_changes in [false, true] {
+        let rows = all.iter().enumerate().filter(|(_, own)| own.changes.is_empty() != has_changes);
+        let quickest = rows.min_by(|(_, a), (_, b)| a.seconds.total_cmp(&b.seconds));
+        let (number, own) = quickest.expect("a row");
+        let again = path(SEED, number).expect("advice");
+        assert_eq!(Path { seconds: own.seconds, ..again }, *own);
+    }
+}
 
 #[test]
 fn a_record_makes_the_same_page() {
