@@ -23,8 +23,9 @@ pub fn main_datagrams(run: &Resolved) -> Option<&Datagrams> {
     (flows < BESIDE * size(own)).then_some(own)
 }
 
-/// The way on which programs ask for the most data, as far as the path carries it; forward of two alike ones. None where no
-/// flow sends.
+/// Way on which programs ask for the most data, as far as the path carries it.
+///
+/// Of two alike ones it is forward. None where no flow sends.
 pub fn main_way(run: &Resolved) -> Option<Direction> {
     let [forward, backward] = [Direction::Forward, Direction::Backward].map(|way| asked(run, way));
     match (forward, backward) {
@@ -35,7 +36,9 @@ pub fn main_way(run: &Resolved) -> Option<Direction> {
     }
 }
 
-/// Bytes that programs ask for on a way; no more than the path carries while its longest flow lasts.
+/// Bytes that programs ask for on a way.
+///
+/// They are no more than the path carries while its longest flow lasts.
 fn asked(run: &Resolved, way: Direction) -> Option<f64> {
     let allowed = settings::allowed(run, way).map_or(f64::INFINITY, |own| own.mbit() * 1e6 / 8.0);
     let there = || run.flow.iter().filter(|flow| flow.direction == way);

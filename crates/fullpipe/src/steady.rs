@@ -65,7 +65,9 @@ pub struct Steady {
     acked: Vec<Option<u64>>,
     /// Bytes of all flows at the ends of the last spans.
     marks: VecDeque<u64>,
-    /// Smoothed round trip by flow, and the longest one at the ends of the last spans; none where it may still grow.
+    /// Smoothed round trips of flows, and the longest at the ends of the last spans.
+    ///
+    /// None where it may still grow.
     round_trips: Option<(Vec<Time>, VecDeque<Time>)>,
     /// End of the span that is under way.
     next: Time,
@@ -91,7 +93,7 @@ impl Steady {
         }
     }
 
-    /// That waits for the round trip to settle, too: a queue still grows where the rate is that of the path.
+    /// A watch that also waits for the round trip: a queue may grow while the rate is that of the path.
     pub fn with_round_trip(self) -> Steady {
         let flows = vec![Time::ZERO; self.acked.len()];
         Steady { round_trips: Some((flows, VecDeque::new())), ..self }

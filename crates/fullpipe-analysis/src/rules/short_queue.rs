@@ -37,7 +37,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
 /// Bytes of a burst that TCP hands to the device at once (Linux `GSO_MAX_SIZE`).
 const BURST: f64 = 65_536.0;
 
-/// That a pace is no full cure where the queue does not hold what it lets through at once.
+/// Remark on a queue that holds no burst: a pace helps it less.
 fn helps_less(held: f64) -> &'static str {
     if held < BURST {
         ", which helps less: that queue does not hold one burst of 64 KiB"

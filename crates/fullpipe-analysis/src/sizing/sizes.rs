@@ -52,8 +52,9 @@ const BURSTS: Version = Version::new(4, 9, 0);
 const MEASURED: Version = Version::new(6, 10, 0);
 /// First version in which TCP paces without fq (218af599fa63 "tcp: internal implementation for pacing").
 pub const PACES_ITSELF: Version = Version::new(4, 13, 0);
-/// A socket paces at this share of the path: 97 %, and as much more as a measured rate may round off. 0.97 gave 0.977 of the
-/// rate, and a queue below 1 ms.
+/// Share of the path at which a socket paces: 97 %, and what rounding may take from a measured rate.
+///
+/// 0.97 gave 0.977 of the rate, and a queue below 1 ms.
 pub const PACED_SHARE: f64 = 0.971;
 /// A queue below this share of the bandwidth-delay product overflows at flows that do not pace.
 pub const SHALLOW: f64 = 0.4;

@@ -18,7 +18,7 @@ pub struct Cure {
     pub setting: bool,
     /// Share of the path today, and as advised (0 to 1).
     pub shares: [f64; 2],
-    /// Mean rate as advised over that of the case without its break, both from the first byte to the last one.
+    /// Mean rate as advised over that of the case without its break, from first to last byte.
     pub regained: f64,
     /// Changes of the advice, in words.
     pub changes: Vec<String>,

@@ -22,7 +22,9 @@ pub struct Sized {
 
 /// Part of the rate of the largest size that a size must keep.
 const KEEPS: f64 = 0.97;
-/// Smallest and largest size that are tried, in parts of the advised one: arithmetic may also ask for too little.
+/// Smallest and largest size that are tried, in parts of the advised one.
+///
+/// Arithmetic may also ask for too little.
 const SMALLEST: f64 = 1.0 / 16.0;
 const LARGEST: f64 = 2.0;
 /// Steps of a bisection: the last one is 1.4 % wide.
@@ -53,7 +55,9 @@ pub fn sizes(seed: u64, number: usize) -> Result<Vec<Sized>, String> {
     Ok(all)
 }
 
-/// Least part of the advised size of the change at this place that keeps the rate of twice the size, all others as advised.
+/// Least part of a change's advised size that keeps the rate of twice the size.
+///
+/// All other changes are as advised.
 fn bisected(name: &str, judged: &Judged, changes: &[Change], at: usize) -> Result<f64, String> {
     let rate = |part: f64| {
         let mut tried = changes.to_vec();

@@ -28,7 +28,9 @@ pub fn answer(case: &Case, found: &Found, engine: &str) -> String {
     }
 }
 
-/// The changes and their gain, with what limits the flows today and what still does. Changes that gain little come last.
+/// Sentences on the changes: their gain, the cause of today, and what still limits the flows.
+///
+/// Changes that gain little come after what limits the flows.
 fn set(found: &Found, runs: &str) -> String {
     let changes: Vec<String> = found.changes.iter().map(|own| in_words(&own.change)).collect();
     let gain = format!("{}: {} ({runs}).", listed(&changes), gained(found));
@@ -133,7 +135,7 @@ fn set_nothing(case: &Case, found: &Found, runs: &str) -> String {
     }
 }
 
-/// "Let video send 94.8 Mb/s or less: ..." where a program sends more datagrams than the path carries, or leaves nothing to flows.
+/// "Let video send 94.8 Mb/s or less: ..." of datagrams that ask for more than the path has.
 fn too_many(case: &Case) -> Option<String> {
     if let Some(own) = &case.crowd {
         let [asks, carried] = [own.mbit, own.carried_mbit].map(numbers::rate);

@@ -256,8 +256,9 @@ fn life(run: &Resolved, allowed: &Allowed, flow: &Flow) -> [Time; 2] {
     [flow.start, sent.map_or(most, |sent| most.min(flow.start + sent))]
 }
 
-/// Part of a path that a flow may have if it takes what it gets, beside the flows of its way that live for a good part of its
-/// life, and beside datagrams; Mb/s.
+/// Part of a path that a flow may have if it takes what it gets, Mb/s.
+///
+/// It shares with flows of its way that live for a good part of its life. Datagrams have theirs first.
 fn share_of(run: &Resolved, allowed: &Allowed, own: &Flow) -> f64 {
     let [start, end] = life(run, allowed, own);
     let counts = |flow: &&Flow| {
@@ -271,7 +272,9 @@ fn share_of(run: &Resolved, allowed: &Allowed, own: &Flow) -> f64 {
     share(left(run, own.direction, allowed), others.chain([f64::INFINITY]).collect())
 }
 
-/// Part of a path that a flow may have in a run; no more than its program asks for. Mb/s.
+/// Part of a path that a flow may have in a run, Mb/s.
+///
+/// It is no more than its program asks for.
 pub(super) fn part(run: &Resolved, allowed: &Allowed, own: &Flow) -> f64 {
     share_of(run, allowed, own).min(demand(own))
 }

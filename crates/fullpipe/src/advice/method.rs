@@ -31,7 +31,7 @@ const STEPS: usize = 6;
 const LATE_MEAN: f64 = 0.7;
 /// Rules on what keeps a flow from growing.
 const LATE: [&str; 2] = ["remembered-ssthresh", "initial-ssthresh"];
-/// Changes that are advised at most on a path that loses packets, where more gain nothing: no setting cures that.
+/// Changes that are advised on a path that loses packets, unless more of them gain more.
 const MOST_ON_LOSS: usize = 2;
 
 /// A trial in the order in which it was made.
@@ -354,8 +354,9 @@ impl Search<'_> {
         Ok(state)
     }
 
-    /// On a path that loses packets: two changes, where these do as much as all. What a program asks for of a buffer and the
-    /// sysctl of that buffer are one.
+    /// Two changes on a path that loses packets, where these do as much as all.
+    ///
+    /// What a program asks for of a buffer and the sysctl of that buffer are one.
     fn fewest(&mut self, best: State, kept: Vec<Kept>) -> Result<(State, Vec<Kept>), Stopped> {
         let groups: Vec<Vec<Change>> = grouped(&best.changes);
         if groups.len() <= MOST_ON_LOSS {

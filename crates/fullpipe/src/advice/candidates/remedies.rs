@@ -23,7 +23,9 @@ const RING_FACTOR: u32 = 8;
 const LARGEST_RING: u32 = 8192;
 /// First cwnd that is tried, packets.
 const LARGE_INITCWND: u32 = 32;
-/// Read-ahead of a mount, in windows of its path: the cache asks for more before all that it asked for is there.
+/// Read-ahead of a mount, in windows of its path.
+///
+/// The cache asks for more before all that it asked for is there.
 const READ_AHEAD: f64 = 2.0;
 /// Largest read-ahead of a scenario, KiB.
 const MOST_READ_AHEAD: u64 = 1 << 20;
