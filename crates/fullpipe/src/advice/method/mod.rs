@@ -4,6 +4,8 @@
 //! A study on 60 paths found this order better than curing one limit after the other: fewer runs, no wrong first limit,
 //! and steadier results. Raising a buffer makes the next limit, and only the whole cure shows it.
 
+mod withdrawals;
+
 use super::Case;
 use super::candidates::{self, Offers, cure, remedies};
 use super::change::{Change, Rank};
@@ -176,29 +178,6 @@ impl Search<'_> {
         Ok(self.found(kept, today, best.outcome))
     }
 
-    /// Smaller buffers where a pace gives several flows equal rates.
-    fn shrink(
-        &mut self,
-        best: State,
-        kept: Vec<Kept>,
-        most: &Outcome,
-    ) -> Result<(State, Vec<Kept>), Stopped> {
-        let is_paced = best.changes.iter().any(|change| change.rank == Rank::Pace);
-        let smaller = candidates::for_equal_flows(self.case, &best.changes);
-        let Some(changes) = smaller.filter(|_| is_paced) else { return Ok((best, kept)) };
-        let outcome = self.trial("buffers for flows of equal rates", &changes)?;
-        if !self.is_as_good(&outcome, &best.outcome) {
-            self.then("less: not enough");
-            return Ok((best, kept));
-        }
-        self.then("as good");
-        let pruned = self.prune(State { changes, outcome })?;
-        match gain(most, &pruned.0.outcome) < TOGETHER {
-            true => Ok(pruned),
-            false => Ok((best, kept)),
-        }
-    }
-
     /// Changes that the goal asks for where no change gains rate.
     fn without_gain(mut self, today: Outcome) -> Result<Found, Stopped> {
         let start = State { changes: Vec::new(), outcome: today.clone() };
@@ -286,128 +265,6 @@ impl Search<'_> {
         if new.any(|own| is_streams(&own)) && !is_beyond { STREAMS_COUNT } else { COUNTS }
     }
 
-    /// Takes away what is not needed, the cosmetic first and the pace last.
-    fn prune(&mut self, best: State) -> Result<(State, Vec<Kept>), Stopped> {
-        let each: Vec<Vec<Change>> =
-            (0..best.changes.len()).map(|at| without(&best.changes, &[at])).collect();
-        let alone = self.removals(&best, &each)?;
-        // The rest is judged by the most that these changes give.
-        let keeps = |at: &usize| self.allowance.goal.keeps(&alone[*at], &best.outcome);
-        let most = (0..alone.len()).filter(keeps).max_by(|a, b| {
-            gain(&alone[*a], &best.outcome).total_cmp(&gain(&alone[*b], &best.outcome))
-        });
-        if let Some(at) = most.filter(|at| gain(&alone[*at], &best.outcome) >= COUNTS) {
-            let changes = without(&best.changes, &[at]);
-            return self.prune(State { changes, outcome: alone[at].clone() });
-        }
-        let mut order: Vec<usize> = (0..best.changes.len()).collect();
-        order.sort_by_key(|at| best.changes[*at].rank);
-        let needless: Vec<usize> =
-            order.into_iter().filter(|at| self.is_as_good(&alone[*at], &best.outcome)).collect();
-
-        let mut state = best.clone();
-        if !needless.is_empty() {
-            let left = without(&best.changes, &needless);
-            let outcome = match (left.is_empty(), &needless[..]) {
-                (_, [one]) => alone[*one].clone(),
-                _ => self.trial("without all that seems needless", &left)?,
-            };
-            state = match self.is_as_good(&outcome, &best.outcome) {
-                true => State { changes: left, outcome },
-                false => self.one_by_one(&best, &needless)?,
-            };
-        }
-        let kept = state.changes.iter().map(|change| {
-            let at = best.changes.iter().position(|own| own == change).unwrap_or(0);
-            Kept {
-                change: change.clone(),
-                without_mbit: alone[at].mbit,
-                without_queue_ms: alone[at].queue_ms,
-                least: None,
-            }
-        });
-        let kept: Vec<Kept> = kept.collect();
-        // What was needed beside a change that is gone may be needless without it, and the other way round.
-        if state.changes.len() < best.changes.len() && state.changes.len() > 1 {
-            let again = self.prune(state.clone())?;
-            if gain(&best.outcome, &again.0.outcome) < TOGETHER {
-                return Ok(again);
-            }
-        }
-        Ok((state, kept))
-    }
-
-    /// Takes away one change after the other, each beside those that are gone.
-    fn one_by_one(&mut self, best: &State, needless: &[usize]) -> Result<State, Stopped> {
-        let mut gone: Vec<usize> = Vec::new();
-        let mut state = best.clone();
-        for at in needless {
-            let more: Vec<usize> = gone.iter().copied().chain([*at]).collect();
-            let changes = without(&best.changes, &more);
-            let what = format!("without {}", best.changes[*at].setting);
-            let outcome = self.trial(&what, &changes)?;
-            if self.is_as_good(&outcome, &best.outcome) {
-                gone = more;
-                state = State { changes, outcome };
-            }
-        }
-        Ok(state)
-    }
-
-    /// Two changes on a path that loses packets, where these do as much as all.
-    ///
-    /// What a program asks for of a buffer and the sysctl of that buffer are one.
-    fn fewest(&mut self, best: State, kept: Vec<Kept>) -> Result<(State, Vec<Kept>), Stopped> {
-        let groups: Vec<Vec<Change>> = grouped(&best.changes);
-        if groups.len() <= MOST_ON_LOSS {
-            return Ok((best, kept));
-        }
-        let pairs = (0..groups.len()).flat_map(|a| (a + 1..groups.len()).map(move |b| [a, b]));
-        let lists: Vec<Vec<Change>> = pairs
-            .map(|[a, b]| {
-                let is_own = |own: &&Change| groups[a].contains(own) || groups[b].contains(own);
-                best.changes.iter().filter(is_own).cloned().collect()
-            })
-            .collect();
-        let outcomes = self.trials(&[], &lists)?;
-        let states = lists.into_iter().zip(outcomes);
-        let states = states.map(|(changes, outcome)| State { changes, outcome });
-        let most = states.max_by(|a, b| a.outcome.mbit.total_cmp(&b.outcome.mbit));
-        let enough = most.filter(|own| gain(&best.outcome, &own.outcome) < COUNTS);
-        match enough {
-            Some(pair) => self.prune(pair),
-            None => Ok((best, kept)),
-        }
-    }
-
-    /// The least size of each buffer that is raised, proved by one trial.
-    fn sizes(&mut self, best: &State, mut kept: Vec<Kept>) -> Result<Vec<Kept>, Stopped> {
-        // Buffers of parallel streams have the size of a stream's part, not of a flow's.
-        if best.changes.iter().any(Change::has_copies) {
-            return Ok(kept);
-        }
-        let smaller = |change: &Change| {
-            let least = candidates::least(self.case, change)? as f64;
-            let most = candidates::most(change)? as f64;
-            candidates::scaled(self.case, change, least / most)
-        };
-        let sized: Vec<Change> = best
-            .changes
-            .iter()
-            .map(|change| smaller(change).unwrap_or_else(|| change.clone()))
-            .collect();
-        if sized == best.changes {
-            return Ok(kept);
-        }
-        let outcome = self.trial("the least sizes by arithmetic", &sized)?;
-        let suffice = self.is_as_good(&outcome, &best.outcome);
-        self.then(if suffice { "as good: these are the least" } else { "less: not enough" });
-        for own in &mut kept {
-            own.least = candidates::least(self.case, &own.change).filter(|_| suffice);
-        }
-        Ok(kept)
-    }
-
     /// Whether an outcome is no worse than another, in rate and in what else the goal asks for.
     fn is_as_good(&self, own: &Outcome, best: &Outcome) -> bool {
         gain(best, own) < COUNTS && self.allowance.goal.keeps(own, best)
@@ -437,20 +294,6 @@ impl Search<'_> {
             let new: Vec<String> =
                 new.map(|own| format!("{} {}", own.setting, own.advised)).collect();
             self.note(format!("also {}", new.join(", ")), outcome, "");
-        }
-        Ok(outcomes)
-    }
-
-    fn removals(&mut self, best: &State, lists: &[Vec<Change>]) -> Result<Vec<Outcome>, Stopped> {
-        self.step("without each change", lists.len());
-        let all: Vec<Vec<&Edit>> = lists.iter().map(|list| edits(list)).collect();
-        let outcomes = self.bench.trials(self.case, &all)?;
-        for (change, outcome) in best.changes.iter().zip(&outcomes) {
-            let then = match self.is_as_good(outcome, &best.outcome) {
-                true => "needless",
-                false => "needed",
-            };
-            self.note(format!("without {} of {}", change.setting, change.whose), outcome, then);
         }
         Ok(outcomes)
     }
@@ -509,23 +352,6 @@ fn gain(new: &Outcome, old: &Outcome) -> f64 {
     if settled.abs() < COUNTS && (starts_late(new) || starts_late(old)) { mean } else { settled }
 }
 
-/// Changes by what they are about: the two buffers are one each, whoever sets them.
-fn grouped(changes: &[Change]) -> Vec<Vec<Change>> {
-    let about = |own: &Change| match &own.setting[..] {
-        "SO_SNDBUF" | "net.core.wmem_max" => "net.ipv4.tcp_wmem".to_string(),
-        "SO_RCVBUF" | "net.core.rmem_max" => "net.ipv4.tcp_rmem".to_string(),
-        other => other.to_string(),
-    };
-    let mut groups: Vec<Vec<Change>> = Vec::new();
-    for change in changes {
-        match groups.iter_mut().find(|own| about(&own[0]) == about(change)) {
-            Some(group) => group.push(change.clone()),
-            None => groups.push(vec![change.clone()]),
-        }
-    }
-    groups
-}
-
 /// The edits of changes, in their order.
 fn edits(changes: &[Change]) -> Vec<&Edit> {
     changes.iter().flat_map(|change| &change.edits).collect()
@@ -540,9 +366,4 @@ fn joined(old: &[Change], new: Vec<Change>) -> Vec<Change> {
     // Copies of flows come last: edits name the flows as they are today.
     all.sort_by_key(Change::has_copies);
     all
-}
-
-fn without(changes: &[Change], gone: &[usize]) -> Vec<Change> {
-    let stays = |at: &usize| !gone.contains(at);
-    (0..changes.len()).filter(stays).map(|at| changes[at].clone()).collect()
 }
