@@ -45,7 +45,7 @@ pub struct RunArguments {
     /// Print the result as one JSON document
     #[arg(long)]
     pub json: bool,
-    /// Also find out what to set on the hosts (see `fullpipe advise`), for the first run
+    /// Also find out what to set on the hosts (see `fullpipe advise`), for the first run; not with --json
     #[arg(long, conflicts_with_all = ["dry_run", "json"])]
     pub advise: bool,
     /// Print the complete scenario and an estimate of time and size, and run nothing

@@ -2,7 +2,7 @@
 
 use super::Case;
 use super::answer::unequal;
-use super::candidates::most;
+use super::candidates::{MOST_TRIED, most};
 use super::change::{Change, Rank};
 use super::document::Sensitivity;
 use super::edit::Edit;
@@ -17,17 +17,25 @@ const ALIKE: f64 = 0.95;
 /// Memory that each host of a long fat path has, bytes.
 const SMALL_HOST: u64 = 4 << 30;
 
+/// Settings that connections take over when they begin.
+const AT_CONNECT: [&str; 4] = [
+    "net.ipv4.tcp_rmem",
+    "net.ipv4.tcp_window_scaling",
+    "net.ipv4.tcp_sack",
+    "net.ipv4.tcp_timestamps",
+];
+
 /// One sentence for each cost and condition.
 pub fn notes(case: &Case, found: &Found, engine: &str) -> Vec<String> {
     let changes: Vec<&Change> = found.changes.iter().map(|own| &own.change).collect();
     let mut notes = Vec::new();
     notes.extend(memory(case, &changes));
     notes.extend(alone(case, &changes));
-    if changes.iter().any(|own| own.setting == "net.ipv4.tcp_rmem") {
-        notes.push(
-            "Connections that exist keep their old receive window: connect again after the change."
-                .into(),
-        );
+    if let Some(own) = changes.iter().find(|own| AT_CONNECT.contains(&&own.setting[..])) {
+        let setting = &own.setting;
+        notes.push(format!(
+            "Connections that exist keep what {setting} was when they began: connect again after the change."
+        ));
     }
     notes.extend(capped(case, &changes));
     if changes.iter().any(|own| own.rank == Rank::Pace) {
@@ -145,7 +153,7 @@ fn bound(case: &Case, found: &Found, engine: &str) -> Option<String> {
     let lossy = case.flows.iter().filter_map(|flow| flow.needs?.lossy).next()?;
     Some(format!(
         "The loss holds a flow at about {}: {} flows, or a congestion control that does not take loss as congestion \
-         (bbr), would fill the path.{}",
+         (bbr), would fill the path. Advice tries up to {MOST_TRIED} streams.{}",
         crate::analysis::numbers::rate(lossy.mbit),
         crate::analysis::numbers::count(lossy.flows),
         if engine == "sim" {

@@ -10,7 +10,7 @@ mod pace;
 mod remedies;
 
 pub use buffers::{for_equal_flows, least, most, scaled};
-pub use remedies::{Offers, remedies};
+pub use remedies::{MOST_TRIED, Offers, remedies};
 
 use super::Case;
 use super::change::{Change, Scope};

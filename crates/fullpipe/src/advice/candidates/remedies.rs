@@ -13,7 +13,9 @@ use crate::scenario::{Discipline, Element, Host, Nfs, NfsOperation};
 /// Paces that are tried where bursts still overflow a queue.
 const LOWER_PACES: [f64; 2] = [0.95, 0.9];
 /// Streams that are tried in the place of a flow.
-const STREAMS: [u32; 2] = [4, 8];
+const STREAMS: [u32; 2] = [4, MOST_TRIED];
+/// Most streams that are tried where packets are lost.
+pub const MOST_TRIED: u32 = 8;
 /// Most connections of a mount (`nconnect` of Linux).
 const MOST_CONNECTIONS: u32 = 16;
 /// Most parallel streams that are advised.
