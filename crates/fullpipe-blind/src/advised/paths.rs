@@ -22,7 +22,7 @@ pub struct Path {
     pub queue_ms: f64,
     /// Round trip under load as advised, over the least one.
     pub inflation: f64,
-    /// What `--goal delay` reaches, where that is not short.
+    /// Result of `--goal delay`, where the round trip is not short.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub shortest: Option<Shortest>,
     /// Lists of settings that were tried.

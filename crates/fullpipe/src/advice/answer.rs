@@ -153,12 +153,12 @@ fn too_many(case: &Case) -> Option<String> {
     })
 }
 
-/// What the first finding of an outcome's worst run says to do.
+/// Remedy of the first finding of an outcome's worst run.
 fn remedy(own: &Outcome) -> Option<&String> {
     own.run.findings.first()?.remedy.as_ref()
 }
 
-/// What limits the flows with the changes; none where these fill half of the path.
+/// Cause that limits the flows with the changes; none where these fill half of the path.
 fn beyond(cured: &Outcome) -> Option<&String> {
     let cause = cured.headline.as_ref()?.cause.as_ref()?;
     cured.share().is_some_and(|share| share < EMPTY).then_some(cause)
