@@ -31,7 +31,6 @@ pub fn main_way(run: &Resolved) -> Option<Direction> {
     match (forward, backward) {
         (None, None) => None,
         (forward, backward) if backward > forward => Some(Direction::Backward),
-        (None, _) => Some(Direction::Backward),
         _ => Some(Direction::Forward),
     }
 }

@@ -63,12 +63,12 @@ pub struct Steady {
     from: Time,
     /// Bytes by flow; none of flows that do not count.
     acked: Vec<Option<u64>>,
-    /// Bytes of all flows at the ends of the last spans.
-    marks: VecDeque<u64>,
-    /// Smoothed round trips of flows, and the longest at the ends of the last spans.
-    ///
-    /// None where it may still grow.
-    round_trips: Option<(Vec<Time>, VecDeque<Time>)>,
+    /// Smoothed round trips by flow.
+    round_trips: Vec<Time>,
+    /// Bytes of all flows, and the longest round trip, at the ends of the last spans.
+    marks: VecDeque<(u64, Time)>,
+    /// Whether the round trip has to settle, too.
+    with_round_trip: bool,
     /// End of the span that is under way.
     next: Time,
     settled: Option<Time>,
@@ -86,8 +86,9 @@ impl Steady {
             span,
             from,
             acked: counts.iter().map(|counts| counts.then_some(0)).collect(),
+            round_trips: vec![Time::ZERO; counts.len()],
             marks: VecDeque::new(),
-            round_trips: None,
+            with_round_trip: false,
             next: first,
             settled: None,
         }
@@ -95,8 +96,7 @@ impl Steady {
 
     /// A watch that also waits for the round trip: a queue may grow while the rate is that of the path.
     pub fn with_round_trip(self) -> Steady {
-        let flows = vec![Time::ZERO; self.acked.len()];
-        Steady { round_trips: Some((flows, VecDeque::new())), ..self }
+        Steady { with_round_trip: true, ..self }
     }
 
     /// When the rate settled; none as long as it has not.
@@ -107,9 +107,7 @@ impl Steady {
     fn flow(&mut self, sample: &FlowSample) {
         if let Some(Some(acked)) = self.acked.get_mut(usize::from(sample.flow)) {
             *acked = sample.bytes_acked;
-            if let Some((own, _)) = &mut self.round_trips {
-                own[usize::from(sample.flow)] = Time::us(sample.srtt_us.into());
-            }
+            self.round_trips[usize::from(sample.flow)] = Time::us(sample.srtt_us.into());
         }
     }
 
@@ -118,15 +116,10 @@ impl Steady {
             return;
         }
         self.next = now + self.span;
-        self.marks.push_back(self.acked.iter().flatten().sum());
+        let longest = self.round_trips.iter().copied().max().unwrap_or(Time::ZERO);
+        self.marks.push_back((self.acked.iter().flatten().sum(), longest));
         if self.marks.len() > SPANS + 1 {
             self.marks.pop_front();
-        }
-        if let Some((own, marks)) = &mut self.round_trips {
-            marks.push_back(own.iter().copied().max().unwrap_or(Time::ZERO));
-            if marks.len() > SPANS + 1 {
-                marks.pop_front();
-            }
         }
         if now >= self.from && self.marks.len() == SPANS + 1 && self.are_alike() {
             self.settled = Some(now);
@@ -134,14 +127,18 @@ impl Steady {
     }
 
     fn are_alike(&self) -> bool {
-        let spans = || self.marks.iter().zip(self.marks.iter().skip(1)).map(|(a, b)| b - a);
+        let later = self.marks.iter().skip(1);
+        let spans = || self.marks.iter().zip(later.clone()).map(|((a, _), (b, _))| b - a);
         let (least, most) = (spans().min().unwrap_or(0), spans().max().unwrap_or(0));
-        let trips = self.round_trips.iter().flat_map(|(_, marks)| marks);
-        let (shortest, longest) = (trips.clone().min(), trips.max());
-        let grows = shortest.zip(longest).is_some_and(|(shortest, longest)| {
-            longest.as_secs_f64() > (1.0 + SAME_TRIP) * shortest.as_secs_f64()
-        });
-        least > 0 && (most - least) as f64 <= SAME * most as f64 && !grows
+        least > 0 && (most - least) as f64 <= SAME * most as f64 && !self.round_trip_grows()
+    }
+
+    /// Whether the round trip differs between the last spans where it has to settle.
+    fn round_trip_grows(&self) -> bool {
+        let trips = || self.marks.iter().map(|(_, trip)| trip.as_secs_f64());
+        let (shortest, longest) =
+            (trips().fold(f64::INFINITY, f64::min), trips().fold(0.0, f64::max));
+        self.with_round_trip && longest > (1.0 + SAME_TRIP) * shortest
     }
 }
 

@@ -71,14 +71,15 @@ pub(super) fn with_judgement(mut headline: Headline, meta: &RunMeta, run: &Run) 
 /// That a run ended before its scenario does, because its rate had settled.
 fn settled(meta: &RunMeta, run: &Run) -> Option<String> {
     let end = meta.or_settled?.as_secs_f64();
-    let is_early = !run.partial && run.duration_s < end - meta.sample.as_secs_f64();
-    if !run.partial && !is_early {
-        return Some("The rate did not settle, so the run went on to its end".into());
-    }
-    is_early.then(|| {
-        let at = numbers::seconds(run.duration_s);
-        format!("The rate had settled at {at}, and the run ended: what comes later is not judged")
-    })
+    let is_early = run.duration_s < end - meta.sample.as_secs_f64();
+    let at = numbers::seconds(run.duration_s);
+    let text = match is_early {
+        true => format!(
+            "The rate had settled at {at}, and the run ended: what comes later is not judged"
+        ),
+        false => "The rate did not settle, so the run went on to its end".into(),
+    };
+    (!run.partial).then_some(text)
 }
 
 pub(super) fn no_traffic() -> Headline {

@@ -101,11 +101,10 @@ impl Case {
         let allowed = meta.way(direction).allowed.clone();
         let horizon = run.flow.iter().filter(there).filter_map(|flow| flow.duration).max();
         let horizon = horizon.unwrap_or(Time::ZERO);
-        let own = meta.flows.iter().filter(|flow| flow.direction == direction && !is_datagrams);
-        let sent = |flow: &FlowMeta| {
-            let about = run.flow.iter().find(|own| own.name == flow.name);
-            let share = allowed.as_ref().zip(about);
-            let share = share.map(|(allowed, about)| share_of(run, allowed, about));
+        // Both have the same flows in the same order.
+        let own = run.flow.iter().zip(&meta.flows).filter(|(flow, _)| there(flow));
+        let sent = |(about, flow): (&Flow, &FlowMeta)| {
+            let share = allowed.as_ref().map(|allowed| share_of(run, allowed, about));
             let sharing = match (&allowed, share) {
                 (Some(own), Some(share)) if share > 0.0 => (own.mbit() / share).round() as u32,
                 _ => u32::try_from(count).unwrap_or(u32::MAX),
@@ -175,16 +174,16 @@ impl Case {
         Some(asked.mbit.min(path))
     }
 
-    /// Payload that a flow may have of the path if it takes what it gets, bytes per second.
-    pub fn share_bytes(&self, flow: &str) -> Option<f64> {
-        let own = self.flows.iter().find(|own| own.name == flow)?;
-        Some(own.share_mbit? * 1e6 / 8.0)
-    }
-
-    /// Least of these parts.
+    /// Least part that a flow may have of the path, bytes of payload per second.
     pub fn least_share_bytes(&self) -> Option<f64> {
-        let shares = self.flows.iter().filter_map(|own| self.share_bytes(&own.name));
-        shares.min_by(f64::total_cmp)
+        self.flows.iter().filter_map(Sent::share_bytes).min_by(f64::total_cmp)
+    }
+}
+
+impl Sent {
+    /// Payload that the flow may have of the path if it takes what it gets, bytes per second.
+    pub fn share_bytes(&self) -> Option<f64> {
+        Some(self.share_mbit? * 1e6 / 8.0)
     }
 }
 
@@ -206,6 +205,17 @@ fn asked(run: &Resolved) -> Option<(Direction, Asked)> {
     Some((own.direction, asked))
 }
 
+/// Datagrams of UDP of a way.
+fn udp(run: &Resolved, direction: Direction) -> impl Iterator<Item = &Datagrams> {
+    let there = move |own: &&Datagrams| own.kind == DatagramKind::Udp && own.direction == direction;
+    run.datagrams.iter().filter(there)
+}
+
+/// Payload that the program of datagrams sends, Mb/s.
+fn sent_mbit(own: &Datagrams) -> f64 {
+    own.rate.map_or(0.0, |rate| rate.0 as f64 / 1e6)
+}
+
 /// Part of the path that is next to nothing.
 const CROWDED: f64 = 0.05;
 /// Least part of the path that flows have beside datagrams.
@@ -218,23 +228,18 @@ fn left(run: &Resolved, direction: Direction, allowed: &Allowed) -> f64 {
     let lasts = lasts.unwrap_or(run.duration).as_secs_f64().max(1e-9);
     let part = |own: &Datagrams| {
         let beside = own.end().saturating_sub(own.start).as_secs_f64() / lasts;
-        let rate = own.rate.map_or(0.0, |rate| rate.0 as f64 / 1e6);
-        rate / allowed.datagram_mbit(own.size) * beside.min(1.0)
+        sent_mbit(own) / allowed.datagram_mbit(own.size) * beside.min(1.0)
     };
-    let there = |own: &&Datagrams| own.kind == DatagramKind::Udp && own.direction == direction;
-    let taken: f64 = run.datagrams.iter().filter(there).map(part).sum();
+    let taken: f64 = udp(run, direction).map(part).sum();
     allowed.mbit() * (1.0 - taken).max(LEAST_LEFT)
 }
 
 /// Datagrams that leave flows next to nothing of their path; of several the largest.
 fn crowd(run: &Resolved, direction: Direction, allowed: &Allowed) -> Option<Crowd> {
-    let there = |own: &&Datagrams| own.kind == DatagramKind::Udp && own.direction == direction;
-    let rate = |own: &Datagrams| own.rate.map_or(0.0, |rate| rate.0 as f64 / 1e6);
-    let datagrams = run.datagrams.iter().filter(there);
-    let own = datagrams.max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
+    let own = udp(run, direction).max_by(|a, b| sent_mbit(a).total_cmp(&sent_mbit(b)))?;
     let carried_mbit = allowed.datagram_mbit(own.size);
     let is_crowded = left(run, direction, allowed) <= CROWDED * allowed.mbit();
-    is_crowded.then(|| Crowd { name: own.name.clone(), mbit: rate(own), carried_mbit })
+    is_crowded.then(|| Crowd { name: own.name.clone(), mbit: sent_mbit(own), carried_mbit })
 }
 
 /// Rate that a flow's program asks for, Mb/s; infinite where it takes what it gets.

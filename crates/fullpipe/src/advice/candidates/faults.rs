@@ -2,7 +2,7 @@
 //!
 //! A fault costs nothing to undo in a trial; where undoing it gains nothing, the method withdraws it.
 
-use super::super::Case;
+use super::super::case::{Case, Sent};
 use super::super::change::{Change, How, Scope};
 use super::super::edit::Edit;
 use super::hosts::At;
@@ -99,7 +99,7 @@ pub fn changes(case: &Case) -> Vec<Change> {
             }
         }
     }
-    all.extend(case.flows.iter().filter_map(|flow| slow_pace(case, &flow.name)));
+    all.extend(case.flows.iter().filter_map(|flow| slow_pace(case, flow)));
     all.extend(case.flows.iter().filter_map(|flow| parameters(case, &flow.name)));
     all
 }
@@ -287,11 +287,12 @@ const QDISC_NAMES: [(QdiscKind, &str); 4] = [
 ];
 
 /// A socket's pace that is below its part of the path.
-fn slow_pace(case: &Case, name: &str) -> Option<Change> {
-    let flow = case.today.flow.iter().find(|flow| flow.name == name)?;
+fn slow_pace(case: &Case, sent: &Sent) -> Option<Change> {
+    let name = &sent.name;
+    let flow = case.today.flow.iter().find(|flow| flow.name == *name)?;
     let pace = *flow.sockopt.get(MAX_PACING_RATE)?;
     let pace = u64::try_from(pace).ok()?;
-    case.share_bytes(name).is_none_or(|share| (pace as f64) < share * NEARLY).then(|| {
+    sent.share_bytes().is_none_or(|share| (pace as f64) < share * NEARLY).then(|| {
         let how = How::SocketOption { name: MAX_PACING_RATE.into(), value: None };
         Change::new(MAX_PACING_RATE, name, Scope::Application, how)
             .values(format!("{} bytes/s", numbers::count(pace)), "not set")

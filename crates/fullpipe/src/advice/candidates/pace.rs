@@ -2,7 +2,7 @@
 //!
 //! `fq maxrate` is no substitute: TCP does not know it, so the excess waits in the host, and beyond `flow_limit` fq drops.
 
-use super::super::case::{Case, way};
+use super::super::case::{Case, Sent, way};
 use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use crate::analysis::numbers;
@@ -24,7 +24,7 @@ pub fn changes(case: &Case) -> Vec<Change> {
 pub fn at(case: &Case, share: f64) -> Vec<Change> {
     let mut all: Vec<(u64, Vec<&str>)> = Vec::new();
     for flow in &case.flows {
-        let Some(bytes_per_s) = paced(case, &flow.name, share) else { continue };
+        let Some(bytes_per_s) = paced(case, flow, share) else { continue };
         match all.iter_mut().find(|(own, _)| *own == bytes_per_s) {
             Some((_, names)) => names.push(&flow.name),
             None => all.push((bytes_per_s, vec![&flow.name])),
@@ -34,14 +34,13 @@ pub fn at(case: &Case, share: f64) -> Vec<Change> {
 }
 
 /// Pace of a bulk flow whose kernel paces, bytes per second; none of other flows.
-fn paced(case: &Case, name: &str, share: f64) -> Option<u64> {
-    let own = case.share_bytes(name)?;
-    let about = case.today.flow.iter().find(|flow| flow.name == name)?;
+fn paced(case: &Case, flow: &Sent, share: f64) -> Option<u64> {
+    let own = flow.share_bytes()?;
+    let about = case.today.flow.iter().find(|own| own.name == flow.name)?;
     // A transfer that is over within some round trips has no use for a pace.
     let least = own * case.round_trip.as_secs_f64() * SHORT;
     let is_long = about.bytes.is_none_or(|bytes| bytes as f64 >= least);
-    let sent = case.flows.iter().find(|flow| flow.name == name)?;
-    let version: Option<Version> = sent.settings.kernels[0].parse().ok();
+    let version: Option<Version> = flow.settings.kernels[0].parse().ok();
     let paces = version.is_some_and(|own| own >= PACES_ITSELF.max(MODELLED));
     Some((own * share) as u64)
         .filter(|pace| *pace > 0 && about.app == App::Bulk && is_long && paces)

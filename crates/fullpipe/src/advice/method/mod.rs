@@ -196,17 +196,9 @@ impl Search<'_> {
             Goal::Delay => candidates::shorter(self.case),
             Goal::Fair => candidates::fairer(self.case),
         };
-        let lists: Vec<Vec<Change>> = offers
-            .into_iter()
-            .map(|offer| self.allowed(offer))
-            .filter(|offer| !offer.is_empty())
-            .map(|offer| joined(&start.changes, offer))
-            .filter(|list| *list != start.changes)
-            .collect();
-
-        let outcomes = self.trials(&start.changes, &lists)?;
-        let states = lists.into_iter().zip(outcomes);
-        let states = states.map(|(changes, outcome)| State { changes, outcome });
+        let mut lists = self.offered(&start.changes, offers);
+        lists.retain(|list| *list != start.changes);
+        let states = self.states(&start.changes, lists)?.into_iter();
         let is_worth = |own: &State| own.outcome.mbit >= (1.0 - PRICE) * start.outcome.mbit;
         let closest = states
             .filter(is_worth)
@@ -228,20 +220,13 @@ impl Search<'_> {
             // The simulator has no bbr; a real kernel has it.
             let has = Offers { bbr: !self.bench.engine.kernels().is_empty() };
             let offers = remedies(self.case, &best.changes, &best.outcome, &has);
-            let lists: Vec<Vec<Change>> = offers
-                .into_iter()
-                .map(|offer| self.allowed(offer))
-                .filter(|offer| !offer.is_empty())
-                .map(|offer| joined(&best.changes, offer))
-                .filter(|list| !seen.contains(list))
-                .collect();
+            let mut lists = self.offered(&best.changes, offers);
+            lists.retain(|list| !seen.contains(list));
             if lists.is_empty() {
                 break;
             }
             seen.extend(lists.iter().cloned());
-            let outcomes = self.trials(&best.changes, &lists)?;
-            let states = lists.into_iter().zip(outcomes);
-            let states = states.map(|(changes, outcome)| State { changes, outcome });
+            let states = self.states(&best.changes, lists)?.into_iter();
             let most = states.max_by(|a, b| {
                 gain(&a.outcome, &best.outcome).total_cmp(&gain(&b.outcome, &best.outcome))
             });
@@ -268,6 +253,20 @@ impl Search<'_> {
     /// Whether an outcome is no worse than another, in rate and in what else the goal asks for.
     fn is_as_good(&self, own: &Outcome, best: &Outcome) -> bool {
         gain(best, own) < COUNTS && self.allowance.goal.keeps(own, best)
+    }
+
+    /// Offers that may be made, each beside the changes that are accepted.
+    fn offered(&self, accepted: &[Change], offers: Vec<Vec<Change>>) -> Vec<Vec<Change>> {
+        let offers = offers.into_iter().map(|offer| self.allowed(offer));
+        let offers = offers.filter(|offer| !offer.is_empty());
+        offers.map(|offer| joined(accepted, offer)).collect()
+    }
+
+    /// Lists of changes with what came of each; `old` changes are not named again.
+    fn states(&mut self, old: &[Change], lists: Vec<Vec<Change>>) -> Result<Vec<State>, Stopped> {
+        let outcomes = self.trials(old, &lists)?;
+        let states = lists.into_iter().zip(outcomes);
+        Ok(states.map(|(changes, outcome)| State { changes, outcome }).collect())
     }
 
     /// Changes that somebody may make, and that the scenario takes.

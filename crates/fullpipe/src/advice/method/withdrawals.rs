@@ -100,7 +100,7 @@ impl Search<'_> {
 
     /// Two changes on a path that loses packets, where these do as much as all.
     ///
-    /// What a program asks for of a buffer and the sysctl of that buffer are one.
+    /// The size of a buffer that a program asks for and the sysctl of that buffer are one change.
     pub(super) fn fewest(
         &mut self,
         best: State,
@@ -117,9 +117,7 @@ impl Search<'_> {
                 best.changes.iter().filter(is_own).cloned().collect()
             })
             .collect();
-        let outcomes = self.trials(&[], &lists)?;
-        let states = lists.into_iter().zip(outcomes);
-        let states = states.map(|(changes, outcome)| State { changes, outcome });
+        let states = self.states(&[], lists)?.into_iter();
         let most = states.max_by(|a, b| a.outcome.mbit.total_cmp(&b.outcome.mbit));
         let enough = most.filter(|own| gain(&best.outcome, &own.outcome) < COUNTS);
         match enough {
