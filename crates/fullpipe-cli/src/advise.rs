@@ -17,7 +17,7 @@ use fullpipe::advice::files::File;
 use fullpipe::advice::method::Goal;
 use fullpipe::advice::text::{self, Extent};
 use fullpipe::advice::trial::{Bench, Stopped, Watch};
-use fullpipe::advice::{self, Case, cured, newcomer};
+use fullpipe::advice::{self, Case, cured, newcomer, page};
 use fullpipe::analysis::numbers;
 use fullpipe::analysis::view::View;
 use fullpipe::base::units::Time;
@@ -31,6 +31,8 @@ use std::path::Path;
 /// Part of the promised rate that a run at full length has to have.
 const PROMISED: f64 = 0.8;
 
+/// File of results that holds the advice.
+pub const ADVICE: &str = "advice.json";
 /// Words of the first signal.
 const STOPPING: &str = "stopping; there is no advice without its proof (once more to quit at once)";
 
@@ -151,7 +153,8 @@ fn prove(
         if interrupt::stopped() {
             return Err(Failure::Interrupted);
         }
-        write_all(directory, text, advice)
+        write_all(directory, text, advice)?;
+        Ok(page::section(advice))
     })
 }
 
@@ -181,7 +184,7 @@ fn write_all(directory: &Path, text: &str, advice: &Advice) -> Result<(), Failur
     write(directory, "advised.toml", text)?;
     let json = serde_json::to_string_pretty(advice)
         .map_err(|why| Failure::environment("cannot write advice.json", why))?;
-    write(directory, "advice.json", &format!("{json}\n"))?;
+    write(directory, ADVICE, &format!("{json}\n"))?;
     let files = advice.files.enough.iter().chain(&advice.files.instead);
     files.into_iter().try_for_each(|file| write(directory, &inside(file), &file.text))
 }

@@ -1,11 +1,13 @@
 //! `fullpipe report`: an earlier result again, as text and as HTML; of a sweep its page.
 
+use crate::advise::ADVICE;
 use crate::args::ReportArguments;
 use crate::failure::Failure;
 use crate::new_file;
 use crate::output::{Output, note};
 use crate::sweep;
 use crate::view;
+use fullpipe::advice::page;
 use fullpipe::report::{html, time_sequence};
 use fullpipe::results::rundir::{self, REPORT, RunDir};
 use fullpipe::trace::replace::{replace, unwritten};
@@ -29,7 +31,7 @@ pub fn report(arguments: &ReportArguments, output: &Output) -> Result<(), Failur
         Some(_) => html::render(&results.document),
         None => {
             graphs(&results)?;
-            html::render_in_place(&results.document)
+            html::render_in_place(&results.document, &advice(&arguments.dir)?)
         }
     };
     let file = arguments.out.clone().unwrap_or_else(|| arguments.dir.join(REPORT));
@@ -39,6 +41,15 @@ pub fn report(arguments: &ReportArguments, output: &Output) -> Result<(), Failur
     write(&file, &page)?;
     note(&format!("report: {}", file.display()));
     Ok(())
+}
+
+/// Section of the advice that the runs prove; empty where the results hold none.
+fn advice(results: &Path) -> Result<String, Failure> {
+    let file = results.join(ADVICE);
+    let Ok(json) = fs::read_to_string(&file) else { return Ok(String::new()) };
+    let advice = serde_json::from_str(&json)
+        .map_err(|why| Failure::Input(format!("{}: {why}", file.display())))?;
+    Ok(page::section(&advice))
 }
 
 /// Writes a page. An older one stays until the new one is whole; a device or a link is written to, not replaced.

@@ -57,7 +57,7 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
         quiet: arguments.quiet,
         view: arguments.view.view,
     };
-    let mut kept = keep(&scenario, keeping, |_| Ok(()))?;
+    let mut kept = keep(&scenario, keeping, |_| Ok(String::new()))?;
     match show(&kept, arguments, &captures, output) {
         Ok(()) => kept.shown = true,
         Err(why) => kept.unkept.push(why),
@@ -123,11 +123,11 @@ pub struct Keeping<'a> {
 }
 
 /// Runs everything into a new directory, which exists under its name only when all is written. Where no run came
-/// to its end there is none. `also` writes further files there.
+/// to its end there is none. `also` writes further files there, and gives what stands above the verdict in the report.
 pub fn keep(
     scenario: &Scenario,
     keeping: Keeping,
-    also: impl FnOnce(&Path) -> Result<(), Failure>,
+    also: impl FnOnce(&Path) -> Result<String, Failure>,
 ) -> Result<Kept, Failure> {
     let (started, clock) = (SystemTime::now(), Instant::now());
     let Keeping { place, engines, captures, jobs, quiet, view } = keeping;
@@ -147,10 +147,10 @@ pub fn keep(
         return Err(Failure::Runs { failures, others: None });
     }
 
-    also(writer.directory())?;
+    let above = also(writer.directory())?;
     let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let provenance = Provenance::here(command, started, clock.elapsed());
-    let report = html::render_in_place(&document);
+    let report = html::render_in_place(&document, &above);
     let finished = writer.finish(&document, &provenance, &report);
     let directory = finished.map_err(|why| unkept.push(why.into())).ok();
     Ok(Kept { document, failures, unkept, shown: false, directory })

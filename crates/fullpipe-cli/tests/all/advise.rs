@@ -2,6 +2,7 @@
 
 use crate::common::guests::signal;
 use crate::common::{Call, Desk};
+use std::fs;
 use std::time::Duration;
 
 /// Arguments for a small path whose buffers are too small by default.
@@ -76,6 +77,15 @@ fn the_proof_is_kept() {
     ] {
         assert!(desk.path("kept").join(name).exists(), "{name}");
     }
+    // The report says what to set, and says it again when it is made anew.
+    let shows = |what: &str| {
+        let page = fs::read_to_string(desk.path("kept/report.html")).expect("a page");
+        assert!(page.contains("<h2 id=\"advice\">Advice</h2>"), "{what}");
+        assert!(page.contains("/etc/sysctl.d/90-fullpipe.conf"), "{what}");
+    };
+    shows("at first");
+    desk.call(&["report", "kept"]).ends_with(0);
+    shows("again");
     // Nothing is overwritten, and nothing is tried before that is known.
     let again = desk.call(&with(&["--out", "kept"])).ends_with(2);
     assert!(!again.stderr.contains("trying"), "{}", again.stderr);

@@ -26,19 +26,20 @@ use fullpipe_analysis::trace::folders::folders;
 /// The report as one HTML file. Equal documents give equal bytes.
 #[must_use]
 pub fn render(document: &Document) -> String {
-    rendered(document, false)
+    rendered(document, false, "")
 }
 
-/// The same for a file that stands in the results' directory: with links to the time-sequence graphs of its runs.
+/// Report for a file that stands in the results' directory: with links to the time-sequence graphs of its runs. `above` is a
+/// section of HTML that stands above the verdict, or empty.
 #[must_use]
-pub fn render_in_place(document: &Document) -> String {
-    rendered(document, true)
+pub fn render_in_place(document: &Document, above: &str) -> String {
+    rendered(document, true, above)
 }
 
-fn rendered(document: &Document, in_place: bool) -> String {
+fn rendered(document: &Document, in_place: bool, above: &str) -> String {
     let figures = figures::all(document);
     let tables = tables::all(document);
-    page::page(document, &figures, &tables, &graphs(document, in_place))
+    page::page(document, &figures, &tables, &graphs(document, in_place), above)
 }
 
 /// Addresses of the runs' time-sequence graphs; none of a run that has none.

@@ -35,6 +35,7 @@ pub(super) fn page(
     figures: &[Figure],
     tables: &[Table],
     graphs: &[Option<String>],
+    above: &str,
 ) -> String {
     let title = text(&document.scenario.title);
     let mut out = format!(
@@ -48,6 +49,7 @@ pub(super) fn page(
     );
     out.push_str(&header(document, &title));
     out.push_str("<main>");
+    out.push_str(above);
     out.push_str(&verdict(document, graphs, tables));
     out.push_str(&evidence::evidence(document, figures));
     out.push_str(&picture::section(document));

@@ -16,6 +16,7 @@ pub mod files;
 mod goal;
 pub mod method;
 pub mod newcomer;
+pub mod page;
 pub mod text;
 pub mod trial;
 

@@ -4,6 +4,7 @@ use super::answer::kept;
 use super::change::Scope;
 use super::document::Advice;
 use super::files::File;
+use super::method::Kept;
 use super::newcomer::Newcomer;
 use crate::analysis::numbers;
 use crate::analysis::words::{bytes, ms, rate_of};
@@ -92,13 +93,17 @@ fn before_and_after(out: &mut String, advice: &Advice, width: usize) {
     }
     out.push('\n');
     lay_out(&COLUMNS, &rows, 80).iter().for_each(|line| _ = writeln!(out, "{line}"));
-    let settled = match advice.seeds {
+    paragraph(out, "", &rates_are(advice), width);
+}
+
+/// What the rates of advice are.
+pub(super) fn rates_are(advice: &Advice) -> String {
+    match advice.seeds {
         0 | 1 => "rates once the flows have grown".to_string(),
         runs => format!(
             "rates once the flows have grown, each the worst of {runs} runs with other seeds, starts and delays"
         ),
-    };
-    paragraph(out, "", &settled, width);
+    }
 }
 
 fn changes(out: &mut String, advice: &Advice, width: usize) {
@@ -127,18 +132,23 @@ fn changes(out: &mut String, advice: &Advice, width: usize) {
     heading(out, "Changes, and the rate with all others but without this one");
     lay_out(&COLUMNS, &rows, width).iter().for_each(|line| _ = writeln!(out, "{line}"));
     for own in &advice.changes {
-        // In the unit of the advised size.
-        let in_mib = |least: u64| bytes(least.next_multiple_of(64 << 10));
-        let least = own.least.map_or_else(String::new, |least| {
-            format!(" The least that fills the path is {}.", in_mib(least))
-        });
-        let delay = match own.without_queue_ms > advice.advised.queue_ms + 1.0 {
-            true => format!(" Without it {} wait in queues.", ms(own.without_queue_ms)),
-            false => String::new(),
-        };
-        let text = format!("{}: {}.{least}{delay}", own.change.setting, own.change.why);
+        let text = format!("{}: {}", own.change.setting, reason(own, advice));
         paragraph(out, "- ", &text, width);
     }
+}
+
+/// Why a change is made, its least size, and the queue without it.
+pub(super) fn reason(own: &Kept, advice: &Advice) -> String {
+    // In the unit of the advised size.
+    let in_mib = |least: u64| bytes(least.next_multiple_of(64 << 10));
+    let least = own.least.map_or_else(String::new, |least| {
+        format!(" The least that fills the path is {}.", in_mib(least))
+    });
+    let delay = match own.without_queue_ms > advice.advised.queue_ms + 1.0 {
+        true => format!(" Without it {} wait in queues.", ms(own.without_queue_ms)),
+        false => String::new(),
+    };
+    format!("{}.{least}{delay}", own.change.why)
 }
 
 fn sensitivity(out: &mut String, advice: &Advice) {
@@ -167,19 +177,18 @@ fn file(out: &mut String, file: &File) {
     for line in file.text.lines() {
         let _ = writeln!(out, "  {line}");
     }
-    let undo = format!("rm {}; {}", file.path, file.undo);
-    let commands = [
-        ("keep first", file.save.as_deref()),
-        ("at once", Some(&file.apply[..])),
-        ("undo", Some(&undo[..])),
-    ];
-    for (what, command) in commands {
-        if let Some(command) = command {
-            // Commands are there to be pasted: they are never wrapped.
-            let mark = format!("{what}:");
-            let _ = writeln!(out, "  {mark:<12}{command}");
-        }
+    for (what, command) in commands(file) {
+        // Commands are there to be pasted: they are never wrapped.
+        let mark = format!("{what}:");
+        let _ = writeln!(out, "  {mark:<12}{command}");
     }
+}
+
+/// Commands around a file, in the order in which an administrator runs them.
+pub(super) fn commands(file: &File) -> Vec<(&'static str, String)> {
+    let save = file.save.clone().map(|command| ("keep first", command));
+    let undo = format!("rm {}; {}", file.path, file.undo);
+    save.into_iter().chain([("at once", file.apply.clone()), ("undo", undo)]).collect()
 }
 
 fn explained(out: &mut String, advice: &Advice, width: usize) {
