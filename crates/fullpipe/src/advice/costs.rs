@@ -5,15 +5,20 @@ use super::answer::unequal;
 use super::candidates::{MOST_TRIED, most};
 use super::change::{Change, Rank};
 use super::document::Sensitivity;
-use super::edit::Edit;
+use super::edit::{Edit, edited};
 use super::method::{EVEN, Found};
 use super::trial::{Bench, Stopped};
 use crate::analysis::words::{bytes, percent};
-use crate::scenario::{Element, Resolved};
+use crate::engine::Failed;
+use crate::scenario::{Drop, Element};
+use crate::threads::each;
+use fullpipe_base::path::Direction;
 use fullpipe_base::units::{Rate, Time};
 
 /// Runs below this share of the best one are unlike it.
 const ALIKE: f64 = 0.95;
+/// Stage that loses the one packet.
+const ONE_LOSS: &str = "advice-one-loss";
 /// Memory that each host of a long fat path has, bytes.
 const SMALL_HOST: u64 = 4 << 30;
 
@@ -164,51 +169,75 @@ fn bound(case: &Case, found: &Found, engine: &str) -> Option<String> {
     ))
 }
 
-/// Differences of a path that advice has to bear.
-type Difference = (&'static str, fn(&mut Resolved));
+/// Differences of a path that advice has to bear; each takes the rate with the advice, Mb/s.
+type Difference = (&'static str, fn(&mut Case, f64));
 
-const DIFFERENCES: [Difference; 2] =
-    [("round trip 5 % longer", longer), ("rate 3 % lower", slower)];
+const DIFFERENCES: [Difference; 3] = [
+    ("round trip 5 % longer", longer),
+    ("rate 3 % lower", slower),
+    ("one packet lost", with_one_loss),
+];
 
 /// The advised settings on paths that are a little different.
 ///
 /// # Errors
 /// A trial has no outcome.
-pub fn sensitivity(
-    case: &Case,
-    changes: &[Change],
-    bench: &Bench,
-) -> Result<Vec<Sensitivity>, Stopped> {
+pub fn sensitivity(case: &Case, found: &Found, bench: &Bench) -> Result<Vec<Sensitivity>, Stopped> {
+    let edits = found.changes.iter().flat_map(|own| &own.change.edits);
+    let cured = edited(&case.today, edits).map_err(|why| Stopped::Failed(Failed::Scenario(why)))?;
+    let cured = Case { today: cured.plans()[0].resolved.clone(), ..case.clone() };
     let other = |(what, differ): Difference| {
-        let mut other = case.clone();
-        differ(&mut other.today);
-        (other.today != case.today).then_some((what, other))
+        let mut other = cured.clone();
+        differ(&mut other, found.cured.mbit);
+        (other.today != cured.today).then_some((what, other))
     };
     let others: Vec<(&str, Case)> = DIFFERENCES.into_iter().filter_map(other).collect();
     bench.watch.step("on paths that are a little different", others.len(), case.least());
-    let mut all = Vec::new();
-    for (what, other) in others {
-        let edits = changes.iter().flat_map(|change| &change.edits).collect();
-        for outcome in bench.trials(&other, &[edits])? {
-            let share = outcome.share();
-            all.push(Sensitivity { what: what.into(), mbit: outcome.mbit, share });
-        }
-    }
-    Ok(all)
+    let one = Bench { jobs: 1, ..*bench };
+    let outcomes =
+        each(others.len(), bench.jobs, |other| one.trials(&others[other].1, &[Vec::new()]))?;
+    let all = others.iter().zip(outcomes.iter().flatten());
+    let said = all.map(|((what, _), outcome)| Sensitivity {
+        what: (*what).into(),
+        mbit: outcome.mbit,
+        share: outcome.share(),
+    });
+    Ok(said.collect())
 }
 
-fn longer(run: &mut Resolved) {
-    for element in run.path.forward.iter_mut().chain(&mut run.path.back) {
+fn longer(case: &mut Case, _mbit: f64) {
+    let path = &mut case.today.path;
+    for element in path.forward.iter_mut().chain(&mut path.back) {
         if let Element::Delay(own) = element {
             own.delay = Time(own.delay.0 + own.delay.0 / 20);
         }
     }
 }
 
-fn slower(run: &mut Resolved) {
-    for element in run.path.forward.iter_mut().chain(&mut run.path.back) {
+fn slower(case: &mut Case, _mbit: f64) {
+    let path = &mut case.today.path;
+    for element in path.forward.iter_mut().chain(&mut path.back) {
         if let Element::Link(own) = element {
             own.rate = Rate(own.rate.0 / 100 * 97);
         }
+    }
+}
+
+/// The first flow loses a packet in the middle of the shortest trial; nothing where the path loses packets anyway.
+fn with_one_loss(case: &mut Case, mbit: f64) {
+    let flows = case.today.flow.iter().filter(|flow| flow.direction == case.direction);
+    let Some(flow) = flows.clone().next().filter(|_| !case.is_lossy) else { return };
+    let bytes = mbit * 1e6 / 8.0 / flows.count() as f64 * case.least().as_secs_f64() / 2.0;
+    let packets = bytes / f64::from(case.today.path.mtu);
+    let lost = Element::Drop(Drop {
+        name: ONE_LOSS.into(),
+        flow: flow.name.clone(),
+        segments: vec![packets.min(f64::from(u32::MAX)) as u64],
+        acks: Vec::new(),
+    });
+    let path = &mut case.today.path;
+    match case.direction {
+        Direction::Forward => path.forward.push(lost),
+        Direction::Backward => path.back.push(lost),
     }
 }

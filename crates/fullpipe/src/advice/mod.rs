@@ -37,7 +37,7 @@ pub fn advise(case: &Case, allowance: &Allowance, bench: &Bench) -> Result<Advic
     let changes: Vec<Change> = found.changes.iter().map(|own| own.change.clone()).collect();
     let sensitivity = match changes.is_empty() {
         true => Vec::new(),
-        false => costs::sensitivity(case, &changes, bench)?,
+        false => costs::sensitivity(case, &found, bench)?,
     };
     let kernels = case.hosts(0).into_iter().map(|(_, host)| host.config.kernel.clone());
     Ok(Advice {

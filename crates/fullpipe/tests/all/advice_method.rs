@@ -4,7 +4,7 @@ use crate::field_advice::{bench, of_first_run};
 use crate::made::loaded;
 use fullpipe::advice::method::{Allowance, Goal};
 use fullpipe::advice::newcomer::newcomer;
-use fullpipe::advice::{Advice, Case, Edit, document};
+use fullpipe::advice::{Advice, Case, Edit, Scope, document};
 
 fn advised(text: &str) -> Advice {
     let scenario = loaded(text);
@@ -44,6 +44,45 @@ fn the_rest_is_judged_by_the_most_that_the_changes_give() {
     );
     assert_eq!(settings(&advice), ["net.ipv4.tcp_wmem", "net.ipv4.tcp_rmem"]);
     assert!(advice.advised.share.expect("a path with a rate") >= 0.98, "{}", advice.answer);
+    let lost = advice.sensitivity.iter().find(|own| own.what == "one packet lost");
+    let lost = lost.expect("a path that loses a packet").mbit;
+    let full = advice.advised.mbit;
+    assert!((0.5 * full..0.99 * full).contains(&lost), "{lost} of {full} Mb/s with one loss");
+}
+
+/// A pace fills the path, too, but whoever runs the network alone cannot set it.
+#[test]
+fn a_policer_gets_a_larger_bucket() {
+    let scenario = loaded(
+        r#"
+        [path]
+        [[path.forward]]
+        kind = "delay"
+        name = "wan"
+        delay = "20ms"
+        [[path.forward]]
+        kind = "policer"
+        name = "police"
+        rate = "50Mbit"
+        burst = "20kB"
+        [[path.back]]
+        kind = "delay"
+        name = "back"
+        delay = "20ms"
+        [hosts]
+        sender = { kernel = "6.12" }
+        receiver = { kernel = "6.12" }
+        [[flow]]
+        name = "copy"
+        duration = "15s"
+        "#,
+    );
+    let allowance = Allowance { scopes: vec![Scope::Path], ..Allowance::default() };
+    let advice = of_first_run(&scenario, &allowance);
+    assert_eq!(settings(&advice), ["policer burst"], "{}", advice.answer);
+    assert_eq!(advice.changes[0].change.advised, "250 kB");
+    let gain = advice.advised.mbit / advice.today.mbit;
+    assert!(gain > 1.1, "{}", advice.answer);
 }
 
 /// Flows of unequal rates need 1.4 times their part; a pace makes them equal.

@@ -93,6 +93,7 @@ fn overflow(case: &Case, accepted: &[Change], place: &str) -> Vec<Vec<Change>> {
     }
     all.push(buffers::caps(case));
     all.push(longer(case, place));
+    all.push(bucket(case, place));
     all.push(single_segments(case));
     all.push(vec![streams(case, STREAMS[0])]);
     all
@@ -228,6 +229,29 @@ fn longer(case: &Case, place: &str) -> Vec<Change> {
             Some(format!("{bytes}B").into()),
         )]);
     vec![change]
+}
+
+/// A larger bucket of the policer that drops, for the network to set.
+fn bucket(case: &Case, place: &str) -> Vec<Change> {
+    let change = |element: &Element| {
+        let Element::Policer(own) = element else { return None };
+        let bytes = (own.rate.0 as f64 / 8.0 * case.round_trip.as_secs_f64()) as u64;
+        let [today, advised] = [own.burst, bytes].map(words::bytes);
+        let words = format!("a burst of {advised} at {place} (tc police ... burst {bytes})");
+        let change = Change::new("policer burst", place, Scope::Path, How::Path { words })
+            .rank(Rank::Size)
+            .values(today, advised)
+            .why("a bucket of one bandwidth-delay product takes the bursts of slow start")
+            .edits([Edit::element(
+                case.direction,
+                place,
+                &["burst"],
+                Some(format!("{bytes}B").into()),
+            )]);
+        (bytes > own.burst).then_some(change)
+    };
+    let there = way(&case.today, case.direction).iter().filter(|own| own.name() == place);
+    there.filter_map(change).collect()
 }
 
 /// Buffers by arithmetic, larger ones where these are accepted, and those of the `end` that holds the flow beyond arithmetic.
