@@ -43,6 +43,20 @@ fn sysctl(change: &Change) -> Option<(&str, &str)> {
 }
 
 fn windows(change: &Change) -> Vec<String> {
+    let advised = &change.advised;
+    match &change.how {
+        How::Route { .. } => {
+            return vec![format!(
+                "Set-NetTCPSetting -SettingName InternetCustom -InitialCongestionWindowMss {advised}"
+            )];
+        }
+        How::Device { command, .. } if command.contains("-G DEV rx ") => {
+            return vec![format!(
+                "Set-NetAdapterAdvancedProperty -Name NAME -DisplayName \"Receive Buffers\" -DisplayValue {advised}"
+            )];
+        }
+        _ => {}
+    }
     let lines: &[&str] = match sysctl(change) {
         Some(("net.ipv4.tcp_rmem", _)) => &[
             "Set-NetTCPSetting -SettingName InternetCustom -AutoTuningLevelLocal Normal",
@@ -65,12 +79,6 @@ fn windows(change: &Change) -> Vec<String> {
             "Set-NetTCPSetting -SettingName InternetCustom -CongestionProvider BBR2   # Windows 11",
         ],
         _ => match &change.how {
-            How::Route { .. } => {
-                &["Set-NetTCPSetting -SettingName InternetCustom -InitialCongestionWindowMss 32"]
-            }
-            How::Device { command, .. } if command.contains("-G DEV rx ") => &[
-                "Set-NetAdapterAdvancedProperty -Name NAME -DisplayName \"Receive Buffers\" -DisplayValue 4096",
-            ],
             How::SocketOption { name, value: None } if name == "SO_RCVBUF" => {
                 &["# SO_RCVBUF stops autotuning here, too: the program must not set it"]
             }
