@@ -8,10 +8,15 @@ use fullpipe_analysis::words::percent;
 
 /// Share of the flows' lives from which on a second cause has a line in the short text.
 const WORTH: f64 = 0.1;
+/// Code of a flow with which nothing is wrong.
+const NONE: &str = "none";
 
 /// The second cause in one sentence; none where the run has one cause.
 pub fn next(run: &Run) -> Option<String> {
-    let second = run.findings.get(1).filter(|own| own.share_of_time >= WORTH)?;
+    let second = run.findings.get(1)?;
+    if second.share_of_time < WORTH || second.code == NONE {
+        return None;
+    }
     Some(format!("{}, too: fullpipe explain {}", second.cause, second.code))
 }
 

@@ -127,11 +127,13 @@ fn percent(share: f64) -> String {
     numbers::share(share).trim_end_matches(" %").to_string()
 }
 
-/// The largest limit and its share.
+/// The largest limit and its share; unknown where a run is seen through sockets.
 fn held_back(row: &Row) -> String {
     match row.limits().first() {
-        Some((name, share)) => format!("{} {}", limits::label(name), numbers::share(*share)),
-        None => numbers::ABSENT.into(),
+        Some((name, share)) if row.run.view.is_none() => {
+            format!("{} {}", limits::label(name), numbers::share(*share))
+        }
+        _ => numbers::ABSENT.into(),
     }
 }
 

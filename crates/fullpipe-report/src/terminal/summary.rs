@@ -53,7 +53,19 @@ fn sections(document: &Document, is_whole: bool, style: Style) -> Vec<Section> {
     sections.push(Section::sentences(&published, 12, "published runs", style));
     sections.push(Section::lines(comparisons(document, style), 14));
     sections.push(Section::sentences(&notes(document), 8, "notes", style));
+    sections.push(Section::sentences(&views(document), 1, "views", style));
     sections
+}
+
+/// What a view of sockets leaves out.
+fn views(document: &Document) -> Vec<String> {
+    let view = document.runs.iter().find_map(|run| run.view.as_deref());
+    let text = |view: &str| {
+        format!(
+            "view {view}: what `ss` and the counters of that host show; report.html has the whole trace"
+        )
+    };
+    view.map(text).into_iter().collect()
 }
 
 /// How many expectations hold, and those that do not.
@@ -105,7 +117,7 @@ fn second_causes(document: &Document, is_whole: bool) -> Vec<String> {
 /// Drops of each run, or of many runs by place.
 fn drops(document: &Document) -> Vec<String> {
     match document.runs.len() {
-        0..=EACH => named(document, dropped::sentence),
+        0..=EACH => named(document, |run| run.view.is_none().then(|| dropped::sentence(run))?),
         _ => by_place(document),
     }
 }
