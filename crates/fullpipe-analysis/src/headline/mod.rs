@@ -165,7 +165,10 @@ fn findings(
 ) -> Vec<document::Finding> {
     let named = first.as_ref().map(|(cause, _)| *cause);
     let is_other = |cause: &&Cause| Some(*cause) != named && cause.share >= WORTH;
+    // A run that ends when its rate has settled is short: its start counts too much.
+    let is_start = |cause: &&Cause| context.meta.or_settled.is_some() && cause.limit == SLOW_START;
     let others = all.iter().filter(is_other).filter(|cause| !is_quiet(&cause.limit));
+    let others = others.filter(|cause| !is_start(cause));
     let others = others.map(|cause| (cause, find(context, cause)));
     let mut findings: Vec<document::Finding> = Vec::new();
     for (cause, found) in first.into_iter().chain(others) {

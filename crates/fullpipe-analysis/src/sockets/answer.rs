@@ -65,6 +65,7 @@ fn answer(judged: Vec<Judged>, partial: bool, verb: &str) -> Answer {
         let text = sentences([
             rate_of(rate, None),
             "The sockets of this host do not show what limits the flow".into(),
+            "Look at those of the other host (`ss -tmi` there)".into(),
         ]);
         let confidence = Some(Confidence::CannotTell);
         let headline = said(Grade::CannotTell, text);
