@@ -1,6 +1,7 @@
 //! Advice on blind cases: how much of what a case has without its break the advice regains.
 
 use super::judged;
+use crate::causes::{HEALTHY, TOO_SHORT};
 use crate::generate::Case;
 use crate::label;
 use fullpipe::advice::edited;
@@ -22,6 +23,11 @@ pub struct Cure {
     pub regained: f64,
     /// Changes of the advice, in words.
     pub changes: Vec<String>,
+}
+
+/// Whether advice on a case is judged: a setting of a host cures it, or nothing is to be set.
+pub fn is_judged(case: &Case) -> bool {
+    case.label.setting || [HEALTHY, TOO_SHORT].contains(&case.label.cause.as_str())
 }
 
 /// Advice on a case.

@@ -9,7 +9,7 @@ pub mod record;
 mod sizes;
 mod table;
 
-pub use cures::{Cure, cure};
+pub use cures::{Cure, cure, is_judged};
 pub use lists::{LISTS, Listed, listed};
 pub use paths::{Path, drawn, path};
 pub use sizes::{Sized, sizes};

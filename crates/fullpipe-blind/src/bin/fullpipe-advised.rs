@@ -45,7 +45,7 @@ enum What {
         #[arg(long)]
         number: usize,
     },
-    /// Advice on the cases of a folder of blind cases
+    /// Advice on the cases of a folder of blind cases that a setting cures, and where nothing is to be set
     Cures {
         /// The folder
         #[arg(long, value_name = "DIR")]
@@ -87,7 +87,8 @@ fn run(arguments: &Arguments) -> Result<String, String> {
         What::Sizes(own) => done(file, &own.about(), &own.each(advised::sizes)?.concat()),
         What::Show { seed, number } => Ok(advised::drawn(*seed, *number).1),
         What::Cures { dir } => {
-            let cases = folder::read(dir)?;
+            let mut cases = folder::read(dir)?;
+            cases.retain(advised::is_judged);
             let cure = |n: usize| advised::cure(&cases[n]);
             let all = work::all("cases", cases.len(), jobs(), cure)?;
             done(file, &format!("{} cases.", all.len()), &all)
