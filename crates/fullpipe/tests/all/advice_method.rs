@@ -50,6 +50,32 @@ fn the_rest_is_judged_by_the_most_that_the_changes_give() {
     assert!((0.5 * full..0.99 * full).contains(&lost), "{lost} of {full} Mb/s with one loss");
 }
 
+/// The path is full in the end. Without SACK the repair after slow start takes seconds, which a smaller window would avoid.
+#[test]
+fn losses_without_sack_are_cured_by_sack() {
+    let advice = advised(
+        r#"
+        [path]
+        mtu = 1200
+        forward = [
+            { kind = "link", name = "link", rate = "56Mbit", queue = { limit = "100kB" } },
+            { kind = "delay", name = "delay", delay = "3666us" },
+        ]
+        back = [{ kind = "delay", name = "back-delay", delay = "3044us" }]
+        [hosts]
+        sender = { kernel = "6.12", nic_rate = "183Mbit", timestamps = false }
+        receiver = { kernel = "6.12", sysctl = { "net.ipv4.tcp_sack" = 0 } }
+        [[flow]]
+        name = "copy"
+        duration = "5s"
+        congestion = { name = "cubic", hystart = 0, initial_ssthresh = 0 }
+        "#,
+    );
+    assert_eq!(settings(&advice), ["net.ipv4.tcp_sack"], "{}", advice.answer);
+    assert!(advice.today.share.expect("a path with a rate") > 0.97, "{}", advice.answer);
+    assert!(advice.answer.contains("in the mean"), "{}", advice.answer);
+}
+
 /// A pace fills the path, too, but whoever runs the network alone cannot set it.
 #[test]
 fn a_policer_gets_a_larger_bucket() {

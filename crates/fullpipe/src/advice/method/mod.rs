@@ -20,7 +20,7 @@ pub const FULL: f64 = 0.97;
 /// From this share on the loop has no more to look for: a pace leaves [`PACED_SHARE`](crate::sizing::sizes::PACED_SHARE).
 pub const ENOUGH: f64 = 0.96;
 /// What gains less is not accepted, and what costs less to take away is withdrawn.
-const COUNTS: f64 = 0.02;
+pub(super) const COUNTS: f64 = 0.02;
 /// Parallel streams in the place of a flow have to gain this much: others on the path pay for them.
 const STREAMS_COUNT: f64 = 0.1;
 /// Removals and smaller buffers together may cost so much.
@@ -33,6 +33,10 @@ const STEPS: usize = 6;
 const LATE_MEAN: f64 = 0.7;
 /// Rules on what keeps a flow from growing.
 const LATE: [&str; 2] = ["remembered-ssthresh", "initial-ssthresh"];
+/// Code of losses without SACK: the repair after slow start takes a round trip for each.
+const SLOW_REPAIR: &str = "sack_off";
+/// The setting that cures them.
+const SACK: &str = "net.ipv4.tcp_sack";
 /// Changes that are advised on a path that loses packets, unless more of them gain more.
 const MOST_ON_LOSS: usize = 2;
 
@@ -144,7 +148,13 @@ impl Search<'_> {
         }
 
         let nothing = State { changes: Vec::new(), outcome: today.clone() };
-        let whole = self.allowed(cure(self.case));
+        let mut whole = self.allowed(cure(self.case));
+        let repairs: Vec<Change> =
+            whole.iter().filter(|own| own.setting == SACK).cloned().collect();
+        // What avoids losses would hide the fault that the verdict names; the loop adds what else is needed.
+        if is_slow_repair(&today) && !repairs.is_empty() {
+            whole = repairs;
+        }
         let mut best = nothing.clone();
         if !whole.is_empty() {
             let outcome = self.trial("all that arithmetic advises", &whole)?;
@@ -334,7 +344,13 @@ fn is_full_late(outcome: &Outcome) -> bool {
 /// Whether a setting keeps a flow from growing that is full in the end.
 fn starts_late(outcome: &Outcome) -> bool {
     let rule = outcome.headline.as_ref().and_then(|own| own.rule.as_deref());
-    rule.is_some_and(|rule| LATE.contains(&rule))
+    rule.is_some_and(|rule| LATE.contains(&rule)) || is_slow_repair(outcome)
+}
+
+/// Whether the verdict is that losses are repaired without SACK.
+fn is_slow_repair(outcome: &Outcome) -> bool {
+    let code = outcome.headline.as_ref().and_then(|own| own.code.as_deref());
+    code == Some(SLOW_REPAIR)
 }
 
 /// How much more an outcome has than another (0.02: 2 %): of the settled rate, or of the mean where the settled rates
