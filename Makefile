@@ -116,6 +116,7 @@ bench:
 	cargo bench -p fullpipe-sim --bench recovery -- $(ARGS)
 	cargo bench -p fullpipe --bench holes -- $(ARGS)
 	cargo bench -p fullpipe --bench merge -- $(ARGS)
+	cargo bench -p fullpipe --bench advice -- $(ARGS)
 
 # What the engine `linux` costs beside a bare sender and receiver in the same kernel (ARGS go to this: --record FILE).
 bench-linux:
