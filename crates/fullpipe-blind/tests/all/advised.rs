@@ -21,6 +21,7 @@ fn records_make_the_page() {
     page.put("paths", &sums::<Path>(PATHS, 60));
     page.put("lists", &sums::<Listed>(include_str!("../../recorded/lists.jsonl"), 50));
     page.put("sizes", &sums::<Sized>(include_str!("../../recorded/sizes.jsonl"), 15));
+    page.put("cures", &sums::<Cure>(include_str!("../../recorded/cures.jsonl"), 285));
     page.check();
 }
 

@@ -53,7 +53,7 @@ fn sections(document: &Document, is_whole: bool, style: Style) -> Vec<Section> {
     sections.push(Section::sentences(&published, 12, "published runs", style));
     sections.push(Section::lines(comparisons(document, style), 14));
     sections.push(Section::sentences(&notes(document), 8, "notes", style));
-    sections.push(Section::sentences(&views(document), 1, "views", style));
+    sections.push(Section::sentences(&views(document), 3, "views", style));
     sections
 }
 
