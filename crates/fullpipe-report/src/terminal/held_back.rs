@@ -23,10 +23,10 @@ pub fn items(document: &Document, is_whole: bool, style: Style) -> Vec<Vec<Strin
 }
 
 /// Each run: all limits of its flows, and where cwnd was cut and ACKs were lost. Medians that nothing is expected of stand in the
-/// whole text alone. Sockets do not show what holds a flow back: a run that is seen through them has no line.
+/// whole text alone.
 pub fn each(document: &Document, is_whole: bool, style: Style) -> Vec<Vec<String>> {
     let mut items = Vec::new();
-    for run in document.runs.iter().filter(|run| run.view.is_none()) {
+    for run in &document.runs {
         for row in overview::of_run(run) {
             let name = name(document, run, &row);
             let texts = said(run, &row, is_whole).into_iter().map(|text| format!("{name}{text}"));

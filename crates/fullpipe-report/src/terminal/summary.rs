@@ -5,6 +5,7 @@ use super::sections::{Section, fit};
 use super::{Style, compared, datagrams, dropped, findings, held_back, judged, nfs, runs, shared};
 use fullpipe_analysis::document::{Document, Run};
 use fullpipe_analysis::numbers;
+use std::borrow::Cow;
 
 /// Most lines of a text on a screen, so that there is room below 60 for what the command itself says.
 pub const LINES: usize = 50;
@@ -30,6 +31,7 @@ pub fn whole(document: &Document, style: Style) -> Vec<String> {
 /// Parts of the summary in their order. A whole one has medians and errors of published ramps besides.
 fn sections(document: &Document, is_whole: bool, style: Style) -> Vec<Section> {
     let few = document.runs.len() <= EACH;
+    let traced = &*traced(document);
     let of_each = |lines: fn(&Run, Style) -> Vec<String>, most: usize| {
         let all: Vec<String> = document.runs.iter().flat_map(|run| lines(run, style)).collect();
         Section::lines(all.into_iter().skip_while(String::is_empty).collect(), most)
@@ -37,16 +39,16 @@ fn sections(document: &Document, is_whole: bool, style: Style) -> Vec<Section> {
     let mut sections = vec![
         Section::whole(answer(document, style)),
         runs::section(document, style),
-        Section::items(held_back::items(document, is_whole, style), 14, "sentences"),
+        Section::items(held_back::items(traced, is_whole, style), 14, "sentences"),
         Section::sentences(&second_causes(document, is_whole), 6, "second causes", style),
-        Section::sentences(&drops(document), 8, "drops", style),
+        Section::sentences(&drops(traced), 8, "drops", style),
         of_each(datagrams::lines, 8),
         of_each(nfs::lines, 8),
     ];
     if few {
-        let shares = named(document, shared::sentence);
+        let shares = named(traced, shared::sentence);
         sections.push(Section::sentences(&shares, 10, "shares", style));
-        sections.push(Section::lines(slow_start(document, style), 14));
+        sections.push(Section::lines(slow_start(traced, style), 14));
     }
     sections.push(expectations(document, style));
     let published = published(document, is_whole);
@@ -57,7 +59,17 @@ fn sections(document: &Document, is_whole: bool, style: Style) -> Vec<Section> {
     sections
 }
 
-/// What a view of sockets leaves out.
+/// Document with the runs of which the whole trace is shown: sockets do not show what holds a flow back, nor drops.
+fn traced(document: &Document) -> Cow<'_, Document> {
+    if document.runs.iter().all(|run| run.view.is_none()) {
+        return Cow::Borrowed(document);
+    }
+    let mut traced = document.clone();
+    traced.runs.retain(|run| run.view.is_none());
+    Cow::Owned(traced)
+}
+
+/// Note on a view of sockets, and where the rest is.
 fn views(document: &Document) -> Vec<String> {
     let view = document.runs.iter().find_map(|run| run.view.as_deref());
     let text = |view: &str| {
@@ -117,7 +129,7 @@ fn second_causes(document: &Document, is_whole: bool) -> Vec<String> {
 /// Drops of each run, or of many runs by place.
 fn drops(document: &Document) -> Vec<String> {
     match document.runs.len() {
-        0..=EACH => named(document, |run| run.view.is_none().then(|| dropped::sentence(run))?),
+        0..=EACH => named(document, dropped::sentence),
         _ => by_place(document),
     }
 }

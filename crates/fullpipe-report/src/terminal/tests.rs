@@ -262,3 +262,19 @@ fn a_buffer_that_the_kernel_tunes_has_a_bound() {
     let text = render_as(&document, Detail::Full, NARROW);
     assert!(text.contains("  ≤ 4 MiB  ") && text.contains("≤: memory up to which"), "{text}");
 }
+
+/// Sockets show no limits and no drops, whatever the number of runs.
+#[test]
+fn a_view_of_sockets_shows_what_sockets_show() {
+    for runs in [1, 9] {
+        let mut document = loaded(runs, 1);
+        let text = |document: &Document| render(document, NARROW);
+        assert!(text(&document).contains("held back"), "{}", text(&document));
+        document.runs.iter_mut().for_each(|run| run.view = Some("sender-sockets".into()));
+        let seen = text(&document);
+        for hidden in ["held back by link", "held back most", "dropped"] {
+            assert!(!seen.contains(hidden), "{hidden}: {seen}");
+        }
+        assert!(seen.contains("view sender-sockets"), "{seen}");
+    }
+}
