@@ -45,8 +45,10 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     // The window waits for the program most of the time: the rate is the program's own.
     let as_asked = cause.share >= MOST;
     // The mean of a flow that has not grown yet counts its start, which is not the program's.
-    let grown = one.flow.plateau_mbit.filter(|_| as_asked);
-    let rate = grown.map_or(String::new(), |_| format!(" than {}", numbers::rate(one.best_mbit())));
+    let rate = match as_asked && one.flow.plateau_mbit.is_some() {
+        true => format!(" than {}", numbers::rate(one.best_mbit())),
+        false => String::new(),
+    };
     let waits = unread
         .map_or(String::new(), |share| format!(", {} of the window waits unread", percent(share)));
     Some(
