@@ -21,6 +21,12 @@ pub fn cpu_ns() -> f64 {
     spent.tv_sec as f64 * 1e9 + spent.tv_nsec as f64
 }
 
+/// CPU time of this process, s.
+pub fn process_cpu_s() -> f64 {
+    let spent = clock_gettime(ClockId::ProcessCPUTime);
+    spent.tv_sec as f64 + spent.tv_nsec as f64 / 1e9
+}
+
 /// The middle value of an odd number of them.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);

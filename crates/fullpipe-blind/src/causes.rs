@@ -1,9 +1,8 @@
 //! Causes that a case can have. Their groups are those of all verdicts.
 
 use fullpipe::analysis::rules;
+pub use fullpipe::analysis::rules::HEALTHY;
 
-/// Code of healthy cases: the path is full.
-pub const HEALTHY: &str = "none";
 /// Code of cases that are too short to tell.
 pub const TOO_SHORT: &str = "too_short";
 /// Verdict that names no cause.

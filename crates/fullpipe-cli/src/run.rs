@@ -16,6 +16,7 @@ use crate::run_arguments::RunArguments;
 use crate::source;
 use crate::threads::jobs;
 use fullpipe::analysis::phases;
+use fullpipe::analysis::rules::HEALTHY;
 use fullpipe::analysis::view::View;
 use fullpipe::base::units::Time;
 use fullpipe::experiment::Chosen;
@@ -85,7 +86,7 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
 fn explained_by(kept: &Kept) -> Option<String> {
     let headlines = kept.document.runs.iter().filter_map(|run| run.headline.as_ref());
     let mut codes = headlines.filter_map(|own| own.code.as_deref());
-    let code = codes.find(|code| *code != "none")?;
+    let code = codes.find(|code| *code != HEALTHY)?;
     Some(format!("note: `fullpipe explain {code}` says how to recognise, measure and cure it"))
 }
 

@@ -1,17 +1,16 @@
-//! What it takes to advise on a path of 10 Gb/s x 80 ms and on one of 100 Gb/s x 100 ms: time with two runs at a time, CPU time, and lists
-//! of settings that are tried. The aims are less than 60 s and less than 300 s; the command's proof at full length comes on top.
+//! Cost of advice on a path of 10 Gb/s x 80 ms and on one of 100 Gb/s x 100 ms: time with two runs at a time, CPU time, and lists of
+//! settings that are tried. The aims are less than 60 s and less than 300 s; the command's proof at full length comes on top.
 
 #[path = "../../../benches/measure.rs"]
 mod measure;
 
 use fullpipe::advice::method::Allowance;
-use fullpipe::advice::trial::{Bench, Watch};
+use fullpipe::advice::trial::{Bench, ToTheEnd};
 use fullpipe::advice::{Case, advise};
 use fullpipe::base::units::{Rate, Time};
 use fullpipe::engine::sim::Simulator;
 use fullpipe::scenario::{Outline, load};
-use measure::record;
-use rustix::time::{ClockId, clock_gettime};
+use measure::{process_cpu_s, record};
 use std::time::Instant;
 
 /// Rate, bit/s, round trip, ms, and longest time that an answer may take, s.
@@ -20,30 +19,16 @@ const PATHS: [(u64, u64, f64); 2] = [(10_000_000_000, 80, 60.0), (100_000_000_00
 const KERNEL: &str = "6.12";
 const JOBS: usize = 2;
 
-struct Quiet;
-
-impl Watch for Quiet {
-    fn step(&self, _what: &str, _runs: usize, _lasts: Time) {}
-
-    fn advance(&self, _span: Time) -> bool {
-        true
-    }
-}
-
 /// Time and CPU time, s, lists that were tried, and the share of the path that is advised, %.
 fn cost(rate: u64, rtt_ms: u64) -> [f64; 4] {
     let outline = Outline::new(Rate(rate), Time::ms(rtt_ms), KERNEL);
     let scenario = load(&outline.source(), &[], &[]).unwrap_or_else(|wrong| panic!("{wrong}"));
     let case = Case::new(&scenario, &scenario.plans()[0]).expect("a flow that sends");
-    let bench = Bench { engine: &Simulator, jobs: JOBS, watch: &Quiet };
-    let spent = || {
-        let spent = clock_gettime(ClockId::ProcessCPUTime);
-        spent.tv_sec as f64 + spent.tv_nsec as f64 / 1e9
-    };
-    let (begun, before) = (Instant::now(), spent());
+    let bench = Bench { engine: &Simulator, jobs: JOBS, watch: &ToTheEnd };
+    let (begun, before) = (Instant::now(), process_cpu_s());
     let advice = advise(&case, &Allowance::default(), &bench).expect("advice");
     let share = advice.advised.share.unwrap_or(0.0) * 100.0;
-    [begun.elapsed().as_secs_f64(), spent() - before, advice.tried as f64, share]
+    [begun.elapsed().as_secs_f64(), process_cpu_s() - before, advice.tried as f64, share]
 }
 
 fn main() {

@@ -8,8 +8,7 @@ use fullpipe::scenario::{Source, Space};
 use fullpipe::sweep::output::Finished;
 use fullpipe::sweep::record::{Facts, Flow, Stage};
 use fullpipe::sweep::{Manifest, Merged, Record, Shard, manifest};
-use measure::record;
-use rustix::time::{ClockId, clock_gettime};
+use measure::{process_cpu_s, record};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -104,8 +103,7 @@ fn merge(directory: &Path) {
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let peak = peak.and_then(|text| text.trim().strip_suffix(" kB")).expect("the peak");
-    let spent = clock_gettime(ClockId::ProcessCPUTime);
-    println!("{} {}", peak.trim(), spent.tv_sec as f64 + spent.tv_nsec as f64 / 1e9);
+    println!("{} {}", peak.trim(), process_cpu_s());
 }
 
 /// Memory, MB, and CPU time, s, of merging so many results.

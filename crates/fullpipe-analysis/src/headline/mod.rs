@@ -18,8 +18,8 @@ use super::lookup::{Lives, Traces};
 use crate::meta::RunMeta;
 use crate::numbers;
 use crate::rules::{
-    Cause, Context, FULL, Finding, LINK, PROGRAM, Subject, causes, find, group, is_quiet, twins,
-    wanting, would_decide,
+    Cause, Context, FULL, Finding, HEALTHY, LINK, PROGRAM, Subject, causes, find, group, is_quiet,
+    twins, wanting, would_decide,
 };
 use crate::seen::seen;
 use crate::words::{percent, rate_of, sentences};
@@ -322,8 +322,6 @@ fn sentence(context: &Context, cause: &Cause, found: &Finding, second: String) -
 const LATE: f64 = 0.8;
 /// Share of the path from which on no cure gives a fifth more.
 const LITTLE_LESS: f64 = 1.0 / 1.2;
-/// Code of a path that is full.
-const HEALTHY: &str = "none";
 /// Codes that stay where the path is full.
 const KEPT: [&str; 4] = ["small_mss", "nic", "policer", "compete"];
 /// Codes that a path has that is nearly full: growth at first, and cuts at the top of each sawtooth.

@@ -3,6 +3,9 @@
 //! A code names what is wrong, a group where in the chain it is. The rule that found a cause is finer: several rules may
 //! share a code. Codes stay; a new cause gets a new code and a page in `pages/CODE.md`.
 
+/// Code of a path that is full: nothing is wrong.
+pub const HEALTHY: &str = "none";
+
 /// A cause that findings name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Known {

@@ -62,7 +62,7 @@ mod write_back;
 pub use cause::{Cause, PROGRAM, causes, is_quiet, wanting};
 pub use context::{Context, FULL};
 pub use finding::{Finding, setting, valued};
-pub use known::{CAUSES, Known, by_code, group, twins, would_decide};
+pub use known::{CAUSES, HEALTHY, Known, by_code, group, twins, would_decide};
 pub use link::LINK;
 pub use lost_datagrams::lost_datagrams;
 pub use subject::{One, Subject};

@@ -4,19 +4,16 @@ use super::Style;
 use super::grid::wrap;
 use crate::shares::certainty;
 use fullpipe_analysis::document::{Finding, Run};
+use fullpipe_analysis::rules::HEALTHY;
 use fullpipe_analysis::words::percent;
 
 /// Share of the flows' lives from which on a second cause has a line in the short text.
 const WORTH: f64 = 0.1;
-/// Code of a flow with which nothing is wrong.
-const NONE: &str = "none";
 
 /// The second cause in one sentence; none where the run has one cause.
 pub fn next(run: &Run) -> Option<String> {
-    let second = run.findings.get(1)?;
-    if second.share_of_time < WORTH || second.code == NONE {
-        return None;
-    }
+    let is_fault = |own: &&Finding| own.share_of_time >= WORTH && own.code != HEALTHY;
+    let second = run.findings.get(1).filter(is_fault)?;
     Some(format!("{}, too: fullpipe explain {}", second.cause, second.code))
 }
 

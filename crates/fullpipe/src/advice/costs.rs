@@ -5,11 +5,10 @@ use super::answer::unequal;
 use super::candidates::{MOST_TRIED, most};
 use super::change::{Change, Rank};
 use super::document::Sensitivity;
-use super::edit::{Edit, edited};
+use super::edit::Edit;
 use super::method::{EVEN, Found};
-use super::trial::{Bench, Stopped};
+use super::trial::{Bench, Stopped, changed};
 use crate::analysis::words::{bytes, percent};
-use crate::engine::Failed;
 use crate::scenario::{Drop, Element};
 use crate::threads::each;
 use fullpipe_base::path::Direction;
@@ -184,8 +183,8 @@ const DIFFERENCES: [Difference; 3] = [
 /// A trial has no outcome.
 pub fn sensitivity(case: &Case, found: &Found, bench: &Bench) -> Result<Vec<Sensitivity>, Stopped> {
     let edits = found.changes.iter().flat_map(|own| &own.change.edits);
-    let cured = edited(&case.today, edits).map_err(|why| Stopped::Failed(Failed::Scenario(why)))?;
-    let cured = Case { today: cured.plans()[0].resolved.clone(), ..case.clone() };
+    let cured = changed(&case.today, edits)?.plans()[0].resolved.clone();
+    let cured = Case { today: cured, ..case.clone() };
     let other = |(what, differ): Difference| {
         let mut other = cured.clone();
         differ(&mut other, found.cured.mbit);

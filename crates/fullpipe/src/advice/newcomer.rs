@@ -4,9 +4,8 @@
 //! seconds for that on a long path: a shorter run would call slow convergence a starved flow.
 
 use super::case::{Case, part};
-use super::edit::{Edit, edited};
-use super::trial::{Bench, Stopped, acked_mbit};
-use crate::engine::Failed;
+use super::edit::Edit;
+use super::trial::{Bench, Stopped, acked_mbit, changed};
 use crate::scenario::{Resolved, Until};
 use crate::threads::each;
 use fullpipe_base::units::Time;
@@ -43,12 +42,11 @@ pub fn newcomer(case: &Case, edits: &[&Edit], bench: &Bench) -> Result<Option<Ne
     let Some(allowed) = case.allowed.as_ref().filter(|_| case.datagrams.is_none()) else {
         return Ok(None);
     };
-    let refused = |why: String| Stopped::Failed(Failed::Scenario(why));
     let mut runs = Vec::new();
     for edits in [edits, &[]] {
-        let changed = edited(&case.today, edits.iter().copied()).map_err(refused)?;
-        let Some(run) = joined(case, &changed.plans()[0].resolved) else { return Ok(None) };
-        runs.push(edited(&run, []).map_err(refused)?.plans()[0].resolved.clone());
+        let own = changed(&case.today, edits.iter().copied())?;
+        let Some(run) = joined(case, &own.plans()[0].resolved) else { return Ok(None) };
+        runs.push(changed(&run, [])?.plans()[0].resolved.clone());
     }
 
     bench.watch.step("a flow that joins later, for 60 s", runs.len(), case.least() + GROWS);

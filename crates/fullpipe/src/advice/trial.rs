@@ -6,6 +6,7 @@
 use super::case::{Asked, Case, part};
 use super::edit::{Edit, edited};
 use crate::analysis::document::{Headline, Run};
+use crate::analysis::rules::HEALTHY;
 use crate::analysis::words::percent;
 use crate::analysis::{self, Made, RunMeta, numbers};
 use crate::engine::{Engine, Failed};
@@ -43,6 +44,17 @@ pub trait Watch: Sync {
     fn step(&self, what: &str, runs: usize, lasts: Time);
     /// A run simulated another span; `false` ends all runs.
     fn advance(&self, span: Time) -> bool;
+}
+
+/// Lets trials go on, unseen.
+pub struct ToTheEnd;
+
+impl Watch for ToTheEnd {
+    fn step(&self, _what: &str, _runs: usize, _lasts: Time) {}
+
+    fn advance(&self, _span: Time) -> bool {
+        true
+    }
 }
 
 /// Where trials are made.
@@ -202,11 +214,17 @@ impl Control for Progress<'_> {
     }
 }
 
+/// Run with edits, checked as a scenario.
+pub(super) fn changed<'a>(
+    run: &Resolved,
+    edits: impl IntoIterator<Item = &'a Edit>,
+) -> Result<Scenario, Stopped> {
+    edited(run, edits).map_err(|why| Stopped::Failed(Failed::Scenario(why)))
+}
+
 /// The case with edits and a seed, as short as a trial is.
 fn prepared(case: &Case, edits: &[&Edit], seed: u64) -> Result<Scenario, Stopped> {
-    let refused = |why: String| Stopped::Failed(Failed::Scenario(why));
-    let changed = edited(&case.today, edits.iter().copied()).map_err(refused)?;
-    let mut run = changed.plans()[0].resolved.clone();
+    let mut run = changed(&case.today, edits.iter().copied())?.plans()[0].resolved.clone();
     shorten(case, &mut run);
     if seed > 0 {
         run.seed = run.seed.wrapping_add(seed) & (i64::MAX as u64);
@@ -217,7 +235,7 @@ fn prepared(case: &Case, edits: &[&Edit], seed: u64) -> Result<Scenario, Stopped
         let shift = Repeat { start_jitter, delay_jitter, ..Repeat::default() };
         shift.shift(&mut run);
     }
-    edited(&run, []).map_err(refused)
+    changed(&run, [])
 }
 
 /// Flows that would go on for long stop when a trial has lost its patience.
@@ -329,7 +347,7 @@ fn outcome_of(
 /// Whether a verdict says that the path is full, and that nothing is to be set.
 fn is_healthy(headline: Option<&Headline>) -> bool {
     headline.is_some_and(|own| {
-        own.rule.as_deref() == Some("link") && own.code.as_deref() == Some("none")
+        own.rule.as_deref() == Some("link") && own.code.as_deref() == Some(HEALTHY)
     })
 }
 

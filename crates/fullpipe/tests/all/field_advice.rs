@@ -4,9 +4,8 @@
 
 use crate::marked;
 use fullpipe::advice::method::{Allowance, Goal};
-use fullpipe::advice::trial::{Bench, Watch};
+use fullpipe::advice::trial::{Bench, ToTheEnd};
 use fullpipe::advice::{Advice, Case, Scope, advise};
-use fullpipe::base::units::Time;
 use fullpipe::engine::sim::Simulator;
 use fullpipe::scenario::{Scenario, Source, load};
 use std::fmt::Write;
@@ -88,16 +87,6 @@ const REPORTS: &[Report] = &[
     report("31-nfs-one-connection", "one connection", Some("net.ipv4.tcp_wmem"), 7847.0),
 ];
 
-struct Quiet;
-
-impl Watch for Quiet {
-    fn step(&self, _what: &str, _runs: usize, _lasts: Time) {}
-
-    fn advance(&self, _span: Time) -> bool {
-        true
-    }
-}
-
 #[test]
 fn advice_reaches_the_cure_that_people_found() {
     let mut table = String::from("| scenario | variant | advice |\n|---|---|---|\n");
@@ -127,7 +116,7 @@ pub fn of_first_run(scenario: &Scenario, allowance: &Allowance) -> Advice {
 
 /// Trials by the simulator, two at a time.
 pub fn bench() -> Bench<'static> {
-    Bench { engine: &Simulator, jobs: 2, watch: &Quiet }
+    Bench { engine: &Simulator, jobs: 2, watch: &ToTheEnd }
 }
 
 /// Advice on a report, which has its setting and reaches its rate.
