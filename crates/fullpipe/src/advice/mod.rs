@@ -17,6 +17,7 @@ mod goal;
 pub mod method;
 pub mod newcomer;
 pub mod page;
+mod shown;
 pub mod text;
 pub mod trial;
 

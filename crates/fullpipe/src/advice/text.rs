@@ -1,13 +1,12 @@
 //! Advice as text for a terminal. The answer is the first line, however long: programs take it.
 
 use super::answer::kept;
-use super::change::Scope;
 use super::document::Advice;
 use super::files::File;
-use super::method::Kept;
 use super::newcomer::Newcomer;
+use super::shown;
 use crate::analysis::numbers;
-use crate::analysis::words::{bytes, ms, rate_of};
+use crate::analysis::words::rate_of;
 use crate::report::terminal::grid::{Column, lay_out, number, words, wrap};
 use std::fmt::Write;
 
@@ -29,7 +28,7 @@ pub fn render(advice: &Advice, extent: Extent) -> String {
         changes(&mut out, advice, width);
     }
     if !advice.notes.is_empty() {
-        heading(&mut out, "Costs and conditions");
+        heading(&mut out, shown::NOTES);
         advice.notes.iter().for_each(|note| paragraph(&mut out, "- ", note, width));
     }
     sensitivity(&mut out, advice);
@@ -37,7 +36,7 @@ pub fn render(advice: &Advice, extent: Extent) -> String {
         newcomer(&mut out, own, width);
     }
     if !advice.files.program.is_empty() {
-        heading(&mut out, by_hand(advice));
+        heading(&mut out, shown::by_hand(advice));
         advice.files.program.iter().for_each(|line| _ = writeln!(out, "  {line}"));
     }
     advice.files.enough.iter().for_each(|file| self::file(&mut out, file));
@@ -45,15 +44,6 @@ pub fn render(advice: &Advice, extent: Extent) -> String {
         explained(&mut out, advice, width);
     }
     out
-}
-
-/// Heading of what no file changes.
-fn by_hand(advice: &Advice) -> &'static str {
-    let mut changes = advice.changes.iter().map(|own| own.change.scope);
-    match changes.any(|scope| scope == Scope::Path) {
-        true => "In programs and the network",
-        false => "In the program",
-    }
 }
 
 fn heading(out: &mut String, text: &str) {
@@ -71,84 +61,20 @@ fn paragraph(out: &mut String, mark: &str, text: &str, width: usize) {
 }
 
 fn before_and_after(out: &mut String, advice: &Advice, width: usize) {
-    const COLUMNS: [Column; 5] = [
-        words(""),
-        number("rate", "Mb/s"),
-        number("of path", ""),
-        number("queue", "ms"),
-        number("sent again", "segments"),
-    ];
-    let row = |name: &str, own: &super::document::Result| {
-        vec![
-            name.to_string(),
-            numbers::short(own.mbit),
-            own.share.map_or_else(|| numbers::ABSENT.into(), numbers::share),
-            numbers::short(own.queue_ms),
-            numbers::count(own.retransmitted),
-        ]
-    };
-    let mut rows = vec![row("today", &advice.today)];
-    if !advice.changes.is_empty() {
-        rows.push(row("advised", &advice.advised));
-    }
     out.push('\n');
-    lay_out(&COLUMNS, &rows, 80).iter().for_each(|line| _ = writeln!(out, "{line}"));
-    paragraph(out, "", &rates_are(advice), width);
-}
-
-/// What the rates of advice are.
-pub(super) fn rates_are(advice: &Advice) -> String {
-    match advice.seeds {
-        0 | 1 => "rates once the flows have grown".to_string(),
-        runs => format!(
-            "rates once the flows have grown, each the worst of {runs} runs with other seeds, starts and delays"
-        ),
-    }
+    let lines = lay_out(&shown::OF_RATES, &shown::rates(advice), 80);
+    lines.iter().for_each(|line| _ = writeln!(out, "{line}"));
+    paragraph(out, "", &shown::rates_are(advice), width);
 }
 
 fn changes(out: &mut String, advice: &Advice, width: usize) {
-    const COLUMNS: [Column; 5] = [
-        words("setting"),
-        words("of"),
-        words("today"),
-        words("advised"),
-        number("without", "Mb/s"),
-    ];
-    let rows: Vec<Vec<String>> = advice
-        .changes
-        .iter()
-        .map(|own| {
-            let change = &own.change;
-            let without = numbers::short(own.without_mbit);
-            vec![
-                change.setting.clone(),
-                change.whose.clone(),
-                change.today.clone(),
-                change.advised.clone(),
-                without,
-            ]
-        })
-        .collect();
-    heading(out, "Changes, and the rate with all others but without this one");
-    lay_out(&COLUMNS, &rows, width).iter().for_each(|line| _ = writeln!(out, "{line}"));
+    heading(out, shown::CHANGES);
+    let lines = lay_out(&shown::OF_CHANGES, &shown::changes(advice), width);
+    lines.iter().for_each(|line| _ = writeln!(out, "{line}"));
     for own in &advice.changes {
-        let text = format!("{}: {}", own.change.setting, reason(own, advice));
+        let text = format!("{}: {}", own.change.setting, shown::reason(own, advice));
         paragraph(out, "- ", &text, width);
     }
-}
-
-/// Why a change is made, its least size, and the queue without it.
-pub(super) fn reason(own: &Kept, advice: &Advice) -> String {
-    // In the unit of the advised size.
-    let in_mib = |least: u64| bytes(least.next_multiple_of(64 << 10));
-    let least = own.least.map_or_else(String::new, |least| {
-        format!(" The least that fills the path is {}.", in_mib(least))
-    });
-    let delay = match own.without_queue_ms > advice.advised.queue_ms + 1.0 {
-        true => format!(" Without it {} wait in queues.", ms(own.without_queue_ms)),
-        false => String::new(),
-    };
-    format!("{}.{least}{delay}", own.change.why)
 }
 
 fn sensitivity(out: &mut String, advice: &Advice) {
@@ -173,22 +99,15 @@ fn newcomer(out: &mut String, own: &Newcomer, width: usize) {
 }
 
 fn file(out: &mut String, file: &File) {
-    heading(out, &format!("On {}, as root: {}", file.host, file.path));
+    heading(out, &shown::place(file));
     for line in file.text.lines() {
         let _ = writeln!(out, "  {line}");
     }
-    for (what, command) in commands(file) {
+    for (what, command) in shown::commands(file) {
         // Commands are there to be pasted: they are never wrapped.
         let mark = format!("{what}:");
         let _ = writeln!(out, "  {mark:<12}{command}");
     }
-}
-
-/// Commands around a file, in the order in which an administrator runs them.
-pub(super) fn commands(file: &File) -> Vec<(&'static str, String)> {
-    let save = file.save.clone().map(|command| ("keep first", command));
-    let undo = format!("rm {}; {}", file.path, file.undo);
-    save.into_iter().chain([("at once", file.apply.clone()), ("undo", undo)]).collect()
 }
 
 fn explained(out: &mut String, advice: &Advice, width: usize) {

@@ -1,0 +1,97 @@
+//! Parts of advice that the terminal and the page show alike: tables, sentences and commands.
+
+use super::change::Scope;
+use super::document::{Advice, Result};
+use super::files::File;
+use super::method::Kept;
+use crate::analysis::numbers;
+use crate::analysis::words::{bytes, ms};
+use crate::report::terminal::grid::{Column, number, words};
+
+/// Heading of [`changes`].
+pub const CHANGES: &str = "Changes, and the rate with all others but without this one";
+/// Heading of the notes.
+pub const NOTES: &str = "Costs and conditions";
+
+/// Columns of [`rates`].
+pub const OF_RATES: [Column; 5] = [
+    words(""),
+    number("rate", "Mb/s"),
+    number("of path", ""),
+    number("queue", "ms"),
+    number("sent again", "segments"),
+];
+
+/// Rows of today and, where something is advised, of the changes.
+pub fn rates(advice: &Advice) -> Vec<Vec<String>> {
+    let row = |name: &str, own: &Result| {
+        vec![
+            name.to_string(),
+            numbers::short(own.mbit),
+            own.share.map_or_else(|| numbers::ABSENT.into(), numbers::share),
+            numbers::short(own.queue_ms),
+            numbers::count(own.retransmitted),
+        ]
+    };
+    let advised = (!advice.changes.is_empty()).then(|| row("advised", &advice.advised));
+    [row("today", &advice.today)].into_iter().chain(advised).collect()
+}
+
+/// Phrase on how the rates were taken.
+pub fn rates_are(advice: &Advice) -> String {
+    match advice.seeds {
+        0 | 1 => "rates once the flows have grown".to_string(),
+        runs => format!(
+            "rates once the flows have grown, each the worst of {runs} runs with other seeds, starts and delays"
+        ),
+    }
+}
+
+/// Columns of [`changes`].
+pub const OF_CHANGES: [Column; 5] =
+    [words("setting"), words("of"), words("today"), words("advised"), number("without", "Mb/s")];
+
+/// Rows of the changes.
+pub fn changes(advice: &Advice) -> Vec<Vec<String>> {
+    let row = |own: &Kept| {
+        let change = &own.change;
+        let words = [&change.setting, &change.whose, &change.today, &change.advised];
+        words.into_iter().cloned().chain([numbers::short(own.without_mbit)]).collect()
+    };
+    advice.changes.iter().map(row).collect()
+}
+
+/// Reason of a change, its least size, and the queue without it.
+pub fn reason(own: &Kept, advice: &Advice) -> String {
+    // In the unit of the advised size.
+    let in_mib = |least: u64| bytes(least.next_multiple_of(64 << 10));
+    let least = own.least.map_or_else(String::new, |least| {
+        format!(" The least that fills the path is {}.", in_mib(least))
+    });
+    let delay = match own.without_queue_ms > advice.advised.queue_ms + 1.0 {
+        true => format!(" Without it {} wait in queues.", ms(own.without_queue_ms)),
+        false => String::new(),
+    };
+    format!("{}.{least}{delay}", own.change.why)
+}
+
+/// Heading of what no file changes.
+pub fn by_hand(advice: &Advice) -> &'static str {
+    let mut changes = advice.changes.iter().map(|own| own.change.scope);
+    match changes.any(|scope| scope == Scope::Path) {
+        true => "In programs and the network",
+        false => "In the program",
+    }
+}
+
+/// Heading of a file.
+pub fn place(file: &File) -> String {
+    format!("On {}, as root: {}", file.host, file.path)
+}
+
+/// Commands around a file, in the order in which an administrator runs them.
+pub fn commands(file: &File) -> Vec<(&'static str, String)> {
+    let save = file.save.clone().map(|command| ("keep first", command));
+    let undo = format!("rm {}; {}", file.path, file.undo);
+    save.into_iter().chain([("at once", file.apply.clone()), ("undo", undo)]).collect()
+}
