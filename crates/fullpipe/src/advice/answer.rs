@@ -2,7 +2,7 @@
 
 use super::Case;
 use super::change::Change;
-use super::method::{COUNTS, EVEN, Found, Goal, PRICE};
+use super::method::{COUNTS, EVEN, Found, Goal, PRICE, more};
 use super::trial::{Outcome, Slowest};
 use crate::analysis::numbers;
 use crate::analysis::words::{lower, ms, percent, rate_of};
@@ -59,8 +59,8 @@ fn set(found: &Found, runs: &str) -> String {
 fn gained(found: &Found) -> String {
     let (today, cured) = (&found.today, &found.cured);
     let rate = rate_of(cured.mbit, today.allowed_mbit);
-    let is_alike = (cured.mbit / today.mbit.max(1e-9) - 1.0).abs() < COUNTS;
-    let grows_sooner = is_alike && cured.mean_mbit > (1.0 + COUNTS) * today.mean_mbit;
+    let is_alike = more(cured.mbit, today.mbit).abs() < COUNTS;
+    let grows_sooner = is_alike && more(cured.mean_mbit, today.mean_mbit) > COUNTS;
     match found.goal {
         Goal::Rate if grows_sooner => format!(
             "{} in the mean, with the start, instead of {}",

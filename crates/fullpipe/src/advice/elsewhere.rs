@@ -45,47 +45,47 @@ fn sysctl(change: &Change) -> Option<(&str, &str)> {
 fn windows(change: &Change) -> Vec<String> {
     let advised = &change.advised;
     match &change.how {
-        How::Route { .. } => {
-            return vec![format!(
-                "Set-NetTCPSetting -SettingName InternetCustom -InitialCongestionWindowMss {advised}"
-            )];
+        How::Route { .. } => vec![format!(
+            "Set-NetTCPSetting -SettingName InternetCustom -InitialCongestionWindowMss {advised}"
+        )],
+        How::Device { command, .. } if command.contains("-G DEV rx ") => vec![format!(
+            "Set-NetAdapterAdvancedProperty -Name NAME -DisplayName \"Receive Buffers\" -DisplayValue {advised}"
+        )],
+        How::SocketOption { name, value: None } if name == "SO_RCVBUF" => {
+            vec!["# SO_RCVBUF stops autotuning here, too: the program must not set it".into()]
         }
-        How::Device { command, .. } if command.contains("-G DEV rx ") => {
-            return vec![format!(
-                "Set-NetAdapterAdvancedProperty -Name NAME -DisplayName \"Receive Buffers\" -DisplayValue {advised}"
-            )];
+        _ => {
+            let lines = sysctl(change).map_or(&[][..], |(name, value)| of_windows(name, value));
+            lines.iter().map(|line| (*line).to_string()).collect()
         }
-        _ => {}
     }
-    let lines: &[&str] = match sysctl(change) {
-        Some(("net.ipv4.tcp_rmem", _)) => &[
+}
+
+/// Commands of Windows in the place of a sysctl.
+fn of_windows(name: &str, value: &str) -> &'static [&'static str] {
+    match (name, value) {
+        ("net.ipv4.tcp_rmem", _) => &[
             "Set-NetTCPSetting -SettingName InternetCustom -AutoTuningLevelLocal Normal",
             "netsh int tcp set global autotuninglevel=normal   # up to 16 MB; experimental: 1 GB",
             "netsh int tcp set heuristics disabled",
         ],
-        Some(("net.ipv4.tcp_wmem", _)) => &[
+        ("net.ipv4.tcp_wmem", _) => &[
             "# the send buffer follows the ideal send backlog; a program should write 1 MB at a time",
         ],
-        Some(("net.ipv4.tcp_window_scaling", _)) => {
+        ("net.ipv4.tcp_window_scaling", _) => {
             &["netsh int tcp set global autotuninglevel=normal   # disabled: no window scaling"]
         }
-        Some(("net.ipv4.tcp_timestamps", _)) => {
+        ("net.ipv4.tcp_timestamps", _) => {
             &["Set-NetTCPSetting -SettingName InternetCustom -Timestamps Enabled"]
         }
-        Some(("net.ipv4.tcp_congestion_control", "cubic")) => {
+        ("net.ipv4.tcp_congestion_control", "cubic") => {
             &["Set-NetTCPSetting -SettingName InternetCustom -CongestionProvider CUBIC"]
         }
-        Some(("net.ipv4.tcp_congestion_control", "bbr")) => &[
+        ("net.ipv4.tcp_congestion_control", "bbr") => &[
             "Set-NetTCPSetting -SettingName InternetCustom -CongestionProvider BBR2   # Windows 11",
         ],
-        _ => match &change.how {
-            How::SocketOption { name, value: None } if name == "SO_RCVBUF" => {
-                &["# SO_RCVBUF stops autotuning here, too: the program must not set it"]
-            }
-            _ => &[],
-        },
-    };
-    lines.iter().map(|line| (*line).to_string()).collect()
+        _ => &[],
+    }
 }
 
 fn freebsd(change: &Change) -> Vec<String> {

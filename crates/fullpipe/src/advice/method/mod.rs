@@ -149,11 +149,10 @@ impl Search<'_> {
 
         let nothing = State { changes: Vec::new(), outcome: today.clone() };
         let mut whole = self.allowed(cure(self.case));
-        let repairs: Vec<Change> =
-            whole.iter().filter(|own| own.setting == SACK).cloned().collect();
         // What avoids losses would hide the fault that the verdict names; the loop adds what else is needed.
-        if is_slow_repair(&today) && !repairs.is_empty() {
-            whole = repairs;
+        let is_repair = |own: &Change| own.setting == SACK;
+        if is_slow_repair(&today) && whole.iter().any(is_repair) {
+            whole.retain(is_repair);
         }
         let mut best = nothing.clone();
         if !whole.is_empty() {
@@ -356,15 +355,19 @@ fn is_slow_repair(outcome: &Outcome) -> bool {
 /// How much more an outcome has than another (0.02: 2 %): of the settled rate, or of the mean where the settled rates
 /// are alike.
 fn gain(new: &Outcome, old: &Outcome) -> f64 {
-    let more = |new: f64, old: f64| match old > 0.0 {
-        true => new / old - 1.0,
-        false if new > 0.0 => f64::INFINITY,
-        false => 0.0,
-    };
     let settled = more(new.mbit, old.mbit);
     let mean = more(new.mean_mbit, old.mean_mbit);
     // A mean depends on when a flow begins and on slow start, so that a little more of it says nothing.
     if settled.abs() < COUNTS && (starts_late(new) || starts_late(old)) { mean } else { settled }
+}
+
+/// How much more a rate is than another (0.02: 2 %).
+pub(super) fn more(new: f64, old: f64) -> f64 {
+    match old > 0.0 {
+        true => new / old - 1.0,
+        false if new > 0.0 => f64::INFINITY,
+        false => 0.0,
+    }
 }
 
 /// The edits of changes, in their order.
