@@ -1,7 +1,7 @@
 //! The scenario that proves advice: one variant as it is today, one as advised.
 //!
 //! The file describes the advised hosts. Variant `today` sets back what the advice changes, so that a reader sees each
-//! change on one line.
+//! change on one line. Keys of NFS mounts and of datagrams stand in variant `advised`: no variant can take them away.
 
 use super::Case;
 use super::edit::{Edit, copies, edited};
@@ -18,10 +18,9 @@ pub const ADVISED: &str = "advised";
 /// # Errors
 /// The edited scenario is refused; the message says why.
 pub fn scenario(case: &Case, edits: &[&Edit]) -> Result<String, String> {
-    let cured = edited(&case.today, edits.iter().copied())?;
-    if case.datagrams.is_some() {
-        return Ok(forward(case, edits));
-    }
+    let (added, turned): (Vec<&Edit>, Vec<&Edit>) =
+        edits.iter().copied().partition(|edit| cannot_go(edit));
+    let cured = edited(&case.today, turned.iter().copied())?;
     let mut text = cured.plans()[0].resolved.to_toml();
     if edits.is_empty() {
         return Ok(text);
@@ -30,7 +29,7 @@ pub fn scenario(case: &Case, edits: &[&Edit]) -> Result<String, String> {
     let advised =
         serde_json::to_value(&cured.plans()[0].resolved).map_err(|why| why.to_string())?;
     let mut back = Map::new();
-    for edit in edits {
+    for edit in &turned {
         match edit {
             Edit::Set { key, .. } => {
                 set_back(key, &first_copy(key, edits, &today), [&today, &advised], &mut back);
@@ -42,27 +41,30 @@ pub fn scenario(case: &Case, edits: &[&Edit]) -> Result<String, String> {
             }
         }
     }
-    // Writing to a string cannot fail.
-    let _ = write!(text, "\n# As it was.\n[[variant]]\nname = \"{TODAY}\"\n[variant.set]\n");
-    for (key, value) in &back {
-        let _ = writeln!(text, "\"{key}\" = {}", toml(value));
-    }
-    let _ = write!(text, "\n# As advised.\n[[variant]]\nname = \"{ADVISED}\"\n");
+    let forth = added.iter().filter_map(|edit| match edit {
+        Edit::Set { key, value: Some(value) } => Some((key.join("."), value.clone())),
+        _ => None,
+    });
+    variant(&mut text, "As it was", TODAY, &back);
+    variant(&mut text, "As advised", ADVISED, &forth.collect());
     Ok(text)
 }
 
-/// The scenario as it is, with a variant that makes the edits: keys of datagrams cannot be taken away.
-fn forward(case: &Case, edits: &[&Edit]) -> String {
-    let mut text = case.today.to_toml();
+/// Whether a variant can set an edit's key and cannot take it away: keys of NFS mounts and of datagrams.
+fn cannot_go(edit: &Edit) -> bool {
+    matches!(edit, Edit::Set { key, value: Some(_) } if key[0] == "nfs" || key[0] == "datagrams")
+}
+
+/// Writes a variant with the keys that it sets.
+fn variant(text: &mut String, title: &str, name: &str, set: &Map<String, Json>) {
     // Writing to a string cannot fail.
-    let _ = write!(text, "\n# As it is.\n[[variant]]\nname = \"{TODAY}\"\n");
-    let _ = write!(text, "\n# As advised.\n[[variant]]\nname = \"{ADVISED}\"\n[variant.set]\n");
-    for edit in edits {
-        if let Edit::Set { key, value: Some(value) } = edit {
-            let _ = writeln!(text, "\"{}\" = {}", key.join("."), toml(value));
-        }
+    let _ = write!(text, "\n# {title}.\n[[variant]]\nname = \"{name}\"\n");
+    if !set.is_empty() {
+        text.push_str("[variant.set]\n");
     }
-    text
+    for (key, value) in set {
+        let _ = writeln!(text, "\"{key}\" = {}", toml(value));
+    }
 }
 
 /// The key in the advised scenario: of a flow with copies that of the first copy, which today is alone.
@@ -157,5 +159,34 @@ mod tests {
         assert_eq!(today, case.today);
         let advised = edited(&case.today, &edits).expect("a scenario").plans()[0].resolved.clone();
         assert_eq!(plans[1].resolved, advised);
+    }
+
+    #[test]
+    fn a_mount_is_advised_beside_its_hosts() {
+        let text = r#"
+            duration = "2s"
+            path = { rate = "100Mbit", delay = { forward = "5ms", back = "5ms" } }
+            hosts = { sender = { kernel = "6.12" }, receiver = { kernel = "6.12" } }
+            nfs = [{ name = "home", operation = "read", file = "1MiB" }]
+        "#;
+        let scenario = load(&Source::text("t", text), &[], &[]).expect("a scenario");
+        let case = Case::new(&scenario, &scenario.plans()[0]).expect("a case");
+        let readahead = ["nfs", "home", "readahead"].map(str::to_string).to_vec();
+        let edits = [
+            Edit::Set { key: readahead, value: Some("4MiB".into()) },
+            Edit::host(
+                "sender",
+                &["sysctl", "net.ipv4.tcp_wmem"],
+                Some("4096 16384 9999999".into()),
+            ),
+        ];
+        let all: Vec<&Edit> = edits.iter().collect();
+        let text = super::scenario(&case, &all).expect("a scenario");
+        let made = load(&Source::text("t", &text), &[], &[]).expect("a scenario");
+        let mut today = made.plans()[0].resolved.clone();
+        today.title.clone_from(&case.today.title);
+        assert_eq!(today, case.today);
+        let advised = edited(&case.today, &edits).expect("a scenario").plans()[0].resolved.clone();
+        assert_eq!(made.plans()[1].resolved, advised);
     }
 }
