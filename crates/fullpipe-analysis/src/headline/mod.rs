@@ -13,7 +13,7 @@ mod together;
 pub use together::document as of_document;
 pub(super) use together::{compared, merged};
 
-use super::document::{self, Confidence, Flow, Grade, Headline, Run, Stage};
+use super::document::{self, Confidence, Flow, Grade, Headline, Interval, Run, Stage};
 use super::lookup::{Lives, Traces};
 use crate::meta::RunMeta;
 use crate::numbers;
@@ -233,9 +233,16 @@ fn chosen<'c>(context: &Context, all: &'c [Cause]) -> Option<&'c Cause> {
         // The start alone is missing.
         Grade::Late | Grade::Below if link.is_some_and(|own| own.share >= LATE) => link,
         Grade::Late if link.is_some_and(|own| starts(context, all, own)) => link,
+        Grade::Below if is_crowded(context) && link.is_some_and(|own| own.share >= WORTH) => link,
         Grade::Failed => all.first(),
         _ => busy.clone().find(explains).or(busy.next()).or(all.first()),
     }
+}
+
+/// Whether datagrams take most of what the flows lack.
+fn is_crowded(context: &Context) -> bool {
+    let lacks = context.subject.share().map_or(0.0, |share| 1.0 - share);
+    lacks > 0.0 && context.datagrams() >= MOST * lacks
 }
 
 /// The cause of a program that pauses by habit, or with which the flow always catches up.
@@ -320,6 +327,8 @@ fn sentence(context: &Context, cause: &Cause, found: &Finding, second: String) -
 
 /// A link that is busy for this share of the flows' lives is what a path that is full in the end is about.
 const LATE: f64 = 0.8;
+/// Part of what is missing from which on one cause explains it.
+const MOST: f64 = 0.8;
 /// Share of the path from which on no cure gives a fifth more.
 const LITTLE_LESS: f64 = 1.0 / 1.2;
 /// Codes that stay where the path is full.
@@ -382,7 +391,7 @@ fn plateau(context: &Context, grade: Grade) -> String {
         // A rate that falls again has another cause than the start.
         Grade::Late if subject.only().is_some_and(|one| !lasts(one.flow, plateau)) => String::new(),
         Grade::Late => format!("The path is full{from} ({rate}): the mean counts the start"),
-        Grade::Below if subject.only().is_some_and(|one| lasts(one.flow, plateau)) => format!(
+        Grade::Below if subject.only().is_some_and(|one| settles(one.flow, plateau)) => format!(
             "The rate settles at {rate}, {} of the path: more time does not help",
             percent(plateau / allowed)
         ),
@@ -392,9 +401,23 @@ fn plateau(context: &Context, grade: Grade) -> String {
 
 /// Whether the second half of a flow's intervals keeps its highest rate.
 fn lasts(flow: &Flow, plateau: f64) -> bool {
-    let half = &flow.intervals[flow.intervals.len() / 2..];
-    let sum: f64 = half.iter().map(|interval| interval.throughput_mbit).sum();
-    sum >= FULL * plateau * half.len() as f64
+    mean(&flow.intervals[flow.intervals.len() / 2..]) >= FULL * plateau
+}
+
+/// A rate that was so much less a quarter of a flow's life ago still grows.
+const GREW: f64 = 0.9;
+
+/// Whether it keeps that rate, and the quarter of its life before has as much.
+fn settles(flow: &Flow, plateau: f64) -> bool {
+    let (quarter, half) = (flow.intervals.len() / 4, flow.intervals.len() / 2);
+    let before = mean(&flow.intervals[quarter..half]);
+    lasts(flow, plateau) && before >= GREW * mean(&flow.intervals[half..])
+}
+
+/// Mean rate of intervals, Mb/s; 0 of none.
+fn mean(intervals: &[Interval]) -> f64 {
+    let sum: f64 = intervals.iter().map(|own| own.throughput_mbit).sum();
+    sum / intervals.len().max(1) as f64
 }
 
 /// Least and most of several flows.

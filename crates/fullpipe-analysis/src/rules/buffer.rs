@@ -5,7 +5,7 @@ use super::{Cause, Context, Finding, valued};
 use crate::document::AskedBy;
 use crate::settings::{Buffer, Memory};
 use crate::sizing::sizes::SHALLOW;
-use crate::words::bytes;
+use crate::words::{self, bytes};
 
 /// One of a flow's two buffers.
 pub struct Side<'a> {
@@ -81,6 +81,15 @@ impl<'a> Side<'a> {
         let needs = self.needs.filter(|needs| needs.least > self.buffer.tuned)?;
         let to = bytes(needs.advised);
         Some(format!("the maximum of {} of {} to {to}", self.tuned, self.host))
+    }
+
+    /// What to do about a buffer that is too small, in the middle of a sentence.
+    fn next(&self) -> Option<String> {
+        self.missing()?;
+        match self.buffer.asked {
+            Some(_) => Some(words::lower(&self.ask_for_none())),
+            None => self.raise().map(|raise| format!("set {raise}")),
+        }
     }
 
     /// What to do where a program asks for a buffer.
@@ -172,8 +181,24 @@ impl<'a> Side<'a> {
     }
 }
 
+/// What to do about a buffer, and about the one at the other end that would hold the flow next.
+pub fn cure(
+    context: &Context,
+    one: &One,
+    own: Option<String>,
+    sides: &[Side; 2],
+) -> Option<String> {
+    let Some(own) = own else { return raise(context, one, sides) };
+    let [side, other] = sides;
+    let is_next = side.buffer.asked.is_some() && side.missing().is_some();
+    match other.next().filter(|_| is_next) {
+        Some(next) => Some(format!("{own}. Then the buffer of {} holds it: {next}", other.host)),
+        None => Some(own),
+    }
+}
+
 /// Sysctls to raise, all that are too small; the window's bound of TCP where that is less than the path needs.
-pub fn raise(context: &Context, one: &One, sides: &[Side]) -> Option<String> {
+fn raise(context: &Context, one: &One, sides: &[Side]) -> Option<String> {
     let beyond = then_the_loss(one, " then").or_else(|| then_the_queue(context, one));
     let tuned = sides.iter().filter(|side| side.buffer.asked.is_none());
     let all: Vec<String> = tuned.filter_map(Side::raise).collect();

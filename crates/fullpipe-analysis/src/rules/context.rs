@@ -2,7 +2,7 @@
 
 use super::cause::{Cause, SATISFIED, wanting};
 use super::subject::{One, Subject};
-use crate::document::{Grade, Run, Stage};
+use crate::document::{Datagrams, Grade, Run, Stage};
 use crate::lookup::{Lives, Traces};
 use crate::meta::RunMeta;
 use crate::numbers;
@@ -67,6 +67,15 @@ impl Context<'_> {
         let others: f64 =
             self.subject.flows.iter().filter(is_other).map(|o| o.flow.mean_mbit).sum();
         (others > 0.0).then_some((others / allowed).min(1.0))
+    }
+
+    /// Share of the path that datagrams of UDP take on the way of the judged flows (0 to 1).
+    pub fn datagrams(&self) -> f64 {
+        let Some(allowed) = self.subject.allowed else { return 0.0 };
+        let way = self.subject.flows.first().is_some_and(|one| one.flow.backward);
+        let there = self.run.datagrams.iter().filter(|own| own.backward == way);
+        let share = |own: &Datagrams| Some(own.mean_mbit? / allowed.datagram_mbit(own.size));
+        there.filter_map(share).sum::<f64>().min(1.0)
     }
 
     /// Window that the path needs for all flows that share it, bytes; none where the path is out of the planner's bounds.

@@ -20,6 +20,9 @@ const NOTICED: f64 = 30.0;
 /// Share of the round trip without queues: a shorter queue is what TCP needs to fill a path with drop-tail.
 const STANDING: f64 = 1.5;
 
+/// Share of the path from which on datagrams are worth a word.
+const NOTICEABLE: f64 = 0.1;
+
 /// Disciplines that keep the queue itself short.
 const SHORT: [&str; 4] = ["codel", "fq_codel", "pie", "cake"];
 
@@ -62,15 +65,31 @@ fn others(context: &Context, cause: &Cause, busy: Finding) -> Finding {
     let resent = total(flows.iter().map(|one| one.flow.retransmitted_segments));
     let bytes = total(flows.iter().map(|one| one.flow.bytes));
     let again = resent as f64 * f64::from(context.meta.mss) / (bytes as f64).max(1.0);
-    let udp: f64 = run.datagrams.iter().filter_map(|own| own.mean_mbit).sum();
+    let way = flows.first().is_some_and(|one| one.flow.backward);
+    let there = run.datagrams.iter().filter(|own| own.backward == way);
+    let udp = there.filter_map(|own| Some((own, own.mean_mbit?)));
+    let most = udp.clone().max_by(|a, b| a.1.total_cmp(&b.1));
     let why = match () {
-        () if udp > 0.0 => format!("datagrams take {} of it", numbers::rate(udp)),
+        () if most.is_some() => {
+            let sum: f64 = udp.map(|(_, mbit)| mbit).sum();
+            format!("datagrams take {} of it", numbers::rate(sum))
+        }
         // The link has room for more at other times.
         () if cause.share < FULL => return busy,
         () if again > 0.05 => "much of what it carries is sent again".into(),
         () => "other packets, or packets that are not full, take the rest of it".into(),
     };
-    busy.because(why).code("compete")
+    let cure = most.filter(|_| context.datagrams() >= NOTICEABLE).map(|(own, _)| {
+        format!(
+            "Let {} send less, or give it a faster path: no setting of TCP takes its part",
+            own.name
+        )
+    });
+    let busy = busy.because(why).code("compete");
+    match cure {
+        Some(cure) => busy.cure(cure),
+        None => busy,
+    }
 }
 
 /// Queue and round trip without it, ms, where the queue stands there and is long.

@@ -17,6 +17,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let (Some(burst), Some(rate)) = (own.burst, own.rate) else { return Some(plain) };
     let lasts = burst as f64 * 8e3 / rate as f64;
     let needed = context.window(cause).filter(|window| *window > burst).map(bytes);
+    // The window of the path and the burst may differ by less than the words tell.
+    let needed = needed.filter(|needed| *needed != bytes(burst));
     let reason = match &needed {
         Some(needed) => format!(
             "its burst allows {} ({} at {}), the path needs {needed}",

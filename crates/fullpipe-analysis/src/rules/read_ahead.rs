@@ -3,6 +3,7 @@
 use super::mount::Mount;
 use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;
+use crate::sizing::sizes::READ_AHEAD;
 
 /// The rule.
 pub const RULE: Rule =
@@ -14,11 +15,13 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         return None;
     }
     let client = mount.client;
+    let kib = |window: u64| (window as f64 * READ_AHEAD / 1024.0).ceil() as u64;
+    let to = context.window(cause).map_or(String::new(), |window| format!(" to {}", kib(window)));
     Some(
         mount
             .at(format!("The read-ahead of {client}"), client)
             .because("the page cache asks for no more at a time")
-            .cure(format!("Raise read_ahead_kb of the mount on {client}"))
+            .cure(format!("Raise read_ahead_kb of the mount on {client}{to}"))
             .setting(setting("read_ahead_kb", client, AskedBy::Sysctl)),
     )
 }

@@ -1,6 +1,6 @@
 //! The receive window is exhausted: the receive buffer is too small.
 
-use super::buffer::{Side, raise, with_loss};
+use super::buffer::{Side, cure, with_loss};
 use super::{Cause, Context, Finding, Rule, When};
 
 /// The rule.
@@ -12,6 +12,6 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let side = Side::receive(one);
     let code = if side.buffer.asked.is_some() { "rwnd_fixed" } else { "rwnd_auto" };
     let finding = with_loss(one, side.explain(side.window(cause).code(code)));
-    let cure = finding.cure.clone().or_else(|| raise(context, one, &[side, Side::send(one)]));
+    let cure = cure(context, one, finding.cure.clone(), &[side, Side::send(one)]);
     Some(Finding { cure, ..finding })
 }

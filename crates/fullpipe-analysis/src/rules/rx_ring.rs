@@ -5,19 +5,38 @@ use super::{Cause, Context, Finding, Rule, When, valued};
 use crate::document::AskedBy;
 use crate::lookup::host_of;
 use crate::numbers;
+use crate::words::ms;
 
 /// The rule.
 pub const RULE: Rule =
     Rule { name: "rx-ring", code: "rx_drop", when: When::Cut(&["rx_ring"]), find };
 
+/// Wait in a card from which on it is worth a word, us.
+const LONG_US: u64 = 250;
+
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let (stage, plain) = dropped(context, cause)?;
     let host = host_of(&stage.name);
     let value = format!("{} descriptors", numbers::count(stage.capacity.unwrap_or(0)));
+    let one = context.most(cause);
+    let hosts = one.meta.hosts.iter().zip(&one.meta.settings.hosts);
+    let waits = hosts.filter(|(name, _)| *name == host).map(|(_, own)| own.rx_wait_us).max();
+    let waits = waits.filter(|us| *us > LONG_US).map(|us| ms(us as f64 / 1e3));
+    let (reason, shorten) = match waits {
+        Some(wait) => (
+            format!(
+                "has {value}, and its card waits {wait} before it interrupts, so bursts overrun it"
+            ),
+            "shorten that wait (ethtool -C rx-usecs), ",
+        ),
+        None => (format!("has {value}, and bursts overrun it"), ""),
+    };
     Some(
         plain
-            .because(format!("the receive ring of {host} has {value}, and bursts overrun it"))
-            .cure(format!("Lengthen the ring of {host} (ethtool -G rx), or pace the sender (fq)"))
+            .because(format!("the receive ring of {host} {reason}"))
+            .cure(format!(
+                "Lengthen the ring of {host} (ethtool -G rx), {shorten}or pace the sender (fq)"
+            ))
             .setting(valued(("ethtool -G rx", host), value, None, AskedBy::Device)),
     )
 }

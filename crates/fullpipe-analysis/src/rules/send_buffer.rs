@@ -1,6 +1,6 @@
 //! The send buffer is full of unacknowledged data.
 
-use super::buffer::{Side, raise, with_loss};
+use super::buffer::{Side, cure, with_loss};
 use super::{Cause, Context, Finding, Rule, When};
 
 /// The rule.
@@ -12,6 +12,6 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let side = Side::send(one);
     let who = format!("The send buffer of {}", side.host);
     let finding = with_loss(one, side.explain(Finding::new(who, cause.place.clone())));
-    let cure = finding.cure.clone().or_else(|| raise(context, one, &[side, Side::receive(one)]));
+    let cure = cure(context, one, finding.cure.clone(), &[side, Side::receive(one)]);
     Some(Finding { cure, ..finding })
 }

@@ -35,6 +35,11 @@ pub struct Sizes {
     pub advised: Buffers,
 }
 
+/// Read-ahead of a mount, in windows of its path.
+///
+/// The page cache asks for the next part of a file before all of the last part has arrived.
+pub const READ_AHEAD: f64 = 2.0;
+
 /// The advised size over the least one: an RTT 5 % longer costs 1.5 to 4 % of the rate at the least size.
 const HEADROOM: f64 = 1.12;
 /// What a bulk sender keeps in flight of its largest send buffer: a writer is woken when a third of it is free

@@ -71,7 +71,15 @@ fn answer(judged: Vec<Judged>, partial: bool, verb: &str) -> Answer {
         let headline = said(Grade::CannotTell, text);
         return (Headline { rate_mbit: Some(rate), confidence, ..headline }, vec![]);
     };
-    let findings = one.verdicts.iter().map(|verdict| finding(verdict, &one.host)).collect();
+    let findings = one.verdicts.iter().enumerate().map(|(at, verdict)| {
+        let own = finding(verdict, &one.host);
+        // Only the first one explains all that is seen.
+        match own.confidence {
+            Confidence::Sure if at > 0 => Finding { confidence: Confidence::Likely, ..own },
+            _ => own,
+        }
+    });
+    let findings = findings.collect();
     let headline = headline(first, one, rate, judged.len());
     let grade = if partial { Grade::Partial } else { headline.grade };
     (Headline { grade, ..headline }, findings)

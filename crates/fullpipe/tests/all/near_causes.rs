@@ -9,6 +9,21 @@ struct Pair {
 }
 
 const PAIRS: &[Pair] = &[
+    // Datagrams have most of a path with a short queue, and a little of it.
+    Pair {
+        fires: (
+            "compete",
+            "[path]\nrate = \"100Mbit\"\ndelay = { forward = \"20ms\", back = \"20ms\" }\nqueue = { limit = \"60 packets\" }\n\
+            [[flow]]\nname = \"bulk\"\nduration = \"8s\"\n\
+            [[datagrams]]\nname = \"video\"\nkind = \"udp\"\nsize = \"1200B\"\nrate = \"70Mbit\"\nduration = \"8s\"\n",
+        ),
+        near: (
+            "small_buffer",
+            "[path]\nrate = \"100Mbit\"\ndelay = { forward = \"20ms\", back = \"20ms\" }\nqueue = { limit = \"60 packets\" }\n\
+            [[flow]]\nname = \"bulk\"\nduration = \"8s\"\n\
+            [[datagrams]]\nname = \"video\"\nkind = \"udp\"\nsize = \"1200B\"\nrate = \"5Mbit\"\nduration = \"8s\"\n",
+        ),
+    },
     // Many ACKs are lost, and a few.
     Pair {
         fires: (

@@ -26,7 +26,7 @@ fn find(facts: &Facts) -> Option<Verdict> {
     let points = 0.6 + 0.4 * between(idle, STARVES, 0.8);
     let own = Verdict::new("app_write", "The sending program", idle, points)
         .because(nothing)
-        .remedy("Let the program write more, or in larger pieces");
+        .remedy("Let the program write more, or in larger pieces. A server that waits for requests needs a client that asks for more at a time");
     Some(match cpu < FREE && facts.own.cpu.is_some() {
         true => own.because(works),
         false => own.twins(&["cpu_sender"], "CPU of the thread that writes (`top -H`)"),

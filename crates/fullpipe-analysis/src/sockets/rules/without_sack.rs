@@ -3,14 +3,13 @@
 use super::super::facts::Facts;
 use super::super::verdict::{Verdict, between};
 use super::Rule;
-use crate::document::AskedBy;
-use crate::rules::valued;
 use crate::words::percent;
 
 pub const RULE: Rule = Rule { name: "sack-off", find };
 
-/// Share of time in recovery from which on the lack of SACK costs rate: each recovery has a lower cwnd and repairs one packet
-/// a round trip. With SACK it repairs many in one, so that the share is a few per cent.
+/// Share of time in recovery from which on the lack of SACK costs rate.
+///
+/// Without SACK a recovery repairs one packet a round trip, with SACK many. Then the share is a few per cent.
 const RECOVERS: f64 = 0.16;
 
 fn find(facts: &Facts) -> Option<Verdict> {
@@ -22,6 +21,5 @@ fn find(facts: &Facts) -> Option<Verdict> {
             .because("SACK was not agreed, so TCP repairs one lost packet a round trip")
             .because(format!("it recovers {} of the time", percent(recovers)))
             .remedy("Set net.ipv4.tcp_sack to 1 on both hosts")
-            .setting(valued(("net.ipv4.tcp_sack", &facts.host), "0".into(), None, AskedBy::Sysctl))
     })
 }
