@@ -3,6 +3,7 @@
 use super::change::{Change, How};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
 
 /// Commands of another system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,11 +22,21 @@ pub fn elsewhere(changes: &[Change]) -> Vec<Elsewhere> {
     let systems: [System; 3] = [("Windows", windows), ("FreeBSD", freebsd), ("macOS", macos)];
     let mut all = Vec::new();
     for (system, of) in systems {
-        let mut lines: Vec<String> = Vec::new();
-        for line in changes.iter().flat_map(of) {
-            if !lines.contains(&line) {
-                lines.push(line);
+        let mut hosts: Vec<(&str, Vec<String>)> = Vec::new();
+        for change in changes {
+            let new = of(change);
+            match hosts.iter_mut().find(|(whose, _)| *whose == change.whose) {
+                Some((_, lines)) => lines.extend(new),
+                None => hosts.push((&change.whose, new)),
             }
+        }
+        let mut lines = Vec::new();
+        for (whose, mut own) in hosts.into_iter().filter(|(_, own)| !own.is_empty()) {
+            // Two changes may come to the same command.
+            let mut seen = HashSet::new();
+            own.retain(|line| seen.insert(line.clone()));
+            lines.push(format!("# {whose}"));
+            lines.extend(own);
         }
         if !lines.is_empty() {
             all.push(Elsewhere { system: system.into(), lines });
@@ -120,5 +131,74 @@ fn macos(change: &Change) -> Vec<String> {
             format!("sysctl -w net.inet.tcp.autosndbufmax={most}"),
         ],
         _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::change::Scope;
+    use super::*;
+
+    fn sysctl(whose: &str, name: &str, value: &str) -> Change {
+        let how = How::Sysctl { name: name.into(), value: value.into() };
+        Change::new(name, whose, Scope::Sender, how)
+    }
+
+    fn lines<'a>(all: &'a [Elsewhere], system: &str) -> Vec<&'a str> {
+        let own = all.iter().find(|own| own.system == system).expect("lines of the system");
+        own.lines.iter().map(String::as_str).collect()
+    }
+
+    #[test]
+    fn each_host_has_its_own_lines() {
+        let all = elsewhere(&[
+            sysctl("left", "net.ipv4.tcp_wmem", "4096 16384 9000000"),
+            sysctl("right", "net.ipv4.tcp_rmem", "4096 131072 8000000"),
+            sysctl("left", "net.ipv4.tcp_window_scaling", "1"),
+        ]);
+        assert_eq!(
+            lines(&all, "FreeBSD"),
+            [
+                "# left",
+                "sysctl kern.ipc.maxsockbuf=9000000",
+                "sysctl net.inet.tcp.sendbuf_max=9000000",
+                "sysctl net.inet.tcp.rfc1323=1",
+                "# right",
+                "sysctl kern.ipc.maxsockbuf=8000000",
+                "sysctl net.inet.tcp.recvbuf_max=8000000",
+            ]
+        );
+        assert_eq!(
+            lines(&all, "macOS")[..3],
+            [
+                "# left",
+                "sysctl -w kern.ipc.maxsockbuf=9000000",
+                "sysctl -w net.inet.tcp.autosndbufmax=9000000"
+            ]
+        );
+    }
+
+    #[test]
+    fn windows_gets_the_advised_numbers() {
+        let how = How::Route { words: "initcwnd 40".into() };
+        let route = Change::new("ip route initcwnd", "left", Scope::Sender, how).values(10, 40);
+        let command = "ethtool -G DEV rx 2048".to_string();
+        let ring = How::Device { command, link: "RxBufferSize=2048".into() };
+        let ring = Change::new("ethtool -G rx", "right", Scope::Receiver, ring).values(256, 2048);
+        let all = elsewhere(&[route, ring]);
+        let windows = lines(&all, "Windows");
+        assert!(windows[1].ends_with("-InitialCongestionWindowMss 40"), "{windows:?}");
+        assert!(windows[3].ends_with("-DisplayValue 2048"), "{windows:?}");
+        assert_eq!(all.len(), 1, "what another system does not have is left out");
+    }
+
+    #[test]
+    fn a_command_of_two_changes_is_there_once() {
+        let all = elsewhere(&[
+            sysctl("left", "net.ipv4.tcp_rmem", "4096 131072 9000000"),
+            sysctl("left", "net.ipv4.tcp_wmem", "4096 16384 9000000"),
+        ]);
+        let both = lines(&all, "FreeBSD");
+        assert_eq!(both.iter().filter(|own| own.contains("maxsockbuf")).count(), 1, "{both:?}");
     }
 }

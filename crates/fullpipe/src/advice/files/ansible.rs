@@ -1,7 +1,7 @@
 //! Ansible tasks with the same settings.
 
 use super::super::change::Change;
-use super::{File, commands, sysctls};
+use super::{File, commands, device, sysctl, sysctls};
 use std::fmt::Write;
 
 /// The play of a host.
@@ -12,13 +12,20 @@ pub fn play(host: &str, changes: &[&Change]) -> Option<File> {
     }
     // Writing to a string cannot fail.
     let mut text = format!("- hosts: {host}\n  become: true\n  tasks:\n");
+    let mut undo = device::back(changes);
+    if !values.is_empty() {
+        undo.push(format!("rm {}   # and set what the host had", sysctl::PATH));
+    }
     for (name, value) in values {
-        let _ = writeln!(
-            text,
-            "    - ansible.posix.sysctl:\n        name: {name}\n        value: \"{value}\"\n        \
-             sysctl_file: {}",
-            super::sysctl::PATH
-        );
+        let _ = match value {
+            sysctl::DEFAULT => writeln!(text, "    {}", sysctl::elsewhere(name)),
+            value => writeln!(
+                text,
+                "    - ansible.posix.sysctl:\n        name: {name}\n        value: \"{value}\"\n        \
+                 sysctl_file: {}",
+                sysctl::PATH
+            ),
+        };
     }
     for command in commands {
         let _ = writeln!(text, "    - ansible.builtin.command: {command}");
@@ -29,6 +36,6 @@ pub fn play(host: &str, changes: &[&Change]) -> Option<File> {
         text,
         save: None,
         apply: format!("ansible-playbook fullpipe-{host}.yml"),
-        undo: format!("remove {} and its lines, and set what the host had", super::sysctl::PATH),
+        undo: undo.join("; "),
     })
 }

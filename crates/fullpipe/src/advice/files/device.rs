@@ -21,7 +21,7 @@ pub fn files(host: &str, changes: &[&Change]) -> Vec<File> {
     }
     let commands = commands(changes);
     if !commands.is_empty() {
-        files.push(dispatcher(host, &commands, undo(changes)));
+        files.push(dispatcher(host, &commands, &back(changes)));
     }
     files
 }
@@ -39,36 +39,42 @@ fn link(host: &str, lines: &[&str]) -> File {
         text,
         save: Some("ethtool -g DEV; ethtool -c DEV; ethtool -k DEV".into()),
         apply: "udevadm test-builtin net_setup_link /sys/class/net/DEV".into(),
-        undo: "ethtool with the values that were kept, then reboot".into(),
+        undo: "# ethtool with the values that were kept, then reboot".into(),
     }
 }
 
+/// Command that shows what the devices, qdiscs and routes of a host have.
+pub(super) const SAVE: &str =
+    "ethtool -g DEV; ethtool -c DEV; tc qdisc show dev DEV; ip route show";
+
 /// Where the names come from that stand in the files as DEV and ROUTE.
-const NAMES: &str =
+pub(super) const NAMES: &str =
     "# DEV: the device of the path (ip route get ADDRESS). ROUTE: its line of ip route show.\n";
 
-/// Commands that set today's values again.
-fn undo(changes: &[&Change]) -> String {
+/// Commands that set today's values again; a comment where only the host knows today's value.
+pub(super) fn back(changes: &[&Change]) -> Vec<String> {
     let back = |change: &&Change| {
         let old = |text: &str| {
             Some(format!("{}{}", text.strip_suffix(&change.advised[..])?, change.today))
         };
         match &change.how {
             How::Device { command, .. } => {
-                old(command).or(Some("ethtool with the value that was kept".into()))
+                old(command).or(Some("# ethtool with the value that was kept".into()))
             }
             How::Route { words } => {
                 old(words).map(|words| format!("ip route change ROUTE {words}"))
             }
-            How::Qdisc { .. } => Some("tc qdisc replace with the qdisc that was kept".into()),
+            How::Qdisc { .. } => Some("# tc qdisc replace with the qdisc that was kept".into()),
             _ => None,
         }
     };
-    let all: Vec<String> = changes.iter().filter_map(back).collect();
-    all.join("; ")
+    let mut all: Vec<String> = changes.iter().filter_map(back).collect();
+    // A comment ends a line of commands.
+    all.sort_by_key(|own| own.starts_with('#'));
+    all
 }
 
-fn dispatcher(host: &str, commands: &[String], undo: String) -> File {
+fn dispatcher(host: &str, commands: &[String], back: &[String]) -> File {
     let commands: Vec<String> = commands.iter().map(|own| own.replace("DEV", "\"$1\"")).collect();
     let text = format!(
         "#!/bin/sh\n{NAMES}[ \"$2\" = up ] && [ \"$1\" = DEV ] || exit 0\n{}\n",
@@ -78,8 +84,8 @@ fn dispatcher(host: &str, commands: &[String], undo: String) -> File {
         host: host.into(),
         path: DISPATCHER.into(),
         text,
-        save: Some("ethtool -g DEV; ethtool -c DEV; tc qdisc show dev DEV; ip route show".into()),
+        save: Some(SAVE.into()),
         apply: format!("chmod 755 {DISPATCHER} && {DISPATCHER} DEV up"),
-        undo,
+        undo: back.join("; "),
     }
 }

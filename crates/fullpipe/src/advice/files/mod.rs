@@ -27,14 +27,14 @@ pub struct File {
     pub save: Option<String>,
     /// Command that puts it in force at once.
     pub apply: String,
-    /// Command that takes it back, besides removing the file (or these lines of it).
+    /// Command that restores the values from before; the file itself is to be removed, too.
     pub undo: String,
 }
 
 /// Files of all hosts, those that suffice first, then the same for other tools.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Files {
-    /// Files and commands that are enough together.
+    /// Files that make all changes of the hosts.
     pub enough: Vec<File>,
     /// The same settings as a tuned profile, and as an Ansible play.
     pub instead: Vec<File>,
@@ -55,7 +55,7 @@ pub fn files(changes: &[Change]) -> Files {
         let own: Vec<&Change> = changes.iter().filter(|change| change.whose == host).collect();
         files.enough.extend(sysctl::file(host, &own));
         files.enough.extend(device::files(host, &own));
-        files.instead.extend(tuned::profile(host, &own));
+        files.instead.extend(tuned::files(host, &own));
         files.instead.extend(ansible::play(host, &own));
     }
     files
@@ -158,6 +158,36 @@ mod tests {
             "sysctl -p /etc/sysctl.d/90-fullpipe.old && rm /etc/sysctl.d/90-fullpipe.old"
         );
         assert!(files.enough.iter().all(|file| !file.undo.is_empty()));
+    }
+
+    #[test]
+    fn tuned_runs_what_is_no_sysctl_as_a_script() {
+        let files = files(&[ring()]);
+        let of = |path: &str| files.instead.iter().find(|file| file.path.ends_with(path));
+        let profile = &of("tuned.conf").expect("a profile").text;
+        assert!(profile.ends_with("[script]\nscript=${i:PROFILE_DIR}/script.sh\n"), "{profile}");
+        let script = &of("script.sh").expect("a script").text;
+        assert!(script.contains("start() {\n    ethtool -G DEV rx 4096\n}"), "{script}");
+    }
+
+    #[test]
+    fn a_play_without_sysctls_names_no_file_of_them() {
+        let files = files(&[ring()]);
+        let play = files.instead.iter().find(|file| file.path.ends_with(".yml")).expect("a play");
+        assert!(!play.undo.contains("sysctl"), "{}", play.undo);
+    }
+
+    /// A value that only the kernel knows is no value of a file.
+    #[test]
+    fn the_default_of_the_kernel_is_a_comment() {
+        let (name, value) = ("net.ipv4.tcp_wmem".to_string(), sysctl::DEFAULT.to_string());
+        let files = files(&[change("sender", &name.clone(), How::Sysctl { name, value })]);
+        let all = files.enough.iter().chain(&files.instead);
+        let lines = all.flat_map(|file| file.text.lines());
+        let named = lines.filter(|line| line.contains("tcp_wmem")).map(str::trim_start);
+        let named: Vec<&str> = named.collect();
+        assert_eq!(named.len(), 3);
+        assert!(named.iter().all(|line| line.starts_with("# ")), "{named:?}");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::scenario::Version;
 use crate::sizing::sizes::Buffers;
 
 /// Value of a sysctl that has no number of its own.
-const DEFAULT: &str = "the kernel's default";
+pub(super) const DEFAULT: &str = "the kernel's default";
 /// The file of TCP's settings.
 pub const PATH: &str = "/etc/sysctl.d/90-fullpipe.conf";
 
@@ -36,7 +36,7 @@ pub fn file(host: &str, changes: &[&Change]) -> Option<File> {
 
 fn setting(host: &str, path: &str, values: &[(&str, &str)]) -> File {
     let lines = values.iter().map(|(name, value)| match *value {
-        DEFAULT => format!("# {name}: remove the line that sets it elsewhere\n"),
+        DEFAULT => format!("{}\n", elsewhere(name)),
         value => format!("{name} = {value}\n"),
     });
     let names: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
@@ -53,6 +53,11 @@ fn setting(host: &str, path: &str, values: &[(&str, &str)]) -> File {
         apply: format!("sysctl -p {path}"),
         undo: format!("sysctl -p {before} && rm {before}"),
     }
+}
+
+/// Comment in a file that cannot set a sysctl back to the kernel's default.
+pub(super) fn elsewhere(name: &str) -> String {
+    format!("# {name}: remove the line that sets it elsewhere")
 }
 
 /// The sysctls of TCP's buffers with minimum, default and maximum; the first two stay as the kernel has them.

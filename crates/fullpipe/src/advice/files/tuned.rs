@@ -1,35 +1,62 @@
-//! A tuned profile on top of `network-throughput`'s parent, for hosts that tuned manages.
+//! A tuned profile on top of `throughput-performance`, for hosts that tuned manages.
 
 use super::super::change::Change;
-use super::{File, commands, sysctls};
+use super::{File, commands, device, sysctl, sysctls};
 use std::fmt::Write;
 
 const PROFILE: &str = "/etc/tuned/fullpipe/tuned.conf";
+const SCRIPT: &str = "/etc/tuned/fullpipe/script.sh";
 
-/// The profile of a host.
-pub fn profile(host: &str, changes: &[&Change]) -> Option<File> {
+/// The profile of a host, and its script where it sets more than sysctls.
+pub fn files(host: &str, changes: &[&Change]) -> Vec<File> {
     let (values, commands) = (sysctls(changes), commands(changes));
     if values.is_empty() && commands.is_empty() {
-        return None;
+        return Vec::new();
     }
     // Writing to a string cannot fail.
     let mut text =
         String::from("[main]\nsummary=Settings of fullpipe\ninclude=throughput-performance\n");
     if !values.is_empty() {
         text.push_str("\n[sysctl]\n");
-        for (name, value) in values {
-            let _ = writeln!(text, "{name}={value}");
-        }
+    }
+    for (name, value) in values {
+        let _ = match value {
+            sysctl::DEFAULT => writeln!(text, "{}", sysctl::elsewhere(name)),
+            value => writeln!(text, "{name}={value}"),
+        };
     }
     if !commands.is_empty() {
-        let _ = writeln!(text, "\n# As a script of the profile:\n# {}", commands.join("\n# "));
+        text.push_str("\n[script]\nscript=${i:PROFILE_DIR}/script.sh\n");
     }
-    Some(File {
+    let profile = File {
         host: host.into(),
         path: PROFILE.into(),
         text,
         save: Some("tuned-adm active".into()),
         apply: "tuned-adm profile fullpipe".into(),
-        undo: "tuned-adm profile with the name that was active".into(),
-    })
+        undo: "tuned-adm profile NAME   # NAME: the one that was active".into(),
+    };
+    let script = (!commands.is_empty()).then(|| script(host, &commands, &device::back(changes)));
+    // The profile that names the script comes after it.
+    script.into_iter().chain([profile]).collect()
+}
+
+/// The script that tuned runs when the profile begins and ends.
+fn script(host: &str, commands: &[String], back: &[String]) -> File {
+    let body =
+        |lines: &[String]| lines.iter().map(|own| format!("    {own}\n")).collect::<String>();
+    let text = format!(
+        "#!/bin/bash\n{}. /usr/lib/tuned/functions\nstart() {{\n{}}}\nstop() {{\n{}    return 0\n}}\nprocess \"$@\"\n",
+        device::NAMES,
+        body(commands),
+        body(back)
+    );
+    File {
+        host: host.into(),
+        path: SCRIPT.into(),
+        text,
+        save: Some(device::SAVE.into()),
+        apply: format!("chmod 755 {SCRIPT}"),
+        undo: "# tuned runs stop() when the profile ends".into(),
+    }
 }
