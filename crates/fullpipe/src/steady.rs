@@ -26,8 +26,9 @@ const SPANS: usize = 3;
 const GROWN: u64 = 30;
 const LEAST: Time = Time::secs(2);
 
-/// Runs a scenario on an engine, to its end or until its rate has settled, as its `report.until` says. A run that has settled is
-/// complete.
+/// Runs a scenario on an engine until its `report.until` says: to its end, or until its rate has settled.
+///
+/// A run that has settled is a complete run.
 ///
 /// # Errors
 /// As [`Engine::run`].

@@ -129,6 +129,7 @@ fn table(out: &mut String, run: &Run) {
     for own in gaining {
         row(out, &own.label, own.mbit.unwrap_or(0.0), own.gain.unwrap_or(1.0));
     }
+    list(out, "Rates are of", rates_of(run).into_iter());
     list(
         out,
         "No gain",
@@ -138,6 +139,16 @@ fn table(out: &mut String, run: &Run) {
     list(out, "Not possible", refused.map(|(own, why)| format!("{} ({why})", lower(&own.label))));
     let left = others.iter().filter(|own| is_left(own));
     list(out, "Not tried", left.map(|own| lower(&own.label)));
+}
+
+/// "flow bulk and its 3 copies"; none of what has no flow.
+pub(super) fn rates_of(run: &Run) -> Option<String> {
+    let first = run.flows.first()?;
+    Some(match run.flows.len() - 1 {
+        0 => format!("flow {first}"),
+        1 => format!("flow {first} and its copy"),
+        copies => format!("flow {first} and its {copies} copies"),
+    })
 }
 
 fn list(out: &mut String, head: &str, names: impl Iterator<Item = String>) {

@@ -1,6 +1,7 @@
 //! Page with a bar for what each relief alone gives; it needs no network and draws without scripts.
 
 use super::GAIN;
+use super::answer::rates_of;
 use super::document::{Relieved, Run};
 use crate::analysis::rules::by_code;
 use crate::analysis::words::lower;
@@ -81,6 +82,9 @@ fn bars(out: &mut String, own: &Run, mbit: f64) {
         );
     }
     out.push_str("</tbody></table>");
+    if let Some(whose) = rates_of(own) {
+        let _ = write!(out, "<p class=\"quiet\">Rates are of {}.</p>", text(&whose));
+    }
     let others: Vec<String> = others.iter().map(|(tried, ..)| lower(&tried.label)).collect();
     if !others.is_empty() {
         let _ = write!(out, "<p class=\"quiet\">No gain: {}.</p>", text(&others.join(", ")));

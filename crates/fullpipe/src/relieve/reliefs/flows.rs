@@ -126,6 +126,11 @@ pub fn longer(run: &Resolved) -> Vec<SetOption> {
         let bytes = longer_bytes(run, flow).map(|bytes| text(format!("{bytes}B")));
         sets.extend(bytes.map(|bytes| of_flow(flow, "bytes", bytes)));
     }
+    // What is beside them lasts as long as before, in proportion.
+    for own in &run.datagrams {
+        let lasts = own.duration.map(longer);
+        sets.extend(lasts.map(|lasts| set(&["datagrams", &own.name, "duration"], lasts)));
+    }
     sets
 }
 
@@ -162,7 +167,9 @@ pub fn hystart(run: &Resolved) -> Vec<SetOption> {
     on.map(|flow| set(&["flow", &flow.name, "congestion", key], 0)).collect()
 }
 
-/// No other flows, or none before the run's last microsecond, and no datagrams beyond the first one. Replies, and flows that are answered, stay.
+/// The judged flows without others: other flows begin in the last microsecond, other datagrams end after the first one.
+///
+/// Replies, and flows that are answered, stay.
 pub fn alone(run: &Resolved) -> Vec<SetOption> {
     let own: Vec<&str> = subjects(run).map(|flow| flow.name.as_str()).collect();
     let is_reply = |flow: &Flow| flow.reply_to.as_deref().is_some_and(|name| own.contains(&name));
