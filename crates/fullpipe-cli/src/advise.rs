@@ -91,6 +91,9 @@ pub fn advise(arguments: &AdviseArguments, output: &Output) -> Result<(), Failur
             output.print(&text::render(&advice, extent))?;
         }
     }
+    if advice.changes.is_empty() && !arguments.no_report && !arguments.quiet {
+        note("nothing is to be set, so there is nothing to prove: no results are kept");
+    }
     if let Some(kept) = kept {
         if !arguments.json {
             output.print(&at_full_length(&kept, &advice))?;

@@ -1,6 +1,7 @@
 //! The first sentence of advice: what to set, and what it gains.
 
 use super::Case;
+use super::candidates;
 use super::change::Change;
 use super::method::{COUNTS, EVEN, Found, Goal, PRICE, more};
 use super::trial::{Outcome, Slowest};
@@ -105,7 +106,8 @@ fn set_nothing(case: &Case, found: &Found, runs: &str) -> String {
     }
     let who = if case.datagrams.is_some() { "the datagrams" } else { "the flows" };
     let is_full = today.share().is_some_and(|share| share >= super::method::FULL);
-    let standing = today.queue_ms >= LEAST_MS
+    let standing = !candidates::paces(case).is_empty()
+        && today.queue_ms >= LEAST_MS
         && today.queue_ms >= STANDING * case.round_trip.as_ns() as f64 / 1e6;
     let uneven = today.slowest.as_ref().filter(|own| is_full && own.share() < EVEN);
     if let Some(own) = uneven {

@@ -77,9 +77,9 @@ pub struct Sent {
     pub congestion: String,
     /// Settings that act on it.
     pub settings: FlowSettings,
-    /// Its part of the path if it takes what it gets, Mb/s; none where nothing bounds it.
+    /// Its fair part of the path, Mb/s (10^6), whatever its program asks for; none where nothing bounds it.
     pub share_mbit: Option<f64>,
-    /// Window and buffers of its part of the path; none where the path is out of the planner's bounds.
+    /// Window and buffers that this part needs; none where the path is out of the planner's bounds.
     pub needs: Option<Needs>,
     /// The same if it had the path alone.
     pub alone: Option<Needs>,
@@ -282,6 +282,25 @@ fn share_of(run: &Resolved, allowed: &Allowed, own: &Flow) -> f64 {
 /// It is no more than its program asks for.
 pub(super) fn part(run: &Resolved, allowed: &Allowed, own: &Flow) -> f64 {
     share_of(run, allowed, own).min(demand(own))
+}
+
+/// Part of its life in which a flow has the path for itself, though others share it later or before (0 to 1); none where none
+/// do.
+pub(super) fn alone_for(run: &Resolved, allowed: &Allowed, own: &Flow) -> Option<f64> {
+    let [start, end] = life(run, allowed, own);
+    let others = run.flow.iter().filter(|flow| flow.name != own.name);
+    let others = others.filter(|flow| flow.direction == own.direction);
+    let lives = others.map(|flow| life(run, allowed, flow));
+    let lives = lives.map(|[from, until]| [from.max(start), until.min(end)]);
+    let mut beside: Vec<[Time; 2]> = lives.filter(|[from, until]| from < until).collect();
+    beside.sort();
+    let (mut shared, mut last) = (Time::ZERO, start);
+    for [from, until] in &beside {
+        shared += until.saturating_sub(*from.max(&last));
+        last = last.max(*until);
+    }
+    let life = end.saturating_sub(start).as_secs_f64();
+    (!beside.is_empty() && life > 0.0).then(|| 1.0 - shared.as_secs_f64() / life)
 }
 
 /// Max-min fair part of the flows that ask for most: what those leave that ask for less than their part.

@@ -3,19 +3,24 @@
 use super::Case;
 use super::answer::unequal;
 use super::candidates::{MOST_TRIED, most};
+use super::case::alone_for;
 use super::change::{Change, Rank};
 use super::document::Sensitivity;
 use super::edit::Edit;
 use super::method::{EVEN, Found};
-use super::trial::{Bench, Stopped, changed};
+use super::trial::{Bench, Outcome, Stopped, changed};
+use crate::analysis::numbers;
 use crate::analysis::words::{bytes, percent};
-use crate::scenario::{Drop, Element};
+use crate::scenario::{Drop, Element, Flow};
+use crate::sizing::sizes::PACED_SHARE;
 use crate::threads::each;
 use fullpipe_base::path::Direction;
 use fullpipe_base::units::{Rate, Time};
 
 /// Runs below this share of the best one are unlike it.
 const ALIKE: f64 = 0.95;
+/// Part of a flow's life in which it is often alone.
+const OFTEN: f64 = 0.2;
 /// Stage that loses the one packet.
 const ONE_LOSS: &str = "advice-one-loss";
 /// Memory that each host of a long fat path has, bytes.
@@ -49,6 +54,7 @@ pub fn notes(case: &Case, found: &Found, engine: &str) -> Vec<String> {
                 .into(),
         );
     }
+    notes.extend(paced_alone(case, &changes));
     if found.today.evenness < ALIKE && found.cured.evenness >= ALIKE {
         notes.push(format!(
             "Today three runs differ: the worst has {} of the best. With the changes they are alike.",
@@ -71,7 +77,7 @@ pub fn notes(case: &Case, found: &Found, engine: &str) -> Vec<String> {
     notes
 }
 
-/// That a smaller receive buffer holds other connections back.
+/// Sentence that says that a smaller receive buffer holds other connections back.
 fn capped(case: &Case, changes: &[&Change]) -> Option<String> {
     let own = changes.iter().find(|own| own.setting == "net.ipv4.tcp_rmem")?;
     let hosts = case.hosts(1);
@@ -84,6 +90,29 @@ fn capped(case: &Case, changes: &[&Change]) -> Option<String> {
     })
 }
 
+/// Sentence on a flow whose pace is for the time in which others share its path.
+fn paced_alone(case: &Case, changes: &[&Change]) -> Option<String> {
+    let allowed = case.allowed.as_ref()?;
+    let edits = changes.iter().filter(|own| own.rank == Rank::Pace).flat_map(|own| &own.edits);
+    let is_paced = |name: &str| {
+        edits.clone().any(|edit| matches!(edit, Edit::Set { key, .. } if key[1] == name))
+    };
+    let alone = |flow: &&Flow| alone_for(&case.today, allowed, flow).unwrap_or(0.0);
+    let flows = case.today.flow.iter().filter(|flow| is_paced(&flow.name));
+    let most = flows.max_by(|a, b| alone(a).total_cmp(&alone(b)))?;
+    let part = case.flows.iter().find(|own| own.name == most.name)?.share_mbit?;
+    let share = alone(&most);
+    (share >= OFTEN && part < ALIKE * allowed.mbit()).then(|| {
+        format!(
+            "Flow {} has the path for itself {} of its life. Its pace leaves the part of other flows empty then: a program \
+             that can change its pace may send {} while it is alone.",
+            most.name,
+            percent(share),
+            numbers::rate(PACED_SHARE * allowed.mbit())
+        )
+    })
+}
+
 /// Memory that all sockets could take at once.
 fn memory(case: &Case, changes: &[&Change]) -> Option<String> {
     let edits = changes.iter().flat_map(|change| &change.edits);
@@ -92,18 +121,15 @@ fn memory(case: &Case, changes: &[&Change]) -> Option<String> {
         Edit::Set { .. } => 0,
     });
     let flows = case.flows.len() as u64 + more.sum::<u64>();
-    let of =
-        |name: &str| changes.iter().filter(|own| own.setting == name).find_map(|own| most(own));
-    let (send, receive) = (of("net.ipv4.tcp_wmem"), of("net.ipv4.tcp_rmem"));
-    if send.is_none() && receive.is_none() {
-        return None;
-    }
-    let part = |most: Option<u64>, whose: &str| {
-        most.map(|most| format!("{} at the {whose}", bytes(most.saturating_mul(flows))))
+    let of = |name: &str| {
+        let own = changes.iter().filter(|own| own.setting == name);
+        own.filter_map(|own| Some((&own.whose[..], most(own)?.saturating_mul(flows)))).next()
     };
+    let both: Vec<(&str, u64)> =
+        [of("net.ipv4.tcp_wmem"), of("net.ipv4.tcp_rmem")].into_iter().flatten().collect();
+    let most = both.iter().map(|(_, most)| *most).max()?;
     let parts: Vec<String> =
-        [part(send, "sender"), part(receive, "receiver")].into_iter().flatten().collect();
-    let most = send.max(receive).unwrap_or(0).saturating_mul(flows);
+        both.iter().map(|(whose, most)| format!("{} at {whose}", bytes(*most))).collect();
     let bound = tcp_mem(most).unwrap_or_default();
     Some(format!("Memory if all buffers were full at once: {}.{bound}", parts.join(" and ")))
 }
@@ -158,8 +184,8 @@ fn bound(case: &Case, found: &Found, engine: &str) -> Option<String> {
     Some(format!(
         "The loss holds a flow at about {}: {} flows, or a congestion control that does not take loss as congestion \
          (bbr), would fill the path. Advice tries up to {MOST_TRIED} streams.{}",
-        crate::analysis::numbers::rate(lossy.mbit),
-        crate::analysis::numbers::count(lossy.flows),
+        numbers::rate(lossy.mbit),
+        numbers::count(lossy.flows),
         if engine == "sim" {
             " The simulator has no bbr: --engine linux tries it on the real kernel."
         } else {
@@ -168,13 +194,19 @@ fn bound(case: &Case, found: &Found, engine: &str) -> Option<String> {
     ))
 }
 
-/// Differences of a path that advice has to bear; each takes the rate with the advice, Mb/s.
-type Difference = (&'static str, fn(&mut Case, f64));
+/// A difference of a path that advice has to bear.
+#[derive(Clone, Copy)]
+enum Difference {
+    Longer,
+    Slower,
+    OneLoss,
+}
 
-const DIFFERENCES: [Difference; 3] = [
-    ("round trip 5 % longer", longer),
-    ("rate 3 % lower", slower),
-    ("one packet lost", with_one_loss),
+const LOST: &str = "one packet lost";
+const DIFFERENCES: [(&str, Difference); 3] = [
+    ("round trip 5 % longer", Difference::Longer),
+    ("rate 3 % lower", Difference::Slower),
+    (LOST, Difference::OneLoss),
 ];
 
 /// The advised settings on paths that are a little different.
@@ -184,10 +216,15 @@ const DIFFERENCES: [Difference; 3] = [
 pub fn sensitivity(case: &Case, found: &Found, bench: &Bench) -> Result<Vec<Sensitivity>, Stopped> {
     let edits = found.changes.iter().flat_map(|own| &own.change.edits);
     let cured = changed(&case.today, edits)?.plans()[0].resolved.clone();
-    let cured = Case { today: cured, ..case.clone() };
-    let other = |(what, differ): Difference| {
+    // Runs as those that the advice was judged by.
+    let cured = Case { today: cured, is_chancy: found.seeds > 1, ..case.clone() };
+    let other = |(what, difference): (&'static str, Difference)| {
         let mut other = cured.clone();
-        differ(&mut other, found.cured.mbit);
+        match difference {
+            Difference::Longer => longer(&mut other),
+            Difference::Slower => slower(&mut other),
+            Difference::OneLoss => with_one_loss(&mut other, found.cured.mbit),
+        }
         (other.today != cured.today).then_some((what, other))
     };
     let others: Vec<(&str, Case)> = DIFFERENCES.into_iter().filter_map(other).collect();
@@ -196,7 +233,9 @@ pub fn sensitivity(case: &Case, found: &Found, bench: &Bench) -> Result<Vec<Sens
     let outcomes =
         each(others.len(), bench.jobs, |other| one.trials(&others[other].1, &[Vec::new()]))?;
     let all = others.iter().zip(outcomes.iter().flatten());
-    let said = all.map(|((what, _), outcome)| Sensitivity {
+    // The packet may be beyond the last one of a short trial.
+    let differs = all.filter(|((what, _), outcome)| *what != LOST || has_lost(outcome));
+    let said = differs.map(|((what, _), outcome)| Sensitivity {
         what: (*what).into(),
         mbit: outcome.mbit,
         share: outcome.share(),
@@ -204,7 +243,11 @@ pub fn sensitivity(case: &Case, found: &Found, bench: &Bench) -> Result<Vec<Sens
     Ok(said.collect())
 }
 
-fn longer(case: &mut Case, _mbit: f64) {
+fn has_lost(outcome: &Outcome) -> bool {
+    outcome.run.stages.iter().any(|stage| stage.name == ONE_LOSS && stage.dropped > 0)
+}
+
+fn longer(case: &mut Case) {
     let path = &mut case.today.path;
     for element in path.forward.iter_mut().chain(&mut path.back) {
         if let Element::Delay(own) = element {
@@ -213,25 +256,37 @@ fn longer(case: &mut Case, _mbit: f64) {
     }
 }
 
-fn slower(case: &mut Case, _mbit: f64) {
+/// Rates are 97 % of what they were.
+fn slower(case: &mut Case) {
+    let less = |rate: &mut Rate| rate.0 = rate.0 / 100 * 97;
     let path = &mut case.today.path;
     for element in path.forward.iter_mut().chain(&mut path.back) {
-        if let Element::Link(own) = element {
-            own.rate = Rate(own.rate.0 / 100 * 97);
+        match element {
+            Element::Link(own) => less(&mut own.rate),
+            Element::Shaper(own) => less(&mut own.rate),
+            Element::Policer(own) => less(&mut own.rate),
+            Element::TraceLink(own) => {
+                let later = |at: &mut u32| *at = (u64::from(*at) * 100 / 97) as u32;
+                own.opportunities.iter_mut().for_each(later);
+            }
+            _ => {}
         }
     }
 }
 
-/// The first flow loses a packet in the middle of the shortest trial; nothing where the path loses packets anyway.
+/// The first flow loses a packet in the middle of what it sends; nothing where the path loses packets anyway.
 fn with_one_loss(case: &mut Case, mbit: f64) {
     let flows = case.today.flow.iter().filter(|flow| flow.direction == case.direction);
     let Some(flow) = flows.clone().next().filter(|_| !case.is_lossy) else { return };
-    let bytes = mbit * 1e6 / 8.0 / flows.count() as f64 * case.least().as_secs_f64() / 2.0;
-    let packets = bytes / f64::from(case.today.path.mtu);
+    let trial = case.least().saturating_sub(flow.start);
+    let lasts = flow.duration.map_or(trial, |lasts| lasts.min(trial)).as_secs_f64();
+    let sent = mbit * 1e6 / 8.0 / flows.count() as f64 * lasts;
+    let sent = flow.bytes.map_or(sent, |bytes| sent.min(bytes as f64));
+    let packets = sent / 2.0 / f64::from(case.today.path.mtu);
     let lost = Element::Drop(Drop {
         name: ONE_LOSS.into(),
         flow: flow.name.clone(),
-        segments: vec![packets.min(f64::from(u32::MAX)) as u64],
+        segments: vec![packets.clamp(1.0, f64::from(u32::MAX)) as u64],
         acks: Vec::new(),
     });
     let path = &mut case.today.path;

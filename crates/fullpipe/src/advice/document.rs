@@ -39,7 +39,7 @@ pub struct Advice {
     pub changes: Vec<Kept>,
     /// Costs and conditions, one sentence each.
     pub notes: Vec<String>,
-    /// A flow that joins later; absent without a proof at full length, and where a flow has a fixed size.
+    /// A flow that joins later. It is absent without a proof at full length, and where a flow has a fixed size.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub newcomer: Option<Newcomer>,
     /// Rate with the changes on a path that is a little different.

@@ -33,8 +33,9 @@ pub struct Newcomer {
     pub part_mbit: f64,
 }
 
-/// A copy of the first flow joins, with the changes and with today's settings. None where a flow has a fixed size, and on
-/// a path without a rate.
+/// Rate of a copy of the first flow that joins, with the changes and with today's settings.
+///
+/// There is none where a flow has a fixed size, and on a path without a rate.
 ///
 /// # Errors
 /// A run has no outcome.

@@ -14,11 +14,23 @@ pub fn section(advice: &Advice) -> String {
         sentence(&advice.answer)
     );
     table(&mut out, &shown::OF_RATES, &shown::rates(advice));
-    let _ = write!(out, "<p class=\"quiet\">These are {}.</p>", text(&shown::rates_are(advice)));
+    let _ = write!(
+        out,
+        "<p class=\"quiet\">These are {}.{}</p>",
+        text(&shown::rates_are(advice)),
+        if advice.changes.is_empty() {
+            ""
+        } else {
+            " Below are the runs at full length, with the start."
+        }
+    );
     if !advice.changes.is_empty() {
         changes(&mut out, advice);
     }
     list(&mut out, shown::NOTES, &advice.notes);
+    list(&mut out, shown::DIFFERENT, &shown::different(advice));
+    let joins: Vec<String> = advice.newcomer.iter().map(shown::joins).collect();
+    list(&mut out, shown::JOINS, &joins);
     list(&mut out, shown::by_hand(advice), &advice.files.program);
     advice.files.enough.iter().for_each(|own| file(&mut out, own));
     out.push_str("</section>");

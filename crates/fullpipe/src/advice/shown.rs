@@ -1,11 +1,13 @@
 //! Parts of advice that the terminal and the page show alike: tables, sentences and commands.
 
+use super::answer::kept;
 use super::change::Scope;
-use super::document::{Advice, Result};
+use super::document::{Advice, Result, Sensitivity};
 use super::files::File;
 use super::method::Kept;
+use super::newcomer::Newcomer;
 use crate::analysis::numbers;
-use crate::analysis::words::{bytes, ms};
+use crate::analysis::words::{bytes, ms, rate_of};
 use crate::report::terminal::grid::{Column, number, words};
 
 /// Heading of [`changes`].
@@ -73,6 +75,29 @@ pub fn reason(own: &Kept, advice: &Advice) -> String {
         false => String::new(),
     };
     format!("{}.{least}{delay}", own.change.why)
+}
+
+/// Heading of [`different`].
+pub const DIFFERENT: &str = "If the path is a little different";
+
+/// Rates with the changes on paths that are a little different.
+pub fn different(advice: &Advice) -> Vec<String> {
+    let line =
+        |own: &Sensitivity| format!("{}: {}{}", own.what, numbers::rate(own.mbit), kept(own.share));
+    advice.sensitivity.iter().map(line).collect()
+}
+
+/// Heading of [`joins`].
+pub const JOINS: &str = "If another flow joins later";
+
+/// What a flow gets that begins when the others have the path.
+pub fn joins(own: &Newcomer) -> String {
+    format!(
+        "After {:.0} s it has {}, its part of the path; with today's settings {}.",
+        own.after_s,
+        rate_of(own.mbit, Some(own.part_mbit)),
+        numbers::short(own.today_mbit)
+    )
 }
 
 /// Heading of what no file changes.

@@ -1,9 +1,7 @@
 //! Advice as text for a terminal. The answer is the first line, however long: programs take it.
 
-use super::answer::kept;
 use super::document::Advice;
 use super::files::File;
-use super::newcomer::Newcomer;
 use super::shown;
 use crate::analysis::numbers;
 use crate::analysis::words::rate_of;
@@ -31,9 +29,13 @@ pub fn render(advice: &Advice, extent: Extent) -> String {
         heading(&mut out, shown::NOTES);
         advice.notes.iter().for_each(|note| paragraph(&mut out, "- ", note, width));
     }
-    sensitivity(&mut out, advice);
+    if !advice.sensitivity.is_empty() {
+        heading(&mut out, shown::DIFFERENT);
+        shown::different(advice).iter().for_each(|line| paragraph(&mut out, "", line, width));
+    }
     if let Some(own) = &advice.newcomer {
-        newcomer(&mut out, own, width);
+        heading(&mut out, shown::JOINS);
+        paragraph(&mut out, "", &shown::joins(own), width);
     }
     if !advice.files.program.is_empty() {
         heading(&mut out, shown::by_hand(advice));
@@ -75,27 +77,6 @@ fn changes(out: &mut String, advice: &Advice, width: usize) {
         let text = format!("{}: {}", own.change.setting, shown::reason(own, advice));
         paragraph(out, "- ", &text, width);
     }
-}
-
-fn sensitivity(out: &mut String, advice: &Advice) {
-    if advice.sensitivity.is_empty() {
-        return;
-    }
-    heading(out, "If the path is a little different");
-    for own in &advice.sensitivity {
-        let _ = writeln!(out, "  {}: {}{}", own.what, numbers::rate(own.mbit), kept(own.share));
-    }
-}
-
-fn newcomer(out: &mut String, own: &Newcomer, width: usize) {
-    heading(out, "If another flow joins later");
-    let text = format!(
-        "After {:.0} s it has {}, its part of the path; with today's settings {}.",
-        own.after_s,
-        rate_of(own.mbit, Some(own.part_mbit)),
-        numbers::short(own.today_mbit)
-    );
-    paragraph(out, "", &text, width);
 }
 
 fn file(out: &mut String, file: &File) {

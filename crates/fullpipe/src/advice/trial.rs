@@ -344,10 +344,14 @@ fn outcome_of(
     }
 }
 
+/// Rules whose verdict on a full path is that nothing is to be set: the link is busy, or the pace is that of the path.
+const FULL_RULES: [&str; 2] = ["link", "pacing"];
+
 /// Whether a verdict says that the path is full, and that nothing is to be set.
 fn is_healthy(headline: Option<&Headline>) -> bool {
+    let is_of = |rule: &str| FULL_RULES.contains(&rule);
     headline.is_some_and(|own| {
-        own.rule.as_deref() == Some("link") && own.code.as_deref() == Some(HEALTHY)
+        own.rule.as_deref().is_some_and(is_of) && own.code.as_deref() == Some(HEALTHY)
     })
 }
 

@@ -76,6 +76,110 @@ fn losses_without_sack_are_cured_by_sack() {
     assert!(advice.answer.contains("in the mean"), "{}", advice.answer);
 }
 
+/// Each change says what the others do without it, also where the search had more changes at first.
+#[test]
+fn a_change_says_what_the_others_do_without_it() {
+    for text in [OLD_SENDER.to_string(), limit("rx_ring"), limit("send_buffer")] {
+        let scenario = loaded(&text);
+        let case = Case::new(&scenario, &scenario.plans()[0]).expect("a case");
+        let advice = of_first_run(&scenario, &Allowance::default());
+        assert!(!advice.changes.is_empty(), "{}", advice.answer);
+        let case = Case { is_chancy: advice.seeds > 1, ..case };
+        for own in &advice.changes {
+            let others = advice.changes.iter().filter(|other| other.change != own.change);
+            let edits: Vec<&Edit> = others.flat_map(|other| &other.change.edits).collect();
+            let without = &bench().trials(&case, &[edits]).expect("a trial")[0];
+            let said = own.without_mbit;
+            // A change that chance decided about may have been judged by one run of three.
+            assert!(without.mbit <= said && said <= 1.1 * without.mbit, "{said} {}", without.mbit);
+        }
+    }
+}
+
+/// Linux 2.6.20 ends the first slow start of cubic at 100 packets.
+#[test]
+fn a_first_ssthresh_of_an_old_kernel_is_taken_away() {
+    let advice = advised(OLD_SENDER);
+    assert!(settings(&advice).contains(&"cubic initial_ssthresh"), "{}", advice.answer);
+    let own = advice.changes.iter().find(|own| own.change.setting.starts_with("cubic"));
+    assert_eq!(own.expect("the change").change.whose, "sender");
+    assert!(advice.files.program.iter().any(|line| line.contains("/sys/module/tcp_cubic")));
+}
+
+/// A transfer that is over before the middle of a trial loses its packet within it.
+#[test]
+fn a_short_transfer_loses_its_one_packet() {
+    let advice = advised(
+        r#"
+        duration = "20s"
+        [path]
+        rate = "200Mbit"
+        delay = { forward = "20ms", back = "20ms" }
+        [hosts]
+        sender = { kernel = "6.12" }
+        receiver = { kernel = "6.12" }
+        [[flow]]
+        name = "file"
+        bytes = "20MB"
+        sndbuf = "64KiB"
+        "#,
+    );
+    let all: Vec<&str> = advice.sensitivity.iter().map(|own| own.what.as_str()).collect();
+    assert!(all.contains(&"one packet lost"), "{all:?}");
+}
+
+/// A shaper that is slower by 3 % has 3 % less.
+#[test]
+fn a_shaper_may_be_slower_than_today() {
+    let advice = advised(
+        r#"
+        [path]
+        forward = [
+            { kind = "shaper", name = "shaper", rate = "50Mbit", burst = "20kB", queue = { limit = "500kB" } },
+            { kind = "delay", name = "delay", delay = "20ms" },
+        ]
+        back = [{ kind = "delay", name = "back-delay", delay = "20ms" }]
+        [hosts]
+        sender = { kernel = "6.12" }
+        receiver = { kernel = "6.12" }
+        [[flow]]
+        name = "bulk"
+        duration = "10s"
+        sndbuf = "32KiB"
+        "#,
+    );
+    let slower = advice.sensitivity.iter().find(|own| own.what == "rate 3 % lower");
+    let share = slower.and_then(|own| own.share).expect("a path with a rate");
+    // The pace is 97 % of today's path, and all of the slower one.
+    assert!(advice.advised.share.expect("a share") < 0.98 && share > 0.99, "{share}");
+}
+
+/// A pace for the time in which others share the path leaves a part of it empty at other times, which is said.
+#[test]
+fn a_pace_of_a_flow_that_is_often_alone_has_a_word() {
+    let advice = advised(
+        r#"
+        [path]
+        rate = "1Gbit"
+        delay = { forward = "40ms", back = "40ms" }
+        queue = { limit = "300 packets" }
+        [hosts]
+        sender = { kernel = "5.15" }
+        receiver = { kernel = "5.15" }
+        [[flow]]
+        name = "first"
+        duration = "15s"
+        [[flow]]
+        name = "late"
+        start = "10s"
+        duration = "5s"
+        "#,
+    );
+    assert!(settings(&advice).contains(&"SO_MAX_PACING_RATE"), "{}", advice.answer);
+    let alone = "Flow first has the path for itself 67 % of its life";
+    assert!(advice.notes.iter().any(|note| note.starts_with(alone)), "{:?}", advice.notes);
+}
+
 /// A pace fills the path, too, but whoever runs the network alone cannot set it.
 #[test]
 fn a_policer_gets_a_larger_bucket() {
@@ -332,3 +436,22 @@ congestion = { name = "cubic", hystart = 1, initial_ssthresh = 0 }
 app = { kind = "rate", rate = "72583kbit" }
 write = "65536B"
 "#;
+
+const OLD_SENDER: &str = r#"
+[path]
+rate = "200Mbit"
+delay = { forward = "30ms", back = "30ms" }
+queue = { limit = "2MB" }
+[hosts]
+sender = { kernel = "2.6.20", sysctl = { "net.ipv4.tcp_wmem" = "4096 16384 4194304" } }
+receiver = { kernel = "6.12" }
+[[flow]]
+name = "bulk"
+duration = "15s"
+"#;
+
+/// Text of a scenario of one limit.
+fn limit(name: &str) -> String {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/limits");
+    std::fs::read_to_string(folder.join(format!("{name}.toml"))).expect("the scenario")
+}

@@ -96,6 +96,7 @@ pub fn changes(case: &Case) -> Vec<Change> {
             if end == 0 {
                 all.extend(fault.qdisc());
                 all.extend(fault.initcwnd());
+                all.extend(fault.ssthresh());
             }
         }
     }
@@ -271,12 +272,43 @@ impl Fault<'_> {
         self.case.least_share_bytes().is_none_or(|share| (bit_per_s as f64) < share * 8.0)
     }
 
+    /// The first ssthresh of an old kernel, where it ends slow start below the window that the path needs.
+    fn ssthresh(&self) -> Option<Change> {
+        let mss = u64::from(self.case.allowed.as_ref()?.mss);
+        let is_low = |sent: &&Sent| {
+            let first = sent.settings.first_ssthresh.map(u64::from);
+            let usual = usual_ssthresh(&sent.congestion, &sent.settings.kernels[0]);
+            let needs = sent.needs.map_or(0, |needs| needs.window);
+            // What somebody set goes back to the kernel's own with the other parameters.
+            first == usual && first.is_some_and(|first| first.saturating_mul(mss) < needs)
+        };
+        let own = self.case.flows.iter().filter(|sent| sent.hosts[0] == self.name);
+        let low: Vec<&Sent> = own.filter(is_low).collect();
+        let first = low.first()?;
+        let words =
+            format!("echo 0 > /sys/module/tcp_{}/parameters/{INITIAL_SSTHRESH}", first.congestion);
+        let today = first.settings.first_ssthresh.unwrap_or(0);
+        let setting = format!("{} {INITIAL_SSTHRESH}", first.congestion);
+        let edits = low
+            .iter()
+            .map(|sent| Edit::flow(&sent.name, &["congestion", INITIAL_SSTHRESH], Some(0.into())));
+        Some(
+            Change::new(&setting, self.name, self.scope, How::Program { words })
+                .values(format!("{today} packets"), "0 (none)")
+                .why("slow start ends at this cwnd, long before the path is full")
+                .edits(edits),
+        )
+    }
+
     fn initcwnd(&self) -> Option<Change> {
         let today = self.host.config.initcwnd.filter(|own| *own < INITCWND)?;
         let why = "the route starts each flow with fewer packets than Linux does";
         Some(self.at().initcwnd(INITCWND).values(today, INITCWND).why(why))
     }
 }
+
+/// Module parameter of congestion controls that ends the first slow start.
+const INITIAL_SSTHRESH: &str = "initial_ssthresh";
 
 /// Names of qdiscs as `tc` has them.
 const QDISC_NAMES: [(QdiscKind, &str); 4] = [
@@ -299,6 +331,14 @@ fn slow_pace(case: &Case, sent: &Sent) -> Option<Change> {
             .why("the program lets its socket send no faster than this")
             .edits([Edit::flow(name, &["sockopt", MAX_PACING_RATE], None)])
     })
+}
+
+/// First ssthresh that a congestion control of a kernel has by itself, packets; none where it has none.
+fn usual_ssthresh(name: &str, kernel: &str) -> Option<u64> {
+    let known = congestion::of_kernel(kernel);
+    let algorithm = known.iter().find(|known| known.name == name)?;
+    let usual = congestion::defaults(algorithm, kernel);
+    usual.get(INITIAL_SSTHRESH).and_then(|first| u64::try_from(*first).ok()).filter(|n| *n > 0)
 }
 
 /// Parameters of the congestion control that are not its defaults.

@@ -10,6 +10,7 @@ mod pace;
 mod remedies;
 
 pub use buffers::{for_equal_flows, least, most, scaled};
+pub use pace::changes as paces;
 pub use remedies::{MOST_TRIED, Offers, remedies};
 
 use super::Case;

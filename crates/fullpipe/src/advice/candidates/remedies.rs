@@ -9,6 +9,7 @@ use super::hosts::At;
 use super::{buffers, datagrams, pace};
 use crate::analysis::words;
 use crate::scenario::{Discipline, Element, Host, Nfs, NfsOperation};
+use crate::sizing::sizes::READ_AHEAD;
 
 /// Paces that are tried where bursts still overflow a queue.
 const LOWER_PACES: [f64; 2] = [0.95, 0.9];
@@ -25,10 +26,6 @@ const RING_FACTOR: u32 = 8;
 const LARGEST_RING: u32 = 8192;
 /// First cwnd that is tried, packets.
 const LARGE_INITCWND: u32 = 32;
-/// Read-ahead of a mount, in windows of its path.
-///
-/// The cache asks for more before all that it asked for is there.
-const READ_AHEAD: f64 = 2.0;
 /// Largest read-ahead of a scenario, KiB.
 const MOST_READ_AHEAD: u64 = 1 << 20;
 /// Read-ahead of Linux since 5.4 (`VM_READAHEAD_PAGES`), bytes.
@@ -43,7 +40,7 @@ pub struct Offers {
     pub bbr: bool,
 }
 
-/// Lists of changes, each to be tried beside those that are accepted.
+/// Lists of changes against the first limit. Each list is tried beside the changes that are accepted.
 pub fn remedies(
     case: &Case,
     accepted: &[Change],
@@ -102,6 +99,9 @@ fn overflow(case: &Case, accepted: &[Change], place: &str) -> Vec<Vec<Change>> {
 /// TSO off beside a pace: an skb of TSO is a burst of up to 64 KiB, which a very short queue does not hold.
 fn single_segments(case: &Case) -> Vec<Change> {
     let mut all = pace::changes(case);
+    if all.is_empty() {
+        return all;
+    }
     for (host, _) in case.hosts(0).into_iter().filter(|(_, own)| own.config.tso) {
         let at = At { host, scope: Scope::Sender };
         all.push(at.offload("tso", false).rank(Rank::Method).why(format!(
@@ -398,7 +398,7 @@ fn growth(case: &Case, accepted: &[Change]) -> Vec<Vec<Change>> {
         return all;
     }
     all.push(pace::changes(case));
-    all.push(vec![streams(case, STREAMS[0])]);
+    all.push(vec![streams(case, STREAMS[0]).why("several windows grow side by side")]);
     all
 }
 

@@ -93,7 +93,7 @@ pub struct Kept {
 /// A trial has no outcome.
 pub fn find(case: &Case, allowance: &Allowance, bench: &Bench) -> Result<Found, Stopped> {
     let case = &Case { settles_queue: allowance.goal == Goal::Delay, ..case.clone() };
-    let search = Search { case, allowance, bench, steps: Vec::new(), tried: 0 };
+    let search = Search { case, allowance, bench, steps: Vec::new(), tried: Vec::new(), before: 0 };
     let found = search.run()?;
     let is_in_doubt = !found.changes.is_empty() || is_full_late(&found.today);
     if case.is_chancy || !is_in_doubt || case.datagrams.is_some() {
@@ -102,14 +102,15 @@ pub fn find(case: &Case, allowance: &Allowance, bench: &Bench) -> Result<Found, 
     // Chance may decide where nothing told so.
     let chancy = Case { is_chancy: true, ..case.clone() };
     let Found { steps, tried, .. } = found.clone();
-    let mut search = Search { case: &chancy, allowance, bench, steps, tried };
+    let mut search =
+        Search { case: &chancy, allowance, bench, steps, tried: Vec::new(), before: tried };
     if found.changes.is_empty() {
         return search.run();
     }
     let changes: Vec<Change> = found.changes.iter().map(|own| own.change.clone()).collect();
     let worst = search.trial("the same with other seeds, starts and delays", &changes)?;
     if worst.mbit >= STEADY * found.cured.mbit {
-        return Ok(Found { steps: search.steps, tried: search.tried, ..found });
+        return Ok(Found { steps: search.steps, tried: tried + 1, ..found });
     }
     search.then("less: from here on three runs for each trial");
     search.run()
@@ -120,7 +121,10 @@ struct Search<'a> {
     allowance: &'a Allowance,
     bench: &'a Bench<'a>,
     steps: Vec<Step>,
-    tried: usize,
+    /// What was tried.
+    tried: Vec<State>,
+    /// Lists that were tried in a search before.
+    before: usize,
 }
 
 /// Changes with what came of them.
@@ -170,19 +174,20 @@ impl Search<'_> {
         }
 
         let most = best.outcome.clone();
-        let (mut best, mut kept) = self.prune(best)?;
+        let mut best = self.prune(best)?;
         // What was in the way of the loop may be gone.
         if gain(&best.outcome, &most) >= COUNTS {
             let next = self.climb(best.clone())?;
             if gain(&next.outcome, &best.outcome) >= COUNTS {
-                (best, kept) = self.prune(next)?;
+                best = self.prune(next)?;
             }
         }
         if self.case.is_lossy {
-            (best, kept) = self.fewest(best, kept)?;
+            best = self.fewest(best)?;
         }
-        let (best, kept) = self.shrink(best, kept, &most)?;
-        let (best, kept) = self.refined(best, kept)?;
+        let best = self.shrink(best, &most)?;
+        let best = self.refined(best)?;
+        let kept = self.kept(&best)?;
         let kept = self.sizes(&best, kept)?;
         Ok(self.found(kept, today, best.outcome))
     }
@@ -190,15 +195,16 @@ impl Search<'_> {
     /// Changes that the goal asks for where no change gains rate.
     fn without_gain(mut self, today: Outcome) -> Result<Found, Stopped> {
         let start = State { changes: Vec::new(), outcome: today.clone() };
-        let (best, kept) = self.refined(start, Vec::new())?;
+        let best = self.refined(start)?;
+        let kept = self.kept(&best)?;
         Ok(self.found(kept, today, best.outcome))
     }
 
     /// The state that comes closest to the goal for [`PRICE`] of the rate.
-    fn refined(&mut self, start: State, kept: Vec<Kept>) -> Result<(State, Vec<Kept>), Stopped> {
+    fn refined(&mut self, start: State) -> Result<State, Stopped> {
         let goal = self.allowance.goal;
         if goal.is_met(&start.outcome) {
-            return Ok((start, kept));
+            return Ok(start);
         }
         let offers = match goal {
             Goal::Rate => Vec::new(),
@@ -213,7 +219,7 @@ impl Search<'_> {
             .filter(is_worth)
             .min_by(|a, b| goal.distance(&a.outcome).total_cmp(&goal.distance(&b.outcome)));
         match closest.filter(|own| goal.is_closer(&own.outcome, &start.outcome)) {
-            None => Ok((start, kept)),
+            None => Ok(start),
             Some(best) => self.prune(best),
         }
     }
@@ -286,24 +292,46 @@ impl Search<'_> {
     }
 
     fn trial(&mut self, what: &str, changes: &[Change]) -> Result<Outcome, Stopped> {
-        self.step(what, 1);
-        let outcomes = self.bench.trials(self.case, &[edits(changes)])?;
-        let outcome = outcomes.into_iter().next().expect("one trial has one outcome");
+        let tried = self.outcomes(what, &[changes.to_vec()])?;
+        let (outcome, _) = tried.into_iter().next().expect("one list has one outcome");
         self.note(what.into(), &outcome, "");
         Ok(outcome)
     }
 
     fn trials(&mut self, old: &[Change], lists: &[Vec<Change>]) -> Result<Vec<Outcome>, Stopped> {
-        self.step("remedies for the first limit", lists.len());
-        let all: Vec<Vec<&Edit>> = lists.iter().map(|list| edits(list)).collect();
-        let outcomes = self.bench.trials(self.case, &all)?;
-        for (list, outcome) in lists.iter().zip(&outcomes) {
+        let tried = self.outcomes("remedies for the first limit", lists)?;
+        for (list, (outcome, _)) in lists.iter().zip(&tried) {
             let new = list.iter().filter(|change| !old.contains(change));
             let new: Vec<String> =
                 new.map(|own| format!("{} {}", own.setting, own.advised)).collect();
             self.note(format!("also {}", new.join(", ")), outcome, "");
         }
-        Ok(outcomes)
+        Ok(tried.into_iter().map(|(outcome, _)| outcome).collect())
+    }
+
+    /// What came of lists of changes, and whether each is new: a list that was tried is not tried again.
+    fn outcomes(
+        &mut self,
+        what: &str,
+        lists: &[Vec<Change>],
+    ) -> Result<Vec<(Outcome, bool)>, Stopped> {
+        let old = self.tried.len();
+        let new: Vec<&Vec<Change>> =
+            lists.iter().filter(|list| self.tried(list).is_none()).collect();
+        if !new.is_empty() {
+            self.step(what, new.len());
+            let all: Vec<Vec<&Edit>> = new.iter().map(|list| edits(list)).collect();
+            let outcomes = self.bench.trials(self.case, &all)?;
+            let states = new.into_iter().cloned().zip(outcomes);
+            self.tried.extend(states.map(|(changes, outcome)| State { changes, outcome }));
+        }
+        let known = lists.iter().filter_map(|list| self.tried(list));
+        Ok(known.map(|at| (self.tried[at].outcome.clone(), at >= old)).collect())
+    }
+
+    /// Place of a list among those that were tried.
+    fn tried(&self, list: &[Change]) -> Option<usize> {
+        self.tried.iter().position(|own| own.changes == list)
     }
 
     fn step(&self, what: &str, runs: usize) {
@@ -311,7 +339,6 @@ impl Search<'_> {
     }
 
     fn note(&mut self, what: String, outcome: &Outcome, then: &str) {
-        self.tried += 1;
         let (mbit, queue_ms) = (outcome.mbit, outcome.queue_ms);
         self.steps.push(Step { what, mbit, queue_ms, then: then.into() });
     }
@@ -325,7 +352,8 @@ impl Search<'_> {
     fn found(self, changes: Vec<Kept>, today: Outcome, cured: Outcome) -> Found {
         let goal = self.allowance.goal;
         let seeds = self.case.seeds();
-        Found { goal, changes, today, cured, steps: self.steps, tried: self.tried, seeds }
+        let tried = self.before + self.tried.len();
+        Found { goal, changes, today, cured, steps: self.steps, tried, seeds }
     }
 }
 

@@ -2,39 +2,28 @@
 
 use super::super::candidates;
 use super::super::change::{Change, Rank};
-use super::super::edit::Edit;
 use super::super::trial::{Outcome, Stopped};
-use super::{COUNTS, Kept, MOST_ON_LOSS, Search, State, TOGETHER, edits, gain};
+use super::{COUNTS, Kept, MOST_ON_LOSS, Search, State, TOGETHER, gain};
 
 impl Search<'_> {
     /// Smaller buffers where a pace gives several flows equal rates.
-    pub(super) fn shrink(
-        &mut self,
-        best: State,
-        kept: Vec<Kept>,
-        most: &Outcome,
-    ) -> Result<(State, Vec<Kept>), Stopped> {
+    pub(super) fn shrink(&mut self, best: State, most: &Outcome) -> Result<State, Stopped> {
         let is_paced = best.changes.iter().any(|change| change.rank == Rank::Pace);
         let smaller = candidates::for_equal_flows(self.case, &best.changes);
-        let Some(changes) = smaller.filter(|_| is_paced) else { return Ok((best, kept)) };
+        let Some(changes) = smaller.filter(|_| is_paced) else { return Ok(best) };
         let outcome = self.trial("buffers for flows of equal rates", &changes)?;
         if !self.is_as_good(&outcome, &best.outcome) {
             self.then("less: not enough");
-            return Ok((best, kept));
+            return Ok(best);
         }
         self.then("as good");
         let pruned = self.prune(State { changes, outcome })?;
-        match gain(most, &pruned.0.outcome) < TOGETHER {
-            true => Ok(pruned),
-            false => Ok((best, kept)),
-        }
+        Ok(if gain(most, &pruned.outcome) < TOGETHER { pruned } else { best })
     }
 
     /// Takes away what is not needed, the cosmetic first and the pace last.
-    pub(super) fn prune(&mut self, best: State) -> Result<(State, Vec<Kept>), Stopped> {
-        let each: Vec<Vec<Change>> =
-            (0..best.changes.len()).map(|at| without(&best.changes, &[at])).collect();
-        let alone = self.removals(&best, &each)?;
+    pub(super) fn prune(&mut self, best: State) -> Result<State, Stopped> {
+        let alone = self.removals(&best)?;
         // The rest is judged by the most that these changes give.
         let keeps = |at: &usize| self.allowance.goal.keeps(&alone[*at], &best.outcome);
         let most = (0..alone.len()).filter(keeps).max_by(|a, b| {
@@ -61,24 +50,26 @@ impl Search<'_> {
                 false => self.one_by_one(&best, &needless)?,
             };
         }
-        let kept = state.changes.iter().map(|change| {
-            let at = best.changes.iter().position(|own| own == change).unwrap_or(0);
-            Kept {
-                change: change.clone(),
-                without_mbit: alone[at].mbit,
-                without_queue_ms: alone[at].queue_ms,
-                least: None,
-            }
-        });
-        let kept: Vec<Kept> = kept.collect();
         // What was needed beside a change that is gone may be needless without it, and the other way round.
         if state.changes.len() < best.changes.len() && state.changes.len() > 1 {
             let again = self.prune(state.clone())?;
-            if gain(&best.outcome, &again.0.outcome) < TOGETHER {
+            if gain(&best.outcome, &again.outcome) < TOGETHER {
                 return Ok(again);
             }
         }
-        Ok((state, kept))
+        Ok(state)
+    }
+
+    /// The changes of a state, each with what the others do without it.
+    pub(super) fn kept(&mut self, state: &State) -> Result<Vec<Kept>, Stopped> {
+        let without = self.removals(state)?;
+        let kept = state.changes.iter().zip(without).map(|(change, without)| Kept {
+            change: change.clone(),
+            without_mbit: without.mbit,
+            without_queue_ms: without.queue_ms,
+            least: None,
+        });
+        Ok(kept.collect())
     }
 
     /// Takes away one change after the other, each beside those that are gone.
@@ -101,14 +92,10 @@ impl Search<'_> {
     /// Two changes on a path that loses packets, where these do as much as all.
     ///
     /// The size of a buffer that a program asks for and the sysctl of that buffer are one change.
-    pub(super) fn fewest(
-        &mut self,
-        best: State,
-        kept: Vec<Kept>,
-    ) -> Result<(State, Vec<Kept>), Stopped> {
+    pub(super) fn fewest(&mut self, best: State) -> Result<State, Stopped> {
         let groups: Vec<Vec<Change>> = grouped(&best.changes);
         if groups.len() <= MOST_ON_LOSS {
-            return Ok((best, kept));
+            return Ok(best);
         }
         let pairs = (0..groups.len()).flat_map(|a| (a + 1..groups.len()).map(move |b| [a, b]));
         let lists: Vec<Vec<Change>> = pairs
@@ -122,7 +109,7 @@ impl Search<'_> {
         let enough = most.filter(|own| gain(&best.outcome, &own.outcome) < COUNTS);
         match enough {
             Some(pair) => self.prune(pair),
-            None => Ok((best, kept)),
+            None => Ok(best),
         }
     }
 
@@ -158,18 +145,19 @@ impl Search<'_> {
         Ok(kept)
     }
 
-    fn removals(&mut self, best: &State, lists: &[Vec<Change>]) -> Result<Vec<Outcome>, Stopped> {
-        self.step("without each change", lists.len());
-        let all: Vec<Vec<&Edit>> = lists.iter().map(|list| edits(list)).collect();
-        let outcomes = self.bench.trials(self.case, &all)?;
-        for (change, outcome) in best.changes.iter().zip(&outcomes) {
+    /// What is left of a state without each of its changes.
+    fn removals(&mut self, best: &State) -> Result<Vec<Outcome>, Stopped> {
+        let lists: Vec<Vec<Change>> =
+            (0..best.changes.len()).map(|at| without(&best.changes, &[at])).collect();
+        let tried = self.outcomes("without each change", &lists)?;
+        for (change, (outcome, _)) in best.changes.iter().zip(&tried).filter(|(_, own)| own.1) {
             let then = match self.is_as_good(outcome, &best.outcome) {
                 true => "needless",
                 false => "needed",
             };
             self.note(format!("without {} of {}", change.setting, change.whose), outcome, then);
         }
-        Ok(outcomes)
+        Ok(tried.into_iter().map(|(outcome, _)| outcome).collect())
     }
 }
 
