@@ -8,7 +8,8 @@ use super::{COUNTS, Kept, MOST_ON_LOSS, Search, State, TOGETHER, gain};
 impl Search<'_> {
     /// Smaller buffers where a pace gives several flows equal rates.
     pub(super) fn shrink(&mut self, best: State, most: &Outcome) -> Result<State, Stopped> {
-        let is_paced = best.changes.iter().any(|change| change.rank == Rank::Pace);
+        let has_pace = |state: &State| state.changes.iter().any(|change| change.rank == Rank::Pace);
+        let is_paced = has_pace(&best);
         let smaller = candidates::for_equal_flows(self.case, &best.changes);
         let Some(changes) = smaller.filter(|_| is_paced) else { return Ok(best) };
         let outcome = self.trial("buffers for flows of equal rates", &changes)?;
@@ -18,7 +19,9 @@ impl Search<'_> {
         }
         self.then("as good");
         let pruned = self.prune(State { changes, outcome })?;
-        Ok(if gain(most, &pruned.outcome) < TOGETHER { pruned } else { best })
+        // Without the pace flows are unequal, though the seeds of these trials may not show it.
+        let suffices = has_pace(&pruned) && gain(most, &pruned.outcome) < TOGETHER;
+        Ok(if suffices { pruned } else { best })
     }
 
     /// Takes away what is not needed, the cosmetic first and the pace last.
