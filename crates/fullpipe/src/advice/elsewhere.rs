@@ -108,6 +108,9 @@ fn freebsd(change: &Change) -> Vec<String> {
         Some(("net.ipv4.tcp_no_metrics_save", _)) => {
             vec!["sysctl net.inet.tcp.hostcache.enable=0".into()]
         }
+        Some(("net.ipv4.tcp_congestion_control", "bbr")) => {
+            vec!["kldload tcp_bbr; sysctl net.inet.tcp.functions_default=bbr".into()]
+        }
         Some(("net.ipv4.tcp_congestion_control", name)) => {
             vec![format!("kldload cc_{name}; sysctl net.inet.tcp.cc.algorithm={name}")]
         }

@@ -11,10 +11,14 @@ pub fn play(host: &str, changes: &[&Change]) -> Option<File> {
         return None;
     }
     // Writing to a string cannot fail.
-    let mut text = format!("- hosts: {host}\n  become: true\n  tasks:\n");
+    let mut text = if commands.is_empty() { String::new() } else { device::NAMES.to_string() };
+    let _ = write!(text, "- hosts: {host}\n  become: true\n  tasks:\n");
+    // Commands come before comments.
     let mut undo = device::back(changes);
-    if !values.is_empty() {
-        undo.push(format!("rm {}   # and set what the host had", sysctl::PATH));
+    let has_file = values.iter().any(|(_, value)| *value != sysctl::DEFAULT);
+    if has_file {
+        undo.insert(0, format!("rm {}", sysctl::PATH));
+        undo.push("# and set the sysctls that were kept".into());
     }
     for (name, value) in values {
         let _ = match value {
@@ -30,11 +34,16 @@ pub fn play(host: &str, changes: &[&Change]) -> Option<File> {
     for command in commands {
         let _ = writeln!(text, "    - ansible.builtin.command: {command}");
     }
+    let names: Vec<&str> = sysctls(changes).into_iter().map(|(name, _)| name).collect();
+    let save = match names.is_empty() {
+        true => device::SAVE.to_string(),
+        false => format!("sysctl {}; {}", names.join(" "), device::SAVE),
+    };
     Some(File {
         host: host.into(),
         path: format!("fullpipe-{host}.yml"),
         text,
-        save: None,
+        save: Some(save),
         apply: format!("ansible-playbook fullpipe-{host}.yml"),
         undo: undo.join("; "),
     })

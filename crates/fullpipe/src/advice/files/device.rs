@@ -29,8 +29,8 @@ pub fn files(host: &str, changes: &[&Change]) -> Vec<File> {
 /// The first `.link` file that matches a device holds alone, so the default policy for names stands in it, too.
 fn link(host: &str, lines: &[&str]) -> File {
     let text = format!(
-        "[Match]\nOriginalName=DEV\n\n[Link]\nNamePolicy=keep kernel database onboard slot path\n\
-         MACAddressPolicy=persistent\n{}\n",
+        "{NAMES}# MAC: what ethtool -P DEV says. Where it says none: MACAddress= and Type=ether.\n[Match]\nPermanentMACAddress=MAC\n\n[Link]\n\
+         NamePolicy=keep kernel database onboard slot path\nMACAddressPolicy=persistent\n{}\n",
         lines.join("\n")
     );
     File {
@@ -38,7 +38,7 @@ fn link(host: &str, lines: &[&str]) -> File {
         path: LINK.into(),
         text,
         save: Some("ethtool -g DEV; ethtool -c DEV; ethtool -k DEV".into()),
-        apply: "udevadm test-builtin net_setup_link /sys/class/net/DEV".into(),
+        apply: "udevadm control --reload && udevadm trigger --action=add /sys/class/net/DEV".into(),
         undo: "# ethtool with the values that were kept, then reboot".into(),
     }
 }
@@ -59,7 +59,8 @@ pub(super) fn back(changes: &[&Change]) -> Vec<String> {
         };
         match &change.how {
             How::Device { command, .. } => {
-                old(command).or(Some("# ethtool with the value that was kept".into()))
+                let old = old(command).or_else(|| with_microseconds(command, &change.today));
+                old.or(Some("# ethtool with the value that was kept".into()))
             }
             How::Route { words } => {
                 old(words).map(|words| format!("ip route change ROUTE {words}"))
@@ -72,6 +73,16 @@ pub(super) fn back(changes: &[&Change]) -> Vec<String> {
     // A comment ends a line of commands.
     all.sort_by_key(|own| own.starts_with('#'));
     all
+}
+
+/// The command with another time as its last word, microseconds; none where the time has no unit.
+fn with_microseconds(command: &str, time: &str) -> Option<String> {
+    let (before, _) = command.rsplit_once("-usecs ")?;
+    let units = [("us", 1.0), ("ms", 1e3), ("s", 1e6)];
+    let number =
+        |(unit, us): (&str, f64)| Some(time.strip_suffix(unit)?.trim().parse::<f64>().ok()? * us);
+    let us = units.into_iter().find_map(number)?;
+    Some(format!("{before}-usecs {us:.0}"))
 }
 
 fn dispatcher(host: &str, commands: &[String], back: &[String]) -> File {

@@ -5,6 +5,7 @@ use super::{File, commands, device, sysctl, sysctls};
 use std::fmt::Write;
 
 const PROFILE: &str = "/etc/tuned/fullpipe/tuned.conf";
+const APPLY: &str = "tuned-adm profile fullpipe";
 const SCRIPT: &str = "/etc/tuned/fullpipe/script.sh";
 
 /// The profile of a host, and its script where it sets more than sysctls.
@@ -33,12 +34,15 @@ pub fn files(host: &str, changes: &[&Change]) -> Vec<File> {
         path: PROFILE.into(),
         text,
         save: Some("tuned-adm active".into()),
-        apply: "tuned-adm profile fullpipe".into(),
+        apply: match commands.is_empty() {
+            true => APPLY.to_string(),
+            false => format!("chmod 755 {SCRIPT} && {APPLY}"),
+        },
         undo: "tuned-adm profile NAME   # NAME: the one that was active".into(),
     };
     let script = (!commands.is_empty()).then(|| script(host, &commands, &device::back(changes)));
-    // The profile that names the script comes after it.
-    script.into_iter().chain([profile]).collect()
+    // The undo of the profile runs the script, so the script goes after it.
+    [profile].into_iter().chain(script).collect()
 }
 
 /// The script that tuned runs when the profile begins and ends.
@@ -56,7 +60,7 @@ fn script(host: &str, commands: &[String], back: &[String]) -> File {
         path: SCRIPT.into(),
         text,
         save: Some(device::SAVE.into()),
-        apply: format!("chmod 755 {SCRIPT}"),
-        undo: "# tuned runs stop() when the profile ends".into(),
+        apply: "# with its profile".into(),
+        undo: "# after its profile".into(),
     }
 }
