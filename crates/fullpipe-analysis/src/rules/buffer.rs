@@ -190,9 +190,13 @@ pub fn cure(
 ) -> Option<String> {
     let Some(own) = own else { return raise(context, one, sides) };
     let [side, other] = sides;
-    let is_next = side.buffer.asked.is_some() && side.missing().is_some();
+    // Losses and a short queue hold the flow before the other buffer does.
+    let is_first = then_the_loss(one, "").is_some() || then_the_queue(context, one).is_some();
+    let is_next = side.buffer.asked.is_some() && side.missing().is_some() && !is_first;
     match other.next().filter(|_| is_next) {
-        Some(next) => Some(format!("{own}. Then the buffer of {} holds it: {next}", other.host)),
+        Some(next) => {
+            Some(format!("{own}. Then the buffer of {} limits the flow: {next}", other.host))
+        }
         None => Some(own),
     }
 }

@@ -3,6 +3,7 @@
 use super::mount::Mount;
 use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;
+use crate::numbers;
 use crate::sizing::sizes::READ_AHEAD;
 
 /// The rule.
@@ -16,7 +17,9 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     }
     let client = mount.client;
     let kib = |window: u64| (window as f64 * READ_AHEAD / 1024.0).ceil() as u64;
-    let to = context.window(cause).map_or(String::new(), |window| format!(" to {}", kib(window)));
+    let to = context
+        .window(cause)
+        .map_or(String::new(), |window| format!(" to {} KiB", numbers::count(kib(window))));
     Some(
         mount
             .at(format!("The read-ahead of {client}"), client)

@@ -11,9 +11,6 @@ use crate::words::ms;
 pub const RULE: Rule =
     Rule { name: "rx-ring", code: "rx_drop", when: When::Cut(&["rx_ring"]), find };
 
-/// Wait in a card from which on it is worth a word, us.
-const LONG_US: u64 = 250;
-
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let (stage, plain) = dropped(context, cause)?;
     let host = host_of(&stage.name);
@@ -21,7 +18,14 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);
     let hosts = one.meta.hosts.iter().zip(&one.meta.settings.hosts);
     let waits = hosts.filter(|(name, _)| *name == host).map(|(_, own)| own.rx_wait_us).max();
-    let waits = waits.filter(|us| *us > LONG_US).map(|us| ms(us as f64 / 1e3));
+    // A wait is a reason where the path brings more packets in it than the ring holds.
+    let packets = |us: u64| {
+        context.subject.allowed.map_or(0.0, |own| {
+            own.rate as f64 * us as f64 / 8e6 / f64::from(own.mtu + own.overhead)
+        })
+    };
+    let holds = stage.capacity.unwrap_or(0) as f64;
+    let waits = waits.filter(|us| packets(*us) > holds).map(|us| ms(us as f64 / 1e3));
     let (reason, shorten) = match waits {
         Some(wait) => (
             format!(

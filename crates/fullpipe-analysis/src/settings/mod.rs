@@ -56,7 +56,7 @@ pub struct HostSettings {
     pub tx_coalesce_us: u64,
     /// Descriptors of its receive ring.
     pub rx_ring: u32,
-    /// Longest time for which a received packet waits in the card, us: moderation of interrupts, or a timer of GRO.
+    /// Longest time for which a received packet waits for the card's interrupt, us.
     pub rx_wait_us: u64,
 }
 

@@ -49,7 +49,7 @@ fn host(run: &Resolved, station: Station) -> HostSettings {
         tx_ring: own.tx_ring,
         tx_coalesce_us: own.tx_coalesce.as_us(),
         rx_ring: own.rx_ring,
-        rx_wait_us: own.rx_coalesce.max(own.interrupt_gap).max(own.gro_flush_timeout).as_us(),
+        rx_wait_us: own.rx_coalesce.max(own.interrupt_gap).as_us(),
     }
 }
 

@@ -6,6 +6,7 @@ use super::change::Change;
 use super::method::{COUNTS, EVEN, Found, Goal, PRICE, more};
 use super::trial::{Outcome, Slowest};
 use crate::analysis::numbers;
+use crate::analysis::rules::HEALTHY;
 use crate::analysis::words::{lower, ms, percent, rate_of};
 
 /// Queueing delay from which on a full path deserves a word: this share of the round trip, and this time, ms.
@@ -37,9 +38,13 @@ fn set(found: &Found, runs: &str) -> String {
     let gain = format!("{}: {} ({runs}).", listed(&changes), gained(found));
     let missed = missed(found);
     let beyond = beyond(&found.cured);
+    let has_streams = found.changes.iter().any(|own| own.change.has_copies());
     let gains_much = found.cured.mbit >= MUCH * found.today.mbit;
     let would_help = match remedy(&found.cured) {
-        Some(remedy) if beyond.is_some() => format!(" What would help more: {}.", lower(remedy)),
+        // Streams are what it would name, too.
+        Some(remedy) if beyond.is_some() && !has_streams => {
+            format!(" What would help more: {}.", lower(remedy))
+        }
         _ => String::new(),
     };
     if let Some(beyond) = beyond.as_ref().filter(|_| !gains_much) {
@@ -162,9 +167,10 @@ fn too_many(case: &Case) -> Option<String> {
     })
 }
 
-/// Remedy of the first finding of an outcome's worst run.
+/// Remedy of the first finding of an outcome's worst run; none of a path that is full.
 fn remedy(own: &Outcome) -> Option<&String> {
-    own.run.findings.first()?.remedy.as_ref()
+    let first = own.run.findings.first().filter(|own| own.code != HEALTHY)?;
+    first.remedy.as_ref()
 }
 
 /// Cause that limits the flows with the changes; none where these fill half of the path.

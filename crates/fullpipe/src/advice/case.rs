@@ -222,7 +222,7 @@ const CROWDED: f64 = 0.05;
 const LEAST_LEFT: f64 = 0.01;
 
 /// Payload of flows beside datagrams of UDP, which take what they ask for; Mb/s.
-fn left(run: &Resolved, direction: Direction, allowed: &Allowed) -> f64 {
+pub(super) fn left(run: &Resolved, direction: Direction, allowed: &Allowed) -> f64 {
     let lasts = run.flow.iter().filter(|flow| flow.direction == direction);
     let lasts = lasts.map(|flow| flow.duration.unwrap_or(run.duration)).max();
     let lasts = lasts.unwrap_or(run.duration).as_secs_f64().max(1e-9);
@@ -284,8 +284,7 @@ pub(super) fn part(run: &Resolved, allowed: &Allowed, own: &Flow) -> f64 {
     share_of(run, allowed, own).min(demand(own))
 }
 
-/// Part of its life in which a flow has the path for itself, though others share it later or before (0 to 1); none where none
-/// do.
+/// Share of a flow's life in which no other flow of its direction sends (0 to 1); none where no other flow overlaps it.
 pub(super) fn alone_for(run: &Resolved, allowed: &Allowed, own: &Flow) -> Option<f64> {
     let [start, end] = life(run, allowed, own);
     let others = run.flow.iter().filter(|flow| flow.name != own.name);

@@ -3,7 +3,7 @@
 use super::Case;
 use super::answer::unequal;
 use super::candidates::{MOST_TRIED, most};
-use super::case::alone_for;
+use super::case::{alone_for, left};
 use super::change::{Change, Rank};
 use super::document::Sensitivity;
 use super::edit::Edit;
@@ -102,13 +102,14 @@ fn paced_alone(case: &Case, changes: &[&Change]) -> Option<String> {
     let most = flows.max_by(|a, b| alone(a).total_cmp(&alone(b)))?;
     let part = case.flows.iter().find(|own| own.name == most.name)?.share_mbit?;
     let share = alone(&most);
-    (share >= OFTEN && part < ALIKE * allowed.mbit()).then(|| {
+    let alone_mbit = left(&case.today, case.direction, allowed);
+    (share >= OFTEN && part < ALIKE * alone_mbit).then(|| {
         format!(
-            "Flow {} has the path for itself {} of its life. Its pace leaves the part of other flows empty then: a program \
-             that can change its pace may send {} while it is alone.",
+            "Flow {} is alone for {} of its life. Then its pace leaves capacity unused: a program that can change its pace \
+             may send {}.",
             most.name,
             percent(share),
-            numbers::rate(PACED_SHARE * allowed.mbit())
+            numbers::rate(PACED_SHARE * alone_mbit)
         )
     })
 }

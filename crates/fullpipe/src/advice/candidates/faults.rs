@@ -283,19 +283,19 @@ impl Fault<'_> {
             first == usual && first.is_some_and(|first| first.saturating_mul(mss) < needs)
         };
         let own = self.case.flows.iter().filter(|sent| sent.hosts[0] == self.name);
-        let low: Vec<&Sent> = own.filter(is_low).collect();
-        let first = low.first()?;
+        let first = own.clone().find(is_low)?;
+        // The parameter is that of one congestion control.
+        let low = own.filter(is_low).filter(|sent| sent.congestion == first.congestion);
         let words =
             format!("echo 0 > /sys/module/tcp_{}/parameters/{INITIAL_SSTHRESH}", first.congestion);
         let today = first.settings.first_ssthresh.unwrap_or(0);
         let setting = format!("{} {INITIAL_SSTHRESH}", first.congestion);
         let edits = low
-            .iter()
             .map(|sent| Edit::flow(&sent.name, &["congestion", INITIAL_SSTHRESH], Some(0.into())));
         Some(
             Change::new(&setting, self.name, self.scope, How::Program { words })
                 .values(format!("{today} packets"), "0 (none)")
-                .why("slow start ends at this cwnd, long before the path is full")
+                .why("slow start ends at this cwnd, before the path is full")
                 .edits(edits),
         )
     }
