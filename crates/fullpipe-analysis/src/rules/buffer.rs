@@ -83,7 +83,7 @@ impl<'a> Side<'a> {
         Some(format!("the maximum of {} of {} to {to}", self.tuned, self.host))
     }
 
-    /// What to do about a buffer that is too small, in the middle of a sentence.
+    /// Cure of a buffer that is too small, as the middle of a sentence.
     fn next(&self) -> Option<String> {
         self.missing()?;
         match self.buffer.asked {
@@ -181,7 +181,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// What to do about a buffer, and about the one at the other end that would hold the flow next.
+/// Cure of a buffer, and of the other end's buffer where that one limits the flow next.
 pub fn cure(
     context: &Context,
     one: &One,

@@ -90,7 +90,7 @@ pub fn different(advice: &Advice) -> Vec<String> {
 /// Heading of [`joins`].
 pub const JOINS: &str = "If another flow joins later";
 
-/// What a flow gets that begins when the others have the path.
+/// Rate of a flow that begins when the others have the path.
 pub fn joins(own: &Newcomer) -> String {
     format!(
         "After {:.0} s it has {}, its part of the path; with today's settings {}.",

@@ -121,7 +121,7 @@ struct Search<'a> {
     allowance: &'a Allowance,
     bench: &'a Bench<'a>,
     steps: Vec<Step>,
-    /// What was tried.
+    /// Lists that were tried, each with its outcome.
     tried: Vec<State>,
     /// Lists that were tried in a search before.
     before: usize,
@@ -309,7 +309,7 @@ impl Search<'_> {
         Ok(tried.into_iter().map(|(outcome, _)| outcome).collect())
     }
 
-    /// What came of lists of changes, and whether each is new: a list that was tried is not tried again.
+    /// Outcomes of lists of changes, and whether each is new: a list that was tried is not tried again.
     fn outcomes(
         &mut self,
         what: &str,

@@ -148,7 +148,7 @@ impl Search<'_> {
         Ok(kept)
     }
 
-    /// What is left of a state without each of its changes.
+    /// Outcomes of a state without each of its changes.
     fn removals(&mut self, best: &State) -> Result<Vec<Outcome>, Stopped> {
         let lists: Vec<Vec<Change>> =
             (0..best.changes.len()).map(|at| without(&best.changes, &[at])).collect();
