@@ -38,7 +38,7 @@ const MODULES: &[Module] = &[
         parameters: &[
             ("beta", 819, BETA.0, BETA.1, OF_1024, "share of cwnd kept after a loss"),
             ("fast_convergence", 1, 0, 1, SWITCH, "a loss below the last maximum lowers it"),
-            ("initial_ssthresh", 0, 0, MOST, PACKETS, "ssthresh at the start; 0 leaves it unset"),
+            (INITIAL_SSTHRESH, 0, 0, MOST, PACKETS, "ssthresh at the start; 0 leaves it unset"),
             ("low_window", 14, 0, MOST, PACKETS, "up to this cwnd it grows as Reno does"),
             ("max_increment", 16, 1, MOST, PACKETS, "largest growth per RTT"),
             ("smooth_part", 20, 1, MOST, "RTTs", "time to grow from wmax - B to wmax"),
@@ -55,7 +55,7 @@ const MODULES: &[Module] = &[
             ("hystart_ack_delta_us", 2000, 0, MOST, "us", "longest gap in an ACK train"),
             ("hystart_detect", 3, 0, 3, "0 to 3", "by ACK trains (1), by delays (2), by both (3)"),
             ("hystart_low_window", 16, 0, MOST, PACKETS, "not below this cwnd"),
-            ("initial_ssthresh", 0, 0, MOST, PACKETS, "ssthresh at the start; 0 leaves it unset"),
+            (INITIAL_SSTHRESH, 0, 0, MOST, PACKETS, "ssthresh at the start; 0 leaves it unset"),
             ("tcp_friendliness", 1, 0, 1, SWITCH, "at least as fast as Reno would be"),
         ],
     },
@@ -176,6 +176,9 @@ pub fn of_kernel(kernel: &str) -> Vec<Description> {
 pub fn is_of_no_kernel(name: &str) -> bool {
     MODULES.iter().all(|module| module.name != name)
 }
+
+/// Parameter of a congestion control that has the first ssthresh, packets; 0: none.
+pub const INITIAL_SSTHRESH: &str = "initial_ssthresh";
 
 /// All parameters of the algorithm with their defaults in that kernel.
 pub fn defaults(algorithm: &Description, kernel: &str) -> BTreeMap<String, i64> {

@@ -1,7 +1,7 @@
 //! Slow start as an axis of its own: what kernels have stays with the parameters of the congestion control, and
 //! what none has is a [`SlowStart`] of the flow.
 
-use super::congestion;
+use super::congestion::{self, INITIAL_SSTHRESH};
 use super::format::context::{Context, Place};
 use super::format::special;
 use super::resolved::{Congestion, SlowStart};
@@ -9,7 +9,6 @@ use fullpipe_sim::cc::{self, Description, KernelVersion, Parameter};
 
 /// What kernels have, by parameters of their congestion controls.
 const STANDARD: &str = "standard";
-const INITIAL: &str = "initial_ssthresh";
 const HYSTART: &str = "hystart";
 
 /// Every slow start that a flow can ask for, those of kernels first.
@@ -26,7 +25,7 @@ pub fn slow_starts() -> Vec<Description> {
     };
     let mut all = vec![
         one(STANDARD, "Doubles per round trip until a loss (RFC 5681)", Vec::new()),
-        one(INITIAL, "As standard, up to a cwnd given (bic and cubic)", vec![packets]),
+        one(INITIAL_SSTHRESH, "As standard, up to a cwnd given (bic and cubic)", vec![packets]),
         one(HYSTART, "HyStart as in Linux (cubic)", Vec::new()),
     ];
     all.extend(cc::slow_starts());
@@ -58,7 +57,7 @@ pub(super) fn resolve(
     goes_with(name, place, congestion, cx)?;
     let packets = asked.parameters.get("packets").copied().unwrap_or(0);
     impose(HYSTART, (name == HYSTART).into(), name, own, congestion, cx)?;
-    impose(INITIAL, packets, name, own, congestion, cx)?;
+    impose(INITIAL_SSTHRESH, packets, name, own, congestion, cx)?;
     let of_cc = cc::slow_starts().iter().any(|own| own.name == name);
     Some(of_cc.then_some(asked))
 }
@@ -73,7 +72,7 @@ fn goes_with(name: &str, place: Place, of: &Congestion, cx: &mut Context) -> Opt
             .expected(format!("`slow_start` with {} only", names.join(", ")));
         return None;
     }
-    let parameter = [HYSTART, INITIAL].into_iter().find(|parameter| *parameter == name);
+    let parameter = [HYSTART, INITIAL_SSTHRESH].into_iter().find(|parameter| *parameter == name);
     if parameter.is_some_and(|parameter| !of.parameters.contains_key(parameter)) {
         let message = format!("{} has no parameter `{name}`", of.name);
         cx.error("conflict", place, message)

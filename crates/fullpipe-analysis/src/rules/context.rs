@@ -72,10 +72,15 @@ impl Context<'_> {
     /// Share of the path that datagrams of UDP take on the way of the judged flows (0 to 1).
     pub fn datagrams(&self) -> f64 {
         let Some(allowed) = self.subject.allowed else { return 0.0 };
+        let share = |(own, mbit): (&Datagrams, f64)| mbit / allowed.datagram_mbit(own.size);
+        self.udp().map(share).sum::<f64>().min(1.0)
+    }
+
+    /// Datagrams of UDP on the way of the judged flows, each with the payload that was read, Mb/s.
+    pub fn udp(&self) -> impl Iterator<Item = (&Datagrams, f64)> {
         let way = self.subject.flows.first().is_some_and(|one| one.flow.backward);
-        let there = self.run.datagrams.iter().filter(|own| own.backward == way);
-        let share = |own: &Datagrams| Some(own.mean_mbit? / allowed.datagram_mbit(own.size));
-        there.filter_map(share).sum::<f64>().min(1.0)
+        let there = self.run.datagrams.iter().filter(move |own| own.backward == way);
+        there.filter_map(|own| Some((own, own.mean_mbit?)))
     }
 
     /// Window that the path needs for all flows that share it, bytes; none where the path is out of the planner's bounds.

@@ -60,18 +60,14 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
 
 /// Others, small packets or repetitions take the rest of a busy link.
 fn others(context: &Context, cause: &Cause, busy: Finding) -> Finding {
-    let run = context.run;
     let flows = &context.subject.flows;
     let resent = total(flows.iter().map(|one| one.flow.retransmitted_segments));
     let bytes = total(flows.iter().map(|one| one.flow.bytes));
     let again = resent as f64 * f64::from(context.meta.mss) / (bytes as f64).max(1.0);
-    let way = flows.first().is_some_and(|one| one.flow.backward);
-    let there = run.datagrams.iter().filter(|own| own.backward == way);
-    let udp = there.filter_map(|own| Some((own, own.mean_mbit?)));
-    let most = udp.clone().max_by(|a, b| a.1.total_cmp(&b.1));
+    let most = context.udp().max_by(|a, b| a.1.total_cmp(&b.1));
     let why = match () {
         () if most.is_some() => {
-            let sum: f64 = udp.map(|(_, mbit)| mbit).sum();
+            let sum: f64 = context.udp().map(|(_, mbit)| mbit).sum();
             format!("datagrams take {} of it", numbers::rate(sum))
         }
         // The link has room for more at other times.
@@ -85,11 +81,7 @@ fn others(context: &Context, cause: &Cause, busy: Finding) -> Finding {
             own.name
         )
     });
-    let busy = busy.because(why).code("compete");
-    match cure {
-        Some(cure) => busy.cure(cure),
-        None => busy,
-    }
+    Finding { cure, ..busy.because(why).code("compete") }
 }
 
 /// Queue and round trip without it, ms, where the queue stands there and is long.

@@ -6,10 +6,8 @@ use crate::sizing::Question;
 use fullpipe_base::path::{Direction, QueueLimit};
 use fullpipe_base::units::{Framing, Rate};
 use fullpipe_scenario::Version;
+use fullpipe_scenario::congestion::INITIAL_SSTHRESH;
 use fullpipe_scenario::{Discipline, Element, Flow, MAX_PACING_RATE, QdiscKind, Resolved, Station};
-
-/// Name of the congestion controls' parameter.
-const INITIAL_SSTHRESH: &str = "initial_ssthresh";
 
 /// Settings that act on a flow.
 pub(crate) fn flow(run: &Resolved, flow: &Flow) -> FlowSettings {

@@ -9,12 +9,13 @@ use super::hosts::At;
 use crate::analysis::numbers;
 use crate::analysis::words::bits;
 use crate::scenario::config::Sysctl;
-use crate::scenario::congestion;
+use crate::scenario::congestion::{self, INITIAL_SSTHRESH};
 use crate::scenario::profile::{self, Kernel};
 use crate::scenario::{ENDS, Host, MAX_PACING_RATE, QdiscKind};
 use fullpipe_base::path::QueueLimit;
 use fullpipe_base::units::Time;
 use serde_json::Value as Json;
+use std::collections::BTreeMap;
 
 /// A sysctl whose value below the kernel's default, or off, slows bulk flows.
 struct Suspect {
@@ -307,9 +308,6 @@ impl Fault<'_> {
     }
 }
 
-/// Module parameter of congestion controls that ends the first slow start.
-const INITIAL_SSTHRESH: &str = "initial_ssthresh";
-
 /// Names of qdiscs as `tc` has them.
 const QDISC_NAMES: [(QdiscKind, &str); 4] = [
     (QdiscKind::PfifoFast, "pfifo_fast"),
@@ -335,10 +333,15 @@ fn slow_pace(case: &Case, sent: &Sent) -> Option<Change> {
 
 /// First ssthresh that a congestion control of a kernel has by itself, packets; none where it has none.
 fn usual_ssthresh(name: &str, kernel: &str) -> Option<u64> {
+    let first = *usual_parameters(name, kernel)?.get(INITIAL_SSTHRESH)?;
+    u64::try_from(first).ok().filter(|first| *first > 0)
+}
+
+/// Parameters that a congestion control of a kernel has by itself; none of one that the kernel does not have.
+fn usual_parameters(name: &str, kernel: &str) -> Option<BTreeMap<String, i64>> {
     let known = congestion::of_kernel(kernel);
     let algorithm = known.iter().find(|known| known.name == name)?;
-    let usual = congestion::defaults(algorithm, kernel);
-    usual.get(INITIAL_SSTHRESH).and_then(|first| u64::try_from(*first).ok()).filter(|n| *n > 0)
+    Some(congestion::defaults(algorithm, kernel))
 }
 
 /// Parameters of the congestion control that are not its defaults.
@@ -346,9 +349,7 @@ fn parameters(case: &Case, name: &str) -> Option<Change> {
     let flow = case.today.flow.iter().find(|flow| flow.name == name)?;
     let own = &flow.congestion;
     let kernel = &case.flows.iter().find(|sent| sent.name == name)?.settings.kernels[0];
-    let known = congestion::of_kernel(kernel);
-    let algorithm = known.iter().find(|known| known.name == own.name)?;
-    let usual = congestion::defaults(algorithm, kernel);
+    let usual = usual_parameters(&own.name, kernel)?;
     let changed: Vec<String> = own
         .parameters
         .iter()

@@ -20,6 +20,7 @@ pub fn play(host: &str, changes: &[&Change]) -> Option<File> {
         undo.insert(0, format!("rm {}", sysctl::PATH));
         undo.push("# and set the sysctls that were kept".into());
     }
+    let names: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
     for (name, value) in values {
         let _ = match value {
             sysctl::DEFAULT => writeln!(text, "    {}", sysctl::elsewhere(name)),
@@ -34,7 +35,6 @@ pub fn play(host: &str, changes: &[&Change]) -> Option<File> {
     for command in commands {
         let _ = writeln!(text, "    - ansible.builtin.command: {command}");
     }
-    let names: Vec<&str> = sysctls(changes).into_iter().map(|(name, _)| name).collect();
     let save = match names.is_empty() {
         true => device::SAVE.to_string(),
         false => format!("sysctl {}; {}", names.join(" "), device::SAVE),

@@ -3,6 +3,7 @@
 use super::hosts::{of_data, sysctl};
 use super::keys::{FAST, LARGEST, LARGEST_ASKED, set, text};
 use crate::analysis::main_way;
+use crate::scenario::congestion::INITIAL_SSTHRESH;
 use crate::scenario::{App, Element, Flow, MAX_PACING_RATE, Resolved, SetOption, are_copies};
 use fullpipe_base::units::Time;
 
@@ -147,11 +148,11 @@ fn longer_bytes(run: &Resolved, flow: &Flow) -> Option<u64> {
 /// A slow start that neither a parameter nor an earlier connection ends.
 pub fn ssthresh(run: &Resolved) -> Vec<SetOption> {
     let [(host, own), _] = of_data(run);
-    let key = "initial_ssthresh";
-    let set_by = subjects(run)
-        .filter(|flow| flow.congestion.parameters.get(key).is_some_and(|first| *first > 0));
+    let set_by = subjects(run).filter(|flow| {
+        flow.congestion.parameters.get(INITIAL_SSTHRESH).is_some_and(|first| *first > 0)
+    });
     let mut sets: Vec<SetOption> =
-        set_by.map(|flow| set(&["flow", &flow.name, "congestion", key], 0)).collect();
+        set_by.map(|flow| set(&["flow", &flow.name, "congestion", INITIAL_SSTHRESH], 0)).collect();
     let is_first = subjects(run).all(|flow| run.flow.iter().all(|other| other.start >= flow.start));
     if !own.config.sysctl.tcp_no_metrics_save && !is_first {
         sets.push(sysctl(host, "net.ipv4.tcp_no_metrics_save", 1));
