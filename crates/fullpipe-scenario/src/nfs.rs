@@ -27,6 +27,13 @@ const PAGE: u64 = 4096;
 /// Slots of a session at most (6.12 `NFS4_MAX_SLOT_TABLE`).
 const MOST_SESSION_SLOTS: i64 = 1024;
 
+/// Slots that a session asks for by default (6.12 `NFS4_DEF_SLOT_TABLE_SIZE`).
+const SESSION_SLOTS: u16 = 64;
+/// Slots of a connection of version 3 that a scenario can say; a kernel has one more (6.12 `RPC_MAX_SLOT_TABLE`).
+const MOST_SLOTS: u16 = u16::MAX;
+/// Payload of the longest READ and WRITE, bytes (6.12 `NFS_MAX_FILE_IO_SIZE`).
+const LONGEST_CALL: u32 = 1 << 20;
+
 /// The kernel whose client and server of 2008 are known.
 pub const NFS_2008: &str = "2.6.25";
 
@@ -285,6 +292,24 @@ impl Nfs {
             NFS_2008 => NfsServerReads::WholeRecords,
             _ => NfsServerReads::AsTheyCome,
         })
+    }
+
+    /// The option that bounds the payload of its calls, today's bound, and the largest, bytes. None: the bound is the largest.
+    pub fn longer_calls(&self) -> Option<(&'static str, u32, u32)> {
+        let (option, today) = match self.operation {
+            NfsOperation::Read => ("rsize", self.rsize),
+            NfsOperation::Write => ("wsize", self.wsize),
+        };
+        (today < LONGEST_CALL).then_some((option, today, LONGEST_CALL))
+    }
+
+    /// Slots that a kernel has where nothing is set; none where the mount has as many.
+    pub fn more_slots(&self) -> Option<u16> {
+        let usual = match self.version {
+            NfsVersion::V3 => MOST_SLOTS,
+            NfsVersion::V4_2 => SESSION_SLOTS,
+        };
+        self.slots.is_some_and(|slots| slots < usual).then_some(usual)
     }
 
     /// Name of the host that mounts it.

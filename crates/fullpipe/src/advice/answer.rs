@@ -5,6 +5,7 @@ use super::candidates;
 use super::change::Change;
 use super::method::{COUNTS, EVEN, Found, Goal, PRICE, more};
 use super::trial::{Outcome, Slowest};
+use crate::analysis::document::Grade;
 use crate::analysis::numbers;
 use crate::analysis::rules::HEALTHY;
 use crate::analysis::words::{lower, ms, percent, rate_of};
@@ -41,8 +42,8 @@ fn set(found: &Found, runs: &str) -> String {
     let has_streams = found.changes.iter().any(|own| own.change.has_copies());
     let gains_much = found.cured.mbit >= MUCH * found.today.mbit;
     let would_help = match remedy(&found.cured) {
-        // Streams are what it would name, too.
-        Some(remedy) if beyond.is_some() && !has_streams => {
+        // Streams are what it would name, too, and so is a setting that is changed.
+        Some(remedy) if beyond.is_some() && !has_streams && !is_made(found) => {
             format!(" What would help more: {}.", lower(remedy))
         }
         _ => String::new(),
@@ -132,6 +133,9 @@ fn set_nothing(case: &Case, found: &Found, runs: &str) -> String {
         _ if today.is_healthy => format!(
             "Set nothing: the path is full ({runs}). With other starts and delays {who} may have less: {reached}."
         ),
+        (false, _, Some(headline)) if headline.grade == Grade::Full => format!(
+            "Set nothing: {who} have {reached} today ({runs}), and no setting that may be changed gains 2 % or more."
+        ),
         (false, _, Some(headline)) => {
             let evidence = today.run.findings.first().map(|own| own.evidence.join(", and "));
             let evidence = evidence.filter(|text| !text.is_empty());
@@ -165,6 +169,15 @@ fn too_many(case: &Case) -> Option<String> {
         let name = &asked.name;
         format!("Let {name} send {most} or less: it sends {asks}, and the path carries no more")
     })
+}
+
+/// Whether the setting that still limits the flows is among the changes.
+fn is_made(found: &Found) -> bool {
+    let first = found.cured.run.findings.first();
+    let setting = first.and_then(|own| own.setting.as_ref());
+    let is_changed =
+        |name: &str| found.changes.iter().any(|own| own.change.setting.ends_with(name));
+    setting.is_some_and(|own| is_changed(&own.name))
 }
 
 /// Remedy of the first finding of an outcome's worst run; none of a path that is full.

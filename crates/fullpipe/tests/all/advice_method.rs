@@ -454,3 +454,30 @@ fn limit(name: &str) -> String {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/limits");
     std::fs::read_to_string(folder.join(format!("{name}.toml"))).expect("the scenario")
 }
+
+/// Sixteen calls of 32 KiB at a time carry 84 of 500 Mb/s x 50 ms.
+#[test]
+fn a_mount_that_has_all_its_calls_under_way_gets_longer_ones_or_more() {
+    let advice = advised(
+        r#"
+        duration = "10s"
+        [path]
+        rate = "500Mbit"
+        delay = { forward = "25ms", back = "25ms" }
+        [hosts]
+        sender = { kernel = "6.12" }
+        receiver = { kernel = "6.12" }
+        [[nfs]]
+        name = "home"
+        operation = "write"
+        version = "3"
+        file = "100MB"
+        wsize = "32KiB"
+        slots = 16
+        "#,
+    );
+    let (today, advised) = (advice.today.mbit, advice.advised.mbit);
+    assert!(advised > 3.0 * today, "{today}: {}", advice.answer);
+    let names = ["wsize", "sunrpc.tcp_max_slot_table_entries"];
+    assert!(settings(&advice).iter().any(|own| names.contains(own)), "{}", advice.answer);
+}

@@ -8,7 +8,7 @@ use super::faults::INITCWND;
 use super::hosts::At;
 use super::{buffers, datagrams, pace};
 use crate::analysis::words;
-use crate::scenario::{Discipline, Element, Host, Nfs, NfsOperation};
+use crate::scenario::{Discipline, Element, Host, Nfs, NfsOperation, NfsVersion};
 use crate::sizing::sizes::READ_AHEAD;
 
 /// Paces that are tried where bursts still overflow a queue.
@@ -66,7 +66,9 @@ pub fn remedies(
         ("loss" | "gilbert-elliott", _) if is_cut => losses(case, offers),
         _ if rule == "aqm" => marks(case),
         _ if rule == "read-ahead" => vec![read_ahead(case)],
+        _ if rule == "rpc-slots" => calls(case),
         _ if rule == "small-packets" || rule == "busy-cpu" => mtu(case, place),
+        _ if rule == "few-round-trips" => [start(case), larger(case, accepted, 1)].concat(),
         (_, "send_buffer") => larger(case, accepted, 0),
         (_, "receive_window") => larger(case, accepted, 1),
         ("application", _) => pauses(case),
@@ -166,6 +168,61 @@ fn read_ahead(case: &Case) -> Vec<Change> {
     };
     let reads = |own: &&Nfs| own.operation == NfsOperation::Read;
     case.today.nfs.iter().filter(reads).filter_map(change).collect()
+}
+
+/// More calls at a time for each mount, longer calls, and both.
+fn calls(case: &Case) -> Vec<Vec<Change>> {
+    let longer: Vec<Change> = case.today.nfs.iter().filter_map(longer_calls).collect();
+    let more: Vec<Change> = case.today.nfs.iter().filter_map(more_calls).collect();
+    let both = [longer.clone(), more.clone()].concat();
+    let mut all = vec![longer, more];
+    if all.iter().all(|list| !list.is_empty()) {
+        all.push(both);
+    }
+    all
+}
+
+/// Calls of a mount that are as long as Linux allows.
+fn longer_calls(mount: &Nfs) -> Option<Change> {
+    let (option, today, most) = mount.longer_calls()?;
+    let key = ["nfs", &mount.name, option].map(str::to_string).to_vec();
+    let how = How::Mount { words: format!("{option}={most}") };
+    let [from, to] = [today, most].map(|bytes| words::bytes(bytes.into()));
+    Some(
+        Change::new(option, &mount.name, Scope::Application, how)
+            .rank(Rank::Size)
+            .values(from, to)
+            .why("a slot holds one call, and a longer call carries more in a round trip")
+            .edits([Edit::Set { key, value: Some(format!("{most}B").into()) }]),
+    )
+}
+
+/// As many calls of a mount at a time as Linux has where nothing is set.
+fn more_calls(mount: &Nfs) -> Option<Change> {
+    let most = mount.more_slots()?;
+    let (setting, how) = match mount.version {
+        NfsVersion::V3 => {
+            let name = "sunrpc.tcp_max_slot_table_entries";
+            (name, How::Sysctl { name: name.into(), value: most.to_string() })
+        }
+        NfsVersion::V4_2 => {
+            let file = "/sys/module/nfs/parameters/max_session_slots";
+            let words = format!("echo {most} > {file}, then mount anew");
+            ("nfs.max_session_slots", How::Program { words })
+        }
+    };
+    let scope = match mount.operation {
+        NfsOperation::Read => Scope::Receiver,
+        NfsOperation::Write => Scope::Sender,
+    };
+    let key = ["nfs", &mount.name, "slots"].map(str::to_string).to_vec();
+    Some(
+        Change::new(setting, mount.host(), scope, how)
+            .rank(Rank::Size)
+            .values(mount.slots.unwrap_or(most), most)
+            .why("all calls that the client allows are under way; only a new mount has more")
+            .edits([Edit::Set { key, value: Some(most.into()) }]),
+    )
 }
 
 /// More flows, and a congestion control that does not take loss as congestion, where the engine has one.

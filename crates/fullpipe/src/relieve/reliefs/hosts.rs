@@ -56,6 +56,18 @@ pub fn read_ahead(run: &Resolved) -> Vec<SetOption> {
     less.map(|own| set(&["nfs", &own.name, "readahead"], text(format!("{READ_AHEAD}B")))).collect()
 }
 
+/// The longest calls of each mount, and as many at a time as a kernel has.
+pub fn calls(run: &Resolved) -> Vec<SetOption> {
+    let of = |own: &Nfs| {
+        let named = |key: &str, value: String| set(&["nfs", &own.name, key], value);
+        let longer = own.longer_calls();
+        let longer = longer.map(|(option, _, most)| named(option, text(format!("{most}B"))));
+        let more = own.more_slots().map(|slots| named("slots", slots.to_string()));
+        longer.into_iter().chain(more).collect::<Vec<_>>()
+    };
+    run.nfs.iter().flat_map(of).collect()
+}
+
 /// A sysctl of an end.
 pub fn sysctl(host: &str, name: &str, value: impl std::fmt::Display) -> SetOption {
     set(&["hosts", host, "sysctl", name], value)
@@ -69,6 +81,13 @@ pub fn receive_ring(run: &Resolved) -> Vec<SetOption> {
     }
     let ring = set(&["hosts", name, "rx_ring"], text(format!("{RING} descriptors")));
     vec![ring, sysctl(name, "net.core.netdev_max_backlog", BACKLOG)]
+}
+
+/// An interrupt for each packet, where data arrive.
+pub fn interrupts(run: &Resolved) -> Vec<SetOption> {
+    let [_, (name, host)] = of_data(run);
+    let is_late = host.config.rx_coalesce > Time::ZERO;
+    is_late.then(|| set(&["hosts", name, "rx_coalesce"], text("0s"))).into_iter().collect()
 }
 
 /// A transmit ring that is never full, whose driver hears of each packet at once.

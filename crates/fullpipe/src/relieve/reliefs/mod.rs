@@ -42,6 +42,7 @@ const ALL: &[(&str, &str, &str, Maker)] = &[
     ("reordering", "A path that keeps the order", "reorder", path::in_order),
     ("way-back", "A faster way back", "ack_path", path::fast_way_back),
     ("rx-ring", "A larger receive ring", "rx_drop", hosts::receive_ring),
+    ("moderation", "An interrupt for each packet", "rx_drop", hosts::interrupts),
     ("tx-ring", "A larger transmit ring", "tx_ring", hosts::transmit_ring),
     ("qdisc", "A longer qdisc of the sender", "qdisc", hosts::qdisc),
     ("pacing", "No pace of the host", "pacing", hosts::no_pace),
@@ -52,6 +53,7 @@ const ALL: &[(&str, &str, &str, Maker)] = &[
     ("pauses", "A program without pauses", "app_onoff", flows::no_pauses),
     ("reader", "A program that reads without limit", "app_read", flows::reader),
     ("read-ahead", "A larger read-ahead of the mount", "nfs", hosts::read_ahead),
+    ("calls", "More and longer calls of the mount", "nfs", hosts::calls),
     ("mtu", "An MTU of 1,500 bytes", "small_mss", path::usual_mtu),
     ("jumbo", "An MTU of 9,000 bytes", "small_mss", path::jumbo),
     ("longer", "A run four times as long", "too_short", flows::longer),
@@ -145,7 +147,7 @@ mod tests {
             .map(|(name, ..)| *name)
             .filter(|name| made.iter().all(|own| own.name != *name))
             .collect();
-        assert_eq!(left_out, ["so-rcvbuf", "pauses", "read-ahead"]);
+        assert_eq!(left_out, ["so-rcvbuf", "moderation", "pauses", "read-ahead", "calls"]);
         for relief in made {
             let source = Source::text("t", &base.to_toml());
             let relieved =
