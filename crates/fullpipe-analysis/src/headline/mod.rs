@@ -126,7 +126,7 @@ fn of_flows(context: Context) -> (Headline, Vec<document::Finding>) {
     let text = sentences([
         mount::prefix(context) + &reached(context, grade),
         cause
-            .map(|cause| sentence(context, cause, &found, second(&all, cause, grade)))
+            .map(|cause| sentence(context, cause, &found, second(&all, cause, &found, grade)))
             .unwrap_or_default(),
         found.cure.clone().unwrap_or_default(),
         too_few(context, cause).unwrap_or_else(|| match found.grows && grade != Grade::Late {
@@ -353,9 +353,11 @@ const SEES_ALL: bool = true;
 const WORTH: f64 = 0.1;
 
 /// " (next: receive window 20 %)": the next cause, where the first one holds for less than half of the time, or is a link that is
-/// not always busy.
-fn second(all: &[Cause], first: &Cause, grade: Grade) -> String {
+/// not always busy. A sentence that names slow start means all of it.
+fn second(all: &[Cause], first: &Cause, found: &Finding, grade: Grade) -> String {
+    let is_named = |cause: &&Cause| cause.named().eq_ignore_ascii_case(&found.who);
     let others = all.iter().filter(|cause| *cause != first && !is_quiet(&cause.limit));
+    let others = others.filter(|cause| !is_named(cause));
     let next = others.max_by(|a, b| a.share.total_cmp(&b.share));
     let is_one_of_several = |next: &&Cause| first.share < ALONE && next.share >= WORTH;
     let is_idle_link = first.limit == LINK && first.share < FULL && grade != Grade::Full;

@@ -58,7 +58,7 @@ fn mount(own: &Nfs, run: &Resolved) -> Vec<(String, Support)> {
     let mut answers: Vec<_> = others
         .map(|station| {
             let why = format!(
-                "of NFS the simulator has the client and the server of Linux {}, not those of {}",
+                "of NFS the simulator has the client and the server of Linux {}, not those of {}; take one of these kernels",
                 NFS_KERNELS.join(" and "),
                 station.host.config.kernel
             );
