@@ -1,6 +1,6 @@
 # Every recipe that CI uses; all of them work on a developer's machine.
 
-.PHONY: test check docs plan-nfs python-test test-guest parity parity-record parity-random sweeps-record nfs nfs-record lint bless fuzz bench bench-linux bench-peers same shape blind advised lists sizes
+.PHONY: test check docs plan-nfs python-test test-guest parity parity-record parity-random sweeps-record nfs nfs-record lint bless fuzz bench bench-linux bench-peers same shape blind advised lists sizes studies
 
 # All tests.
 test:
@@ -132,6 +132,11 @@ bench-peers:
 RUNS ?= 1
 same:
 	FULLPIPE_SAME_RUNS=$(RUNS) cargo test --workspace --test all -- --ignored --exact same::same --nocapture
+
+# All rows of the studies in docs/, of which tests make a sample: before a release, and after the simulator has changed.
+studies:
+	FULLPIPE_STUDIES=1 cargo test --workspace --test all -- bloat cern sensitivity slow_start theory field_advice plan::
+	FULLPIPE_CASES=2000 cargo test -p fullpipe-sim --test all -- parity
 
 # Whether the crates, and the folders of each, depend on each other in one direction (tools/shape.py).
 shape:

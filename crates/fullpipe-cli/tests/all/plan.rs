@@ -1,6 +1,7 @@
 //! `fullpipe plan`.
 
 use crate::common::Desk;
+use crate::readme::marked;
 
 const TEN_GIGABIT: [&str; 7] = ["plan", "--rate", "10Gbit", "--rtt", "80ms", "--mtu", "9000"];
 
@@ -106,7 +107,8 @@ fn most(plan: &serde_json::Value, name: &str) -> Option<u64> {
     line.rsplit(' ').next()?.parse().ok()
 }
 
-/// No value is below the kernel's default, and the second half of the proof has 95 % of what the flow can have.
+/// No value is below the kernel's default, and the second half of the proof has 95 % of what the flow can have. `make studies`
+/// proves 100 Gb/s, too, which takes minutes.
 #[test]
 fn a_plan_fills_its_path_and_never_lowers_a_default() {
     let desk = Desk::new();
@@ -117,7 +119,8 @@ fn a_plan_fills_its_path_and_never_lowers_a_default() {
         ("100Gbit", "100ms", "6.12"),
         ("50Mbit", "600ms", "6.12"),
     ];
-    for (rate, rtt, kernel) in paths {
+    let is_made = |path: &&(&str, &str, &str)| path.0 != "100Gbit" || marked::all_rows();
+    for (rate, rtt, kernel) in paths.iter().filter(is_made) {
         let asked = ["plan", "--rate", rate, "--rtt", rtt, "--kernel", kernel, "--json"];
         let plan = desk.call(&asked).ends_with(0).json();
         let what = format!("{rate} x {rtt}, {kernel}: {}", plan["answer"]);

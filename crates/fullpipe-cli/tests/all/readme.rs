@@ -2,6 +2,7 @@
 //! (`UPDATE_EXPECT=1` rewrites it).
 
 #[path = "../../../fullpipe/tests/all/marked/mod.rs"]
+#[allow(dead_code, reason = "tables of studies are in another crate")]
 pub mod marked;
 use crate::common::Desk;
 use fullpipe::analysis::document::{Document, Run};

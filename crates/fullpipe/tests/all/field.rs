@@ -1,15 +1,15 @@
 //! Problems of real people (scenarios/field): the first line of each run has the rate, the share of the path, the place,
 //! and the setting or the place that cures it. The page docs/field.md is made from these lines.
 
-use crate::made::made;
+use crate::made::{by_two, made};
 use crate::marked;
+use crate::without_scenario::has_the_same_findings;
 use fullpipe::analysis;
 use fullpipe::analysis::document::{Document, Headline, Run};
-use fullpipe::scenario::{self, Source};
+use fullpipe::scenario::{self, Plan, Source};
 use std::fmt::Write;
 use std::path::Path;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::OnceLock;
 
 const PAGE: &str = "docs/field.md";
 
@@ -114,31 +114,19 @@ fn folder() -> std::path::PathBuf {
 fn document(file: &str) -> Document {
     let source = Source::read(&folder().join(format!("{file}.toml"))).expect("the scenario");
     let scenario = scenario::load(&source, &[], &[]).unwrap_or_else(|e| panic!("{file}: {e}"));
-    let runs =
-        scenario.plans().iter().map(|plan| Run { variant: plan.name(), ..made(&scenario, plan).0 });
-    let runs = runs.collect();
+    let run = |plan: &Plan| {
+        let (run, recording) = made(&scenario, plan);
+        has_the_same_findings(&scenario, plan, &run, &recording);
+        Run { variant: plan.name(), ..run }
+    };
+    let runs = scenario.plans().iter().map(run).collect();
     analysis::document(&scenario, &["sim"], runs)
 }
 
-/// The documents of all cases, made by two threads.
-fn documents() -> Vec<Document> {
-    let next = AtomicUsize::new(0);
-    let made: Mutex<Vec<(usize, Document)>> = Mutex::new(Vec::new());
-    let work = || {
-        loop {
-            let at = next.fetch_add(1, Ordering::SeqCst);
-            let Some(case) = CASES.get(at) else { return };
-            let document = document(case.file);
-            made.lock().expect("no panic").push((at, document));
-        }
-    };
-    std::thread::scope(|scope| {
-        let threads = [scope.spawn(work), scope.spawn(work)];
-        threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
-    });
-    let mut made = made.into_inner().expect("no panic");
-    made.sort_by_key(|(at, _)| *at);
-    made.into_iter().map(|(_, document)| document).collect()
+/// The documents of all cases, made once.
+pub fn documents() -> &'static [Document] {
+    static DOCUMENTS: OnceLock<Vec<Document>> = OnceLock::new();
+    DOCUMENTS.get_or_init(|| by_two(CASES.len(), |at| document(CASES[at].file)))
 }
 
 /// Rate, allowed rate and share as the line has them, of two sources: the line itself, and the run's flows or datagrams.
@@ -159,7 +147,7 @@ fn numbers_agree(name: &str, own: &Headline, run: &Run) {
 fn the_first_line_leads_to_the_cure() {
     let documents = documents();
     let mut table = String::from("| scenario | variant | first line |\n|---|---|---|\n");
-    for (case, document) in CASES.iter().zip(&documents) {
+    for (case, document) in CASES.iter().zip(documents) {
         let run = document.runs.iter().find(|run| run.variant == case.variant);
         let run = run.unwrap_or_else(|| panic!("{}: no {}", case.file, case.variant));
         let own = run.headline.as_ref().expect("a headline");

@@ -87,6 +87,9 @@ const REPORTS: &[Report] = &[
     report("31-nfs-one-connection", "one connection", Some("net.ipv4.tcp_wmem"), 7847.0),
 ];
 
+/// The report at 100 Gb/s, whose advice takes a minute: `make studies` asks for it.
+const LARGEST: &str = "29-autotune-2025";
+
 #[test]
 fn advice_reaches_the_cure_that_people_found() {
     let mut table = String::from("| scenario | variant | advice |\n|---|---|---|\n");
@@ -94,7 +97,8 @@ fn advice_reaches_the_cure_that_people_found() {
         let variant = if own.variant.is_empty() { "base" } else { own.variant };
         writeln!(table, "| `{}` | {variant} | {} |", own.file, advice.answer).expect("text");
     };
-    for own in REPORTS {
+    let is_made = |own: &&Report| marked::all_rows() || own.file != LARGEST;
+    for own in REPORTS.iter().filter(is_made) {
         add(own, &advised(own, &Allowance::default()));
     }
     for own in SPECIAL {
@@ -105,7 +109,7 @@ fn advice_reaches_the_cure_that_people_found() {
         assert!(resent <= own.most_resent, "{}: {resent} again", own.report.file);
         add(&own.report, &advice);
     }
-    marked::committed("docs/field.md", "advice", &table);
+    marked::sampled("docs/field.md", "advice", &table);
 }
 
 /// Advice on the first run of a scenario, by the simulator.

@@ -42,13 +42,19 @@ fn row(scenario: &Scenario, plan: &Plan) -> Row {
     }
 }
 
+/// The slow start of all kernels by default; at 10 and 100 Gb/s it is the sample of the study.
+const SAMPLE: &str = "hystart";
+
 /// The rows of the variants whose name begins so.
 fn rows(rate: &str) -> Vec<Row> {
     let scenario = recipe();
     let of_rate = |plan: &&Plan| plan.variant.split(',').next() == Some(rate);
-    let rows: Vec<Row> =
-        scenario.plans().iter().filter(of_rate).map(|plan| row(&scenario, plan)).collect();
-    assert_eq!(rows.len(), 24, "{rate}: four buffers, six slow starts");
+    let plans: Vec<&Plan> = scenario.plans().iter().filter(of_rate).collect();
+    assert_eq!(plans.len(), 24, "{rate}: four buffers, six slow starts");
+    let is_whole = rate == WHOLE || marked::all_rows();
+    let is_made = |plan: &&&Plan| is_whole || plan.sweep["flow.bulk.slow_start"] == SAMPLE;
+    let rows: Vec<Row> = plans.iter().filter(is_made).map(|plan| row(&scenario, plan)).collect();
+    assert!(rows.len() == if is_whole { 24 } else { 4 }, "{rate}: {} rows", rows.len());
     rows
 }
 
@@ -105,18 +111,22 @@ fn as_told(rows: &[Row]) {
         let row = rows.iter().find(|r| r.buffer.starts_with("2 ") && r.slow_start == slow_start);
         row.expect("2 BDP").found.retransmitted_segments
     };
-    assert!(rows[0].bdp > LARGE || lost("search") < lost("standard"));
+    let is_whole = rows.len() == 24;
+    assert!(!is_whole || rows[0].bdp > LARGE || lost("search") < lost("standard"));
 }
+
+/// The rate whose rows are all made; those of the others take minutes.
+const WHOLE: &str = "1 Gb/s";
 
 fn check(rate: &str, mark: &str) {
     let rows = rows(rate);
-    marked::committed("docs/slow-start.md", mark, &table(&rows));
+    marked::sampled("docs/slow-start.md", mark, &table(&rows));
     as_told(&rows);
 }
 
 #[test]
 fn slow_start_at_1_gbit() {
-    check("1 Gb/s", "1-gbit");
+    check(WHOLE, "1-gbit");
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Rules do not read the scenario: without what only a scenario knows, the findings of a run are the same. Each rule has a run
 //! in which it fires and one near it in which it is quiet.
 
-use crate::made::{loaded, made, scenario_files};
+use crate::field;
+use crate::made::{by_two, made, scenario_files};
 use fullpipe::analysis::document::Run;
 use fullpipe::analysis::rules::RULES;
 use fullpipe::analysis::settings::FlowSettings;
@@ -10,6 +11,7 @@ use fullpipe::analysis::{self, DatagramsMeta, FlowMeta, Made, RunMeta};
 use fullpipe::scenario::{self, Plan, Scenario, Source};
 use fullpipe::trace::recording::Recording;
 use fullpipe_sim::units::Time;
+use std::path::PathBuf;
 
 /// Settings of a run that an audit of its hosts and devices shows, and what any observer knows: names, times, directions.
 ///
@@ -198,37 +200,40 @@ fn near(rest: &str) -> String {
     )
 }
 
+/// The rules of a run of a scenario.
+fn judged(scenario: &str, run: &Run) -> Judged {
+    let rules = verdict(run).into_iter().map(|(_, rule)| rule).collect();
+    Judged { scenario: scenario.into(), rules }
+}
+
 /// Runs all variants of a scenario, each with and without what only the scenario knows.
-fn judged(scenario: &Scenario, name: &str) -> Vec<Judged> {
+fn runs((name, source): &(String, Source)) -> Vec<Judged> {
+    let scenario = scenario::load(source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
     let plan = |plan: &Plan| {
-        let (run, recording) = made(scenario, plan);
-        has_the_same_findings(scenario, plan, &run, &recording);
-        let rules = verdict(&run).into_iter().map(|(_, rule)| rule).collect();
-        Judged { scenario: name.into(), rules }
+        let (run, recording) = made(&scenario, plan);
+        has_the_same_findings(&scenario, plan, &run, &recording);
+        judged(name, &run)
     };
     scenario.plans().iter().map(plan).collect()
 }
 
-/// Scenario files of `limits` and `field`, and the pairs.
+/// Scenarios of `limits` and the pairs. Those of `field` are run by their own test, with the same comparison.
 fn all() -> Vec<Judged> {
-    let mut all = Vec::new();
-    for path in scenario_files() {
-        let folder = path.parent().and_then(|own| own.file_name()).unwrap_or_default();
-        if folder == "limits" || folder == "field" {
-            let text = std::fs::read_to_string(&path).expect("a scenario");
-            let source = Source::text(&path.display().to_string(), &text);
-            let scenario = scenario::load(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
-            all.extend(judged(&scenario, &path.display().to_string()));
-        }
-    }
+    let is_limit = |path: &PathBuf| path.parent().is_some_and(|own| own.ends_with("limits"));
+    let file = |path: PathBuf| {
+        (path.display().to_string(), Source::read(&path).unwrap_or_else(|e| panic!("{e}")))
+    };
+    let files = scenario_files().into_iter().filter(is_limit).map(file);
     let pairs = PAIRS.iter().map(|(fires, quiet)| [fires, quiet].map(|text| text.to_string()));
     let words = WORDS.iter().map(|(fires, from, to)| [fires.to_string(), fires.replace(from, to)]);
-    for (index, pair) in pairs.chain(words).enumerate() {
-        for text in pair {
-            all.extend(judged(&loaded(&near(&text)), &format!("pair {index}")));
-        }
-    }
-    all
+    let pairs = pairs.chain(words).enumerate().flat_map(|(index, pair)| {
+        pair.map(|text| (format!("pair {index}"), Source::text("near.toml", &near(&text))))
+    });
+    let all: Vec<(String, Source)> = files.chain(pairs).collect();
+    let all = by_two(all.len(), |at| runs(&all[at])).into_iter().flatten();
+    let field = field::documents().iter();
+    let field = field.flat_map(|own| own.runs.iter().map(|run| judged(&own.scenario.name, run)));
+    all.chain(field).collect()
 }
 
 #[test]

@@ -3,9 +3,11 @@
 use fullpipe::analysis::{self, Made, RunMeta, document::Run};
 use fullpipe::engine;
 use fullpipe::scenario::{self, Plan, Scenario, Source};
+use fullpipe::threads;
 use fullpipe::trace::recording::Recording;
 use fullpipe_sim::trace::Control;
 use fullpipe_sim::units::Time;
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
 /// Lets a run go on until it ends.
@@ -47,6 +49,12 @@ pub fn made_on(engine: &str, scenario: &Scenario, plan: &Plan) -> (Run, Recordin
     ran.unwrap_or_else(|failed| panic!("{}: {failed:?}", plan.name()));
     let meta = RunMeta::from_plan(scenario, plan, Made::default());
     (analysis::run(&meta, &recording), recording)
+}
+
+/// Results of `count` pieces of work, in order, made by two threads.
+pub fn by_two<T: Send>(count: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    let made = threads::each(count, 2, |at| Ok::<T, Infallible>(work(at)));
+    made.unwrap_or_else(|never| match never {})
 }
 
 /// All scenario files of the repository, in order.

@@ -17,6 +17,35 @@ pub fn committed(page: &str, name: &str, table: &str) {
     assert_eq!(current, table, "{page}: UPDATE_EXPECT=1 rewrites the table");
 }
 
+/// Whether tests make all rows of a study, not only those of its sample: with UPDATE_EXPECT, or with FULLPIPE_STUDIES
+/// (`make studies`).
+pub fn all_rows() -> bool {
+    ["UPDATE_EXPECT", "FULLPIPE_STUDIES"].iter().any(|name| std::env::var_os(name).is_some())
+}
+
+/// The rows of a study that are made: all of them, or those of the sample, by number.
+pub fn rows<T: Copy>(all: &[T], sample: &[usize]) -> Vec<T> {
+    match all_rows() {
+        true => all.to_vec(),
+        false => sample.iter().map(|at| all[*at]).collect(),
+    }
+}
+
+/// Compares the rows that were made with the table called `name` of a page, where each has to stand. All of them are the table.
+pub fn sampled(page: &str, name: &str, table: &str) {
+    if all_rows() {
+        return committed(page, name, table);
+    }
+    let (_, current, _) = parts(page, name);
+    let known: Vec<&str> = current.lines().collect();
+    for row in table.lines() {
+        assert!(
+            known.contains(&row),
+            "{page}: UPDATE_EXPECT=1 rewrites the table, which lacks\n{row}"
+        );
+    }
+}
+
 /// Rewrites the table called `name` of a page.
 pub fn rewritten(page: &str, name: &str, table: &str) {
     let _one = WRITING.lock().unwrap_or_else(PoisonError::into_inner);

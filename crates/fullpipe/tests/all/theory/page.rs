@@ -16,7 +16,7 @@ impl Row {
     }
 }
 
-/// Compares the section's table with the page (or rewrites it), and each row with the tolerance.
+/// Compares the section's rows with the page (or rewrites it), and each row with the tolerance.
 pub fn check(section: &str, unit: &str, tolerance: f64, rows: &[Row]) {
     let tolerances: Vec<f64> = rows.iter().map(|row| tolerance * row.predicted).collect();
     check_by(section, unit, rows, &tolerances);
@@ -34,7 +34,7 @@ pub fn check_by(section: &str, unit: &str, rows: &[Row], tolerances: &[f64]) {
         let off = (row.simulated - row.predicted).abs();
         assert!(off <= *tolerance, "{section}, {}: off by more\n{table}", row.what);
     }
-    marked::committed("docs/theory.md", section, &table);
+    marked::sampled("docs/theory.md", section, &table);
 }
 
 /// A row: what it is, what theory says, between what it holds the result to be, what was simulated.
@@ -58,5 +58,5 @@ pub fn check_within(section: &str, unit: &str, tolerance: f64, rows: &[Range]) {
         let within = low * (1.0 - tolerance)..=high * (1.0 + tolerance);
         assert!(within.contains(simulated), "{section}, {what}: off by more\n{table}");
     }
-    marked::committed("docs/theory.md", section, &table);
+    marked::sampled("docs/theory.md", section, &table);
 }

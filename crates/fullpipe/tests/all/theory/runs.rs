@@ -2,7 +2,7 @@
 
 use crate::made::made;
 use fullpipe::analysis::document::Run;
-use fullpipe::scenario::{self, Plan, Resolved, SetOption, Source};
+use fullpipe::scenario::{self, Plan, Resolved, Scenario, SetOption, Source};
 use fullpipe::trace::recording::Recording;
 use std::path::Path;
 
@@ -42,14 +42,23 @@ pub fn all(name: &str) -> Vec<Made> {
     with(name, &[], &[])
 }
 
+/// Names of all variants of scenarios/theory/NAME.toml.
+pub fn variants(name: &str) -> Vec<String> {
+    scenario(name, &[], &[]).plans().iter().map(|plan| plan.variant.clone()).collect()
+}
+
 /// Some variants of scenarios/theory/NAME.toml, with options.
 pub fn with(name: &str, sets: &[SetOption], variants: &[String]) -> Vec<Made> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/theory");
-    let source = Source::read(&folder.join(format!("{name}.toml"))).unwrap();
-    let scenario = scenario::load(&source, sets, variants).unwrap_or_else(|e| panic!("{e}"));
+    let scenario = scenario(name, sets, variants);
     let made = |plan: &Plan| {
         let (run, trace) = made(&scenario, plan);
         Made { resolved: plan.resolved.clone(), run, trace }
     };
     scenario.plans().iter().map(made).collect()
+}
+
+fn scenario(name: &str, sets: &[SetOption], variants: &[String]) -> Scenario {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/theory");
+    let source = Source::read(&folder.join(format!("{name}.toml"))).unwrap();
+    scenario::load(&source, sets, variants).unwrap_or_else(|e| panic!("{e}"))
 }
