@@ -34,6 +34,17 @@ const MOST_SLOTS: u16 = u16::MAX;
 /// Payload of the longest READ and WRITE, bytes (6.12 `NFS_MAX_FILE_IO_SIZE`).
 const LONGEST_CALL: u32 = 1 << 20;
 
+/// Payload of a mount's calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LongerCalls {
+    /// The mount's option that bounds it: `rsize` or `wsize`.
+    pub option: &'static str,
+    /// Today's bound, bytes.
+    pub today: u32,
+    /// The largest bound, bytes.
+    pub most: u32,
+}
+
 /// The kernel whose client and server of 2008 are known.
 pub const NFS_2008: &str = "2.6.25";
 
@@ -294,16 +305,16 @@ impl Nfs {
         })
     }
 
-    /// The option that bounds the payload of its calls, today's bound, and the largest, bytes. None: the bound is the largest.
-    pub fn longer_calls(&self) -> Option<(&'static str, u32, u32)> {
+    /// Payload of the mount's calls; none where they have the most already.
+    pub fn longer_calls(&self) -> Option<LongerCalls> {
         let (option, today) = match self.operation {
             NfsOperation::Read => ("rsize", self.rsize),
             NfsOperation::Write => ("wsize", self.wsize),
         };
-        (today < LONGEST_CALL).then_some((option, today, LONGEST_CALL))
+        (today < LONGEST_CALL).then_some(LongerCalls { option, today, most: LONGEST_CALL })
     }
 
-    /// Slots that a kernel has where nothing is set; none where the mount has as many.
+    /// Slots of a kernel where nothing is set; none where the mount has as many.
     pub fn more_slots(&self) -> Option<u16> {
         let usual = match self.version {
             NfsVersion::V3 => MOST_SLOTS,

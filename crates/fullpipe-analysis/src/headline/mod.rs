@@ -345,6 +345,8 @@ const MUCH: f64 = 0.4;
 const READER: &str = Derived::Reader.about().name;
 /// Name of the limit of slow start.
 const SLOW_START: &str = Limit::CwndSlowStart.about().name;
+/// Name of the rule whose cause is all growth of a flow.
+const GROWTH: &str = "few-round-trips";
 /// Share of a flow's life below which a cause is one of several.
 const ALONE: f64 = 0.5;
 /// Whether the trace shows the whole path: no cause then looks like another one.
@@ -353,9 +355,9 @@ const SEES_ALL: bool = true;
 const WORTH: f64 = 0.1;
 
 /// " (next: receive window 20 %)": the next cause, where the first one holds for less than half of the time, or is a link that is
-/// not always busy. A sentence that names slow start means all of it.
+/// not always busy. A transfer that is too short has slow start as its first cause already.
 fn second(all: &[Cause], first: &Cause, found: &Finding, grade: Grade) -> String {
-    let is_named = |cause: &&Cause| cause.named().eq_ignore_ascii_case(&found.who);
+    let is_named = |cause: &&Cause| found.rule == GROWTH && cause.limit == SLOW_START;
     let others = all.iter().filter(|cause| *cause != first && !is_quiet(&cause.limit));
     let others = others.filter(|cause| !is_named(cause));
     let next = others.max_by(|a, b| a.share.total_cmp(&b.share));

@@ -10,6 +10,8 @@ pub struct Mount<'a> {
     pub server: &'a str,
     /// Whether the mount is read.
     pub reads: bool,
+    /// Version of the protocol.
+    pub version: &'static str,
     place: Option<String>,
 }
 
@@ -19,9 +21,10 @@ impl<'a> Mount<'a> {
         let one = context.most(cause);
         let own = context.meta.nfs.iter().rev().find(|own| one.index >= own.connection);
         let reads = own.is_some_and(|own| own.reads);
+        let version = own.map_or("", |own| own.version);
         let [from, to] = &one.meta.hosts;
         let (client, server) = if reads { (to, from) } else { (from, to) };
-        Mount { client, server, reads, place: cause.place.clone() }
+        Mount { client, server, reads, version, place: cause.place.clone() }
     }
 
     /// Something on a host that stops the flow.

@@ -11,14 +11,17 @@ pub const RULE: Rule =
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let mount = Mount::of(context, cause);
     let client = mount.client;
+    let slots = match mount.version {
+        "3" => "sunrpc.tcp_max_slot_table_entries",
+        _ => "nfs.max_session_slots",
+    };
     Some(
         mount
             .at(format!("The client's call slots on {client}"), client)
             .because("all calls that the session allows are under way")
             .cure(format!(
-                "Raise the slots on {client} (nfs.max_session_slots, \
-            sunrpc.tcp_slot_table_entries), or use larger rsize and wsize"
+                "Raise {slots} on {client} and mount anew, or use larger rsize and wsize"
             ))
-            .setting(setting("sunrpc.tcp_slot_table_entries", client, AskedBy::Sysctl)),
+            .setting(setting(slots, client, AskedBy::Sysctl)),
     )
 }

@@ -171,13 +171,12 @@ fn too_many(case: &Case) -> Option<String> {
     })
 }
 
-/// Whether the setting that still limits the flows is among the changes.
+/// Whether the setting that still limits the flows is among the changes of its host.
 fn is_made(found: &Found) -> bool {
     let first = found.cured.run.findings.first();
-    let setting = first.and_then(|own| own.setting.as_ref());
-    let is_changed =
-        |name: &str| found.changes.iter().any(|own| own.change.setting.ends_with(name));
-    setting.is_some_and(|own| is_changed(&own.name))
+    let Some(setting) = first.and_then(|own| own.setting.as_ref()) else { return false };
+    let is_it = |own: &Change| own.whose == setting.host && own.setting.ends_with(&setting.name);
+    found.changes.iter().any(|own| is_it(&own.change))
 }
 
 /// Remedy of the first finding of an outcome's worst run; none of a path that is full.

@@ -51,6 +51,31 @@ fn a_small_send_buffer_is_named_with_its_gain() {
     assert!(run.reliefs[1..].iter().all(|own| own.gain.is_none_or(|gain| gain < 1.1)), "{run:?}");
 }
 
+/// 2 ms are 163 packets of 1 Gb/s, and the ring holds 64: an interrupt for each packet needs no larger ring.
+#[test]
+fn a_card_that_waits_too_long_for_its_ring_is_relieved_by_either() {
+    let text = path("duration = \"4s\"\nsndbuf = \"16MB\"").replace(
+        "[hosts.receiver]\nkernel = \"6.12\"\n",
+        "[hosts.receiver]\nkernel = \"6.12\"\nnic_rate = \"1Gbit\"\nrx_ring = \"64 descriptors\"\nrx_coalesce = \"2ms\"\n",
+    );
+    let run = relieved(&text);
+    let gains = ["moderation", "rx-ring"].map(|name| run.gain(name).expect("a gain"));
+    assert!(gains.iter().all(|gain| *gain > 3.0), "{run:?}");
+}
+
+/// Two calls of 64 KiB in 20 ms are 52 Mb/s.
+#[test]
+fn a_mount_with_two_slots_is_relieved_by_more_calls() {
+    let run = relieved(
+        "duration = \"10s\"\n[path]\nrate = \"1Gbit\"\ndelay = { forward = \"10ms\", back = \"10ms\" }\n\
+         [hosts]\nsender = { kernel = \"6.12\" }\nreceiver = { kernel = \"6.12\" }\n\
+         [[nfs]]\nname = \"m\"\noperation = \"write\"\nfile = \"50MB\"\nslots = 2\nwsize = \"64KiB\"\n",
+    );
+    assert!(run.mbit.is_some_and(|mbit| mbit < 52.5), "{run:?}");
+    assert_eq!(run.reliefs[0].name, "calls", "{run:?}");
+    assert!(run.gain("calls").is_some_and(|gain| gain > 5.0), "{run:?}");
+}
+
 /// Payload of a full packet is 1448 of 1538 bytes on the wire.
 #[test]
 fn a_full_path_needs_a_faster_path() {

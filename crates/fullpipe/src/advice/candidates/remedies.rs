@@ -8,8 +8,9 @@ use super::faults::INITCWND;
 use super::hosts::At;
 use super::{buffers, datagrams, pace};
 use crate::analysis::words;
-use crate::scenario::{Discipline, Element, Host, Nfs, NfsOperation, NfsVersion};
+use crate::scenario::{Discipline, Element, Host, LongerCalls, Nfs, NfsOperation, NfsVersion};
 use crate::sizing::sizes::READ_AHEAD;
+use serde_json::Value as Json;
 
 /// Paces that are tried where bursts still overflow a queue.
 const LOWER_PACES: [f64; 2] = [0.95, 0.9];
@@ -136,13 +137,12 @@ fn streams(case: &Case, count: u32) -> Change {
 /// Connections of a mount.
 fn nconnect(mount: &Nfs, count: u32) -> Change {
     let count = count.min(MOST_CONNECTIONS);
-    let key = ["nfs", &mount.name, "nconnect"].map(str::to_string).to_vec();
     let how = How::Mount { words: format!("nconnect={count}") };
     Change::new("nconnect", &mount.name, Scope::Application, how)
         .rank(Rank::Method)
         .values(mount.nconnect, count)
         .why("requests go over several connections, each with a window of its own")
-        .edits([Edit::Set { key, value: Some(count.into()) }])
+        .edits([of_mount(mount, "nconnect", count)])
 }
 
 /// A read-ahead of each mount that is as long as the path.
@@ -152,7 +152,6 @@ fn read_ahead(case: &Case) -> Vec<Change> {
     let change = |mount: &Nfs| {
         let value = kib.min(MOST_READ_AHEAD) << 10;
         let today = mount.readahead.unwrap_or(USUAL_READ_AHEAD);
-        let key = ["nfs", &mount.name, "readahead"].map(str::to_string).to_vec();
         let words = format!(
             "read_ahead_kb of the mount to {} (echo {} > /sys/class/bdi/$(mountpoint -d DIRECTORY)/read_ahead_kb)",
             value >> 10,
@@ -163,18 +162,19 @@ fn read_ahead(case: &Case) -> Vec<Change> {
                 .rank(Rank::Size)
                 .values(today >> 10, value >> 10)
                 .why("the page cache asks for no more of a file at a time than this")
-                .edits([Edit::Set { key, value: Some(format!("{value}B").into()) }]);
+                .edits([of_mount(mount, "readahead", format!("{value}B"))]);
         (today < value).then_some(change)
     };
     let reads = |own: &&Nfs| own.operation == NfsOperation::Read;
     case.today.nfs.iter().filter(reads).filter_map(change).collect()
 }
 
-/// More calls at a time for each mount, longer calls, and both.
+/// Lists to try where all calls of a mount are under way: longer calls, more calls, and both.
 fn calls(case: &Case) -> Vec<Vec<Change>> {
     let longer: Vec<Change> = case.today.nfs.iter().filter_map(longer_calls).collect();
     let more: Vec<Change> = case.today.nfs.iter().filter_map(more_calls).collect();
     let both = [longer.clone(), more.clone()].concat();
+
     let mut all = vec![longer, more];
     if all.iter().all(|list| !list.is_empty()) {
         all.push(both);
@@ -184,45 +184,53 @@ fn calls(case: &Case) -> Vec<Vec<Change>> {
 
 /// Calls of a mount that are as long as Linux allows.
 fn longer_calls(mount: &Nfs) -> Option<Change> {
-    let (option, today, most) = mount.longer_calls()?;
-    let key = ["nfs", &mount.name, option].map(str::to_string).to_vec();
+    let LongerCalls { option, today, most } = mount.longer_calls()?;
     let how = How::Mount { words: format!("{option}={most}") };
     let [from, to] = [today, most].map(|bytes| words::bytes(bytes.into()));
+    let why = "a slot holds one call, and a longer call carries more in a round trip; a server may allow less";
     Some(
         Change::new(option, &mount.name, Scope::Application, how)
             .rank(Rank::Size)
             .values(from, to)
-            .why("a slot holds one call, and a longer call carries more in a round trip")
-            .edits([Edit::Set { key, value: Some(format!("{most}B").into()) }]),
+            .why(why)
+            .edits([of_mount(mount, option, format!("{most}B"))]),
     )
 }
 
 /// As many calls of a mount at a time as Linux has where nothing is set.
 fn more_calls(mount: &Nfs) -> Option<Change> {
     let most = mount.more_slots()?;
-    let (setting, how) = match mount.version {
-        NfsVersion::V3 => {
-            let name = "sunrpc.tcp_max_slot_table_entries";
-            (name, How::Sysctl { name: name.into(), value: most.to_string() })
-        }
-        NfsVersion::V4_2 => {
-            let file = "/sys/module/nfs/parameters/max_session_slots";
-            let words = format!("echo {most} > {file}, then mount anew");
-            ("nfs.max_session_slots", How::Program { words })
-        }
+    let today = mount.slots.unwrap_or(most);
+    let setting = match mount.version {
+        NfsVersion::V3 => "sunrpc.tcp_max_slot_table_entries",
+        NfsVersion::V4_2 => "nfs.max_session_slots",
     };
+    let (module, parameter) = setting.split_once('.').unwrap_or_default();
+    let words = format!(
+        "{setting} = {most}: echo \"options {module} {parameter}={most}\" > /etc/modprobe.d/fullpipe-{module}.conf; \
+         echo {most} > /sys/module/{module}/parameters/{parameter}; umount and mount anew \
+         (undo: rm that file, echo {today}, mount anew)"
+    );
+
     let scope = match mount.operation {
         NfsOperation::Read => Scope::Receiver,
         NfsOperation::Write => Scope::Sender,
     };
-    let key = ["nfs", &mount.name, "slots"].map(str::to_string).to_vec();
+    let why =
+        "all calls that the client allows are under way; a server of version 4.2 may grant fewer";
     Some(
-        Change::new(setting, mount.host(), scope, how)
+        Change::new(setting, mount.host(), scope, How::Program { words })
             .rank(Rank::Size)
-            .values(mount.slots.unwrap_or(most), most)
-            .why("all calls that the client allows are under way; only a new mount has more")
-            .edits([Edit::Set { key, value: Some(most.into()) }]),
+            .values(today, most)
+            .why(why)
+            .edits([of_mount(mount, "slots", most)]),
     )
+}
+
+/// A key of a mount gets a value.
+fn of_mount(mount: &Nfs, key: &str, value: impl Into<Json>) -> Edit {
+    let key = ["nfs", &mount.name, key].map(str::to_string).to_vec();
+    Edit::Set { key, value: Some(value.into()) }
 }
 
 /// More flows, and a congestion control that does not take loss as congestion, where the engine has one.

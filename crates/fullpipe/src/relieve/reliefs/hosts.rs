@@ -56,12 +56,13 @@ pub fn read_ahead(run: &Resolved) -> Vec<SetOption> {
     less.map(|own| set(&["nfs", &own.name, "readahead"], text(format!("{READ_AHEAD}B")))).collect()
 }
 
-/// The longest calls of each mount, and as many at a time as a kernel has.
+/// The longest calls of each mount, and the slots of a kernel where nothing is set.
 pub fn calls(run: &Resolved) -> Vec<SetOption> {
     let of = |own: &Nfs| {
         let named = |key: &str, value: String| set(&["nfs", &own.name, key], value);
         let longer = own.longer_calls();
-        let longer = longer.map(|(option, _, most)| named(option, text(format!("{most}B"))));
+        let longer = longer.map(|own| named(own.option, text(format!("{}B", own.most))));
+
         let more = own.more_slots().map(|slots| named("slots", slots.to_string()));
         longer.into_iter().chain(more).collect::<Vec<_>>()
     };
