@@ -40,7 +40,7 @@ pub fn sizes(seed: u64, number: usize) -> Result<Vec<Sized>, String> {
     let changes = judged.advice.list();
     let mut all = Vec::new();
     for (at, change) in changes.iter().enumerate() {
-        let (Some(arithmetic), Some(most)) = (least(&judged.case, change), most(change)) else {
+        let (Some(least), Some(most)) = (least(&judged.case, change), most(change)) else {
             continue;
         };
         let part = bisected(&name, &judged, &changes, at)?;
@@ -48,7 +48,7 @@ pub fn sizes(seed: u64, number: usize) -> Result<Vec<Sized>, String> {
         all.push(Sized {
             path: name.clone(),
             setting: change.setting.clone(),
-            arithmetic,
+            arithmetic: least.equal,
             bisected,
         });
     }

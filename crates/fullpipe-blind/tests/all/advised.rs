@@ -20,7 +20,7 @@ fn records_make_the_page() {
     let mut page = Page::read("advice.md");
     page.put("paths", &sums::<Path>(PATHS, 60));
     page.put("lists", &sums::<Listed>(include_str!("../../recorded/lists.jsonl"), 50));
-    page.put("sizes", &sums::<Sized>(include_str!("../../recorded/sizes.jsonl"), 6));
+    page.put("sizes", &sums::<Sized>(include_str!("../../recorded/sizes.jsonl"), 32));
     page.put("cures", &sums::<Cure>(include_str!("../../recorded/cures.jsonl"), 285));
     page.check();
 }

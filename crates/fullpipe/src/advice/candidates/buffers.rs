@@ -146,8 +146,13 @@ pub fn caps(case: &Case) -> Vec<Change> {
 
 /// Memory for the flow of a host that needs the most.
 fn largest(side: &Side, case: &Case, host: &str) -> Option<Memory> {
+    (side.needs)(neediest(side, case, host)?)
+}
+
+/// The flow of a host that needs the most memory.
+fn neediest<'a>(side: &Side, case: &'a Case, host: &str) -> Option<&'a Sent> {
     let flows = case.flows.iter().filter(|flow| flow.hosts[side.end] == host);
-    flows.filter_map(|flow| (side.needs)(flow)).max_by_key(|needs| needs.least)
+    flows.max_by_key(|flow| (side.needs)(flow).map(|needs| needs.least))
 }
 
 /// A change of a buffer's maximum with another maximum; none of other changes.
@@ -192,11 +197,22 @@ pub fn most(change: &Change) -> Option<u64> {
     value.split(' ').next_back()?.parse().ok()
 }
 
-/// The least size by arithmetic of the buffer that a change raises, bytes. A buffer that the change makes smaller than
-/// flows of unequal rates need is one [for equal flows](for_equal_flows).
-pub fn least(case: &Case, change: &Change) -> Option<u64> {
+/// Least sizes of a buffer by arithmetic, bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Least {
+    /// For flows of equal rates. Equal buffers make most flows equal.
+    pub equal: u64,
+    /// For a flow that needs more than its part of the path; as much where a flow has the path alone.
+    pub unequal: u64,
+}
+
+/// The least sizes of the buffer that a change raises; none of other changes.
+pub fn least(case: &Case, change: &Change) -> Option<Least> {
     let side = SIDES.iter().find(|side| side.tuned == change.setting)?;
-    let needs = largest(side, case, &change.whose)?;
-    let is_for_equal = most(change)? < needs.least;
-    Some(if is_for_equal { for_equal(needs.least) } else { needs.least })
+    let flow = neediest(side, case, &change.whose)?;
+    let unequal = (side.needs)(flow)?.least;
+
+    let shares = flow.needs.is_some_and(|needs| needs.sharing > 1);
+    let equal = if shares { for_equal(unequal) } else { unequal };
+    Some(Least { equal, unequal })
 }

@@ -9,7 +9,7 @@ mod hosts;
 mod pace;
 mod remedies;
 
-pub use buffers::{for_equal_flows, least, most, scaled};
+pub use buffers::{Least, for_equal_flows, least, most, scaled};
 pub use pace::changes as paces;
 pub use remedies::{MOST_TRIED, Offers, remedies};
 

@@ -1,6 +1,7 @@
 //! Removal of what is not needed: changes one by one, all but two on a path that loses packets, and sizes of buffers.
 
-use super::super::candidates;
+use super::super::Case;
+use super::super::candidates::{self, Least};
 use super::super::change::{Change, Rank};
 use super::super::trial::{Outcome, Stopped};
 use super::{COUNTS, Kept, MOST_ON_LOSS, Search, State, TOGETHER, gain};
@@ -126,24 +127,27 @@ impl Search<'_> {
         if best.changes.iter().any(Change::has_copies) {
             return Ok(kept);
         }
-        let smaller = |change: &Change| {
-            let least = candidates::least(self.case, change)? as f64;
-            let most = candidates::most(change)? as f64;
-            candidates::scaled(self.case, change, least / most)
-        };
-        let sized: Vec<Change> = best
-            .changes
-            .iter()
-            .map(|change| smaller(change).unwrap_or_else(|| change.clone()))
-            .collect();
-        if sized == best.changes {
-            return Ok(kept);
-        }
-        let outcome = self.trial("the least sizes by arithmetic", &sized)?;
-        let suffice = self.is_as_good(&outcome, &best.outcome);
-        self.then(if suffice { "as good: these are the least" } else { "less: not enough" });
-        for own in &mut kept {
-            own.least = candidates::least(self.case, &own.change).filter(|_| suffice);
+        let parts: [(&str, fn(Least) -> u64); 2] = [
+            ("the least sizes by arithmetic", |own| own.equal),
+            ("the least sizes for unequal flows", |own| own.unequal),
+        ];
+        for (what, part) in parts {
+            let least = |change: &Change| {
+                let size = part(candidates::least(self.case, change)?);
+                candidates::most(change).filter(|most| size < *most).map(|_| size)
+            };
+            let sized = with_sizes(self.case, &best.changes, &least);
+            if sized == best.changes {
+                break;
+            }
+
+            let outcome = self.trial(what, &sized)?;
+            let suffice = self.is_as_good(&outcome, &best.outcome);
+            self.then(if suffice { "as good: these are the least" } else { "less: not enough" });
+            if suffice {
+                kept.iter_mut().for_each(|own| own.least = least(&own.change));
+                break;
+            }
         }
         Ok(kept)
     }
@@ -162,6 +166,19 @@ impl Search<'_> {
         }
         Ok(tried.into_iter().map(|(outcome, _)| outcome).collect())
     }
+}
+
+/// Changes with buffers of other sizes. A change without such a size stays.
+fn with_sizes(
+    case: &Case,
+    changes: &[Change],
+    size: &impl Fn(&Change) -> Option<u64>,
+) -> Vec<Change> {
+    let sized = |change: &Change| {
+        let factor = size(change)? as f64 / candidates::most(change)? as f64;
+        candidates::scaled(case, change, factor)
+    };
+    changes.iter().map(|own| sized(own).unwrap_or_else(|| own.clone())).collect()
 }
 
 /// Changes by what they are about: the two buffers are one each, whoever sets them.
