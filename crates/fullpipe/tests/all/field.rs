@@ -14,8 +14,8 @@ use std::sync::OnceLock;
 const PAGE: &str = "docs/field.md";
 
 /// A case: scenario, the variant that people had trouble with, its place, and words that the line must have.
-struct Case {
-    file: &'static str,
+pub struct Case {
+    pub file: &'static str,
     variant: &'static str,
     place: &'static str,
     words: &'static [&'static str],
@@ -31,7 +31,7 @@ const fn case(
 }
 
 /// Every scenario of the folder. The cure that the report found stands among the words.
-const CASES: &[Case] = &[
+pub const CASES: &[Case] = &[
     case(
         "01-sndbuf-locked",
         "SO_SNDBUF 64 KiB",
