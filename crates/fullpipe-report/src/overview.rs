@@ -92,6 +92,15 @@ impl<'a> Row<'a> {
         }
     }
 
+    /// Share of what the path allows (0 to 1). A part of a run has none. Datagrams beside flows that have a row have none.
+    pub fn share(&self) -> Option<f64> {
+        let is_subject = match self.flows() {
+            [] => of_run(self.run).iter().all(|row| row.flows().is_empty()),
+            _ => !self.is_part(),
+        };
+        share(self.run).filter(|_| is_subject)
+    }
+
     /// Whether the run has neither datagrams nor flows the other way: its headline is about these flows.
     fn is_alone(&self) -> bool {
         let mut flows = self.run.flows.iter();
@@ -149,7 +158,7 @@ pub fn share(run: &Run) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fullpipe_analysis::document::sample;
+    use fullpipe_analysis::document::{Grade, sample};
     use std::collections::BTreeMap;
 
     /// Four flows with rates of 10, 20, 30 and 80 Mb/s.
@@ -185,6 +194,20 @@ mod tests {
         assert_eq!(names, ["", "bulk-0 … bulk-3", "bulk-1"]);
         assert_eq!(rows.iter().map(Row::is_part).collect::<Vec<_>>(), [false, true, true]);
         assert_eq!(rows[0].flows().len(), 4);
+    }
+
+    /// The headline's share is that of the flow, or of datagrams beside which a flow moves next to nothing.
+    #[test]
+    fn a_share_stands_in_the_row_that_the_headline_is_about() {
+        let mut beside = sample::with_datagrams().runs.remove(0);
+        beside.headline = Some(sample::headline(Grade::Below, 0.36, 471.0));
+        let (all, share) = (of_run(&beside), Some(0.36));
+        assert_eq!(all.iter().map(Row::share).collect::<Vec<_>>(), [share]);
+        let mut both = beside.clone();
+        both.datagrams[0].sent = 1;
+        let all = of_run(&both);
+        assert_eq!(all.iter().map(Row::share).collect::<Vec<_>>(), [None, share]);
+        assert_eq!(all[1].flows().len(), 1);
     }
 
     #[test]

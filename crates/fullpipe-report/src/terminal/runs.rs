@@ -97,8 +97,7 @@ fn label(row: &Row) -> String {
 fn row(own: &Row, crowded: bool, room: usize, style: Style) -> Vec<String> {
     let optional = |value: Option<f64>| value.map_or(numbers::ABSENT.into(), rate);
     let name = Some(label(own)).filter(|name| name.chars().count() <= room).unwrap_or_default();
-    let share = overview::share(own.run).filter(|_| !own.is_part());
-    let share = share.map_or(numbers::ABSENT.into(), percent);
+    let share = own.share().map_or(numbers::ABSENT.into(), percent);
     let resent = numbers::count(own.resent());
     if !crowded {
         let time = own.flows().first().and_then(|flow| flow.time_to_plateau_s);
