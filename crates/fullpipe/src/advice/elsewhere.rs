@@ -3,7 +3,6 @@
 use super::change::{Change, How};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::collections::HashSet;
 
 /// Commands of another system.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -31,15 +30,33 @@ pub fn elsewhere(changes: &[Change]) -> Vec<Elsewhere> {
             }
         }
         let mut lines = Vec::new();
-        for (whose, mut own) in hosts.into_iter().filter(|(_, own)| !own.is_empty()) {
-            // Two changes may come to the same command.
-            let mut seen = HashSet::new();
-            own.retain(|line| seen.insert(line.clone()));
+        for (whose, own) in hosts.into_iter().filter(|(_, own)| !own.is_empty()) {
             lines.push(format!("# {whose}"));
-            lines.extend(own);
+            lines.extend(once(own));
         }
         if !lines.is_empty() {
             all.push(Elsewhere { system: system.into(), lines });
+        }
+    }
+    all
+}
+
+/// Commands without those that two changes come to; of two sizes of a setting, the larger one.
+fn once(commands: Vec<String>) -> Vec<String> {
+    let size = |line: &str| {
+        let (setting, size) = line.rsplit_once('=')?;
+        Some((setting.to_string(), size.parse::<u64>().ok()?))
+    };
+    let mut all: Vec<String> = Vec::new();
+    for line in commands {
+        let like = |own: &&mut String| match (size(own), size(&line)) {
+            (Some((a, _)), Some((b, _))) => a == b,
+            _ => **own == line,
+        };
+        match all.iter_mut().find(like) {
+            Some(own) if size(own) < size(&line) => *own = line,
+            Some(_) => {}
+            None => all.push(line),
         }
     }
     all
@@ -100,6 +117,9 @@ fn of_windows(name: &str, value: &str) -> &'static [&'static str] {
 }
 
 fn freebsd(change: &Change) -> Vec<String> {
+    if let How::Route { .. } = &change.how {
+        return vec![format!("sysctl net.inet.tcp.initcwnd_segments={}", change.advised)];
+    }
     match sysctl(change) {
         Some(("net.ipv4.tcp_rmem", most)) => buffers(most, "recv", "kern.ipc.maxsockbuf"),
         Some(("net.ipv4.tcp_wmem", most)) => buffers(most, "send", "kern.ipc.maxsockbuf"),
@@ -192,16 +212,18 @@ mod tests {
         let windows = lines(&all, "Windows");
         assert!(windows[1].ends_with("-InitialCongestionWindowMss 40"), "{windows:?}");
         assert!(windows[3].ends_with("-DisplayValue 2048"), "{windows:?}");
-        assert_eq!(all.len(), 1, "what another system does not have is left out");
+        assert_eq!(lines(&all, "FreeBSD"), ["# left", "sysctl net.inet.tcp.initcwnd_segments=40"]);
+        assert_eq!(all.len(), 2, "what another system does not have is left out");
     }
 
     #[test]
     fn a_command_of_two_changes_is_there_once() {
         let all = elsewhere(&[
             sysctl("left", "net.ipv4.tcp_rmem", "4096 131072 9000000"),
-            sysctl("left", "net.ipv4.tcp_wmem", "4096 16384 9000000"),
+            sysctl("left", "net.ipv4.tcp_wmem", "4096 16384 12000000"),
         ]);
         let both = lines(&all, "FreeBSD");
-        assert_eq!(both.iter().filter(|own| own.contains("maxsockbuf")).count(), 1, "{both:?}");
+        let common: Vec<&&str> = both.iter().filter(|own| own.contains("maxsockbuf")).collect();
+        assert_eq!(common, [&"sysctl kern.ipc.maxsockbuf=12000000"], "the larger one of two sizes");
     }
 }

@@ -7,7 +7,7 @@ use super::files::File;
 use super::method::Kept;
 use super::newcomer::Newcomer;
 use crate::analysis::numbers;
-use crate::analysis::words::{bytes, ms, rate_of};
+use crate::analysis::words::{bytes, ms, percent};
 use crate::report::terminal::grid::{Column, number, words};
 
 /// Heading of [`changes`].
@@ -90,13 +90,21 @@ pub fn different(advice: &Advice) -> Vec<String> {
 /// Heading of [`joins`].
 pub const JOINS: &str = "If another flow joins later";
 
+/// Part of its rate today below which a newcomer has lost something.
+const KEPT: f64 = 0.95;
+
 /// Rate of a flow that begins when the others have the path.
 pub fn joins(own: &Newcomer) -> String {
+    let less = match own.mbit < KEPT * own.today_mbit {
+        true => ": the changes leave it less",
+        false => "",
+    };
     format!(
-        "After {:.0} s it has {}, its part of the path; with today's settings {}.",
+        "After {:.0} s it has {}, {} of its part of the path; with today's settings {}{less}.",
         own.after_s,
-        rate_of(own.mbit, Some(own.part_mbit)),
-        numbers::short(own.today_mbit)
+        numbers::rate(own.mbit),
+        percent(own.mbit / own.part_mbit),
+        numbers::rate(own.today_mbit)
     )
 }
 
@@ -119,4 +127,18 @@ pub fn commands(file: &File) -> Vec<(&'static str, String)> {
     let save = file.save.clone().map(|command| ("keep first", command));
     let undo = format!("rm {}; {}", file.path, file.undo);
     save.into_iter().chain([("at once", file.apply.clone()), ("undo", undo)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_newcomer_that_has_less_than_today_is_said() {
+        let own = Newcomer { after_s: 60.0, mbit: 120.0, today_mbit: 180.0, part_mbit: 240.0 };
+        let expected = "After 60 s it has 120 Mb/s, 50 % of its part of the path; with today's settings 180 Mb/s: the changes leave it less.";
+        assert_eq!(joins(&own), expected);
+        let more = Newcomer { mbit: 200.0, ..own };
+        assert!(joins(&more).ends_with("with today's settings 180 Mb/s."), "{}", joins(&more));
+    }
 }

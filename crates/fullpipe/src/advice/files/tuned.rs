@@ -15,8 +15,10 @@ pub fn files(host: &str, changes: &[&Change]) -> Vec<File> {
         return Vec::new();
     }
     // Writing to a string cannot fail.
-    let mut text =
-        String::from("[main]\nsummary=Settings of fullpipe\ninclude=throughput-performance\n");
+    let mut text = String::from(
+        "# Where /etc/tuned/profiles exists (RHEL 10), this file and its script belong there.\n\
+         [main]\nsummary=Settings of fullpipe\ninclude=throughput-performance\n",
+    );
     if !values.is_empty() {
         text.push_str("\n[sysctl]\n");
     }
