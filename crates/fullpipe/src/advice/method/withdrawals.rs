@@ -6,6 +6,9 @@ use super::super::change::{Change, Rank};
 use super::super::trial::{Outcome, Stopped};
 use super::{COUNTS, Kept, MOST_ON_LOSS, Search, State, TOGETHER, gain};
 
+/// Name of a trial, and the least sizes that it takes.
+type Part = (&'static str, fn(Least) -> u64);
+
 impl Search<'_> {
     /// Smaller buffers where a pace gives several flows equal rates.
     pub(super) fn shrink(&mut self, best: State, most: &Outcome) -> Result<State, Stopped> {
@@ -127,7 +130,7 @@ impl Search<'_> {
         if best.changes.iter().any(Change::has_copies) {
             return Ok(kept);
         }
-        let parts: [(&str, fn(Least) -> u64); 2] = [
+        let parts: [Part; 2] = [
             ("the least sizes by arithmetic", |own| own.equal),
             ("the least sizes for unequal flows", |own| own.unequal),
         ];
