@@ -136,7 +136,6 @@ same:
 # All rows of the studies in docs/, of which tests make a sample: before a release, and after the simulator has changed.
 studies:
 	FULLPIPE_STUDIES=1 cargo test --workspace --test all -- bloat cern sensitivity slow_start theory field_advice plan::
-	FULLPIPE_CASES=5000 cargo test -p fullpipe-sim --test all -- parity
 
 # Whether the crates, and the folders of each, depend on each other in one direction (tools/shape.py).
 shape:

@@ -23,7 +23,7 @@ fn compare(config: &Config) -> Result<(), String> {
 #[test]
 fn several_hosts_tell_what_packets_tell() {
     let size = Size { packets: 2000, samples: 60 };
-    random::check(1000, scenarios::dumbbell(size), compare);
+    random::check(2000, scenarios::dumbbell(size), compare);
     let sent = SENT.lock().unwrap();
     assert!(sent[2] >= 100 && sent[3] >= 5, "hardly any from several hosts: {sent:?}");
 }

@@ -46,7 +46,7 @@ fn compare(config: &Config) -> Result<(), String> {
 
 #[test]
 fn held_acks_go_together() {
-    random::check(200, case(), compare);
+    random::check(400, case(), compare);
     let seen = SEEN.lock().unwrap();
     assert!(seen.get("two together").is_some_and(|&cases| cases >= 20), "{seen:?}");
 }

@@ -96,7 +96,7 @@ fn compare(config: &Config) -> Result<(), String> {
 
 #[test]
 fn locked_sockets() {
-    random::check(700, case(), compare);
+    random::check(1400, case(), compare);
     let seen = SEEN.lock().unwrap();
     assert_eq!(seen.len(), 4, "{seen:?}");
     assert!(seen.values().all(|&cases| cases >= 20), "{seen:?}");

@@ -124,7 +124,7 @@ fn note(told: &Record, segments: u64) {
 fn trains_tell_what_packets_tell() {
     let size = Size { packets: 3000, samples: 100 };
     let configs = scenarios::config(size).prop_map(scenarios::with_ecn);
-    random::check(2500, configs.prop_map(scenarios::with_options), compare);
+    random::check(5000, configs.prop_map(scenarios::with_options), compare);
     let seen = SEEN.lock().unwrap();
     let kinds = [EventKind::Established, EventKind::FirstData, EventKind::CaState];
     let kinds = kinds.iter().chain(&[EventKind::Retransmit, EventKind::Timeout]);
@@ -169,5 +169,5 @@ fn rows_beyond_holes_tell_what_packets_tell() {
     let size = Size { packets: 1000, samples: 3000 };
     let gaps = prop::collection::vec(1..60u64, 1..8);
     let configs = (scenarios::config(size), gaps).prop_map(with_holes);
-    random::check(800, configs, compare);
+    random::check(1500, configs, compare);
 }
