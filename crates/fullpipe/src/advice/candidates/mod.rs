@@ -6,6 +6,7 @@ mod buffers;
 mod datagrams;
 mod faults;
 mod hosts;
+mod mounts;
 mod pace;
 mod remedies;
 

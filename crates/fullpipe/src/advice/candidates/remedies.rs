@@ -6,11 +6,9 @@ use super::super::edit::Edit;
 use super::super::trial::Outcome;
 use super::faults::INITCWND;
 use super::hosts::At;
-use super::{buffers, datagrams, pace};
+use super::{buffers, datagrams, mounts, pace};
 use crate::analysis::words;
-use crate::scenario::{Discipline, Element, Host, LongerCalls, Nfs, NfsOperation, NfsVersion};
-use crate::sizing::sizes::READ_AHEAD;
-use serde_json::Value as Json;
+use crate::scenario::{Discipline, Element, Host};
 
 /// Paces that are tried where bursts still overflow a queue.
 const LOWER_PACES: [f64; 2] = [0.95, 0.9];
@@ -18,8 +16,6 @@ const LOWER_PACES: [f64; 2] = [0.95, 0.9];
 const STREAMS: [u32; 2] = [4, MOST_TRIED];
 /// Most streams that are tried where packets are lost.
 pub const MOST_TRIED: u32 = 8;
-/// Most connections of a mount (`nconnect` of Linux).
-const MOST_CONNECTIONS: u32 = 16;
 /// Most parallel streams that are advised.
 const MOST_FLOWS: u32 = 16;
 /// A ring that is enlarged gets so many times its descriptors, and at most this many.
@@ -27,10 +23,6 @@ const RING_FACTOR: u32 = 8;
 const LARGEST_RING: u32 = 8192;
 /// First cwnd that is tried, packets.
 const LARGE_INITCWND: u32 = 32;
-/// Largest read-ahead of a scenario, KiB.
-const MOST_READ_AHEAD: u64 = 1 << 20;
-/// Read-ahead of Linux since 5.4 (`VM_READAHEAD_PAGES`), bytes.
-const USUAL_READ_AHEAD: u64 = 128 << 10;
 /// A buffer that is too small by arithmetic's error gets so many times its size.
 const MORE: f64 = 1.5;
 
@@ -66,8 +58,8 @@ pub fn remedies(
         ("qdisc", _) if is_cut => qdisc(case, place),
         ("loss" | "gilbert-elliott", _) if is_cut => losses(case, offers),
         _ if rule == "aqm" => marks(case),
-        _ if rule == "read-ahead" => vec![read_ahead(case)],
-        _ if rule == "rpc-slots" => calls(case),
+        _ if rule == "read-ahead" => vec![mounts::read_ahead(case)],
+        _ if rule == "rpc-slots" => mounts::calls(case),
         _ if rule == "small-packets" || rule == "busy-cpu" => mtu(case, place),
         _ if rule == "few-round-trips" => [start(case), larger(case, accepted, 1)].concat(),
         (_, "send_buffer") => larger(case, accepted, 0),
@@ -117,7 +109,7 @@ fn single_segments(case: &Case) -> Vec<Change> {
 /// Parallel flows in the place of each; of a mount its `nconnect`.
 fn streams(case: &Case, count: u32) -> Change {
     if let [mount] = &case.today.nfs[..] {
-        return nconnect(mount, count);
+        return mounts::nconnect(mount, count);
     }
     let edits = case.flows.iter().map(|flow| Edit::Copies { flow: flow.name.clone(), count });
     let flows = case.flows.len() as u32;
@@ -132,105 +124,6 @@ fn streams(case: &Case, count: u32) -> Change {
         .values(flows, all)
         .why("a loss halves one of the flows, not all")
         .edits(edits)
-}
-
-/// Connections of a mount.
-fn nconnect(mount: &Nfs, count: u32) -> Change {
-    let count = count.min(MOST_CONNECTIONS);
-    let how = How::Mount { words: format!("nconnect={count}") };
-    Change::new("nconnect", &mount.name, Scope::Application, how)
-        .rank(Rank::Method)
-        .values(mount.nconnect, count)
-        .why("requests go over several connections, each with a window of its own")
-        .edits([of_mount(mount, "nconnect", count)])
-}
-
-/// A read-ahead of each mount that is as long as the path.
-fn read_ahead(case: &Case) -> Vec<Change> {
-    let window = case.flows.iter().filter_map(|flow| flow.alone).map(|own| own.window).max();
-    let kib = (window.unwrap_or(0) as f64 * READ_AHEAD / 1024.0).ceil() as u64;
-    let change = |mount: &Nfs| {
-        let value = kib.min(MOST_READ_AHEAD) << 10;
-        let today = mount.readahead.unwrap_or(USUAL_READ_AHEAD);
-        let words = format!(
-            "read_ahead_kb of the mount to {} (echo {} > /sys/class/bdi/$(mountpoint -d DIRECTORY)/read_ahead_kb)",
-            value >> 10,
-            value >> 10
-        );
-        let change =
-            Change::new("read_ahead_kb", &mount.name, Scope::Application, How::Program { words })
-                .rank(Rank::Size)
-                .values(today >> 10, value >> 10)
-                .why("the page cache asks for no more of a file at a time than this")
-                .edits([of_mount(mount, "readahead", format!("{value}B"))]);
-        (today < value).then_some(change)
-    };
-    let reads = |own: &&Nfs| own.operation == NfsOperation::Read;
-    case.today.nfs.iter().filter(reads).filter_map(change).collect()
-}
-
-/// Lists to try where all calls of a mount are under way: longer calls, more calls, and both.
-fn calls(case: &Case) -> Vec<Vec<Change>> {
-    let longer: Vec<Change> = case.today.nfs.iter().filter_map(longer_calls).collect();
-    let more: Vec<Change> = case.today.nfs.iter().filter_map(more_calls).collect();
-    let both = [longer.clone(), more.clone()].concat();
-
-    let mut all = vec![longer, more];
-    if all.iter().all(|list| !list.is_empty()) {
-        all.push(both);
-    }
-    all
-}
-
-/// Calls of a mount that are as long as Linux allows.
-fn longer_calls(mount: &Nfs) -> Option<Change> {
-    let LongerCalls { option, today, most } = mount.longer_calls()?;
-    let how = How::Mount { words: format!("{option}={most}") };
-    let [from, to] = [today, most].map(|bytes| words::bytes(bytes.into()));
-    let why = "a slot holds one call, and a longer call carries more in a round trip; a server may allow less";
-    Some(
-        Change::new(option, &mount.name, Scope::Application, how)
-            .rank(Rank::Size)
-            .values(from, to)
-            .why(why)
-            .edits([of_mount(mount, option, format!("{most}B"))]),
-    )
-}
-
-/// As many calls of a mount at a time as Linux has where nothing is set.
-fn more_calls(mount: &Nfs) -> Option<Change> {
-    let most = mount.more_slots()?;
-    let today = mount.slots.unwrap_or(most);
-    let setting = match mount.version {
-        NfsVersion::V3 => "sunrpc.tcp_max_slot_table_entries",
-        NfsVersion::V4_2 => "nfs.max_session_slots",
-    };
-    let (module, parameter) = setting.split_once('.').unwrap_or_default();
-    let words = format!(
-        "{setting} = {most}: echo \"options {module} {parameter}={most}\" > /etc/modprobe.d/fullpipe-{module}.conf; \
-         echo {most} > /sys/module/{module}/parameters/{parameter}; umount and mount anew \
-         (undo: rm that file, echo {today}, mount anew)"
-    );
-
-    let scope = match mount.operation {
-        NfsOperation::Read => Scope::Receiver,
-        NfsOperation::Write => Scope::Sender,
-    };
-    let why =
-        "all calls that the client allows are under way; a server of version 4.2 may grant fewer";
-    Some(
-        Change::new(setting, mount.host(), scope, How::Program { words })
-            .rank(Rank::Size)
-            .values(today, most)
-            .why(why)
-            .edits([of_mount(mount, "slots", most)]),
-    )
-}
-
-/// A key of a mount gets a value.
-fn of_mount(mount: &Nfs, key: &str, value: impl Into<Json>) -> Edit {
-    let key = ["nfs", &mount.name, key].map(str::to_string).to_vec();
-    Edit::Set { key, value: Some(value.into()) }
 }
 
 /// More flows, and a congestion control that does not take loss as congestion, where the engine has one.
