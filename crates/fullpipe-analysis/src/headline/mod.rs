@@ -18,8 +18,8 @@ use super::lookup::{Lives, Traces};
 use crate::meta::RunMeta;
 use crate::numbers;
 use crate::rules::{
-    Cause, Context, FULL, Finding, HEALTHY, LINK, PROGRAM, Subject, causes, find, group, is_quiet,
-    twins, wanting, would_decide,
+    Cause, Context, FULL, Finding, HEALTHY, LINK, PROGRAM, Subject, causes, few_round_trips, find,
+    group, is_quiet, twins, wanting, would_decide,
 };
 use crate::seen::seen;
 use crate::words::{percent, rate_of, sentences};
@@ -346,7 +346,7 @@ const READER: &str = Derived::Reader.about().name;
 /// Name of the limit of slow start.
 const SLOW_START: &str = Limit::CwndSlowStart.about().name;
 /// Name of the rule whose cause is all growth of a flow.
-const GROWTH: &str = "few-round-trips";
+const GROWTH: &str = few_round_trips::RULE.name;
 /// Share of a flow's life below which a cause is one of several.
 const ALONE: f64 = 0.5;
 /// Whether the trace shows the whole path: no cause then looks like another one.

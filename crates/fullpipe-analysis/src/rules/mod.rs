@@ -17,7 +17,7 @@ mod context;
 mod cut;
 mod cwnd_stays;
 mod delay_limit;
-mod few_round_trips;
+pub(crate) mod few_round_trips;
 mod finding;
 mod full_path;
 mod full_qdisc;

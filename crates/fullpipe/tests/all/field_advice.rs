@@ -18,7 +18,7 @@ use std::path::Path;
 struct Report {
     file: &'static str,
     variant: &'static str,
-    /// What the report changed; its setting, where that is one of those that advice has.
+    /// Cure of the report: the setting's name where advice has that setting, else words.
     reported: &'static str,
     /// The variant with that cure; none where the path alone says what is to be reached.
     cure: Option<&'static str>,
