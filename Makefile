@@ -71,7 +71,7 @@ nfs:
 # simulator's distances to them, into docs/nfs.md.
 nfs-record:
 	cargo test -p fullpipe --test all -- --ignored nfs::record_random nfs_questions::record --nocapture
-	UPDATE_EXPECT=1 cargo test -p fullpipe --test all -- nfs::random_mounts nfs_questions --nocapture
+	UPDATE_EXPECT=1 cargo test -p fullpipe --test all -- nfs::random_mounts nfs_questions::study --include-ignored --nocapture
 
 # Fifty random plans of NFS mounts beside the best of all settings on the simulator, which takes an hour.
 plan-nfs:
@@ -94,6 +94,7 @@ lint:
 # Rewrites golden files and generated pages; read the difference before committing it.
 bless:
 	UPDATE_EXPECT=1 cargo test --workspace
+	UPDATE_EXPECT=1 cargo test --workspace --test all -- --ignored study_
 
 # The reference and the schemas of scenarios and results, into docs/, where git ignores them.
 docs:
@@ -133,9 +134,9 @@ RUNS ?= 1
 same:
 	FULLPIPE_SAME_RUNS=$(RUNS) cargo test --workspace --test all -- --ignored --exact same::same --nocapture
 
-# All rows of the studies in docs/, of which tests make a sample: before a release, and after the simulator has changed.
+# All rows of all studies, of which CI makes a sample: before a release, and after the simulator has changed.
 studies:
-	FULLPIPE_STUDIES=1 cargo test --workspace --test all -- bloat cern sensitivity slow_start theory field_advice plan::
+	FULLPIPE_STUDIES=1 cargo test --workspace --test all -- --ignored study_
 
 # Whether the crates, and the folders of each, depend on each other in one direction (tools/shape.py).
 shape:

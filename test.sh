@@ -1,7 +1,8 @@
 #!/bin/sh
 # All tests, with what they need: a headless Chromium reads the report, tshark and tcptrace read captures, the engine
 # linux runs kernels that are built once (some minutes) and kept in the user's cache. Without arguments (which are cargo
-# test's) the parser of scenarios is fuzzed for half a minute besides, by a nightly Rust, and the Python package is tested.
+# test's) a seventh of the long studies is made besides, another one each day, and the Python package is tested. The parser
+# of scenarios is fuzzed for half a minute where `make fuzz` has installed what that needs.
 set -eu
 cd "$(dirname "$0")"
 
@@ -54,6 +55,15 @@ RUST_TEST_THREADS=${RUST_TEST_THREADS:-$(($(nproc) + 1))}
 export RUST_TEST_THREADS
 FULLPIPE_REQUIRE_CHROMIUM=1 cargo test --workspace "$@"
 if [ $# = 0 ]; then
-    FULLPIPE_REQUIRE_FUZZ=1 ./fuzz/run.sh 30
+    studies=$(cargo test --quiet --workspace --test all -- --ignored --list study_ | sed -n 's/: test$//p' |
+        awk -v day="$(($(date +%s) / 86400))" 'NR % 7 == day % 7')
+    echo "Studies of this day, of which \`make studies\` makes all:" $studies
+    # shellcheck disable=SC2086
+    FULLPIPE_REQUIRE_CHROMIUM=1 cargo test --workspace --test all -- --ignored --exact $studies
+    if cargo fuzz --version >/dev/null 2>&1 && rustup toolchain list | grep -q '^nightly'; then
+        FULLPIPE_REQUIRE_FUZZ=1 ./fuzz/run.sh 30
+    else
+        echo "skipped: the parser of scenarios fuzzed, for which \`make fuzz\` installs cargo-fuzz and a nightly Rust" >&2
+    fi
     ./crates/fullpipe-py/test.sh
 fi

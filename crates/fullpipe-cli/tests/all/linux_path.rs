@@ -155,7 +155,8 @@ fn fates(trace: &Recording, name: &str) -> Vec<bool> {
 /// Two states, seen in ACKs, one each millisecond, of which TCP misses none. In the bad one 70 % are lost; it ends with
 /// each packet at 20 %, so that one loss follows another at 0.8 * 0.7.
 #[test]
-fn losses_of_two_states_come_in_runs_of_their_length() {
+#[ignore = "a study: make studies"]
+fn study_losses_of_two_states_come_in_runs_of_their_length() {
     const BAD: f64 = 0.7;
     const P: f64 = 0.02;
     const R: f64 = 0.2;

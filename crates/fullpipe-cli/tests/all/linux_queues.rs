@@ -57,7 +57,8 @@ fn delay_ms(queue: &str, flows: u32) -> Option<f64> {
 }
 
 #[test]
-fn delays_follow_the_targets_of_codel_and_pie() {
+#[ignore = "a study: make studies"]
+fn study_delays_follow_the_targets_of_codel_and_pie() {
     let queues = [
         ("codel\", target = \"5ms\", interval = \"40ms", 5.0),
         ("codel\", target = \"20ms\", interval = \"160ms", 20.0),
@@ -74,7 +75,8 @@ fn delays_follow_the_targets_of_codel_and_pie() {
 
 /// The average lies between the thresholds, since below the lower one nothing is dropped, and all above the upper one.
 #[test]
-fn the_queue_of_red_lies_between_its_thresholds() {
+#[ignore = "a study: make studies"]
+fn study_the_queue_of_red_lies_between_its_thresholds() {
     for (min, max) in [(100, 300), (300, 900)] {
         let queue =
             format!("discipline = \"red\", limit = \"4MB\", min = \"{min}kB\", max = \"{max}kB\"");

@@ -51,7 +51,8 @@ fn judge(run: &Run) {
 }
 
 #[test]
-fn the_table_of_published_figures_comes_from_a_run() {
+#[ignore = "a study: make studies"]
+fn study_the_table_of_published_figures_comes_from_a_run() {
     let call = Desk::new().call(&["run", "fink-2007", "--json", "--quiet"]);
     let document: Document = serde_json::from_str(&call.stdout).expect("a document");
     document.runs.iter().for_each(judge);

@@ -219,7 +219,8 @@ fn convergence_is_counted_from_the_last_start() {
 
 /// The second CUBIC flow of CERN's pair, that comes 30 s later, gets its part.
 #[test]
-fn cubic_flows_converge_at_10_gbit() {
+#[ignore = "a study: make studies"]
+fn study_cubic_flows_converge_at_10_gbit() {
     let source = scenario::recipe("cern-fairness").expect("the recipe").source();
     let scenario = scenario::load(&source, &[], &["cubic, 30 s later".into()]);
     let scenario = scenario.unwrap_or_else(|e| panic!("{e}"));

@@ -56,7 +56,8 @@ fn the_router_loses_what_is_too_much() {
 }
 
 #[test]
-fn ping_waits_for_a_tick() {
+#[ignore = "a study: make studies"]
+fn study_ping_waits_for_a_tick() {
     let trips = runs()[0].1.rtt_ms.expect("answers");
     // The delay, and up to a tick of 4 ms more; its mean deviation is that of an even spread, 4 ms / sqrt(12).
     assert!(trips.min >= 80.0 && trips.max <= 84.1, "{trips:?}");

@@ -178,7 +178,8 @@ fn bursts() -> String {
 
 /// Rows of the measured table on genuine Linux, two of them the farthest from it, and the page has them.
 #[test]
-fn rows_of_the_table_are_found_again() {
+#[ignore = "a study: make studies"]
+fn study_rows_of_the_table_are_found_again() {
     let scenario = knobs(&[]);
     if !has_kernel(&scenario.plans()[0]) {
         return;

@@ -125,17 +125,20 @@ fn check(rate: &str, mark: &str) {
 }
 
 #[test]
-fn slow_start_at_1_gbit() {
+#[ignore = "a study: make studies"]
+fn study_slow_start_at_1_gbit() {
     check(WHOLE, "1-gbit");
 }
 
 #[test]
-fn slow_start_at_10_gbit() {
+#[ignore = "a study: make studies"]
+fn study_slow_start_at_10_gbit() {
     check("10 Gb/s", "10-gbit");
 }
 
 #[test]
-fn slow_start_at_100_gbit() {
+#[ignore = "a study: make studies"]
+fn study_slow_start_at_100_gbit() {
     check("100 Gb/s", "100-gbit");
 }
 

@@ -83,7 +83,8 @@ fn a_queue_that_overflows() {
 }
 
 #[test]
-fn sequence_numbers_that_wrap() {
+#[ignore = "a study: make studies"]
+fn study_sequence_numbers_that_wrap() {
     if !tools::are_there() {
         return;
     }

@@ -95,7 +95,8 @@ fn compare(config: &Config) -> Result<(), String> {
 }
 
 #[test]
-fn locked_sockets() {
+#[ignore = "a study: make studies"]
+fn study_locked_sockets() {
     random::check(1400, case(), compare);
     let seen = SEEN.lock().unwrap();
     assert_eq!(seen.len(), 4, "{seen:?}");

@@ -87,7 +87,8 @@ impl Case {
 /// Twice the spread of chance. With the losses as they fell there is no chance, and 2 % for recovery
 /// as under equal losses.
 #[test]
-fn cubic_follows_its_chain_under_random_losses() {
+#[ignore = "a study: make studies"]
+fn study_cubic_follows_its_chain_under_random_losses() {
     let cases: Vec<Case> = all("cubic-random-loss").iter().map(Case::of).collect();
     let drawn: Vec<Row> = cases.iter().map(Case::drawn_anew).collect();
     let spread = cases.iter().map(Case::spread).fold(0.0, f64::max);

@@ -29,7 +29,8 @@ fn at(loss: &str, delay: &str, lasts: &str) -> Vec<Cell> {
 }
 
 #[test]
-fn surfaces_keep_to_the_rules_where_the_mask_says_so() {
+#[ignore = "a study: make studies"]
+fn study_surfaces_keep_to_the_rules_where_the_mask_says_so() {
     // In 60 s the slowest of them has fewer than 30 loss epochs in its second half, which no rule is held to.
     let points = [
         ("1e-2", "50ms", "120s"),

@@ -56,7 +56,8 @@ fn window(made: &Made) -> f64 {
 /// With n losses the mean is uncertain by about 0.6 / sqrt(n), 4 % for 300; the rest of the 10 % is
 /// for what the laws leave out (rate halving, one increase per cwnd + 1 ACKs).
 #[test]
-fn reno_follows_mathis_and_pftk() {
+#[ignore = "a study: make studies"]
+fn study_reno_follows_mathis_and_pftk() {
     let runs = all("random-loss");
     check("mathis", "packets", 0.10, &rows(&runs, mathis));
     check("pftk", "packets", 0.10, &rows(&runs, pftk));
@@ -79,7 +80,8 @@ fn errors(kernel: &str, tso: bool) -> Vec<f64> {
 /// Without TSO these kernels follow the law, too, within the tolerance above. With it they fall short
 /// by more than chance and the tolerance explain; 3.14, whose skbs are small (sized by the pacing rate), stays within it.
 #[test]
-fn tso_deferral_keeps_reno_below_mathis() {
+#[ignore = "a study: make studies"]
+fn study_tso_deferral_keeps_reno_below_mathis() {
     let mut table = String::from("| kernel | p | without TSO | with TSO |\n|---|---|--:|--:|\n");
     for kernel in DEFERRING {
         let (without, with) = (errors(kernel, false), errors(kernel, true));
