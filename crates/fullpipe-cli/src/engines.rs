@@ -21,14 +21,25 @@ pub fn chosen(arguments: &RunArguments, scenario: &Scenario) -> Result<Vec<Chose
         }
     }
     if !objections.is_empty() {
-        return Err(Failure::Input(objections.join("\n       ")));
+        return Err(refused(arguments, objections.join("\n       ")));
     }
     let accepted = engines.iter().try_for_each(|engine| engine.check(scenario.plans()));
-    accepted.map_err(Failure::Input)?;
+    accepted.map_err(|why| refused(arguments, why))?;
 
     let ready = engines.iter().try_for_each(|engine| engine.ready(scenario.plans()));
     ready.map_err(Failure::Environment)?;
     Ok(engines)
+}
+
+/// An engine's objection, which names a line. Options of a path have no file: the message says how to get it.
+fn refused(arguments: &RunArguments, why: String) -> Failure {
+    let is_made = arguments.scenario.is_none() && why.contains("-->");
+    let hint = if is_made {
+        "\n       that file is what `fullpipe new` writes with these options"
+    } else {
+        ""
+    };
+    Failure::Input(why + hint)
 }
 
 /// The names of the arguments, in their order.
