@@ -11,6 +11,7 @@ use super::{App, Element, Flow, Jitter};
 use fullpipe_base::units::Time;
 use fullpipe_sim::config::Distribution;
 use fullpipe_sim::rng::Rng;
+use std::collections::BTreeMap;
 
 /// How runs are repeated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +55,13 @@ impl Repeat {
         starts.for_each(|flow: &mut Flow| {
             flow.start += part(self.start_jitter, seed, "start", &flow.name)
         });
+        // An answer begins with the flow that it answers.
+        let begun: BTreeMap<String, Time> =
+            run.flow.iter().map(|flow| (flow.name.clone(), flow.start)).collect();
+        for flow in &mut run.flow {
+            let asks = flow.reply_to.as_ref().and_then(|name| begun.get(name));
+            flow.start = asks.copied().unwrap_or(flow.start);
+        }
         let ways = run.path.forward.iter_mut().chain(&mut run.path.back);
         let delays = ways.filter_map(|element| match element {
             Element::Delay(delay) => Some(delay),

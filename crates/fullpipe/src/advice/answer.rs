@@ -21,9 +21,13 @@ const MUCH: f64 = 2.0;
 
 /// The answer for a case.
 pub fn answer(case: &Case, found: &Found, engine: &str) -> String {
-    let runs = match engine {
+    let by = match engine {
         "sim" => "simulated".to_string(),
         engine => format!("engine {engine}"),
+    };
+    let runs = match case.seeds() {
+        1 => by,
+        runs => format!("{by}, the worst of {runs} runs"),
     };
     match found.changes.is_empty() {
         true => set_nothing(case, found, &runs),

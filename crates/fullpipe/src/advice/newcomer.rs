@@ -6,7 +6,7 @@
 use super::case::{Case, part};
 use super::edit::Edit;
 use super::trial::{Bench, Stopped, acked_mbit, changed};
-use crate::scenario::{Resolved, Until};
+use crate::scenario::{Flow, Resolved, Until};
 use crate::threads::each;
 use fullpipe_base::units::Time;
 use schemars::JsonSchema;
@@ -67,9 +67,18 @@ fn joined(case: &Case, run: &Resolved) -> Option<Resolved> {
     let joins = case.least();
     let end = joins + GROWS;
     let first = run.flow.iter().find(|flow| flow.direction == case.direction)?;
-    let mut own = first.clone();
-    own.name = NAME.into();
-    own.start = joins;
+    let mut own = Flow { name: NAME.into(), start: joins, ..first.clone() };
+    // A program that asks or answers has another one at the other end.
+    let other = run.flow.iter().find(|flow| {
+        first.reply_to.as_ref() == Some(&flow.name) || flow.reply_to.as_ref() == Some(&first.name)
+    });
+    if let Some(other) = other {
+        let name = format!("{NAME}-{}", other.name);
+        let reply_to = other.reply_to.as_ref().map(|_| NAME.to_string());
+        own.reply_to = own.reply_to.map(|_| name.clone());
+        let other = Flow { name, start: joins, reply_to, ..other.clone() };
+        run.flow.push(other);
+    }
     run.flow.push(own);
     for flow in &mut run.flow {
         flow.duration.filter(|_| flow.bytes.is_none())?;
