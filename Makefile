@@ -137,6 +137,7 @@ same:
 # All rows of all studies, of which CI makes a sample: before a release, and after the simulator has changed.
 studies:
 	FULLPIPE_STUDIES=1 cargo test --workspace --test all -- --ignored study_
+	FULLPIPE_STUDIES=1 cargo test -p fullpipe --test all -- field_advice
 
 # Whether the crates, and the folders of each, depend on each other in one direction (tools/shape.py).
 shape:

@@ -55,9 +55,15 @@ RUST_TEST_THREADS=${RUST_TEST_THREADS:-$(($(nproc) + 1))}
 export RUST_TEST_THREADS
 FULLPIPE_REQUIRE_CHROMIUM=1 cargo test --workspace "$@"
 if [ $# = 0 ]; then
-    studies=$(cargo test --quiet --workspace --test all -- --ignored --list study_ | sed -n 's/: test$//p' |
-        awk -v day="$(($(date +%s) / 86400))" 'NR % 7 == day % 7')
-    echo "Studies of this day, of which \`make studies\` makes all:" $studies
+    # FULLPIPE_STUDY_DAY makes the studies of another day.
+    day=${FULLPIPE_STUDY_DAY:-$(($(date +%s) / 86400))}
+    list=$(cargo test --quiet --workspace --test all -- --ignored --list study_)
+    studies=$(echo "$list" | sed -n 's/: test$//p' | awk -v day="$day" 'NR % 7 == day % 7')
+    if [ -z "$studies" ]; then
+        echo "There are no studies of day $day, which cannot be." >&2
+        exit 1
+    fi
+    echo "Studies of day $day, of which \`make studies\` makes all:" $studies
     # shellcheck disable=SC2086
     FULLPIPE_REQUIRE_CHROMIUM=1 cargo test --workspace --test all -- --ignored --exact $studies
     if cargo fuzz --version >/dev/null 2>&1 && rustup toolchain list | grep -q '^nightly'; then
