@@ -1,6 +1,6 @@
 //! Data that a run is about: the flows of one way, or datagrams of UDP.
 //!
-//! The verdict, advice and reliefs all judge the same data.
+//! The verdict and advice judge all of it. Reliefs judge its first flow and that flow's copies.
 
 use crate::settings;
 use fullpipe_base::path::Direction;
@@ -64,11 +64,11 @@ fn wanted(run: &Resolved, flow: &Flow) -> f64 {
     flow.bytes.map_or(at_rate, |bytes| at_rate.min(bytes as f64))
 }
 
-/// Whether the other half of a flow with answers writes more at a time.
+/// Whether the other half of a flow with answers has longer messages.
 fn is_smaller_half(run: &Resolved, flow: &Flow) -> bool {
     let answered = run.answered_by(flow).and_then(|index| run.flow.get(index));
     let answers = run.flow.iter().find(|own| own.reply_to.as_ref() == Some(&flow.name));
-    answered.or(answers).is_some_and(|other| other.write > flow.write)
+    answered.or(answers).is_some_and(|other| other.message() > flow.message())
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ pub struct Namespace {
 }
 
 /// Threads call the kernel and little else.
-const STACK: usize = 128 << 10;
+pub const STACK: usize = 128 << 10;
 /// Number of the first namespace's netlink socket.
 const FIRST_SOCKET: u32 = 1000;
 

@@ -415,10 +415,13 @@ pub struct Flow {
     /// are these ends of the flow, not the hosts.
     #[serde(default)]
     pub backward: bool,
-    /// The flow that this one answers: its data go back in that one's connection, a write after each write of the other
+    /// The flow that this one answers: its data go back in that one's connection, a message after each message of the other
     /// has been read.
     #[serde(default)]
     pub answers: Option<usize>,
+    /// Messages of a program that asks or answers; none: each is one write, and one is without an answer.
+    #[serde(default)]
+    pub messages: Option<Messages>,
     /// Congestion control of the sender (TCP_CONGESTION).
     pub congestion: String,
     /// SO_SNDBUF as given to setsockopt, beyond `wmem_max` if need be; none: not set.
@@ -446,6 +449,23 @@ pub struct Flow {
     /// against. It writes until the run ends.
     #[serde(default)]
     pub plain: bool,
+}
+
+/// Messages of a program that asks or answers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Messages {
+    /// Bytes of a message, 1 or more.
+    pub size: u64,
+    /// Messages that may be without an answer at a time, 1 or more.
+    pub in_flight: u32,
+}
+
+impl Flow {
+    /// Messages of a program that asks or answers.
+    #[must_use]
+    pub fn messages(&self) -> Messages {
+        self.messages.unwrap_or(Messages { size: self.write.into(), in_flight: 1 })
+    }
 }
 
 /// An application that reads at a rate.

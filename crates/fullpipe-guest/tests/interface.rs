@@ -101,6 +101,7 @@ fn plan() -> Plan {
             duration_ns: None,
             write: 131_072,
             rate: None,
+            messages: None,
             reader: Some(Reader { rate: 1_000_000_000_000_000, read: 65_536 }),
             plain: true,
         }],

@@ -4,6 +4,7 @@
 //! and fills in defaults. It returns a [`Scenario`] with one [`Plan`] per run, or all problems it
 //! found. It hides TOML, units, defaults and the expansion of products; nothing here knows engines.
 
+mod app;
 mod asked;
 mod behaviour;
 mod competes;
@@ -29,6 +30,7 @@ mod places;
 mod plan;
 pub mod point;
 pub mod profile;
+mod programs;
 pub mod published;
 mod qdisc;
 mod recipes;

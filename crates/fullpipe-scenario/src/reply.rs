@@ -3,11 +3,15 @@
 use super::format::context::Context;
 use super::format::keys::At;
 use super::format::values::{Choice, Name};
+use super::programs;
 use super::written::{AppKind, Flow};
 use fullpipe_sim::config::Direction;
 
 /// The flows, those that answer with what they have from the flow that they answer. What cannot be is reported.
 pub(super) fn complete(flows: &[Flow], cx: &mut Context) -> Vec<Flow> {
+    for flow in flows {
+        messages_are_answered(flow, flows, cx);
+    }
     flows.iter().map(|flow| one(flow, flows, cx).unwrap_or_else(|| flow.clone())).collect()
 }
 
@@ -24,14 +28,39 @@ fn one(flow: &Flow, flows: &[Flow], cx: &mut Context) -> Option<Flow> {
     completed.start = inherit("start", &flow.start, &asks.start, cx, |time| time.0);
     completed.duration = inherit("duration", &flow.duration, &asks.duration, cx, |time| time.0);
     completed.count = inherit("count", &flow.count, &asks.count, cx, |count| count.0 as u64);
-    // One to each write; the last one may be shorter.
+    // One to each message; the last one may be shorter.
     let mut bytes = asks.bytes.clone();
-    if let (Some(bytes), Some(asked), Some(own)) = (&mut bytes, &asks.write, &flow.write) {
-        let requests = bytes.value.0.div_ceil(asked.value.0);
-        bytes.value.0 = requests.saturating_mul(own.value.0).min(i64::MAX as u64);
+    if let (Some(bytes), Some(asked), Some(own)) = (&mut bytes, message(asks), message(flow)) {
+        let requests = bytes.value.0.div_ceil(asked);
+        bytes.value.0 = requests.saturating_mul(own).min(i64::MAX as u64);
     }
     completed.bytes = inherit("bytes", &flow.bytes, &bytes, cx, |size| size.0);
     Some(completed)
+}
+
+/// Bytes of a message: those of one write, unless the application says another size.
+fn message(flow: &Flow) -> Option<u64> {
+    let size = flow.app.as_ref().and_then(|app| app.value.0.size.as_ref());
+    let size = size.filter(|_| kind(flow) == Some(AppKind::Messages)).map(|at| at.value.0);
+    size.or_else(|| Some(flow.write.as_ref()?.value.0))
+}
+
+/// Kind of a flow's application.
+fn kind(flow: &Flow) -> Option<AppKind> {
+    programs::kind(&flow.app.as_ref()?.value.0)
+}
+
+/// Messages are those of a connection in which one program asks, and the other one answers.
+fn messages_are_answered(flow: &Flow, flows: &[Flow], cx: &mut Context) {
+    let Some(app) = flow.app.as_ref().filter(|_| kind(flow) == Some(AppKind::Messages)) else {
+        return;
+    };
+    let name = flow.name.as_ref().map(|name| &name.value.0);
+    let answers = |other: &Flow| other.reply_to.as_ref().map(|to| &to.value) == name;
+    if flow.reply_to.is_none() && name.is_some() && !flows.iter().any(answers) {
+        cx.error("conflict", app.place, "messages in a connection without answers")
+            .expected("another flow with `reply_to`");
+    }
 }
 
 /// The flow that is answered.
@@ -60,11 +89,14 @@ fn asks<'a>(flow: &Flow, to: &At<String>, flows: &'a [Flow], cx: &mut Context) -
 
 /// Applications that take turns have no pace of their own.
 fn plain(flow: &Flow, cx: &mut Context) {
-    let app = flow.app.as_ref().and_then(|app| app.value.0.kind.as_ref());
-    let app = app.and_then(|kind| match kind.value {
-        AppKind::Bulk => None,
-        AppKind::Rate => Some((kind.place, "a rate")),
-        AppKind::OnOff => Some((kind.place, "pauses")),
+    let app = flow.app.as_ref().and_then(|app| {
+        let place = app.value.0.kind.as_ref().map_or(app.place, |kind| kind.place);
+        match kind(flow)? {
+            // A window or requests in such a connection are refused before.
+            AppKind::Bulk | AppKind::Messages | AppKind::Window | AppKind::Requests => None,
+            AppKind::Rate => Some((place, "a rate")),
+            AppKind::OnOff => Some((place, "pauses")),
+        }
     });
     let reader = flow.reader.as_ref().map(|reader| (reader.place, "`reader`"));
     for (place, key) in app.into_iter().chain(reader) {

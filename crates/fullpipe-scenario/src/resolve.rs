@@ -1,5 +1,6 @@
 //! From what was written to what it means: defaults, and checks that need more than one key.
 
+use super::app;
 use super::congestion::{self, algorithm};
 use super::copies::copy_names;
 use super::datagrams;
@@ -12,11 +13,12 @@ use super::nfs;
 use super::packets;
 use super::path::{self, Path, Traffic};
 use super::profile::{self, Kernel};
+use super::programs;
 use super::reply;
 use super::resolved::*;
 use super::slow_start;
 use super::source::Source;
-use super::written::{self, AppKind};
+use super::written;
 use fullpipe_base::units::{Rate, Time};
 use fullpipe_sim::config::Direction;
 use std::collections::BTreeSet;
@@ -39,7 +41,10 @@ pub fn run(
     source: &Source,
     cx: &mut Context,
 ) -> Option<Resolved> {
-    let completed = written.flow.as_ref().map(|flows| reply::complete(&flows.value.0, cx));
+    let completed = written.flow.as_ref().map(|flows| {
+        let flows = programs::complete(&flows.value.0, cx);
+        reply::complete(&flows, cx)
+    });
     let mut names = completed.as_deref().map_or(Vec::new(), names);
     names.extend(nfs::connections_of(written));
     let traffic = traffic(written, &names);
@@ -295,7 +300,8 @@ fn single(flow: &written::Flow, kernel: &Kernel, cx: &mut Context) -> Option<Flo
     let slow_start = flow.slow_start.as_ref().map(|at| &at.value.0);
     let slow_start =
         congestion.as_mut().and_then(|of| slow_start::resolve(slow_start, own, of, cx));
-    let app = app(&flow.app.as_ref()?.value.0, cx);
+    let write = value(&flow.write)?.0;
+    let app = app::resolve(&flow.app.as_ref()?.value.0, write, cx);
     let name = flow.name.as_ref()?;
     if duration.is_none() && bytes.is_none() && (flow.wrong || flow.reply_to.is_some()) {
         return None;
@@ -322,7 +328,7 @@ fn single(flow: &written::Flow, kernel: &Kernel, cx: &mut Context) -> Option<Flo
         duration,
         bytes,
         app: app?,
-        write: value(&flow.write)?.0 as u32,
+        write: write as u32,
         reader: match &flow.reader {
             Some(at) => Some(reader(&at.value)?),
             None => None,
@@ -342,44 +348,6 @@ fn buffers(flow: &written::Flow, cx: &mut Context) -> (Option<u64>, Option<u64>)
     }
     let [sndbuf, rcvbuf] = single.map(|one| one.as_ref().map(|at| at.value.0));
     (sndbuf, rcvbuf)
-}
-
-/// Each kind has its keys, and no others.
-fn app(app: &written::AppTable, cx: &mut Context) -> Option<App> {
-    let kind = app.kind.as_ref()?;
-    let rate = app.rate.as_ref().map(|at| (at.place, "rate"));
-    let [on, off] =
-        [(&app.on, "on"), (&app.off, "off")].map(|(key, name)| Some((key.as_ref()?.place, name)));
-    let (needs, strange): (&[_], [_; 3]) = match kind.value {
-        AppKind::Bulk => (&[], [rate, on, off]),
-        AppKind::Rate => (&[("rate", rate)], [on, off, None]),
-        AppKind::OnOff => (&[("on", on), ("off", off)], [rate, None, None]),
-    };
-    let (name, example) = match kind.value {
-        AppKind::Bulk => ("bulk", "kind = \"rate\""),
-        AppKind::Rate => ("rate", "{ kind = \"rate\", rate = \"1Gbit\" }"),
-        AppKind::OnOff => ("on-off", "{ kind = \"on-off\", on = \"1s\", off = \"500ms\" }"),
-    };
-    let mut right = true;
-    for (place, key) in strange.into_iter().flatten() {
-        let what = format!("an application of kind \"{name}\" has no `{key}`");
-        cx.error("conflict", place, what).expected(example);
-        right = false;
-    }
-    for (key, _) in needs.iter().filter(|(_, own)| own.is_none() && !app.wrong) {
-        let what = format!("an application of kind \"{name}\" needs `{key}`");
-        cx.error("missing-key", kind.place, what).expected(example);
-        right = false;
-    }
-    if !right {
-        return None;
-    }
-    let times = [&app.on, &app.off].map(|key| Some(Time::ns(key.as_ref()?.value.0)));
-    Some(match kind.value {
-        AppKind::Bulk => App::Bulk,
-        AppKind::Rate => App::Rate { rate: Rate(value(&app.rate)?.0) },
-        AppKind::OnOff => App::OnOff { on: times[0]?, off: times[1]? },
-    })
 }
 
 fn reader(reader: &written::Reader) -> Option<Reader> {

@@ -191,6 +191,8 @@ impl Station<'_> {
 
 /// The socket option that asks for a rate that is not exceeded, bytes per second.
 pub const MAX_PACING_RATE: &str = "SO_MAX_PACING_RATE";
+/// The socket option that lets a partial segment go at once.
+pub const NODELAY: &str = "TCP_NODELAY";
 
 /// A flow: one connection.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -243,6 +245,16 @@ pub struct Flow {
     /// How fast the receiving application reads; none: all there is, at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reader: Option<Reader>,
+}
+
+impl Flow {
+    /// Bytes of a message of a program that asks or answers: one write, unless it says another size.
+    pub fn message(&self) -> u64 {
+        match self.app {
+            App::Messages { size, .. } => size,
+            _ => self.write.into(),
+        }
+    }
 }
 
 /// Datagrams that a program sends at a pace.
@@ -413,6 +425,14 @@ pub enum App {
         /// How long it pauses after that.
         #[serde(serialize_with = "show::shown")]
         off: Time,
+    },
+    /// Messages of a program that asks or answers.
+    Messages {
+        /// Bytes of a message.
+        #[serde(serialize_with = "show::whole_size")]
+        size: u64,
+        /// Messages that may be without an answer at a time.
+        in_flight: u32,
     },
 }
 

@@ -1,7 +1,11 @@
-//! A flow and the flow that answers it, in one connection: a thread at each end, and they take turns.
+//! A flow and the flow that answers it, in one connection: a thread at each end.
+//!
+//! A program that has several requests without an answer writes and reads at the same time, by a thread for each.
 
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use fullpipe_guest::plan::{Flow, Plan};
 use fullpipe_guest::record::{ACCEPTED, FINISHED, RECEIVER, SENDER};
@@ -9,6 +13,7 @@ use fullpipe_guest::record::{ACCEPTED, FINISHED, RECEIVER, SENDER};
 use super::sender::LARGEST;
 use super::{closing, receiver, sender, unless_aborted};
 use crate::error::{Context, Result};
+use crate::namespaces::STACK;
 use crate::netlink::diag::End;
 use crate::run::Event;
 use crate::{run, sys};
@@ -21,7 +26,7 @@ pub struct Dialogue {
 }
 
 impl Dialogue {
-    /// That of the flows of these numbers.
+    /// A dialogue of the flows of these numbers.
     pub fn new(plan: &Plan, asks: usize, answers: usize) -> Dialogue {
         let flow = |number: usize| (number, plan.flows[number].clone());
         Dialogue { asks: flow(asks), answers: flow(answers) }
@@ -42,19 +47,11 @@ impl Dialogue {
 
     fn ask_and_read(&self, socket: &OwnedFd) -> io::Result<()> {
         let ((_, flow), (answer, answers)) = (&self.asks, &self.answers);
-        let deadline = flow.duration_ns.map(|duration| run::start() + flow.start_ns + duration);
-        let zeros = zeros(flow);
-        let (mut left, mut read) = (flow.bytes.unwrap_or(u64::MAX), 0);
-        while left > 0 && deadline.is_none_or(|deadline| sys::now() < deadline) {
-            let size = u64::from(flow.write).min(left);
-            write(socket, &zeros, size)?;
-            left -= size;
-            let came = read_all(socket, answers.write.into())?;
-            read += came;
-            if came < answers.write.into() {
-                break;
-            }
-        }
+        let size = answers.messages().size;
+        let read = match flow.messages().in_flight {
+            1 => Requests::new(flow).ask_one_by_one(socket, size)?,
+            _ => Requests::new(flow).ask_ahead(socket, size)?,
+        };
         run::remember(Event::now(*answer, FINISHED, read));
         Ok(())
     }
@@ -78,7 +75,7 @@ impl Dialogue {
         let mut read = 0;
         loop {
             let left = flow.bytes.map_or(u64::MAX, |bytes| bytes - read);
-            let size = u64::from(flow.write).min(left);
+            let size = flow.messages().size.min(left);
             // Without a request to wait for it is the end of the stream that comes next.
             let came = read_all(socket, size.max(1))?;
             read += came;
@@ -88,12 +85,139 @@ impl Dialogue {
             if flow.bytes == Some(read) {
                 run::remember(Event::now(*index, FINISHED, read));
             }
-            write(socket, &zeros, answers.write.into())?;
+            write(socket, &zeros, answers.messages().size)?;
         }
         if flow.bytes.is_none() {
             run::remember(Event::now(*index, FINISHED, read));
         }
         Ok(())
+    }
+}
+
+/// Requests that are still to be written.
+struct Requests<'a> {
+    flow: &'a Flow,
+    deadline: Option<u64>,
+    left: u64,
+    zeros: Vec<u8>,
+}
+
+impl Requests<'_> {
+    fn new(flow: &Flow) -> Requests<'_> {
+        let lasts = |duration| run::start() + flow.start_ns + duration;
+        let deadline = flow.duration_ns.map(lasts);
+        Requests { flow, deadline, left: flow.bytes.unwrap_or(u64::MAX), zeros: zeros(flow) }
+    }
+
+    /// Writes a request; false where there are no more.
+    fn write_one(&mut self, socket: &OwnedFd) -> io::Result<bool> {
+        if self.left == 0 || self.deadline.is_some_and(|deadline| sys::now() >= deadline) {
+            return Ok(false);
+        }
+        let size = self.flow.messages().size.min(self.left);
+        write(socket, &self.zeros, size)?;
+        self.left -= size;
+        Ok(true)
+    }
+
+    /// Writes a request, reads its answer, and again; says how many bytes were read.
+    fn ask_one_by_one(mut self, socket: &OwnedFd, answer: u64) -> io::Result<u64> {
+        let mut read = 0;
+        while self.write_one(socket)? {
+            let came = read_all(socket, answer)?;
+            read += came;
+            if came < answer {
+                break;
+            }
+        }
+        Ok(read)
+    }
+
+    /// Writes requests as far as their number without an answer allows, and reads answers meanwhile. Says how many bytes it read.
+    fn ask_ahead(mut self, socket: &OwnedFd, answer: u64) -> io::Result<u64> {
+        let most = u64::from(self.flow.messages().in_flight);
+        let shared = Exchange::default();
+        thread::scope(|scope| {
+            let reader = thread::Builder::new().stack_size(STACK);
+            let reader = reader.spawn_scoped(scope, || shared.read(socket, answer))?;
+            let mut written = 0;
+            let done = loop {
+                if !shared.wait(|state| written < state.answered + most) {
+                    break Ok(());
+                }
+                match self.write_one(socket) {
+                    Ok(true) => written += 1,
+                    Ok(false) => break Ok(()),
+                    Err(failed) => break Err(failed),
+                }
+                shared.change(|state| state.written = written);
+            };
+            shared.change(|state| state.ends = true);
+            let read = reader.join().unwrap_or_else(|_| Err(ErrorKind::Other.into()));
+            match (done, read) {
+                // The reader knows why the connection is broken.
+                (Err(failed), Err(why)) if failed.kind() == ErrorKind::BrokenPipe => Err(why),
+                (done, read) => done.and(read),
+            }
+        })
+    }
+}
+
+/// Messages of a program that writes and reads at the same time.
+#[derive(Default)]
+struct Exchange {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    /// Requests that are written, and those that are answered.
+    written: u64,
+    answered: u64,
+    /// Whether no more requests are written.
+    ends: bool,
+    /// Whether no more answers come.
+    broken: bool,
+}
+
+impl Exchange {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.lock());
+        self.changed.notify_all();
+    }
+
+    /// Waits until something holds; false where no more answers come.
+    fn wait(&self, holds: impl Fn(&State) -> bool) -> bool {
+        let state = self.lock();
+        let waits = |state: &mut State| !state.broken && !holds(state);
+        let state = self.changed.wait_while(state, waits);
+        !state.unwrap_or_else(PoisonError::into_inner).broken
+    }
+
+    /// Reads an answer to each request that is written; says how many bytes.
+    fn read(&self, socket: &OwnedFd, answer: u64) -> io::Result<u64> {
+        let mut read = 0;
+        loop {
+            self.wait(|state| state.written > state.answered || state.ends);
+            let has_more = |state: &State| state.written > state.answered;
+            if !has_more(&self.lock()) {
+                return Ok(read);
+            }
+            let came = read_all(socket, answer);
+            match came {
+                Ok(bytes) if bytes == answer => self.change(|state| state.answered += 1),
+                _ => self.change(|state| state.broken = true),
+            }
+            read += came?;
+            if self.lock().broken {
+                return Ok(read);
+            }
+        }
     }
 }
 

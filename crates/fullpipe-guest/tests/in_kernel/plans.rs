@@ -63,6 +63,7 @@ pub fn plan(rate: u64, queue: u32) -> Plan {
             duration_ns: None,
             write: 131_072,
             rate: None,
+            messages: None,
             reader: None,
             plain: false,
         }],

@@ -27,8 +27,12 @@ pub(super) fn flow(flow: &Flow, run: &Resolved) -> plan::Flow {
         write: flow.write,
         rate: match flow.app {
             // One that pauses is refused, and a mount moves its data itself.
-            App::Bulk | App::OnOff { .. } | App::Nfs => None,
+            App::Bulk | App::OnOff { .. } | App::Nfs | App::Messages { .. } => None,
             App::Rate { rate } => Some(rate.0),
+        },
+        messages: match flow.app {
+            App::Messages { size, in_flight } => Some(plan::Messages { size, in_flight }),
+            _ => None,
         },
         reader: flow.reader.map(|reader| plan::Reader { rate: reader.rate.0, read: reader.read }),
         plain: false,

@@ -166,6 +166,13 @@ measures!(
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quantity<M, const MIN: u64, const MAX: u64>(pub u64, PhantomData<M>);
 
+impl<M, const MIN: u64, const MAX: u64> Quantity<M, MIN, MAX> {
+    /// A quantity that is not read, in base units; it is held within the bounds.
+    pub fn of(n: u64) -> Self {
+        Quantity(n.clamp(MIN, MAX), PhantomData)
+    }
+}
+
 impl<M: Measure, const MIN: u64, const MAX: u64> Read for Quantity<M, MIN, MAX> {
     const KIND: Kind = Kind::Quantity { dimension: M::DIMENSION, min: MIN, max: MAX };
     fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {

@@ -77,6 +77,9 @@ pub enum AppKind {
     Bulk,
     Rate,
     OnOff,
+    Window,
+    Requests,
+    Messages,
 }
 
 /// What starts the interval clock of a flow.
@@ -118,7 +121,10 @@ choices! {
     NfsOperation { "write" = NfsOperation::Write, "read" = NfsOperation::Read }
     NfsServerReads { "as-they-come" = NfsServerReads::AsTheyCome, "whole-records" = NfsServerReads::WholeRecords }
     NfsExport { "sync" = NfsExport::Sync, "async" = NfsExport::Async }
-    AppKind { "bulk" = AppKind::Bulk, "rate" = AppKind::Rate, "on-off" = AppKind::OnOff }
+    AppKind {
+        "bulk" = AppKind::Bulk, "rate" = AppKind::Rate, "on-off" = AppKind::OnOff,
+        "window" = AppKind::Window, "requests" = AppKind::Requests, "messages" = AppKind::Messages
+    }
     Clock { "accept" = Clock::Accept }
     Until { "end" = Until::End, "steady" = Until::Steady }
     Direction { "forward" = Direction::Forward, "backward" = Direction::Backward }

@@ -25,6 +25,7 @@ use crate::format::values::{
     InTimePerPacket, Int, Kept, LONGEST, List, Name, Named, Probability, Quantity, SomeTime,
 };
 use crate::path::keys::Path;
+use crate::programs::Program;
 use fullpipe_sim::config::{Direction, Driver, ReceivePath};
 
 /// The kernel keeps buffer sizes in an `int`.
@@ -222,7 +223,7 @@ group! {
         from: Name, Absent("`hosts.sender`; backward `hosts.receiver`");
         /// The host that receives it.
         to: Name, Absent("`hosts.receiver`; backward `hosts.sender`");
-        /// The flow that this one answers. Both are one connection, in which the data of this one go back: requests and responses. After each write of that flow has been read this one writes once, and that flow's next write waits until all of it is read. `direction`, `from`, `to`, `start`, `duration`, `bytes` and `count` follow from that flow.
+        /// The flow that this one answers. Both are one connection, in which the data of this one go back: requests and responses. After each message of that flow has been read this one writes a message, and that flow's next message waits until all of it is read; a message is one write, or as `app` says. `direction`, `from`, `to`, `start`, `duration`, `bytes` and `count` follow from that flow.
         reply_to: String, Absent("a connection of its own, with data one way");
         /// Congestion control, with parameters.
         congestion: Congestion, Absent("the kernel profile's default");
@@ -234,7 +235,7 @@ group! {
         sndbuf: Buffer, Absent("not requested: net.ipv4.tcp_wmem decides");
         /// SO_RCVBUF as requested.
         rcvbuf: Buffer, Absent("not requested: net.ipv4.tcp_rmem decides");
-        /// Other socket options of the sending socket, by the kernel's names; bytes may have a unit. The simulator has SO_MAX_PACING_RATE and TCP_NOTSENT_LOWAT, for kernels from 6.1 on. Engine linux has every one, such as TCP_NODELAY.
+        /// Other socket options of the sending socket, by the kernel's names; bytes may have a unit. The simulator has TCP_NODELAY, and SO_MAX_PACING_RATE and TCP_NOTSENT_LOWAT for kernels from 6.1 on. Engine linux has every one, such as TCP_CORK.
         sockopt: Sockopts, Absent("as the kernel has them");
         /// Other socket options of the receiving socket. Engine linux alone has them.
         receiver_sockopt: Sockopts, Absent("as the kernel has them");
@@ -336,8 +337,10 @@ group! {
 group! {
     /// What an application offers.
     AppTable "an app" {
-        /// As much as the send buffer takes, or at most a rate, or as much as goes for a time and nothing for another one.
-        kind: AppKind, Required;
+        /// "bulk": as much as the send buffer takes. "rate": at most a rate. "on-off": as much as goes for a time, and nothing for another one.
+        /// "window": no more than the program at the other end allows, as SSH channels and HTTP/2 streams do. "requests": answers to requests, of which
+        /// the program at the other end keeps a number in flight, as SFTP does. "messages": what a flow sends that is answered, or that answers.
+        kind: AppKind, Absent("\"window\" where `window` is written, \"requests\" where `requests` is, as `program` says, else \"bulk\"");
         /// The rate of payload, where the kind is "rate".
         rate: AnyRate, Absent("none");
         /// How long it writes, where the kind is "on-off": from the flow's start on, and again after each pause. A write
@@ -345,8 +348,22 @@ group! {
         on: SomeTime, Absent("none");
         /// How long it pauses, where the kind is "on-off".
         off: SomeTime, Absent("none");
+        /// Bytes that the program may send before the program at the other end allows more, where the kind is "window". What allows more is a flow
+        /// of its own, NAME-credits, with messages of 64 bytes.
+        window: MessageSize, Absent("none");
+        /// Requests without an answer, where the kind is "requests". They are a flow of their own, NAME-requests, with messages of 64 bytes.
+        requests: Int<1, 1_000_000>, Absent("none");
+        /// Bytes of a message. "window": of what is read before more is allowed. "requests": of an answer.
+        size: MessageSize, Absent("window: half of it; requests: 32KiB; messages: one write");
+        /// Messages that may be without an answer at a time, where the kind is "messages". It counts for the program that asks.
+        in_flight: Int<1, 1_000_000>, Absent("1");
+        /// A well-known program, whose window or requests these are.
+        program: Program, Absent("none");
     }
 }
+
+/// Bytes of an application's message.
+pub type MessageSize = Quantity<InSize, 1, 1_099_511_627_776>;
 
 /// What the application offers; its kind alone, or a table.
 #[derive(Clone, Debug)]

@@ -43,6 +43,7 @@ impl Config {
         demand(numbers < usize::from(u16::MAX), "flows and datagrams: at most 65534")?;
         let mut answered = alloc::vec![false; self.flows.len()];
         self.flows.iter().try_for_each(|flow| self.answer(flow, &mut answered))?;
+        self.messages(&answered)?;
         self.check_rpc()
     }
 
@@ -90,6 +91,16 @@ impl Config {
         Ok(())
     }
 
+    /// Programs with messages ask or answer.
+    fn messages(&self, answered: &[bool]) -> Result<(), String> {
+        self.flows.iter().zip(answered).try_for_each(|(flow, answered)| {
+            let is_alone = flow.answers.is_none() && !answered;
+            let has_messages = matches!(flow.app, App::Messages { .. });
+            let what = "messages in a connection without answers";
+            demand(!(is_alone && has_messages), format!("flow {}: {what}", flow.name))
+        })
+    }
+
     /// A flow that answers another one: that goes the other way, is not `answered` yet, and neither has a pace.
     fn answer(&self, flow: &Flow, answered: &mut [bool]) -> Result<(), String> {
         let Some(of) = flow.answers else { return Ok(()) };
@@ -97,7 +108,8 @@ impl Config {
         let other = self.flows.get(of).filter(|other| other.answers.is_none());
         demand(other.is_some(), "answers a flow that is no answer itself")?;
         demand(!core::mem::replace(&mut answered[of], true), "is the only answer to its flow")?;
-        let plain = |flow: &Flow| flow.app == App::Bulk && flow.reader.is_none();
+        let takes_turns = |app| matches!(app, App::Bulk | App::Messages { .. });
+        let plain = |flow: &Flow| takes_turns(flow.app) && flow.reader.is_none();
         let turned = |other: &Flow| other.direction != flow.direction && plain(other);
         let ends = |flow| self.hosts_of(flow).map(|host| host.name);
         let same = other.is_some_and(|other| {
@@ -107,7 +119,7 @@ impl Config {
         demand(same, "a flow and its answer are between the same hosts")?;
         demand(
             other.is_some_and(turned) && plain(flow),
-            "a flow and its answer go opposite ways, bulk, without a reader's rate",
+            "a flow and its answer go opposite ways, bulk or in messages, without a reader's rate",
         )?;
         demand(flow.duration.is_none(), "an answer ends with its flow")
     }
@@ -203,6 +215,12 @@ fn flow(flow: &Flow) -> Result<(), String> {
     if let App::OnOff { on, off } = flow.app {
         demand(on > Time::ZERO && off > Time::ZERO, "on and off above 0")?;
         demand(on.0.checked_add(off.0).is_some(), "on and off together below 2^64 ns")?;
+    }
+    if let App::Messages { size, in_flight } = flow.app {
+        demand(
+            size > 0 && in_flight > 0,
+            "messages of at least 1 byte, and at least one in flight",
+        )?;
     }
     let reads = |reader: &Reader| reader.rate > Rate(0) && reader.read > 0;
     demand(

@@ -86,6 +86,8 @@ pub struct Sockopt {
     pub max_pacing_rate: Option<u64>,
     /// TCP_NOTSENT_LOWAT, bytes; 0 or none: net.ipv4.tcp_notsent_lowat.
     pub notsent_lowat: Option<u32>,
+    /// TCP_NODELAY: a partial segment goes at once, where Nagle's rule would hold it back.
+    pub nodelay: bool,
 }
 
 /// A flow.
@@ -100,9 +102,9 @@ pub struct Flow {
     /// The host that receives it, by name; none: the other one of these.
     pub to: Option<String>,
     /// The index of the flow that this one answers: both are one connection, and the data of this one go back in it. After
-    /// each write of that flow has been read this one writes once, and that flow's next write waits until all of it
-    /// is read. Such a flow starts with that one; where its `bytes` are known they are those of all answers. Where a
-    /// client has the connection ([`Rpc`]) it and its server write instead.
+    /// each message of that flow has been read this one writes one message. That flow's next message waits until fewer
+    /// than [`App::Messages`] allows are without an answer. Such a flow starts with that one; where its `bytes` are known
+    /// they are those of all answers. Where a client has the connection ([`Rpc`]) it and its server write instead.
     pub answers: Option<usize>,
     /// Congestion control: "reno", "bic", "cubic" ...
     pub congestion: String,
@@ -131,6 +133,22 @@ pub struct Flow {
 }
 
 impl Flow {
+    /// Bytes of a message of a program that asks or answers: one write, unless it has messages.
+    pub fn message(&self) -> u64 {
+        match self.app {
+            App::Messages { size, .. } => size,
+            _ => self.write.into(),
+        }
+    }
+
+    /// Messages that may be without an answer at a time.
+    pub fn in_flight(&self) -> u32 {
+        match self.app {
+            App::Messages { in_flight, .. } => in_flight,
+            _ => 1,
+        }
+    }
+
     /// Bytes that one read on `host` takes at most. A reader without a rate takes all there is by one call; where
     /// copying takes time it does so by pieces of a write's size, for it has the socket while it copies.
     pub fn read_size(&self, host: &Host) -> u64 {
@@ -299,6 +317,13 @@ pub enum App {
         on: Time,
         /// How long it pauses.
         off: Time,
+    },
+    /// Messages of this size, each in one or several writes, of a program that another one answers or that answers one.
+    Messages {
+        /// Bytes of a message, 1 or more.
+        size: u64,
+        /// Messages that may be without an answer at a time, 1 or more. It counts for the program that asks.
+        in_flight: u32,
     },
 }
 

@@ -487,6 +487,16 @@ impl SendingFlow {
         self.config.duration.filter(|_| bulk).map(|duration| self.config.start + duration)
     }
 
+    /// Bytes of the next write: it ends with its message.
+    pub(super) fn next_write_size(&self) -> u64 {
+        let write = u64::from(self.config.write);
+        let message = |turn: Turn| match turn.left(self.written) {
+            0 => self.config.message(),
+            left => left,
+        };
+        self.turn.map_or(write, |turn| write.min(message(turn)))
+    }
+
     /// The application goes on.
     fn wakes(&mut self, now: Time) {
         self.tcp.set_writer(Writer::Active);

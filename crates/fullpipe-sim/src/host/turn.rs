@@ -1,51 +1,71 @@
-//! Requests and answers: the two applications of a connection with data both ways take turns, a write at a time.
+//! Requests and answers: the programs at both ends of a connection, each of which writes when it has read enough.
+//!
+//! A program that asks may have several requests without an answer: its own window.
 //!
 //! Limits:
-//! - The two applications take turns at once and without a pace, and do nothing else.
+//! - Both programs go on at once and without a pace, and do nothing else.
 //! - If `cpu` costs something, writing and reading lock the socket each for itself.
 //! - SACKs make a data segment longer than the MTU. `--pcap` of such a flow is refused.
-//! - Random scenarios draw no such flow, and the second implementation of the tests has none. Real Linux validates
-//!   them (`scenarios/parity/requests.toml`).
+//! - Random scenarios draw no such flow, and the second implementation of the tests has none. Real Linux validates requests
+//!   that wait for each answer (`scenarios/parity/requests.toml`), and windows in a few cases (`linux_programs` of the command's tests).
+//! - A program that answers reads while it writes. On engine linux it does not: long requests then fill its receive buffer.
 
 use crate::config::Flow;
 use crate::host::{Host, Process};
 use crate::tcp::sender::Writer;
 
-/// Whose turn it is, as one end of the connection knows it.
+/// Messages of a connection, as the program at one end counts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Turn {
     /// Whether this end answers, or else asks.
     answers: bool,
-    /// Bytes of one write of its own, and of one of the other end.
+    /// Bytes of one message of its own, and of one of the other end.
     own: u64,
     others: u64,
+    /// Requests that may be without an answer.
+    in_flight: u64,
     /// Bytes of all requests, where they end.
     requests: u64,
 }
 
 impl Turn {
-    /// That of the application of a flow whose connection has that other one, too.
+    /// Counts messages of a flow's program, whose connection has another flow, too.
     pub(super) fn new(own: &Flow, other: &Flow) -> Turn {
         let answers = own.answers.is_some();
         let asks = if answers { other } else { own };
         Turn {
             answers,
-            own: own.write.into(),
-            others: other.write.into(),
+            own: own.message(),
+            others: other.message(),
+            in_flight: asks.in_flight().into(),
             requests: asks.bytes.unwrap_or(u64::MAX),
         }
     }
 
-    /// Whether it is this end's, which has written and read so many bytes.
-    fn has_come(&self, written: u64, read: u64) -> bool {
-        let writes = written.div_ceil(self.own);
-        match self.answers {
-            false => read >= writes.saturating_mul(self.others),
-            true => {
-                let answered = writes.saturating_mul(self.others);
-                answered < self.requests && read >= (answered + self.others).min(self.requests)
-            }
+    /// Bytes that are left of the message in progress; 0 between messages.
+    pub(super) fn left(&self, written: u64) -> u64 {
+        match written % self.own {
+            0 => 0,
+            begun => self.own - begun,
         }
+    }
+
+    /// Whether this end may write, having written and read so many bytes. A program that `ends` waits for all answers.
+    fn has_come(&self, written: u64, read: u64, ends: bool) -> bool {
+        let is_begun = self.left(written) > 0;
+        if self.answers {
+            let answered = (written / self.own).saturating_mul(self.others);
+            let asked = (answered.saturating_add(self.others)).min(self.requests);
+            return is_begun || answered < self.requests && read >= asked;
+        }
+
+        let ends = ends || written >= self.requests;
+        if is_begun && written < self.requests {
+            return true;
+        }
+        let without_answer = if ends { 0 } else { self.in_flight - 1 };
+        let answered = written.div_ceil(self.own).saturating_sub(without_answer);
+        read >= answered.saturating_mul(self.others)
     }
 
     /// Whether the application closes the connection when it has written all: the one that asks does.
@@ -55,17 +75,18 @@ impl Turn {
 }
 
 impl Host {
-    /// Whether the flow's application may write, as far as it takes turns with the other end's.
-    pub(super) fn has_turn(&self, flow: usize, half: Option<usize>) -> bool {
+    /// Whether the flow's application may write, as far as it waits for the other end's. One that `ends` waits for all.
+    pub(super) fn has_turn(&self, flow: usize, half: Option<usize>, ends: bool) -> bool {
         let (Some(half), state) = (half, &self.sends[flow]) else { return true };
         let read = self.receives[half].tcp.bytes_read;
-        state.turn.is_none_or(|turn| turn.has_come(state.written, read))
+        state.turn.is_none_or(|turn| turn.has_come(state.written, read, ends))
     }
 
-    /// The application has read something of the other way of its connection: if it is its turn, it goes on.
+    /// The application has read something of the other way of its connection: if it may write, it goes on.
     pub(in crate::host) fn wake_for_turn(&mut self, flow: usize, half: usize) {
         let waits = self.sends[flow].tcp.writer() == Writer::Paused;
-        if waits && self.sends[flow].tcp.is_established() && self.has_turn(flow, Some(half)) {
+        if waits && self.sends[flow].tcp.is_established() && self.has_turn(flow, Some(half), false)
+        {
             self.sends[flow].tcp.set_writer(Writer::Active);
             self.runnable.push_back(Process::Writer(flow));
         }
@@ -76,10 +97,15 @@ impl Host {
 mod tests {
     use super::*;
 
+    /// Messages of the size `own`, and of the other end of the size `others`.
+    fn turn(answers: bool, [own, others]: [u64; 2], in_flight: u64, requests: u64) -> Turn {
+        Turn { answers, own, others, in_flight, requests }
+    }
+
     #[test]
     fn requests_and_answers_alternate() {
-        let asks = Turn { answers: false, own: 100, others: 1000, requests: 250 };
-        let answers = Turn { answers: true, own: 1000, others: 100, requests: 250 };
+        let asks = turn(false, [100, 1000], 1, 250);
+        let answers = turn(true, [1000, 100], 1, 250);
         for (turn, written, read, come) in [
             (asks, 0, 0, true),
             (asks, 100, 999, false),
@@ -94,7 +120,34 @@ mod tests {
             (answers, 2000, 250, true),
             (answers, 3000, 250, false),
         ] {
-            assert_eq!(turn.has_come(written, read), come, "{turn:?}: {written}, {read}");
+            assert_eq!(turn.has_come(written, read, false), come, "{turn:?}: {written}, {read}");
         }
+    }
+
+    #[test]
+    fn a_window_is_requests_without_an_answer() {
+        let asks = turn(false, [100, 10], 3, 1000);
+        for (written, read, ends, come) in [
+            (200, 0, false, true),
+            (300, 9, false, false),
+            (300, 10, false, true),
+            // A message that is begun is finished.
+            (250, 0, false, true),
+            (250, 0, true, true),
+            // The end waits for every answer.
+            (300, 29, true, false),
+            (300, 30, true, true),
+            (1000, 99, false, false),
+            (1000, 100, false, true),
+        ] {
+            assert_eq!(asks.has_come(written, read, ends), come, "{written}, {read}, {ends}");
+        }
+        assert_eq!([asks.left(200), asks.left(250)], [0, 50]);
+
+        // An answer in several writes is finished, and the next one waits for its request.
+        let answers = turn(true, [100, 10], 3, 1000);
+        assert!(answers.has_come(50, 10, false));
+        assert!(!answers.has_come(100, 19, false));
+        assert!(answers.has_come(100, 20, false));
     }
 }

@@ -216,14 +216,16 @@ impl Host {
         if self.rpc.has(flow) {
             return self.begin_message(flow, now, shared);
         }
-        if !self.has_turn(flow, shared.halves[flow]) {
+        let over = self.is_over(flow, now);
+        if !self.has_turn(flow, shared.halves[flow], over) {
             self.sends[flow].tcp.set_writer(Writer::Paused);
             return false;
         }
         let state = &mut self.sends[flow];
         let left = state.config.bytes.map_or(u64::MAX, |bytes| bytes - state.written);
-        let over = state.config.duration.is_some_and(|d| now >= state.config.start + d);
-        if left == 0 || over {
+        // A message that is begun is finished.
+        let of_message = state.turn.map_or(0, |turn| turn.left(state.written));
+        if left == 0 || over && of_message == 0 {
             state.tcp.set_writer(Writer::Done);
             return false;
         }
@@ -248,7 +250,13 @@ impl Host {
             return false;
         }
         state.tcp.set_writer(Writer::Active);
-        state.write_left = u64::from(state.config.write).min(left) as u32;
+        state.write_left = state.next_write_size().min(left) as u32;
         true
+    }
+
+    /// Whether the time of a flow's application is over.
+    fn is_over(&self, flow: usize, now: Time) -> bool {
+        let config = &self.sends[flow].config;
+        config.duration.is_some_and(|lasts| now >= config.start + lasts)
     }
 }

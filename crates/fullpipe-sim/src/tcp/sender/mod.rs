@@ -173,6 +173,9 @@ impl Sender {
         if let Some(lowat) = options.notsent_lowat.filter(|&lowat| lowat > 0) {
             self.sndbuf.set_notsent_lowat(lowat);
         }
+        if options.nodelay {
+            self.app.set_partial(Partial::Goes);
+        }
     }
 
     /// Before that: the socket carries remote procedure calls, for which it has TCP_NODELAY (6.12 `xs_tcp_finish_connecting`,

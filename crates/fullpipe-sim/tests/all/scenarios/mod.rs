@@ -267,7 +267,7 @@ fn fit(config: &mut Config, size: Size, (share, samples, odd): (u64, u64, u64)) 
         let least = match flow.app {
             App::Bulk => bulk,
             App::Rate(rate) => most(rate.0),
-            App::OnOff { .. } => bulk,
+            App::OnOff { .. } | App::Messages { .. } => bulk,
         };
         flow.write = flow.write.max(least).max(1);
         if let Some(reader) = &mut flow.reader {

@@ -1,12 +1,14 @@
 //! [`Resolved`] as the simulator's [`Config`].
 
 use super::mounts;
-use crate::scenario::{App, DatagramKind, Datagrams, Flow, MAX_PACING_RATE, Neighbour, Resolved};
+use crate::scenario::{
+    App, DatagramKind, Datagrams, Flow, MAX_PACING_RATE, NODELAY, Neighbour, Resolved,
+};
 use fullpipe_base::units::Rate;
 use fullpipe_sim::config::{self, Config};
 
 /// Options of the sending socket that the simulator has.
-pub(super) const SOCKOPTS: [&str; 2] = [MAX_PACING_RATE, NOTSENT_LOWAT];
+pub(super) const SOCKOPTS: [&str; 3] = [MAX_PACING_RATE, NODELAY, NOTSENT_LOWAT];
 const NOTSENT_LOWAT: &str = "TCP_NOTSENT_LOWAT";
 
 /// The configuration that means the same as `resolved`.
@@ -69,6 +71,7 @@ fn sockopt(flow: &Flow) -> config::Sockopt {
     config::Sockopt {
         max_pacing_rate: value(MAX_PACING_RATE).map(|rate| rate.max(0) as u64),
         notsent_lowat: value(NOTSENT_LOWAT).and_then(|bytes| u32::try_from(bytes).ok()),
+        nodelay: value(NODELAY).is_some_and(|on| on != 0),
     }
 }
 
@@ -95,6 +98,7 @@ fn flow(flow: &Flow, run: &Resolved) -> config::Flow {
             App::Bulk | App::Nfs => config::App::Bulk,
             App::Rate { rate } => config::App::Rate(rate),
             App::OnOff { on, off } => config::App::OnOff { on, off },
+            App::Messages { size, in_flight } => config::App::Messages { size, in_flight },
         },
         bytes: flow.bytes,
         duration: flow.duration.filter(|_| flow.reply_to.is_none()),

@@ -112,7 +112,7 @@ fn of_options(flow: &Flow) -> Vec<(String, Support)> {
     let own = own.map(|name| format!("sockopt.{name}"));
     let others = flow.receiver_sockopt.keys().map(|name| format!("receiver_sockopt.{name}"));
     let why = || {
-        let known = super::config::SOCKOPTS.join(" and ");
+        let known = super::config::SOCKOPTS.join(", ");
         format!(
             "of socket options the simulator has {known} of the sender; --engine linux has others"
         )
