@@ -128,8 +128,8 @@ fn decides(relief: &str, cause: &str) -> bool {
         "longer" => cause == HEALTHY || cause == TOO_SHORT,
         // Two limits at once say nothing of one.
         "jumbo" | BOTH => false,
-        // No break of the generator is one that these relieve.
-        "moderation" | "calls" => false,
+        // Other reliefs take away the breaks that the generator makes.
+        "moderation" | "calls" | "burst" | "in-flight" => false,
         _ => true,
     }
 }

@@ -104,7 +104,7 @@ pub const CAUSES: &[Known] = &[
         "app_write",
         "source",
         "the sending program writes too little",
-        ["cpu_sender", "turns", "nagle", "nfs"],
+        ["cpu_sender", "app_window", "turns", "nagle", "nfs"],
         "Look at the CPU of the writer's thread (top -H -p PID): it rests"
     ),
     known!(
@@ -118,8 +118,15 @@ pub const CAUSES: &[Known] = &[
         "turns",
         "source",
         "requests and answers take turns",
-        ["app_write", "app_onoff"],
+        ["app_write", "app_onoff", "app_window"],
         "Trace the program's calls (strace -f -r -e trace=read,write -p PID): a read lasts a round trip after each write"
+    ),
+    known!(
+        "app_window",
+        "source",
+        "the programs allow too little without an answer",
+        ["app_write", "turns"],
+        "Trace the program's calls (strace -f -r -e trace=read,write -p PID): it writes again when it has read something short"
     ),
     known!(
         "nagle",

@@ -17,6 +17,7 @@ mod context;
 mod cut;
 mod cwnd_stays;
 mod delay_limit;
+mod delayed_ack;
 pub(crate) mod few_round_trips;
 mod finding;
 mod full_path;
@@ -35,6 +36,7 @@ mod nic;
 mod own_qdisc;
 mod pacing;
 mod policer;
+mod program_window;
 mod random_loss;
 mod read_ahead;
 mod receive_window;
@@ -114,7 +116,9 @@ pub const RULES: &[Rule] = &[
     initial_ssthresh::RULE,
     slow_growth::RULE,
     recovery::RULE,
+    delayed_ack::RULE,
     round_trips::RULE,
+    program_window::RULE,
     application::RULE,
     busy_cpu::RULE,
     full_qdisc::RULE,

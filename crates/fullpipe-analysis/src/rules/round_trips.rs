@@ -19,11 +19,13 @@ pub const RULE: Rule =
     Rule { name: "round-trips", code: "turns", when: When::Held(&["application"]), find };
 
 /// Turns below this number are not a habit of the program.
-const HABIT: u64 = 3;
+pub(super) const HABIT: u64 = 3;
 /// Share of the time without data that one round trip for each turn has to explain: more than anything else can.
 const EXPLAINED: f64 = 0.5;
 /// Share of a flow's life that turns may take: each takes a round trip at least, so more of them are no turns.
-const POSSIBLE: f64 = 1.05;
+pub(super) const POSSIBLE: f64 = 1.05;
+/// Messages that are more than one: the mean of all is a little longer than each, as the last ones may have no answer.
+const SEVERAL: f64 = 1.5;
 /// Share of a full segment below which the mean segment ends a message.
 const WHOLE: f64 = 0.9;
 
@@ -34,6 +36,10 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let other = answering(context, one)?;
     let (own, theirs) = (&context.traces.flows[one.index], &context.traces.flows[other]);
     let turns = Some(turns(context, own, theirs)).filter(|turns| *turns >= HABIT)?;
+
+    if is_ahead(own, theirs, turns) {
+        return None;
+    }
 
     let share = one.flow.limits.get(&cause.limit).copied().unwrap_or(cause.share);
     let life = &context.lives.flows[one.index];
@@ -61,7 +67,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
 }
 
 /// Index of a flow the other way between the same hosts that lives at the same time.
-fn answering(context: &Context, one: &One) -> Option<usize> {
+pub(super) fn answering(context: &Context, one: &One) -> Option<usize> {
     let [from, to] = &one.meta.hosts;
     let life = &context.lives.flows[one.index];
     let mut flows = context.meta.flows.iter().enumerate();
@@ -74,7 +80,7 @@ fn answering(context: &Context, one: &One) -> Option<usize> {
 }
 
 /// Turns that two flows have taken.
-fn turns(context: &Context, own: &FlowTrace, theirs: &FlowTrace) -> u64 {
+pub(super) fn turns(context: &Context, own: &FlowTrace, theirs: &FlowTrace) -> u64 {
     let (few, many) = if segments(own) <= segments(theirs) { (own, theirs) } else { (theirs, own) };
     let sent = few.last().bytes_sent.saturating_sub(few.last().bytes_retransmitted);
     let count = segments(few);
@@ -85,8 +91,18 @@ fn turns(context: &Context, own: &FlowTrace, theirs: &FlowTrace) -> u64 {
     }
 }
 
+/// Whether the side that began sent several of its messages before an answer came.
+pub(super) fn is_ahead(own: &FlowTrace, theirs: &FlowTrace, messages: u64) -> bool {
+    let (asks, answers) = if began(theirs) < began(own) { (theirs, own) } else { (own, theirs) };
+    let first = answers.samples.iter().position(|sample| sample.bytes_delivered > 0);
+    let Some(before) = first.and_then(|at| at.checked_sub(1)) else { return false };
+    let sent = asks.at(answers.samples[before].time).bytes_sent as f64;
+    let each = asks.last().bytes_sent as f64 / messages.max(1) as f64;
+    sent >= SEVERAL * each && each > 0.0
+}
+
 /// Segments that were sent for the first time.
-fn segments(flow: &FlowTrace) -> u64 {
+pub(super) fn segments(flow: &FlowTrace) -> u64 {
     flow.last().segments_sent.saturating_sub(flow.last().segments_retransmitted)
 }
 
@@ -105,7 +121,9 @@ fn changes(first: &FlowTrace, second: &FlowTrace) -> u64 {
     count
 }
 
-/// When data of a flow first arrived.
+/// When data of a flow first arrived. A real kernel does not date it: the first sample that shows it counts.
 fn began(flow: &FlowTrace) -> Time {
-    flow.first(EventKind::FirstData).map_or(Time(u64::MAX), |event| event.time)
+    let sample = flow.samples.iter().find(|sample| sample.bytes_delivered > 0);
+    let event = flow.first(EventKind::FirstData).map(|event| event.time);
+    event.or_else(|| Some(sample?.time)).unwrap_or(Time(u64::MAX))
 }

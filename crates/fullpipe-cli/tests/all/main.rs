@@ -18,6 +18,7 @@ mod linux_nfs;
 mod linux_options;
 mod linux_path;
 mod linux_process;
+mod linux_programs;
 mod linux_queues;
 mod linux_refusals;
 mod linux_registers;

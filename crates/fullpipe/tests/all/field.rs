@@ -41,9 +41,9 @@ pub const CASES: &[Case] = &[
     case("03-parallel", "1 stream", "sender.send_buffer", &["net.ipv4.tcp_wmem", "4 MiB"]),
     case(
         "04-http2-window",
-        "64 KB window, as a receive buffer",
-        "receiver.receive_buffer",
-        &["SO_RCVBUF", "the program asks for 64 KiB"],
+        "HTTP/2, window of 64 KB",
+        "sender.application",
+        &["The program's own window on receiver", "no sysctl raises this window"],
     ),
     case("05-windows", "window 208 KiB", "receiver.receive_buffer", &["SO_RCVBUF", "208 KiB"]),
     case("06-ipxe", "window 256 KB", "receiver.receive_buffer", &["SO_RCVBUF", "256 KiB"]),
@@ -70,6 +70,12 @@ pub const CASES: &[Case] = &[
         "1500 bytes, 1.4 us per packet",
         "sender.cpu",
         &["CPU of sender", "larger writes"],
+    ),
+    case(
+        "20-nagle",
+        "as it is",
+        "receiver.application",
+        &["Nagle's rule on receiver", "delayed ACK", "TCP_NODELAY"],
     ),
     case("21-bbr-loss", "base", "loss", &["by chance, not by a full queue", "bbr"]),
     case(

@@ -107,7 +107,7 @@ struct Judged {
 }
 
 /// Runs of two variants that differ a little, for rules of which no file has such a pair.
-const PAIRS: [(&str, &str); 8] = [
+const PAIRS: [(&str, &str); 11] = [
     (WRITER, PLAIN),
     (TURNS, TWO_TURNS),
     (LOSSY, PLAIN),
@@ -116,6 +116,9 @@ const PAIRS: [(&str, &str); 8] = [
     (THRESHOLD, PLAIN),
     (READER, PLAIN),
     (SMALL, PLAIN),
+    (WINDOW, WIDE),
+    (FEW_REQUESTS, WIDE),
+    (TWO_WRITES, ONE_WRITE),
 ];
 
 /// Runs whose near run has other words in one place: the run, its words, and the other ones.
@@ -133,6 +136,17 @@ const TURNS: &str = "[[flow]]\nname = \"calls\"\nbytes = \"6kB\"\nwrite = \"200B
     [[flow]]\nname = \"replies\"\nreply_to = \"calls\"\nwrite = \"100kB\"\n";
 const TWO_TURNS: &str = "[[flow]]\nname = \"calls\"\nbytes = \"400B\"\nwrite = \"200B\"\n\
     [[flow]]\nname = \"replies\"\nreply_to = \"calls\"\nwrite = \"100kB\"\n";
+const WINDOW: &str =
+    "[[flow]]\nname = \"bulk\"\nduration = \"10s\"\napp = { window = \"64KiB\" }\n";
+const FEW_REQUESTS: &str = "[[flow]]\nname = \"bulk\"\nduration = \"10s\"\n\
+    app = { requests = 4, size = \"32KiB\" }\n";
+const TWO_WRITES: &str = "[[flow]]\nname = \"calls\"\nduration = \"5s\"\nwrite = \"200B\"\n\
+    [[flow]]\nname = \"replies\"\nreply_to = \"calls\"\nwrite = \"600B\"\n\
+    app = { kind = \"messages\", size = \"1200B\" }\n";
+const ONE_WRITE: &str = "[[flow]]\nname = \"calls\"\nduration = \"5s\"\nwrite = \"200B\"\n\
+    [[flow]]\nname = \"replies\"\nreply_to = \"calls\"\nwrite = \"1200B\"\n";
+const WIDE: &str =
+    "[[flow]]\nname = \"bulk\"\nduration = \"10s\"\napp = { program = \"openssh\" }\n";
 const LOSSY: &str = "[path.loss]\nforward = 2e-3\nback = 0.0\n\
     [[flow]]\nname = \"bulk\"\nduration = \"10s\"\n";
 const PLAIN: &str = "[[flow]]\nname = \"bulk\"\nduration = \"10s\"\n";

@@ -4,6 +4,7 @@
 
 mod buffers;
 mod datagrams;
+mod exchange;
 mod faults;
 mod hosts;
 mod mounts;

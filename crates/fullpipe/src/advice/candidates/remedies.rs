@@ -6,7 +6,7 @@ use super::super::edit::Edit;
 use super::super::trial::Outcome;
 use super::faults::INITCWND;
 use super::hosts::At;
-use super::{buffers, datagrams, mounts, pace};
+use super::{buffers, datagrams, exchange, mounts, pace};
 use crate::analysis::words;
 use crate::scenario::{Discipline, Element, Host};
 
@@ -58,6 +58,8 @@ pub fn remedies(
         ("qdisc", _) if is_cut => qdisc(case, place),
         ("loss" | "gilbert-elliott", _) if is_cut => losses(case, offers),
         _ if rule == "aqm" => marks(case),
+        _ if rule == "program-window" => vec![exchange::more(case)],
+        _ if rule == "delayed-ack" => vec![exchange::without_delay(case)],
         _ if rule == "read-ahead" => vec![mounts::read_ahead(case)],
         _ if rule == "rpc-slots" => mounts::calls(case),
         _ if rule == "small-packets" || rule == "busy-cpu" => mtu(case, place),

@@ -9,6 +9,8 @@ use fullpipe_base::units::Time;
 
 /// Bytes per second of a socket that is not paced.
 const UNPACED_SOCKET: i64 = 1 << 50;
+/// Messages without an answer that limit nothing.
+const IN_FLIGHT: u32 = 1_000_000;
 /// Factor of a longer run.
 const LONGER: u64 = 4;
 
@@ -104,6 +106,28 @@ pub fn no_pauses(run: &Resolved) -> Vec<SetOption> {
     pausing.map(|flow| of_flow(flow, "app", text("bulk"))).collect()
 }
 
+/// Programs that ask for all they want without waiting for an answer.
+pub fn more_in_flight(run: &Resolved) -> Vec<SetOption> {
+    let asks = |flow: &Flow| match flow.reply_to {
+        Some(_) => run.answered_by(flow).and_then(|index| run.flow.get(index)),
+        None => run.flow.iter().find(|own| own.name == flow.name),
+    };
+    let is_answered =
+        |flow: &Flow| run.flow.iter().any(|own| own.reply_to.as_ref() == Some(&flow.name));
+    let in_flight = |flow: &Flow| match flow.app {
+        App::Messages { in_flight, .. } => in_flight,
+        _ => 1,
+    };
+    let few = subjects(run).filter_map(asks).filter(|flow| is_answered(flow));
+    let few = few.filter(|flow| in_flight(flow) < IN_FLIGHT);
+    few.map(|flow| {
+        let size = flow.message();
+        let app = format!("{{ kind = \"messages\", size = \"{size}B\", in_flight = {IN_FLIGHT} }}");
+        of_flow(flow, "app", app)
+    })
+    .collect()
+}
+
 /// Programs that read all there is.
 pub fn reader(run: &Resolved) -> Vec<SetOption> {
     let slow = subjects(run).filter(|flow| flow.reader.is_some_and(|reader| reader.rate < FAST));
@@ -135,14 +159,14 @@ pub fn longer(run: &Resolved) -> Vec<SetOption> {
     sets
 }
 
-/// Bytes of a flow four times as long. An answer has one write for each write of its flow.
+/// Bytes of a flow four times as long. An answer has one message for each message of its flow.
 fn longer_bytes(run: &Resolved, flow: &Flow) -> Option<u64> {
     let bytes = flow.bytes?.saturating_mul(LONGER);
     let Some(asked) = run.answered_by(flow).and_then(|index| run.flow.get(index)) else {
         return Some(bytes);
     };
-    let writes = asked.bytes?.saturating_mul(LONGER).div_ceil(u64::from(asked.write).max(1));
-    Some(writes.saturating_mul(u64::from(flow.write)))
+    let messages = asked.bytes?.saturating_mul(LONGER).div_ceil(asked.message().max(1));
+    Some(messages.saturating_mul(flow.message()))
 }
 
 /// A slow start that neither a parameter nor an earlier connection ends.

@@ -39,6 +39,7 @@ const ALL: &[(&str, &str, &str, Maker)] = &[
     ("queue", "A longer queue on the path", "small_buffer", path::longer_queues),
     ("loss", "A path without random loss", "loss", path::no_loss),
     ("policer", "A path without policer", "policer", path::no_policer),
+    ("burst", "A larger burst of the policer", "policer", path::larger_bursts),
     ("reordering", "A path that keeps the order", "reorder", path::in_order),
     ("way-back", "A faster way back", "ack_path", path::fast_way_back),
     ("rx-ring", "A larger receive ring", "rx_drop", hosts::receive_ring),
@@ -51,6 +52,7 @@ const ALL: &[(&str, &str, &str, Maker)] = &[
     ("receiver-cpu", "A faster CPU of the receiver", "cpu_receiver", hosts::receiver_cpu),
     ("writer", "A program that writes without limit", "app_write", flows::writer),
     ("pauses", "A program without pauses", "app_onoff", flows::no_pauses),
+    ("in-flight", "A program with more in flight", "app_window", flows::more_in_flight),
     ("reader", "A program that reads without limit", "app_read", flows::reader),
     ("read-ahead", "A larger read-ahead of the mount", "nfs", hosts::read_ahead),
     ("calls", "More and longer calls of the mount", "nfs", hosts::calls),
@@ -147,7 +149,10 @@ mod tests {
             .map(|(name, ..)| *name)
             .filter(|name| made.iter().all(|own| own.name != *name))
             .collect();
-        assert_eq!(left_out, ["so-rcvbuf", "moderation", "pauses", "read-ahead", "calls"]);
+        assert_eq!(
+            left_out,
+            ["so-rcvbuf", "moderation", "pauses", "in-flight", "read-ahead", "calls"]
+        );
         for relief in made {
             let source = Source::text("t", &base.to_toml());
             let relieved =

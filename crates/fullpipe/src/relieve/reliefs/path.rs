@@ -64,12 +64,21 @@ pub fn twice_as_fast(run: &Resolved) -> Vec<SetOption> {
     sets
 }
 
+/// Round trip of the first judged flow without queues, ns.
+fn round_trip(run: &Resolved) -> Option<u64> {
+    let flow = judged(run).first().and_then(|index| run.flow.get(*index))?;
+    Some(run.round_trip(flow).as_ns())
+}
+
+/// Bandwidth-delay product of a rate and a round trip in ns, bytes.
+fn product(rate: Rate, trip: u64) -> u64 {
+    let bytes = u128::from(rate.0) * u128::from(trip) / 8_000_000_000;
+    u64::try_from(bytes).unwrap_or(u64::MAX)
+}
+
 /// Droptail queues of four bandwidth-delay products on the way of data.
 pub fn longer_queues(run: &Resolved) -> Vec<SetOption> {
-    let Some(flow) = judged(run).first().and_then(|index| run.flow.get(*index)) else {
-        return Vec::new();
-    };
-    let trip = run.round_trip(flow).as_ns();
+    let Some(trip) = round_trip(run) else { return Vec::new() };
     let packet = |framing: Framing| u64::from(run.path.mtu + framing.overhead());
     let [(way, there), _] = ways_of_data(run);
     let mut sets = Vec::new();
@@ -77,8 +86,7 @@ pub fn longer_queues(run: &Resolved) -> Vec<SetOption> {
         let (Some((rate, framing)), Some(queue)) = (element.rate(), element.queue()) else {
             continue;
         };
-        let product = u128::from(rate.0) * u128::from(trip) / 8_000_000_000;
-        let wanted = u64::try_from(product).unwrap_or(u64::MAX).saturating_mul(PRODUCTS);
+        let wanted = product(rate, trip).saturating_mul(PRODUCTS);
         let wanted = wanted.clamp(100 * packet(framing), 1 << 50);
         let is_enough = match queue.limit {
             QueueLimit::Bytes(bytes) => bytes >= wanted,
@@ -133,6 +141,19 @@ pub fn no_policer(run: &Resolved) -> Vec<SetOption> {
         [key("rate", text(FAST)), key("burst", text(BUCKET))]
     });
     sets.collect()
+}
+
+/// Buckets of policers on the way of data that hold what the path has in flight at the policer's rate.
+pub fn larger_bursts(run: &Resolved) -> Vec<SetOption> {
+    let Some(trip) = round_trip(run) else { return Vec::new() };
+    let [(way, there), _] = ways_of_data(run);
+    let small = there.iter().filter_map(|element| {
+        let Element::Policer(own) = element else { return None };
+        let wanted = product(own.rate, trip);
+        let burst = || set(&["path", way, &own.name, "burst"], text(format!("{wanted}B")));
+        (own.burst < wanted).then(burst)
+    });
+    small.collect()
 }
 
 /// No packet that overtakes another one on the way of data.

@@ -1,0 +1,64 @@
+//! Nagle's rule on one host waits for an ACK that the other host delays: each message takes 40 ms more.
+//!
+//! A message in several writes ends in a segment that is not full. Nagle's rule holds it back until what was sent before is
+//! acknowledged (RFC 896). The other host has nothing to send yet, so it delays that ACK: Linux for 40 ms (TCP_DELACK_MIN).
+//!
+//! Twin: a server that takes as long to answer.
+
+use super::round_trips::{HABIT, answering, is_ahead, segments, turns};
+use super::{Cause, Context, Finding, Rule, When, setting};
+use crate::document::AskedBy;
+use crate::lookup::FlowTrace;
+use crate::numbers;
+use crate::words::ms;
+use fullpipe_base::units::Time;
+
+/// The rule.
+pub const RULE: Rule =
+    Rule { name: "delayed-ack", code: "nagle", when: When::Held(&["application"]), find };
+
+/// Time of a turn beyond its round trip that is a delayed ACK, s: TCP_DELACK_MIN, and a tick or two of its timer.
+const DELAYED: [f64; 2] = [0.036, 0.06];
+/// Segments of a message in several writes.
+const PARTS: f64 = 1.9;
+/// Share of a full segment below which the mean segment is a part of a message.
+const PART: f64 = 0.9;
+
+fn find(context: &Context, cause: &Cause) -> Option<Finding> {
+    let one = context.most(cause);
+    let base = one.meta.base_rtt.filter(|rtt| *rtt > Time::ZERO)?;
+    let other = answering(context, one)?;
+    let (own, theirs) = (&context.traces.flows[one.index], &context.traces.flows[other]);
+    let turns = Some(turns(context, own, theirs)).filter(|turns| *turns >= HABIT)?;
+    if is_ahead(own, theirs, turns) {
+        return None;
+    }
+
+    let life = &context.lives.flows[one.index];
+    let lived = life.end.saturating_sub(life.start).as_secs_f64();
+    let waits = lived / turns as f64 - base.as_secs_f64();
+    if !(DELAYED[0]..DELAYED[1]).contains(&waits) {
+        return None;
+    }
+
+    let in_parts = |flow: &FlowTrace| {
+        let count = segments(flow) as f64;
+        let mean = flow.last().bytes_sent as f64 / count.max(1.0);
+        count >= PARTS * turns as f64 && mean < PART * f64::from(context.meta.mss)
+    };
+    let [from, to] = &one.meta.hosts;
+    let (holds, acks) = match (in_parts(own), in_parts(theirs)) {
+        (true, _) => (from, to),
+        (_, true) => (to, from),
+        _ => return None,
+    };
+    let found = Finding::new(format!("Nagle's rule on {holds}"), cause.place.clone())
+        .because(format!(
+            "the last part of each message waits {} for a delayed ACK of {acks}, {} times",
+            ms(waits * 1e3),
+            numbers::count(turns)
+        ))
+        .cure(format!("Let the program on {holds} set TCP_NODELAY, or write each message at once"))
+        .setting(setting("TCP_NODELAY", holds, AskedBy::Program));
+    Some(found)
+}

@@ -1,0 +1,76 @@
+//! A program that sends no more than the program at the other end allows: its own window, which TCP does not know.
+//!
+//! The rule looks for short messages the other way, of which the first came when several messages had been sent. Then most of the data
+//! that is not acknowledged is what the programs allow, and a round trip carries no more.
+//!
+//! Twin: a program that writes at a rate of its own, and whose data are answered.
+
+use super::round_trips::{HABIT, answering, is_ahead, segments, turns};
+use super::{Cause, Context, Finding, Rule, When, valued};
+use crate::document::AskedBy;
+use crate::lookup::FlowTrace;
+use crate::words::{bytes, ms};
+use fullpipe_base::trace::FlowSample;
+use fullpipe_base::units::Time;
+
+/// The rule.
+pub const RULE: Rule =
+    Rule { name: "program-window", code: "app_window", when: When::Held(&["application"]), find };
+
+/// Share of the data that the answers may be: they allow more, and carry nothing.
+const SHORT: f64 = 0.05;
+/// Windows that a transfer has at least where its window holds it back.
+const WINDOWS: u64 = 3;
+
+fn find(context: &Context, cause: &Cause) -> Option<Finding> {
+    let one = context.most(cause);
+    // Calls of a mount have rules of their own.
+    if context.meta.is_of_mount(one.index) {
+        return None;
+    }
+
+    let [from, to] = &one.meta.hosts;
+    let base = one.meta.base_rtt.filter(|rtt| *rtt > Time::ZERO)?;
+    let other = answering(context, one)?;
+    let (own, theirs) = (&context.traces.flows[one.index], &context.traces.flows[other]);
+    let turns = Some(turns(context, own, theirs)).filter(|turns| *turns >= HABIT)?;
+
+    let is_short = (sent(theirs) as f64) < SHORT * sent(own) as f64;
+    if !is_ahead(own, theirs, turns) || !is_short || segments(theirs) < HABIT {
+        return None;
+    }
+
+    let window = own.samples.iter().map(|sample| unacknowledged(sample)).max()?;
+    // A transfer of one window ends before a window holds it back.
+    if sent(own) < WINDOWS * window {
+        return None;
+    }
+
+    let needed = context.window(cause).filter(|needed| *needed > window).map(bytes);
+    let raise = needed.clone().map_or("more".into(), |needed| format!("{needed} or more"));
+    let found = Finding::new(format!("The program's own window on {to}"), cause.place.clone())
+        .because(format!(
+            "{from} has {} without an answer of {to} at most, and a round trip takes {} at least",
+            bytes(window),
+            ms(base.as_secs_f64() * 1e3)
+        ))
+        .cure(format!(
+            "Let the program on {to} allow {raise} (a larger window or more requests), or use several connections: no \
+             sysctl raises this window"
+        ))
+        .setting(valued(("the program's window", to), bytes(window), needed, AskedBy::Program));
+    Some(found)
+}
+
+/// Data of a flow that was sent, each byte once.
+fn sent(flow: &FlowTrace) -> u64 {
+    once(flow.last())
+}
+
+fn once(sample: &FlowSample) -> u64 {
+    sample.bytes_sent.saturating_sub(sample.bytes_retransmitted)
+}
+
+fn unacknowledged(sample: &FlowSample) -> u64 {
+    once(sample).saturating_sub(sample.bytes_acked)
+}

@@ -1,0 +1,69 @@
+//! Programs that limit themselves, on simulator and real kernel: a window of their own, requests in flight, answers in several
+//! writes. Without a kernel these tests are skipped, unless FULLPIPE_REQUIRE_KERNEL is set.
+
+use crate::common::linux::{desk, number};
+use serde_json::Value;
+
+const SCENARIO: &str = r#"
+duration = "6s"
+[path]
+rate = "1Gbit"
+delay = { forward = "20ms", back = "20ms" }
+[hosts]
+sender = { kernel = "6.12" }
+receiver = { kernel = "6.12" }
+[[flow]]
+name = "bulk"
+duration = "5s"
+"#;
+/// Most of the difference between the engines.
+const ALIKE: f64 = 0.02;
+/// Round trip of the path, s.
+const TRIP: f64 = 0.04;
+
+/// Rate of the first flow on the simulator and on the kernel, Mb/s, and the verdicts' codes.
+fn both(sets: &[&str]) -> Option<[(f64, Value); 2]> {
+    let desk = desk(SCENARIO)?;
+    let sets = sets.iter().flat_map(|set| ["--set", set]);
+    let arguments = ["run", "my.toml", "--engine", "sim,linux", "--json", "-q", "--out", "both"];
+    let arguments: Vec<&str> = arguments.into_iter().chain(sets).collect();
+    let document = desk.call(&arguments).ends_with(0).json();
+    let runs = document["runs"].as_array().expect("runs");
+    let one = |at: usize| {
+        let run: &Value = &runs[at];
+        (number(&run["flows"][0], "mean_mbit"), run["headline"]["code"].clone())
+    };
+    assert_eq!(runs.len(), 2);
+    Some([one(0), one(1)])
+}
+
+fn are_alike([(simulator, _), (kernel, _)]: &[(f64, Value); 2]) {
+    assert!((simulator / kernel - 1.0).abs() < ALIKE, "{simulator} and {kernel} Mb/s");
+}
+
+/// A window's rate is the window over the round trip, less a message that is on its way back.
+#[test]
+fn a_programs_window_is_the_limit_on_both_engines() {
+    for (app, most_mbit) in [
+        ("{ window = \"256KiB\", size = \"16KiB\" }", 262_144.0 * 8e-6 / TRIP),
+        ("{ program = \"http2\" }", 65_535.0 * 8e-6 / TRIP),
+        ("{ requests = 16, size = \"32KiB\" }", 524_288.0 * 8e-6 / TRIP),
+    ] {
+        let Some(found) = both(&[&format!("flow.bulk.app={app}")]) else { return };
+        are_alike(&found);
+        let (mbit, _) = found[0];
+        assert!((0.85 * most_mbit..most_mbit).contains(&mbit), "{app}: {mbit} of {most_mbit}");
+        assert!(found.iter().all(|(_, code)| code == "app_window"), "{app}: {found:?}");
+    }
+}
+
+/// The last request is shorter than the others, and the connection is closed when the last answer has come.
+#[test]
+fn transfers_of_a_fixed_size_end_on_both_engines() {
+    for app in ["{ window = \"64KiB\", size = \"10kB\" }", "{ requests = 7, size = \"33kB\" }"] {
+        let sets = [format!("flow.bulk.app={app}"), "flow.bulk.bytes=3MB".into()];
+        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        let Some(found) = both(&sets) else { return };
+        are_alike(&found);
+    }
+}

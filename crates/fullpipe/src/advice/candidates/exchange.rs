@@ -1,0 +1,90 @@
+//! Data that programs allow without an answer: a window of their own, or requests in flight.
+
+use super::super::case::{Case, Sent};
+use super::super::change::{Change, How, Rank, Scope};
+use super::super::edit::Edit;
+use crate::analysis::words;
+use crate::scenario::{App, Flow, NODELAY, Resolved};
+use serde_json::json;
+
+/// Round trips of the path's part of a flow that programs allow: what allows more comes back late, a message at a time.
+const ROUND_TRIPS: f64 = 1.25;
+/// Most messages that are in flight.
+const MOST: u64 = 1_000_000;
+
+/// More data without an answer, for each flow whose programs allow less than its part of the path.
+pub fn more(case: &Case) -> Vec<Change> {
+    case.flows.iter().filter_map(|flow| one(case, flow)).collect()
+}
+
+fn one(case: &Case, sent: &Sent) -> Option<Change> {
+    let run = &case.today;
+    let flow = run.flow.iter().find(|own| own.name == sent.name)?;
+    let asks = asks(run, flow)?;
+    let today = match asks.app {
+        App::Messages { in_flight, .. } => u64::from(in_flight),
+        _ => 1,
+    };
+    let size = flow.message().max(1);
+    let bytes = sent.share_bytes()? * case.round_trip.as_secs_f64() * ROUND_TRIPS;
+    let wanted = ((bytes / size as f64).ceil() as u64 + 1).min(MOST);
+    if wanted <= today {
+        return None;
+    }
+
+    let [before, after] = [today, wanted].map(|count| words::bytes(count.saturating_mul(size)));
+    let whose = &sent.hosts[1];
+    let app =
+        json!({ "kind": "messages", "size": format!("{}B", asks.message()), "in_flight": wanted });
+    let words = format!(
+        "let the program on {whose} allow {after} without an answer: a larger window, or {wanted} requests"
+    );
+    let change =
+        Change::new("the program's window", whose, Scope::Application, How::Program { words })
+            .rank(Rank::Method)
+            .values(before, after)
+            .why("the programs allow less without an answer than a round trip of the path carries")
+            .edits([Edit::flow(&asks.name, &["app"], Some(app))]);
+    Some(change)
+}
+
+/// TCP_NODELAY at both ends of each flow whose programs ask and answer.
+pub fn without_delay(case: &Case) -> Vec<Change> {
+    let run = &case.today;
+    let is_on = |flow: &Flow| flow.sockopt.get(NODELAY).is_some_and(|on| *on != 0);
+    let mut all = Vec::new();
+    for sent in &case.flows {
+        let both = run.flow.iter().filter(|own| {
+            own.name == sent.name
+                || own.reply_to.as_ref() == Some(&sent.name)
+                || run.answered_by(own).is_none() && answers(run, &sent.name, own)
+        });
+        let edits = both.filter(|own| !is_on(own));
+        let edits = edits.map(|own| Edit::flow(&own.name, &["sockopt", NODELAY], Some(1.into())));
+        let how = How::SocketOption { name: NODELAY.into(), value: Some(1) };
+        let change = Change::new(NODELAY, &sent.name, Scope::Application, how)
+            .rank(Rank::Method)
+            .values("not set", 1)
+            .why("the last part of a message does not wait for a delayed ACK")
+            .edits(edits);
+        all.push(change);
+    }
+    all.retain(|own| !own.edits.is_empty());
+    all
+}
+
+/// Whether the flow of this name answers another one.
+fn answers(run: &Resolved, name: &str, asks: &Flow) -> bool {
+    let flow = run.flow.iter().find(|own| own.name == name);
+    flow.is_some_and(|own| own.reply_to.as_ref() == Some(&asks.name))
+}
+
+/// The flow of the program that asks, where the data of a flow are asked for or allowed by messages.
+fn asks<'a>(run: &'a Resolved, flow: &'a Flow) -> Option<&'a Flow> {
+    match run.answered_by(flow) {
+        Some(index) => run.flow.get(index),
+        None => {
+            run.flow.iter().any(|own| own.reply_to.as_ref() == Some(&flow.name)).then_some(flow)
+        }
+    }
+}
