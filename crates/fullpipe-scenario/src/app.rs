@@ -2,7 +2,6 @@
 
 use super::format::context::{Context, Place};
 use super::format::values::Choice;
-use super::programs;
 use super::resolved::App;
 use super::written::{AppKind, AppTable};
 use fullpipe_base::units::{Rate, Time};
@@ -65,6 +64,19 @@ fn missing(app: &AppTable, kind: AppKind) -> Vec<&'static str> {
     needed.filter(|name| !known.contains(name) && !has_limit).copied().collect()
 }
 
+/// Kind of an application: the one that is written, or that of the keys.
+pub(super) fn kind(app: &AppTable) -> Option<AppKind> {
+    match (&app.kind, &app.window, &app.requests) {
+        (Some(kind), ..) => Some(kind.value),
+        _ if app.wrong => None,
+        (None, Some(_), _) => Some(AppKind::Window),
+        (None, None, Some(_)) => Some(AppKind::Requests),
+        (None, None, None) => {
+            Some(app.program.as_ref().map_or(AppKind::Bulk, |at| at.value.kind()))
+        }
+    }
+}
+
 /// Whether the keys are those of the kind.
 pub(super) fn is_whole(app: &AppTable, kind: AppKind) -> bool {
     !app.wrong && strange(app, kind).is_empty() && missing(app, kind).is_empty()
@@ -72,7 +84,7 @@ pub(super) fn is_whole(app: &AppTable, kind: AppKind) -> bool {
 
 /// The application of a flow with writes of this size. What is wrong is reported.
 pub(super) fn resolve(app: &AppTable, write: u64, cx: &mut Context) -> Option<App> {
-    let kind = programs::kind(app)?;
+    let kind = self::kind(app)?;
     let (name, example) = (name(kind), keys(kind).example);
     for (key, place) in strange(app, kind) {
         let this = if key == "program" { "such `program`".into() } else { format!("`{key}`") };

@@ -4,13 +4,13 @@
 //! at the other end. That message is data of the same connection, and a flow of its own here. Such programs set TCP_NODELAY,
 //! without which Nagle's rule would hold back each short message until the one before is acknowledged.
 
-use super::app::is_whole;
+use super::app::{is_whole, kind};
 use super::format::context::{Context, Place};
 use super::format::keys::At;
 use super::format::sockopt::Sockopts;
-use super::format::values::{Int, Name, Quantity, choices};
+use super::format::values::{Int, Name, Quantity};
 use super::resolved::NODELAY;
-use super::written::{AppKind, AppTable, Flow, MessageSize, ShortApp};
+use super::written::{AppKind, AppTable, Flow, Limit, MessageSize, ShortApp};
 use fullpipe_sim::config::Direction;
 use std::collections::BTreeMap;
 
@@ -22,62 +22,6 @@ const SHORT: u64 = 64;
 const MOST: u64 = 1_000_000;
 /// Bytes of an answer where none are said.
 const ANSWER: u64 = 32 * 1024;
-
-/// A well-known program that limits itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Program {
-    /// ssh, and what goes through it: scp, rsync, tunnels.
-    OpenSsh,
-    /// OpenSSH's sftp, and scp since 9.0.
-    Sftp,
-    /// Dropbear's SSH server.
-    Dropbear,
-    /// HTTP/2 by its default window.
-    Http2,
-    /// curl's HTTP/2.
-    Curl,
-}
-
-/// Limit of a program.
-enum Limit {
-    /// Window, and what is read before the other end allows more, bytes.
-    Window(u64, u64),
-    /// Requests, and bytes of an answer.
-    Requests(i64, u64),
-}
-
-impl Program {
-    /// Kind of its limit.
-    pub(super) fn kind(self) -> AppKind {
-        match self.limit() {
-            Limit::Window(..) => AppKind::Window,
-            Limit::Requests(..) => AppKind::Requests,
-        }
-    }
-
-    /// Its limit, where nothing is set.
-    fn limit(self) -> Limit {
-        match self {
-            // channels.h: CHAN_SES_WINDOW_DEFAULT is 64 packets of 32 KiB. channel_check_window() allows more after three packets.
-            Program::OpenSsh => Limit::Window(64 << 15, 3 << 15),
-            // sftp.c: DEFAULT_NUM_REQUESTS, DEFAULT_COPY_BUFLEN.
-            Program::Sftp => Limit::Requests(64, 32 << 10),
-            // default_options.h: DEFAULT_RECV_WINDOW is 24 KiB. sysoptions.h: RECV_WINDOWEXTEND is a third of it.
-            Program::Dropbear => Limit::Window(24 << 10, 8 << 10),
-            // RFC 9113, 6.9.2: 65,535 bytes. nghttp2 allows more after half of it.
-            Program::Http2 => Limit::Window(65_535, 32_767),
-            // lib/http2.c: H2_STREAM_WINDOW_SIZE_MAX; nghttp2 allows more after half of it.
-            Program::Curl => Limit::Window(10 << 20, 5 << 20),
-        }
-    }
-}
-
-choices! {
-    Program {
-        "openssh" = Program::OpenSsh, "sftp" = Program::Sftp, "dropbear" = Program::Dropbear,
-        "http2" = Program::Http2, "curl-http2" = Program::Curl
-    }
-}
 
 /// The flows, where a program limits itself with the messages of the other end, too.
 pub(super) fn complete(flows: &[Flow], cx: &mut Context) -> Vec<Flow> {
@@ -97,19 +41,6 @@ pub(super) fn complete(flows: &[Flow], cx: &mut Context) -> Vec<Flow> {
         }
     }
     all
-}
-
-/// Kind of an application: the one that is written, or that of the keys.
-pub(super) fn kind(app: &AppTable) -> Option<AppKind> {
-    match (&app.kind, &app.window, &app.requests) {
-        (Some(kind), ..) => Some(kind.value),
-        _ if app.wrong => None,
-        (None, Some(_), _) => Some(AppKind::Window),
-        (None, None, Some(_)) => Some(AppKind::Requests),
-        (None, None, None) => {
-            Some(app.program.as_ref().map_or(AppKind::Bulk, |at| at.value.kind()))
-        }
-    }
 }
 
 /// Whether no other flow shares the connection, as the other end's messages will.

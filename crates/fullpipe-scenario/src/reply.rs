@@ -1,9 +1,9 @@
 //! Flows that answer others: what they have from the flow that they answer, and what they cannot have.
 
+use super::app;
 use super::format::context::Context;
 use super::format::keys::At;
 use super::format::values::{Choice, Name};
-use super::programs;
 use super::written::{AppKind, Flow};
 use fullpipe_sim::config::Direction;
 
@@ -47,7 +47,7 @@ fn message(flow: &Flow) -> Option<u64> {
 
 /// Kind of a flow's application.
 fn kind(flow: &Flow) -> Option<AppKind> {
-    programs::kind(&flow.app.as_ref()?.value.0)
+    app::kind(&flow.app.as_ref()?.value.0)
 }
 
 /// Messages are those of a connection in which one program asks, and the other one answers.

@@ -3,11 +3,13 @@
 //! The keys of the path stand beside their meaning, in `path/`.
 
 mod choices;
+mod program;
 
 pub use choices::{
     AppKind, Clock, DatagramKind, NfsExport, NfsOperation, NfsServerReads, NfsVersion, QdiscKind,
     Until,
 };
+pub use program::{Limit, Program};
 
 use crate::format::axes::Axes;
 use crate::format::context::Context;
@@ -25,7 +27,6 @@ use crate::format::values::{
     InTimePerPacket, Int, Kept, LONGEST, List, Name, Named, Probability, Quantity, SomeTime,
 };
 use crate::path::keys::Path;
-use crate::programs::Program;
 use fullpipe_sim::config::{Direction, Driver, ReceivePath};
 
 /// The kernel keeps buffer sizes in an `int`.
