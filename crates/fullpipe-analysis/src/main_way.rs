@@ -66,9 +66,7 @@ fn wanted(run: &Resolved, flow: &Flow) -> f64 {
 
 /// Whether the other half of a flow with answers has longer messages.
 fn is_smaller_half(run: &Resolved, flow: &Flow) -> bool {
-    let answered = run.answered_by(flow).and_then(|index| run.flow.get(index));
-    let answers = run.flow.iter().find(|own| own.reply_to.as_ref() == Some(&flow.name));
-    answered.or(answers).is_some_and(|other| other.message() > flow.message())
+    run.other_half(flow).is_some_and(|other| other.message() > flow.message())
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ impl SendingEnd {
     pub(super) fn new(flow: &Flow, run: &Resolved) -> SendingEnd {
         let is_mount = flow.app == App::Nfs;
         let accepted = flow.reply_to.is_some() || is_mount && flow.direction == Direction::Backward;
-        let answered = run.flow.iter().any(|other| other.reply_to.as_ref() == Some(&flow.name));
+        let answered = run.answer_to(flow).is_some();
         SendingEnd { bulk: flow.app == App::Bulk && !accepted && !answered, accepted }
     }
 }

@@ -1,4 +1,4 @@
-//! What an application offers: the keys of each kind.
+//! Applications of flows: the keys of each kind.
 
 use super::format::context::{Context, Place};
 use super::format::values::Choice;

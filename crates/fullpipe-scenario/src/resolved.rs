@@ -122,6 +122,23 @@ impl Resolved {
         self.flow.iter().position(|other| other.name == *name)
     }
 
+    /// The flow that answers `flow`, if one does.
+    pub fn answer_to(&self, flow: &Flow) -> Option<&Flow> {
+        self.flow.iter().find(|other| other.reply_to.as_ref() == Some(&flow.name))
+    }
+
+    /// The other flow of a connection with data both ways.
+    pub fn other_half(&self, flow: &Flow) -> Option<&Flow> {
+        let asks = self.answered_by(flow).and_then(|index| self.flow.get(index));
+        asks.or_else(|| self.answer_to(flow))
+    }
+
+    /// The flow of the program that asks, in a connection with data both ways.
+    pub fn asks<'a>(&'a self, flow: &'a Flow) -> Option<&'a Flow> {
+        let other = self.other_half(flow)?;
+        Some(if flow.reply_to.is_some() { other } else { flow })
+    }
+
     /// Whether a flow's data goes there.
     pub fn has(&self, direction: Direction) -> bool {
         self.flow.iter().any(|flow| flow.direction == direction)
@@ -253,6 +270,14 @@ impl Flow {
         match self.app {
             App::Messages { size, .. } => size,
             _ => self.write.into(),
+        }
+    }
+
+    /// Messages that may be without an answer at a time.
+    pub fn in_flight(&self) -> u32 {
+        match self.app {
+            App::Messages { in_flight, .. } => in_flight,
+            _ => 1,
         }
     }
 }

@@ -5,13 +5,12 @@
 //!
 //! Twin: a server that takes as long to answer.
 
-use super::round_trips::{HABIT, answering, is_ahead, segments, turns};
+use super::dialogue::{Dialogue, segments};
 use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;
 use crate::lookup::FlowTrace;
 use crate::numbers;
 use crate::words::ms;
-use fullpipe_base::units::Time;
 
 /// The rule.
 pub const RULE: Rule =
@@ -26,17 +25,9 @@ const PART: f64 = 0.9;
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);
-    let base = one.meta.base_rtt.filter(|rtt| *rtt > Time::ZERO)?;
-    let other = answering(context, one)?;
-    let (own, theirs) = (&context.traces.flows[one.index], &context.traces.flows[other]);
-    let turns = Some(turns(context, own, theirs)).filter(|turns| *turns >= HABIT)?;
-    if is_ahead(own, theirs, turns) {
-        return None;
-    }
-
-    let life = &context.lives.flows[one.index];
-    let lived = life.end.saturating_sub(life.start).as_secs_f64();
-    let waits = lived / turns as f64 - base.as_secs_f64();
+    let dialogue = Dialogue::of(context, one).filter(|own| !own.is_ahead())?;
+    let Dialogue { own, theirs, turns, base_s, lived_s } = dialogue;
+    let waits = lived_s / turns as f64 - base_s;
     if !(DELAYED[0]..DELAYED[1]).contains(&waits) {
         return None;
     }

@@ -18,6 +18,7 @@ mod cut;
 mod cwnd_stays;
 mod delay_limit;
 mod delayed_ack;
+mod dialogue;
 pub(crate) mod few_round_trips;
 mod finding;
 mod full_path;

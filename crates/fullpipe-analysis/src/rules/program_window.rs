@@ -5,13 +5,12 @@
 //!
 //! Twin: a program that writes at a rate of its own, and whose data are answered.
 
-use super::round_trips::{HABIT, answering, is_ahead, segments, turns};
+use super::dialogue::{Dialogue, HABIT, segments};
 use super::{Cause, Context, Finding, Rule, When, valued};
 use crate::document::AskedBy;
 use crate::lookup::FlowTrace;
 use crate::words::{bytes, ms};
 use fullpipe_base::trace::FlowSample;
-use fullpipe_base::units::Time;
 
 /// The rule.
 pub const RULE: Rule =
@@ -30,13 +29,10 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     }
 
     let [from, to] = &one.meta.hosts;
-    let base = one.meta.base_rtt.filter(|rtt| *rtt > Time::ZERO)?;
-    let other = answering(context, one)?;
-    let (own, theirs) = (&context.traces.flows[one.index], &context.traces.flows[other]);
-    let turns = Some(turns(context, own, theirs)).filter(|turns| *turns >= HABIT)?;
-
+    let dialogue = Dialogue::of(context, one).filter(Dialogue::is_ahead)?;
+    let Dialogue { own, theirs, base_s, .. } = dialogue;
     let is_short = (sent(theirs) as f64) < SHORT * sent(own) as f64;
-    if !is_ahead(own, theirs, turns) || !is_short || segments(theirs) < HABIT {
+    if !is_short || segments(theirs) < HABIT {
         return None;
     }
 
@@ -52,7 +48,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         .because(format!(
             "{from} has {} without an answer of {to} at most, and a round trip takes {} at least",
             bytes(window),
-            ms(base.as_secs_f64() * 1e3)
+            ms(base_s * 1e3)
         ))
         .cure(format!(
             "Let the program on {to} allow {raise} (a larger window or more requests), or use several connections: no \

@@ -69,10 +69,7 @@ fn joined(case: &Case, run: &Resolved) -> Option<Resolved> {
     let first = run.flow.iter().find(|flow| flow.direction == case.direction)?;
     let mut own = Flow { name: NAME.into(), start: joins, ..first.clone() };
     // A program that asks or answers has another one at the other end.
-    let other = run.flow.iter().find(|flow| {
-        first.reply_to.as_ref() == Some(&flow.name) || flow.reply_to.as_ref() == Some(&first.name)
-    });
-    if let Some(other) = other {
+    if let Some(other) = run.other_half(first) {
         let name = format!("{NAME}-{}", other.name);
         let reply_to = other.reply_to.as_ref().map(|_| NAME.to_string());
         own.reply_to = own.reply_to.map(|_| name.clone());

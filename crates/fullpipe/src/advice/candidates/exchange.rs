@@ -4,7 +4,7 @@ use super::super::case::{Case, Sent};
 use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use crate::analysis::words;
-use crate::scenario::{App, Flow, NODELAY, Resolved};
+use crate::scenario::{Flow, NODELAY};
 use serde_json::json;
 
 /// Round trips of the path's part of a flow that programs allow: what allows more comes back late, a message at a time.
@@ -20,11 +20,8 @@ pub fn more(case: &Case) -> Vec<Change> {
 fn one(case: &Case, sent: &Sent) -> Option<Change> {
     let run = &case.today;
     let flow = run.flow.iter().find(|own| own.name == sent.name)?;
-    let asks = asks(run, flow)?;
-    let today = match asks.app {
-        App::Messages { in_flight, .. } => u64::from(in_flight),
-        _ => 1,
-    };
+    let asks = run.asks(flow)?;
+    let today = u64::from(asks.in_flight());
     let size = flow.message().max(1);
     let bytes = sent.share_bytes()? * case.round_trip.as_secs_f64() * ROUND_TRIPS;
     let wanted = ((bytes / size as f64).ceil() as u64 + 1).min(MOST);
@@ -54,11 +51,8 @@ pub fn without_delay(case: &Case) -> Vec<Change> {
     let is_on = |flow: &Flow| flow.sockopt.get(NODELAY).is_some_and(|on| *on != 0);
     let mut all = Vec::new();
     for sent in &case.flows {
-        let both = run.flow.iter().filter(|own| {
-            own.name == sent.name
-                || own.reply_to.as_ref() == Some(&sent.name)
-                || run.answered_by(own).is_none() && answers(run, &sent.name, own)
-        });
+        let flow = run.flow.iter().find(|own| own.name == sent.name);
+        let both = flow.into_iter().chain(flow.and_then(|own| run.other_half(own)));
         let edits = both.filter(|own| !is_on(own));
         let edits = edits.map(|own| Edit::flow(&own.name, &["sockopt", NODELAY], Some(1.into())));
         let how = How::SocketOption { name: NODELAY.into(), value: Some(1) };
@@ -71,20 +65,4 @@ pub fn without_delay(case: &Case) -> Vec<Change> {
     }
     all.retain(|own| !own.edits.is_empty());
     all
-}
-
-/// Whether the flow of this name answers another one.
-fn answers(run: &Resolved, name: &str, asks: &Flow) -> bool {
-    let flow = run.flow.iter().find(|own| own.name == name);
-    flow.is_some_and(|own| own.reply_to.as_ref() == Some(&asks.name))
-}
-
-/// The flow of the program that asks, where the data of a flow are asked for or allowed by messages.
-fn asks<'a>(run: &'a Resolved, flow: &'a Flow) -> Option<&'a Flow> {
-    match run.answered_by(flow) {
-        Some(index) => run.flow.get(index),
-        None => {
-            run.flow.iter().any(|own| own.reply_to.as_ref() == Some(&flow.name)).then_some(flow)
-        }
-    }
 }

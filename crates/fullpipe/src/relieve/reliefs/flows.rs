@@ -108,18 +108,8 @@ pub fn no_pauses(run: &Resolved) -> Vec<SetOption> {
 
 /// Programs that ask for all they want without waiting for an answer.
 pub fn more_in_flight(run: &Resolved) -> Vec<SetOption> {
-    let asks = |flow: &Flow| match flow.reply_to {
-        Some(_) => run.answered_by(flow).and_then(|index| run.flow.get(index)),
-        None => run.flow.iter().find(|own| own.name == flow.name),
-    };
-    let is_answered =
-        |flow: &Flow| run.flow.iter().any(|own| own.reply_to.as_ref() == Some(&flow.name));
-    let in_flight = |flow: &Flow| match flow.app {
-        App::Messages { in_flight, .. } => in_flight,
-        _ => 1,
-    };
-    let few = subjects(run).filter_map(asks).filter(|flow| is_answered(flow));
-    let few = few.filter(|flow| in_flight(flow) < IN_FLIGHT);
+    let few =
+        subjects(run).filter_map(|flow| run.asks(flow)).filter(|flow| flow.in_flight() < IN_FLIGHT);
     few.map(|flow| {
         let size = flow.message();
         let app = format!("{{ kind = \"messages\", size = \"{size}B\", in_flight = {IN_FLIGHT} }}");
@@ -198,8 +188,7 @@ pub fn hystart(run: &Resolved) -> Vec<SetOption> {
 pub fn alone(run: &Resolved) -> Vec<SetOption> {
     let own: Vec<&str> = subjects(run).map(|flow| flow.name.as_str()).collect();
     let is_reply = |flow: &Flow| flow.reply_to.as_deref().is_some_and(|name| own.contains(&name));
-    let is_answered =
-        |flow: &Flow| run.flow.iter().any(|own| own.reply_to.as_ref() == Some(&flow.name));
+    let is_answered = |flow: &Flow| run.answer_to(flow).is_some();
     let others = run.flow.iter().filter(|flow| {
         let stays = own.contains(&flow.name.as_str()) || is_reply(flow) || flow.app == App::Nfs;
         !stays && flow.reply_to.is_none() && !is_answered(flow)

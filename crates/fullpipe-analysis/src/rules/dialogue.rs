@@ -1,0 +1,110 @@
+//! Dialogues: two flows the other way round between the same hosts, whose programs ask and answer.
+
+use super::Context;
+use super::subject::One;
+use crate::lookup::FlowTrace;
+use fullpipe_base::trace::EventKind;
+use fullpipe_base::units::Time;
+
+/// Turns below this number are not a habit of the program.
+pub const HABIT: u64 = 3;
+/// Messages that are more than one: the mean of all is a little longer than each, as the last ones may have no answer.
+const SEVERAL: f64 = 1.5;
+/// Share of a full segment below which the mean segment ends a message.
+const WHOLE: f64 = 0.9;
+
+/// A flow that a cause holds, and the flow the other way.
+#[derive(Clone, Copy)]
+pub struct Dialogue<'a> {
+    /// The flow that is held.
+    pub own: &'a FlowTrace<'a>,
+    /// The flow the other way.
+    pub theirs: &'a FlowTrace<'a>,
+    /// Turns that both have taken.
+    pub turns: u64,
+    /// Round trip without queues, s.
+    pub base_s: f64,
+    /// Life of the flow that is held, s.
+    pub lived_s: f64,
+}
+
+impl<'a> Dialogue<'a> {
+    /// The dialogue of a flow; none where turns are no habit, or no round trip is known.
+    pub fn of(context: &Context<'a>, one: &One) -> Option<Dialogue<'a>> {
+        let base = one.meta.base_rtt.filter(|rtt| *rtt > Time::ZERO)?;
+        let other = answering(context, one)?;
+        let (own, theirs) = (&context.traces.flows[one.index], &context.traces.flows[other]);
+        let turns = Some(turns(context, own, theirs)).filter(|turns| *turns >= HABIT)?;
+        let life = &context.lives.flows[one.index];
+        let lived_s = life.end.saturating_sub(life.start).as_secs_f64();
+        Some(Dialogue { own, theirs, turns, base_s: base.as_secs_f64(), lived_s })
+    }
+
+    /// Whether the flow that is held answers the other one.
+    pub fn answers(&self) -> bool {
+        began(self.theirs) < began(self.own)
+    }
+
+    /// Whether the side that began sent several of its messages before an answer came.
+    pub fn is_ahead(&self) -> bool {
+        let (asks, answers) =
+            if self.answers() { (self.theirs, self.own) } else { (self.own, self.theirs) };
+        let first = answers.samples.iter().position(|sample| sample.bytes_delivered > 0);
+        let Some(before) = first.and_then(|at| at.checked_sub(1)) else { return false };
+        let sent = asks.at(answers.samples[before].time).bytes_sent as f64;
+        let each = asks.last().bytes_sent as f64 / self.turns.max(1) as f64;
+        sent >= SEVERAL * each && each > 0.0
+    }
+}
+
+/// Index of a flow the other way between the same hosts that lives at the same time.
+fn answering(context: &Context, one: &One) -> Option<usize> {
+    let [from, to] = &one.meta.hosts;
+    let life = &context.lives.flows[one.index];
+    let mut flows = context.meta.flows.iter().enumerate();
+    let found = flows.find(|(index, other)| {
+        let lives = &context.lives.flows[*index];
+        let is_back = other.hosts[0] == *to && other.hosts[1] == *from;
+        is_back && lives.start < life.end && life.start < lives.end
+    });
+    found.map(|(index, _)| index)
+}
+
+/// Turns that two flows have taken.
+fn turns(context: &Context, own: &FlowTrace, theirs: &FlowTrace) -> u64 {
+    let (few, many) = if segments(own) <= segments(theirs) { (own, theirs) } else { (theirs, own) };
+    let sent = few.last().bytes_sent.saturating_sub(few.last().bytes_retransmitted);
+    let count = segments(few);
+    let full = count as f64 * f64::from(context.meta.mss);
+    match (sent as f64) < WHOLE * full {
+        true => count,
+        false => changes(few, many),
+    }
+}
+
+/// Segments that were sent for the first time.
+pub fn segments(flow: &FlowTrace) -> u64 {
+    flow.last().segments_sent.saturating_sub(flow.last().segments_retransmitted)
+}
+
+/// Number of times that the side which sends alone has changed to the first one, as far as samples tell.
+fn changes(first: &FlowTrace, second: &FlowTrace) -> u64 {
+    let (mut count, mut was_first) = (0, false);
+    for pair in first.samples.windows(2) {
+        let (before, now) = (pair[0], pair[1]);
+        let grows = now.bytes_sent > before.bytes_sent;
+        let also = second.at(now.time).bytes_sent > second.at(before.time).bytes_sent;
+        if grows != also {
+            count += u64::from(grows && !was_first);
+            was_first = grows;
+        }
+    }
+    count
+}
+
+/// When data of a flow first arrived. A real kernel does not date it: the first sample that shows it counts.
+fn began(flow: &FlowTrace) -> Time {
+    let sample = flow.samples.iter().find(|sample| sample.bytes_delivered > 0);
+    let event = flow.first(EventKind::FirstData).map(|event| event.time);
+    event.or_else(|| Some(sample?.time)).unwrap_or(Time(u64::MAX))
+}
