@@ -27,7 +27,9 @@ pub struct Facts {
     pub round_trips: f64,
     /// Bytes acknowledged (T).
     pub acked: u64,
-    /// Their rate, Mb/s (10^6).
+    /// Bytes that the other host sent (T: bytes_received).
+    pub received: u64,
+    /// Rate of acknowledged bytes, Mb/s (10^6).
     pub mbit: f64,
     /// Rate in the main part, Mb/s.
     pub main_mbit: f64,

@@ -63,6 +63,8 @@ const DISORDER: f64 = 0.8;
 const BUSY: f64 = 0.9;
 /// Looks below which shares mean nothing.
 const LOOKS: usize = 4;
+/// What tells a send buffer of the window's size from the window.
+const CHARGED: &str = "rwnd_limited and sndbuf_limited in `ss -ti` of the sender";
 /// Largest window without scaling, bytes.
 const UNSCALED: u64 = 65_535;
 
@@ -221,9 +223,11 @@ fn window(facts: &Facts) -> Option<Verdict> {
             () if facts.asked || facts.constant => {
                 named("rwnd_fixed", "SO_RCVBUF", AskedBy::Program)
                     .remedy("Let the program ask for no SO_RCVBUF")
+                    .twins(&["sndbuf"], CHARGED)
             }
             () => named("rwnd_auto", "net.ipv4.tcp_rmem", AskedBy::Sysctl)
-                .remedy("Raise the maximum of net.ipv4.tcp_rmem"),
+                .remedy("Raise the maximum of net.ipv4.tcp_rmem")
+                .twins(&["sndbuf"], CHARGED),
         }
     })
 }
@@ -275,6 +279,7 @@ mod tests {
         assert_eq!(first(&quiet()), None);
         let used = Facts { used: Some(0.95), ..quiet() };
         assert_eq!(first(&used), Some("rwnd_auto"));
+        assert_eq!(verdicts(&used)[0].twins, ["sndbuf"], "a send buffer of that size");
         assert_eq!(first(&Facts { asked: true, ..used.clone() }), Some("rwnd_fixed"));
         let unscaled = Facts { wscale: false, window: 65_535, ..used };
         assert_eq!(first(&unscaled), Some("wscale_off"));

@@ -1,7 +1,7 @@
 //! Sight of the sending host: its flows, counters and settings.
 
 use super::Connection;
-use crate::meta::RunMeta;
+use crate::meta::{FlowMeta, RunMeta};
 use crate::settings::Buffer;
 use fullpipe_base::trace::{FlowSample, SenderSocket};
 use fullpipe_base::units::Time;
@@ -23,6 +23,8 @@ pub struct Flow {
     pub first_ssthresh: Option<u32>,
     /// Send buffer: what the program asked for, and the sysctls.
     pub buffer: Buffer,
+    /// Bytes that came the other way (bytes_received).
+    pub received: u64,
     /// The socket at each look, oldest first.
     pub looks: Vec<Look>,
 }
@@ -97,16 +99,27 @@ impl Sight {
     pub fn new(meta: &RunMeta, recording: &Recording) -> Option<Sight> {
         Sight::of_end(meta, recording, 0, |connection| {
             let Connection { about, judged, looks, .. } = connection;
+            let is_back = |flow: &FlowMeta| {
+                flow.hosts[0] == about.hosts[1] && flow.hosts[1] == about.hosts[0]
+            };
+            let back = (0..meta.flows.len()).filter(|index| is_back(&meta.flows[*index]));
             Flow {
                 name: about.name.clone(),
                 judged,
                 congestion: about.congestion.clone(),
                 first_ssthresh: about.settings.first_ssthresh,
                 buffer: about.settings.send.clone(),
+                received: back.map(|index| delivered(recording, index)).sum(),
                 looks: trimmed(looks.into_iter().map(Look::of).collect()),
             }
         })
     }
+}
+
+/// Bytes of a flow that arrived in order.
+fn delivered(recording: &Recording, index: usize) -> u64 {
+    let last = recording.flows.iter().rfind(|sample| usize::from(sample.flow) == index);
+    last.map_or(0, |sample| sample.bytes_delivered)
 }
 
 /// The looks at a socket while it is there and has something to do.

@@ -2,6 +2,7 @@
 
 use super::super::facts::{Acks, Cut, Cwnd, Facts, Losses, Memory, Order, Own, Shares, Window};
 use super::verdicts;
+use crate::document::Confidence;
 
 /// A path of 100 Mb/s and 20 ms that cwnd fills, with two losses at its full queue.
 fn full() -> Facts {
@@ -296,6 +297,11 @@ fn a_send_buffer_blocks_its_writer() {
 fn a_slow_program_leaves_everything_open() {
     let idle = |idle| with_room(Shares { idle, ..Shares::default() });
     check("app_write", &idle(0.9), &idle(0.2));
+    let own = |received| verdicts(&Facts { received, ..idle(0.9) }).remove(0);
+    assert_eq!((own(0).confidence(), own(0).twins), (Confidence::Sure, vec![]));
+    let answered = own(9_000);
+    assert_eq!(answered.confidence(), Confidence::Likely, "it may wait for the answers");
+    assert_eq!(answered.twins, ["app_window", "turns"]);
 }
 
 #[test]
