@@ -4,6 +4,7 @@
 //! A study on 60 paths found this order better than curing one limit after the other: fewer runs, no wrong first limit,
 //! and steadier results. Raising a buffer makes the next limit, and only the whole cure shows it.
 
+mod chance;
 mod withdrawals;
 
 use super::Case;
@@ -21,10 +22,6 @@ pub const FULL: f64 = 0.97;
 pub const ENOUGH: f64 = 0.96;
 /// What gains less is not accepted, and what costs less to take away is withdrawn.
 pub(super) const COUNTS: f64 = 0.02;
-/// A gain below this one may be chance, and has to be there with other seeds, too. It is more than twice [`COUNTS`].
-const SMALL: f64 = 0.05;
-/// Number of the first run that confirms a small gain.
-const OTHERS: u64 = 100;
 /// Parallel streams in the place of a flow have to gain this much: others on the path pay for them.
 const STREAMS_COUNT: f64 = 0.1;
 /// Removals and smaller buffers together may cost so much.
@@ -98,33 +95,13 @@ pub struct Kept {
 pub fn find(case: &Case, allowance: &Allowance, bench: &Bench) -> Result<Found, Stopped> {
     let case = &Case { settles_queue: allowance.goal == Goal::Delay, ..case.clone() };
     let found = searched(case, allowance, bench)?;
-    let is_small = gain(&found.cured, &found.today) < SMALL;
-    if found.seeds == 1 || !is_small || found.changes.is_empty() || allowance.goal != Goal::Rate {
+    if found.seeds == 1 || found.changes.is_empty() || allowance.goal != Goal::Rate {
         return Ok(found);
     }
-    confirmed(found, case, allowance, bench)
-}
-
-/// Changes of a small gain, where they gain with other seeds, too; else none.
-fn confirmed(
-    found: Found,
-    case: &Case,
-    allowance: &Allowance,
-    bench: &Bench,
-) -> Result<Found, Stopped> {
-    let case = &Case { is_chancy: true, first_seed: OTHERS, ..case.clone() };
-    let Found { steps, tried: before, .. } = found.clone();
-    let mut search = Search { case, allowance, bench, steps, tried: Vec::new(), before };
-    let today = search.trial("today with other seeds, starts and delays", &[])?;
-    let changes: Vec<Change> = found.changes.iter().map(|own| own.change.clone()).collect();
-    let cured = search.trial("the changes with these", &changes)?;
-    let tried = before + search.tried.len();
-    if gain(&cured, &today) >= COUNTS {
-        return Ok(Found { steps: search.steps, tried, ..found });
+    match chance::is_small(&found) {
+        true => chance::confirmed(found, case, allowance, bench),
+        false => chance::without_needless(found, case, allowance, bench),
     }
-    search.then("gains less than 2 %: set nothing");
-    let (steps, cured) = (search.steps, today.clone());
-    Ok(Found { changes: Vec::new(), today, cured, steps, tried, ..found })
 }
 
 fn searched(case: &Case, allowance: &Allowance, bench: &Bench) -> Result<Found, Stopped> {
@@ -136,16 +113,14 @@ fn searched(case: &Case, allowance: &Allowance, bench: &Bench) -> Result<Found, 
     }
     // Chance may decide where nothing told so.
     let chancy = Case { is_chancy: true, ..case.clone() };
-    let Found { steps, tried, .. } = found.clone();
-    let mut search =
-        Search { case: &chancy, allowance, bench, steps, tried: Vec::new(), before: tried };
+    let mut search = Search::after(&found, &chancy, allowance, bench);
     if found.changes.is_empty() {
         return search.run();
     }
     let changes: Vec<Change> = found.changes.iter().map(|own| own.change.clone()).collect();
     let worst = search.trial("the same with other seeds, starts and delays", &changes)?;
     if worst.mbit >= STEADY * found.cured.mbit {
-        return Ok(Found { steps: search.steps, tried: tried + 1, ..found });
+        return Ok(Found { tried: search.count(), steps: search.steps, ..found });
     }
     search.then("less: from here on three runs for each trial");
     search.run()
@@ -167,6 +142,24 @@ struct Search<'a> {
 struct State {
     changes: Vec<Change>,
     outcome: Outcome,
+}
+
+impl<'a> Search<'a> {
+    /// A search that goes on from another one, with other runs.
+    fn after(
+        found: &Found,
+        case: &'a Case,
+        allowance: &'a Allowance,
+        bench: &'a Bench<'a>,
+    ) -> Search<'a> {
+        let Found { steps, tried: before, .. } = found.clone();
+        Search { case, allowance, bench, steps, tried: Vec::new(), before }
+    }
+
+    /// Number of lists that were tried.
+    fn count(&self) -> usize {
+        self.before + self.tried.len()
+    }
 }
 
 impl Search<'_> {
@@ -219,6 +212,7 @@ impl Search<'_> {
         }
         if self.case.is_lossy {
             best = self.fewest(best)?;
+            best = self.without_idle_paces(best)?;
         }
         let best = self.shrink(best, &most)?;
         let best = self.refined(best)?;
@@ -387,7 +381,7 @@ impl Search<'_> {
     fn found(self, changes: Vec<Kept>, today: Outcome, cured: Outcome) -> Found {
         let goal = self.allowance.goal;
         let seeds = self.case.seeds();
-        let tried = self.before + self.tried.len();
+        let tried = self.count();
         Found { goal, changes, today, cured, steps: self.steps, tried, seeds }
     }
 }

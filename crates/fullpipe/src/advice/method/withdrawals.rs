@@ -2,12 +2,15 @@
 
 use super::super::Case;
 use super::super::candidates::{self, Least};
-use super::super::change::{Change, Rank};
+use super::super::change::{Change, How, Rank};
 use super::super::trial::{Outcome, Stopped};
 use super::{COUNTS, Kept, MOST_ON_LOSS, Search, State, TOGETHER, gain};
 
 /// Name of a trial, and the least sizes that it takes.
 type Part = (&'static str, fn(Least) -> u64);
+
+/// Share of its pace below which the fastest flow does not come near it.
+const NEAR_ITS_PACE: f64 = 0.5;
 
 impl Search<'_> {
     /// Smaller buffers where a pace gives several flows equal rates.
@@ -96,6 +99,27 @@ impl Search<'_> {
         Ok(state)
     }
 
+    /// Which of these changes the others do without, each beside those that are gone; by their places.
+    pub(super) fn needless(
+        &mut self,
+        changes: &[Change],
+        doubtful: &[usize],
+    ) -> Result<Vec<usize>, Stopped> {
+        let all = self.trial("the changes with other seeds, starts and delays", changes)?;
+        let mut gone: Vec<usize> = Vec::new();
+        for at in doubtful {
+            let more: Vec<usize> = gone.iter().copied().chain([*at]).collect();
+            let what = format!("without {} with these", changes[*at].setting);
+            let outcome = self.trial(&what, &without(changes, &more))?;
+            let is_needless = self.is_as_good(&outcome, &all);
+            self.then(if is_needless { "needless" } else { "needed" });
+            if is_needless {
+                gone = more;
+            }
+        }
+        Ok(gone)
+    }
+
     /// Two changes on a path that loses packets, where these do as much as all.
     ///
     /// The size of a buffer that a program asks for and the sysctl of that buffer are one change.
@@ -118,6 +142,23 @@ impl Search<'_> {
             Some(pair) => self.prune(pair),
             None => Ok(best),
         }
+    }
+
+    /// The same without paces that no flow comes near, on a path that loses packets: what such a pace gains is chance.
+    pub(super) fn without_idle_paces(&mut self, best: State) -> Result<State, Stopped> {
+        let flows = best.outcome.run.flows.iter().map(|flow| flow.mean_mbit);
+        let fastest = flows.fold(0.0, f64::max);
+        let is_idle = |own: &Change| {
+            own.rank == Rank::Pace
+                && pace_mbit(own).is_some_and(|pace| fastest < NEAR_ITS_PACE * pace)
+        };
+        let mut left = best.changes.clone();
+        left.retain(|own| !is_idle(own));
+        if left == best.changes {
+            return Ok(best);
+        }
+        let outcome = self.trial("without a pace that no flow comes near", &left)?;
+        self.prune(State { changes: left, outcome })
     }
 
     /// The least size of each buffer that is raised, proved by one trial.
@@ -171,6 +212,14 @@ impl Search<'_> {
     }
 }
 
+/// Pace that a change asks for, Mb/s of payload (10^6).
+fn pace_mbit(change: &Change) -> Option<f64> {
+    match change.how {
+        How::SocketOption { value: Some(bytes_per_s), .. } => Some(bytes_per_s as f64 * 8.0 / 1e6),
+        _ => None,
+    }
+}
+
 /// Changes with buffers of other sizes. A change without such a size stays.
 fn with_sizes(
     case: &Case,
@@ -202,7 +251,7 @@ fn grouped(changes: &[Change]) -> Vec<Vec<Change>> {
 }
 
 /// The changes that stay when some are gone, by their places.
-fn without(changes: &[Change], gone: &[usize]) -> Vec<Change> {
+pub(super) fn without(changes: &[Change], gone: &[usize]) -> Vec<Change> {
     let stays = |at: &usize| !gone.contains(at);
     (0..changes.len()).filter(stays).map(|at| changes[at].clone()).collect()
 }
