@@ -318,6 +318,12 @@ pub fn named(name: &str) -> Option<&'static About> {
     by_index().find(|own| own.name == name)
 }
 
+/// The row of the limit with this label, as tables print it.
+#[must_use]
+pub fn labelled(label: &str) -> Option<&'static About> {
+    by_index().find(|own| own.label.eq_ignore_ascii_case(label))
+}
+
 /// The label of the limit with this name; an unknown name stands for itself.
 #[must_use]
 pub fn label(name: &str) -> &str {

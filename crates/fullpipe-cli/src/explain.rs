@@ -22,7 +22,7 @@ const FORMAT: u32 = 1;
   fullpipe explain send_buffer     a limit, as the shares of time in a report name it
   fullpipe explain policer --json\n\n")]
 pub struct ExplainArguments {
-    /// Code of a cause, or name of a rule or a limit; all causes without it
+    /// Code of a cause, or name of a rule or a limit, as a report writes it; all causes without it
     pub code: Option<String>,
     /// Print JSON
     #[arg(long)]
@@ -77,7 +77,7 @@ impl From<&'static Known> for Cause {
 pub fn explain(arguments: &ExplainArguments, output: &Output) -> Result<(), Failure> {
     let (known, limit) = match arguments.code.as_deref() {
         None => (None, None),
-        Some(name) => match (named(name), limits::named(&name.trim().to_lowercase())) {
+        Some(name) => match (named(name), limit(name)) {
             (None, None) => return Err(Failure::Input(unknown(name))),
             (Some(known), _) => (Some(known), None),
             (None, limit) => (None, limit),
@@ -117,6 +117,12 @@ fn named(name: &str) -> Option<&'static Known> {
     let lower = name.trim().to_lowercase();
     let spellings = [lower.clone(), lower.replace('-', "_"), lower.replace(['_', ' '], "-")];
     spellings.iter().find_map(|name| rules::by_name(name))
+}
+
+/// The limit of a name, or of a label in a table.
+fn limit(name: &str) -> Option<&'static About> {
+    let name = name.trim();
+    limits::named(&name.to_lowercase()).or_else(|| limits::labelled(name))
 }
 
 fn unknown(name: &str) -> String {

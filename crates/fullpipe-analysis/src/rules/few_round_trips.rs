@@ -19,6 +19,8 @@ const GROWING: When = When::Held(&["receive_window", "cwnd_slow_start", "pacing"
 const FEW: f64 = 30.0;
 /// Name of the limit of a handshake.
 const CONNECTING: &str = Derived::Connecting.about().name;
+/// Share of the transfer in slow start below which cwnd was not in its way.
+const LITTLE: f64 = 0.05;
 /// Growth has to explain this share of the transfer.
 const EXPLAINS: f64 = 0.5;
 
@@ -26,21 +28,28 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);
     let base = one.meta.base_rtt?.as_secs_f64();
     let took = one.flow.completion_s.filter(|took| *took < FEW * base)?;
+    let slow_start = one.share(Limit::CwndSlowStart.about().name);
+    let is_window = cause.limit == Limit::ReceiveWindow.about().name && slow_start < LITTLE;
     if growth(one) < EXPLAINS {
         return None;
     }
-    let host = &one.meta.hosts[0];
-    Some(
-        Finding { grows: true, ..Finding::new("Slow start", Some(host.clone())) }
-            .because(format!(
-                "{} in {} are {} round trips, too few to fill the path",
-                bytes(one.flow.bytes),
-                numbers::seconds(took),
-                numbers::short(took / base.max(1e-9))
-            ))
-            .cure(format!("Reuse the connection, send more at a time, or raise initcwnd on {host}"))
-            .setting(setting("initcwnd", host, AskedBy::Sysctl)),
-    )
+    let [from, to] = &one.meta.hosts;
+    let few = format!(
+        "{} in {} are {} round trips, too few to fill the path",
+        bytes(one.flow.bytes),
+        numbers::seconds(took),
+        numbers::short(took / base.max(1e-9))
+    );
+    let found = |what: String, host: &str| {
+        Finding { grows: true, ..Finding::new(what, Some(host.into())) }.because(few)
+    };
+    Some(match is_window {
+        true => found(format!("The growing receive window of {to}"), to)
+            .cure("Reuse the connection, or send more at a time: autotuning grows the window with each round trip"),
+        false => found("Slow start".into(), from)
+            .cure(format!("Reuse the connection, send more at a time, or raise initcwnd on {from}"))
+            .setting(setting("initcwnd", from, AskedBy::Sysctl)),
+    })
 }
 
 /// Share of the flow's life in which it connects or grows.
