@@ -218,6 +218,7 @@ fn whole(flow: &Flow, column: &str) -> Result<f64, String> {
         "time_to_full_rate_s" => flow.time_to_full_rate_s.ok_or_else(|| {
             "no three intervals in a row reached 90 % of what the path can carry".to_string()
         })?,
+        _ if column.starts_with("message") => message(flow, column)?,
         "cpu_sender" => flow.cpu.ok_or_else(idle)?.sender,
         "cpu_receiver" => flow.cpu.ok_or_else(idle)?.receiver,
         "slow_start_rounds" => {
@@ -226,6 +227,17 @@ fn whole(flow: &Flow, column: &str) -> Result<f64, String> {
         }
         _ if column.contains("_median") => median(flow, column)?,
         _ if column.starts_with("slow_start_") => slow_start(flow, column)?,
+        _ => return Err(format!("{column} has no value for the whole run")),
+    })
+}
+
+fn message(flow: &Flow, column: &str) -> Result<f64, String> {
+    let messages = flow.messages.ok_or("the flow has read no answers")?;
+    Ok(match column {
+        "messages" => messages.count as f64,
+        "message_median_ms" => messages.median_ms,
+        "message_p95_ms" => messages.p95_ms,
+        "message_worst_ms" => messages.worst_ms,
         _ => return Err(format!("{column} has no value for the whole run")),
     })
 }

@@ -2,9 +2,9 @@
 
 use super::acks::dropped_acks;
 use super::attribution::Attribution;
-use super::document::{Aborted, CpuShares, Flow, Interval, Medians};
+use super::document::{Aborted, CpuShares, Flow, Interval, Medians, Messages};
 use super::intervals::{full_rates, intervals};
-use super::lookup::{Life, Lives, Traces, mbit, since_clock};
+use super::lookup::{FlowTrace, Life, Lives, Traces, mbit, since_clock};
 use super::moments::moments;
 use super::plateau::{REACHED, plateau};
 use super::reductions::reductions;
@@ -14,7 +14,7 @@ use super::settled::settled;
 use super::slow_start::{Link, slow_start};
 use crate::meta::{FlowMeta, RunMeta, WayMeta};
 use fullpipe_base::path::Direction;
-use fullpipe_base::trace::FlowSample;
+use fullpipe_base::trace::{EventKind, FlowSample};
 use fullpipe_base::units::Time;
 use fullpipe_scenario::ENDS;
 
@@ -56,6 +56,7 @@ pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flo
         medians: medians(&trace.samples[within.0.min(within.1)..within.1.min(trace.samples.len())]),
         completion_s: life.complete.then(|| life.end.saturating_sub(life.start).as_secs_f64()),
         aborted: life.aborted.map(|errno| Aborted { at_s: since_clock(life, life.end), errno }),
+        messages: messages(trace),
         cpu: cpu(about, traces, life),
         intervals,
         moments,
@@ -76,6 +77,23 @@ fn medians(samples: &[&FlowSample]) -> Option<Medians> {
         cwnd: median(|sample| sample.cwnd)?,
         in_flight: median(|sample| sample.in_flight)?,
         srtt_us: median(|sample| sample.srtt_us)?,
+    })
+}
+
+/// Times of a flow's messages, by the answers that were told.
+fn messages(trace: &FlowTrace) -> Option<Messages> {
+    let answers = trace.events.iter().filter(|event| event.kind == EventKind::Answered);
+    let mut times: Vec<u64> = answers.map(|event| event.value).collect();
+    times.sort_unstable();
+    let at = |share: f64| {
+        let rank = (times.len() as f64 * share).ceil() as usize;
+        Some(*times.get(rank.max(1) - 1)? as f64 / 1e6)
+    };
+    Some(Messages {
+        count: times.len() as u64,
+        median_ms: at(0.5)?,
+        p95_ms: at(0.95)?,
+        worst_ms: at(1.0)?,
     })
 }
 

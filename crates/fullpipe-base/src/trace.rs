@@ -190,6 +190,9 @@ pub struct Event {
     pub value: u64,
 }
 
+/// Answers of a flow that a trace tells.
+pub const MOST_ANSWERS: u64 = 100_000;
+
 /// Kinds of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum EventKind {
@@ -214,6 +217,9 @@ pub enum EventKind {
     Round,
     /// The first slow start is over; value: segments sent for the first time by then.
     SlowStartEnded,
+    /// The program that asks has read an answer as a whole; value: ns since it began to write the request. The flow is that of requests, of
+    /// which the first [`MOST_ANSWERS`] are told.
+    Answered,
     /// The application of a client of remote procedure calls begins, whose calls the flow carries: what goes before was
     /// answered; value: 0.
     Began,
@@ -233,6 +239,7 @@ impl EventKind {
             EventKind::Aborted => "aborted",
             EventKind::Round => "round",
             EventKind::SlowStartEnded => "slow_start_ended",
+            EventKind::Answered => "answered",
             EventKind::Began => "began",
         }
     }

@@ -60,6 +60,8 @@ pub const ACCEPTED: u64 = 2;
 pub const FINISHED: u64 = 3;
 /// The kernel has given the connection up, as its sender or its receiver was told; value: errno.
 pub const ABORTED: u64 = 4;
+/// An answer was read as a whole; value: ns since its request was begun.
+pub const ANSWERED: u64 = 5;
 
 /// Before each body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

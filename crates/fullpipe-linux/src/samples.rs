@@ -138,6 +138,7 @@ impl Samples {
             record::ACCEPTED => EventKind::Accepted,
             record::FINISHED => EventKind::Finished,
             record::ABORTED => EventKind::Aborted,
+            record::ANSWERED => EventKind::Answered,
             _ => return,
         };
         let event =

@@ -109,6 +109,8 @@ fn kernel(at: &At<String>, cx: &mut Context) -> Option<(&'static Kernel, Option<
 fn cpu(cpu: &written::Cpu) -> Option<config::Cpu> {
     Some(config::Cpu {
         copy_ps_per_byte: value(&cpu.copy)?.0,
+        write: Time::ns(value(&cpu.write)?.0),
+        read: Time::ns(value(&cpu.read)?.0),
         transmit: Time::ns(value(&cpu.transmit)?.0),
         receive: Time::ns(value(&cpu.receive)?.0),
         ack: Time::ns(value(&cpu.ack)?.0),
@@ -177,8 +179,11 @@ impl Host {
     fn cpu(&self) -> Json {
         let own = self.config.cpu;
         let cost = |time: Time| Json::from(format!("{time}/packet"));
+        let call = |time: Time| unless(time == Time::ZERO, format!("{time}/call").into());
         object([
             ("copy", format!("{}ps/byte", own.copy_ps_per_byte).into()),
+            ("write", call(own.write)),
+            ("read", call(own.read)),
             ("transmit", cost(own.transmit)),
             ("receive", cost(own.receive)),
             ("ack", cost(own.ack)),

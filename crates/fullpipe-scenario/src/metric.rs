@@ -157,6 +157,20 @@ pub const FLOW: &[Metric] = &[
         RUN,
         "sent again in the recovery that ends slow start, or begins within an RTT",
     ),
+    metric(
+        "messages",
+        Unit::Packets,
+        RUN,
+        "answers that the asking program has read, up to 100,000",
+    ),
+    metric(
+        "message_median_ms",
+        Unit::Milliseconds,
+        RUN,
+        "from the first byte of a request to the last one of its answer: median",
+    ),
+    metric("message_p95_ms", Unit::Milliseconds, RUN, "the same: 95th percentile"),
+    metric("message_worst_ms", Unit::Milliseconds, RUN, "the same: longest"),
     metric("share", Unit::Share, RUN, "its part of what is delivered while all flows live"),
     metric(
         "variation",

@@ -320,7 +320,7 @@ impl Row for StageSample {
 }
 
 /// Every kind of event that a trace has, in the order of the enumeration.
-pub const EVENT_KINDS: [EventKind; 10] = [
+pub const EVENT_KINDS: [EventKind; 11] = [
     EventKind::Established,
     EventKind::Accepted,
     EventKind::FirstData,
@@ -331,6 +331,7 @@ pub const EVENT_KINDS: [EventKind; 10] = [
     EventKind::Aborted,
     EventKind::Round,
     EventKind::SlowStartEnded,
+    EventKind::Answered,
 ];
 
 /// What an event is and what its value means.
@@ -357,6 +358,9 @@ pub const fn event_meaning(kind: EventKind) -> &'static str {
         }
         EventKind::SlowStartEnded => {
             "the first slow start is over: cwnd has reached ssthresh, or a recovery has begun; value: segments sent for the first time by then (the simulator only)"
+        }
+        EventKind::Answered => {
+            "the program that asks has read an answer as a whole, up to the 100,000th; value: ns since it began to write the request"
         }
         EventKind::Began => {
             "the application of remote procedure calls begins; no trace has it, but the connections of its mount as established"

@@ -66,6 +66,10 @@ pub struct Flow {
     /// Seconds from connect() until the receiver had read everything; absent where the run ended before.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub completion_s: Option<f64>,
+    /// Times of its messages, from the first byte of a request that is written to the last one of its answer that is read; absent where
+    /// the flow asks for no answers.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub messages: Option<Messages>,
     /// What the CPUs of its hosts worked while it lived, as nuttcp prints it; absent where that costs nothing.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub cpu: Option<CpuShares>,
@@ -78,6 +82,19 @@ pub struct Flow {
     /// Moments that were left out; absent where all are there.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub moments_left_out: u64,
+}
+
+/// Times of a flow's messages with their answers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Messages {
+    /// Answers that were read, up to 100,000.
+    pub count: u64,
+    /// Median time, ms.
+    pub median_ms: f64,
+    /// Time that a twentieth of them takes or exceeds, ms.
+    pub p95_ms: f64,
+    /// Longest time, ms.
+    pub worst_ms: f64,
 }
 
 /// A counter of a host at the end of the run, as the last row of its name in `counters.parquet` has it.

@@ -1,9 +1,18 @@
 //! The CPU of the sending or of the receiving host never rests.
+//!
+//! Limits:
+//! - What a call costs is not seen. A program that writes little at a time is named, and a run with larger writes decides.
 
-use super::{Cause, Context, Finding, Rule, When, setting};
+use super::{Cause, Context, Finding, Rule, When, setting, valued};
 use crate::document::AskedBy;
-use crate::words::percent;
+use crate::numbers;
+use crate::words::{bytes, percent};
 use fullpipe_base::limits::Derived;
+
+/// Bytes of a write below which calls may cost more than bytes.
+pub const SMALL_WRITE: u32 = 16 << 10;
+/// Bytes of a write whose call costs little beside its bytes: iperf3's size.
+pub const LARGE_WRITE: u64 = 128 << 10;
 
 /// The rule.
 pub const RULE: Rule = Rule {
@@ -21,16 +30,28 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let busy = shares.map_or("it never rests".into(), |share| {
         format!("it is busy {} of the time", percent(share))
     });
-    Some(
-        Finding::new(
-            format!("The CPU of {host}"),
-            cause.place.clone().or_else(|| Some(host.clone())),
-        )
-        .because(busy)
-        .cure(less_work(host))
-        .code(["cpu_sender", "cpu_receiver"][end])
-        .setting(setting("CPU", host, AskedBy::Device)),
-    )
+    let finding = Finding::new(
+        format!("The CPU of {host}"),
+        cause.place.clone().or_else(|| Some(host.clone())),
+    );
+    let finding = finding.because(busy).code(["cpu_sender", "cpu_receiver"][end]);
+    let small = one.meta.settings.write.filter(|write| end == 0 && *write < SMALL_WRITE);
+    Some(match small {
+        Some(write) => finding
+            .because(format!(
+                "the program writes {} at a time, {} times a second",
+                bytes(write.into()),
+                numbers::short(one.flow.mean_mbit * 1e6 / 8.0 / f64::from(write.max(1)))
+            ))
+            .cure(format!("Let the program on {host} write {} at a time", bytes(LARGE_WRITE)))
+            .setting(valued(
+                ("size of a write", host),
+                bytes(write.into()),
+                Some(bytes(LARGE_WRITE)),
+                AskedBy::Program,
+            )),
+        None => finding.cure(less_work(host)).setting(setting("CPU", host, AskedBy::Device)),
+    })
 }
 
 /// The cure of a busy CPU.

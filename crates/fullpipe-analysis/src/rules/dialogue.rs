@@ -3,6 +3,7 @@
 use super::Context;
 use super::subject::One;
 use crate::lookup::FlowTrace;
+use crate::words::ms;
 use fullpipe_base::trace::EventKind;
 use fullpipe_base::units::Time;
 
@@ -55,6 +56,17 @@ impl<'a> Dialogue<'a> {
         let each = asks.last().bytes_sent as f64 / self.turns.max(1) as f64;
         sent >= SEVERAL * each && each > 0.0
     }
+}
+
+/// Times of the messages of a dialogue, as the side that asks has them: "half of the answers come within 1.2 ms, 95 % within 41 ms". None
+/// where the trace does not tell them.
+pub fn times(context: &Context, one: &One) -> Option<String> {
+    let hosts = &one.meta.hosts;
+    let flows = context.run.flows.iter().zip(&context.meta.flows);
+    let mut own = flows.filter(|(_, meta)| hosts.iter().all(|host| meta.hosts.contains(host)));
+    let messages = own.find_map(|(flow, _)| flow.messages)?;
+    let [median, p95] = [messages.median_ms, messages.p95_ms].map(ms);
+    Some(format!("half of the answers come within {median}, 95 % within {p95}"))
 }
 
 /// Index of a flow the other way between the same hosts that lives at the same time.

@@ -9,7 +9,7 @@ mod application;
 mod aqm;
 mod backlog;
 mod buffer;
-mod busy_cpu;
+pub(crate) mod busy_cpu;
 mod busy_receiver;
 mod cause;
 mod connecting;

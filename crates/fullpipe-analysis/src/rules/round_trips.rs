@@ -5,7 +5,7 @@
 //!
 //! Twin: a program that writes seldom for its own reasons. Its pauses are longer than the round trips of its turns.
 
-use super::dialogue::Dialogue;
+use super::dialogue::{Dialogue, times};
 use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;
 use crate::numbers;
@@ -36,11 +36,13 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         true => (to, format!("{from} answers {} requests", numbers::count(turns))),
         false => (from, format!("{from} sends {} requests", numbers::count(turns))),
     };
+    let waits = format!(
+        "{does} one after another, and each waits for the one before: a round trip of {} at least",
+        ms(base_s * 1e3)
+    );
+    let because = [Some(waits), times(context, one)].into_iter().flatten();
     let found = Finding::new(format!("Waiting for {to}"), cause.place.clone())
-        .because(format!(
-            "{does} one after another, and each waits for the one before: a round trip of {} at least",
-            ms(base_s * 1e3)
-        ))
+        .because(because.collect::<Vec<_>>().join("; "))
         .cure(format!(
             "Let the program on {client} ask for more before it waits (pipelining, larger requests), or use \
              several connections: no sysctl helps"

@@ -33,6 +33,8 @@ pub struct FlowSettings {
     pub pace: Option<Pace>,
     /// First ssthresh that the congestion control asks for, packets.
     pub first_ssthresh: Option<u32>,
+    /// Bytes of each write of the sending program (`strace`); none where it is not known.
+    pub write: Option<u32>,
     /// Queues and cards of the sending and the receiving host.
     pub hosts: [HostSettings; 2],
 }

@@ -7,7 +7,9 @@ use fullpipe_base::path::{Direction, QueueLimit};
 use fullpipe_base::units::{Framing, Rate};
 use fullpipe_scenario::Version;
 use fullpipe_scenario::congestion::INITIAL_SSTHRESH;
-use fullpipe_scenario::{Discipline, Element, Flow, MAX_PACING_RATE, QdiscKind, Resolved, Station};
+use fullpipe_scenario::{
+    App, Discipline, Element, Flow, MAX_PACING_RATE, QdiscKind, Resolved, Station,
+};
 
 /// Settings that act on a flow.
 pub(crate) fn flow(run: &Resolved, flow: &Flow) -> FlowSettings {
@@ -28,6 +30,7 @@ pub(crate) fn flow(run: &Resolved, flow: &Flow) -> FlowSettings {
         without_sack: without(|own| own.host.config.sysctl.tcp_sack),
         pace: pace(flow, from),
         first_ssthresh: first_ssthresh.and_then(|n| u32::try_from(*n).ok()).filter(|n| *n > 0),
+        write: (flow.app != App::Nfs).then_some(flow.write),
         hosts: [from, to].map(|station| host(run, station)),
     }
 }

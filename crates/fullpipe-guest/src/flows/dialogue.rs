@@ -2,13 +2,15 @@
 //!
 //! A program that has several requests without an answer writes and reads at the same time, by a thread for each.
 
+use std::collections::VecDeque;
 use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use fullpipe_base::trace::MOST_ANSWERS;
 use fullpipe_guest::plan::{Flow, Plan};
-use fullpipe_guest::record::{ACCEPTED, FINISHED, RECEIVER, SENDER};
+use fullpipe_guest::record::{ACCEPTED, ANSWERED, FINISHED, RECEIVER, SENDER};
 
 use super::sender::LARGEST;
 use super::{closing, receiver, sender, unless_aborted};
@@ -46,11 +48,12 @@ impl Dialogue {
     }
 
     fn ask_and_read(&self, socket: &OwnedFd) -> io::Result<()> {
-        let ((_, flow), (answer, answers)) = (&self.asks, &self.answers);
+        let ((asks, flow), (answer, answers)) = (&self.asks, &self.answers);
         let size = answers.messages().size;
+        let told = Told { flow: *asks, answers: 0 };
         let read = match flow.messages().in_flight {
-            1 => Requests::new(flow).ask_one_by_one(socket, size)?,
-            _ => Requests::new(flow).ask_ahead(socket, size)?,
+            1 => Requests::new(flow).ask_one_by_one(socket, size, told)?,
+            _ => Requests::new(flow).ask_ahead(socket, size, told)?,
         };
         run::remember(Event::now(*answer, FINISHED, read));
         Ok(())
@@ -94,6 +97,23 @@ impl Dialogue {
     }
 }
 
+/// Answers that were told.
+struct Told {
+    /// Number of the flow that asks.
+    flow: usize,
+    answers: u64,
+}
+
+impl Told {
+    /// An answer has come whose request was begun at that time.
+    fn answered(&mut self, began: u64) {
+        self.answers += 1;
+        if self.answers <= MOST_ANSWERS {
+            run::remember(Event::now(self.flow, ANSWERED, sys::now() - began));
+        }
+    }
+}
+
 /// Requests that are still to be written.
 struct Requests<'a> {
     flow: &'a Flow,
@@ -121,36 +141,44 @@ impl Requests<'_> {
     }
 
     /// Writes a request, reads its answer, and again; says how many bytes were read.
-    fn ask_one_by_one(mut self, socket: &OwnedFd, answer: u64) -> io::Result<u64> {
+    fn ask_one_by_one(mut self, socket: &OwnedFd, answer: u64, mut told: Told) -> io::Result<u64> {
         let mut read = 0;
-        while self.write_one(socket)? {
+        loop {
+            let began = sys::now();
+            if !self.write_one(socket)? {
+                return Ok(read);
+            }
             let came = read_all(socket, answer)?;
             read += came;
             if came < answer {
-                break;
+                return Ok(read);
             }
+            told.answered(began);
         }
-        Ok(read)
     }
 
     /// Writes requests as far as their number without an answer allows, and reads answers meanwhile. Says how many bytes it read.
-    fn ask_ahead(mut self, socket: &OwnedFd, answer: u64) -> io::Result<u64> {
+    fn ask_ahead(mut self, socket: &OwnedFd, answer: u64, told: Told) -> io::Result<u64> {
         let most = u64::from(self.flow.messages().in_flight);
         let shared = Exchange::default();
         thread::scope(|scope| {
             let reader = thread::Builder::new().stack_size(STACK);
-            let reader = reader.spawn_scoped(scope, || shared.read(socket, answer))?;
+            let reader = reader.spawn_scoped(scope, || shared.read(socket, answer, told))?;
             let mut written = 0;
             let done = loop {
                 if !shared.wait(|state| written < state.answered + most) {
                     break Ok(());
                 }
+                let began = sys::now();
                 match self.write_one(socket) {
                     Ok(true) => written += 1,
                     Ok(false) => break Ok(()),
                     Err(failed) => break Err(failed),
                 }
-                shared.change(|state| state.written = written);
+                shared.change(|state| {
+                    state.written = written;
+                    state.began.push_back(began);
+                });
             };
             shared.change(|state| state.ends = true);
             let read = reader.join().unwrap_or_else(|_| Err(ErrorKind::Other.into()));
@@ -175,6 +203,8 @@ struct State {
     /// Requests that are written, and those that are answered.
     written: u64,
     answered: u64,
+    /// When requests were begun that have no answer.
+    began: VecDeque<u64>,
     /// Whether no more requests are written.
     ends: bool,
     /// Whether no more answers come.
@@ -200,7 +230,7 @@ impl Exchange {
     }
 
     /// Reads an answer to each request that is written; says how many bytes.
-    fn read(&self, socket: &OwnedFd, answer: u64) -> io::Result<u64> {
+    fn read(&self, socket: &OwnedFd, answer: u64, mut told: Told) -> io::Result<u64> {
         let mut read = 0;
         loop {
             self.wait(|state| state.written > state.answered || state.ends);
@@ -210,7 +240,11 @@ impl Exchange {
             }
             let came = read_all(socket, answer);
             match came {
-                Ok(bytes) if bytes == answer => self.change(|state| state.answered += 1),
+                Ok(bytes) if bytes == answer => {
+                    let began = self.lock().began.pop_front();
+                    began.into_iter().for_each(|began| told.answered(began));
+                    self.change(|state| state.answered += 1);
+                }
                 _ => self.change(|state| state.broken = true),
             }
             read += came?;

@@ -6,6 +6,7 @@ mod datagrams;
 mod expectations;
 mod findings;
 mod flows;
+mod messages;
 mod nfs;
 mod published;
 mod shared;
@@ -20,7 +21,7 @@ pub use table::{Cell, Column, Table};
 use fullpipe_analysis::document::Document;
 
 /// Every kind of table, in the order in which a report shows them.
-const TABLES: [fn(&Document) -> Vec<Table>; 11] = [
+const TABLES: [fn(&Document) -> Vec<Table>; 12] = [
     findings::tables,
     published::tables,
     expectations::tables,
@@ -28,6 +29,7 @@ const TABLES: [fn(&Document) -> Vec<Table>; 11] = [
     flows::tables,
     shared::tables,
     datagrams::tables,
+    messages::tables,
     nfs::tables,
     slow_start::tables,
     stages::tables,

@@ -14,6 +14,7 @@ mod flow;
 pub mod grid;
 mod held_back;
 mod judged;
+mod messages;
 pub mod names;
 mod nfs;
 mod paint;

@@ -2,7 +2,9 @@
 
 use super::grid::wrap;
 use super::sections::{Section, fit};
-use super::{Style, compared, datagrams, dropped, findings, held_back, judged, nfs, runs, shared};
+use super::{
+    Style, compared, datagrams, dropped, findings, held_back, judged, messages, nfs, runs, shared,
+};
 use fullpipe_analysis::document::{Document, Run};
 use fullpipe_analysis::numbers;
 use std::borrow::Cow;
@@ -43,6 +45,7 @@ fn sections(document: &Document, is_whole: bool, style: Style) -> Vec<Section> {
         Section::sentences(&second_causes(document, is_whole), 6, "second causes", style),
         Section::sentences(&drops(traced), 8, "drops", style),
         of_each(datagrams::lines, 8),
+        of_each(messages::lines, 8),
         of_each(nfs::lines, 8),
     ];
     if few {

@@ -105,6 +105,14 @@ pub static TIME_PER_PACKET: Dimension = Dimension {
     units: &[("ns/packet", NS), ("us/packet", US), ("ms/packet", MS), ("s/packet", S)],
 };
 
+/// Nanoseconds per call of the kernel.
+pub static TIME_PER_CALL: Dimension = Dimension {
+    name: "a time per call",
+    base: "nanoseconds",
+    example: "1.2us/call",
+    units: &[("ns/call", NS), ("us/call", US), ("ms/call", MS), ("s/call", S)],
+};
+
 /// Why a text is not a quantity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wrong {
@@ -279,6 +287,7 @@ mod tests {
             ("256 descriptors", &DESCRIPTORS, 256),
             ("0.98ns/byte", &TIME_PER_BYTE, 980),
             ("1.2us/packet", &TIME_PER_PACKET, 1200),
+            ("1.5us/call", &TIME_PER_CALL, 1500),
             ("0e9999 s", &TIME, 0),
         ] {
             assert_eq!(parse(text, dimension), Ok(value), "{text}");

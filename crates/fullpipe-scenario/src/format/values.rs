@@ -159,7 +159,8 @@ measures!(
     InPackets = PACKETS,
     InDescriptors = DESCRIPTORS,
     InTimePerByte = TIME_PER_BYTE,
-    InTimePerPacket = TIME_PER_PACKET
+    InTimePerPacket = TIME_PER_PACKET,
+    InTimePerCall = TIME_PER_CALL
 );
 
 /// A quantity in base units of its dimension, within bounds.

@@ -5,7 +5,8 @@ use crate::format::diagnostic::CODES;
 use crate::format::genuine_sysctl::{GENUINE, Genuine};
 use crate::format::keys::{Default, Group, Kind, Section};
 use crate::format::quantity::{
-    DESCRIPTORS, Dimension, PACKETS, RATE, SIZE, TIME, TIME_PER_BYTE, TIME_PER_PACKET,
+    DESCRIPTORS, Dimension, PACKETS, RATE, SIZE, TIME, TIME_PER_BYTE, TIME_PER_CALL,
+    TIME_PER_PACKET,
 };
 use crate::format::sysctl::{SYSCTLS, written};
 use crate::metric::{
@@ -109,8 +110,16 @@ fn units(page: &mut String) {
     *page += "\n## Units\n\nA quantity is a string with its unit. Decimal and binary prefixes mean what they say \
               (MB is 10^6 bytes, MiB 2^20). What is not a whole number of the base unit is refused, never rounded.\n";
     head(page, &["quantity", "base unit", "units", "example"]);
-    let all: [&Dimension; 7] =
-        [&RATE, &TIME, &SIZE, &PACKETS, &DESCRIPTORS, &TIME_PER_BYTE, &TIME_PER_PACKET];
+    let all: [&Dimension; 8] = [
+        &RATE,
+        &TIME,
+        &SIZE,
+        &PACKETS,
+        &DESCRIPTORS,
+        &TIME_PER_BYTE,
+        &TIME_PER_PACKET,
+        &TIME_PER_CALL,
+    ];
     for dimension in all {
         let units: Vec<&str> = dimension.units.iter().map(|(name, _)| *name).collect();
         let example = format!("`\"{}\"`", dimension.example);

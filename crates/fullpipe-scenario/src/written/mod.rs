@@ -24,7 +24,8 @@ use crate::format::special::{
 use crate::format::sysctl::Sysctls;
 use crate::format::values::{
     AnyRate, AnyTime, InDescriptors, InPackets, InRate, InSize, InTime, InTimePerByte,
-    InTimePerPacket, Int, Kept, LONGEST, List, Name, Named, Probability, Quantity, SomeTime,
+    InTimePerCall, InTimePerPacket, Int, Kept, LONGEST, List, Name, Named, Probability, Quantity,
+    SomeTime,
 };
 use crate::path::keys::Path;
 use fullpipe_sim::config::{Direction, Driver, ReceivePath};
@@ -36,6 +37,7 @@ const WORK: u64 = 1_000_000_000;
 
 type SampleTime = Quantity<InTime, 1_000, LONGEST>;
 type Buffer = Quantity<InSize, 1, KERNEL_INT>;
+type PerCall = Quantity<InTimePerCall, 0, WORK>;
 type PerPacket = Quantity<InTimePerPacket, 0, WORK>;
 type Moderation = Quantity<InTime, 0, WORK>;
 type Ring = Quantity<InDescriptors, 1, 1_000_000_000>;
@@ -197,6 +199,10 @@ group! {
     Cpu "a cpu" {
         /// Copy between application and kernel.
         copy: Quantity<InTimePerByte, 0, { WORK * 1000 }>, Is("0ps/byte");
+        /// A call of write(2) or sendto(2), besides its bytes. Small writes cost one each.
+        write: PerCall, Is("0ns/call");
+        /// A call of read(2) or recvfrom(2), besides its bytes.
+        read: PerCall, Is("0ns/call");
         /// Transmission of a data segment.
         transmit: PerPacket, Is("0ns/packet");
         /// Reception of a data segment.

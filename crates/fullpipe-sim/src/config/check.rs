@@ -180,14 +180,16 @@ fn way_out(host: &Host) -> Result<(), String> {
     )
 }
 
-/// What moderates interrupts, and what a packet costs.
-fn host_times(host: &Host) -> [Time; 9] {
+/// What moderates interrupts, and what a call or a packet costs.
+fn host_times(host: &Host) -> [Time; 11] {
     let cpu = &host.cpu;
     [
         host.interrupt_gap,
         host.rx_coalesce,
         host.tx_coalesce,
         host.gro_flush_timeout,
+        cpu.write,
+        cpu.read,
         cpu.transmit,
         cpu.receive,
         cpu.ack,

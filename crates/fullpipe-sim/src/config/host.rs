@@ -222,6 +222,10 @@ impl Sysctl {
 pub struct Cpu {
     /// Copy between application and kernel, picoseconds per byte.
     pub copy_ps_per_byte: u64,
+    /// A call of write(2) or sendto(2), besides its bytes.
+    pub write: Time,
+    /// A call of read(2) or recvfrom(2), besides its bytes.
+    pub read: Time,
     /// Transmission of a data segment.
     pub transmit: Time,
     /// Reception of a data segment in the softirq.

@@ -122,7 +122,8 @@ impl Host {
             return;
         }
         shared.written[at].push(now);
-        let cost = copy_time(&self.host, self.sends_datagrams[at].config.size.into());
+        let size = self.sends_datagrams[at].config.size;
+        let cost = self.host.cpu.write + copy_time(&self.host, size.into());
         if cost > Time::ZERO {
             self.step = Some(Step::Sends(at));
             self.cpu.begin_step(now, cost);
@@ -200,7 +201,8 @@ impl Host {
 
     /// It is the turn of a program that reads datagrams.
     pub(super) fn hear_datagram(&mut self, at: usize, now: Time, shared: &mut Shared) {
-        let cost = copy_time(&self.host, self.hears_datagrams[at].size.into());
+        let size = self.hears_datagrams[at].size;
+        let cost = self.host.cpu.read + copy_time(&self.host, size.into());
         if cost > Time::ZERO {
             self.step = Some(Step::Hears(at));
             self.cpu.begin_step(now, cost);

@@ -134,6 +134,8 @@ enum Process {
 /// What of an application's work takes time.
 #[derive(Clone, Copy)]
 enum Step {
+    /// A write(2) that has not yet the socket, of a flow.
+    Calling(usize),
     Copying(Copying),
     Reading(Reading),
     /// A datagram into the kernel.
@@ -298,9 +300,12 @@ impl Host {
         let step = self.step.take();
         if let Some(step) = &step {
             self.cpu.end_step(now);
-            self.softirq.end_call(now, matches!(step, Step::Hears(_)));
+            if !matches!(step, Step::Calling(_)) {
+                self.softirq.end_call(now, matches!(step, Step::Hears(_)));
+            }
         }
         match step {
+            Some(Step::Calling(flow)) => return self.write(flow, now, now, shared),
             Some(Step::Copying(copying)) => return self.go_on_writing(copying, now, shared),
             Some(Step::Reading(reading)) => self.finish_read(reading, now, shared),
             Some(Step::Sends(at)) => return self.write_datagram(at, now, shared),

@@ -340,7 +340,9 @@ impl Host {
         state.runnable = false;
         state.locked = true;
         let bytes = readable.min(state.buffer - state.begun);
-        let cost = copy_time(&self.host, bytes);
+        // What a read has copied before packets of its moment is of the same call.
+        let call = if state.begun == 0 { self.host.cpu.read } else { Time::ZERO };
+        let cost = call + copy_time(&self.host, bytes);
         let reading = Reading { flow, bytes };
         if cost > Time::ZERO {
             self.step = Some(Step::Reading(reading));
@@ -409,7 +411,7 @@ impl Host {
         if self.rpc.has(flow) {
             self.after_message_bytes(flow, now, shared);
         } else if let Some(half) = shared.halves[flow] {
-            self.wake_for_turn(half, flow);
+            self.wake_for_turn(half, flow, now, shared);
         }
         self.after_receiving(flow, now, shared);
     }

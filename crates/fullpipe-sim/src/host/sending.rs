@@ -35,6 +35,10 @@ pub(crate) struct SendingFlow {
     pub(super) config: Flow,
     /// Where it takes turns with the other end's.
     pub(super) turn: Option<Turn>,
+    /// When requests were begun that have no answer.
+    pub(super) asked: VecDeque<Time>,
+    /// Answers that were read as a whole.
+    pub(super) answered: u64,
     /// Bytes the application has written.
     pub(crate) written: u64,
     /// Of these, not acknowledged when this was last looked at.
@@ -455,6 +459,8 @@ impl SendingFlow {
             turn: None,
             written: 0,
             buffered: 0,
+            asked: VecDeque::new(),
+            answered: 0,
             write_left: 0,
             goal: mss,
             locked: false,

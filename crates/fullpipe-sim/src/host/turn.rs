@@ -11,8 +11,11 @@
 //! - A program that answers reads while it writes. On engine linux it does not: long requests then fill its receive buffer.
 
 use crate::config::Flow;
+use crate::host::shared::Shared;
 use crate::host::{Host, Process};
 use crate::tcp::sender::Writer;
+use crate::trace::{EventKind, MOST_ANSWERS};
+use crate::units::Time;
 
 /// Messages of a connection, as the program at one end counts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +71,16 @@ impl Turn {
         read >= answered.saturating_mul(self.others)
     }
 
+    /// Whether this end asks, and its next byte begins a request.
+    pub(super) fn begins_request(&self, written: u64) -> bool {
+        !self.answers && self.left(written) == 0
+    }
+
+    /// Answers that have been read as a whole.
+    fn answered(&self, read: u64) -> u64 {
+        read / self.others
+    }
+
     /// Whether the application closes the connection when it has written all: the one that asks does.
     pub(super) fn closes(&self) -> bool {
         !self.answers
@@ -83,12 +96,36 @@ impl Host {
     }
 
     /// The application has read something of the other way of its connection: if it may write, it goes on.
-    pub(in crate::host) fn wake_for_turn(&mut self, flow: usize, half: usize) {
+    pub(in crate::host) fn wake_for_turn(
+        &mut self,
+        flow: usize,
+        half: usize,
+        now: Time,
+        shared: &mut Shared,
+    ) {
+        self.tell_answers(flow, half, now, shared);
         let waits = self.sends[flow].tcp.writer() == Writer::Paused;
         if waits && self.sends[flow].tcp.is_established() && self.has_turn(flow, Some(half), false)
         {
             self.sends[flow].tcp.set_writer(Writer::Active);
             self.runnable.push_back(Process::Writer(flow));
+        }
+    }
+}
+
+impl Host {
+    /// Tells which requests of a flow have been answered.
+    fn tell_answers(&mut self, flow: usize, half: usize, now: Time, shared: &mut Shared) {
+        let read = self.receives[half].tcp.bytes_read;
+        let state = &mut self.sends[flow];
+        let answered = state.turn.map_or(0, |turn| turn.answered(read));
+        while state.answered < answered
+            && let Some(began) = state.asked.pop_front()
+        {
+            state.answered += 1;
+            if state.answered <= MOST_ANSWERS {
+                shared.event(now, flow as u16, EventKind::Answered, (now - began).0);
+            }
         }
     }
 }

@@ -36,8 +36,12 @@ impl Host {
             cpu = self.wake_released(flow, cpu, now, shared);
         }
         self.cpu.urgent(now, cpu);
-        if let Some(Step::Copying(step)) = self.step {
-            self.cpu.begin_step(cpu, copy_time(&self.host, u64::from(step.bytes)));
+        match self.step {
+            Some(Step::Copying(step)) => {
+                self.cpu.begin_step(cpu, copy_time(&self.host, u64::from(step.bytes)));
+            }
+            Some(Step::Calling(_)) => self.cpu.begin_step(cpu, self.host.cpu.write),
+            _ => {}
         }
         self.after_sending(flow, now, shared);
     }
@@ -90,8 +94,15 @@ impl Host {
                     return cpu;
                 }
             }
-            if self.sends[flow].write_left == 0 && !self.begin_write(flow, now, shared) {
-                return self.close(flow, cpu, now, shared);
+            if self.sends[flow].write_left == 0 {
+                if !self.begin_write(flow, now, shared) {
+                    return self.close(flow, cpu, now, shared);
+                }
+                // A call takes time before it has the socket. Calls of RPC are the kernel's own.
+                if self.host.cpu.write > Time::ZERO && !self.rpc.has(flow) {
+                    self.step = Some(Step::Calling(flow));
+                    return cpu;
+                }
             }
             let state = &mut self.sends[flow];
             if !state.locked {
@@ -248,6 +259,9 @@ impl Host {
             let goes_on = ends.into_iter().fold(now + pause, Time::min);
             self.timers.set(flow, Timer::Write, Some(goes_on));
             return false;
+        }
+        if state.turn.is_some_and(|turn| turn.begins_request(state.written)) {
+            state.asked.push_back(now);
         }
         state.tcp.set_writer(Writer::Active);
         state.write_left = state.next_write_size().min(left) as u32;

@@ -72,7 +72,7 @@ fn spoil_element(element: &mut Element, field: usize, choice: u64) {
 
 fn spoil_host(host: &mut Host, field: usize, choice: u64) {
     let (number, small) = (odd(field, choice), odd32(field, choice));
-    match field % 27 {
+    match field % 29 {
         0 => host.hz = small,
         23 => host.sysctl.netdev_budget = Some(small),
         24 => host.sysctl.netdev_budget_usecs = Some(small),
@@ -88,6 +88,8 @@ fn spoil_host(host: &mut Host, field: usize, choice: u64) {
         25 => host.rx_coalesce = Time(number),
         18 => host.gro_flush_timeout = Time(number),
         6 => host.cpu.copy_ps_per_byte = number,
+        26 => host.cpu.write = Time(number),
+        27 => host.cpu.read = Time(number),
         7 => host.cpu.transmit = Time(number),
         8 => host.cpu.receive = Time(number),
         9 => host.cpu.ack = Time(number),

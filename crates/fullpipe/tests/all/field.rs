@@ -67,9 +67,9 @@ pub const CASES: &[Case] = &[
     case("18-udp-rcvbuf", "208 KiB, as it is", "receiver.udp_socket", &["SO_RCVBUF", "208 KiB"]),
     case(
         "19-write-size",
-        "1500 bytes, 1.4 us per packet",
+        "writes of 1500 bytes",
         "sender.cpu",
-        &["CPU of sender", "larger writes"],
+        &["CPU of sender", "writes 1.5 kB at a time", "write 128 KiB at a time"],
     ),
     case(
         "20-nagle",

@@ -91,6 +91,7 @@ const SNDBUF: &str = "SO_SNDBUF";
 const RCVBUF: &str = "SO_RCVBUF";
 const PACE: &str = "SO_MAX_PACING_RATE";
 const WINDOW: &str = "the program's window";
+const WRITE: &str = "size of a write";
 const NODELAY: &str = "TCP_NODELAY";
 const RING: &str = "ethtool -G rx";
 const WMEM: &str = "net.ipv4.tcp_wmem";
@@ -130,6 +131,7 @@ const REPORTS: &[Report] = &[
     ),
     report("16-nfs-timeo", "rsize 1 MiB", "RPC timeouts", Some("rsize 32 KiB"), None),
     report("17-notsent-lowat", "lowat 128 KiB", "none needed", Some("lowat 4 MiB"), None),
+    report("19-write-size", "writes of 1500 bytes", WRITE, Some("writes of 128 KiB"), Some(WRITE)),
     report("20-nagle", "as it is", NODELAY, Some("TCP_NODELAY"), Some(NODELAY)),
     report("25-xrdp", "SO_SNDBUF 32768", SNDBUF, Some(KERNEL), Some(SNDBUF)),
     report("26-no-window-scaling", "no scaling", SCALING, Some("scaling"), Some(SCALING)),

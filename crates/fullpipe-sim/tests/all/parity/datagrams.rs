@@ -37,7 +37,8 @@ fn compare(config: &Config) -> Result<(), String> {
 #[test]
 fn datagrams_tell_what_packets_tell() {
     let size = Size { packets: 1500, samples: 50 };
-    random::check(1500, scenarios::config(size).prop_map(scenarios::with_datagrams), compare);
+    let configs = scenarios::config(size).prop_map(scenarios::with_datagrams);
+    random::check(1500, configs.prop_map(scenarios::with_calls), compare);
     let seen = SEEN.lock().unwrap();
     let whats = ["refused", "received", "lost", "reordered", "duplicates", "jitter_ns"];
     for what in whats.into_iter().chain(["rcvbuf_errors", "rtt_ns"]) {

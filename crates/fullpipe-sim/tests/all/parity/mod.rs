@@ -43,6 +43,10 @@ fn show(seen: &Seen, what: &str) {
 fn compare(config: &Config) -> Result<(), String> {
     let (told, done) = same(config)?;
     note(&told, done.segments);
+    let calls = [&config.sender, &config.receiver].map(|host| host.cpu.write + host.cpu.read);
+    if calls.into_iter().any(|cost| cost > Time::ZERO) {
+        show(&SEEN, "calls that take time");
+    }
     if done.paced > 0 {
         show(&SEEN, "waits for its pace");
     }
@@ -124,6 +128,7 @@ fn note(told: &Record, segments: u64) {
 fn trains_tell_what_packets_tell() {
     let size = Size { packets: 3000, samples: 100 };
     let configs = scenarios::config(size).prop_map(scenarios::with_ecn);
+    let configs = configs.prop_map(scenarios::with_calls);
     random::check(5000, configs.prop_map(scenarios::with_options), compare);
     let seen = SEEN.lock().unwrap();
     let kinds = [EventKind::Established, EventKind::FirstData, EventKind::CaState];
@@ -139,7 +144,7 @@ fn trains_tell_what_packets_tell() {
     let few = kinds.map(|kind| kind.name().to_string()).chain(drops).chain(elements).chain(full);
     let more = ["more than 100 segments", "marked", "waits for its pace", "data both ways"]
         .into_iter()
-        .chain(["full by bytes"])
+        .chain(["full by bytes", "calls that take time"])
         .chain(AT_THE_CARD);
     for what in few.chain(more.map(String::from)) {
         assert!(seen.get(&what).is_some_and(|&cases| cases >= 20), "hardly any {what}: {seen:?}");

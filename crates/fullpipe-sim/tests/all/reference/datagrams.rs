@@ -108,7 +108,7 @@ impl Host {
         }
         program.written.push(now);
         let size = program.config.size;
-        let cost = self.copy(size);
+        let cost = self.host.cpu.write + self.copy(size);
         if cost > Time::ZERO {
             self.step = Some(Step::Send(number));
             self.cpu.begin_step(now, cost);
@@ -176,7 +176,7 @@ impl Host {
     }
 
     pub fn socket(&mut self, number: usize, now: Time) {
-        let cost = self.copy(self.sockets[number].config.size);
+        let cost = self.host.cpu.read + self.copy(self.sockets[number].config.size);
         if cost > Time::ZERO {
             self.step = Some(Step::Hear(number));
             self.cpu.begin_step(now, cost);

@@ -72,6 +72,7 @@ pub enum Process {
 
 /// What an application does that takes time: its flow and the bytes.
 pub enum Step {
+    Call(usize),
     Copy(usize, u32),
     Read(usize, u64),
     Send(usize),
@@ -335,11 +336,15 @@ impl Host {
     /// What an application was doing is done; then others have their turns until one takes time, or has written.
     pub fn process(&mut self, now: Time, cx: &mut Context) {
         match self.step {
-            None => {}
+            None | Some(Step::Call(_)) => {}
             Some(Step::Hear(_)) => self.softirqs.datagram_is_read(now),
             Some(_) => self.softirqs.call_ends(now),
         }
         match self.step.take() {
+            Some(Step::Call(flow)) => {
+                self.cpu.end_step(now);
+                return self.write(flow, None, now, cx);
+            }
             Some(Step::Copy(flow, bytes)) => {
                 self.cpu.end_step(now);
                 return self.write(flow, Some(bytes), now, cx);

@@ -199,7 +199,10 @@ impl Host {
         state.runnable = false;
         state.locked = true;
         let bytes = state.tcp.readable().min(state.buffer - state.has);
-        let cost = Time(bytes * self.host.cpu.copy_ps_per_byte / 1000);
+        let mut cost = Time(bytes * self.host.cpu.copy_ps_per_byte / 1000);
+        if state.has == 0 {
+            cost += self.host.cpu.read;
+        }
         if cost > Time::ZERO {
             self.step = Some(Step::Read(flow, bytes));
             self.cpu.begin_step(now, cost);

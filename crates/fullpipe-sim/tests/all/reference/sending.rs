@@ -274,8 +274,8 @@ impl Host {
             cpu = self.give_back(flow, (now, cpu), cx);
         }
         self.cpu.urgent(now, cpu);
-        if let Some((bytes, cost)) = next {
-            self.step = Some(Step::Copy(flow, bytes));
+        if let Some((step, cost)) = next {
+            self.step = Some(step);
             self.cpu.begin_step(cpu, cost);
         }
         self.look_after_sending(flow, now, cx);
@@ -303,7 +303,7 @@ impl Host {
         flow: usize,
         (now, mut cpu): (Time, Time),
         cx: &mut Context,
-    ) -> (Time, Option<(u32, Time)>) {
+    ) -> (Time, Option<(Step, Time)>) {
         if self.sends[flow].in_backlog {
             cpu = self.unlock(flow, (now, cpu), cx);
             if self.sends[flow].in_backlog || self.sends[flow].tcp.writer() == Writer::NoSpace {
@@ -332,6 +332,9 @@ impl Host {
                     }
                     return (cpu, None);
                 }
+                if self.host.cpu.write > Time::ZERO {
+                    return (cpu, Some((Step::Call(flow), self.host.cpu.write)));
+                }
             }
             let state = &mut self.sends[flow];
             if !state.locked {
@@ -359,7 +362,7 @@ impl Host {
             };
             let cost = Time(u64::from(bytes) * self.host.cpu.copy_ps_per_byte / 1000);
             if cost > Time::ZERO {
-                return (cpu, Some((bytes, cost)));
+                return (cpu, Some((Step::Copy(flow, bytes), cost)));
             }
             cpu = self.copied(flow, bytes, (now, cpu), cx);
         }

@@ -99,6 +99,7 @@ fn cpu() -> impl Strategy<Value = Cpu> {
         ack,
         walk,
         capture: Time::ZERO,
+        ..Cpu::default()
     });
     prop_oneof![1 => Just(Cpu::default()), 2 => some]
 }

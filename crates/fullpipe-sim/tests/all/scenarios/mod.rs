@@ -126,6 +126,19 @@ pub fn with_ecn(mut config: Config) -> Config {
     config
 }
 
+/// The same with calls of programs that take up to 20 us, on one host or on both, for two of three seeds.
+pub fn with_calls(mut config: Config) -> Config {
+    let draw = config.seed >> 33;
+    let cost = |draw: u64| if draw.is_multiple_of(4) { Time::ZERO } else { Time(draw % 20_000) };
+    if !draw.is_multiple_of(3) {
+        for (at, host) in (0..).zip([&mut config.sender, &mut config.receiver]) {
+            host.cpu.write = cost(draw >> (2 * at));
+            host.cpu.read = cost(draw >> (2 * at + 5));
+        }
+    }
+    config
+}
+
 /// The same with flows that have a pace, and that may leave little unsent, for two of three seeds, where the kernel of
 /// the host that sends has that.
 pub fn with_options(mut config: Config) -> Config {

@@ -1,9 +1,10 @@
-//! Data that programs allow without an answer: a window of their own, or requests in flight.
+//! What programs do: data that they allow without an answer, and the size of their writes.
 
 use super::super::case::{Case, Sent};
 use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use crate::analysis::words;
+use crate::analysis::{LARGE_WRITE, SMALL_WRITE};
 use crate::scenario::{Flow, NODELAY};
 use serde_json::json;
 
@@ -43,6 +44,26 @@ fn one(case: &Case, sent: &Sent) -> Option<Change> {
             .why("the programs allow less without an answer than a round trip of the path carries")
             .edits([Edit::flow(&asks.name, &["app"], Some(app))]);
     Some(change)
+}
+
+/// Larger writes of each program that writes little at a time.
+pub fn larger_writes(case: &Case) -> Vec<Change> {
+    let run = &case.today;
+    let flows = case.flows.iter().filter_map(|sent| {
+        let flow = run.flow.iter().find(|own| own.name == sent.name)?;
+        (run.other_half(flow).is_none()).then_some((flow, &sent.hosts[0]))
+    });
+    let small = flows.filter(|(flow, _)| flow.write < SMALL_WRITE);
+    let change = |(flow, host): (&Flow, &String)| {
+        let [before, after] = [flow.write.into(), LARGE_WRITE].map(words::bytes);
+        let words = format!("let the program on {host} write {after} at a time");
+        Change::new("size of a write", host, Scope::Application, How::Program { words })
+            .rank(Rank::Method)
+            .values(before, after)
+            .why("each call costs the CPU, however little it writes")
+            .edits([Edit::flow(&flow.name, &["write"], Some(format!("{LARGE_WRITE}B").into()))])
+    };
+    small.map(change).collect()
 }
 
 /// TCP_NODELAY at both ends of each flow whose programs ask and answer.

@@ -2,7 +2,7 @@
 
 use super::hosts::{of_data, sysctl};
 use super::keys::{FAST, LARGEST, LARGEST_ASKED, set, text};
-use crate::analysis::main_way;
+use crate::analysis::{LARGE_WRITE, SMALL_WRITE, main_way};
 use crate::scenario::congestion::INITIAL_SSTHRESH;
 use crate::scenario::{App, Element, Flow, MAX_PACING_RATE, Resolved, SetOption, are_copies};
 use fullpipe_base::units::Time;
@@ -46,6 +46,15 @@ pub fn send_buffer(run: &Resolved) -> Vec<SetOption> {
         sets.push(sysctl(host, "net.ipv4.tcp_wmem", text(format!("{least} {first} {LARGEST}"))));
     }
     sets
+}
+
+/// Writes of 128 KiB.
+pub fn larger_writes(run: &Resolved) -> Vec<SetOption> {
+    let is_small = |flow: &&Flow| flow.write < SMALL_WRITE && run.other_half(flow).is_none();
+    subjects(run)
+        .filter(is_small)
+        .map(|flow| of_flow(flow, "write", text(format!("{LARGE_WRITE}B"))))
+        .collect()
 }
 
 /// 2 GiB for data that are not read yet, where the kernel sizes the buffer.

@@ -152,7 +152,7 @@ pub fn receiver_cpu(run: &Resolved) -> Vec<SetOption> {
 
 fn free((name, host): (&str, &Host)) -> Vec<SetOption> {
     let cpu = &host.config.cpu;
-    let costs = [cpu.transmit, cpu.receive, cpu.ack, cpu.walk, cpu.capture];
+    let costs = [cpu.write, cpu.read, cpu.transmit, cpu.receive, cpu.ack, cpu.walk, cpu.capture];
     if cpu.copy_ps_per_byte == 0 && costs.iter().all(|cost| *cost == Time::ZERO) {
         return Vec::new();
     }

@@ -50,6 +50,7 @@ const ALL: &[(&str, &str, &str, Maker)] = &[
     ("nic", "A faster card", "nic", hosts::card),
     ("sender-cpu", "A faster CPU of the sender", "cpu_sender", hosts::sender_cpu),
     ("receiver-cpu", "A faster CPU of the receiver", "cpu_receiver", hosts::receiver_cpu),
+    ("writes", "A program with larger writes", "cpu_sender", flows::larger_writes),
     ("writer", "A program that writes without limit", "app_write", flows::writer),
     ("pauses", "A program without pauses", "app_onoff", flows::no_pauses),
     ("in-flight", "A program with more in flight", "app_window", flows::more_in_flight),
@@ -118,6 +119,7 @@ mod tests {
         name = "bulk"
         duration = "3s"
         app = { kind = "rate", rate = "30Mbit" }
+        write = "4kB"
         reader = { rate = "20Mbit" }
         sockopt = { SO_MAX_PACING_RATE = 5000000 }
         congestion = { name = "cubic", initial_ssthresh = 20 }
