@@ -13,10 +13,10 @@ const SIZES: &str = include_str!("../../recorded/sizes.jsonl");
 const CURES: &str = include_str!("../../recorded/cures.jsonl");
 
 /// Seeds of the recorded paths, of those beside lists, of those with sizes, and of the blind cases.
-const PATHS_SEED: u64 = 424;
-const LISTS_SEED: u64 = 423;
-const SIZES_SEED: u64 = 421;
-const CURES_SEED: u64 = 502;
+const PATHS_SEED: u64 = 432;
+const LISTS_SEED: u64 = 433;
+const SIZES_SEED: u64 = 427;
+const CURES_SEED: u64 = 504;
 /// Blind cases of that set.
 const CASES: usize = 500;
 
@@ -32,7 +32,7 @@ fn records_make_the_page() {
     let mut page = Page::read("advice.md");
     page.put("paths", &sums::<Path>(PATHS, 60));
     page.put("lists", &sums::<Listed>(LISTS, 50));
-    page.put("sizes", &sums::<Sized>(SIZES, 32));
+    page.put("sizes", &sums::<Sized>(SIZES, 23));
     page.put("cures", &sums::<Cure>(CURES, 285));
     page.check();
 }
@@ -57,7 +57,7 @@ fn a_small_gain_has_to_be_there_with_other_seeds() {
     let own = judged(&name, &text, Goal::Rate).expect("advice").advice;
     assert!(own.changes.is_empty(), "{:?}", own.list());
     let then: Vec<&str> = own.steps.iter().map(|step| &step.then[..]).collect();
-    assert!(then.contains(&"gains less than 2 %: set nothing"), "{then:?}");
+    assert!(then.contains(&"the changes gain less than 2 %: set nothing"), "{then:?}");
 }
 
 /// Number of a path or a case, which its name has.

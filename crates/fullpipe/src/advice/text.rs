@@ -107,7 +107,14 @@ fn explained(out: &mut String, advice: &Advice, width: usize) {
             vec![mbit, queue, step.what.clone(), step.then.clone()]
         })
         .collect();
-    heading(out, &format!("Every trial ({} lists of settings)", advice.tried));
+    heading(
+        out,
+        &format!(
+            "Every trial ({} {})",
+            advice.tried,
+            if advice.tried == 1 { "list of settings" } else { "lists of settings" }
+        ),
+    );
     lay_out(&COLUMNS, &rows, width).iter().for_each(|line| _ = writeln!(out, "{line}"));
     if let Some(verdict) = &advice.today.verdict {
         heading(out, "Verdict on today");

@@ -35,7 +35,8 @@ fn one(case: &Case, sent: &Sent) -> Option<Change> {
     let app =
         json!({ "kind": "messages", "size": format!("{}B", asks.message()), "in_flight": wanted });
     let words = format!(
-        "let the program on {whose} allow {after} without an answer: a larger window, or {wanted} requests"
+        "let the program on {whose} allow {after} without an answer: a larger window, or {wanted} requests; where it cannot \
+         (OpenSSH ends at 2 MiB), use several connections"
     );
     let change =
         Change::new("the program's window", whose, Scope::Application, How::Program { words })

@@ -125,7 +125,7 @@ fn streams(case: &Case, count: u32) -> Change {
     Change::new("parallel streams", &whose, Scope::Application, How::Program { words })
         .rank(Rank::Method)
         .values(flows, all)
-        .why("a loss halves one of the flows, not all")
+        .why("a loss cuts one of the flows, not all")
         .edits(edits)
 }
 

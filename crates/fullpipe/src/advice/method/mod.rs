@@ -18,6 +18,8 @@ use serde::{Deserialize, Serialize};
 
 /// From this share of the path on it is full today, and nothing is advised.
 pub const FULL: f64 = 0.97;
+/// From this share on in the worst run a path is left alone that is full with the seed of the scenario.
+const ALMOST: f64 = 0.95;
 /// From this share on the loop has no more to look for: a pace leaves [`PACED_SHARE`](crate::sizing::sizes::PACED_SHARE).
 pub const ENOUGH: f64 = 0.96;
 /// What gains less is not accepted, and what costs less to take away is withdrawn.
@@ -73,6 +75,13 @@ pub struct Found {
     pub seeds: u64,
 }
 
+impl Found {
+    /// The changes alone.
+    fn list(&self) -> Vec<Change> {
+        self.changes.iter().map(|own| own.change.clone()).collect()
+    }
+}
+
 /// A change that stays.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Kept {
@@ -95,13 +104,15 @@ pub struct Kept {
 pub fn find(case: &Case, allowance: &Allowance, bench: &Bench) -> Result<Found, Stopped> {
     let case = &Case { settles_queue: allowance.goal == Goal::Delay, ..case.clone() };
     let found = searched(case, allowance, bench)?;
-    if found.seeds == 1 || found.changes.is_empty() || allowance.goal != Goal::Rate {
+    let is_of_rate = allowance.goal == Goal::Rate && case.datagrams.is_none();
+    if found.changes.is_empty() || !is_of_rate {
         return Ok(found);
     }
-    match chance::is_small(&found) {
-        true => chance::confirmed(found, case, allowance, bench),
-        false => chance::without_needless(found, case, allowance, bench),
-    }
+    let found = match found.seeds {
+        1 => found,
+        _ => chance::confirmed(found, case, allowance, bench)?,
+    };
+    chance::steadier(found, case, allowance, bench)
 }
 
 fn searched(case: &Case, allowance: &Allowance, bench: &Bench) -> Result<Found, Stopped> {
@@ -117,8 +128,7 @@ fn searched(case: &Case, allowance: &Allowance, bench: &Bench) -> Result<Found, 
     if found.changes.is_empty() {
         return search.run();
     }
-    let changes: Vec<Change> = found.changes.iter().map(|own| own.change.clone()).collect();
-    let worst = search.trial("the same with other seeds, starts and delays", &changes)?;
+    let worst = search.trial("the same with other seeds, starts and delays", &found.list())?;
     if worst.mbit >= STEADY * found.cured.mbit {
         return Ok(Found { tried: search.count(), steps: search.steps, ..found });
     }
@@ -170,7 +180,9 @@ impl Search<'_> {
             self.then(if is_met { "full: set nothing" } else { "full, but not the goal" });
             return self.without_gain(today);
         }
-        if today.is_healthy && self.allowance.goal == Goal::Rate && !is_full_late(&today) {
+        let is_almost = today.share().is_some_and(|share| share >= ALMOST);
+        let is_healthy = today.is_healthy && is_almost && !is_full_late(&today);
+        if is_healthy && self.allowance.goal == Goal::Rate {
             self.then("the link is full with the seed of the scenario: set nothing");
             return self.without_gain(today);
         }
@@ -212,7 +224,6 @@ impl Search<'_> {
         }
         if self.case.is_lossy {
             best = self.fewest(best)?;
-            best = self.without_idle_paces(best)?;
         }
         let best = self.shrink(best, &most)?;
         let best = self.refined(best)?;
@@ -315,7 +326,10 @@ impl Search<'_> {
 
     /// Changes that somebody may make, and that the scenario takes.
     fn allowed(&self, changes: Vec<Change>) -> Vec<Change> {
-        let may = |change: &Change| self.allowance.scopes.contains(&change.scope);
+        // The parts of a flow's streams are no fair parts.
+        let is_fair = |change: &Change| self.allowance.goal != Goal::Fair || !change.has_copies();
+        let may =
+            |change: &Change| self.allowance.scopes.contains(&change.scope) && is_fair(change);
         let is_taken = |change: &Change| edited(&self.case.today, &change.edits).is_ok();
         candidates::together(changes.into_iter().filter(may).filter(is_taken))
     }

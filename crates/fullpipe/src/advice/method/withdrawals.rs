@@ -2,15 +2,12 @@
 
 use super::super::Case;
 use super::super::candidates::{self, Least};
-use super::super::change::{Change, How, Rank};
+use super::super::change::{Change, Rank};
 use super::super::trial::{Outcome, Stopped};
 use super::{COUNTS, Kept, MOST_ON_LOSS, Search, State, TOGETHER, gain};
 
 /// Name of a trial, and the least sizes that it takes.
 type Part = (&'static str, fn(Least) -> u64);
-
-/// Share of its pace below which the fastest flow does not come near it.
-const NEAR_ITS_PACE: f64 = 0.5;
 
 impl Search<'_> {
     /// Smaller buffers where a pace gives several flows equal rates.
@@ -57,7 +54,7 @@ impl Search<'_> {
             };
             state = match self.is_as_good(&outcome, &best.outcome) {
                 true => State { changes: left, outcome },
-                false => self.one_by_one(&best, &needless)?,
+                false => self.needless(&best, &needless)?.0,
             };
         }
         // What was needed beside a change that is gone may be needless without it, and the other way round.
@@ -82,42 +79,25 @@ impl Search<'_> {
         Ok(kept.collect())
     }
 
-    /// Takes away one change after the other, each beside those that are gone.
-    fn one_by_one(&mut self, best: &State, needless: &[usize]) -> Result<State, Stopped> {
-        let mut gone: Vec<usize> = Vec::new();
-        let mut state = best.clone();
-        for at in needless {
+    /// State without those of these changes that the others do without, each beside those that are gone, and their places.
+    pub(super) fn needless(
+        &mut self,
+        best: &State,
+        doubtful: &[usize],
+    ) -> Result<(State, Vec<usize>), Stopped> {
+        let (mut gone, mut state) = (Vec::new(), best.clone());
+        for at in doubtful {
             let more: Vec<usize> = gone.iter().copied().chain([*at]).collect();
             let changes = without(&best.changes, &more);
             let what = format!("without {}", best.changes[*at].setting);
             let outcome = self.trial(&what, &changes)?;
-            if self.is_as_good(&outcome, &best.outcome) {
-                gone = more;
-                state = State { changes, outcome };
-            }
-        }
-        Ok(state)
-    }
-
-    /// Which of these changes the others do without, each beside those that are gone; by their places.
-    pub(super) fn needless(
-        &mut self,
-        changes: &[Change],
-        doubtful: &[usize],
-    ) -> Result<Vec<usize>, Stopped> {
-        let all = self.trial("the changes with other seeds, starts and delays", changes)?;
-        let mut gone: Vec<usize> = Vec::new();
-        for at in doubtful {
-            let more: Vec<usize> = gone.iter().copied().chain([*at]).collect();
-            let what = format!("without {} with these", changes[*at].setting);
-            let outcome = self.trial(&what, &without(changes, &more))?;
-            let is_needless = self.is_as_good(&outcome, &all);
+            let is_needless = self.is_as_good(&outcome, &best.outcome);
             self.then(if is_needless { "needless" } else { "needed" });
             if is_needless {
-                gone = more;
+                (gone, state) = (more, State { changes, outcome });
             }
         }
-        Ok(gone)
+        Ok((state, gone))
     }
 
     /// Two changes on a path that loses packets, where these do as much as all.
@@ -142,23 +122,6 @@ impl Search<'_> {
             Some(pair) => self.prune(pair),
             None => Ok(best),
         }
-    }
-
-    /// The same without paces that no flow comes near, on a path that loses packets: what such a pace gains is chance.
-    pub(super) fn without_idle_paces(&mut self, best: State) -> Result<State, Stopped> {
-        let flows = best.outcome.run.flows.iter().map(|flow| flow.mean_mbit);
-        let fastest = flows.fold(0.0, f64::max);
-        let is_idle = |own: &Change| {
-            own.rank == Rank::Pace
-                && pace_mbit(own).is_some_and(|pace| fastest < NEAR_ITS_PACE * pace)
-        };
-        let mut left = best.changes.clone();
-        left.retain(|own| !is_idle(own));
-        if left == best.changes {
-            return Ok(best);
-        }
-        let outcome = self.trial("without a pace that no flow comes near", &left)?;
-        self.prune(State { changes: left, outcome })
     }
 
     /// The least size of each buffer that is raised, proved by one trial.
@@ -209,14 +172,6 @@ impl Search<'_> {
             self.note(format!("without {} of {}", change.setting, change.whose), outcome, then);
         }
         Ok(tried.into_iter().map(|(outcome, _)| outcome).collect())
-    }
-}
-
-/// Pace that a change asks for, Mb/s of payload (10^6).
-fn pace_mbit(change: &Change) -> Option<f64> {
-    match change.how {
-        How::SocketOption { value: Some(bytes_per_s), .. } => Some(bytes_per_s as f64 * 8.0 / 1e6),
-        _ => None,
     }
 }
 
