@@ -83,7 +83,11 @@ fn medians(samples: &[&FlowSample]) -> Option<Medians> {
 /// Times of a flow's messages, by the answers that were told.
 fn messages(trace: &FlowTrace) -> Option<Messages> {
     let answers = trace.events.iter().filter(|event| event.kind == EventKind::Answered);
-    let mut times: Vec<u64> = answers.map(|event| event.value).collect();
+    times_of(answers.map(|event| event.value).collect())
+}
+
+/// Quantiles of times in ns, by the nearest rank; none of nothing.
+fn times_of(mut times: Vec<u64>) -> Option<Messages> {
     times.sort_unstable();
     let at = |share: f64| {
         let rank = (times.len() as f64 * share).ceil() as usize;
@@ -124,4 +128,22 @@ fn time_to_full_rate(way: &WayMeta, intervals: &[Interval]) -> Option<f64> {
     let mut runs = intervals.windows(LASTING);
     let first = runs.find(|run| run.iter().all(|interval| interval.throughput_mbit >= full))?;
     Some(first[0].end_s)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_of_messages_are_of_the_nearest_rank() {
+        let of = |count: u64| {
+            let own = times_of((1..=count).rev().map(|ms| ms * 1_000_000).collect())?;
+            Some((own.count, own.median_ms, own.p95_ms, own.worst_ms))
+        };
+        assert_eq!(of(0), None);
+        assert_eq!(of(1), Some((1, 1.0, 1.0, 1.0)));
+        assert_eq!(of(2), Some((2, 1.0, 2.0, 2.0)));
+        assert_eq!(of(20), Some((20, 10.0, 19.0, 20.0)));
+        assert_eq!(of(21), Some((21, 11.0, 20.0, 21.0)));
+    }
 }

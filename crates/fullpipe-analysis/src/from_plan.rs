@@ -126,6 +126,7 @@ fn datagrams(own: &Datagrams) -> DatagramsMeta {
 }
 
 fn flows(run: &Resolved, genuine: Option<&str>) -> Vec<FlowMeta> {
+    let index = |name: &str| run.flow.iter().position(|own| own.name == name);
     let flow = |flow: &fullpipe_scenario::Flow| FlowMeta {
         name: flow.name.clone(),
         congestion: flow.congestion.name.clone(),
@@ -135,6 +136,7 @@ fn flows(run: &Resolved, genuine: Option<&str>) -> Vec<FlowMeta> {
         start: flow.start,
         stop: flow.duration.map(|duration| flow.start + duration),
         base_rtt: Some(run.round_trip(flow)),
+        other_half: run.other_half(flow).and_then(|other| index(&other.name)),
         shaper: shaper(flow, run.hosts_of(flow)[0]),
         settings: settings::flow(run, flow),
     };

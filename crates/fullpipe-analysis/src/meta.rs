@@ -143,6 +143,8 @@ pub struct FlowMeta {
     pub stop: Option<Time>,
     /// Round trip without queues, where it is known.
     pub base_rtt: Option<Time>,
+    /// Flow of the other direction of its connection, by index; none of a connection with data one way.
+    pub other_half: Option<usize>,
     /// Its sender's qdisc, where that holds it to a rate that somebody has set.
     pub shaper: Option<String>,
     /// Settings of its hosts and sockets.

@@ -190,7 +190,7 @@ pub struct Event {
     pub value: u64,
 }
 
-/// Answers of a flow that a trace tells.
+/// Most answers of a flow that a trace has.
 pub const MOST_ANSWERS: u64 = 100_000;
 
 /// Kinds of events.
@@ -217,8 +217,7 @@ pub enum EventKind {
     Round,
     /// The first slow start is over; value: segments sent for the first time by then.
     SlowStartEnded,
-    /// The program that asks has read an answer as a whole; value: ns since it began to write the request. The flow is that of requests, of
-    /// which the first [`MOST_ANSWERS`] are told.
+    /// The program that asks has read an answer as a whole; value: ns since it began to write the request. The flow is that of requests.
     Answered,
     /// The application of a client of remote procedure calls begins, whose calls the flow carries: what goes before was
     /// answered; value: 0.

@@ -39,7 +39,7 @@ pub struct PathArguments {
     /// Queue of the bottleneck, such as 64MB [default: rate x round-trip time, at least 100 packets]
     #[arg(long, value_name = "SIZE", value_parser = quantity::size, allow_hyphen_values = true)]
     pub queue: Option<u64>,
-    /// How long the flows send [default: 30 round trips and 5 s]
+    /// How long the flows send [default: 30 round trips and 5 s, rounded up; more where losses are rare]
     #[arg(long, value_name = "TIME", value_parser = quantity::time, allow_hyphen_values = true)]
     pub duration: Option<Time>,
 }

@@ -66,8 +66,8 @@ pub struct Flow {
     /// Seconds from connect() until the receiver had read everything; absent where the run ended before.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub completion_s: Option<f64>,
-    /// Times of its messages, from the first byte of a request that is written to the last one of its answer that is read; absent where
-    /// the flow asks for no answers.
+    /// Times of its messages. A message begins with the first byte of a request that is written. It ends with the last byte of the answer
+    /// that is read. Requests without an answer do not count. Absent where no answer was read.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub messages: Option<Messages>,
     /// What the CPUs of its hosts worked while it lived, as nuttcp prints it; absent where that costs nothing.

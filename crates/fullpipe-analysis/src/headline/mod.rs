@@ -131,7 +131,7 @@ fn of_flows(context: Context) -> (Headline, Vec<document::Finding>) {
         found.cure.clone().unwrap_or_default(),
         too_few(context, cause).unwrap_or_else(|| match found.grows && grade != Grade::Late {
             true => String::new(),
-            false => plateau(context, grade),
+            false => plateau(context, grade, cause),
         }),
         each(subject),
     ]);
@@ -381,8 +381,14 @@ fn too_few(context: &Context, cause: Option<&Cause>) -> Option<String> {
     })
 }
 
+/// Whether a CPU or a program holds the flow most of the time: what it has is not the path's rate.
+fn is_of_host(cause: &Cause) -> bool {
+    let hosts = [Limit::SenderCpu.about().name, Derived::ReceiverCpu.about().name, PROGRAM];
+    cause.share >= HELD_BY_HOST && hosts.contains(&&cause.limit[..])
+}
+
 /// That a plateau is far below the path, or that the full rate comes late.
-fn plateau(context: &Context, grade: Grade) -> String {
+fn plateau(context: &Context, grade: Grade, cause: Option<&Cause>) -> String {
     let subject = context.subject;
     let (Some(plateau), Some(allowed)) = (subject.plateau(), subject.allowed_mbit()) else {
         return String::new();
@@ -394,6 +400,9 @@ fn plateau(context: &Context, grade: Grade) -> String {
     match grade {
         // A rate that falls again has another cause than the start.
         Grade::Late if subject.only().is_some_and(|one| !lasts(one.flow, plateau)) => String::new(),
+        Grade::Late if cause.is_some_and(is_of_host) => {
+            format!("The rate settles at {rate}, {} of the path", percent(plateau / allowed))
+        }
         Grade::Late => format!("The path is full{from} ({rate}): the mean counts the start"),
         Grade::Below if subject.only().is_some_and(|one| settles(one.flow, plateau)) => format!(
             "The rate settles at {rate}, {} of the path: more time does not help",
@@ -410,6 +419,8 @@ fn lasts(flow: &Flow, plateau: f64) -> bool {
 
 /// A rate that was so much less a quarter of a flow's life ago still grows.
 const GREW: f64 = 0.9;
+/// Share of its life for which a CPU or a program holds a flow, from which on what it has is not the rate of the path.
+const HELD_BY_HOST: f64 = 0.5;
 
 /// Whether it keeps that rate, and the quarter of its life before has as much.
 fn settles(flow: &Flow, plateau: f64) -> bool {

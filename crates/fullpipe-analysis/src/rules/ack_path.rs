@@ -1,7 +1,7 @@
 //! ACKs wait on a busy way back.
 
 use super::{Cause, Context, Finding, Rule, When, setting};
-use crate::document::{AskedBy, Flow};
+use crate::document::AskedBy;
 use crate::words::bits;
 
 /// The rule.
@@ -18,28 +18,13 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         }
     };
     let rate = own.and_then(|own| own.rate);
-    let needed = rate.and_then(|rate| needed(context, rate));
-    let enough = needed.map_or(String::new(), |needed| {
-        format!(". ACKs of a full path need {} there", bits(needed))
-    });
     let rate = rate.map_or(String::new(), |rate| format!(" ({})", bits(rate)));
     Some(
         Finding::new(format!("The ACKs' way back at {place}"), cause.place.clone())
             .because(format!(
                 "{place}{rate} is busy, so ACKs wait there and windows stay exhausted"
             ))
-            .cure(format!("Give ACKs more room on the way back: {lets_pass}{enough}"))
+            .cure(format!("Give ACKs more room on the way back: {lets_pass}"))
             .setting(setting("rate", &place, AskedBy::Path)),
     )
-}
-
-/// Rate of the way back that lets the ACKs of a full path pass, bit/s: ACKs grow with data.
-///
-/// None where other data share the way back, and where the path is not known.
-fn needed(context: &Context, rate: u64) -> Option<u64> {
-    let is_back = |own: &Flow| own.backward != context.subject.flows[0].flow.backward;
-    let is_shared = context.run.flows.iter().any(is_back) || !context.run.datagrams.is_empty();
-    let now: f64 = context.subject.flows.iter().map(|one| one.flow.mean_mbit).sum();
-    let allowed = context.subject.allowed_mbit().filter(|allowed| *allowed > now)?;
-    (!is_shared && now > 0.0).then(|| (rate as f64 * allowed / now) as u64)
 }

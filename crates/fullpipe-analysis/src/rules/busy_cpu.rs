@@ -3,10 +3,11 @@
 //! Limits:
 //! - What a call costs is not seen. A program that writes little at a time is named, and a run with larger writes decides.
 
+use super::subject::One;
 use super::{Cause, Context, Finding, Rule, When, setting, valued};
 use crate::document::AskedBy;
 use crate::numbers;
-use crate::words::{bytes, percent};
+use crate::words::{bytes, lower, percent};
 use fullpipe_base::limits::Derived;
 
 /// Bytes of a write below which calls may cost more than bytes.
@@ -34,24 +35,37 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         format!("The CPU of {host}"),
         cause.place.clone().or_else(|| Some(host.clone())),
     );
-    let finding = finding.because(busy).code(["cpu_sender", "cpu_receiver"][end]);
-    let small = one.meta.settings.write.filter(|write| end == 0 && *write < SMALL_WRITE);
-    Some(match small {
+    let finding = finding.code(["cpu_sender", "cpu_receiver"][end]);
+    Some(match small_writes(one).filter(|_| end == 0) {
         Some(write) => finding
             .because(format!(
-                "the program writes {} at a time, {} times a second",
+                "{busy}, and the program writes {} at a time, {} times a second",
                 bytes(write.into()),
                 numbers::short(one.flow.mean_mbit * 1e6 / 8.0 / f64::from(write.max(1)))
             ))
-            .cure(format!("Let the program on {host} write {} at a time", bytes(LARGE_WRITE)))
+            .cure(format!(
+                "Let the program on {host} write {} at a time; if that gains nothing, {}",
+                bytes(LARGE_WRITE),
+                lower(&less_work(host))
+            ))
             .setting(valued(
                 ("size of a write", host),
                 bytes(write.into()),
                 Some(bytes(LARGE_WRITE)),
                 AskedBy::Program,
             )),
-        None => finding.cure(less_work(host)).setting(setting("CPU", host, AskedBy::Device)),
+        None => finding.because(busy).cure(less_work(host)).setting(setting(
+            "CPU",
+            host,
+            AskedBy::Device,
+        )),
     })
+}
+
+/// Bytes of each write of a program that writes little at a time. Messages have a size of their own.
+fn small_writes(one: &One) -> Option<u32> {
+    let write = one.meta.settings.write.filter(|write| *write < SMALL_WRITE);
+    write.filter(|_| one.meta.other_half.is_none())
 }
 
 /// The cure of a busy CPU.

@@ -98,11 +98,21 @@ fn late_ring(context: &Context, one: &One) -> Option<String> {
     let life = &context.lives.flows[one.index];
     let lasts = life.end.saturating_sub(life.start).as_secs_f64();
     let refuses = stage.blocked_s >= REFUSED * lasts;
-    let has_room =
-        one.flow.medians.is_some_and(|own| f64::from(own.in_flight) < ROOM * f64::from(own.cwnd));
     // By Little's law the mean number of packets there is their rate times their stay.
     let stay = stage.mean_waiting * lasts / (stage.left as f64).max(1.0);
-    (refuses || has_room && stay > SMALL_QUEUES).then(|| stage.name.clone())
+    (refuses || has_room(one) && stay > SMALL_QUEUES).then(|| stage.name.clone())
+}
+
+/// Whether cwnd has room for much more than is in flight.
+fn has_room(one: &One) -> bool {
+    one.flow.medians.is_some_and(|own| f64::from(own.in_flight) < ROOM * f64::from(own.cwnd))
+}
+
+/// The buffer that holds a flow for longer than a cwnd with much room: TCP's own pace spreads that buffer's data.
+fn paced_buffer(one: &One, cwnd: f64) -> Option<&'static str> {
+    let buffers = [Limit::SendBuffer, Limit::ReceiveWindow].map(|own| own.about().name);
+    let most = buffers.into_iter().max_by(|a, b| one.share(a).total_cmp(&one.share(b)))?;
+    (has_room(one) && one.share(most) > cwnd).then_some(most)
 }
 
 fn of_flow(context: &Context, one: &One) -> Vec<(Key, f64)> {
@@ -111,17 +121,21 @@ fn of_flow(context: &Context, one: &One) -> Vec<(Key, f64)> {
     let cwnd: f64 = of_cwnd().map(share).sum();
     let ring = if is_held_to_a_pace(one) { None } else { late_ring(context, one) };
     let paced = if is_held_to_a_pace(one) || ring.is_some() { 0.0 } else { share(PACING) };
-    // Paced time is spread over cwnd's causes in proportion.
-    let more = if cwnd > 0.0 { 1.0 + paced / cwnd } else { 1.0 };
+    let buffer = paced_buffer(one, cwnd).filter(|_| paced > 0.0);
+    // Else paced time is spread over cwnd's causes in proportion.
+    let more = if cwnd > 0.0 && buffer.is_none() { 1.0 + paced / cwnd } else { 1.0 };
     let mut all: Vec<(Key, f64)> = Vec::new();
 
     for (name, share) in &one.flow.limits {
         let is_cwnd = limits::group(name) == Some(Group::Cwnd);
-        let is_cwnd = is_cwnd || name == PACING && paced > 0.0 && cwnd > 0.0;
+        let is_cwnd = is_cwnd || name == PACING && paced > 0.0 && cwnd > 0.0 && buffer.is_none();
         if !is_cwnd && *share > 0.0 {
             let own = match &ring {
                 Some(ring) if name == PACING => (TX_RING.to_string(), Some(ring.clone()), false),
-                _ => (name.clone(), stage_of(name, one.meta, context.traces), false),
+                _ => {
+                    let name = buffer.filter(|_| name == PACING).unwrap_or(name);
+                    (name.to_string(), stage_of(name, one.meta, context.traces), false)
+                }
             };
             all.push((own, *share));
         }

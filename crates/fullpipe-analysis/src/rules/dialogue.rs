@@ -4,7 +4,7 @@ use super::Context;
 use super::subject::One;
 use crate::lookup::FlowTrace;
 use crate::words::ms;
-use fullpipe_base::trace::EventKind;
+use fullpipe_base::trace::{EventKind, FlowSample};
 use fullpipe_base::units::Time;
 
 /// Turns below this number are not a habit of the program.
@@ -33,7 +33,7 @@ impl<'a> Dialogue<'a> {
     /// The dialogue of a flow; none where turns are no habit, or no round trip is known.
     pub fn of(context: &Context<'a>, one: &One) -> Option<Dialogue<'a>> {
         let base = one.meta.base_rtt.filter(|rtt| *rtt > Time::ZERO)?;
-        let other = answering(context, one)?;
+        let other = one.meta.other_half?;
         let (own, theirs) = (&context.traces.flows[one.index], &context.traces.flows[other]);
         let turns = Some(turns(context, own, theirs)).filter(|turns| *turns >= HABIT)?;
         let life = &context.lives.flows[one.index];
@@ -46,40 +46,33 @@ impl<'a> Dialogue<'a> {
         began(self.theirs) < began(self.own)
     }
 
-    /// Whether the side that began sent several of its messages before an answer came.
+    /// Whether the side that began had several of its messages without an answer at some moment.
     pub fn is_ahead(&self) -> bool {
         let (asks, answers) =
             if self.answers() { (self.theirs, self.own) } else { (self.own, self.theirs) };
-        let first = answers.samples.iter().position(|sample| sample.bytes_delivered > 0);
-        let Some(before) = first.and_then(|at| at.checked_sub(1)) else { return false };
-        let sent = asks.at(answers.samples[before].time).bytes_sent as f64;
-        let each = asks.last().bytes_sent as f64 / self.turns.max(1) as f64;
-        sent >= SEVERAL * each && each > 0.0
+        let turns = self.turns.max(1) as f64;
+        let [request, answer] = [asks, answers].map(|flow| once(flow.last()) / turns);
+        let without_answer = |sample: &&FlowSample| {
+            let answered = answers.at(sample.time).bytes_delivered as f64 / answer.max(1.0);
+            once(sample) - answered * request
+        };
+        let mut moments = asks.samples.iter();
+        request > 0.0 && moments.any(|sample| without_answer(sample) >= SEVERAL * request)
     }
 }
 
 /// Times of the messages of a dialogue, as the side that asks has them: "half of the answers come within 1.2 ms, 95 % within 41 ms". None
 /// where the trace does not tell them.
 pub fn times(context: &Context, one: &One) -> Option<String> {
-    let hosts = &one.meta.hosts;
-    let flows = context.run.flows.iter().zip(&context.meta.flows);
-    let mut own = flows.filter(|(_, meta)| hosts.iter().all(|host| meta.hosts.contains(host)));
-    let messages = own.find_map(|(flow, _)| flow.messages)?;
+    let other = one.meta.other_half.and_then(|index| context.run.flows.get(index));
+    let messages = one.flow.messages.or_else(|| other?.messages)?;
     let [median, p95] = [messages.median_ms, messages.p95_ms].map(ms);
     Some(format!("half of the answers come within {median}, 95 % within {p95}"))
 }
 
-/// Index of a flow the other way between the same hosts that lives at the same time.
-fn answering(context: &Context, one: &One) -> Option<usize> {
-    let [from, to] = &one.meta.hosts;
-    let life = &context.lives.flows[one.index];
-    let mut flows = context.meta.flows.iter().enumerate();
-    let found = flows.find(|(index, other)| {
-        let lives = &context.lives.flows[*index];
-        let is_back = other.hosts[0] == *to && other.hosts[1] == *from;
-        is_back && lives.start < life.end && life.start < lives.end
-    });
-    found.map(|(index, _)| index)
+/// Data that a flow has sent, each byte once.
+fn once(sample: &FlowSample) -> f64 {
+    sample.bytes_sent.saturating_sub(sample.bytes_retransmitted) as f64
 }
 
 /// Turns that two flows have taken.

@@ -30,6 +30,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let took = one.flow.completion_s.filter(|took| *took < FEW * base)?;
     let slow_start = one.share(Limit::CwndSlowStart.about().name);
     let is_window = cause.limit == Limit::ReceiveWindow.about().name && slow_start < LITTLE;
+    let is_window = is_window && one.meta.settings.receive.asked.is_none();
     if growth(one) < EXPLAINS {
         return None;
     }

@@ -27,8 +27,8 @@ pub struct Facts {
     pub round_trips: f64,
     /// Bytes acknowledged (T).
     pub acked: u64,
-    /// Bytes that the other host sent (T: bytes_received).
-    pub received: u64,
+    /// Share of looks at which the other host had sent bytes since the look before (T: bytes_received; 0 to 1).
+    pub answered: f64,
     /// Rate of acknowledged bytes, Mb/s (10^6).
     pub mbit: f64,
     /// Rate in the main part, Mb/s.

@@ -44,7 +44,7 @@ pub fn facts(sight: &Sight, flow: &Flow) -> Facts {
         life_s: life,
         round_trips: if min_rtt > 0.0 { life * 1e6 / min_rtt } else { 0.0 },
         acked: last.bytes_acked,
-        received: flow.received,
+        answered: flow.answered,
         mbit: rate(first, last),
         main_mbit: main.first().map_or(0.0, |from| rate(from, last)),
         last_mbit: rate(&looks[looks.len() - 1 - looks.len() / 5], last),

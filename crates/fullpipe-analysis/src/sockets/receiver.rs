@@ -51,8 +51,8 @@ struct Facts {
     asked: bool,
 }
 
-/// Use of the window from which on it limits the flow. Runs that it limits use 0.87 and more, others less than half.
-const USED: f64 = 0.7;
+/// Use of the window from which on it limits the flow. Runs that it limits use 0.87 and more, others less than three quarters.
+const USED: f64 = 0.8;
 /// Memory in use over its limit from which on the reader is slow.
 const MEMORY: f64 = 0.8;
 /// Share of looks at which data waits from which on the reader is slow.
@@ -203,7 +203,7 @@ fn window(facts: &Facts) -> Option<Verdict> {
     let used = facts.used.filter(|used| *used >= USED)?;
     let slow = reader(facts).is_some();
     (!slow).then(|| {
-        let points = 0.6 + 0.4 * between(used, USED, 0.9);
+        let points = 0.6 + 0.4 * between(used, USED, 0.95);
         let limit = bytes(facts.limit);
         let named = |code, name: &str, by| {
             Verdict::new(

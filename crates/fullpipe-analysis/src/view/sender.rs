@@ -1,7 +1,7 @@
 //! Sight of the sending host: its flows, counters and settings.
 
 use super::Connection;
-use crate::meta::{FlowMeta, RunMeta};
+use crate::meta::RunMeta;
 use crate::settings::Buffer;
 use fullpipe_base::trace::{FlowSample, SenderSocket};
 use fullpipe_base::units::Time;
@@ -23,8 +23,8 @@ pub struct Flow {
     pub first_ssthresh: Option<u32>,
     /// Send buffer: what the program asked for, and the sysctls.
     pub buffer: Buffer,
-    /// Bytes that came the other way (bytes_received).
-    pub received: u64,
+    /// Share of looks at which bytes had come the other way since the look before (bytes_received; 0 to 1).
+    pub answered: f64,
     /// The socket at each look, oldest first.
     pub looks: Vec<Look>,
 }
@@ -99,27 +99,26 @@ impl Sight {
     pub fn new(meta: &RunMeta, recording: &Recording) -> Option<Sight> {
         Sight::of_end(meta, recording, 0, |connection| {
             let Connection { about, judged, looks, .. } = connection;
-            let is_back = |flow: &FlowMeta| {
-                flow.hosts[0] == about.hosts[1] && flow.hosts[1] == about.hosts[0]
-            };
-            let back = (0..meta.flows.len()).filter(|index| is_back(&meta.flows[*index]));
+            let back = about.other_half;
             Flow {
                 name: about.name.clone(),
                 judged,
                 congestion: about.congestion.clone(),
                 first_ssthresh: about.settings.first_ssthresh,
                 buffer: about.settings.send.clone(),
-                received: back.map(|index| delivered(recording, index)).sum(),
+                answered: back.map_or(0.0, |index| answered(recording, index)),
                 looks: trimmed(looks.into_iter().map(Look::of).collect()),
             }
         })
     }
 }
 
-/// Bytes of a flow that arrived in order.
-fn delivered(recording: &Recording, index: usize) -> u64 {
-    let last = recording.flows.iter().rfind(|sample| usize::from(sample.flow) == index);
-    last.map_or(0, |sample| sample.bytes_delivered)
+/// Share of a flow's samples before which bytes were received since the sample before.
+fn answered(recording: &Recording, index: usize) -> f64 {
+    let samples = recording.flows.iter().filter(|sample| usize::from(sample.flow) == index);
+    let received: Vec<u64> = samples.map(|sample| sample.receiver.bytes_received).collect();
+    let grown = received.windows(2).filter(|pair| pair[1] > pair[0]).count();
+    grown as f64 / received.len().saturating_sub(1).max(1) as f64
 }
 
 /// The looks at a socket while it is there and has something to do.

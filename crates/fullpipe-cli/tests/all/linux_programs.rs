@@ -23,18 +23,20 @@ const TRIP: f64 = 0.04;
 
 /// Rate of the first flow on the simulator and on the kernel, Mb/s, and the verdicts' codes.
 fn both(sets: &[&str]) -> Option<[(f64, Value); 2]> {
+    let runs = documents(sets)?;
+    Some(runs.map(|run| (number(&run["flows"][0], "mean_mbit"), run["headline"]["code"].clone())))
+}
+
+/// The run on the simulator and that on the kernel.
+fn documents(sets: &[&str]) -> Option<[Value; 2]> {
     let desk = desk(SCENARIO)?;
     let sets = sets.iter().flat_map(|set| ["--set", set]);
     let arguments = ["run", "my.toml", "--engine", "sim,linux", "--json", "-q", "--out", "both"];
     let arguments: Vec<&str> = arguments.into_iter().chain(sets).collect();
     let document = desk.call(&arguments).ends_with(0).json();
     let runs = document["runs"].as_array().expect("runs");
-    let one = |at: usize| {
-        let run: &Value = &runs[at];
-        (number(&run["flows"][0], "mean_mbit"), run["headline"]["code"].clone())
-    };
     assert_eq!(runs.len(), 2);
-    Some([one(0), one(1)])
+    Some([runs[0].clone(), runs[1].clone()])
 }
 
 fn are_alike([(simulator, _), (kernel, _)]: &[(f64, Value); 2]) {
@@ -65,5 +67,28 @@ fn transfers_of_a_fixed_size_end_on_both_engines() {
         let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
         let Some(found) = both(&sets) else { return };
         are_alike(&found);
+    }
+}
+
+/// A request of 1 kB and its answer of 1 kB take a round trip and 2 x 8.5 us on the wire. Sixteen of 32 KiB go at once, the first ones
+/// in slow start.
+#[test]
+fn messages_take_as_long_on_both_engines() {
+    for (app, most_ms) in [
+        ("{ requests = 1, size = \"1kB\" }", 1e3 * TRIP + 0.1),
+        ("{ requests = 16, size = \"32KiB\" }", 1e3 * TRIP + 0.5),
+    ] {
+        let Some(runs) = documents(&[&format!("flow.bulk.app={app}")]) else { return };
+        let [simulator, kernel] = runs.map(|run| {
+            let flows = run["flows"].as_array().expect("flows").clone();
+            let messages = flows.into_iter().find_map(|flow| flow.get("messages").cloned());
+            messages.expect("a flow that asks")
+        });
+        for name in ["median_ms", "p95_ms", "worst_ms"] {
+            let [own, genuine] = [&simulator, &kernel].map(|own| number(own, name));
+            assert!((own - genuine).abs() < 0.05 * genuine, "{app} {name}: {own} and {genuine}");
+        }
+        let median = number(&simulator, "median_ms");
+        assert!((1e3 * TRIP..most_ms).contains(&median), "{app}: {median}");
     }
 }

@@ -18,7 +18,7 @@ pub fn lines(run: &Run, style: Style) -> Vec<String> {
 
 fn said(run: &Run, flow: &Flow, own: Messages) -> String {
     format!(
-        "{}: {} answers to {}: half of them within {} ms, 95 % within {} ms, all within {} ms",
+        "{}: {} answers to {} were read: half of them within {} ms, 95 % within {} ms, the slowest after {} ms",
         run.variant,
         count(own.count),
         flow.name,

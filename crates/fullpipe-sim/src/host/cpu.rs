@@ -1,6 +1,7 @@
 //! A host's CPU: urgent work one after the other, and an application's step that gives way to it.
 //!
 //! Limits:
+//! - A read that copies before packets of its moment come pays for no call.
 //! - A host is one CPU with constant costs per call, per byte and per packet. Caches, memory bandwidth, further cores and other
 //!   processes are not modelled.
 

@@ -134,7 +134,7 @@ enum Process {
 /// What of an application's work takes time.
 #[derive(Clone, Copy)]
 enum Step {
-    /// A write(2) that has not yet the socket, of a flow.
+    /// A write(2) of a flow, before it locks the socket.
     Calling(usize),
     Copying(Copying),
     Reading(Reading),

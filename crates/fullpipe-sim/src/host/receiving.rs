@@ -340,8 +340,9 @@ impl Host {
         state.runnable = false;
         state.locked = true;
         let bytes = readable.min(state.buffer - state.begun);
-        // What a read has copied before packets of its moment is of the same call.
-        let call = if state.begun == 0 { self.host.cpu.read } else { Time::ZERO };
+        // What a read has copied before packets of its moment is of the same call. Calls of RPC are the kernel's own.
+        let is_call = state.begun == 0 && !self.rpc.has(flow);
+        let call = if is_call { self.host.cpu.read } else { Time::ZERO };
         let cost = call + copy_time(&self.host, bytes);
         let reading = Reading { flow, bytes };
         if cost > Time::ZERO {

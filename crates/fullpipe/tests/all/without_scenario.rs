@@ -57,6 +57,7 @@ fn flow(own: &FlowMeta) -> FlowMeta {
         // A socket that closes tells when its program has stopped.
         stop: own.stop,
         base_rtt: None,
+        other_half: own.other_half,
         shaper: own.shaper.clone(),
         settings: settings(&own.settings),
     }

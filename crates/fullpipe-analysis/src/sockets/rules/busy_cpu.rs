@@ -20,6 +20,6 @@ fn find(facts: &Facts) -> Option<Verdict> {
     Some(
         Verdict::new("cpu_sender", format!("The CPU of {}", facts.host), share, points)
             .because(format!("it works {} of the time", percent(cpu.min(1.0))))
-            .remedy("Use a faster CPU, offloads, or larger packets"),
+            .remedy("Let the program write more at a time, or use a faster CPU, offloads, or larger packets"),
     )
 }

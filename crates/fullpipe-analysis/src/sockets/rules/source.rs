@@ -9,8 +9,12 @@ pub const RULE: Rule = Rule { name: "slow-source", find };
 
 /// Share of looks at which nothing waits to be sent though the windows have room.
 const STARVES: f64 = 0.5;
-/// Causes that look the same where the other host answers: the program may wait for that.
+/// Causes that look like a slow program where the other host answers.
 const ANSWERED: [&str; 2] = ["app_window", "turns"];
+/// Observation that parts these from a slow program.
+const CALLS: &str = "the calls of the writer (`strace -f -r -e trace=read,write -p PID`): it writes when it has read an answer";
+/// Share of looks with bytes from the other host from which on the program may wait for answers.
+const OFTEN: f64 = 0.2;
 /// Share of time that a CPU works below which it is not.
 const FREE: f64 = 0.7;
 /// Share of time that Linux itself charges to the send buffer from which on it, or a queue behind it, stops the program.
@@ -25,22 +29,21 @@ fn find(facts: &Facts) -> Option<Verdict> {
     }
     let works = format!("the CPU of {} works {} of the time", facts.host, percent(cpu));
     let nothing = format!("nothing waits to be sent {} of the time", percent(idle));
-    let is_answered = facts.received > 0;
+    let is_answered = facts.answered >= OFTEN;
+    let is_free = cpu < FREE && facts.own.cpu.is_some();
     let points = 0.6 + if is_answered { 0.0 } else { 0.4 * between(idle, STARVES, 0.8) };
     let own = Verdict::new("app_write", "The sending program", idle, points)
         .because(nothing)
         .remedy("Let the program write more, or in larger pieces. A server that waits for requests needs a client that asks for more at a time");
-    let is_free = cpu < FREE && facts.own.cpu.is_some();
-    let mut twins = if is_answered { ANSWERED.to_vec() } else { Vec::new() };
-    if !is_free {
-        twins.push("cpu_sender");
-    }
-    let decide = match is_answered {
-        true => {
-            "the calls of the writer (`strace -f -r -e trace=read,write -p PID`): a read before each write is a wait for an answer"
-        }
-        false => "CPU of the thread that writes (`top -H`)",
-    };
     let own = if is_free { own.because(works) } else { own };
-    Some(if twins.is_empty() { own } else { own.twins(&twins, decide) })
+
+    const CPU: &str = "CPU of the thread that writes (`top -H`)";
+    Some(match (is_answered, is_free) {
+        (false, true) => own,
+        (false, false) => own.twins(&["cpu_sender"], CPU),
+        (true, true) => own.twins(&ANSWERED, CALLS),
+        (true, false) => {
+            own.twins(&[&ANSWERED[..], &["cpu_sender"]].concat(), format!("{CALLS}, and {CPU}"))
+        }
+    })
 }

@@ -14,6 +14,10 @@ static SEEN: Seen = Mutex::new(std::collections::BTreeMap::new());
 
 fn compare(config: &Config) -> Result<(), String> {
     let (told, _) = same(config)?;
+    let calls = [&config.sender, &config.receiver].map(|host| host.cpu.write + host.cpu.read);
+    if !config.datagrams.is_empty() && calls.into_iter().any(|cost| cost > Time::ZERO) {
+        show(&SEEN, "calls that take time");
+    }
     for own in &config.datagrams {
         let last = |what: &str| {
             let name = format!("datagrams.{}.{what}", own.name);
@@ -41,7 +45,7 @@ fn datagrams_tell_what_packets_tell() {
     random::check(1500, configs.prop_map(scenarios::with_calls), compare);
     let seen = SEEN.lock().unwrap();
     let whats = ["refused", "received", "lost", "reordered", "duplicates", "jitter_ns"];
-    for what in whats.into_iter().chain(["rcvbuf_errors", "rtt_ns"]) {
+    for what in whats.into_iter().chain(["rcvbuf_errors", "rtt_ns", "calls that take time"]) {
         assert!(seen.get(what).is_some_and(|&cases| cases >= 10), "hardly any {what}: {seen:?}");
     }
 }

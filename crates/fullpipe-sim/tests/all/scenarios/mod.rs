@@ -126,14 +126,14 @@ pub fn with_ecn(mut config: Config) -> Config {
     config
 }
 
-/// The same with calls of programs that take up to 20 us, on one host or on both, for two of three seeds.
+/// Configuration whose programs' calls take up to 20 us, for two of three seeds.
 pub fn with_calls(mut config: Config) -> Config {
-    let draw = config.seed >> 33;
+    let draw = config.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 16;
     let cost = |draw: u64| if draw.is_multiple_of(4) { Time::ZERO } else { Time(draw % 20_000) };
     if !draw.is_multiple_of(3) {
         for (at, host) in (0..).zip([&mut config.sender, &mut config.receiver]) {
-            host.cpu.write = cost(draw >> (2 * at));
-            host.cpu.read = cost(draw >> (2 * at + 5));
+            host.cpu.write = cost(draw >> (8 * at));
+            host.cpu.read = cost(draw >> (8 * at + 20));
         }
     }
     config

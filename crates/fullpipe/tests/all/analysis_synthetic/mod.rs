@@ -43,6 +43,7 @@ pub fn meta() -> RunMeta {
             start: Time::ZERO,
             stop: None,
             base_rtt: None,
+            other_half: None,
             shaper: None,
             settings: FlowSettings::default(),
         }],
