@@ -1,4 +1,4 @@
-//! What programs do: data that they allow without an answer, and the size of their writes.
+//! Changes of programs: data that they allow without an answer, and the size of their writes.
 
 use super::super::case::{Case, Sent};
 use super::super::change::{Change, How, Rank, Scope};

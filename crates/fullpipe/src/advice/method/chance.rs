@@ -12,7 +12,7 @@ const SMALL: f64 = 0.05;
 /// Number of the first run with other seeds.
 const OTHERS: u64 = 100;
 
-/// The same with a pace, where the changes do not fill the path with other seeds, and the pace does more.
+/// Changes with a pace beside them, where they do not fill the path with other seeds and the pace does more.
 pub fn steadier(
     found: Found,
     case: &Case,
@@ -45,9 +45,7 @@ pub fn steadier(
     }
     let today = search.trial("today with these", &[])?;
     let best = search.prune(State { changes: paced, outcome: steady })?;
-    let kept = search.kept(&best)?;
-    let kept = search.sizes(&best, kept)?;
-    Ok(search.found(kept, today, best.outcome))
+    search.finished(best, today)
 }
 
 /// Changes that gain with other seeds, too, without those whose removal costs little and then nothing.
@@ -91,8 +89,5 @@ pub fn confirmed(
         search.then("less: all of them stay");
         return Ok(Found { tried: search.count(), steps: search.steps, ..found });
     }
-    let best = State { changes: left, outcome };
-    let kept = search.kept(&best)?;
-    let kept = search.sizes(&best, kept)?;
-    Ok(search.found(kept, found.today, best.outcome))
+    search.finished(State { changes: left, outcome }, found.today)
 }

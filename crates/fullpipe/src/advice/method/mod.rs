@@ -227,6 +227,11 @@ impl Search<'_> {
         }
         let best = self.shrink(best, &most)?;
         let best = self.refined(best)?;
+        self.finished(best, today)
+    }
+
+    /// The answer: what each change gives, and the least sizes of buffers.
+    fn finished(mut self, best: State, today: Outcome) -> Result<Found, Stopped> {
         let kept = self.kept(&best)?;
         let kept = self.sizes(&best, kept)?;
         Ok(self.found(kept, today, best.outcome))
