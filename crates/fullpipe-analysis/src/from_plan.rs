@@ -126,8 +126,8 @@ fn datagrams(own: &Datagrams) -> DatagramsMeta {
 }
 
 fn flows(run: &Resolved, genuine: Option<&str>) -> Vec<FlowMeta> {
-    let index = |name: &str| run.flow.iter().position(|own| own.name == name);
-    let flow = |flow: &fullpipe_scenario::Flow| FlowMeta {
+    let halves = halves(run);
+    let flow = |(index, flow): (usize, &fullpipe_scenario::Flow)| FlowMeta {
         name: flow.name.clone(),
         congestion: flow.congestion.name.clone(),
         direction: flow.direction,
@@ -136,11 +136,22 @@ fn flows(run: &Resolved, genuine: Option<&str>) -> Vec<FlowMeta> {
         start: flow.start,
         stop: flow.duration.map(|duration| flow.start + duration),
         base_rtt: Some(run.round_trip(flow)),
-        other_half: run.other_half(flow).and_then(|other| index(&other.name)),
+        other_half: halves[index],
         shaper: shaper(flow, run.hosts_of(flow)[0]),
         settings: settings::flow(run, flow),
     };
-    run.flow.iter().map(flow).collect()
+    run.flow.iter().enumerate().map(flow).collect()
+}
+
+/// Flow of the other direction of each flow's connection, by index.
+fn halves(run: &Resolved) -> Vec<Option<usize>> {
+    let mut halves = vec![None; run.flow.len()];
+    for (answers, flow) in run.flow.iter().enumerate() {
+        if let Some(asks) = run.answered_by(flow) {
+            (halves[asks], halves[answers]) = (Some(answers), Some(asks));
+        }
+    }
+    halves
 }
 
 /// The sender's fq where it has a rate to hold the flow to: its own (`maxrate`) or the socket's (SO_MAX_PACING_RATE).

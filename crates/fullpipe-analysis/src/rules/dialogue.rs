@@ -51,10 +51,10 @@ impl<'a> Dialogue<'a> {
         let (asks, answers) =
             if self.answers() { (self.theirs, self.own) } else { (self.own, self.theirs) };
         let turns = self.turns.max(1) as f64;
-        let [request, answer] = [asks, answers].map(|flow| once(flow.last()) / turns);
+        let [request, answer] = [asks, answers].map(|flow| once(flow.last()) as f64 / turns);
         let without_answer = |sample: &&FlowSample| {
             let answered = answers.at(sample.time).bytes_delivered as f64 / answer.max(1.0);
-            once(sample) - answered * request
+            once(sample) as f64 - answered * request
         };
         let mut moments = asks.samples.iter();
         request > 0.0 && moments.any(|sample| without_answer(sample) >= SEVERAL * request)
@@ -71,14 +71,14 @@ pub fn times(context: &Context, one: &One) -> Option<String> {
 }
 
 /// Data that a flow has sent, each byte once.
-fn once(sample: &FlowSample) -> f64 {
-    sample.bytes_sent.saturating_sub(sample.bytes_retransmitted) as f64
+pub fn once(sample: &FlowSample) -> u64 {
+    sample.bytes_sent.saturating_sub(sample.bytes_retransmitted)
 }
 
 /// Turns that two flows have taken.
 fn turns(context: &Context, own: &FlowTrace, theirs: &FlowTrace) -> u64 {
     let (few, many) = if segments(own) <= segments(theirs) { (own, theirs) } else { (theirs, own) };
-    let sent = few.last().bytes_sent.saturating_sub(few.last().bytes_retransmitted);
+    let sent = once(few.last());
     let count = segments(few);
     let full = count as f64 * f64::from(context.meta.mss);
     match (sent as f64) < WHOLE * full {

@@ -5,7 +5,7 @@
 //!
 //! Twin: a program that writes at a rate of its own, and whose data are answered.
 
-use super::dialogue::{Dialogue, HABIT, segments};
+use super::dialogue::{Dialogue, HABIT, once, segments};
 use super::{Cause, Context, Finding, Rule, When, valued};
 use crate::document::AskedBy;
 use crate::lookup::FlowTrace;
@@ -61,10 +61,6 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
 /// Data of a flow that was sent, each byte once.
 fn sent(flow: &FlowTrace) -> u64 {
     once(flow.last())
-}
-
-fn once(sample: &FlowSample) -> u64 {
-    sample.bytes_sent.saturating_sub(sample.bytes_retransmitted)
 }
 
 fn unacknowledged(sample: &FlowSample) -> u64 {

@@ -63,7 +63,7 @@ const DISORDER: f64 = 0.8;
 const BUSY: f64 = 0.9;
 /// Looks below which shares mean nothing.
 const LOOKS: usize = 4;
-/// What tells a send buffer of the window's size from the window.
+/// Counters of the sender that part a full send buffer from a full window.
 const CHARGED: &str = "rwnd_limited and sndbuf_limited in `ss -ti` of the sender";
 /// Largest window without scaling, bytes.
 const UNSCALED: u64 = 65_535;

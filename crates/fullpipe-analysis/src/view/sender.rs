@@ -99,14 +99,13 @@ impl Sight {
     pub fn new(meta: &RunMeta, recording: &Recording) -> Option<Sight> {
         Sight::of_end(meta, recording, 0, |connection| {
             let Connection { about, judged, looks, .. } = connection;
-            let back = about.other_half;
             Flow {
                 name: about.name.clone(),
                 judged,
                 congestion: about.congestion.clone(),
                 first_ssthresh: about.settings.first_ssthresh,
                 buffer: about.settings.send.clone(),
-                answered: back.map_or(0.0, |index| answered(recording, index)),
+                answered: about.other_half.map_or(0.0, |index| answered(recording, index)),
                 looks: trimmed(looks.into_iter().map(Look::of).collect()),
             }
         })

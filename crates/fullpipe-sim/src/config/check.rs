@@ -180,7 +180,7 @@ fn way_out(host: &Host) -> Result<(), String> {
     )
 }
 
-/// What moderates interrupts, and what a call or a packet costs.
+/// Times that moderate interrupts, and costs of a call or a packet.
 fn host_times(host: &Host) -> [Time; 11] {
     let cpu = &host.cpu;
     [

@@ -24,7 +24,7 @@ fn a_path_that_other_seeds_leave_idle_is_filled() {
     assert!(advice.advised.share.expect("a path with a rate") >= 0.97, "{}", advice.answer);
 }
 
-/// The same with 0.96.
+/// Path that has 0.96 with all seeds.
 #[test]
 fn a_path_that_is_nearly_full_with_all_seeds_is_left_alone() {
     let advice = advised(

@@ -1,6 +1,6 @@
 //! Datagrams beside flows: UDP and echo requests, each way, slow and faster than what carries them.
 
-use super::{Seen, same, show};
+use super::{Seen, calls_take_time, same, show};
 use crate::conversation::{flow, host};
 use crate::plain_path;
 use crate::random;
@@ -14,8 +14,7 @@ static SEEN: Seen = Mutex::new(std::collections::BTreeMap::new());
 
 fn compare(config: &Config) -> Result<(), String> {
     let (told, _) = same(config)?;
-    let calls = [&config.sender, &config.receiver].map(|host| host.cpu.write + host.cpu.read);
-    if !config.datagrams.is_empty() && calls.into_iter().any(|cost| cost > Time::ZERO) {
+    if !config.datagrams.is_empty() && calls_take_time(config) {
         show(&SEEN, "calls that take time");
     }
     for own in &config.datagrams {

@@ -40,11 +40,16 @@ fn show(seen: &Seen, what: &str) {
     *seen.lock().unwrap().entry(what.into()).or_default() += 1;
 }
 
+/// Whether a call of a program costs CPU time.
+fn calls_take_time(config: &Config) -> bool {
+    let hosts = [&config.sender, &config.receiver];
+    hosts.into_iter().any(|host| host.cpu.write + host.cpu.read > Time::ZERO)
+}
+
 fn compare(config: &Config) -> Result<(), String> {
     let (told, done) = same(config)?;
     note(&told, done.segments);
-    let calls = [&config.sender, &config.receiver].map(|host| host.cpu.write + host.cpu.read);
-    if calls.into_iter().any(|cost| cost > Time::ZERO) {
+    if calls_take_time(config) {
         show(&SEEN, "calls that take time");
     }
     if done.paced > 0 {
