@@ -1,9 +1,9 @@
-//! Nagle's rule on one host waits for an ACK that the other host delays: each message takes 40 ms more.
+//! Nagle's rule on one host waits for an ACK that the other host delays: each message takes a round trip and 40 ms more.
 //!
 //! A message in several writes ends in a segment that is not full. Nagle's rule holds it back until what was sent before is
 //! acknowledged (RFC 896). The other host has nothing to send yet, so it delays that ACK: Linux for 40 ms (TCP_DELACK_MIN).
 //!
-//! Twin: a server that takes as long to answer.
+//! Twin: a server that takes a round trip and as long to answer.
 
 use super::dialogue::{Dialogue, segments};
 use super::{Cause, Context, Finding, Rule, When, setting};
@@ -16,7 +16,9 @@ use crate::words::ms;
 pub const RULE: Rule =
     Rule { name: "delayed-ack", code: "nagle", when: When::Held(&["application"]), find };
 
-/// Time of a turn beyond its round trip that is a delayed ACK, s: TCP_DELACK_MIN, and a tick or two of its timer.
+/// Time of a turn beyond two round trips that is a delayed ACK, s: TCP_DELACK_MIN, and a tick or two of its timer.
+///
+/// One round trip is that of the message. The other one is that of the part that waits for the ACK.
 const DELAYED: [f64; 2] = [0.036, 0.06];
 /// Segments of a message in several writes.
 const PARTS: f64 = 1.9;
@@ -28,7 +30,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let dialogue = Dialogue::of(context, one).filter(|own| !own.is_ahead())?;
     let Dialogue { own, theirs, turns, base_s, lived_s } = dialogue;
     let waits = lived_s / turns as f64 - base_s;
-    if !(DELAYED[0]..DELAYED[1]).contains(&waits) {
+    if !(DELAYED[0]..DELAYED[1]).contains(&(waits - base_s)) {
         return None;
     }
 

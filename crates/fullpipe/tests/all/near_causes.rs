@@ -98,6 +98,36 @@ const PAIRS: &[Pair] = &[
             [[flow]]\nname = \"bulk\"\nduration = \"5s\"\n",
         ),
     },
+    // Nagle's rule beside a delayed ACK on a short way and on a long one, and the same messages each in one write.
+    Pair {
+        fires: (
+            "nagle",
+            "[path]\nrate = \"50Mbit\"\ndelay = { forward = \"1ms\", back = \"1ms\" }\n\
+            [[flow]]\nname = \"calls\"\nduration = \"5s\"\nwrite = \"200B\"\napp = { kind = \"messages\", size = \"400B\" }\n\
+            [[flow]]\nname = \"replies\"\nreply_to = \"calls\"\nwrite = \"400B\"\n",
+        ),
+        near: (
+            "turns",
+            "[path]\nrate = \"50Mbit\"\ndelay = { forward = \"1ms\", back = \"1ms\" }\n\
+            [[flow]]\nname = \"calls\"\nduration = \"5s\"\nwrite = \"400B\"\n\
+            [[flow]]\nname = \"replies\"\nreply_to = \"calls\"\nwrite = \"400B\"\n",
+        ),
+    },
+    Pair {
+        fires: (
+            "nagle",
+            "[path]\nrate = \"50Mbit\"\ndelay = { forward = \"50ms\", back = \"50ms\" }\n\
+            [[flow]]\nname = \"calls\"\nduration = \"5s\"\nwrite = \"200B\"\napp = { kind = \"messages\", size = \"400B\" }\n\
+            [[flow]]\nname = \"replies\"\nreply_to = \"calls\"\nwrite = \"400B\"\n",
+        ),
+        near: (
+            "turns",
+            "[path]\nrate = \"50Mbit\"\ndelay = { forward = \"50ms\", back = \"50ms\" }\n\
+            [[flow]]\nname = \"calls\"\nduration = \"5s\"\nwrite = \"200B\"\nsockopt = { TCP_NODELAY = 1 }\n\
+            app = { kind = \"messages\", size = \"400B\" }\n\
+            [[flow]]\nname = \"replies\"\nreply_to = \"calls\"\nwrite = \"400B\"\n",
+        ),
+    },
 ];
 
 /// Code of a run; hosts are of Linux 6.12 unless it says otherwise.

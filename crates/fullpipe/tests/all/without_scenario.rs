@@ -108,29 +108,29 @@ struct Judged {
     rules: Vec<String>,
 }
 
-/// Runs of two variants that differ a little, for rules of which no file has such a pair.
-const PAIRS: [(&str, &str); 12] = [
-    (WRITER, PLAIN),
-    (TURNS, TWO_TURNS),
-    (LOSSY, PLAIN),
-    (SCALING_OFF, PLAIN),
-    (CODEL, DROP_TAIL),
-    (THRESHOLD, PLAIN),
-    (READER, PLAIN),
-    (SMALL, PLAIN),
-    (WINDOW, WIDE),
-    (FEW_REQUESTS, WIDE),
-    (TWO_WRITES, ONE_WRITE),
-    (LARGE_START, SHORT),
+/// A rule, a run that fires it, and a run near it that does not, for rules of which no file has such a pair.
+const PAIRS: [(&str, &str, &str); 12] = [
+    ("application", WRITER, PLAIN),
+    ("round-trips", TURNS, TWO_TURNS),
+    ("random-loss", LOSSY, PLAIN),
+    ("without-scaling", SCALING_OFF, PLAIN),
+    ("aqm", CODEL, DROP_TAIL),
+    ("initial-ssthresh", THRESHOLD, PLAIN),
+    ("slow-reader", READER, PLAIN),
+    ("small-packets", SMALL, PLAIN),
+    ("program-window", WINDOW, WIDE),
+    ("program-window", FEW_REQUESTS, WIDE),
+    ("delayed-ack", TWO_WRITES, ONE_WRITE),
+    ("growing-window", LARGE_START, SHORT),
 ];
 
-/// Runs whose near run has other words in one place: the run, its words, and the other ones.
-const WORDS: [(&str, &str, &str); 5] = [
-    (SLOW_BACK, "300kbit", "10Mbit"),
-    (SHORT_RING, "20 descriptors", "4096 descriptors"),
-    (TWO_SLOTS, "slots = 2\nwsize = \"64KiB\"\n", ""),
-    (ONE_THREAD, "threads = 1\nservice = \"10ms\"\n", ""),
-    (HYSTART, "hystart = 1", "hystart = 0"),
+/// The same, where the near run has other words in one place: the rule, the run, its words, and the other ones.
+const WORDS: [(&str, &str, &str, &str); 5] = [
+    ("ack-path", SLOW_BACK, "300kbit", "10Mbit"),
+    ("tx-ring", SHORT_RING, "20 descriptors", "4096 descriptors"),
+    ("rpc-slots", TWO_SLOTS, "slots = 2\nwsize = \"64KiB\"\n", ""),
+    ("server-threads", ONE_THREAD, "threads = 1\nservice = \"10ms\"\n", ""),
+    ("slow-growth", HYSTART, "hystart = 1", "hystart = 0"),
 ];
 
 const WRITER: &str = "[[flow]]\nname = \"bulk\"\nwrite = \"14480B\"\nduration = \"5s\"\n\
@@ -233,6 +233,16 @@ fn runs((name, source): &(String, Source)) -> Vec<Judged> {
     scenario.plans().iter().map(plan).collect()
 }
 
+/// Each rule of the pairs, with the run that fires it and the near one.
+fn pairs() -> Vec<(&'static str, [String; 2])> {
+    let pairs =
+        PAIRS.iter().map(|(rule, fires, quiet)| (*rule, [*fires, *quiet].map(str::to_string)));
+    let words = WORDS.iter();
+    let words =
+        words.map(|(rule, fires, from, to)| (*rule, [fires.to_string(), fires.replace(from, to)]));
+    pairs.chain(words).collect()
+}
+
 /// Scenarios of `limits` and the pairs. Those of `field` are run by their own test, with the same comparison.
 fn all() -> Vec<Judged> {
     let is_limit = |path: &PathBuf| path.parent().is_some_and(|own| own.ends_with("limits"));
@@ -240,10 +250,8 @@ fn all() -> Vec<Judged> {
         (path.display().to_string(), Source::read(&path).unwrap_or_else(|e| panic!("{e}")))
     };
     let files = scenario_files().into_iter().filter(is_limit).map(file);
-    let pairs = PAIRS.iter().map(|(fires, quiet)| [fires, quiet].map(|text| text.to_string()));
-    let words = WORDS.iter().map(|(fires, from, to)| [fires.to_string(), fires.replace(from, to)]);
-    let pairs = pairs.chain(words).enumerate().flat_map(|(index, pair)| {
-        pair.map(|text| (format!("pair {index}"), Source::text("near.toml", &near(&text))))
+    let pairs = pairs().into_iter().flat_map(|(rule, pair)| {
+        pair.map(|text| (rule.to_string(), Source::text("near.toml", &near(&text))))
     });
     let all: Vec<(String, Source)> = files.chain(pairs).collect();
     let all = by_two(all.len(), |at| runs(&all[at])).into_iter().flatten();
@@ -263,6 +271,13 @@ fn rules_do_not_read_the_scenario_and_have_a_pair() {
         };
         fires.into_iter().any(near)
     };
+    for (rule, _) in pairs() {
+        let own: Vec<&Judged> = all.iter().filter(|own| own.scenario == rule).collect();
+        for pair in own.chunks(2) {
+            let fires = pair.iter().map(|own| own.rules.iter().any(|name| name == rule));
+            assert_eq!(fires.collect::<Vec<_>>(), [true, false], "{rule}");
+        }
+    }
     let missing = RULES.iter().map(|rule| rule.name).filter(|rule| !has_pair(rule));
     assert_eq!(missing.collect::<Vec<_>>(), WITHOUT_A_PAIR);
 }
