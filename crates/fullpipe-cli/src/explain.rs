@@ -4,7 +4,7 @@ use crate::args::TEMPLATE;
 use crate::failure::Failure;
 use crate::output::Output;
 use clap::Args;
-use fullpipe::analysis::rules::{self, CAUSES, Known, RULES};
+use fullpipe::analysis::rules::{self, CAUSES, Known, RULES, Rule, When};
 use fullpipe::base::limits::{self, About};
 use fullpipe::plan::page::wrapped;
 use fullpipe::scenario::near_names;
@@ -84,9 +84,9 @@ pub fn explain(arguments: &ExplainArguments, output: &Output) -> Result<(), Fail
         },
     };
     if arguments.json {
-        let causes = match (known, limit) {
+        let causes: Vec<Cause> = match (known, limit) {
             (Some(known), _) => vec![known.into()],
-            (None, Some(_)) => Vec::new(),
+            (None, Some(limit)) => causes_of(limit).into_iter().map(Cause::from).collect(),
             (None, None) => CAUSES.iter().map(Cause::from).collect(),
         };
         let limit =
@@ -96,11 +96,11 @@ pub fn explain(arguments: &ExplainArguments, output: &Output) -> Result<(), Fail
     match (known, limit) {
         (Some(known), _) => output.print(known.page),
         (None, Some(limit)) => output.print(&meaning(limit)),
-        (None, None) => output.print(&table()),
+        (None, None) => output.print(&table(CAUSES)),
     }
 }
 
-/// Meaning of a limit, and all causes.
+/// Meaning of a limit, and the causes of which it is a sign.
 fn meaning(limit: &About) -> String {
     let About { name, label, meaning, .. } = limit;
     let text = format!(
@@ -109,7 +109,19 @@ fn meaning(limit: &About) -> String {
     );
     let mut out = String::new();
     wrapped(&mut out, "", &text);
-    format!("{out}\nCauses\n{}", table())
+    let own = causes_of(limit);
+    match own.is_empty() {
+        true => format!("{out}\n`fullpipe explain` lists all causes.\n"),
+        false => format!("{out}\nCauses that show as this limit\n{}", table(own)),
+    }
+}
+
+/// Causes that rules look for where a limit held the flow.
+fn causes_of(limit: &About) -> Vec<&'static Known> {
+    let is_asked =
+        |rule: &&Rule| matches!(rule.when, When::Held(names) if names.contains(&limit.name));
+    let codes: Vec<&str> = RULES.iter().filter(is_asked).map(|rule| rule.code).collect();
+    CAUSES.iter().filter(|own| codes.contains(&own.code)).collect()
 }
 
 /// The cause that a code or a rule's name means, however it is written.
@@ -135,12 +147,12 @@ fn unknown(name: &str) -> String {
     format!("no cause or rule is called \"{name}\"; {hint}")
 }
 
-/// All causes below their groups.
-fn table() -> String {
+/// Causes below their groups.
+fn table(causes: impl IntoIterator<Item = &'static Known>) -> String {
     let width = CAUSES.iter().map(|own| own.code.len()).max().unwrap_or(0);
     let mut lines = Vec::new();
     let mut last = "";
-    for own in CAUSES {
+    for own in causes {
         if own.group != last {
             lines.push(own.group.to_string());
             last = own.group;
@@ -174,6 +186,12 @@ mod tests {
         let text = meaning(limits::named("send_buffer").expect("a limit"));
         assert!(text.starts_with("send_buffer (send buffer) is a limit"), "{text}");
         assert!(text.contains("the send buffer is too small"), "{text}");
+        assert!(!text.contains("small_mss"), "{text}");
+        let text = meaning(limits::named("application").expect("a limit"));
+        assert!(
+            ["app_write", "app_window", "turns", "nagle"].iter().all(|code| text.contains(code)),
+            "{text}"
+        );
         assert!(text.lines().all(|line| line.chars().count() <= 80), "{text}");
     }
 
@@ -185,7 +203,7 @@ mod tests {
 
     #[test]
     fn the_table_names_each_code_and_fits() {
-        let text = table();
+        let text = table(CAUSES);
         for own in CAUSES {
             assert!(text.contains(&format!(" {} ", own.code)), "{text}");
         }
