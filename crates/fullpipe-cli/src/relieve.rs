@@ -117,7 +117,11 @@ pub fn relieve(arguments: &RelieveArguments, output: &Output) -> Result<(), Fail
     let outcomes = made.map_err(Failure::Environment)?;
 
     let document = Relieved::new(&scenario, engine.engine.name(), &trials, &outcomes);
-    if let Some(file) = &arguments.report {
+    let has_run = outcomes.first().is_some_and(|own| own.measured().is_some());
+    if arguments.report.is_some() && !has_run {
+        note("note: the run as it is has no rate, so there are no bars to write");
+    }
+    if let Some(file) = arguments.report.as_ref().filter(|_| has_run) {
         new_file::write(file, &page(&document))?;
         if !arguments.quiet {
             let part = if document.partial { ", with what was tried so far" } else { "" };

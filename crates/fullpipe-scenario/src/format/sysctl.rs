@@ -350,7 +350,7 @@ fn triple(name: &str, node: &Node, cx: &mut Context) -> Option<[u64; 3]> {
     };
     let parts: Vec<&str> = text.split_whitespace().collect();
     let &[least, default, most] = parts.as_slice() else {
-        cx.error("bad-value", node.place, format!("`{name}` has {} values", parts.len()))
+        cx.error("bad-value", node.place, format!("`{name}` takes 3 values, not {}", parts.len()))
             .expected(expected);
         return None;
     };

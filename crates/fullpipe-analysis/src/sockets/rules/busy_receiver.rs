@@ -44,7 +44,7 @@ fn find(facts: &Facts) -> Option<Verdict> {
             + 0.1 * between(inflated, QUEUE, LONG)
             + 0.25 * between(shrunk, 0.0, OFTEN);
         let own = Verdict::new("cpu_receiver", "The receiving host", facts.main.cwnd_full, points)
-            .because(format!("an ACK covers {} segments", short(joined)))
+            .because(format!("segments per ACK: {}", short(joined)))
             .because(format!("RTT grows to {} times its least", short(inflated)))
             .remedy("Look at the CPU and the softirq time of the receiver");
 
