@@ -10,6 +10,7 @@
 //! - Jumbo frames decide nothing, for an MTU of 1,500 bytes is no fault.
 
 use crate::causes::{self, HEALTHY, TOO_SHORT};
+use crate::judging::{case, worst_of_three};
 use fullpipe::base::trace::Control;
 use fullpipe::base::units::Time;
 use fullpipe::engine::Failed;
@@ -27,6 +28,9 @@ pub const SECOND: f64 = 1.1;
 pub const FASTER: f64 = 1.5;
 /// Further seeds by which a second relief is confirmed, for losses differ by chance.
 const SEEDS: [u64; 2] = [101, 202];
+
+/// Number of the first run that tells whether a healthy case is full in others, too.
+const FIRST_SEED: u64 = 1000;
 
 /// Label of a case.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,6 +55,9 @@ pub struct Label {
     pub attempt: u32,
     /// Gain of each relief alone, by its name.
     pub reliefs: BTreeMap<String, f64>,
+    /// Share of the path in the worst of three further runs (0 to 1); of healthy cases alone.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub worst_share: Option<f64>,
 }
 
 /// Purpose of a case.
@@ -100,6 +107,7 @@ pub fn label(text: &str, asked: &Asked) -> Result<(Label, Verdict), String> {
         number: asked.number,
         attempt: asked.attempt,
         reliefs: BTreeMap::new(),
+        worst_share: None,
     };
     if base <= 0.0 {
         return Ok((label, Verdict::Unfit));
@@ -118,7 +126,17 @@ pub fn label(text: &str, asked: &Asked) -> Result<(Label, Verdict), String> {
     }
     label.reliefs = reliefs(text, &trials, base, asked.cause)?;
     let verdict = judge(&label, &trials);
+    if asked.cause == HEALTHY && verdict == Verdict::Clear {
+        label.worst_share = worst_share(text)?;
+    }
     Ok((label, verdict))
+}
+
+/// Share of the path in the worst of three runs with seeds that neither advice nor its judge uses.
+fn worst_share(text: &str) -> Result<Option<f64>, String> {
+    let case = case("case", text)?;
+    let worst = worst_of_three("case", &case, FIRST_SEED, &[Vec::new()])?;
+    Ok(worst[0].share().map(rounded))
 }
 
 /// True where a relief decides about cases of a cause.

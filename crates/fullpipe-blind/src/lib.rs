@@ -11,6 +11,7 @@ pub mod advised;
 pub mod causes;
 pub mod folder;
 pub mod generate;
+pub mod judging;
 pub mod label;
 pub mod score;
 pub mod work;

@@ -21,6 +21,9 @@ pub struct Cure {
     pub shares: [f64; 2],
     /// Mean rate as advised over that of the case without its break, from first to last byte.
     pub regained: f64,
+    /// Share of the path today in the worst of the label's three runs (0 to 1); of healthy cases alone.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub worst_share: Option<f64>,
     /// Changes of the advice, in words.
     pub changes: Vec<String>,
 }
@@ -44,6 +47,7 @@ pub fn cure(case: &Case) -> Result<Cure, String> {
         setting: case.label.setting,
         shares: own.shares(),
         regained: mbit / case.label.cured_mbit.max(1e-9),
+        worst_share: case.label.worst_share,
         changes: own.words(),
     })
 }

@@ -1,6 +1,7 @@
 //! Fixed lists of settings that people copy, beside advice.
 
-use super::{case, paths, worst_of_three};
+use super::paths;
+use crate::judging::{UNSEEN, bench, case, worst_of_three};
 use fullpipe::advice::method::Allowance;
 use fullpipe::advice::{Case, Edit, advise};
 use serde::{Deserialize, Serialize};
@@ -77,14 +78,14 @@ pub struct Listed {
 pub fn listed(seed: u64, number: usize) -> Result<Listed, String> {
     let (name, text) = paths::drawn(seed, number);
     let case = case(&name, &text)?;
-    let advice = advise(&case, &Allowance::default(), &super::bench());
+    let advice = advise(&case, &Allowance::default(), &bench());
     let advice = advice.map_err(|why| super::stopped(&name, &why))?;
     let edits: Vec<Edit> = advice.edits().into_iter().cloned().collect();
     let mut all: Vec<Vec<Edit>> = vec![Vec::new(), edits];
     all.extend(LISTS.iter().map(|list| list.edits(&case)));
 
     let borrowed: Vec<Vec<&Edit>> = all.iter().map(|edits| edits.iter().collect()).collect();
-    let outcomes = worst_of_three(&name, &case, &borrowed)?;
+    let outcomes = worst_of_three(&name, &case, UNSEEN, &borrowed)?;
     let mut figures = Vec::new();
     for (edits, outcome) in all.iter().zip(&outcomes) {
         figures.push(Figures {

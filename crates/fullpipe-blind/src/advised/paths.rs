@@ -143,7 +143,7 @@ pub fn drawn(seed: u64, number: usize) -> (String, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::advised::case;
+    use crate::judging::case;
 
     #[test]
     fn equal_seeds_draw_equal_paths() {

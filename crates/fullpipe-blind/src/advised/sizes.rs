@@ -1,7 +1,8 @@
 //! Sizes of buffers by arithmetic beside sizes that are found by bisection.
 
 use super::paths::drawn;
-use super::{Judged, judged, worst_of_three};
+use super::{Judged, judged};
+use crate::judging::{UNSEEN, worst_of_three};
 use fullpipe::advice::candidates::{least, most, scaled};
 use fullpipe::advice::method::Goal;
 use fullpipe::advice::{Change, Edit};
@@ -20,13 +21,15 @@ pub struct Sized {
     pub bisected: u64,
 }
 
-/// Part of the rate of the largest size that a size must keep.
+/// Part of the best rate that a size must keep.
 const KEEPS: f64 = 0.97;
 /// Smallest and largest size that are tried, in parts of the advised one.
 ///
 /// Arithmetic may also ask for too little.
 const SMALLEST: f64 = 1.0 / 16.0;
 const LARGEST: f64 = 2.0;
+/// Largest value of the sysctls of buffers, bytes.
+const MOST: f64 = i32::MAX as f64;
 /// Steps of a bisection: the last one is 1.4 % wide.
 const STEPS: usize = 8;
 
@@ -55,21 +58,25 @@ pub fn sizes(seed: u64, number: usize) -> Result<Vec<Sized>, String> {
     Ok(all)
 }
 
-/// Least part of a change's advised size that keeps the rate of twice the size.
+/// Least part of a change's advised size that keeps the best rate: that of the advised size, or of the largest one.
 ///
-/// All other changes are as advised.
+/// All other changes are as advised. The largest size may overflow a queue, and then has less.
 fn bisected(name: &str, judged: &Judged, changes: &[Change], at: usize) -> Result<f64, String> {
+    let size = most(&changes[at]).ok_or("no buffer is raised")?;
+    let largest = LARGEST.min(MOST / size as f64);
     let rate = |part: f64| {
         let mut tried = changes.to_vec();
         tried[at] = scaled(&judged.case, &changes[at], part).ok_or("no buffer is raised")?;
         let edits: Vec<&Edit> = tried.iter().flat_map(|change| &change.edits).collect();
-        Ok::<f64, String>(worst_of_three(name, &judged.case, &[edits])?[0].mbit)
+        Ok::<f64, String>(worst_of_three(name, &judged.case, UNSEEN, &[edits])?[0].mbit)
     };
-    let most = rate(LARGEST)?;
-    let (mut too_small, mut enough) = (SMALLEST, LARGEST);
+    let advised = rate(1.0)?;
+    let best = advised.max(rate(largest)?);
+    let is_enough = advised >= KEEPS * best;
+    let (mut too_small, mut enough) = if is_enough { (SMALLEST, 1.0) } else { (1.0, largest) };
     for _ in 0..STEPS {
         let part = f64::sqrt(too_small * enough);
-        match rate(part)? >= KEEPS * most {
+        match rate(part)? >= KEEPS * best {
             true => enough = part,
             false => too_small = part,
         }

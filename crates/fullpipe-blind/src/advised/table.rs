@@ -206,6 +206,8 @@ impl Measured for Cure {
     fn sums(all: &[Cure]) -> String {
         let of_settings: Vec<&Cure> = all.iter().filter(|own| own.setting).collect();
         let healthy: Vec<&Cure> = all.iter().filter(|own| own.cause == HEALTHY).collect();
+        let is_full = |own: &&&Cure| own.worst_share.is_some_and(|share| share >= FILLED);
+        let full: Vec<&Cure> = healthy.iter().filter(is_full).copied().collect();
         let short: Vec<&Cure> = all.iter().filter(|own| own.cause == TOO_SHORT).collect();
         let regains = |own: &&Cure| own.regained >= 0.95;
         let fills = |own: &&Cure| own.shares[1] >= 0.95;
@@ -219,6 +221,10 @@ impl Measured for Cure {
                 part(&of_settings, fills),
             ),
             ("healthy, and nothing is advised", part(&healthy, |own| own.changes.is_empty())),
+            (
+                "healthy, full with three other seeds, too, and nothing is advised",
+                part(&full, |own| own.changes.is_empty()),
+            ),
             (
                 "too short to tell, and nothing is advised",
                 part(&short, |own| own.changes.is_empty()),

@@ -19,6 +19,7 @@ fn case(number: u64, cause: &str) -> Case {
         number,
         attempt: 0,
         reliefs: BTreeMap::new(),
+        worst_share: None,
     };
     Case { name: format!("case-{number:04}"), text: String::new(), label }
 }
