@@ -1,6 +1,7 @@
 //! Values that are chosen by their names.
 
 use crate::format::values::choices;
+use crate::show;
 use fullpipe_base::units::Framing;
 use fullpipe_sim::config::{Direction, Driver, ReceivePath};
 use serde::Serialize;
@@ -24,6 +25,13 @@ pub enum QdiscKind {
     Red,
     /// Delays and loses.
     Netem,
+}
+
+impl QdiscKind {
+    /// Linux' name, "fq_codel".
+    pub fn name(self) -> &'static str {
+        show::name(&self).expect("each kind has a name")
+    }
 }
 
 /// Kinds of datagrams.

@@ -14,10 +14,12 @@ use crate::analysis::words::{lower, ms, percent, rate_of};
 const STANDING: f64 = 0.5;
 const LEAST_MS: f64 = 5.0;
 /// Share of the path below which the answer also says what limits the flows with the changes.
-const EMPTY: f64 = 0.5;
+const ENOUGH_SHARE: f64 = 0.9;
+/// Share of the path below which changes that gain little are not the first words.
+const LOW_SHARE: f64 = 0.5;
 
 /// Gain from which on changes are the answer even where most of the path stays empty.
-const MUCH: f64 = 2.0;
+const LARGE_GAIN: f64 = 2.0;
 
 /// The answer for a case.
 pub fn answer(case: &Case, found: &Found, engine: &str) -> String {
@@ -44,7 +46,7 @@ fn set(found: &Found, runs: &str) -> String {
     let missed = missed(found);
     let beyond = beyond(&found.cured);
     let has_streams = found.changes.iter().any(|own| own.change.has_copies());
-    let gains_much = found.cured.mbit >= MUCH * found.today.mbit;
+    let gains_much = found.cured.mbit >= LARGE_GAIN * found.today.mbit;
     let would_help = match remedy(&found.cured) {
         // Streams are what it would name, too, and so is a setting that is changed.
         Some(remedy) if beyond.is_some() && !has_streams && !is_made(found) => {
@@ -52,14 +54,15 @@ fn set(found: &Found, runs: &str) -> String {
         }
         _ => String::new(),
     };
-    if let Some(beyond) = beyond.as_ref().filter(|_| !gains_much) {
+    let is_empty = found.cured.share().is_some_and(|share| share < LOW_SHARE);
+    if let Some(beyond) = beyond.as_ref().filter(|_| is_empty && !gains_much) {
         return format!(
             "{beyond}, and settings help little. {}{would_help}{missed}",
             capital(&gain)
         );
     }
     let cause = found.today.headline.as_ref().and_then(|own| own.cause.as_ref());
-    let cause = cause.filter(|_| found.goal == Goal::Rate);
+    let cause = cause.filter(|_| found.goal == Goal::Rate && !found.today.is_healthy);
     let cause = cause.map_or_else(String::new, |own| format!(" Today {}.", lower(own)));
     let beyond =
         beyond.map_or_else(String::new, |own| format!(" With the changes, {}.", lower(own)));
@@ -116,6 +119,7 @@ fn set_nothing(case: &Case, found: &Found, runs: &str) -> String {
     }
     let who = if case.datagrams.is_some() { "the datagrams" } else { "the flows" };
     let is_full = today.share().is_some_and(|share| share >= super::method::FULL);
+    let is_almost = today.share().is_some_and(|share| share >= super::method::ALMOST);
     let standing = !candidates::paces(case).is_empty()
         && today.queue_ms >= LEAST_MS
         && today.queue_ms >= STANDING * case.round_trip.as_ns() as f64 / 1e6;
@@ -134,7 +138,7 @@ fn set_nothing(case: &Case, found: &Found, runs: &str) -> String {
             ms(today.queue_ms)
         ),
         (true, ..) => format!("Set nothing: {who} have {reached} today ({runs}).{missed}"),
-        _ if today.is_healthy => format!(
+        _ if today.is_healthy && is_almost => format!(
             "Set nothing: the path is full ({runs}). With other starts and delays {who} may have less: {reached}."
         ),
         (false, _, Some(headline)) if headline.grade == Grade::Full => format!(
@@ -189,10 +193,10 @@ fn remedy(own: &Outcome) -> Option<&String> {
     first.remedy.as_ref()
 }
 
-/// Cause that limits the flows with the changes; none where these fill half of the path.
+/// Cause that limits the flows with the changes; none where these fill nearly all of the path.
 fn beyond(cured: &Outcome) -> Option<&String> {
     let cause = cured.headline.as_ref()?.cause.as_ref()?;
-    cured.share().is_some_and(|share| share < EMPTY).then_some(cause)
+    cured.share().is_some_and(|share| share < ENOUGH_SHARE).then_some(cause)
 }
 
 /// "470 of 470 Mb/s (100 %) with 465 Mb/s for the slowest flow instead of 12".

@@ -218,7 +218,8 @@ pub fn sensitivity(case: &Case, found: &Found, bench: &Bench) -> Result<Vec<Sens
     let edits = found.changes.iter().flat_map(|own| &own.change.edits);
     let cured = changed(&case.today, edits)?.plans()[0].resolved.clone();
     // Runs as those that the advice was judged by.
-    let cured = Case { today: cured, is_chancy: found.seeds > 1, ..case.clone() };
+    let (is_chancy, first_seed) = (found.seeds > 1, found.first_seed);
+    let cured = Case { today: cured, is_chancy, first_seed, ..case.clone() };
     let other = |(what, difference): (&'static str, Difference)| {
         let mut other = cured.clone();
         match difference {

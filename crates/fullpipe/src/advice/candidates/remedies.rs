@@ -8,7 +8,7 @@ use super::faults::INITCWND;
 use super::hosts::At;
 use super::{buffers, datagrams, exchange, mounts, pace};
 use crate::analysis::words;
-use crate::scenario::{Discipline, Element, Host};
+use crate::scenario::{Discipline, Element, Host, QdiscKind, Version};
 
 /// Paces that are tried where bursts still overflow a queue.
 const LOWER_PACES: [f64; 2] = [0.95, 0.9];
@@ -23,14 +23,23 @@ const RING_FACTOR: u32 = 8;
 const LARGEST_RING: u32 = 8192;
 /// First cwnd that is tried, packets.
 const LARGE_INITCWND: u32 = 32;
+/// Packets of one flow of fq, where TCP's own packets were dropped.
+const LONG_FLOW: u32 = 1000;
+/// First kernel with fq (net/sched/sch_fq.c).
+const FQ_SINCE: Version = Version::new(3, 12, 0);
+/// Qdiscs that fq may replace: they neither delay packets nor are there to keep a queue short for others.
+const USUAL: [QdiscKind; 4] =
+    [QdiscKind::PfifoFast, QdiscKind::Pfifo, QdiscKind::Bfifo, QdiscKind::FqCodel];
 /// A buffer that is too small by arithmetic's error gets so many times its size.
 const MORE: f64 = 1.5;
 
-/// Possibilities of the engine that makes the trials.
+/// Possibilities of the engine that makes the trials, and of who makes the changes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offers {
     /// Whether it has bbr.
     pub bbr: bool,
+    /// Whether a program may set a pace.
+    pub paces: bool,
 }
 
 /// Lists of changes against the first limit. Each list is tried beside the changes that are accepted.
@@ -75,6 +84,9 @@ pub fn remedies(
         (_, limit) if limit.starts_with("cwnd") => growth(case, accepted),
         _ => Vec::new(),
     };
+    if !offers.paces && (is_cut || limit.starts_with("cwnd")) {
+        all.push(paced_by_fq(case));
+    }
     all.retain(|changes| !changes.is_empty());
     all
 }
@@ -315,14 +327,41 @@ fn qdisc(case: &Case, place: &str) -> Vec<Vec<Change>> {
     if let Some((_, own)) = known.filter(|(_, own)| own.qdisc.netem.is_some()) {
         return vec![netem(case, host, own)];
     }
-    let words = "fq flow_limit 1000";
-    let key = serde_json::json!({ "kind": "fq", "flow_limit": "1000 packets" });
-    let fq = Change::new("qdisc", host, Scope::Sender, How::Qdisc { words: words.into() })
-        .values("as it is", words)
-        .why(format!("{place} drops TCP's own packets"))
-        .edits([Edit::host(host, &["qdisc"], Some(key))]);
+    let longer = known.filter(|(_, own)| has_fq(own)).map(|(_, own)| {
+        fq(host, own, Some(LONG_FLOW)).why(format!("{place} drops TCP's own packets"))
+    });
     let paced = pace::changes(case);
-    [vec![fq], paced].into_iter().filter(|changes| !changes.is_empty()).collect()
+    [longer.into_iter().collect(), paced]
+        .into_iter()
+        .filter(|changes| !changes.is_empty())
+        .collect()
+}
+
+/// fq in the place of a host's qdisc, with its own bound on the packets of a flow or with another one.
+fn fq(name: &str, host: &Host, flow_limit: Option<u32>) -> Change {
+    let mut key = serde_json::json!({ "kind": "fq" });
+    let mut words = String::from("fq");
+    if let Some(packets) = flow_limit {
+        key["flow_limit"] = format!("{packets} packets").into();
+        words += &format!(" flow_limit {packets}");
+    }
+    Change::new("qdisc", name, Scope::Sender, How::Qdisc { words: words.clone() })
+        .values(host.qdisc.kind.name(), words)
+        .edits([Edit::host(name, &["qdisc"], Some(key))])
+}
+
+/// Whether a host's kernel has fq.
+fn has_fq(host: &Host) -> bool {
+    let version: Option<Version> = host.config.kernel.parse().ok();
+    version.is_some_and(|own| own >= FQ_SINCE)
+}
+
+/// fq on the sending hosts: TCP then spreads its packets over the round trip.
+fn paced_by_fq(case: &Case) -> Vec<Change> {
+    let hosts = case.hosts(0).into_iter();
+    let usual = hosts.filter(|(_, own)| USUAL.contains(&own.qdisc.kind) && has_fq(own));
+    let why = "with fq TCP spreads its packets over the round trip, so that fewer bursts overflow a queue";
+    usual.map(|(name, own)| fq(name, own, None).rank(Rank::Method).why(why)).collect()
 }
 
 /// netem that emulates the path on the sending host holds the product of rate and delay.

@@ -1,16 +1,51 @@
-//! Confirmation with other seeds: of small gains, of removals that cost little, and of changes without a pace.
+//! Confirmation with other seeds.
+//!
+//! It looks at paths that are full by chance, at small gains, at removals that cost little, and at changes without a pace.
 
 use super::super::Case;
 use super::super::candidates;
 use super::super::change::Rank;
-use super::super::trial::{Bench, Stopped};
+use super::super::trial::{Bench, Outcome, Stopped};
+use super::search::{Search, State};
 use super::withdrawals::without;
-use super::{Allowance, COUNTS, FULL, Found, Search, State, TOGETHER, gain, joined, more};
+use super::{ALMOST, Allowance, COUNTS, FULL, Found, TOGETHER, gain, joined, more};
 
 /// A gain below this one may be chance, and has to be there with other seeds, too. It is more than twice [`COUNTS`].
 const SMALL: f64 = 0.05;
-/// Number of the first run with other seeds.
+/// Distance of other seeds from those that a search used.
 const OTHERS: u64 = 100;
+
+/// Search with other seeds, where a path may be full by chance alone.
+///
+/// The path is full in the worst run, but the verdict on the scenario's own run names a limit.
+pub fn doubted(
+    found: Found,
+    case: &Case,
+    allowance: &Allowance,
+    bench: &Bench,
+) -> Result<Found, Stopped> {
+    let is_full = found.today.share().is_some_and(|share| share >= FULL);
+    let is_sure = found.today.is_healthy || found.seeds == 1 || case.is_lossy;
+    if !found.changes.is_empty() || !is_full || is_sure {
+        return Ok(found);
+    }
+    let case = &others(&found, case);
+    let mut search = Search::after(&found, case, allowance, bench);
+    let today = search.trial("today with other seeds, starts and delays", &[])?;
+    if today.share().is_none_or(|share| share >= ALMOST) {
+        search.then("nearly full: set nothing");
+        return Ok(search.noted(found));
+    }
+    search.then("less: from here on with these");
+    let is_healthy = found.today.is_healthy;
+    let found = search.run()?;
+    Ok(Found { today: Outcome { is_healthy, ..found.today.clone() }, ..found })
+}
+
+/// The case with runs of other seeds than those of a search.
+fn others(found: &Found, case: &Case) -> Case {
+    Case { is_chancy: true, first_seed: found.first_seed + OTHERS, ..case.clone() }
+}
 
 /// Changes with a pace beside them, where they do not fill the path with other seeds and the pace does more.
 pub fn steadier(
@@ -21,13 +56,13 @@ pub fn steadier(
 ) -> Result<Found, Stopped> {
     let has_pace = found.changes.iter().any(|own| own.change.rank == Rank::Pace);
     let is_full = found.cured.share().is_some_and(|share| share >= FULL);
-    let is_settled = found.changes.is_empty() || has_pace || case.is_lossy;
+    let is_settled = found.changes.is_empty() || has_pace || case.is_lossy || found.is_paceless;
     if is_settled || is_full && found.seeds == 1 {
         return Ok(found);
     }
 
     let changes = found.list();
-    let case = &Case { is_chancy: true, first_seed: OTHERS, ..case.clone() };
+    let case = &others(&found, case);
     let mut search = Search::after(&found, case, allowance, bench);
     let paced = joined(&changes, search.allowed(candidates::paces(case)));
     if paced == changes {
@@ -36,12 +71,12 @@ pub fn steadier(
     let outcome = search.trial("the changes with other seeds, starts and delays", &changes)?;
     if outcome.share().is_none_or(|share| share >= FULL) {
         search.then("full");
-        return Ok(Found { tried: search.count(), steps: search.steps, ..found });
+        return Ok(search.noted(found));
     }
     let steady = search.trial("also a pace with these", &paced)?;
     if gain(&steady, &outcome) < COUNTS {
         search.then("gains less than 2 %");
-        return Ok(Found { tried: search.count(), steps: search.steps, ..found });
+        return Ok(search.noted(found));
     }
     let today = search.trial("today with these", &[])?;
     let best = search.prune(State { changes: paced, outcome: steady })?;
@@ -56,14 +91,17 @@ pub fn confirmed(
     bench: &Bench,
 ) -> Result<Found, Stopped> {
     let cost = |at: &usize| more(found.cured.mbit, found.changes[*at].without_mbit);
-    let mut doubtful: Vec<usize> = (0..found.changes.len()).filter(|at| cost(at) < SMALL).collect();
+    // The sizes of several flows are for equal ones: the pace that makes them equal stays.
+    let stays = |at: &usize| case.flows.len() > 1 && found.changes[*at].change.rank == Rank::Pace;
+    let is_doubtful = |at: &usize| cost(at) < SMALL && !stays(at);
+    let mut doubtful: Vec<usize> = (0..found.changes.len()).filter(is_doubtful).collect();
     doubtful.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
     let is_small = gain(&found.cured, &found.today) < SMALL;
     if doubtful.is_empty() && !is_small {
         return Ok(found);
     }
 
-    let other = &Case { is_chancy: true, first_seed: OTHERS, ..case.clone() };
+    let other = &others(&found, case);
     let mut search = Search::after(&found, other, allowance, bench);
     let outcome = search.trial("the changes with other seeds, starts and delays", &found.list())?;
     let all = State { changes: found.list(), outcome };
@@ -73,21 +111,21 @@ pub fn confirmed(
         let today = search.trial("today with these", &[])?;
         if gain(&all.outcome, &today) < COUNTS {
             search.then("the changes gain less than 2 %: set nothing");
-            let (tried, steps, cured) = (search.count(), search.steps, today.clone());
-            return Ok(Found { changes: Vec::new(), today, cured, steps, tried, ..found });
+            let cured = today.clone();
+            return Ok(search.noted(Found { changes: Vec::new(), today, cured, ..found }));
         }
     }
-    let found = Found { tried: search.count(), steps: search.steps, ..found };
+    let found = search.noted(found);
     if left.is_empty() || needless.is_empty() {
         return Ok(found);
     }
 
-    let case = &Case { is_chancy: true, ..case.clone() };
+    let case = &Case { is_chancy: true, first_seed: found.first_seed, ..case.clone() };
     let mut search = Search::after(&found, case, allowance, bench);
     let outcome = search.trial("the others with the first seeds", &left)?;
     if gain(&found.cured, &outcome) >= TOGETHER {
         search.then("less: all of them stay");
-        return Ok(Found { tried: search.count(), steps: search.steps, ..found });
+        return Ok(search.noted(found));
     }
     search.finished(State { changes: left, outcome }, found.today)
 }

@@ -4,7 +4,8 @@ use super::super::Case;
 use super::super::candidates::{self, Least};
 use super::super::change::{Change, Rank};
 use super::super::trial::{Outcome, Stopped};
-use super::{COUNTS, Kept, MOST_ON_LOSS, Search, State, TOGETHER, gain};
+use super::search::{Search, State};
+use super::{COUNTS, Kept, MOST_ON_LOSS, TOGETHER, gain};
 
 /// Name of a trial, and the least sizes that it takes.
 type Part = (&'static str, fn(Least) -> u64);

@@ -1,0 +1,342 @@
+//! A search: the arithmetic cure, the loop on the first limit, and every list of changes that was tried.
+
+use super::super::Case;
+use super::super::candidates::{self, Offers, cure, remedies};
+use super::super::change::{Change, Rank, Scope};
+use super::super::edit::{Edit, edited};
+use super::super::trial::{Bench, Outcome, Stopped};
+use super::{
+    ALMOST, Allowance, COUNTS, ENOUGH, FULL, Found, Goal, Kept, PRICE, Step, gain, is_full_late,
+    is_slow_repair, joined, starts_late,
+};
+
+/// Most steps of the loop.
+const STEPS: usize = 6;
+/// Parallel streams in the place of a flow have to gain this much: others on the path pay for them.
+const STREAMS_COUNT: f64 = 0.1;
+/// The setting that cures losses without SACK.
+const SACK: &str = "net.ipv4.tcp_sack";
+
+/// Trials of lists of changes with the same runs.
+pub(super) struct Search<'a> {
+    pub case: &'a Case,
+    pub allowance: &'a Allowance,
+    bench: &'a Bench<'a>,
+    steps: Vec<Step>,
+    /// Lists that were tried, each with its outcome.
+    tried: Vec<State>,
+    /// Lists that were tried in a search before.
+    before: usize,
+    /// Whether the path is nearly full: faults and buffers are tried, no pace, and no loop.
+    is_paceless: bool,
+}
+
+/// Changes with what came of them.
+#[derive(Clone)]
+pub(super) struct State {
+    pub changes: Vec<Change>,
+    pub outcome: Outcome,
+}
+
+impl<'a> Search<'a> {
+    /// A search that has tried nothing.
+    pub fn new(case: &'a Case, allowance: &'a Allowance, bench: &'a Bench<'a>) -> Search<'a> {
+        let (steps, tried) = (Vec::new(), Vec::new());
+        Search { case, allowance, bench, steps, tried, before: 0, is_paceless: false }
+    }
+
+    /// A search that goes on from another one, with other runs.
+    pub fn after(
+        found: &Found,
+        case: &'a Case,
+        allowance: &'a Allowance,
+        bench: &'a Bench<'a>,
+    ) -> Search<'a> {
+        let Found { steps, tried: before, is_paceless, .. } = found.clone();
+        Search { steps, before, is_paceless, ..Search::new(case, allowance, bench) }
+    }
+
+    /// What another search found, with the trials of this one.
+    pub fn noted(self, found: Found) -> Found {
+        Found { tried: self.count(), steps: self.steps, ..found }
+    }
+
+    /// Number of lists that were tried.
+    fn count(&self) -> usize {
+        self.before + self.tried.len()
+    }
+}
+
+impl Search<'_> {
+    pub fn run(mut self) -> Result<Found, Stopped> {
+        let today = self.trial("today", &[])?;
+        if today.share().is_some_and(|share| share >= FULL) && !starts_late(&today) {
+            let is_met = self.allowance.goal.is_met(&today);
+            self.then(if is_met { "full: set nothing" } else { "full, but not the goal" });
+            return self.without_gain(today);
+        }
+        let is_almost = today.share().is_some_and(|share| share >= ALMOST);
+        let is_healthy = today.is_healthy && is_almost && !is_full_late(&today);
+        // A pace in each program is too much for the last percent.
+        self.is_paceless = is_healthy && self.allowance.goal == Goal::Rate;
+        self.then(match self.is_paceless {
+            true => "the link is full in the first of these runs: no pace is tried",
+            false => "not full",
+        });
+        if self.case.crowd.is_some() {
+            return self.without_gain(today);
+        }
+
+        let best = self.most(&today)?;
+        if gain(&best.outcome, &today) < COUNTS {
+            return self.without_gain(today);
+        }
+
+        let most = best.outcome.clone();
+        let mut best = self.prune(best)?;
+        // What was in the way of the loop may be gone.
+        if gain(&best.outcome, &most) >= COUNTS {
+            let next = self.climb(best.clone())?;
+            if gain(&next.outcome, &best.outcome) >= COUNTS {
+                best = self.prune(next)?;
+            }
+        }
+        if self.case.is_lossy {
+            best = self.fewest(best)?;
+        }
+        let best = self.shrink(best, &most)?;
+        let best = self.refined(best)?;
+        self.finished(best, today)
+    }
+
+    /// The state that gains most: the arithmetic cure, and what the loop adds to it.
+    fn most(&mut self, today: &Outcome) -> Result<State, Stopped> {
+        let nothing = State { changes: Vec::new(), outcome: today.clone() };
+        let mut whole = self.allowed(cure(self.case));
+        // What avoids losses would hide the fault that the verdict names; the loop adds what else is needed.
+        let is_repair = |own: &Change| own.setting == SACK;
+        if is_slow_repair(today) && whole.iter().any(is_repair) {
+            whole.retain(is_repair);
+        }
+        if self.is_paceless {
+            whole.retain(|own| own.rank != Rank::Pace);
+        }
+        let mut best = nothing.clone();
+        if !whole.is_empty() {
+            let outcome = self.trial("all that arithmetic advises", &whole)?;
+            let cured = State { changes: whole, outcome };
+            // A cure that gains nothing may still show the next limit.
+            let next = self.climb(cured)?;
+            best = better(best, next);
+        }
+        if best.changes.is_empty() {
+            best = self.climb(nothing)?;
+        }
+        Ok(best)
+    }
+
+    /// The answer: what each change gives, and the least sizes of buffers.
+    pub fn finished(mut self, best: State, today: Outcome) -> Result<Found, Stopped> {
+        let kept = self.kept(&best)?;
+        let kept = self.sizes(&best, kept)?;
+        Ok(self.found(kept, today, best.outcome))
+    }
+
+    /// Changes that the goal asks for where no change gains rate.
+    fn without_gain(mut self, today: Outcome) -> Result<Found, Stopped> {
+        let start = State { changes: Vec::new(), outcome: today.clone() };
+        let best = self.refined(start)?;
+        let kept = self.kept(&best)?;
+        Ok(self.found(kept, today, best.outcome))
+    }
+
+    /// The state that comes closest to the goal for [`PRICE`] of the rate.
+    fn refined(&mut self, start: State) -> Result<State, Stopped> {
+        let goal = self.allowance.goal;
+        if goal.is_met(&start.outcome) {
+            return Ok(start);
+        }
+        let offers = match goal {
+            Goal::Rate => Vec::new(),
+            Goal::Delay => candidates::shorter(self.case),
+            Goal::Fair => candidates::fairer(self.case),
+        };
+        let mut lists = self.offered(&start.changes, offers);
+        lists.retain(|list| *list != start.changes);
+        let states = self.states(&start.changes, lists)?.into_iter();
+        let is_worth = |own: &State| own.outcome.mbit >= (1.0 - PRICE) * start.outcome.mbit;
+        let closest = states
+            .filter(is_worth)
+            .min_by(|a, b| goal.distance(&a.outcome).total_cmp(&goal.distance(&b.outcome)));
+        match closest.filter(|own| goal.is_closer(&own.outcome, &start.outcome)) {
+            None => Ok(start),
+            Some(best) => self.prune(best),
+        }
+    }
+
+    /// Tries remedies for the first limit, again and again.
+    fn climb(&mut self, mut best: State) -> Result<State, Stopped> {
+        if self.is_paceless {
+            return Ok(best);
+        }
+        let mut seen: Vec<Vec<Change>> = vec![best.changes.clone()];
+        for _ in 0..STEPS {
+            let is_full = best.outcome.share().is_some_and(|share| share >= ENOUGH);
+            if is_full && !starts_late(&best.outcome) {
+                break;
+            }
+            // The simulator has no bbr; a real kernel has it.
+            let has = Offers {
+                bbr: !self.bench.engine.kernels().is_empty(),
+                paces: self.allowance.scopes.contains(&Scope::Application),
+            };
+            let offers = remedies(self.case, &best.changes, &best.outcome, &has);
+            let mut lists = self.offered(&best.changes, offers);
+            lists.retain(|list| !seen.contains(list));
+            if lists.is_empty() {
+                break;
+            }
+            seen.extend(lists.iter().cloned());
+            let states = self.states(&best.changes, lists)?.into_iter();
+            let most = states.max_by(|a, b| {
+                gain(&a.outcome, &best.outcome).total_cmp(&gain(&b.outcome, &best.outcome))
+            });
+            match most {
+                Some(most) if gain(&most.outcome, &best.outcome) >= self.due(&best, &most) => {
+                    best = most
+                }
+                _ => break,
+            }
+        }
+        Ok(best)
+    }
+
+    /// Gain from which on a state is worth what it adds to another one.
+    fn due(&self, best: &State, next: &State) -> f64 {
+        let is_streams = |own: &&Change| own.setting == "nconnect" || own.has_copies();
+        // Beyond TCP's largest window streams take nothing from others.
+        let mut flows = self.case.flows.iter().filter_map(|flow| flow.needs);
+        let is_beyond = flows.any(|needs| needs.connections.is_some());
+        let mut new = next.changes.iter().filter(|own| !best.changes.contains(own));
+        if new.any(|own| is_streams(&own)) && !is_beyond { STREAMS_COUNT } else { COUNTS }
+    }
+
+    /// Whether an outcome is no worse than another, in rate and in what else the goal asks for.
+    pub fn is_as_good(&self, own: &Outcome, best: &Outcome) -> bool {
+        gain(best, own) < COUNTS && self.allowance.goal.keeps(own, best)
+    }
+
+    /// Offers that may be made, each beside the changes that are accepted.
+    fn offered(&self, accepted: &[Change], offers: Vec<Vec<Change>>) -> Vec<Vec<Change>> {
+        let offers = offers.into_iter().map(|offer| self.allowed(offer));
+        let offers = offers.filter(|offer| !offer.is_empty());
+        offers.map(|offer| joined(accepted, offer)).collect()
+    }
+
+    /// Lists of changes with what came of each; `old` changes are not named again.
+    pub fn states(
+        &mut self,
+        old: &[Change],
+        lists: Vec<Vec<Change>>,
+    ) -> Result<Vec<State>, Stopped> {
+        let outcomes = self.trials(old, &lists)?;
+        let states = lists.into_iter().zip(outcomes);
+        Ok(states.map(|(changes, outcome)| State { changes, outcome }).collect())
+    }
+
+    /// Changes that somebody may make, and that the scenario takes.
+    pub fn allowed(&self, changes: Vec<Change>) -> Vec<Change> {
+        // The parts of a flow's streams are no fair parts.
+        let is_fair = |change: &Change| self.allowance.goal != Goal::Fair || !change.has_copies();
+        let may =
+            |change: &Change| self.allowance.scopes.contains(&change.scope) && is_fair(change);
+        let is_taken = |change: &Change| edited(&self.case.today, &change.edits).is_ok();
+        candidates::together(changes.into_iter().filter(may).filter(is_taken))
+    }
+
+    pub fn trial(&mut self, what: &str, changes: &[Change]) -> Result<Outcome, Stopped> {
+        let tried = self.outcomes(what, &[changes.to_vec()])?;
+        let (outcome, _) = tried.into_iter().next().expect("one list has one outcome");
+        self.note(what.into(), &outcome, "");
+        Ok(outcome)
+    }
+
+    fn trials(&mut self, old: &[Change], lists: &[Vec<Change>]) -> Result<Vec<Outcome>, Stopped> {
+        let tried = self.outcomes("remedies for the first limit", lists)?;
+        for (list, (outcome, _)) in lists.iter().zip(&tried) {
+            let new = list.iter().filter(|change| !old.contains(change));
+            let new: Vec<String> =
+                new.map(|own| format!("{} {}", own.setting, own.advised)).collect();
+            self.note(format!("also {}", new.join(", ")), outcome, "");
+        }
+        Ok(tried.into_iter().map(|(outcome, _)| outcome).collect())
+    }
+
+    /// Outcomes of lists of changes, and whether each is new: a list that was tried is not tried again.
+    pub fn outcomes(
+        &mut self,
+        what: &str,
+        lists: &[Vec<Change>],
+    ) -> Result<Vec<(Outcome, bool)>, Stopped> {
+        let old = self.tried.len();
+        let new: Vec<&Vec<Change>> =
+            lists.iter().filter(|list| self.tried(list).is_none()).collect();
+        if !new.is_empty() {
+            self.step(what, new.len());
+            let all: Vec<Vec<&Edit>> = new.iter().map(|list| edits(list)).collect();
+            let outcomes = self.bench.trials(self.case, &all)?;
+            let states = new.into_iter().cloned().zip(outcomes);
+            self.tried.extend(states.map(|(changes, outcome)| State { changes, outcome }));
+        }
+        let known = lists.iter().filter_map(|list| self.tried(list));
+        Ok(known.map(|at| (self.tried[at].outcome.clone(), at >= old)).collect())
+    }
+
+    /// Place of a list among those that were tried.
+    fn tried(&self, list: &[Change]) -> Option<usize> {
+        self.tried.iter().position(|own| own.changes == list)
+    }
+
+    fn step(&self, what: &str, runs: usize) {
+        self.bench.watch.step(what, runs, self.case.least());
+    }
+
+    pub fn note(&mut self, what: String, outcome: &Outcome, then: &str) {
+        let (mbit, queue_ms) = (outcome.mbit, outcome.queue_ms);
+        self.steps.push(Step { what, mbit, queue_ms, then: then.into() });
+    }
+
+    pub fn then(&mut self, then: &str) {
+        if let Some(step) = self.steps.last_mut() {
+            step.then = then.into();
+        }
+    }
+
+    fn found(self, changes: Vec<Kept>, today: Outcome, cured: Outcome) -> Found {
+        let goal = self.allowance.goal;
+        let seeds = self.case.seeds();
+        let (tried, is_paceless) = (self.count(), self.is_paceless);
+        let first_seed = self.case.first_seed;
+        Found {
+            goal,
+            changes,
+            today,
+            cured,
+            steps: self.steps,
+            tried,
+            seeds,
+            first_seed,
+            is_paceless,
+        }
+    }
+}
+
+/// The state with more; the old one where the new one gains too little to count.
+fn better(old: State, new: State) -> State {
+    if gain(&new.outcome, &old.outcome) >= COUNTS { new } else { old }
+}
+
+/// The edits of changes, in their order.
+fn edits(changes: &[Change]) -> Vec<&Edit> {
+    changes.iter().flat_map(|change| &change.edits).collect()
+}
