@@ -1,6 +1,6 @@
 //! Confirmation with other seeds.
 //!
-//! It looks at paths that are full by chance, at small gains, at removals that cost little, and at changes without a pace.
+//! It looks at paths that are full by chance, at small gains and cheap removals, and at changes without a pace.
 
 use super::super::Case;
 use super::super::candidates;
