@@ -458,13 +458,16 @@ pub struct Messages {
     pub size: u64,
     /// Messages that may be without an answer at a time, 1 or more.
     pub in_flight: u32,
+    /// Message n begins this many times n after the flow's start, ns, or later; 0: as soon as it may.
+    #[serde(default)]
+    pub period_ns: u64,
 }
 
 impl Flow {
     /// Messages of a program that asks or answers.
     #[must_use]
     pub fn messages(&self) -> Messages {
-        self.messages.unwrap_or(Messages { size: self.write.into(), in_flight: 1 })
+        self.messages.unwrap_or(Messages { size: self.write.into(), in_flight: 1, period_ns: 0 })
     }
 }
 

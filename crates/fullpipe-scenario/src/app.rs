@@ -25,7 +25,8 @@ fn keys(kind: AppKind) -> Keys {
             (&["requests", "size", "program"], 1, "{ requests = 64, size = \"32KiB\" }")
         }
         AppKind::Messages => {
-            (&["size", "in_flight"], 0, "{ kind = \"messages\", size = \"1kB\", in_flight = 8 }")
+            let keys = &["size", "in_flight", "period"];
+            (keys, 0, "{ kind = \"messages\", size = \"1kB\", in_flight = 8 }")
         }
     };
     Keys { all, needed, example }
@@ -41,6 +42,7 @@ fn written(app: &AppTable) -> Vec<(&'static str, Place)> {
         ("requests", app.requests.as_ref().map(|at| at.place)),
         ("size", app.size.as_ref().map(|at| at.place)),
         ("in_flight", app.in_flight.as_ref().map(|at| at.place)),
+        ("period", app.period.as_ref().map(|at| at.place)),
         ("program", app.program.as_ref().map(|at| at.place)),
     ];
     keys.into_iter().filter_map(|(name, place)| Some((name, place?))).collect()
@@ -111,6 +113,7 @@ pub(super) fn resolve(app: &AppTable, write: u64, cx: &mut Context) -> Option<Ap
                 .in_flight
                 .as_ref()
                 .map_or(1, |at| u32::try_from(at.value.0).unwrap_or(u32::MAX)),
+            period: app.period.as_ref().map(|at| Time::ns(at.value.0)),
         },
         // They have become messages, unless something was wrong.
         AppKind::Window | AppKind::Requests => return None,

@@ -458,6 +458,9 @@ pub enum App {
         size: u64,
         /// Messages that may be without an answer at a time.
         in_flight: u32,
+        /// Time from the beginning of a message to that of the next one, at least; none: each as soon as it may.
+        #[serde(serialize_with = "show::time", skip_serializing_if = "Option::is_none")]
+        period: Option<Time>,
     },
 }
 

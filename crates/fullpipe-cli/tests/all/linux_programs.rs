@@ -29,7 +29,12 @@ fn both(sets: &[&str]) -> Option<[(f64, Value); 2]> {
 
 /// The run on the simulator and that on the kernel.
 fn documents(sets: &[&str]) -> Option<[Value; 2]> {
-    let desk = desk(SCENARIO)?;
+    documents_of(SCENARIO, sets)
+}
+
+/// The same of another scenario.
+fn documents_of(scenario: &str, sets: &[&str]) -> Option<[Value; 2]> {
+    let desk = desk(scenario)?;
     let sets = sets.iter().flat_map(|set| ["--set", set]);
     let arguments = ["run", "my.toml", "--engine", "sim,linux", "--json", "-q", "--out", "both"];
     let arguments: Vec<&str> = arguments.into_iter().chain(sets).collect();
@@ -90,5 +95,36 @@ fn messages_take_as_long_on_both_engines() {
         }
         let median = number(&simulator, "median_ms");
         assert!((1e3 * TRIP..most_ms).contains(&median), "{app}: {median}");
+    }
+}
+
+/// A message each 100 ms for 5 s are 50 of them. Where each has to wait for the answer of the one before, a period below the round trip
+/// does nothing. Nagle's rule makes small messages late that follow each other sooner.
+#[test]
+fn messages_have_a_period_on_both_engines() {
+    let scenario = SCENARIO.to_string()
+        + "write = \"200B\"\napp = { kind = \"messages\" }\n\
+           [[flow]]\nname = \"replies\"\nreply_to = \"bulk\"\nwrite = \"400B\"\n";
+    for (period, in_flight, nodelay, count) in
+        [("100ms", 1, 0, 50), ("10ms", 1, 0, 124), ("10ms", 8, 1, 500), ("10ms", 8, 0, 397)]
+    {
+        let app =
+            format!("{{ kind = \"messages\", period = \"{period}\", in_flight = {in_flight} }}");
+        let sets = [
+            format!("flow.bulk.app={app}"),
+            format!("flow.bulk.sockopt.TCP_NODELAY={nodelay}"),
+            format!("flow.replies.sockopt.TCP_NODELAY={nodelay}"),
+        ];
+        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        let Some(runs) = documents_of(&scenario, &sets) else { return };
+        let medians = runs.map(|run| {
+            let messages = &run["flows"][0]["messages"];
+            assert_eq!(messages["count"], count, "{sets:?}: {messages}");
+            number(messages, "median_ms")
+        });
+        let [own, genuine] = medians;
+        assert!((own - genuine).abs() < 0.005 * genuine, "{sets:?}: {own} and {genuine} ms");
+        let is_late = own > 1e3 * TRIP + 0.3;
+        assert_eq!(is_late, count == 397, "{sets:?}: {own} ms");
     }
 }

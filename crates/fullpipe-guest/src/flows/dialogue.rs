@@ -120,13 +120,26 @@ struct Requests<'a> {
     deadline: Option<u64>,
     left: u64,
     zeros: Vec<u8>,
+    /// Requests that were written.
+    written: u64,
 }
 
 impl Requests<'_> {
     fn new(flow: &Flow) -> Requests<'_> {
         let lasts = |duration| run::start() + flow.start_ns + duration;
         let deadline = flow.duration_ns.map(lasts);
-        Requests { flow, deadline, left: flow.bytes.unwrap_or(u64::MAX), zeros: zeros(flow) }
+        let left = flow.bytes.unwrap_or(u64::MAX);
+        Requests { flow, deadline, left, zeros: zeros(flow), written: 0 }
+    }
+
+    /// Waits until the next request is due, or the program's time is over.
+    fn wait(&self) {
+        let period_ns = self.flow.messages().period_ns;
+        if period_ns > 0 && self.left > 0 {
+            let due = self.flow.start_ns.saturating_add(period_ns.saturating_mul(self.written));
+            let due = run::start().saturating_add(due);
+            sys::sleep_until(self.deadline.map_or(due, |deadline| due.min(deadline)));
+        }
     }
 
     /// Writes a request; false where there are no more.
@@ -136,7 +149,7 @@ impl Requests<'_> {
         }
         let size = self.flow.messages().size.min(self.left);
         write(socket, &self.zeros, size)?;
-        self.left -= size;
+        (self.left, self.written) = (self.left - size, self.written + 1);
         Ok(true)
     }
 
@@ -144,6 +157,7 @@ impl Requests<'_> {
     fn ask_one_by_one(mut self, socket: &OwnedFd, answer: u64, mut told: Told) -> io::Result<u64> {
         let mut read = 0;
         loop {
+            self.wait();
             let began = sys::now();
             if !self.write_one(socket)? {
                 return Ok(read);
@@ -169,6 +183,7 @@ impl Requests<'_> {
                 if !shared.wait(|state| written < state.answered + most) {
                     break Ok(());
                 }
+                self.wait();
                 let began = sys::now();
                 match self.write_one(socket) {
                     Ok(true) => written += 1,

@@ -364,6 +364,9 @@ group! {
         size: MessageSize, Absent("window: half of it; requests: 32KiB; messages: one write");
         /// Messages that may be without an answer at a time, where the kind is "messages". It counts for the program that asks.
         in_flight: Int<1, 1_000_000>, Absent("1");
+        /// Time from the beginning of a message to that of the next one, where the kind is "messages". A message that has to wait for an answer is
+        /// late, and those after it follow as soon as they may. It counts for the program that asks.
+        period: SomeTime, Absent("none: each message as soon as it may");
         /// A well-known program, whose window or requests these are.
         program: Program, Absent("none");
     }

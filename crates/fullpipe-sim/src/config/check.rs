@@ -218,10 +218,10 @@ fn flow(flow: &Flow) -> Result<(), String> {
         demand(on > Time::ZERO && off > Time::ZERO, "on and off above 0")?;
         demand(on.0.checked_add(off.0).is_some(), "on and off together below 2^64 ns")?;
     }
-    if let App::Messages { size, in_flight } = flow.app {
+    if let App::Messages { size, in_flight, period } = flow.app {
         demand(
-            size > 0 && in_flight > 0,
-            "messages of at least 1 byte, and at least one in flight",
+            size > 0 && in_flight > 0 && period != Some(Time::ZERO),
+            "messages of at least 1 byte, at least one in flight, and a period above 0",
         )?;
     }
     let reads = |reader: &Reader| reader.rate > Rate(0) && reader.read > 0;

@@ -149,6 +149,15 @@ impl Flow {
         }
     }
 
+    /// When the program begins a message at the earliest, where it has written so many.
+    pub fn due(&self, messages: u64) -> Option<Time> {
+        match self.app {
+            App::Messages { period, .. } => period
+                .map(|period| Time(self.start.0.saturating_add(period.0.saturating_mul(messages)))),
+            _ => None,
+        }
+    }
+
     /// Bytes that one read on `host` takes at most. A reader without a rate takes all there is by one call; where
     /// copying takes time it does so by pieces of a write's size, for it has the socket while it copies.
     pub fn read_size(&self, host: &Host) -> u64 {
@@ -324,6 +333,9 @@ pub enum App {
         size: u64,
         /// Messages that may be without an answer at a time, 1 or more. It counts for the program that asks.
         in_flight: u32,
+        /// Time from the beginning of a message to that of the next one, at least, above 0; none: each as soon as it may. It
+        /// counts for the program that asks.
+        period: Option<Time>,
     },
 }
 

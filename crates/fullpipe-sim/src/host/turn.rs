@@ -71,6 +71,11 @@ impl Turn {
         read >= answered.saturating_mul(self.others)
     }
 
+    /// Messages of its own that were begun, of so many bytes that were written.
+    pub(super) fn begun(&self, written: u64) -> u64 {
+        written.div_ceil(self.own)
+    }
+
     /// Whether this end asks, and its next byte begins a request.
     pub(super) fn begins_request(&self, written: u64) -> bool {
         !self.answers && self.left(written) == 0

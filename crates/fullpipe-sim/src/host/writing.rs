@@ -254,18 +254,28 @@ impl Host {
             state.paces = true;
         }
         if let Some(pause) = state.config.app.pauses(now.saturating_sub(state.config.start)) {
-            state.tcp.set_writer(Writer::Paused);
-            let ends = state.config.duration.map(|duration| state.config.start + duration);
-            let goes_on = ends.into_iter().fold(now + pause, Time::min);
-            self.timers.set(flow, Timer::Write, Some(goes_on));
-            return false;
+            return self.pause(flow, now + pause);
         }
-        if state.turn.is_some_and(|turn| turn.begins_request(state.written)) {
+        if let Some(turn) = state.turn.filter(|turn| turn.begins_request(state.written)) {
+            let due = state.config.due(turn.begun(state.written));
+            if let Some(due) = due.filter(|due| now < *due) {
+                return self.pause(flow, due);
+            }
             state.asked.push_back(now);
         }
         state.tcp.set_writer(Writer::Active);
         state.write_left = state.next_write_size().min(left) as u32;
         true
+    }
+
+    /// Lets the application pause until then, or until its time is over. No write begins now.
+    fn pause(&mut self, flow: usize, until: Time) -> bool {
+        let state = &mut self.sends[flow];
+        state.tcp.set_writer(Writer::Paused);
+        let ends = state.config.duration.map(|duration| state.config.start + duration);
+        let goes_on = ends.into_iter().fold(until, Time::min);
+        self.timers.set(flow, Timer::Write, Some(goes_on));
+        false
     }
 
     /// Whether the time of a flow's application is over.

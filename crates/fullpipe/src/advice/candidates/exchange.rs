@@ -5,7 +5,7 @@ use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use crate::analysis::words;
 use crate::analysis::{LARGE_WRITE, SMALL_WRITE};
-use crate::scenario::{Flow, NODELAY};
+use crate::scenario::{App, Flow, NODELAY};
 use serde_json::json;
 
 /// Round trips of the path's part of a flow that programs allow: what allows more comes back late, a message at a time.
@@ -32,8 +32,11 @@ fn one(case: &Case, sent: &Sent) -> Option<Change> {
 
     let [before, after] = [today, wanted].map(|count| words::bytes(count.saturating_mul(size)));
     let whose = &sent.hosts[1];
-    let app =
+    let mut app =
         json!({ "kind": "messages", "size": format!("{}B", asks.message()), "in_flight": wanted });
+    if let App::Messages { period: Some(period), .. } = asks.app {
+        app["period"] = period.to_string().into();
+    }
     let words = format!(
         "let the program on {whose} allow {after} without an answer: a larger window, or {wanted} requests; where it cannot \
          (OpenSSH ends at 2 MiB), use several connections"

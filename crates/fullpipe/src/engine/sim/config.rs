@@ -98,7 +98,9 @@ fn flow(flow: &Flow, run: &Resolved) -> config::Flow {
             App::Bulk | App::Nfs => config::App::Bulk,
             App::Rate { rate } => config::App::Rate(rate),
             App::OnOff { on, off } => config::App::OnOff { on, off },
-            App::Messages { size, in_flight } => config::App::Messages { size, in_flight },
+            App::Messages { size, in_flight, period } => {
+                config::App::Messages { size, in_flight, period }
+            }
         },
         bytes: flow.bytes,
         duration: flow.duration.filter(|_| flow.reply_to.is_none()),
