@@ -1,4 +1,4 @@
-//! Nagle's rule on one host waits for an ACK that the other host delays: each message takes a round trip and 40 ms more.
+//! Nagle's rule waits for an ACK that the other host delays: each message in several writes takes a round trip and 40 ms more.
 //!
 //! A message in several writes ends in a segment that is not full. Nagle's rule holds it back until what was sent before is
 //! acknowledged (RFC 896). The other host has nothing to send yet, so it delays that ACK: Linux for 40 ms (TCP_DELACK_MIN).
@@ -30,28 +30,31 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let dialogue = Dialogue::of(context, one).filter(|own| !own.is_ahead())?;
     let Dialogue { own, theirs, turns, base_s, lived_s } = dialogue;
     let waits = lived_s / turns as f64 - base_s;
-    if !(DELAYED[0]..DELAYED[1]).contains(&(waits - base_s)) {
-        return None;
-    }
-
     let in_parts = |flow: &FlowTrace| {
         let count = segments(flow) as f64;
         let mean = flow.last().bytes_sent as f64 / count.max(1.0);
         count >= PARTS * turns as f64 && mean < PART * f64::from(context.meta.mss)
     };
     let [from, to] = &one.meta.hosts;
-    let (holds, acks) = match (in_parts(own), in_parts(theirs)) {
-        (true, _) => (from, to),
-        (_, true) => (to, from),
-        _ => return None,
+    // With parts both ways each of two messages waits.
+    let (holds, acks, times) = match (in_parts(own), in_parts(theirs)) {
+        (true, true) => (format!("{from} and {to}"), "the other host", 2.0),
+        (true, false) => (from.clone(), &to[..], 1.0),
+        (false, true) => (to.clone(), &from[..], 1.0),
+        (false, false) => return None,
     };
+    let waits = waits / times;
+    if !(DELAYED[0]..DELAYED[1]).contains(&(waits - base_s)) {
+        return None;
+    }
+    let first = if in_parts(own) { from } else { to };
     let found = Finding::new(format!("Nagle's rule on {holds}"), cause.place.clone())
         .because(format!(
             "the last part of each message waits {} for a delayed ACK of {acks}, {} times",
             ms(waits * 1e3),
-            numbers::count(turns)
+            numbers::count((turns as f64 * times) as u64)
         ))
         .cure(format!("Let the program on {holds} set TCP_NODELAY, or write each message at once"))
-        .setting(setting("TCP_NODELAY", holds, AskedBy::Program));
+        .setting(setting("TCP_NODELAY", first, AskedBy::Program));
     Some(found)
 }

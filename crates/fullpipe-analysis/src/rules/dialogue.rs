@@ -2,9 +2,10 @@
 
 use super::Context;
 use super::subject::One;
+use crate::document::Messages;
 use crate::lookup::FlowTrace;
 use crate::words::ms;
-use fullpipe_base::trace::{EventKind, FlowSample};
+use fullpipe_base::trace::{EventKind, FlowSample, MOST_ANSWERS};
 use fullpipe_base::units::Time;
 
 /// Turns below this number are not a habit of the program.
@@ -35,7 +36,10 @@ impl<'a> Dialogue<'a> {
         let base = one.meta.base_rtt.filter(|rtt| *rtt > Time::ZERO)?;
         let other = one.meta.other_half?;
         let (own, theirs) = (&context.traces.flows[one.index], &context.traces.flows[other]);
-        let turns = Some(turns(context, own, theirs)).filter(|turns| *turns >= HABIT)?;
+        let told =
+            messages(context, one).map(|own| own.count).filter(|count| *count < MOST_ANSWERS);
+        let turns = told.unwrap_or_else(|| turns(context, own, theirs));
+        let turns = Some(turns).filter(|turns| *turns >= HABIT)?;
         let life = &context.lives.flows[one.index];
         let lived_s = life.end.saturating_sub(life.start).as_secs_f64();
         Some(Dialogue { own, theirs, turns, base_s: base.as_secs_f64(), lived_s })
@@ -61,11 +65,16 @@ impl<'a> Dialogue<'a> {
     }
 }
 
+/// Messages of a dialogue, as the side that asks tells them; none where the trace does not.
+fn messages(context: &Context, one: &One) -> Option<Messages> {
+    let other = one.meta.other_half.and_then(|index| context.run.flows.get(index));
+    one.flow.messages.or_else(|| other?.messages)
+}
+
 /// Times of the messages of a dialogue, as the side that asks has them: "half of the answers come within 1.2 ms, 95 % within 41 ms". None
 /// where the trace does not tell them.
 pub fn times(context: &Context, one: &One) -> Option<String> {
-    let other = one.meta.other_half.and_then(|index| context.run.flows.get(index));
-    let messages = one.flow.messages.or_else(|| other?.messages)?;
+    let messages = messages(context, one)?;
     let [median, p95] = [messages.median_ms, messages.p95_ms].map(ms);
     Some(format!("half of the answers come within {median}, 95 % within {p95}"))
 }

@@ -29,7 +29,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     Some(
         plain
             .because(format!("its queue allows {value}{lasts}{needs}"))
-            .cure(format!("Lengthen that queue, or {}{}", context.paced(), helps_less(held)))
+            .cure(format!("Lengthen that queue, or {}{}", context.paced(), without_bursts(held)))
             .setting(valued(("queue limit", &stage.name), value, needed, AskedBy::Path)),
     )
 }
@@ -37,11 +37,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
 /// Bytes of a burst that TCP hands to the device at once (Linux `GSO_MAX_SIZE`).
 const BURST: f64 = 65_536.0;
 
-/// Remark on a queue that holds no burst: a pace helps it less.
-fn helps_less(held: f64) -> &'static str {
-    if held < BURST {
-        ", which helps less: that queue does not hold one burst of 64 KiB"
-    } else {
-        ""
-    }
+/// Remark on a queue that holds no burst of TSO.
+fn without_bursts(held: f64) -> &'static str {
+    if held < BURST { " with TSO off, as that queue does not hold one burst of 64 KiB" } else { "" }
 }

@@ -128,6 +128,23 @@ const PAIRS: &[Pair] = &[
             [[flow]]\nname = \"replies\"\nreply_to = \"calls\"\nwrite = \"400B\"\n",
         ),
     },
+    // Nagle's rule at both ends, and at none.
+    Pair {
+        fires: (
+            "nagle",
+            "[path]\nrate = \"100Mbit\"\ndelay = { forward = \"20ms\", back = \"20ms\" }\n\
+            [[flow]]\nname = \"calls\"\nduration = \"5s\"\nwrite = \"200B\"\napp = { kind = \"messages\", size = \"600B\" }\n\
+            [[flow]]\nname = \"replies\"\nreply_to = \"calls\"\nwrite = \"200B\"\napp = { kind = \"messages\", size = \"600B\" }\n",
+        ),
+        near: (
+            "turns",
+            "[path]\nrate = \"100Mbit\"\ndelay = { forward = \"20ms\", back = \"20ms\" }\n\
+            [[flow]]\nname = \"calls\"\nduration = \"5s\"\nwrite = \"200B\"\nsockopt = { TCP_NODELAY = 1 }\n\
+            app = { kind = \"messages\", size = \"600B\" }\n\
+            [[flow]]\nname = \"replies\"\nreply_to = \"calls\"\nwrite = \"200B\"\nsockopt = { TCP_NODELAY = 1 }\n\
+            app = { kind = \"messages\", size = \"600B\" }\n",
+        ),
+    },
 ];
 
 /// Code of a run; hosts are of Linux 6.12 unless it says otherwise.
