@@ -60,6 +60,9 @@ pub fn advise(arguments: &AdviseArguments, output: &Output) -> Result<(), Failur
             "note: advice is for `{name}`, the first of {runs} runs; --variant names another"
         ));
     }
+    if !arguments.quiet && !arguments.follows_run {
+        scenario::notes(&scenario).iter().for_each(|text| note(&format!("note: {text}")));
+    }
     let engines = engines::chosen(&run, &scenario)?;
     let engine = &engines[0];
     if let Some(file) = &arguments.scenario_out
@@ -76,13 +79,13 @@ pub fn advise(arguments: &AdviseArguments, output: &Output) -> Result<(), Failur
     interrupt::listen(STOPPING)?;
     let advice = found(&case, engine, arguments)?;
     let text = cured_text(&case, &advice)?;
-    if let Some(file) = &arguments.scenario_out {
-        new_file::write(file, &text)?;
-    }
     let kept = match arguments.no_report || advice.changes.is_empty() {
         true => None,
         false => Some(prove(place, &name, &text, &advice, arguments)?),
     };
+    if let Some(file) = &arguments.scenario_out {
+        new_file::write(file, &text)?;
+    }
 
     match arguments.json {
         true => output.json(&advice)?,

@@ -74,6 +74,9 @@ pub struct AdviseArguments {
     /// Show no progress and no notes
     #[arg(long, short)]
     pub quiet: bool,
+    /// Whether the run has been shown, with its notes
+    #[arg(skip)]
+    pub follows_run: bool,
     /// A path instead of a scenario.
     #[command(flatten)]
     pub path: PathArguments,
@@ -125,6 +128,7 @@ impl AdviseArguments {
             without: run.without.clone(),
             jobs: run.jobs,
             quiet: run.quiet,
+            follows_run: true,
             path: run.path.clone(),
         }
     }
