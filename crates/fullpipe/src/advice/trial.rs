@@ -97,6 +97,8 @@ pub struct Outcome {
     pub evenness: f64,
     /// Whether the verdict of the run with the case's own seed, start and delays is that its path is full.
     pub is_healthy: bool,
+    /// Whether means count where settled rates are alike: a setting keeps the flows of today from growing.
+    pub counts_mean: bool,
     /// Verdict of the worst run.
     pub headline: Option<Headline>,
     /// The worst run.
@@ -297,6 +299,7 @@ fn arrived(case: &Case, asked: &Asked, run: Run) -> Outcome {
         allowed_mbit: case.allowed_mbit(),
         evenness: 1.0,
         is_healthy: is_healthy(run.headline.as_ref()),
+        counts_mean: false,
         headline: run.headline.clone(),
         run: Box::new(run),
     }
@@ -339,6 +342,7 @@ fn outcome_of(
         allowed_mbit: allowed,
         evenness: 1.0,
         is_healthy: is_healthy(headline.as_ref()),
+        counts_mean: false,
         headline,
         run: Box::new(run),
     }

@@ -161,7 +161,8 @@ fn gain(new: &Outcome, old: &Outcome) -> f64 {
     let settled = more(new.mbit, old.mbit);
     let mean = more(new.mean_mbit, old.mean_mbit);
     // A mean depends on when a flow begins and on slow start, so that a little more of it says nothing.
-    if settled.abs() < COUNTS && (starts_late(new) || starts_late(old)) { mean } else { settled }
+    let counts_mean = [new, old].iter().any(|own| own.counts_mean || starts_late(own));
+    if settled.abs() < COUNTS && counts_mean { mean } else { settled }
 }
 
 /// How much more a rate is than another (0.02: 2 %).

@@ -27,6 +27,8 @@ pub(super) struct Search<'a> {
     tried: Vec<State>,
     /// Lists that were tried in a search before.
     before: usize,
+    /// Whether means count, for a setting keeps the flows of today from growing.
+    counts_mean: bool,
     /// Whether the path is nearly full: faults and buffers are tried, no pace, and no loop.
     is_paceless: bool,
 }
@@ -42,7 +44,8 @@ impl<'a> Search<'a> {
     /// A search that has tried nothing.
     pub fn new(case: &'a Case, allowance: &'a Allowance, bench: &'a Bench<'a>) -> Search<'a> {
         let (steps, tried) = (Vec::new(), Vec::new());
-        Search { case, allowance, bench, steps, tried, before: 0, is_paceless: false }
+        let [counts_mean, is_paceless] = [false; 2];
+        Search { case, allowance, bench, steps, tried, before: 0, counts_mean, is_paceless }
     }
 
     /// A search that goes on from another one, with other runs.
@@ -53,7 +56,9 @@ impl<'a> Search<'a> {
         bench: &'a Bench<'a>,
     ) -> Search<'a> {
         let Found { steps, tried: before, is_paceless, .. } = found.clone();
-        Search { steps, before, is_paceless, ..Search::new(case, allowance, bench) }
+        let counts_mean = found.today.counts_mean;
+        let new = Search::new(case, allowance, bench);
+        Search { steps, before, counts_mean, is_paceless, ..new }
     }
 
     /// What another search found, with the trials of this one.
@@ -69,7 +74,9 @@ impl<'a> Search<'a> {
 
 impl Search<'_> {
     pub fn run(mut self) -> Result<Found, Stopped> {
-        let today = self.trial("today", &[])?;
+        let mut today = self.trial("today", &[])?;
+        self.counts_mean = starts_late(&today);
+        today.counts_mean = self.counts_mean;
         if today.share().is_some_and(|share| share >= FULL) && !starts_late(&today) {
             let is_met = self.allowance.goal.is_met(&today);
             self.then(if is_met { "full: set nothing" } else { "full, but not the goal" });
@@ -118,7 +125,8 @@ impl Search<'_> {
         if is_slow_repair(today) && whole.iter().any(is_repair) {
             whole.retain(is_repair);
         }
-        if self.is_paceless {
+        // A path that is full in the end has no use for a pace.
+        if self.is_paceless || today.share().is_some_and(|share| share >= FULL) {
             whole.retain(|own| own.rank != Rank::Pace);
         }
         let mut best = nothing.clone();
@@ -284,7 +292,8 @@ impl Search<'_> {
         if !new.is_empty() {
             self.step(what, new.len());
             let all: Vec<Vec<&Edit>> = new.iter().map(|list| edits(list)).collect();
-            let outcomes = self.bench.trials(self.case, &all)?;
+            let mut outcomes = self.bench.trials(self.case, &all)?;
+            outcomes.iter_mut().for_each(|own| own.counts_mean = self.counts_mean);
             let states = new.into_iter().cloned().zip(outcomes);
             self.tried.extend(states.map(|(changes, outcome)| State { changes, outcome }));
         }
