@@ -21,6 +21,7 @@ fn plan() -> Plan {
     let host = |qdiscs| Host {
         gso_max_segs: Some(1),
         initcwnd: None,
+        mtu: None,
         gro_flush_timeout_ns: 0,
         out: Way { qdiscs, ..Way::default() },
         ..Host::default()

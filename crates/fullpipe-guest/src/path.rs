@@ -44,7 +44,11 @@ pub fn make(plan: &Plan) -> Result<Path> {
     let last = plan.receiver_at();
     for link in 0..last {
         let (before, after) = namespaces.split_at_mut(link + 1);
-        join(&mut before[link], &mut after[0], (link, LEFT_DEVICE, LEFT), plan)?;
+        let ends =
+            [(link == 0).then_some(&plan.sender), (link + 1 == last).then_some(&plan.receiver)];
+        let larger = ends.into_iter().flatten().filter_map(|own| own.mtu).max();
+        let mtu = larger.unwrap_or(plan.mtu);
+        join(&mut before[link], &mut after[0], (link, LEFT_DEVICE, LEFT), (plan, mtu))?;
     }
     route(&mut namespaces[..=last])?;
     let to_receiver = |link| [(layout::right(last - 1), layout::right(link))];
@@ -96,11 +100,11 @@ fn join(
     a: &mut Namespace,
     b: &mut Namespace,
     (link, index, name): (usize, u32, &str),
-    plan: &Plan,
+    (plan, mtu): (&Plan, u32),
 ) -> Result<()> {
     let here = End { index: RIGHT_DEVICE, name: RIGHT, mac: layout::mac(link, 1) };
     let there = End { index, name, mac: layout::mac(link, 2) };
-    a.netlink.veth(&here, &there, &b.fd, plan.mtu)?;
+    a.netlink.veth(&here, &there, &b.fd, mtu)?;
     let ends = [
         (&mut *a, &here, layout::left(link), &there, layout::right(link)),
         (&mut *b, &there, layout::right(link), &here, layout::left(link)),
@@ -142,7 +146,8 @@ fn stand_beside(
 ) -> Result<()> {
     let (before, after) = namespaces.split_at_mut(link);
     let name = format!("beside-{number}");
-    join(&mut after[0], &mut before[1], (link, FIRST_BESIDE + number as u32, &name), plan)?;
+    let mtu = plan.beside[number].host.mtu.unwrap_or(plan.mtu);
+    join(&mut after[0], &mut before[1], (link, FIRST_BESIDE + number as u32, &name), (plan, mtu))?;
     let last = plan.receiver_at() - 1;
     after[0].netlink.route(layout::network(last), layout::right(link), None)?;
     for (at, namespace) in before[..=last + 1].iter_mut().enumerate().skip(2) {

@@ -123,6 +123,9 @@ pub struct Host {
     pub gso_max_segs: Option<u32>,
     /// First cwnd of its route to the other host, packets; none: the kernel's.
     pub initcwnd: Option<u32>,
+    /// MTU of its device, bytes; none: the path's.
+    #[serde(default)]
+    pub mtu: Option<u32>,
     /// Packets that come are joined (GRO), and wait for others this long at most, ns; 0: each comes by itself.
     pub gro_flush_timeout_ns: u64,
     /// The way out.

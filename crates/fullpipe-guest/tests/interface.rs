@@ -74,6 +74,7 @@ fn plan() -> Plan {
         sysctl: vec![("net/ipv4/tcp_rmem".into(), "4096 131072 6291456".into())],
         gso_max_segs: Some(1),
         initcwnd: Some(2),
+        mtu: Some(9000),
         gro_flush_timeout_ns: 20_000,
         out: Way { qdiscs: qdiscs(), ..Way::default() },
     };

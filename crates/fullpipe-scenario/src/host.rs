@@ -63,6 +63,7 @@ pub(super) fn resolve(host: &written::Host, path: Option<&Path>, cx: &mut Contex
         timestamps: value(&host.timestamps).unwrap_or(kernel.timestamps),
         tso: value(&host.tso).unwrap_or(kernel.tso),
         initcwnd: value(&host.initcwnd).map(|n| n.0 as u32),
+        mtu: card_mtu(host, mtu, cx)?,
         sysctl,
         qdisc: qdisc.config(nic_rate, mtu),
         qdisc_limit: qdisc.limit(),
@@ -106,6 +107,21 @@ fn kernel(at: &At<String>, cx: &mut Context) -> Option<(&'static Kernel, Option<
     None
 }
 
+/// The MTU of a host's card, where it is not the path's.
+#[expect(clippy::option_option, reason = "none is a mistake, none within it the path's")]
+fn card_mtu(host: &written::Host, of_path: u32, cx: &mut Context) -> Option<Option<u32>> {
+    let Some(at) = &host.mtu else { return Some(None) };
+    let own = at.value.0 as u32;
+    if own < of_path {
+        cx.error("conflict", at.place, format!("`mtu` is {own}, and that of the path {of_path}"))
+            .expected(
+                "that of the path at least; a path of smaller packets has a smaller `path.mtu`",
+            );
+        return None;
+    }
+    Some(Some(own).filter(|own| *own > of_path))
+}
+
 fn cpu(cpu: &written::Cpu) -> Option<config::Cpu> {
     Some(config::Cpu {
         copy_ps_per_byte: value(&cpu.copy)?.0,
@@ -139,6 +155,7 @@ impl Serialize for Host {
             ("timestamps", own.timestamps.into()),
             ("tso", own.tso.into()),
             ("initcwnd", own.initcwnd.map(|n| format!("{n} packets")).into()),
+            ("mtu", own.mtu.into()),
             ("qdisc", qdisc),
             ("tx_ring", descriptors(own.tx_ring)),
             ("tx_coalesce", if_any(own.tx_coalesce)),

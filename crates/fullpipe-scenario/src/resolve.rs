@@ -71,6 +71,7 @@ pub fn run(
     let flow = flow
         .or_else(|| written.nfs.as_ref().filter(|_| written.flow.is_none()).map(|_| Vec::new()));
     let (path, hosts, host, mut flow) = (path?, hosts?, neighbours?, flow?);
+    has_one_large_card(written, (&hosts, &host), cx)?;
     let datagrams = datagrams::resolve(written, path.mtu, &flow, &host, cx)?;
     let nfs = nfs::resolve(written, (&hosts, &host), (&flow, &datagrams), cx)?;
     flow.extend(nfs.iter().flat_map(Nfs::connections));
@@ -92,6 +93,23 @@ pub fn run(
     };
     packets::check(reported.packets.as_ref(), &resolved, cx);
     Some(resolved)
+}
+
+/// Reports a second host whose card has a larger MTU than the path.
+fn has_one_large_card(
+    written: &written::Run,
+    (hosts, neighbours): (&Hosts, &[Neighbour]),
+    cx: &mut Context,
+) -> Option<()> {
+    let beside = neighbours.iter().map(|own| &own.host);
+    let all = [&hosts.sender, &hosts.receiver].into_iter().chain(beside);
+    if all.filter(|own| own.config.mtu.is_some()).count() > 1 {
+        let place = written.hosts.as_ref()?.place;
+        cx.error("conflict", place, "two hosts have a larger `mtu` than the path")
+            .expected("one of them; path MTU discovery between two is not there");
+        return None;
+    }
+    Some(())
 }
 
 /// The traffic of a run with these flows and its datagrams. Echo requests and replies are no data.

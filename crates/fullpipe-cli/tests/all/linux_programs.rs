@@ -27,6 +27,26 @@ fn both(sets: &[&str]) -> Option<[(f64, Value); 2]> {
     Some(runs.map(|run| (number(&run["flows"][0], "mean_mbit"), run["headline"]["code"].clone())))
 }
 
+/// A host whose card takes more than the path announces a larger MSS, by which its windows go; a sender with such a card sends no more.
+#[test]
+fn a_larger_mtu_of_a_host_acts_alike_on_both_engines() {
+    let rmem = "hosts.receiver.sysctl.net.ipv4.tcp_rmem=\"4096 87380 6291456\"";
+    let mut rates = Vec::new();
+    for sets in [
+        &["flow.bulk.bytes=20MB", rmem][..],
+        &["flow.bulk.bytes=20MB", rmem, "hosts.receiver.mtu=9001"],
+        &["flow.bulk.bytes=20MB"],
+        &["flow.bulk.bytes=20MB", "hosts.sender.mtu=9000"],
+    ] {
+        let Some(found) = both(sets) else { return };
+        are_alike(&found);
+        rates.push(found.map(|(mbit, _)| mbit));
+    }
+    let is_less = (0..2).all(|engine| rates[1][engine] < rates[0][engine]);
+    assert!(is_less, "a larger MSS of the receiver does nothing: {rates:?}");
+    assert_eq!(rates[3], rates[2]);
+}
+
 /// The run on the simulator and that on the kernel.
 fn documents(sets: &[&str]) -> Option<[Value; 2]> {
     documents_of(SCENARIO, sets)

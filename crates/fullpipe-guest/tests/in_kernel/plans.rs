@@ -24,6 +24,7 @@ fn host(qdiscs: Vec<Qdisc>) -> Host {
         sysctl,
         gso_max_segs: None,
         initcwnd: None,
+        mtu: None,
         gro_flush_timeout_ns: 0,
         out: Way { qdiscs, ..Way::default() },
     }

@@ -109,6 +109,7 @@ pub(super) fn host(host: &Host) -> plan::Host {
         sysctl: modelled.chain(fixed).chain(genuine).collect(),
         gso_max_segs: (!host.config.tso).then_some(1),
         initcwnd: host.config.initcwnd,
+        mtu: host.config.mtu,
         gro_flush_timeout_ns: if host.config.gro { host.config.gro_flush_timeout.0 } else { 0 },
         out: plan::Way::default(),
     }

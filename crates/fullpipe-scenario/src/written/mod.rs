@@ -121,6 +121,9 @@ group! {
         tso: bool, Absent("as the kernel profile");
         /// First cwnd of the route to the other host (`ip route change ... initcwnd`), to which cwnd also goes back after a pause.
         initcwnd: Quantity<InPackets, 1, 65_535>, Absent("as the kernel profile");
+        /// MTU of the card, in bytes, where it is larger than the path's. The host announces a larger MSS then, and its windows are in units of that.
+        /// One host of a run may have it: between two of them path MTU discovery would act, which is not there.
+        mtu: Int<68, 65535>, Absent("path.mtu");
         /// sysctls by the kernel's full names.
         sysctl: Sysctls, Absent("as the kernel profile");
         /// Overrides of single behaviours of the profile, by name, to see what they do.

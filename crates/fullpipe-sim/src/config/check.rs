@@ -30,6 +30,8 @@ impl Config {
     pub fn check(&self) -> Result<(), String> {
         demand(!self.flows.is_empty(), "flows: at least one is needed")?;
         demand((68..=65535).contains(&self.mtu), "mtu: 68 to 65535 bytes")?;
+        let is_larger = |own: &Station| own.host.mtu.is_none_or(|mtu| mtu >= self.mtu);
+        demand(self.hosts().iter().all(is_larger), "mtu of a host: that of the path at least")?;
         demand(self.sample >= Time::us(1), "sample: at least 1 us")?;
         demand(self.end <= LONGEST, format!("end: at most {LONGEST}"))?;
         self.forward.iter().chain(&self.back).try_for_each(Element::check)?;
@@ -149,6 +151,7 @@ fn host(host: &Host, name: &str) -> Result<(), String> {
     demand(host.nic_rate > Rate(0), "nic_rate: above 0")?;
     let initcwnd = host.initcwnd.is_none_or(|packets| (1..=LARGEST_INITCWND).contains(&packets));
     demand(initcwnd, "initcwnd: 1 to 65535 packets")?;
+    demand(host.mtu.is_none_or(|bytes| bytes <= 65_535), "mtu: 65535 bytes at most")?;
     if let Qdisc::Of(discipline, _) = &host.qdisc {
         discipline.check(&format!("{name}.qdisc"))?;
     }

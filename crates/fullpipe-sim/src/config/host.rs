@@ -21,6 +21,9 @@ pub struct Host {
     /// First cwnd by the route (`ip route ... initcwnd`), packets (1 to 65,535); none: the kernel's. cwnd goes back to it after
     /// a pause, too (`tcp_init_cwnd`).
     pub initcwnd: Option<u32>,
+    /// MTU of its card, bytes, where it is larger than the path's ([`Config::mtu`](super::Config::mtu)); none: the path's. It announces
+    /// an MSS of that, so that its windows are in units of it. Its segments are as the other end and the path allow.
+    pub mtu: Option<u32>,
     /// The sysctls that the model reads.
     pub sysctl: Sysctl,
     /// The queue between TCP and the driver; decides per skb.
@@ -71,6 +74,7 @@ impl Host {
             timestamps: false,
             tso: false,
             initcwnd: None,
+            mtu: None,
             sysctl: Sysctl::LINUX_2_6_20,
             qdisc: Qdisc::PfifoFast,
             qdisc_limit: 1000,

@@ -54,7 +54,7 @@ impl End {
         let sysctl = &host.sysctl;
         let wscale = first_window(host, mss).wscale as u8;
         let offers = Offers {
-            mss: (mtu - HEADERS) as u16,
+            mss: (host.mtu.unwrap_or(mtu) - HEADERS) as u16,
             window_scale: sysctl.tcp_window_scaling.then_some(wscale),
             sack: sysctl.tcp_sack,
         };

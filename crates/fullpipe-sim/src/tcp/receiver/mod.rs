@@ -122,6 +122,7 @@ pub struct Receiver {
     /// Counters of `nstat`.
     pub mib: ReceiverMib,
     mss: u32,
+    advmss: u32,
 }
 
 /// Least MSS that a host announces, bytes with the options of each segment (sysctl net.ipv4.route.min_adv_mss; 6.12
@@ -129,9 +130,10 @@ pub struct Receiver {
 const MIN_ADVMSS: u32 = 256;
 
 /// The MSS that this end has announced, bytes of data, on a path whose segments have `mss`: its windows are in units of that.
-fn advmss(mss: u32, timestamps: bool) -> u32 {
-    let option = headers(timestamps) - headers(false);
-    mss.max(MIN_ADVMSS - option)
+fn advmss(mss: u32, host: &Host) -> u32 {
+    let option = headers(host.timestamps) - headers(false);
+    let of_card = host.mtu.map_or(mss, |mtu| mtu.saturating_sub(headers(host.timestamps)));
+    mss.max(of_card).max(MIN_ADVMSS - option)
 }
 
 impl Receiver {
@@ -164,7 +166,7 @@ impl Receiver {
         rcvbuf: Option<u64>,
         option: u32,
     ) -> Receiver {
-        let advmss = advmss(mss, host.timestamps);
+        let advmss = advmss(mss, host);
         let window = ReceiveWindow::of_connecting(&host.sysctl, &profile, rcvbuf, advmss, option);
         let is_locked = rcvbuf.is_some();
         let space = RcvSpace::new(&host.sysctl, u64::from(advmss), window.rcv_wnd);
@@ -214,6 +216,7 @@ impl Receiver {
             duplicates: 0,
             mib: ReceiverMib::default(),
             mss,
+            advmss,
             profile,
         }
     }

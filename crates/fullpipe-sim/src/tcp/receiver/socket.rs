@@ -27,7 +27,7 @@ impl Receiver {
             rmem_alloc: self.window.rmem_alloc,
             unread: self.readable(),
             rcv_mss: self.acks.rcv_mss,
-            advmss: super::advmss(self.mss, self.timestamps),
+            advmss: self.advmss,
             rcv_ssthresh: self.window.rcv_ssthresh,
             bytes_received: self.rcv_nxt - u64::from(self.has_ended),
         }
