@@ -1,6 +1,6 @@
 //! Paths that are nearly full today: whether the last percent is worth a change, and what to set where no program may set a pace.
 
-use crate::advice_method::{advised, settings};
+use crate::advice_method::{advised, one_flow, settings};
 use crate::field_advice::of_first_run;
 use crate::made::loaded;
 use fullpipe::advice::method::Allowance;
@@ -18,20 +18,8 @@ fn a_path_that_other_seeds_leave_idle_is_filled() {
 /// Path that has 0.96 with all seeds. Its card waits 2 ms with the interrupt, but without that wait other seeds have less.
 #[test]
 fn a_path_that_is_nearly_full_with_all_seeds_is_left_alone() {
-    let advice = advised(
-        r#"
-        [path]
-        rate = "263150389bit"
-        queue = { limit = "124791B" }
-        delay = { forward = "4232us", back = "4232us" }
-        [hosts]
-        sender = { kernel = "6.1" }
-        receiver = { kernel = "6.1", rx_coalesce = "2ms" }
-        [[flow]]
-        name = "bulk"
-        duration = "5.3s"
-        "#,
-    );
+    let hosts = ["kernel = \"6.1\"", "kernel = \"6.1\", rx_coalesce = \"2ms\""];
+    let advice = advised(&one_flow((263_150_389, 124_791, 4232), hosts, "5.3s"));
     assert!(advice.changes.is_empty(), "{}", advice.answer);
     assert!(advice.answer.starts_with("Set nothing: the path is full"), "{}", advice.answer);
     let worst = advice.today.share.expect("a path with a rate");
@@ -41,20 +29,8 @@ fn a_path_that_is_nearly_full_with_all_seeds_is_left_alone() {
 /// Path that has 0.96 with all seeds, for the card waits 2 ms with its interrupt.
 #[test]
 fn a_fault_of_a_nearly_full_path_is_cured_without_a_pace() {
-    let advice = advised(
-        r#"
-        [path]
-        rate = "120143940bit"
-        queue = { limit = "45000B" }
-        delay = { forward = "908us", back = "908us" }
-        [hosts]
-        sender = { kernel = "6.12" }
-        receiver = { kernel = "6.12", rx_coalesce = "2ms" }
-        [[flow]]
-        name = "bulk"
-        duration = "5.1s"
-        "#,
-    );
+    let hosts = ["kernel = \"6.12\"", "kernel = \"6.12\", rx_coalesce = \"2ms\""];
+    let advice = advised(&one_flow((120_143_940, 45_000, 908), hosts, "5.1s"));
     assert_eq!(settings(&advice), ["ethtool -C rx-usecs"], "{}", advice.answer);
     let today = advice.today.share.expect("a path with a rate");
     assert!((0.95..0.97).contains(&today), "{today}: the case shows nothing");
@@ -63,11 +39,8 @@ fn a_fault_of_a_nearly_full_path_is_cured_without_a_pace() {
 
 /// Advice on a path of 1 Gb/s whose queue holds a tenth of the bandwidth-delay product, where no program may change.
 fn of_hosts(sender: &str) -> Advice {
-    let scenario = loaded(&format!(
-        "[path]\nrate = \"1Gbit\"\nqueue = {{ limit = \"250kB\" }}\ndelay = {{ forward = \"10ms\", back = \"10ms\" }}\n\
-         [hosts]\nsender = {{ {sender} }}\nreceiver = {{ kernel = \"6.12\" }}\n\
-         [[flow]]\nname = \"bulk\"\nduration = \"10s\"\n"
-    ));
+    let hosts = [sender, "kernel = \"6.12\""];
+    let scenario = loaded(&one_flow((1_000_000_000, 250_000, 10_000), hosts, "10s"));
     let scopes = vec![Scope::Sender, Scope::Receiver];
     of_first_run(&scenario, &Allowance { scopes, ..Allowance::default() })
 }
@@ -97,20 +70,8 @@ fn fq_is_not_advised_where_it_is_or_does_harm() {
 /// With the seeds of the trials the path is full, though drops hold the flow in the scenario's own run. Others confirm it.
 #[test]
 fn a_path_that_is_full_by_the_end_is_confirmed_by_other_seeds() {
-    let advice = advised(
-        r#"
-        [path]
-        rate = "1423516750bit"
-        queue = { limit = "264631B" }
-        delay = { forward = "2677us", back = "2677us" }
-        [hosts]
-        sender = { kernel = "6.1" }
-        receiver = { kernel = "6.1" }
-        [[flow]]
-        name = "bulk"
-        duration = "5.2s"
-        "#,
-    );
+    let hosts = ["kernel = \"6.1\""; 2];
+    let advice = advised(&one_flow((1_423_516_750, 264_631, 2677), hosts, "5.2s"));
     assert!(advice.changes.is_empty(), "{}", advice.answer);
     let last = advice.steps.last().expect("a trial");
     assert_eq!(last.what, "today with other seeds, starts and delays");

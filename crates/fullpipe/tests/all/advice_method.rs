@@ -11,6 +11,20 @@ pub fn advised(text: &str) -> Advice {
     of_first_run(&scenario, &Allowance::default())
 }
 
+/// A path with one flow: rate in bit/s, queue in bytes, delay each way in us, keys of sender and receiver, duration.
+pub fn one_flow(
+    (rate, queue, delay_us): (u64, u64, u64),
+    [sender, receiver]: [&str; 2],
+    lasts: &str,
+) -> String {
+    format!(
+        "[path]\nrate = \"{rate}bit\"\nqueue = {{ limit = \"{queue}B\" }}\n\
+         delay = {{ forward = \"{delay_us}us\", back = \"{delay_us}us\" }}\n\
+         [hosts]\nsender = {{ {sender} }}\nreceiver = {{ {receiver} }}\n\
+         [[flow]]\nname = \"bulk\"\nduration = \"{lasts}\"\n"
+    )
+}
+
 pub fn settings(advice: &Advice) -> Vec<&str> {
     advice.changes.iter().map(|own| own.change.setting.as_str()).collect()
 }
@@ -18,20 +32,8 @@ pub fn settings(advice: &Advice) -> Vec<&str> {
 /// All changes give 0.97 of the path. Without the pace it is full, but then the receive buffer matters.
 #[test]
 fn the_rest_is_judged_by_the_most_that_the_changes_give() {
-    let advice = advised(
-        r#"
-        [path]
-        rate = "195Mbit"
-        queue = { limit = "5900kB" }
-        delay = { forward = "89708us", back = "89708us" }
-        [hosts]
-        sender = { kernel = "6.12" }
-        receiver = { kernel = "6.12" }
-        [[flow]]
-        name = "bulk"
-        duration = "10s"
-        "#,
-    );
+    let hosts = ["kernel = \"6.12\""; 2];
+    let advice = advised(&one_flow((195_000_000, 5_900_000, 89_708), hosts, "10s"));
     assert_eq!(settings(&advice), ["net.ipv4.tcp_wmem", "net.ipv4.tcp_rmem"]);
     assert!(advice.advised.share.expect("a path with a rate") >= 0.98, "{}", advice.answer);
     let lost = advice.sensitivity.iter().find(|own| own.what == "one packet lost");

@@ -124,7 +124,7 @@ const PAIRS: [(&str, &str, &str); 12] = [
     ("growing-window", LARGE_START, SHORT),
 ];
 
-/// The same, where the near run has other words in one place: the rule, the run, its words, and the other ones.
+/// Pairs whose near run has other words in one place: the rule, the run, its words, and the other ones.
 const WORDS: [(&str, &str, &str, &str); 5] = [
     ("ack-path", SLOW_BACK, "300kbit", "10Mbit"),
     ("tx-ring", SHORT_RING, "20 descriptors", "4096 descriptors"),
