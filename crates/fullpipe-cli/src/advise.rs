@@ -61,7 +61,7 @@ pub fn advise(arguments: &AdviseArguments, output: &Output) -> Result<(), Failur
         ));
     }
     if !arguments.quiet && !arguments.follows_run {
-        scenario::notes(&scenario).iter().for_each(|text| note(&format!("note: {text}")));
+        source::notes(&scenario);
     }
     let engines = engines::chosen(&run, &scenario)?;
     let engine = &engines[0];

@@ -18,7 +18,7 @@ use fullpipe::analysis::main_datagrams;
 use fullpipe::base::units::Time;
 use fullpipe::experiment::{Allowed, BETWEEN, Chosen, objections};
 use fullpipe::relieve::{Outcome, Relieved, Trial, Watch, answer, make, page, trials};
-use fullpipe::scenario::{self, Scenario};
+use fullpipe::scenario::Scenario;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
@@ -100,7 +100,7 @@ pub fn relieve(arguments: &RelieveArguments, output: &Output) -> Result<(), Fail
     known_keys(&arguments.without, scenario.plans().iter().map(|plan| &plan.resolved))?;
     let engine = chosen(arguments, &scenario)?;
     if !arguments.quiet {
-        scenario::notes(&scenario).iter().for_each(|text| note(&format!("note: {text}")));
+        source::notes(&scenario);
     }
 
     if let Some(file) = arguments.report.as_ref().filter(|file| file.exists()) {

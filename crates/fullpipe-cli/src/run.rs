@@ -23,7 +23,7 @@ use fullpipe::experiment::Chosen;
 use fullpipe::report::html;
 use fullpipe::results::provenance::Provenance;
 use fullpipe::results::rundir::Place;
-use fullpipe::scenario::{self, Scenario};
+use fullpipe::scenario::Scenario;
 use std::path::{Path, PathBuf};
 use std::time::{Instant, SystemTime};
 
@@ -39,7 +39,7 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
     let captures = Captures::new(arguments, &scenario)?;
     if !arguments.quiet {
         source::announce(arguments)?;
-        scenario::notes(&scenario).iter().for_each(|note| output::note(&format!("note: {note}")));
+        source::notes(&scenario);
     }
     // A dry run refuses whatever a run would refuse, in the same order.
     let engines = engines::chosen(arguments, &scenario)?;

@@ -42,6 +42,11 @@ pub fn announce(arguments: &RunArguments) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Says what a person should know of a scenario before it runs.
+pub fn notes(scenario: &Scenario) {
+    scenario::notes(scenario).iter().for_each(|text| note(&format!("note: {text}")));
+}
+
 /// What `--packets` stands for.
 fn packets(point: &str, arguments: &RunArguments) -> String {
     let point = match point {

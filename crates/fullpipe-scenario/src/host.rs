@@ -63,7 +63,7 @@ pub(super) fn resolve(host: &written::Host, path: Option<&Path>, cx: &mut Contex
         timestamps: value(&host.timestamps).unwrap_or(kernel.timestamps),
         tso: value(&host.tso).unwrap_or(kernel.tso),
         initcwnd: value(&host.initcwnd).map(|n| n.0 as u32),
-        mtu: card_mtu(host, mtu, cx)?,
+        mtu: Some(card_mtu(host, mtu, cx)?).filter(|own| *own > mtu),
         sysctl,
         qdisc: qdisc.config(nic_rate, mtu),
         qdisc_limit: qdisc.limit(),
@@ -107,10 +107,9 @@ fn kernel(at: &At<String>, cx: &mut Context) -> Option<(&'static Kernel, Option<
     None
 }
 
-/// The MTU of a host's card, where it is not the path's.
-#[expect(clippy::option_option, reason = "none is a mistake, none within it the path's")]
-fn card_mtu(host: &written::Host, of_path: u32, cx: &mut Context) -> Option<Option<u32>> {
-    let Some(at) = &host.mtu else { return Some(None) };
+/// The MTU of a host's card; none if it is below the path's, which is reported.
+fn card_mtu(host: &written::Host, of_path: u32, cx: &mut Context) -> Option<u32> {
+    let Some(at) = &host.mtu else { return Some(of_path) };
     let own = at.value.0 as u32;
     if own < of_path {
         cx.error("conflict", at.place, format!("`mtu` is {own}, and that of the path {of_path}"))
@@ -119,7 +118,7 @@ fn card_mtu(host: &written::Host, of_path: u32, cx: &mut Context) -> Option<Opti
             );
         return None;
     }
-    Some(Some(own).filter(|own| *own > of_path))
+    Some(own)
 }
 
 fn cpu(cpu: &written::Cpu) -> Option<config::Cpu> {

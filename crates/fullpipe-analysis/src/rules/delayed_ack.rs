@@ -37,22 +37,21 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     };
     let [from, to] = &one.meta.hosts;
     // With parts both ways each of two messages waits.
-    let (holds, acks, times) = match (in_parts(own), in_parts(theirs)) {
-        (true, true) => (format!("{from} and {to}"), "the other host", 2.0),
-        (true, false) => (from.clone(), &to[..], 1.0),
-        (false, true) => (to.clone(), &from[..], 1.0),
+    let (holds, first, acks, messages) = match (in_parts(own), in_parts(theirs)) {
+        (true, true) => (format!("{from} and {to}"), from, "the other host", 2 * turns),
+        (true, false) => (from.clone(), from, &to[..], turns),
+        (false, true) => (to.clone(), to, &from[..], turns),
         (false, false) => return None,
     };
-    let waits = waits / times;
+    let waits = waits * turns as f64 / messages as f64;
     if !(DELAYED[0]..DELAYED[1]).contains(&(waits - base_s)) {
         return None;
     }
-    let first = if in_parts(own) { from } else { to };
     let found = Finding::new(format!("Nagle's rule on {holds}"), cause.place.clone())
         .because(format!(
             "the last part of each message waits {} for a delayed ACK of {acks}, {} times",
             ms(waits * 1e3),
-            numbers::count((turns as f64 * times) as u64)
+            numbers::count(messages)
         ))
         .cure(format!("Let the program on {holds} set TCP_NODELAY, or write each message at once"))
         .setting(setting("TCP_NODELAY", first, AskedBy::Program));

@@ -46,7 +46,7 @@ pub fn sizes(seed: u64, number: usize) -> Result<Vec<Sized>, String> {
         let (Some(least), Some(most)) = (least(&judged.case, change), most(change)) else {
             continue;
         };
-        let part = bisected(&name, &judged, &changes, at)?;
+        let part = bisected(&name, &judged, &changes, (at, most))?;
         let bisected = (most as f64 * part) as u64;
         all.push(Sized {
             path: name.clone(),
@@ -61,8 +61,12 @@ pub fn sizes(seed: u64, number: usize) -> Result<Vec<Sized>, String> {
 /// Least part of a change's advised size that keeps the best rate: that of the advised size, or of the largest one.
 ///
 /// All other changes are as advised. The largest size may overflow a queue, and then has less.
-fn bisected(name: &str, judged: &Judged, changes: &[Change], at: usize) -> Result<f64, String> {
-    let size = most(&changes[at]).ok_or("no buffer is raised")?;
+fn bisected(
+    name: &str,
+    judged: &Judged,
+    changes: &[Change],
+    (at, size): (usize, u64),
+) -> Result<f64, String> {
     let largest = LARGEST.min(MOST / size as f64);
     let rate = |part: f64| {
         let mut tried = changes.to_vec();

@@ -52,7 +52,7 @@ fn documents(sets: &[&str]) -> Option<[Value; 2]> {
     documents_of(SCENARIO, sets)
 }
 
-/// The same of another scenario.
+/// Runs of a scenario on the simulator and on the kernel.
 fn documents_of(scenario: &str, sets: &[&str]) -> Option<[Value; 2]> {
     let desk = desk(scenario)?;
     let sets = sets.iter().flat_map(|set| ["--set", set]);

@@ -149,6 +149,11 @@ impl Flow {
         }
     }
 
+    /// When its program stops writing, where that is a matter of time.
+    pub fn stops(&self) -> Option<Time> {
+        self.duration.map(|duration| self.start + duration)
+    }
+
     /// When the program begins a message at the earliest, where it has written so many.
     pub fn due(&self, messages: u64) -> Option<Time> {
         match self.app {

@@ -490,7 +490,7 @@ impl SendingFlow {
     /// its writes looks at the clock.
     pub(super) fn stops(&self) -> Option<Time> {
         let bulk = matches!(self.config.app, App::Bulk) && self.turn.is_none();
-        self.config.duration.filter(|_| bulk).map(|duration| self.config.start + duration)
+        self.config.stops().filter(|_| bulk)
     }
 
     /// Bytes of the next write: it ends with its message.

@@ -67,7 +67,7 @@ impl Turn {
             return true;
         }
         let without_answer = if ends { 0 } else { self.in_flight - 1 };
-        let answered = written.div_ceil(self.own).saturating_sub(without_answer);
+        let answered = self.begun(written).saturating_sub(without_answer);
         read >= answered.saturating_mul(self.others)
     }
 

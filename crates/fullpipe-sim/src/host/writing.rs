@@ -272,15 +272,13 @@ impl Host {
     fn pause(&mut self, flow: usize, until: Time) -> bool {
         let state = &mut self.sends[flow];
         state.tcp.set_writer(Writer::Paused);
-        let ends = state.config.duration.map(|duration| state.config.start + duration);
-        let goes_on = ends.into_iter().fold(until, Time::min);
+        let goes_on = state.config.stops().map_or(until, |stops| until.min(stops));
         self.timers.set(flow, Timer::Write, Some(goes_on));
         false
     }
 
     /// Whether the time of a flow's application is over.
     fn is_over(&self, flow: usize, now: Time) -> bool {
-        let config = &self.sends[flow].config;
-        config.duration.is_some_and(|lasts| now >= config.start + lasts)
+        self.sends[flow].config.stops().is_some_and(|stops| now >= stops)
     }
 }

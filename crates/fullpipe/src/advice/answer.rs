@@ -3,7 +3,7 @@
 use super::Case;
 use super::candidates;
 use super::change::Change;
-use super::method::{COUNTS, EVEN, Found, Goal, PRICE, more};
+use super::method::{ALMOST, COUNTS, EVEN, FULL, Found, Goal, PRICE, more};
 use super::trial::{Outcome, Slowest};
 use crate::analysis::document::Grade;
 use crate::analysis::numbers;
@@ -118,8 +118,7 @@ fn set_nothing(case: &Case, found: &Found, runs: &str) -> String {
         return format!("{own} ({runs}).");
     }
     let who = if case.datagrams.is_some() { "the datagrams" } else { "the flows" };
-    let is_full = today.share().is_some_and(|share| share >= super::method::FULL);
-    let is_almost = today.share().is_some_and(|share| share >= super::method::ALMOST);
+    let is_full = today.fills(FULL);
     let standing = !candidates::paces(case).is_empty()
         && today.queue_ms >= LEAST_MS
         && today.queue_ms >= STANDING * case.round_trip.as_ns() as f64 / 1e6;
@@ -138,7 +137,7 @@ fn set_nothing(case: &Case, found: &Found, runs: &str) -> String {
             ms(today.queue_ms)
         ),
         (true, ..) => format!("Set nothing: {who} have {reached} today ({runs}).{missed}"),
-        _ if today.is_healthy && is_almost => format!(
+        _ if today.is_healthy && today.fills(ALMOST) => format!(
             "Set nothing: the path is full ({runs}). With other starts and delays {who} may have less: {reached}."
         ),
         (false, _, Some(headline)) if headline.grade == Grade::Full => format!(

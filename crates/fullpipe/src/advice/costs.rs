@@ -177,7 +177,7 @@ fn alone(case: &Case, changes: &[&Change]) -> Option<String> {
 
 /// What loss leaves of the path, whatever is set.
 fn bound(case: &Case, found: &Found, engine: &str) -> Option<String> {
-    let is_full = found.cured.share().is_some_and(|share| share >= super::method::ENOUGH);
+    let is_full = found.cured.fills(super::method::ENOUGH);
     if is_full || !case.is_lossy {
         return None;
     }

@@ -135,6 +135,11 @@ impl Outcome {
         self.slowest.as_ref().map_or(1.0, |own| own.share().min(1.0))
     }
 
+    /// Whether it has this share of the allowed rate, or more (0 to 1); no where nothing bounds the rate.
+    pub fn fills(&self, share: f64) -> bool {
+        self.share().is_some_and(|own| own >= share)
+    }
+
     /// Share of the allowed rate; none where nothing bounds it.
     pub fn share(&self) -> Option<f64> {
         self.allowed_mbit.filter(|allowed| *allowed > 0.0).map(|allowed| self.mbit / allowed)

@@ -27,7 +27,7 @@ const LARGE_INITCWND: u32 = 32;
 const LONG_FLOW: u32 = 1000;
 /// First kernel with fq (net/sched/sch_fq.c).
 const FQ_SINCE: Version = Version::new(3, 12, 0);
-/// Qdiscs that fq may replace: they neither delay packets nor are there to keep a queue short for others.
+/// Qdiscs that fq may replace: plain queues, and what hosts have by default.
 const USUAL: [QdiscKind; 4] =
     [QdiscKind::PfifoFast, QdiscKind::Pfifo, QdiscKind::Bfifo, QdiscKind::FqCodel];
 /// A buffer that is too small by arithmetic's error gets so many times its size.

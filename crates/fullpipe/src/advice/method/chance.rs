@@ -24,9 +24,8 @@ pub fn doubted(
     allowance: &Allowance,
     bench: &Bench,
 ) -> Result<Found, Stopped> {
-    let is_full = found.today.share().is_some_and(|share| share >= FULL);
     let is_sure = found.today.is_healthy || found.seeds == 1 || case.is_lossy;
-    if !found.changes.is_empty() || !is_full || is_sure {
+    if !found.changes.is_empty() || !found.today.fills(FULL) || is_sure {
         return Ok(found);
     }
     let case = &others(&found, case);
@@ -55,9 +54,8 @@ pub fn steadier(
     bench: &Bench,
 ) -> Result<Found, Stopped> {
     let has_pace = found.changes.iter().any(|own| own.change.rank == Rank::Pace);
-    let is_full = found.cured.share().is_some_and(|share| share >= FULL);
     let is_settled = found.changes.is_empty() || has_pace || case.is_lossy || found.is_paceless;
-    if is_settled || is_full && found.seeds == 1 {
+    if is_settled || found.seeds == 1 && found.cured.fills(FULL) {
         return Ok(found);
     }
 

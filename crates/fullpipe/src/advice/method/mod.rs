@@ -140,7 +140,7 @@ fn searched(case: &Case, allowance: &Allowance, bench: &Bench) -> Result<Found, 
 /// Whether a path is full at the end of a run whose mean is far below: another run may not get there.
 fn is_full_late(outcome: &Outcome) -> bool {
     let mean = outcome.headline.as_ref().and_then(|own| own.share);
-    outcome.share().is_some_and(|share| share >= FULL) && mean.is_some_and(|mean| mean < LATE_MEAN)
+    outcome.fills(FULL) && mean.is_some_and(|mean| mean < LATE_MEAN)
 }
 
 /// Whether a setting keeps a flow from growing that is full in the end.

@@ -61,7 +61,7 @@ impl<'a> Search<'a> {
         Search { steps, before, counts_mean, is_paceless, ..new }
     }
 
-    /// What another search found, with the trials of this one.
+    /// Answer of another search, with the trials of this one.
     pub fn noted(self, found: Found) -> Found {
         Found { tried: self.count(), steps: self.steps, ..found }
     }
@@ -77,13 +77,12 @@ impl Search<'_> {
         let mut today = self.trial("today", &[])?;
         self.counts_mean = starts_late(&today);
         today.counts_mean = self.counts_mean;
-        if today.share().is_some_and(|share| share >= FULL) && !starts_late(&today) {
+        if today.fills(FULL) && !self.counts_mean {
             let is_met = self.allowance.goal.is_met(&today);
             self.then(if is_met { "full: set nothing" } else { "full, but not the goal" });
             return self.without_gain(today);
         }
-        let is_almost = today.share().is_some_and(|share| share >= ALMOST);
-        let is_healthy = today.is_healthy && is_almost && !is_full_late(&today);
+        let is_healthy = today.is_healthy && today.fills(ALMOST) && !is_full_late(&today);
         // A pace in each program is too much for the last percent.
         self.is_paceless = is_healthy && self.allowance.goal == Goal::Rate;
         self.then(match self.is_paceless {
@@ -126,7 +125,7 @@ impl Search<'_> {
             whole.retain(is_repair);
         }
         // A path that is full in the end has no use for a pace.
-        if self.is_paceless || today.share().is_some_and(|share| share >= FULL) {
+        if self.is_paceless || today.fills(FULL) {
             whole.retain(|own| own.rank != Rank::Pace);
         }
         let mut best = nothing.clone();
@@ -189,8 +188,7 @@ impl Search<'_> {
         }
         let mut seen: Vec<Vec<Change>> = vec![best.changes.clone()];
         for _ in 0..STEPS {
-            let is_full = best.outcome.share().is_some_and(|share| share >= ENOUGH);
-            if is_full && !starts_late(&best.outcome) {
+            if best.outcome.fills(ENOUGH) && !starts_late(&best.outcome) {
                 break;
             }
             // The simulator has no bbr; a real kernel has it.
@@ -322,20 +320,16 @@ impl Search<'_> {
     }
 
     fn found(self, changes: Vec<Kept>, today: Outcome, cured: Outcome) -> Found {
-        let goal = self.allowance.goal;
-        let seeds = self.case.seeds();
-        let (tried, is_paceless) = (self.count(), self.is_paceless);
-        let first_seed = self.case.first_seed;
         Found {
-            goal,
+            goal: self.allowance.goal,
             changes,
             today,
             cured,
+            tried: self.count(),
             steps: self.steps,
-            tried,
-            seeds,
-            first_seed,
-            is_paceless,
+            seeds: self.case.seeds(),
+            first_seed: self.case.first_seed,
+            is_paceless: self.is_paceless,
         }
     }
 }
