@@ -55,11 +55,11 @@ impl Attribution {
     /// `calls`: it is a connection of a mount, whose client has no more calls out than it may.
     pub fn new(flow: &FlowTrace, passed: &Passed, calls: bool) -> Attribution {
         let mut cumulative = vec![[0; COUNT]];
-        let done = done(flow);
+        let turns = Turns { established: established(flow), done: done(flow) };
         for count in 1..=flow.samples.len() {
             let mut next: Split = cumulative[count - 1];
             let mut step = step(flow, count, passed, calls);
-            split_idle(&mut step, [flow.before(count - 1), flow.before(count)], flow, done);
+            split_idle(&mut step, [flow.before(count - 1), flow.before(count)], &turns);
             next.iter_mut().zip(step).for_each(|(total, ns)| *total = total.saturating_add(ns));
             cumulative.push(next);
         }
@@ -160,20 +160,22 @@ fn established(flow: &FlowTrace) -> Time {
     event.or_else(|| Some(moved()?.time)).unwrap_or(Time::NEVER)
 }
 
-/// Idle time before the connection is established is spent on connecting; after all data was sent the flow is done.
-fn split_idle(
-    spent: &mut Split,
-    [before, after]: [&FlowSample; 2],
-    flow: &FlowTrace,
+/// Moments that part a flow's idle time.
+struct Turns {
+    /// The connection is there; never, where nothing shows one.
+    established: Time,
+    /// All was sent; none where data waits at the end.
     done: Option<Time>,
-) {
+}
+
+/// Idle time before the connection is established is spent on connecting; after all data was sent the flow is done.
+fn split_idle(spent: &mut Split, [before, after]: [&FlowSample; 2], turns: &Turns) {
     let idle = Limit::Idle as usize;
-    let established = established(flow);
-    let connecting = established.min(after.time).saturating_sub(before.time).as_ns();
+    let connecting = turns.established.min(after.time).saturating_sub(before.time).as_ns();
     let connecting = connecting.min(spent[idle]);
     spent[idle] -= connecting;
     spent[Derived::Connecting as usize] += connecting;
-    if done.is_some_and(|done| before.time >= done) {
+    if turns.done.is_some_and(|done| before.time >= done) {
         spent[Derived::Done as usize] += std::mem::take(&mut spent[idle]);
     }
 }

@@ -35,6 +35,7 @@ pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flo
     let (moments, moments_left_out) = moments(trace, life);
     Flow {
         name: about.name.clone(),
+        index: None,
         backward: about.direction == Direction::Backward,
         from: Some(about.hosts[0].clone()).filter(|name| !ENDS.contains(&&name[..])),
         congestion: about.congestion.clone(),

@@ -114,7 +114,25 @@ pub fn run_in(view: View, meta: &RunMeta, recording: &Recording) -> document::Ru
         ),
     };
     (run.headline, run.findings) = (Some(headline), findings);
+    leave_out_what_did_not_begin(&mut run, &lives);
     run
+}
+
+/// Leaves out the connections of loops that ended before their turn.
+fn leave_out_what_did_not_begin(run: &mut document::Run, lives: &Lives) {
+    let begins = |at: usize| lives.flows.get(at).is_none_or(|life| life.begins);
+    let all = run.flows.len();
+    if (0..all).all(begins) {
+        return;
+    }
+    let is_kept: Vec<bool> = (0..all).map(begins).collect();
+    let mut kept = is_kept.iter().copied();
+    run.bins.flows.retain(|_| kept.next().unwrap_or(true));
+    let flows = core::mem::take(&mut run.flows).into_iter().enumerate();
+    let flows = flows.filter(|(at, _)| begins(*at));
+    let numbered =
+        |(place, (at, flow))| document::Flow { index: Some(at).filter(|_| at != place), ..flow };
+    run.flows = flows.enumerate().map(numbered).collect();
 }
 
 /// Headline and findings of a view of sockets; expectations of the run are judged as in all views.

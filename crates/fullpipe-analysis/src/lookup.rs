@@ -242,6 +242,8 @@ pub struct Lives {
 pub struct Life {
     /// The application connects, or the program of a mount begins.
     pub start: Time,
+    /// Whether it does so: the connections of a loop may end before their number.
+    pub begins: bool,
     /// The interval clock starts.
     pub clock: Time,
     /// Everything was read, or the connection was given up, or the run ends.
@@ -261,7 +263,9 @@ impl Lives {
             let trace = &traces.flows[index];
             let when = |kind| trace.first(kind).map(|event| event.time);
             let accepted = when(EventKind::Accepted).or(when(EventKind::Established));
-            let clock = accepted.unwrap_or(flow.start).saturating_sub(meta.clock_offset);
+            let begun = when(EventKind::Began).filter(|_| flow.follows);
+            let connects = begun.unwrap_or(flow.start);
+            let clock = accepted.unwrap_or(connects).saturating_sub(meta.clock_offset);
             let read = when(EventKind::Finished);
             // What comes after everything was read ends nothing.
             let aborted = trace
@@ -269,14 +273,19 @@ impl Lives {
                 .filter(|event| read.is_none_or(|read| event.time < read));
             let finished = match aborted {
                 Some(_) => None,
-                None => read.or_else(|| accepted.and(drained(flow, trace))),
+                None => read.or_else(|| accepted.and(drained(flow, connects, trace))),
             };
             let complete = finished.is_some_and(|time| time <= end);
             let over = finished.or(aborted.map(|event| event.time)).unwrap_or(end).min(end);
             let aborted = aborted.map(|event| event.value);
             // What mounts and opens files comes before the program does.
-            let start = accepted.filter(|_| meta.is_of_mount(index)).unwrap_or(flow.start);
-            Life { start, clock, end: over, complete, aborted }
+            let start = accepted.filter(|_| meta.is_of_mount(index)).unwrap_or(connects);
+            let begins = !flow.follows || begun.is_some();
+            if !begins {
+                let (complete, aborted) = (false, None);
+                return Life { start: end, begins, clock: end, end, complete, aborted };
+            }
+            Life { start, begins, clock, end: over, complete, aborted }
         };
         Lives { flows: meta.flows.iter().enumerate().map(life).collect(), end }
     }
@@ -284,8 +293,9 @@ impl Lives {
 
 /// When the receiver had read everything that an application which stops by time has written: at
 /// the last delivery, if nothing is under way at the end. Not before the application stops.
-fn drained(flow: &FlowMeta, trace: &FlowTrace) -> Option<Time> {
-    let (stop, last) = (flow.stop?, trace.last());
+fn drained(flow: &FlowMeta, connects: Time, trace: &FlowTrace) -> Option<Time> {
+    let stop = connects + flow.stop?.saturating_sub(flow.start);
+    let last = trace.last();
     let under_way = last.unsent > 0 || last.in_flight > 0;
     if last.time < stop || under_way || last.bytes_acked != last.bytes_delivered {
         return None;

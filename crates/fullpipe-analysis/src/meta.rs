@@ -137,8 +137,10 @@ pub struct FlowMeta {
     pub congestion: String,
     /// Kernel profile of the sender.
     pub kernel: String,
-    /// When it connects.
+    /// When it connects; of one that follows another one the earliest moment.
     pub start: Time,
+    /// Whether it follows another one in a loop: an event says when it begins, if it does.
+    pub follows: bool,
     /// When the application stops writing, where that is a matter of time.
     pub stop: Option<Time>,
     /// Round trip without queues, where it is known.

@@ -71,6 +71,7 @@ mod tests {
     use fullpipe_trace::schema::Row;
 
     const LIFE: Life = Life {
+        begins: true,
         start: Time::ZERO,
         clock: Time::ms(50),
         end: Time::secs(9),

@@ -68,7 +68,10 @@ mod tests {
         let mut trace = FlowTrace::new(samples.iter().collect());
         trace.events = events.iter().collect();
         let (start, end) = (Time::ZERO, Time::secs(8));
-        settled(&trace, &Life { start, clock: start, end, complete: false, aborted: None })
+        settled(
+            &trace,
+            &Life { start, begins: true, clock: start, end, complete: false, aborted: None },
+        )
     }
 
     #[test]

@@ -94,7 +94,8 @@ mod tests {
         let samples: Vec<FlowSample> = list.iter().map(sample).collect();
         let trace = FlowTrace::new(samples.iter().collect());
         let [start, clock] = [Time::ZERO; 2];
-        let life = Life { start, clock, end: Time::secs(9), complete: false, aborted: None };
+        let life =
+            Life { start, begins: true, clock, end: Time::secs(9), complete: false, aborted: None };
         slow_start(&trace, &life, None)
     }
 

@@ -219,8 +219,8 @@ pub enum EventKind {
     SlowStartEnded,
     /// The program that asks has read an answer as a whole; value: ns since it began to write the request. The flow is that of requests.
     Answered,
-    /// The application of a client of remote procedure calls begins, whose calls the flow carries: what goes before was
-    /// answered; value: 0.
+    /// The program begins: the next connection of a loop, or a client of remote procedure calls whose calls the flow
+    /// carries and who had answers before; value: 0.
     Began,
 }
 

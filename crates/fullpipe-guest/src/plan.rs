@@ -437,6 +437,12 @@ pub struct Flow {
     pub receiver_options: Vec<(String, i64)>,
     /// When it connects, ns from the run's start.
     pub start_ns: u64,
+    /// The connection that has to be over before; none: it connects at `start_ns`.
+    #[serde(default)]
+    pub after: Option<After>,
+    /// Whether another one waits for its end: then the receiver closes its end when it has read all.
+    #[serde(default)]
+    pub is_followed: bool,
     /// Stop writing after this many bytes.
     pub bytes: Option<u64>,
     /// Stop writing this long after `start_ns`, ns.
@@ -452,6 +458,26 @@ pub struct Flow {
     /// against. It writes until the run ends.
     #[serde(default)]
     pub plain: bool,
+}
+
+/// The connection before a flow, which the same program has opened and closed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct After {
+    /// Number of its flow.
+    pub flow: usize,
+    /// Time from its end to the next connect(), ns.
+    pub pause_ns: u64,
+    /// No connection begins then or later, ns from the run's start; none: the run's end.
+    pub until_ns: Option<u64>,
+}
+
+impl After {
+    /// When the next connection begins if the one before it is over at `over`, ns; none: the loop has ended.
+    #[must_use]
+    pub fn begins(&self, over: u64) -> Option<u64> {
+        let at = over.saturating_add(self.pause_ns);
+        self.until_ns.is_none_or(|until| at < until).then_some(at)
+    }
 }
 
 /// Messages of a program that asks or answers.

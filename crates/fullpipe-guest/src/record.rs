@@ -62,6 +62,8 @@ pub const FINISHED: u64 = 3;
 pub const ABORTED: u64 = 4;
 /// An answer was read as a whole; value: ns since its request was begun.
 pub const ANSWERED: u64 = 5;
+/// A program opens the next connection of a loop; value 0.
+pub const BEGAN: u64 = 6;
 
 /// Before each body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! What the engine and the guest tell each other keeps its form.
 
 use fullpipe_guest::plan::{
-    Apart, Beside, Chance, Change, Drops, Flow, Host, Loss, Netem, Nfs, NfsVersion, Overtake, Plan,
-    Police, Qdisc, Reader, Router, Spread, Watch, Way, Wire,
+    After, Apart, Beside, Chance, Change, Drops, Flow, Host, Loss, Netem, Nfs, NfsVersion,
+    Overtake, Plan, Police, Qdisc, Reader, Router, Spread, Watch, Way, Wire,
 };
 use fullpipe_guest::record::{self, Head};
 
@@ -98,6 +98,8 @@ fn plan() -> Plan {
             sender_options: Vec::new(),
             receiver_options: Vec::new(),
             start_ns: 5,
+            after: Some(After { flow: 3, pause_ns: 4, until_ns: Some(9) }),
+            is_followed: true,
             bytes: Some(u64::MAX),
             duration_ns: None,
             write: 131_072,

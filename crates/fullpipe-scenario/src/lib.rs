@@ -4,6 +4,7 @@
 //! and fills in defaults. It returns a [`Scenario`] with one [`Plan`] per run, or all problems it
 //! found. It hides TOML, units, defaults and the expansion of products; nothing here knows engines.
 
+mod again;
 mod app;
 mod asked;
 mod behaviour;
@@ -50,6 +51,7 @@ pub mod without;
 mod write;
 mod written;
 
+pub use again::After;
 pub use asked::Asked;
 pub use competes::Competes;
 pub use copies::are_copies;

@@ -273,6 +273,7 @@ impl Nfs {
             sockopt: BTreeMap::new(),
             receiver_sockopt: BTreeMap::new(),
             start: self.start,
+            after: None,
             duration: None,
             bytes: None,
             app: App::Nfs,

@@ -115,6 +115,7 @@ fn requested(flow: &Flow, app: &AppTable) -> Vec<Flow> {
         written: false,
     });
     data.bytes = None;
+    (data.after, data.again) = (None, None);
     vec![data, asks]
 }
 
@@ -156,6 +157,7 @@ fn other_end(flow: &Flow, app: &AppTable, what: &str, answers: Answers) -> Flow 
     if answers {
         (own.from, own.to, own.start, own.duration) = (None, None, None, None);
         (own.bytes, own.count) = (None, None);
+        (own.after, own.again) = (None, None);
     }
     without_delay(own)
 }

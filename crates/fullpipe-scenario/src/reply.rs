@@ -27,6 +27,7 @@ fn one(flow: &Flow, flows: &[Flow], cx: &mut Context) -> Option<Flow> {
     completed.to = same_host("to", &flow.to, &asks.from, cx);
     completed.start = inherit("start", &flow.start, &asks.start, cx, |time| time.0);
     completed.duration = inherit("duration", &flow.duration, &asks.duration, cx, |time| time.0);
+    completed.again = asks.again.clone();
     completed.count = inherit("count", &flow.count, &asks.count, cx, |count| count.0 as u64);
     // One to each message; the last one may be shorter.
     let mut bytes = asks.bytes.clone();

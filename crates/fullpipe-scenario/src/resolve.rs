@@ -1,5 +1,6 @@
 //! From what was written to what it means: defaults, and checks that need more than one key.
 
+use super::again::{self, Connections};
 use super::app;
 use super::congestion::{self, algorithm};
 use super::copies::copy_names;
@@ -43,6 +44,7 @@ pub fn run(
 ) -> Option<Resolved> {
     let completed = written.flow.as_ref().map(|flows| {
         let flows = programs::complete(&flows.value.0, cx);
+        again::check(&flows, cx);
         reply::complete(&flows, cx)
     });
     let mut names = completed.as_deref().map_or(Vec::new(), names);
@@ -124,7 +126,7 @@ fn traffic<'a>(run: &written::Run, flows: &'a [(String, Direction)]) -> Traffic<
 /// The names of all flows, copies included, and where their data goes.
 fn names(flows: &[written::Flow]) -> Vec<(String, Direction)> {
     let named = |flow: &written::Flow| {
-        let count = flow.count.as_ref().map_or(1, |count| count.value.0 as usize);
+        let count = Connections::of(flow).all();
         let direction = value(&flow.direction).unwrap_or_default();
         let names = flow.name.as_ref().map(|name| copy_names(&name.value.0, count.min(MOST_FLOWS)));
         let names = names.unwrap_or_default().into_iter();
@@ -168,10 +170,11 @@ fn duration(
     Some(last + Time::secs(1) + trip + trip)
 }
 
-/// The end of the last flow's duration, if every flow has one.
+/// The end of the last flow's duration, if every flow has one. When a flow starts that follows another one is not known.
 fn last_end(flows: &[Flow]) -> Option<Time> {
+    let lasts = |flow: &Flow| flow.duration.filter(|_| flow.after.is_none());
     let ends: Option<Vec<Time>> =
-        flows.iter().map(|flow| flow.duration.map(|lasts| flow.start + lasts)).collect();
+        flows.iter().map(|flow| lasts(flow).map(|lasts| flow.start + lasts)).collect();
     ends?.into_iter().max()
 }
 
@@ -264,13 +267,12 @@ fn flows(
             whole = false;
             continue;
         };
-        let count = value(&flow.count)?.0 as usize;
-        if flows.len() + count > MOST_FLOWS {
+        if flows.len().saturating_add(Connections::of(flow).all()) > MOST_FLOWS {
             cx.error("too-large", flow.place, "too many flows")
                 .expected(format!("at most {MOST_FLOWS} connections"));
             return None;
         }
-        flows.extend(copies(one, count));
+        flows.extend(again::copies(one, flow));
     }
     distinct(written, &flows, cx);
     if whole && flows.is_empty() {
@@ -279,14 +281,6 @@ fn flows(
         return None;
     }
     whole.then_some(flows)
-}
-
-/// The flow itself, or `count` copies with numbers, each of which answers the copy of its number.
-fn copies(flow: Flow, count: usize) -> Vec<Flow> {
-    let names = copy_names(&flow.name, count).into_iter().enumerate();
-    let answered = flow.reply_to.as_ref().map(|name| copy_names(name, count));
-    let answers = |i: usize| answered.as_ref().map(|names| names[i].clone());
-    names.map(|(i, name)| Flow { name, reply_to: answers(i), ..flow.clone() }).collect()
 }
 
 /// Reports flows of one name, among those written and among their copies.
@@ -343,6 +337,7 @@ fn single(flow: &written::Flow, kernel: &Kernel, cx: &mut Context) -> Option<Flo
         sockopt: value(&flow.sockopt).map(|options| options.0).unwrap_or_default(),
         receiver_sockopt: value(&flow.receiver_sockopt).map(|o| o.0).unwrap_or_default(),
         start: Time::ns(value(&flow.start)?.0),
+        after: again::after(flow),
         duration,
         bytes,
         app: app?,

@@ -1,6 +1,7 @@
 //! What a scenario means, with every default written out. Its serialised form is a scenario again:
 //! [`Resolved::to_toml`] parses to an equal `Resolved`.
 
+use super::again::After;
 use super::copies::is_or_copies;
 pub use super::host::{Host, Remark};
 use super::path::{Element, Path, Surroundings};
@@ -114,6 +115,23 @@ impl Resolved {
             };
             Station { name, direction, host }
         })
+    }
+
+    /// Index of the connection that comes before `flow` in a loop, and when `flow` follows it.
+    pub fn follows<'a>(&self, flow: &'a Flow) -> Option<(usize, &'a After)> {
+        let after = flow.after.as_ref()?;
+        Some((self.flow.iter().position(|other| other.name == after.flow)?, after))
+    }
+
+    /// Whether another connection of a loop waits for the end of this one.
+    pub fn is_followed(&self, flow: &Flow) -> bool {
+        let follows = |own: &Flow| own.after.as_ref().is_some_and(|after| after.flow == flow.name);
+        self.flow.iter().any(follows)
+    }
+
+    /// Whether a program opens connections one after another.
+    pub fn has_loops(&self) -> bool {
+        self.flow.iter().any(|flow| flow.after.is_some())
     }
 
     /// Index of the flow that `flow` answers, if it does.
@@ -248,6 +266,9 @@ pub struct Flow {
     /// When it connects.
     #[serde(serialize_with = "show::shown")]
     pub start: Time,
+    /// The connection before it in a loop; none: it connects at `start`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub after: Option<After>,
     /// How long it writes.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
     pub duration: Option<Time>,

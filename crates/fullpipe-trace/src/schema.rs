@@ -320,7 +320,7 @@ impl Row for StageSample {
 }
 
 /// Every kind of event that a trace has, in the order of the enumeration.
-pub const EVENT_KINDS: [EventKind; 11] = [
+pub const EVENT_KINDS: [EventKind; 12] = [
     EventKind::Established,
     EventKind::Accepted,
     EventKind::FirstData,
@@ -332,6 +332,7 @@ pub const EVENT_KINDS: [EventKind; 11] = [
     EventKind::Round,
     EventKind::SlowStartEnded,
     EventKind::Answered,
+    EventKind::Began,
 ];
 
 /// What an event is and what its value means.
@@ -363,7 +364,7 @@ pub const fn event_meaning(kind: EventKind) -> &'static str {
             "the program that asks has read an answer as a whole, up to the 100,000th; value: ns since it began to write the request"
         }
         EventKind::Began => {
-            "the application of remote procedure calls begins; no trace has it, but the connections of its mount as established"
+            "the program opens the next connection of a loop: the flow begins; value: 0. Of remote procedure calls no trace has it, but the connections of their mount as established"
         }
     }
 }

@@ -45,6 +45,7 @@ pub fn run(
     let trips = resolved.flow.iter().map(|flow| resolved.round_trip(flow));
     let round_trip = trips.max().unwrap_or(Time::ZERO);
     let from = latest + Time(round_trip.0.saturating_mul(GROWN)) + LEAST;
+    let from = Steady::from(resolved, from);
     let all = vec![true; resolved.flow.len()];
     let steady = RefCell::new(Steady::new(round_trip, from, &all));
     let outcome = engine.run(
@@ -76,6 +77,11 @@ pub struct Steady {
 }
 
 impl Steady {
+    /// The moment from which a run's rate may count as settled. The rate of connections one after another never settles.
+    pub fn from(run: &Resolved, from: Time) -> Time {
+        if run.has_loops() { Time::NEVER } else { from }
+    }
+
     /// For flows with this longest round trip, of which `counts` says which count; looked for after `from`.
     pub fn new(round_trip: Time, from: Time, counts: &[bool]) -> Steady {
         // ACKs come in bunches, so a span has a whole number of round trips.

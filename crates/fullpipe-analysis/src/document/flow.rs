@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 pub struct Flow {
     /// Name in the scenario.
     pub name: String,
+    /// Index in the trace; absent where it is the place in this list. Connections of a loop that did not begin are left out.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub index: Option<usize>,
     /// Whether its data goes from the receiver to the sender; absent where it does not.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub backward: bool,

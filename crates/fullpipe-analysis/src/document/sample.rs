@@ -243,6 +243,7 @@ fn stage(name: &str, kind: &str, direction: &str, (entered, dropped): (u64, u64)
 fn flow(name: &str, congestion: &str, intervals: Vec<Interval>) -> Flow {
     Flow {
         name: name.into(),
+        index: None,
         backward: false,
         from: None,
         congestion: congestion.into(),

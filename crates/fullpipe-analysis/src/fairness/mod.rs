@@ -28,7 +28,7 @@ struct Together {
 
 /// How the flows of a run share its path.
 pub fn fairness(meta: &RunMeta, traces: &Traces, lives: &Lives) -> Option<Fairness> {
-    let (direction, own) = compared(meta)?;
+    let (direction, own) = compared(meta, lives)?;
     let flows: Vec<&FlowTrace> = own.iter().map(|index| &traces.flows[*index]).collect();
     let alive: Vec<&Life> = own.iter().map(|index| &lives.flows[*index]).collect();
     let time = together(&flows, &alive)?;
@@ -79,9 +79,10 @@ pub fn fairness(meta: &RunMeta, traces: &Traces, lives: &Lives) -> Option<Fairne
 }
 
 /// Which flows are compared: those of one direction.
-fn compared(meta: &RunMeta) -> Option<(Direction, Vec<usize>)> {
+fn compared(meta: &RunMeta, lives: &Lives) -> Option<(Direction, Vec<usize>)> {
     let of = |direction: Direction| {
         let flows = meta.flows.iter().enumerate().filter(|(_, flow)| flow.direction == direction);
+        let flows = flows.filter(|(index, _)| lives.flows[*index].begins);
         let own: Vec<usize> = flows.map(|(index, _)| index).collect();
         (own.len() > 1).then_some((direction, own))
     };

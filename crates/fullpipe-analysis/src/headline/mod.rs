@@ -443,7 +443,11 @@ fn each(subject: &Subject) -> String {
         let (least, most) = (numbers::short(least), numbers::rate(most));
         let is_one = most.starts_with(&format!("{least} "));
         let range = if is_one { most } else { format!("{least} to {most}") };
-        format!("{} flows, each {range}", subject.flows.len())
+        let flows = match subject.flows.iter().any(|one| one.meta.follows) {
+            true => "connections one after another",
+            false => "flows",
+        };
+        format!("{} {flows}, each {range}", subject.flows.len())
     });
     let faint = (subject.faint > 0)
         .then(|| format!("{} more carried less than 1 % of the largest", subject.faint));

@@ -17,8 +17,9 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let [from, to] = &one.meta.hosts;
     let finding = Finding::new("Connecting", Some(from.clone()));
     let established = context.traces.flows[one.index].first(EventKind::Established);
-    let took = established.map(|event| event.time.saturating_sub(one.meta.start));
-    let waited = took.unwrap_or_else(|| context.lives.end.saturating_sub(one.meta.start));
+    let start = context.lives.flows[one.index].start;
+    let took = established.map(|event| event.time.saturating_sub(start));
+    let waited = took.unwrap_or_else(|| context.lives.end.saturating_sub(start));
     // A round trip of more than a second has its SYN sent again, too, and nothing is lost.
     let in_time = one.meta.base_rtt.unwrap_or_default() + SYN_AGAIN;
     let dropped = context.run.stages.iter().find(|stage| stage.dropped > 0);
@@ -27,7 +28,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         let (why, cure) = match took {
             Some(_) => (
                 "the transfer is short against the round trip of the handshake",
-                "Reuse the connection",
+                super::few_round_trips::reuse(context),
             ),
             None => ("the run ends before the handshake does", "Let the run last some round trips"),
         };

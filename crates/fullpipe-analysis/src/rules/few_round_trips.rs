@@ -8,6 +8,7 @@ use crate::document::AskedBy;
 use crate::numbers;
 use crate::words::bytes;
 use fullpipe_base::limits::{Derived, Limit};
+use fullpipe_base::trace::EventKind;
 
 /// The rule.
 pub const RULE: Rule = Rule { name: "few-round-trips", code: "too_short", when: GROWING, find };
@@ -35,8 +36,10 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         return None;
     }
     let [from, to] = &one.meta.hosts;
+    let reuse = reuse(context);
     let few = format!(
-        "{} in {} are {} round trips, too few to fill the path",
+        "{}{} in {} are {} round trips, too few to fill the path",
+        anew(context),
         bytes(one.flow.bytes),
         numbers::seconds(took),
         numbers::short(took / base.max(1e-9))
@@ -45,12 +48,35 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         Finding { grows: true, ..Finding::new(what, Some(host.into())) }.because(few)
     };
     Some(match is_window {
-        true => found(format!("The growing receive window of {to}"), to)
-            .cure("Reuse the connection, or send more at a time: autotuning grows the window with each round trip"),
+        true => found(format!("The growing receive window of {to}"), to).cure(format!(
+            "{reuse}, or send more at a time: autotuning grows the window with each round trip"
+        )),
         false => found("Slow start".into(), from)
-            .cure(format!("Reuse the connection, send more at a time, or raise initcwnd on {from}"))
+            .cure(format!("{reuse}, send more at a time, or raise initcwnd on {from}"))
             .setting(setting("initcwnd", from, AskedBy::Sysctl)),
     })
+}
+
+/// Whether the program opens one connection after another.
+fn is_loop(context: &Context) -> bool {
+    let began = |one: &One| context.traces.flows[one.index].first(EventKind::Began);
+    context.subject.flows.iter().any(|one| began(one).is_some())
+}
+
+/// "each of 35 connections starts anew, and ": what a loop of connections costs.
+fn anew(context: &Context) -> String {
+    let connections = context.subject.flows.len();
+    let anew =
+        is_loop(context).then(|| format!("each of {connections} connections starts anew, and "));
+    anew.unwrap_or_default()
+}
+
+/// What saves the start of a connection.
+pub(super) fn reuse(context: &Context) -> &'static str {
+    match is_loop(context) {
+        true => "Keep one connection open for all",
+        false => "Reuse the connection",
+    }
 }
 
 /// Share of the flow's life in which it connects or grows.

@@ -64,6 +64,9 @@ impl<'a> Subject<'a> {
     /// The flows of the run's main way; none where the run has no flow.
     pub fn new(meta: &'a RunMeta, lives: &Lives, run: &'a Run) -> Option<Subject<'a>> {
         let direction = meta.main_way?;
+        let of = |meta, run, direction| {
+            of(meta, run, direction).filter(|one| lives.flows[one.index].begins)
+        };
         let largest = of(meta, run, direction).map(|one| one.flow.bytes).max()?;
         let is_large = |one: &One| one.flow.bytes as f64 >= COUNTS * largest as f64;
         // The first flow is meant, even if it is short, but not one that only came before the others.

@@ -84,6 +84,52 @@ fn a_programs_window_is_the_limit_on_both_engines() {
     }
 }
 
+/// A program opens the next connection when the other end has closed the one before. Loops share a queue that drops, and the
+/// connections of a loop have requests and answers.
+#[test]
+fn connections_one_after_another_begin_and_end_alike() {
+    let queue = "path.queue={ limit = \"100kB\" }";
+    let dialogue = "flow.bulk.app={ requests = 4, size = \"100kB\" }";
+    for sets in [
+        &["flow.bulk.bytes=1MB", "flow.bulk.count=3", queue][..],
+        &["flow.bulk.bytes=500kB", dialogue],
+        &["flow.bulk.bytes=20kB", "flow.bulk.write=20kB"],
+        &["flow.bulk.duration=\"300ms\""],
+    ] {
+        let again = "flow.bulk.again={ count = 8, pause = \"50ms\", until = \"4s\" }";
+        let sets: Vec<&str> = sets.iter().copied().chain([again]).collect();
+        let Some(runs) = documents(&sets) else { return };
+        let lives = runs.map(|run| lives(&run));
+        assert!(lives[0].len() >= 6, "{sets:?}: {:?}", lives[0]);
+        for (own, real) in lives[0].iter().zip(&lives[1]) {
+            let apart = |at: fn(&Life) -> f64| (at(own) - at(real)).abs();
+            // A flow that ends by time is over with a sample of the simulator, and with an event of the guest.
+            let is_near =
+                apart(|life| life.accepted_s) < 1e-6 && apart(|life| life.lasted_s) < 1e-3;
+            assert!(own.flow == real.flow && is_near, "{sets:?}: {own:?} and {real:?}");
+        }
+        assert_eq!(lives[0].len(), lives[1].len(), "{sets:?}");
+    }
+}
+
+/// A flow that carried data: when the receiver accepted it, and how long it lasted, s.
+#[derive(Debug)]
+struct Life {
+    flow: String,
+    accepted_s: f64,
+    lasted_s: f64,
+}
+
+fn lives(run: &Value) -> Vec<Life> {
+    let flows = run["flows"].as_array().expect("flows").iter();
+    let life = |flow: &Value| Life {
+        flow: flow["name"].as_str().expect("a name").into(),
+        accepted_s: number(flow, "clock_start_s"),
+        lasted_s: flow["completion_s"].as_f64().unwrap_or_default(),
+    };
+    flows.map(life).collect()
+}
+
 /// The last request is shorter than the others, and the connection is closed when the last answer has come.
 #[test]
 fn transfers_of_a_fixed_size_end_on_both_engines() {

@@ -7,6 +7,7 @@ use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 use std::sync::{Mutex, PoisonError};
 
+use fullpipe_guest::plan::Flow;
 use fullpipe_guest::record::socket_head;
 
 use crate::{run, sys};
@@ -44,6 +45,14 @@ pub fn end(socket: OwnedFd, done: io::Result<()>, kinds: &[Kind]) -> io::Result<
             Err(failed)
         }
     }
+}
+
+/// After all is read: in a loop the receiver says, too, that no more comes. The socket stays open, so that it can be sampled.
+///
+/// # Errors
+/// The kernel has given the connection up.
+pub fn receiver(socket: &OwnedFd, flow: &Flow) -> io::Result<()> {
+    if flow.is_followed { sys::end_writing(socket) } else { Ok(()) }
 }
 
 /// Body of a record of that time about a socket that was closed before.

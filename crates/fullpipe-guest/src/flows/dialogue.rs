@@ -13,7 +13,7 @@ use fullpipe_guest::plan::{Flow, Plan};
 use fullpipe_guest::record::{ACCEPTED, ANSWERED, FINISHED, RECEIVER, SENDER};
 
 use super::sender::LARGEST;
-use super::{closing, receiver, sender, unless_aborted};
+use super::{Ended, closing, ended, receiver, sender, unless_aborted};
 use crate::error::{Context, Result};
 use crate::namespaces::STACK;
 use crate::netlink::diag::End;
@@ -35,16 +35,22 @@ impl Dialogue {
     }
 
     /// Connects when it is time; writes, reads the answer, and again; closes the connection.
-    pub fn ask(&self, [here, there]: [End; 2]) -> Result<()> {
+    pub(super) fn ask(&self, [here, there]: [End; 2]) -> Result<Ended> {
         let (index, flow) = &self.asks;
         let (answer, answers) = &self.answers;
         let socket = sender::socket(*index, flow, here)?;
         receiver::set(&socket, *answer, answers)?;
-        sys::sleep_until(run::start() + flow.start_ns);
+        sender::wait_for_start(&[*index, *answer], flow);
         let connected = sender::connect(*index, flow, &socket, there);
         let done = connected.and_then(|()| self.ask_and_read(&socket));
         let done = closing::end(socket, done, &[(SENDER, *index), (RECEIVER, *answer)]);
-        done.or_else(|failed| unless_aborted(*index, failed))
+        ended(*index, done)
+    }
+
+    /// The same connection, begun at that time, ns from the run's start.
+    pub(super) fn begun(mut self, start_ns: u64) -> Dialogue {
+        (self.asks.1.start_ns, self.answers.1.start_ns) = (start_ns, start_ns);
+        self
     }
 
     fn ask_and_read(&self, socket: &OwnedFd) -> io::Result<()> {
@@ -67,7 +73,7 @@ impl Dialogue {
         let socket = receiver::accept_at(&listener, *index, flow)?;
         sender::remember_connection(*answer, &socket, 0).at(|| "the answer's socket")?;
         run::remember(Event::now(*answer, ACCEPTED, 0));
-        let done = self.read_and_answer(&socket);
+        let done = self.read_and_answer(&socket).and_then(|()| closing::receiver(&socket, flow));
         std::mem::forget(socket);
         done.or_else(|failed| unless_aborted(*index, failed))
     }

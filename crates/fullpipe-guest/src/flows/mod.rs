@@ -4,6 +4,7 @@ pub mod closing;
 mod dialogue;
 mod options;
 mod plain;
+mod programs;
 mod receiver;
 mod sender;
 
@@ -18,30 +19,41 @@ use fullpipe_guest::refusal::Asked;
 use crate::error::{Context, Result, granted};
 use crate::namespaces::{self, Namespace};
 use crate::run::Event;
-use crate::{layout, run, sys};
+use crate::{run, sys};
 
 /// What calls say of a connection that the kernel has given up.
 const GIVEN_UP: [i32; 4] = [libc::ETIMEDOUT, libc::ECONNRESET, libc::EPIPE, libc::EHOSTUNREACH];
 
+/// How a connection ended for the program that opened it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Ended {
+    /// The program closed it when all was acknowledged.
+    Closed,
+    /// The kernel gave it up.
+    GivenUp,
+}
+
 /// Starts the threads of all flows, at the hosts `left` and `right`. Receivers listen, and senders wait for their time.
 pub fn start(plan: &Plan, left: &Namespace, right: &Namespace) -> Result<()> {
+    let mut programs = programs::of(plan);
     for (index, flow) in plan.flows.iter().enumerate().filter(|(_, flow)| flow.answers.is_none()) {
-        let ends = layout::ends(plan, index);
         let (from, to) = if flow.backward { (right, left) } else { (left, right) };
         let answers = |other: &Flow| other.answers == Some(index);
-        if let Some(answer) = plan.flows.iter().position(answers) {
-            let of = Dialogue::new(plan, index, answer);
-            let answering = of.clone();
-            let name = format!("answer to flow {index}");
-            namespaces::spawn(name, &to.fd, move || answering.answer())?;
-            namespaces::spawn(format!("asker of flow {index}"), &from.fd, move || of.ask(ends))?;
-            continue;
+        match plan.flows.iter().position(answers) {
+            Some(answer) => {
+                let of = Dialogue::new(plan, index, answer);
+                let name = format!("answer to flow {index}");
+                namespaces::spawn(name, &to.fd, move || of.answer())?;
+            }
+            None => {
+                let received = flow.clone();
+                let receive = move || receiver::run(index, &received);
+                namespaces::spawn(format!("receiver of flow {index}"), &to.fd, receive)?;
+            }
         }
-        let (sent, received) = (flow.clone(), flow.clone());
-        let receive = move || receiver::run(index, &received);
-        namespaces::spawn(format!("receiver of flow {index}"), &to.fd, receive)?;
-        let send = move || sender::run(index, &sent, ends);
-        namespaces::spawn(format!("sender of flow {index}"), &from.fd, send)?;
+        if let Some(program) = programs.remove(&index) {
+            namespaces::spawn(format!("sender of flow {index}"), &from.fd, || program.run())?;
+        }
     }
     Ok(())
 }
@@ -49,10 +61,16 @@ pub fn start(plan: &Plan, left: &Namespace, right: &Namespace) -> Result<()> {
 /// Of an end of a connection that has failed: if the kernel has given the connection up, that is an event of the
 /// flow. The run goes on, and so do its other flows.
 fn unless_aborted(index: usize, failed: io::Error) -> Result<()> {
+    ended(index, Err(failed)).map(|_| ())
+}
+
+/// How a connection ended; one that the kernel has given up is an event of the flow.
+fn ended(index: usize, done: io::Result<()>) -> Result<Ended> {
+    let Err(failed) = done else { return Ok(Ended::Closed) };
     match failed.raw_os_error().filter(|errno| GIVEN_UP.contains(errno)) {
         Some(errno) => {
             run::remember(Event::now(index, ABORTED, errno as u64));
-            Ok(())
+            Ok(Ended::GivenUp)
         }
         None => Err(failed).at(|| "connection"),
     }

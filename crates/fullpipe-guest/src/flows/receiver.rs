@@ -8,7 +8,7 @@ use fullpipe_guest::plan::{Flow, Reader};
 use fullpipe_guest::record::{ACCEPTED, FINISHED};
 use fullpipe_guest::refusal::Role;
 
-use super::{options, plain, set_buffer, set_congestion, unless_aborted};
+use super::{closing, options, plain, set_buffer, set_congestion, unless_aborted};
 use crate::error::{Context, Result};
 use crate::run::Event;
 use crate::{layout, run, sys};
@@ -31,6 +31,7 @@ pub fn run(index: usize, flow: &Flow) -> Result<()> {
         None => read_at_once(flow, &socket),
     };
     let done = read.map(|bytes| run::remember(Event::now(index, FINISHED, bytes)));
+    let done = done.and_then(|()| closing::receiver(&socket, flow));
     std::mem::forget(socket);
     done.or_else(|failed| unless_aborted(index, failed))
 }

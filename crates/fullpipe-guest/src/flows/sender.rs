@@ -4,10 +4,10 @@ use std::io::{self, ErrorKind};
 use std::os::fd::OwnedFd;
 
 use fullpipe_guest::plan::Flow;
-use fullpipe_guest::record::{ESTABLISHED, SENDER};
+use fullpipe_guest::record::{BEGAN, ESTABLISHED, SENDER};
 use fullpipe_guest::refusal::Role;
 
-use super::{closing, options, plain, set_buffer, set_congestion, unless_aborted};
+use super::{Ended, closing, ended, options, plain, set_buffer, set_congestion};
 use crate::batch::Writes;
 use crate::error::{Context, Result};
 use crate::netlink::diag::End;
@@ -23,16 +23,24 @@ const MOST_WRITES: usize = 1024;
 pub(super) const LARGEST: usize = 16 << 20;
 
 /// Connects when it is time, writes, says that it is done, and closes the connection.
-pub fn run(index: usize, flow: &Flow, [here, there]: [End; 2]) -> Result<()> {
+pub(super) fn run(index: usize, flow: &Flow, [here, there]: [End; 2]) -> Result<Ended> {
     let socket = socket(index, flow, here)?;
-    sys::sleep_until(run::start() + flow.start_ns);
+    wait_for_start(&[index], flow);
     let connected = connect(index, flow, &socket, there);
     if flow.plain {
-        return connected.at(|| "connect").and_then(|()| plain::write(socket));
+        connected.at(|| "connect").and_then(|()| plain::write(socket))?;
+        return Ok(Ended::Closed);
     }
     let done = connected.and_then(|()| write(flow, &socket));
-    let done = closing::end(socket, done, &[(SENDER, index)]);
-    done.or_else(|failed| unless_aborted(index, failed))
+    ended(index, closing::end(socket, done, &[(SENDER, index)]))
+}
+
+/// Waits until a flow begins; in a loop that is an event of the flows `of` its connection.
+pub(super) fn wait_for_start(of: &[usize], flow: &Flow) {
+    sys::sleep_until(run::start() + flow.start_ns);
+    if flow.after.is_some() {
+        of.iter().for_each(|&index| run::remember(Event::now(index, BEGAN, 0)));
+    }
 }
 
 /// A socket that sends a flow's data from there.

@@ -60,6 +60,8 @@ pub fn plan(rate: u64, queue: u32) -> Plan {
             sender_options: Vec::new(),
             receiver_options: Vec::new(),
             start_ns: 0,
+            after: None,
+            is_followed: false,
             bytes: None,
             duration_ns: None,
             write: 131_072,

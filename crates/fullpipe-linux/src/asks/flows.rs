@@ -22,6 +22,12 @@ pub(super) fn flow(flow: &Flow, run: &Resolved) -> plan::Flow {
         sender_options: options(&flow.sockopt),
         receiver_options: options(&flow.receiver_sockopt),
         start_ns: flow.start.0,
+        after: run.follows(flow).map(|(flow, own)| plan::After {
+            flow,
+            pause_ns: own.pause.0,
+            until_ns: own.until.map(|time| time.0),
+        }),
+        is_followed: run.is_followed(flow),
         bytes: flow.bytes,
         duration_ns: flow.duration.map(|time| time.0),
         write: flow.write,

@@ -118,7 +118,10 @@ fn chunks(
     let mut failed = None;
     read_groups(folder, |rows: Vec<PacketTrain>| {
         for of_flow in rows.chunk_by(|a, b| a.flow == b.flow) {
-            let Some(flow) = flows.get_mut(usize::from(of_flow[0].flow)) else { continue };
+            let index = usize::from(of_flow[0].flow);
+            let is_it = |(at, own): (usize, &Flow)| own.index.unwrap_or(at) == index;
+            let place = run.flows.iter().enumerate().position(is_it);
+            let Some(flow) = place.and_then(|at| flows.get_mut(at)) else { continue };
             if let Err(e) = flow.take(of_flow, &mut store, &mut places) {
                 failed.get_or_insert(e);
             }

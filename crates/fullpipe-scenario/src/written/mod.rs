@@ -251,6 +251,10 @@ group! {
         receiver_sockopt: Sockopts, Absent("as the kernel has them");
         /// When it connects.
         start: AnyTime, Is("0s");
+        /// The flow that is over before this one connects, with `bytes` of its own and from the same host: a program opens a new connection as soon as the one before it is closed. Copies follow copies.
+        after: After, Absent("it connects at `start`");
+        /// A loop: connections like this one, one after another, each of them new. They are copies of it. The flow needs `bytes`.
+        again: Again, Absent("one connection");
         /// How long it writes, from `start`. A write that waits for room then is interrupted, and its rest is written when there is some.
         duration: SomeTime, Absent("until `bytes` are written");
         /// How much it writes.
@@ -386,6 +390,31 @@ impl Read for ShortApp {
     const KIND: Kind = Kind::Short { group: AppTable::GROUP, short: "kind" };
     fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
         read_short(node, key, "kind", cx).map(ShortApp)
+    }
+}
+
+group! {
+    /// The connection before a flow. A connection is over when the other host has acknowledged its last byte and its end.
+    After "a flow before" {
+        /// Its name.
+        flow: String, Required;
+        /// Time from its end to the next connect().
+        pause: AnyTime, Is("0s");
+        /// No connection begins at this moment or later.
+        until: SomeTime, Absent("the run's end");
+    }
+}
+
+group! {
+    /// A loop of connections. With a flow's `count` so many loops run side by side. Connections of a loop find what the kernel remembers of those before them
+    /// (`net.ipv4.tcp_no_metrics_save`). Connections that do not begin before `until` or the run's end are left out of the results.
+    Again "a loop" {
+        /// Connections of a loop.
+        count: Int<1, 1000>, Is("100");
+        /// Time from the end of a connection to the next connect().
+        pause: AnyTime, Is("0s");
+        /// No connection begins at this moment or later.
+        until: SomeTime, Absent("the run's end");
     }
 }
 

@@ -45,6 +45,7 @@ impl Config {
         demand(numbers < usize::from(u16::MAX), "flows and datagrams: at most 65534")?;
         let mut answered = alloc::vec![false; self.flows.len()];
         self.flows.iter().try_for_each(|flow| self.answer(flow, &mut answered))?;
+        self.loops()?;
         self.messages(&answered)?;
         self.check_rpc()
     }
@@ -101,6 +102,25 @@ impl Config {
             let what = "messages in a connection without answers";
             demand(!(is_alone && has_messages), format!("flow {}: {what}", flow.name))
         })
+    }
+
+    /// A connection of a loop follows one that comes before it in the order of flows, from the same host.
+    fn loops(&self) -> Result<(), String> {
+        let mut followed = alloc::vec![false; self.flows.len()];
+        for (at, flow) in self.flows.iter().enumerate() {
+            let Some(after) = flow.after else { continue };
+            let demand = |holds, what: &str| demand(holds, format!("flow {}: {what}", flow.name));
+            let before = self.flows[..at].get(after.flow);
+            demand(before.is_some(), "follows a flow that stands before it")?;
+            let is_first = !core::mem::replace(&mut followed[after.flow], true);
+            demand(is_first, "is the only one that follows its flow")?;
+            let from = |own| self.hosts_of(own)[0].name;
+            let alike =
+                before.is_some_and(|before| before.answers.is_none() && from(before) == from(flow));
+            demand(alike && flow.answers.is_none(), "follows a flow that the same host begins")?;
+            demand(after.pause <= LONGEST, "pauses for three years at most")?;
+        }
+        Ok(())
     }
 
     /// A flow that answers another one: that goes the other way, is not `answered` yet, and neither has a pace.

@@ -120,6 +120,8 @@ pub struct Flow {
     pub sockopt: Sockopt,
     /// When the application calls connect().
     pub start: Time,
+    /// The connection that has to be over before, in a loop of connections; none: it connects at `start`.
+    pub after: Option<After>,
     /// What it sends.
     pub app: App,
     /// Stop writing after this many bytes.
@@ -171,6 +173,25 @@ impl Flow {
             None if host.cpu.copy_ps_per_byte > 0 => self.write.into(),
             None => u64::MAX,
         }
+    }
+}
+
+/// A connection's place in a loop: the program closes one connection, and opens the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct After {
+    /// Index of the flow before this one: below its own, from the same host, without an answer to another flow.
+    pub flow: usize,
+    /// Time from the moment at which the other host has acknowledged the end of that flow to this one's connect().
+    pub pause: Time,
+    /// The loop ends at this moment: no connection begins then or later. None: the last flow ends it.
+    pub until: Option<Time>,
+}
+
+impl After {
+    /// When the next connection begins if the one before it is over at `over`; none where the loop has ended.
+    pub fn begins(&self, over: Time) -> Option<Time> {
+        let at = Time(over.0.saturating_add(self.pause.0));
+        self.until.is_none_or(|until| at < until).then_some(at)
     }
 }
 
@@ -248,6 +269,17 @@ impl Config {
             }
         }
         halves
+    }
+
+    /// By flow, the connection that follows it in a loop.
+    pub(crate) fn followers(&self) -> Vec<Option<(usize, After)>> {
+        let mut followers = alloc::vec![None; self.flows.len()];
+        for (at, flow) in self.flows.iter().enumerate() {
+            if let Some(after) = flow.after {
+                followers[after.flow] = Some((at, after));
+            }
+        }
+        followers
     }
 
     /// Times at which the trace has samples.

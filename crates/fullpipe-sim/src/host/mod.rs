@@ -12,6 +12,7 @@ mod acks;
 mod beyond_hole;
 pub(crate) mod capture;
 mod clock;
+mod closing;
 mod cpu;
 mod datagrams;
 mod flow_table;
@@ -204,8 +205,8 @@ impl Host {
             host: host.clone(),
         };
         for (i, flow) in config.flows.iter().enumerate() {
-            let connects = new.sends.get(i).filter(|_| flow.answers.is_none());
-            let start = connects.map(|_| flow.start);
+            let connects = flow.answers.is_none() && flow.after.is_none();
+            let start = new.sends.get(i).filter(|_| connects).map(|_| flow.start);
             new.timers.set(i, Timer::Start, start);
         }
         for (i, datagrams) in config.datagrams.iter().enumerate() {

@@ -48,6 +48,11 @@ pub(crate) struct ReceivingFlow {
     begun: u64,
     backlog: VecDeque<Arrived>,
     finish_at: Option<u64>,
+    /// Whether all bytes that the program knows of were read.
+    pub(super) has_read_all: bool,
+    /// Whether the program closes its end when it has read all, and whether it has done so.
+    pub(super) closes: bool,
+    pub(super) closed: bool,
 }
 
 /// A data segment on its way to the socket.
@@ -72,9 +77,14 @@ pub(super) fn receiving_ends(
     config: &Config,
     mss: u32,
 ) -> FlowTable<ReceivingFlow> {
-    let flows = config.flows.iter().map(|flow| {
+    let followers = config.followers();
+    let flows = config.flows.iter().zip(followers).map(|(flow, next)| {
         let receives = config.hosts_of(flow)[1].name == own.name;
-        receives.then(|| ReceivingFlow::new(flow, (own.host, profile), mss))
+        let new = || {
+            let state = ReceivingFlow::new(flow, (own.host, profile), mss);
+            ReceivingFlow { closes: next.is_some(), ..state }
+        };
+        receives.then(new)
     });
     FlowTable::new(flows.collect())
 }
@@ -103,6 +113,9 @@ impl ReceivingFlow {
             begun: 0,
             backlog: VecDeque::new(),
             finish_at: flow.bytes,
+            has_read_all: false,
+            closes: false,
+            closed: false,
         }
     }
 
@@ -202,13 +215,17 @@ impl Host {
             state.backlog.push_back(arrived);
             return cpu;
         }
-        match half.zip(arrived.carries.as_ref()) {
+        let cpu = match half.zip(arrived.carries.as_ref()) {
             Some(other) => self.on_segment_with_ack(flow, other, (cpu, now), &arrived, shared),
             None => {
                 self.on_segment(flow, cpu, &arrived, shared);
                 cpu
             }
+        };
+        if packet.fin {
+            self.close_when_read(flow, cpu, shared);
         }
+        cpu
     }
 
     /// A segment that also tells of what the other way has sent: first that is heard, then the segment is taken, and only
@@ -407,6 +424,7 @@ impl Host {
         state.works_until = state.rate.map(|rate| now + rate.time_for(bytes));
         if state.finish_at == Some(read) {
             state.finish_at = None;
+            state.has_read_all = true;
             shared.event(now, flow as u16, EventKind::Finished, read);
         }
         if self.rpc.has(flow) {
@@ -414,6 +432,7 @@ impl Host {
         } else if let Some(half) = shared.halves[flow] {
             self.wake_for_turn(half, flow, now, shared);
         }
+        self.close_when_read(flow, now, shared);
         self.after_receiving(flow, now, shared);
     }
 }

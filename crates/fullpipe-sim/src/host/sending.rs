@@ -14,7 +14,7 @@ use super::tsq::Tsq;
 use super::turn::Turn;
 use super::{Host, Process};
 use crate::cc::Congestion;
-use crate::config::{self, App, Config, Flow, Station};
+use crate::config::{self, After, App, Config, Flow, Station};
 use crate::jiffy_clock::Expiry;
 use crate::packet::{Kind, Train};
 use crate::rng::Rng;
@@ -33,6 +33,8 @@ pub(crate) struct SendingFlow {
     pub(crate) tcp: Sender,
     pub(crate) limits: LimitClock,
     pub(super) config: Flow,
+    /// The connection that follows in a loop.
+    pub(super) next: Option<(usize, After)>,
     /// Where it takes turns with the other end's.
     pub(super) turn: Option<Turn>,
     /// When requests were begun that have no answer.
@@ -93,14 +95,14 @@ pub(super) fn sending_ends(
     config: &Config,
     mss: u32,
 ) -> Result<FlowTable<SendingFlow>, String> {
-    let halves = config.halves();
+    let (halves, followers) = (config.halves(), config.followers());
     let flows = config.flows.iter().zip(halves).enumerate().map(|(at, (flow, half))| {
         let carries_messages = config.rpc_connection_of(at).is_some();
         let takes_turns = half.filter(|_| !carries_messages);
         let turn = takes_turns.map(|half| Turn::new(flow, &config.flows[half]));
         let new = || {
             let state = SendingFlow::new(flow, (own.host, profile), config.seed, mss)?;
-            let mut state = SendingFlow { turn, ..state };
+            let mut state = SendingFlow { turn, next: followers[at], ..state };
             if carries_messages {
                 state.tcp.carry_messages();
                 state.limits.keep_changes();
@@ -335,7 +337,9 @@ impl Host {
         if !state.finished && state.tcp.is_finished() {
             state.finished = true;
             state.tcp.leave_metrics(&mut self.metrics[self.peers[flow]]);
+            self.begin_next(flow, now, shared);
         }
+        let state = &mut self.sends[flow];
         state.limits.set(now, state.tcp.limit());
         self.timers.set_wheel(flow, Timer::Tcp, state.timer());
         self.leave_to_writer(flow, now);
@@ -367,7 +371,11 @@ impl Host {
         match timer {
             Timer::Tcp if locked => self.sends[flow].put_timer_off(now, &self.host),
             Timer::Tcp => cpu = self.run_timer(flow, cpu, now, shared),
-            Timer::Start | Timer::Connect => cpu = self.connect(flow, cpu, now, shared),
+            Timer::Start => {
+                self.begin_flow(flow, now, shared);
+                cpu = self.connect(flow, cpu, now, shared);
+            }
+            Timer::Connect => cpu = self.connect(flow, cpu, now, shared),
             Timer::Leaves if locked => self.sends[flow].wakes_when_released = true,
             Timer::Leaves => {
                 cpu = self.in_softirq(flow, cpu, shared, now, |f, p| f.tcp.on_room_in_host(p));
@@ -456,6 +464,7 @@ impl SendingFlow {
             tcp,
             limits: LimitClock::new(),
             config: flow.clone(),
+            next: None,
             turn: None,
             written: 0,
             buffered: 0,

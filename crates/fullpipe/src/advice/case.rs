@@ -8,6 +8,7 @@ use crate::scenario::{
 use crate::sizing::sizes::SHALLOW;
 use fullpipe_base::path::{Direction, QueueLimit};
 use fullpipe_base::units::Time;
+use std::collections::BTreeMap;
 
 /// A run as it is today, and what advice has to know of it.
 #[derive(Clone, Debug)]
@@ -97,14 +98,15 @@ impl Case {
         };
         let is_datagrams = datagrams.is_some();
         let there = |flow: &&Flow| flow.direction == direction && !is_datagrams;
-        let count = run.flow.iter().filter(there).count();
+        let count = run.flow.iter().filter(there).filter(|flow| flow.after.is_none()).count();
         let allowed = meta.way(direction).allowed.clone();
         let horizon = run.flow.iter().filter(there).filter_map(|flow| flow.duration).max();
         let horizon = horizon.unwrap_or(Time::ZERO);
         // Both have the same flows in the same order.
         let own = run.flow.iter().zip(&meta.flows).filter(|(flow, _)| there(flow));
+        let shares = shares(run, allowed.as_ref());
         let sent = |(about, flow): (&Flow, &FlowMeta)| {
-            let share = allowed.as_ref().map(|allowed| share_of(run, allowed, about));
+            let share = shares.get(about.name.as_str()).copied();
             let sharing = match (&allowed, share) {
                 (Some(own), Some(share)) if share > 0.0 => (own.mbit() / share).round() as u32,
                 _ => u32::try_from(count).unwrap_or(u32::MAX),
@@ -261,6 +263,18 @@ fn life(run: &Resolved, allowed: &Allowed, flow: &Flow) -> [Time; 2] {
     [flow.start, sent.map_or(most, |sent| most.min(flow.start + sent))]
 }
 
+/// Part of each flow of a path, Mb/s, by its name. Connections of a loop have in turn what the first one has.
+fn shares<'a>(run: &'a Resolved, allowed: Option<&Allowed>) -> BTreeMap<&'a str, f64> {
+    let mut shares = BTreeMap::new();
+    let Some(allowed) = allowed else { return shares };
+    for flow in &run.flow {
+        let of_loop = flow.after.as_ref().and_then(|after| shares.get(after.flow.as_str()));
+        let share = of_loop.copied().unwrap_or_else(|| share_of(run, allowed, flow));
+        shares.insert(flow.name.as_str(), share);
+    }
+    shares
+}
+
 /// Part of a path that a flow may have if it takes what it gets, Mb/s.
 ///
 /// It shares with flows of its way that live for a good part of its life. Datagrams have theirs first.
@@ -270,6 +284,7 @@ fn share_of(run: &Resolved, allowed: &Allowed, own: &Flow) -> f64 {
         let [from, until] = life(run, allowed, flow);
         let beside = until.min(end).saturating_sub(from.max(start));
         flow.name != own.name
+            && flow.after.is_none()
             && flow.direction == own.direction
             && beside.as_secs_f64() >= BRIEF * end.saturating_sub(start).as_secs_f64()
     };
@@ -288,7 +303,7 @@ pub(super) fn part(run: &Resolved, allowed: &Allowed, own: &Flow) -> f64 {
 pub(super) fn alone_for(run: &Resolved, allowed: &Allowed, own: &Flow) -> Option<f64> {
     let [start, end] = life(run, allowed, own);
     let others = run.flow.iter().filter(|flow| flow.name != own.name);
-    let others = others.filter(|flow| flow.direction == own.direction);
+    let others = others.filter(|flow| flow.direction == own.direction && flow.after.is_none());
     let lives = others.map(|flow| life(run, allowed, flow));
     let lives = lives.map(|[from, until]| [from.max(start), until.min(end)]);
     let mut beside: Vec<[Time; 2]> = lives.filter(|[from, until]| from < until).collect();

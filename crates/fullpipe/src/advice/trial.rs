@@ -179,7 +179,7 @@ impl Bench<'_> {
         let plan = &scenario.plans()[0];
         let resolved = &plan.resolved;
         let counts = case.counts(resolved);
-        let steady = Steady::new(case.round_trip, case.least(), &counts);
+        let steady = Steady::new(case.round_trip, Steady::from(resolved, case.least()), &counts);
         let steady = if case.settles_queue { steady.with_round_trip() } else { steady };
         let steady = RefCell::new(steady);
         let mut recording = Recording::default();
@@ -364,7 +364,7 @@ fn is_healthy(headline: Option<&Headline>) -> bool {
     })
 }
 
-/// Beginning and end of the flow that had the most data acknowledged.
+/// Beginning and end of the flow that had the most data acknowledged; of a loop of connections those of the whole.
 fn main_life(counts: &[bool], recording: &Recording, run: &Resolved, end: Time) -> [Time; 2] {
     let mut acked = vec![0; counts.len()];
     let mut busy = vec![Time::ZERO; counts.len()];
@@ -377,7 +377,13 @@ fn main_life(counts: &[bool], recording: &Recording, run: &Resolved, end: Time) 
             }
         }
     }
-    let most = (0..counts.len()).filter(|flow| counts[*flow]).max_by_key(|flow| acked[*flow]);
+    let counted = || (0..counts.len()).filter(|flow| counts[*flow]);
+    if counted().any(|flow| run.flow[flow].after.is_some()) {
+        let start = counted().map(|flow| run.flow[flow].start).min();
+        let last = counted().map(|flow| busy[flow]).max();
+        return [start.unwrap_or(Time::ZERO), last.unwrap_or(end).min(end)];
+    }
+    let most = counted().max_by_key(|flow| acked[*flow]);
     most.map_or([Time::ZERO, end], |flow| [run.flow[flow].start, busy[flow].min(end)])
 }
 

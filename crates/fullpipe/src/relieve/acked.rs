@@ -30,6 +30,8 @@ pub(super) struct Acked {
 /// Progress of one flow.
 struct Progress {
     start: Time,
+    /// Whether it follows another one in a loop, which may end before.
+    follows: bool,
     /// Time after which nothing counts.
     until: Time,
     /// Bytes that the program writes; none where its duration alone ends it.
@@ -46,6 +48,7 @@ impl Acked {
             let own_end = flow.duration.map_or(run.duration, |lasts| flow.start + lasts);
             judged.contains(&index).then_some(Progress {
                 start: flow.start,
+                follows: flow.after.is_some(),
                 until: own_end.min(run.duration),
                 // A mount is done when nothing more is acknowledged.
                 bytes: flow.bytes.or((flow.app == App::Nfs).then_some(0)),
@@ -57,7 +60,8 @@ impl Acked {
     }
 
     pub(super) fn measured(&self) -> Measured {
-        let judged = || self.flows.iter().flatten();
+        let begins = |flow: &&Progress| !flow.follows || flow.acked > 0;
+        let judged = || self.flows.iter().flatten().filter(begins);
         let start = judged().map(|flow| flow.start).min().unwrap_or(Time::ZERO);
         let end = judged().map(Progress::end).max().unwrap_or(Time::ZERO);
         Measured {

@@ -97,7 +97,12 @@ pub const CASES: &[Case] = &[
         "receiver.receive_buffer",
         &["net.ipv4.tcp_window_scaling", "larger buffers do not help"],
     ),
-    case("27-autotune-2017", "4 MB", "sender", &["Slow start", "Reuse the connection"]),
+    case(
+        "27-autotune-2017",
+        "4 MB",
+        "sender",
+        &["Slow start", "connections starts anew", "Keep one connection open"],
+    ),
     case(
         "28-defaults-150ms",
         "defaults",

@@ -56,7 +56,7 @@ fn declared() -> Vec<Table> {
             "datagrams" => "`datagrams`",
             "nfs" => "`nfs`",
             "A qdisc" | "A cpu" => "`hosts.",
-            "flow" | "An app" | "A reader" => "`flow`",
+            "flow" | "An app" | "A reader" | "A flow before" | "A loop" => "`flow`",
             _ => "`path",
         };
         Some(Table { keys: keys(section), kind: kind(section), title, place })

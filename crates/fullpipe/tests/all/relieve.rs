@@ -51,6 +51,23 @@ fn a_small_send_buffer_is_named_with_its_gain() {
     assert!(run.reliefs[1..].iter().all(|own| own.gain.is_none_or(|gain| gain < 1.1)), "{run:?}");
 }
 
+/// 500 kB from ten packets on take a handshake and five to six round trips of 20 ms each time, of which a quarter fills 1 Gb/s; one
+/// connection for all of 60 MB starts once.
+#[test]
+fn one_connection_relieves_a_loop_of_short_ones() {
+    let run = relieved(&format!(
+        "duration = \"20s\"\n{}",
+        path("bytes = \"500kB\"\nagain = { count = 120 }")
+    ));
+    let (base, best) = (run.mbit.expect("a rate"), &run.reliefs[0]);
+    let most = 500e3 * 8.0 / 0.1 / 1e6;
+    assert!((0.5 * most..most).contains(&base), "{base} of {most}");
+    assert_eq!((&best.name[..], &best.cause[..]), ("one-connection", "too_short"));
+    assert!(best.gain.expect("a gain") > 4.0, "{best:?}");
+    let names: Vec<&str> = run.reliefs.iter().map(|own| &own.name[..]).collect();
+    assert!(names.contains(&"initcwnd") && !names.contains(&"longer"), "{names:?}");
+}
+
 /// 2 ms are 163 packets of 1 Gb/s, and the ring holds 64: an interrupt for each packet needs no larger ring.
 #[test]
 fn a_card_that_waits_too_long_for_its_ring_is_relieved_by_either() {

@@ -54,6 +54,8 @@ fn flow(own: &FlowMeta) -> FlowMeta {
         congestion: own.congestion.clone(),
         kernel: own.kernel.clone(),
         start: own.start,
+        // The trace says when such a connection begins.
+        follows: own.follows,
         // A socket that closes tells when its program has stopped.
         stop: own.stop,
         base_rtt: None,

@@ -94,7 +94,7 @@ pub struct Receiver {
     /// True once the connection is there.
     is_connected: bool,
     /// Whether the stream has ended.
-    has_ended: bool,
+    pub(crate) has_ended: bool,
     out_of_order: OutOfOrder,
     fast: FastPath,
     waiting: ReceiveQueue,

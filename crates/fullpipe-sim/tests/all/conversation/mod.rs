@@ -39,6 +39,7 @@ pub fn flow(name: &str, write: u32) -> Flow {
         rcvbuf: None,
         sockopt: Default::default(),
         start: Time::ZERO,
+        after: None,
         app: App::Bulk,
         bytes: None,
         duration: None,

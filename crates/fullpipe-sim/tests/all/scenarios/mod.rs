@@ -326,6 +326,7 @@ fn flow() -> impl Strategy<Value = Flow> {
                 rcvbuf: buffers.1,
                 sockopt: Default::default(),
                 start: Time(start),
+                after: None,
                 app,
                 bytes,
                 duration: duration.map(Time),

@@ -93,6 +93,11 @@ fn flow(flow: &Flow, run: &Resolved) -> config::Flow {
         rcvbuf: flow.rcvbuf,
         sockopt: sockopt(flow),
         start: flow.start,
+        after: run.follows(flow).map(|(flow, own)| config::After {
+            flow,
+            pause: own.pause,
+            until: own.until,
+        }),
         app: match flow.app {
             // The client of a mount and its server write.
             App::Bulk | App::Nfs => config::App::Bulk,

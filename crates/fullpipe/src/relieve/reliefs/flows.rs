@@ -4,8 +4,11 @@ use super::hosts::{of_data, sysctl};
 use super::keys::{FAST, LARGEST, LARGEST_ASKED, set, text};
 use crate::analysis::{LARGE_WRITE, SMALL_WRITE, main_way};
 use crate::scenario::congestion::INITIAL_SSTHRESH;
-use crate::scenario::{App, Element, Flow, MAX_PACING_RATE, Resolved, SetOption, are_copies};
+use crate::scenario::{
+    App, Element, Flow, MAX_PACING_RATE, NODELAY, Resolved, SetOption, are_copies,
+};
 use fullpipe_base::units::Time;
+use std::collections::BTreeMap;
 
 /// Bytes per second of a socket that is not paced.
 const UNPACED_SOCKET: i64 = 1 << 50;
@@ -127,6 +130,40 @@ pub fn more_in_flight(run: &Resolved) -> Vec<SetOption> {
     .collect()
 }
 
+/// Programs whose last partial segment does not wait for an ACK.
+pub fn no_delay(run: &Resolved) -> Vec<SetOption> {
+    let ends = |flow| [Some(flow), run.other_half(flow)].into_iter().flatten();
+    let is_held = |flow: &&Flow| flow.sockopt.get(NODELAY).is_none_or(|on| *on == 0);
+    let asking = subjects(run).filter(|flow| run.other_half(flow).is_some());
+    let held = asking.flat_map(ends).filter(is_held);
+    held.map(|flow| set(&["flow", &flow.name, "sockopt", NODELAY], 1)).collect()
+}
+
+/// Loops whose first connection carries all, and none follows it.
+pub fn one_connection(run: &Resolved) -> Vec<SetOption> {
+    // Bytes and end of each loop, by the flow that it begins with.
+    let mut loops: BTreeMap<usize, (u64, Option<Time>)> = BTreeMap::new();
+    let mut first: Vec<usize> = (0..run.flow.len()).collect();
+    let mut sets = Vec::new();
+    for (at, flow) in run.flow.iter().enumerate() {
+        let (Some((before, after)), Some(bytes)) = (run.follows(flow), flow.bytes) else {
+            continue;
+        };
+        first[at] = first[before];
+        let own = run.flow[first[at]].bytes.unwrap_or(0);
+        let (sum, until) = loops.entry(first[at]).or_insert((own, None));
+        (*sum, *until) = (sum.saturating_add(bytes), after.until);
+        sets.push(set(&["flow", &flow.name, "after", "until"], text(Time::ns(1))));
+    }
+    for (at, (bytes, until)) in loops {
+        let flow = &run.flow[at];
+        sets.push(of_flow(flow, "bytes", text(format!("{bytes}B"))));
+        let lasts = until.map(|until| until.saturating_sub(flow.start));
+        sets.extend(lasts.map(|lasts| of_flow(flow, "duration", text(lasts))));
+    }
+    sets
+}
+
 /// Programs that read all there is.
 pub fn reader(run: &Resolved) -> Vec<SetOption> {
     let slow = subjects(run).filter(|flow| flow.reader.is_some_and(|reader| reader.rate < FAST));
@@ -135,6 +172,10 @@ pub fn reader(run: &Resolved) -> Vec<SetOption> {
 
 /// Four times the time, and four times the data of a transfer of a fixed size.
 pub fn longer(run: &Resolved) -> Vec<SetOption> {
+    // A loop already lasts as long as its program wants.
+    if run.has_loops() {
+        return Vec::new();
+    }
     let longer = |time: Time| text(Time(time.0.saturating_mul(LONGER)));
     let mut sets = vec![set(&["duration"], longer(run.duration))];
     // An answer is as long as what it answers, whichever of both is judged.

@@ -42,6 +42,18 @@ pub fn window_scaling(run: &Resolved) -> Vec<SetOption> {
     off.map(|(name, _)| sysctl(name, "net.ipv4.tcp_window_scaling", 1)).collect()
 }
 
+/// Packets of a first window that Linux takes for a route, and which shallow queues stand.
+const FIRST_WINDOW: u32 = 32;
+
+/// A larger first window of transfers of a fixed size.
+pub fn first_window(run: &Resolved) -> Vec<SetOption> {
+    let [(name, host), _] = of_data(run);
+    let is_less = host.config.initcwnd.is_none_or(|own| own < FIRST_WINDOW);
+    let ends = super::judged(run).iter().all(|at| run.flow[*at].bytes.is_some());
+    let key = set(&["hosts", name, "initcwnd"], text(format!("{FIRST_WINDOW} packets")));
+    (is_less && ends).then_some(key).into_iter().collect()
+}
+
 /// SACK at both ends.
 pub fn sack(run: &Resolved) -> Vec<SetOption> {
     let off = ends(run).into_iter().filter(|(_, host)| !host.config.sysctl.tcp_sack);

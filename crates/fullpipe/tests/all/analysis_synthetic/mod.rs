@@ -41,6 +41,7 @@ pub fn meta() -> RunMeta {
             congestion: "cubic".into(),
             kernel: "2.6.20".into(),
             start: Time::ZERO,
+            follows: false,
             stop: None,
             base_rtt: None,
             other_half: None,

@@ -1,0 +1,158 @@
+//! Loops: connections one after another, each of them new.
+
+use super::copies::copy_names;
+use super::format::context::Context;
+use super::format::keys::At;
+use super::format::values::{AnyTime, SomeTime};
+use super::neighbours;
+use super::resolved::Flow;
+use super::show;
+use super::written;
+use fullpipe_base::units::Time;
+use serde::Serialize;
+
+/// The connection before a flow: what has to be over before it connects.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct After {
+    /// Name of the flow before it, from the same host.
+    pub flow: String,
+    /// Time from the end of that flow to this one's connect().
+    #[serde(serialize_with = "show::shown")]
+    pub pause: Time,
+    /// No connection begins then or later; none: the run's end.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
+    pub until: Option<Time>,
+}
+
+/// Connections that a flow is written as: those side by side, and those of each in turn.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Connections {
+    /// Loops, or single connections, side by side.
+    beside: usize,
+    /// Connections of a loop.
+    turns: usize,
+}
+
+impl Connections {
+    /// The number that a flow asks for by `count` and `again`.
+    pub(super) fn of(flow: &written::Flow) -> Connections {
+        let count = |at: Option<i64>| usize::try_from(at.unwrap_or(1)).unwrap_or(usize::MAX);
+        let turns = flow.again.as_ref().and_then(|at| at.value.count.as_ref());
+        Connections {
+            beside: count(flow.count.as_ref().map(|at| at.value.0)),
+            turns: count(turns.map(|at| at.value.0)),
+        }
+    }
+
+    /// All of them.
+    pub(super) fn all(self) -> usize {
+        self.beside.saturating_mul(self.turns)
+    }
+}
+
+/// The flow itself, or copies with numbers. Each answers, or follows, the copy of its number; in a loop it follows the one
+/// that stands so many before it as there are loops.
+pub(super) fn copies(flow: Flow, written: &written::Flow) -> Vec<Flow> {
+    let of @ Connections { beside, .. } = Connections::of(written);
+    let all = of.all();
+    let names = copy_names(&flow.name, all);
+    let answered = flow.reply_to.as_ref().map(|name| copy_names(name, all));
+    let before = flow.after.as_ref().map(|after| copy_names(&after.flow, all));
+    let turn = written.again.as_ref().filter(|_| flow.reply_to.is_none()).map(|at| &at.value);
+
+    let one = |i: usize| Flow {
+        name: names[i].clone(),
+        reply_to: answered.as_ref().map(|names| names[i].clone()),
+        after: match (turn, &flow.after, &before) {
+            (Some(again), ..) if i >= beside => Some(After {
+                flow: names[i - beside].clone(),
+                pause: pause(&again.pause),
+                until: until(&again.until),
+            }),
+            (_, Some(after), Some(before)) => {
+                Some(After { flow: before[i].clone(), ..after.clone() })
+            }
+            _ => None,
+        },
+        ..flow.clone()
+    };
+    (0..all).map(one).collect()
+}
+
+/// The connection before a flow, as it is written.
+pub(super) fn after(flow: &written::Flow) -> Option<After> {
+    let after = &flow.after.as_ref()?.value;
+    Some(After {
+        flow: after.flow.as_ref()?.value.clone(),
+        pause: pause(&after.pause),
+        until: until(&after.until),
+    })
+}
+
+fn pause(at: &Option<At<AnyTime>>) -> Time {
+    at.as_ref().map_or(Time::ZERO, |at| Time::ns(at.value.0))
+}
+
+fn until(at: &Option<At<SomeTime>>) -> Option<Time> {
+    at.as_ref().map(|at| Time::ns(at.value.0))
+}
+
+/// Reports flows that cannot follow the one that they name, and answers with a loop of their own.
+pub(super) fn check(flows: &[written::Flow], cx: &mut Context) {
+    for (at, flow) in flows.iter().enumerate() {
+        let keys = [
+            flow.after.as_ref().map(|at| ("after", at.place)),
+            flow.again.as_ref().map(|at| ("again", at.place)),
+        ];
+        let mut written = keys.into_iter().flatten();
+        let answers = flow.reply_to.as_ref().is_some_and(|to| to.written);
+        if let Some((key, place)) = written.next_back().filter(|_| answers) {
+            cx.error("conflict", place, format!("`{key}` of a flow that answers another one"))
+                .expected("it at the flow that is answered: both are one connection");
+        } else if let (Some(_), Some(again)) = (&flow.after, &flow.again) {
+            let message = "`again` of a flow that follows another one";
+            cx.error("conflict", again.place, message).expected("one of `after` and `again`");
+        } else if let Some(after) = &flow.after {
+            follows(flow, after, &flows[..at], cx);
+        }
+    }
+}
+
+/// Reports what is wrong with the flow that `flow` follows; `earlier` stand before it in the file.
+fn follows(
+    flow: &written::Flow,
+    after: &At<written::After>,
+    earlier: &[written::Flow],
+    cx: &mut Context,
+) {
+    let Some(named) = &after.value.flow else { return };
+    let name = |own: &written::Flow| own.name.as_ref().map(|name| name.value.0.clone());
+    let begin = || earlier.iter().filter(|own| own.reply_to.is_none());
+    let Some(before) = begin().find(|own| name(own).as_ref() == Some(&named.value)) else {
+        let names: Vec<String> = begin().filter_map(name).collect();
+        let message = format!("no flow before this one is called \"{}\"", named.value);
+        cx.error("unknown-name", named.place, message)
+            .names(&named.value, names.iter().map(String::as_str));
+        return;
+    };
+    let from = |own: &written::Flow| {
+        let direction = own.direction.as_ref().map(|at| at.value);
+        (direction, neighbours::named([&own.from, &None]))
+    };
+    if from(before) != from(flow) {
+        let message = format!("\"{}\" begins at another host", named.value);
+        cx.error("conflict", named.place, message).expected("a flow from the same host");
+    }
+    if Connections::of(before).all() != Connections::of(flow).all() {
+        let message = format!("\"{}\" is not as many connections as this flow", named.value);
+        cx.error("conflict", named.place, message).expected("the same `count`, and no `again`");
+    }
+    let same = |own: &&written::Flow| {
+        own.after.as_ref().and_then(|at| at.value.flow.as_ref()).map(|at| &at.value)
+            == Some(&named.value)
+    };
+    if earlier.iter().any(|own| same(&own)) {
+        let message = format!("another flow follows \"{}\", too", named.value);
+        cx.error("conflict", named.place, message).expected("one flow after another");
+    }
+}

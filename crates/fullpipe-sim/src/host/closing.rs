@@ -1,0 +1,55 @@
+//! The end of a connection in a loop, and the beginning of the next one.
+//!
+//! The program that reads closes its end as soon as it has read all. Its FIN goes at once and acknowledges the data and
+//! the sender's FIN (Linux `tcp_send_fin`); the sender answers with an ACK. Then the program that opened the connection
+//! opens the next one. A connection that no other one follows keeps its socket open at the receiver.
+//!
+//! Limits:
+//! - A lost FIN of the receiver is not sent again by a timer of its own; the sender's FIN is.
+
+use super::Host;
+use super::shared::Shared;
+use super::timers::Timer;
+use crate::trace::EventKind;
+use crate::units::Time;
+
+impl Host {
+    /// The reader closes its end, if it is one of a loop and has read all.
+    pub(super) fn close_when_read(&mut self, flow: usize, now: Time, shared: &mut Shared) {
+        let state = &mut self.receives[flow];
+        if !state.closes || state.locked {
+            return;
+        }
+        let has_end = state.tcp.has_ended && state.tcp.readable() == 0;
+        // A program that answers reads on until the stream ends.
+        let has_all = state.has_read_all && shared.halves[flow].is_none();
+        let owes = !state.closed || state.tcp.acks.is_scheduled();
+        if (has_end || has_all) && owes {
+            state.closed = true;
+            let ack = state.tcp.make_ack();
+            self.send_ack(flow, now, &ack, shared);
+        }
+    }
+
+    /// The sender has the acknowledgement of its end: it answers the other end's, and the next connection is due.
+    pub(super) fn begin_next(&mut self, flow: usize, now: Time, shared: &mut Shared) {
+        let Some((next, after)) = self.sends[flow].next else { return };
+        let cpu = now.max(self.cpu.free);
+        self.with_output(flow, cpu, shared, now, |state, output| {
+            output.send_empty(state.tcp.empty());
+        });
+        self.timers.set(next, Timer::Start, after.begins(now));
+    }
+
+    /// The program of a loop connects: times of that flow count from now on.
+    pub(super) fn begin_flow(&mut self, flow: usize, now: Time, shared: &mut Shared) {
+        let own = &mut self.sends[flow].config;
+        if own.after.is_none() {
+            return;
+        }
+        own.start = now;
+        for of in [Some(flow), shared.halves[flow]].into_iter().flatten() {
+            shared.event(now, of as u16, EventKind::Began, 0);
+        }
+    }
+}
