@@ -70,7 +70,9 @@ pub fn run_in(view: View, meta: &RunMeta, recording: &Recording) -> document::Ru
     let traces = Traces::new(meta, recording);
     let lives = Lives::new(meta, recording, &traces);
     let flow = |index| flow::flow(meta, &traces, &lives, index);
-    let flows: Vec<document::Flow> = (0..meta.flows.len()).map(flow).collect();
+    let mut flows: Vec<document::Flow> = (0..meta.flows.len()).map(flow).collect();
+    let nfs = nfs::nfs(meta, recording, &lives);
+    nfs::leave_out_repetitions(meta, &nfs, &lives, &mut flows);
     let stages = stages::stages(meta, &traces);
     let mut run = document::Run {
         variant: meta.variant.clone(),
@@ -89,7 +91,7 @@ pub fn run_in(view: View, meta: &RunMeta, recording: &Recording) -> document::Ru
         flows,
         bins: bins::bins(meta, recording, &traces),
         datagrams: datagrams::datagrams(meta, recording, &traces),
-        nfs: nfs::nfs(meta, recording, &lives),
+        nfs,
         stages,
         counters: counters::counters(recording),
         expectations: Vec::new(),

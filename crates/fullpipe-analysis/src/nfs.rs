@@ -1,6 +1,6 @@
 //! What became of the files on an NFS mount: from the events of its connections and what the client has counted.
 
-use super::document::{Nfs, Requests};
+use super::document::{Flow, Nfs, Requests};
 use super::lookup::{Lives, mbit};
 use crate::meta::{NfsMeta, RunMeta};
 use fullpipe_trace::recording::Recording;
@@ -8,6 +8,30 @@ use fullpipe_trace::recording::Recording;
 /// One entry per mount of the scenario.
 pub(super) fn nfs(meta: &RunMeta, recording: &Recording, lives: &Lives) -> Vec<Nfs> {
     meta.nfs.iter().map(|own| one(own, recording, lives)).collect()
+}
+
+/// Rates of connections without what a server sends again for calls that have timed out; with several connections, as much of
+/// each.
+pub(super) fn leave_out_repetitions(
+    meta: &RunMeta,
+    mounts: &[Nfs],
+    lives: &Lives,
+    flows: &mut [Flow],
+) {
+    for (at, (own, about)) in mounts.iter().zip(&meta.nfs).enumerate() {
+        let Some(calls) = own.requests.filter(|calls| calls.sent_again > 0) else { continue };
+        let end = meta.nfs.get(at + 1).map_or(flows.len(), |next| next.connection);
+        let connections = about.connection..end;
+        let useful = calls.useful();
+        let sum: f64 = connections.clone().map(|at| flows[at].mean_mbit).sum();
+        // A mount whose program is done has the rate of its file: answers come after that, too.
+        let is_done = connections.clone().all(|at| lives.flows[at].complete);
+        let mean = own.mean_mbit.filter(|_| is_done && sum > 0.0).map(|mbit| mbit / sum);
+        for flow in &mut flows[connections] {
+            flow.mean_mbit *= mean.unwrap_or(useful);
+            flow.plateau_mbit = flow.plateau_mbit.map(|mbit| mbit * useful);
+        }
+    }
 }
 
 fn one(own: &NfsMeta, recording: &Recording, lives: &Lives) -> Nfs {
@@ -37,6 +61,7 @@ fn requests((host, operation): (&str, &str), recording: &Recording) -> Option<Re
     let mean = |what| last(what) as f64 / count as f64;
     (count > 0).then(|| Requests {
         count,
+        sent_again: last("ntrans").saturating_sub(count),
         mean_queue_ms: mean("queue"),
         mean_rtt_ms: mean("rtt"),
         mean_execute_ms: mean("execute"),

@@ -538,6 +538,12 @@ pub struct Nfs {
     pub connections: u16,
     /// Whether the server answers when data is on the disk (`sync`); else at once.
     pub sync: bool,
+    /// The mount's `timeo`, tenths of a second; none: as the kernel has it.
+    #[serde(default)]
+    pub timeo: Option<u32>,
+    /// The mount's `retrans`; none: as the kernel has it.
+    #[serde(default)]
+    pub retrans: Option<u32>,
     /// KiB that the client reads ahead; none: as the kernel has it.
     pub readahead_kib: Option<u32>,
     /// When it is mounted and the program begins, ns from the run's start.

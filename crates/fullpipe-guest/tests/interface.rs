@@ -122,6 +122,8 @@ fn plan() -> Plan {
             threads: 5,
             connections: 6,
             sync: true,
+            timeo: Some(70),
+            retrans: Some(71),
             readahead_kib: Some(7),
             start_ns: 8,
             congestion: "cubic".into(),

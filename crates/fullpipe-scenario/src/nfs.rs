@@ -18,7 +18,7 @@ use super::resolved::{
 use super::written;
 use fullpipe_base::units::Time;
 use fullpipe_sim::config::Direction;
-use fullpipe_sim::rpc::{server_buffer_2008, server_send_buffer_2008};
+use fullpipe_sim::rpc::{Retry, server_buffer_2008, server_send_buffer_2008};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -33,6 +33,11 @@ const SESSION_SLOTS: u16 = 64;
 const MOST_SLOTS: u16 = u16::MAX;
 /// Payload of the longest READ and WRITE, bytes (6.12 `NFS_MAX_FILE_IO_SIZE`).
 const LONGEST_CALL: u32 = 1 << 20;
+
+/// A tenth of a second, ns: the unit of `timeo` (nfs(5)).
+const TENTH: u64 = 100_000_000;
+/// Wait for an answer over TCP, and longer waits after it (6.12 `NFS_DEF_TCP_TIMEO`, `NFS_DEF_TCP_RETRANS`).
+const RETRY: Retry = Retry { timeo: Time::secs(60), retrans: 2 };
 
 /// Payload of a mount's calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,8 +170,19 @@ fn one(
     }
     let readahead = own.readahead.as_ref().map(|at| (at.value.0, at.place));
     whole_kib(readahead, cx);
+    let timeo = own.timeo.as_ref();
+    for (key, place) in timeouts(own).filter(|_| version == NfsVersion::V4_2) {
+        let message = format!("`{key}` of a mount of version 4.2, which sends no request again");
+        cx.error("conflict", place, message).expected("version = \"3\"");
+    }
+    if let Some(at) = timeo.filter(|at| !at.value.0.is_multiple_of(TENTH)) {
+        let message = format!("`timeo` of {}", Time::ns(at.value.0));
+        cx.error("out-of-range", at.place, message).expected("a multiple of 0.1 s");
+    }
     let congestion = own.congestion.as_ref().map(|at| &at.value);
     Some(Nfs {
+        timeo: timeo.map(|at| Time::ns(at.value.0)),
+        retrans: own.retrans.as_ref().map(|at| at.value.0 as u32),
         name: own.name.as_ref()?.value.0.clone(),
         version,
         from,
@@ -188,6 +204,13 @@ fn one(
         congestion: congestion::resolve(congestion, kernel, cx)?,
         start: Time::ns(own.start.as_ref()?.value.0),
     })
+}
+
+/// The keys of timeouts that are written.
+fn timeouts(own: &written::Nfs) -> impl Iterator<Item = (&'static str, Place)> {
+    let timeo = own.timeo.as_ref().map(|at| ("timeo", at.place));
+    let retrans = own.retrans.as_ref().map(|at| ("retrans", at.place));
+    timeo.into_iter().chain(retrans)
 }
 
 fn number<const MIN: i64, const MAX: i64>(at: &At<super::format::values::Int<MIN, MAX>>) -> i64 {
@@ -258,6 +281,15 @@ impl Resolved {
 }
 
 impl Nfs {
+    /// When a request is sent again that was not answered; none: never.
+    pub fn retry(&self) -> Option<Retry> {
+        let retry = Retry {
+            timeo: self.timeo.unwrap_or(RETRY.timeo),
+            retrans: self.retrans.unwrap_or(RETRY.retrans),
+        };
+        (self.version == NfsVersion::V3).then_some(retry)
+    }
+
     /// The mount's connections. Its data goes forward where it is written, and backward where it is read.
     pub(super) fn connections(&self) -> impl Iterator<Item = Flow> {
         let flow = |name| Flow {

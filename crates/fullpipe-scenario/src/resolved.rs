@@ -393,6 +393,12 @@ pub struct Nfs {
     /// How far the client reads ahead, bytes; none: as the kernel has it.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::size")]
     pub readahead: Option<u64>,
+    /// The mount's `timeo`; none: as the kernel has it.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
+    pub timeo: Option<Time>,
+    /// The mount's `retrans`; none: as the kernel has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retrans: Option<u32>,
     /// Memory of both hosts, bytes; none: what files and buffers need.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::size")]
     pub memory: Option<u64>,

@@ -136,12 +136,23 @@ pub struct Nfs {
 pub struct Requests {
     /// How many were answered.
     pub count: u64,
+    /// How often one of them was sent again, as its answer came after `timeo`; absent where none was.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub sent_again: u64,
     /// Mean time that one waited to be sent, for a slot or behind others, ms.
     pub mean_queue_ms: f64,
     /// Mean time from when it was sent to its answer, ms.
     pub mean_rtt_ms: f64,
     /// Mean time from when it was asked for to its answer, ms.
     pub mean_execute_ms: f64,
+}
+
+impl Requests {
+    /// Share of all that was sent that was not sent again (above 0, at most 1): of a file that is read the server sends the
+    /// rest for nothing.
+    pub fn useful(&self) -> f64 {
+        self.count as f64 / (self.count + self.sent_again).max(1) as f64
+    }
 }
 
 /// Datagrams of one program. They have no congestion control, window or connection, so nothing of a flow's facts but these.

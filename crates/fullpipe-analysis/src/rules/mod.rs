@@ -11,6 +11,7 @@ mod backlog;
 mod buffer;
 pub(crate) mod busy_cpu;
 mod busy_receiver;
+mod call_timeouts;
 mod cause;
 mod connecting;
 mod context;
@@ -101,6 +102,7 @@ pub type Amendment = fn(&Context, &Cause, Finding) -> Finding;
 
 /// All rules. Of those about one cause the special ones come first.
 pub const RULES: &[Rule] = &[
+    call_timeouts::RULE,
     few_round_trips::RULE,
     small_packets::RULE,
     link::RULE,

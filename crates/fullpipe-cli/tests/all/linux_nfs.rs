@@ -61,6 +61,43 @@ fn counter(trace: &Recording, host: &str, name: &str) -> u64 {
     own.fold(0, |_, own| own.value)
 }
 
+/// Fifteen READs of 1 MiB wait for 1.26 s of 100 Mb/s, and `timeo` is 0.7 s. Until the program first asks for attributes again (3 s
+/// after it has begun) the client sends as many calls on both engines, and as many of them again. With one thread nfsd answers in
+/// order.
+#[test]
+fn calls_that_time_out_are_sent_again_alike() {
+    let Some(desk) = desk() else { return };
+    let sets = [
+        "duration=3s",
+        "nfs.files.start=0s",
+        "nfs.files.version=3",
+        "nfs.files.operation=read",
+        "nfs.files.file=128MiB",
+        "nfs.files.readahead=15MiB",
+        "nfs.files.threads=1",
+        "nfs.files.timeo=700ms",
+        "path.back=[{ kind = \"link\", name = \"port\", rate = \"100Mbit\", queue = { limit = \"128kB\" } }, \
+         { kind = \"delay\", name = \"way\", delay = \"1ms\" }]",
+        "path.forward=[{ kind = \"delay\", name = \"there\", delay = \"1ms\" }]",
+    ];
+    let scenario = SCENARIO.lines().filter(|line| {
+        let key = line.split(' ').next().unwrap_or("");
+        !["rate", "framing", "delay", "queue"].contains(&key)
+    });
+    desk.write("my.toml", &scenario.collect::<Vec<_>>().join("\n"));
+    let sets: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
+    run(&desk, "kernel", &sets);
+    let simulated = ["run", "my.toml", "--json", "-q", "--out", "simulator"];
+    desk.call(&[&simulated[..], &sets].concat()).ends_with(0);
+
+    let [simulator, kernel] = ["simulator", "kernel"].map(|out| {
+        let trace = table::read_all(&desk.path(&format!("{out}/base"))).expect("tables");
+        ["ops", "ntrans"].map(|what| counter(&trace, "sender", &format!("nfs.READ.{what}")))
+    });
+    assert_eq!(simulator, kernel, "READs that were answered, and how often these were sent");
+    assert!(kernel[1] >= kernel[0] + 10, "few calls were sent again: {kernel:?}");
+}
+
 /// Both versions, both ways: the files arrive, no faster than the wire, and what the kernel counts agrees.
 #[test]
 fn files_are_written_and_read() {

@@ -112,9 +112,12 @@ fn options(nfs: &Nfs, plan: &Plan) -> String {
         NfsVersion::V4_2 => format!("vers=4.2,clientaddr={}", layout::client(plan, nfs)),
     };
     let Nfs { rsize, wsize, connections, .. } = nfs;
+    let timeouts = [("timeo", nfs.timeo), ("retrans", nfs.retrans)];
+    let timeouts = timeouts.into_iter().filter_map(|(name, value)| Some((name, value?)));
+    let timeouts: String = timeouts.map(|(name, value)| format!(",{name}={value}")).collect();
     format!(
         "{version},addr={server},proto=tcp,port={port},hard,noresvport,sec=sys,rsize={rsize},\
-         wsize={wsize},nconnect={connections}"
+         wsize={wsize},nconnect={connections}{timeouts}"
     )
 }
 

@@ -100,6 +100,8 @@ pub(super) fn mount(own: &Nfs, run: &Resolved) -> plan::Nfs {
         threads: own.threads,
         connections: own.nconnect,
         sync: own.export == NfsExport::Sync,
+        timeo: own.timeo.map(|time| (time.0 / 100_000_000) as u32),
+        retrans: own.retrans,
         readahead_kib: own.readahead.map(|bytes| (bytes >> 10) as u32),
         start_ns: own.start.0,
         congestion: own.congestion.name.clone(),

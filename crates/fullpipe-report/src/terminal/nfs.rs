@@ -36,6 +36,9 @@ fn said(own: &Nfs) -> String {
             ms(requests.mean_queue_ms),
             ms(requests.mean_rtt_ms)
         );
+        if requests.sent_again > 0 {
+            said += &format!(", {} sent again", count(requests.sent_again));
+        }
     }
     said
 }

@@ -339,6 +339,10 @@ group! {
         export: NfsExport, Is("sync");
         /// How far the client reads ahead (`read_ahead_kb` of the mount), a multiple of 1 KiB.
         readahead: Quantity<InSize, 0, 1_073_741_824>, Absent("as the kernel has it: 128 KiB");
+        /// The mount's `timeo`: how long a request waits for its answer before it is sent again over the same connection, a multiple of 0.1 s; the mount option counts tenths of a second. Each time the wait is so much longer. Version 3; version 4 sends none again before its connection breaks.
+        timeo: Quantity<InTime, 100_000_000, 600_000_000_000>, Absent("60s");
+        /// The mount's `retrans`: longer and longer waits before the first one comes again.
+        retrans: Int<1, 1000>, Absent("2");
         /// Memory of both hosts together, in whole MiB. A fifth of what is free may wait in the client's page cache before programs that write have to wait (`vm.dirty_ratio`).
         memory: Quantity<InSize, 1_073_741_824, 8_589_934_592>, Absent("as much as the files and the socket buffers need, and 1 GiB");
         /// Congestion control of both hosts' sockets, with parameters.

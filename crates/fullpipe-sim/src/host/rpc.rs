@@ -10,6 +10,7 @@ use crate::config::{Config, Station};
 use crate::rpc::Message;
 use crate::rpc::client::Client;
 use crate::rpc::server::{Held, Server};
+use crate::rpc::timeouts::Alarm;
 use crate::tcp::sender::Writer;
 use crate::tcp::sender::write::spliced;
 use crate::trace::EventKind;
@@ -59,7 +60,7 @@ impl HostRpc {
         };
         let clients = rpc.clients.iter().map(|client| {
             let is_here = client.connections.first().is_some_and(|&calls| of(calls)[0]);
-            is_here.then(|| Client::new(client))
+            is_here.then(|| Client::new(client, own.host.hz))
         });
         HostRpc {
             roles: (0..config.flows.len()).map(role).collect(),
@@ -108,10 +109,13 @@ impl HostRpc {
 }
 
 impl Host {
-    /// A client begins, or threads have done their work.
+    /// A client begins or sends calls again, or threads have done their work.
     pub(super) fn on_rpc_timer(&mut self, at: usize, now: Time, shared: &mut Shared) {
         match at < self.rpc.clients.len() {
-            true => self.go_on_with(at, now, shared, |client, _| client.begin(now)),
+            true => {
+                let coming = self.coming(at, shared);
+                self.go_on_with(at, now, shared, |client, _| client.on_timer(now, &coming));
+            }
             false => self.finish_calls(now),
         }
         let cpu = now.max(self.cpu.free);
@@ -142,7 +146,32 @@ impl Host {
         if client.is_done() {
             self.tell_finished(at, now, shared);
         }
+        self.set_alarm(at, now);
         self.wake_client(at);
+    }
+
+    /// Of each connection of a client the call whose reply was read in part.
+    fn coming(&self, at: usize, shared: &Shared) -> Vec<Option<u64>> {
+        let connections = self.rpc.clients[at].as_ref().map_or(&[][..], Client::connections);
+        let coming = |calls: &usize| {
+            let replies = shared.halves[*calls]?;
+            let reply = shared.messages[replies].front()?;
+            let begun = self.receives[replies].tcp.bytes_read > reply.end - u64::from(reply.len);
+            begun.then_some(reply.call)
+        };
+        connections.iter().map(coming).collect()
+    }
+
+    /// A client's timer follows its calls.
+    fn set_alarm(&mut self, at: usize, now: Time) {
+        let Some(client) = &mut self.rpc.clients[at] else { return };
+        if let Some(alarm) = client.take_alarm() {
+            let due = match alarm {
+                Alarm::In(jiffies) => Some(self.timers.expiry(now, jiffies).at),
+                Alarm::Never => None,
+            };
+            self.timers.set_rpc(at, due);
+        }
     }
 
     /// Work that threads have done by now is answered.
@@ -193,10 +222,17 @@ impl Host {
         true
     }
 
-    /// A message is written: that of a server gives its thread back.
+    /// A message is written: a call waits for its reply, and that of a server gives its thread back.
     pub(super) fn end_message(&mut self, flow: usize, now: Time, shared: &Shared) {
-        if self.rpc.role(flow) != Some(Role::Replies) {
-            return;
+        match self.rpc.role(flow) {
+            Some(Role::Calls(at, connection)) => {
+                if let Some(client) = &mut self.rpc.clients[at] {
+                    client.written(connection, now);
+                }
+                return self.set_alarm(at, now);
+            }
+            Some(Role::Replies) => {}
+            _ => return,
         }
         if let Some(server) = &mut self.rpc.server {
             server.replied += 1;

@@ -2,6 +2,7 @@
 
 use super::readahead::Reading;
 use super::time::{Changes, Integral};
+use super::timeouts::{Alarm, Timeout, Timeouts};
 use super::{Message, Operation, RpcClient, Slots, Work, padded};
 use crate::units::Time;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -31,6 +32,9 @@ struct Call {
     /// Where its data begins in the file, and bytes of it; those after all have none.
     from: u64,
     data: u32,
+    /// How often it was written, and when it is written again.
+    transmissions: u64,
+    timeout: Timeout,
 }
 
 /// What became of calls with data that were answered, ns of all of them added up.
@@ -38,6 +42,8 @@ struct Call {
 pub(crate) struct Answered {
     /// How many.
     pub(crate) calls: u64,
+    /// How often they were written, all together.
+    pub(crate) transmissions: u64,
     /// Until each was begun to be written.
     pub(crate) queue_ns: u64,
     /// From then on until its reply was read.
@@ -66,8 +72,12 @@ pub(crate) struct Client {
     /// Those that wait for slots, of each table; its slots in use.
     backlog: Vec<VecDeque<u64>>,
     in_use: Vec<u32>,
-    /// Those that wait to be written, of each connection.
+    /// Those that wait to be written, of each connection; the one that is being written.
     queue: Vec<VecDeque<u64>>,
+    writing: Vec<Option<u64>>,
+    timeouts: Option<Timeouts>,
+    /// Calls of whose replies the rest is thrown away, of each connection.
+    thrown_away: Vec<Option<u64>>,
     /// Calls that were begun to be written, and those that were answered.
     pub(crate) sent: u64,
     pub(crate) answered: u64,
@@ -80,7 +90,8 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    pub(crate) fn new(config: &RpcClient) -> Client {
+    /// Of a host with `hz` jiffies per second.
+    pub(crate) fn new(config: &RpcClient, hz: u32) -> Client {
         let connections = config.connections.len();
         let tables = match config.slots {
             Slots::PerConnection(_) => connections,
@@ -103,6 +114,9 @@ impl Client {
             backlog: alloc::vec![VecDeque::new(); tables],
             in_use: alloc::vec![0; tables],
             queue: alloc::vec![VecDeque::new(); connections],
+            writing: alloc::vec![None; connections],
+            thrown_away: alloc::vec![None; connections],
+            timeouts: config.retry.map(|retry| Timeouts::new(retry, hz)),
             sent: 0,
             answered: 0,
             with_data: Answered::default(),
@@ -118,19 +132,65 @@ impl Client {
         &self.config.connections
     }
 
-    /// It begins.
-    pub(crate) fn begin(&mut self, now: Time) {
+    /// Its timer fires: it begins, or calls have waited too long for their replies. `coming`: of each connection the call of
+    /// which a part of the reply was read.
+    pub(crate) fn on_timer(&mut self, now: Time, coming: &[Option<u64>]) {
+        if self.begun {
+            self.send_again(now, coming);
+        }
         self.begun = true;
         self.go_on(now);
     }
 
+    /// Calls that have timed out wait to be written again. Of a reply that is coming the rest is thrown away, as the call begins
+    /// anew (`xs_read_stream_request`).
+    fn send_again(&mut self, now: Time, coming: &[Option<u64>]) {
+        let Some(timeouts) = &mut self.timeouts else { return };
+        for call in timeouts.fire(now) {
+            if let Some(own) = self.unanswered.get_mut(&call) {
+                own.timeout = timeouts.adjusted(own.timeout, now);
+                self.queue[own.connection].push_back(call);
+                if coming[own.connection] == Some(call) {
+                    self.thrown_away[own.connection] = Some(call);
+                }
+            }
+        }
+    }
+
+    /// The call in hand of a connection is written: it waits for its reply.
+    pub(crate) fn written(&mut self, connection: usize, now: Time) {
+        let call = self.writing[connection].take();
+        if let (Some(call), Some(timeouts)) = (call, &mut self.timeouts)
+            && let Some(own) = self.unanswered.get(&call)
+        {
+            timeouts.wait(call, own.timeout, now);
+        }
+    }
+
+    /// Takes what its timer has to do, where that has changed.
+    pub(crate) fn take_alarm(&mut self) -> Option<Alarm> {
+        self.timeouts.as_mut()?.take_alarm()
+    }
+
     /// A reply was read: a slot is free.
     pub(crate) fn answer(&mut self, call: u64, now: Time) {
-        let Some(Call { connection, made, sent, data, .. }) = self.unanswered.remove(&call) else {
+        let connection = self.unanswered.get(&call).map(|own| own.connection);
+        let coming = connection.and_then(|at| self.thrown_away[at].take_if(|own| *own == call));
+        if coming.is_some() {
             return;
-        };
+        }
+        let Some(own) = self.unanswered.remove(&call) else { return };
+        let Call { connection, made, sent, data, transmissions, .. } = own;
+        if transmissions > 1 {
+            // It may wait to be written once more.
+            self.queue[connection].retain(|other| *other != call);
+        }
+        if let Some(timeouts) = &mut self.timeouts {
+            timeouts.answer(call);
+        }
         if data > 0 {
             self.with_data.calls += 1;
+            self.with_data.transmissions += transmissions;
             self.with_data.queue_ns += sent.saturating_sub(made).0;
             self.with_data.rtt_ns += now.saturating_sub(sent).0;
         }
@@ -177,7 +237,9 @@ impl Client {
         self.sent += 1;
         if let Some(own) = self.unanswered.get_mut(&call) {
             own.sent = now;
+            own.transmissions += 1;
         }
+        self.writing[connection] = Some(call);
         let message = self.message(call);
         Some(Message { end: written + u64::from(message.len), ..message })
     }
@@ -209,7 +271,7 @@ impl Client {
             self.make(bytes, now);
         }
         for table in 0..self.backlog.len() {
-            self.give_slots(table);
+            self.give_slots(table, now);
         }
         for connection in 0..self.queue.len() {
             let waits = self.waits_for(connection);
@@ -224,7 +286,8 @@ impl Client {
     fn make(&mut self, data: u32, now: Time) {
         let goes_before = self.before(self.made).is_some();
         let connection = if goes_before { 0 } else { self.next_connection() };
-        let call = Call { connection, made: now, sent: now, from: self.asked, data };
+        let (from, timeout) = (self.asked, Timeout::default());
+        let call = Call { connection, made: now, sent: now, from, data, transmissions: 0, timeout };
         self.unanswered.insert(self.made, call);
         self.queued[connection] += 1;
         let table = self.table(connection);
@@ -269,13 +332,17 @@ impl Client {
         self.asked >= self.config.bytes
     }
 
-    fn give_slots(&mut self, table: usize) {
+    fn give_slots(&mut self, table: usize, now: Time) {
         let (Slots::PerConnection(slots) | Slots::Session(slots)) = self.config.slots;
         while self.in_use[table] < slots
             && let Some(call) = self.backlog[table].pop_front()
         {
             self.in_use[table] += 1;
-            let connection = self.unanswered.get(&call).map_or(0, |call| call.connection);
+            let timeout = self.timeouts.as_ref().map(|own| own.begin(now)).unwrap_or_default();
+            let connection = self.unanswered.get_mut(&call).map_or(0, |call| {
+                call.timeout = timeout;
+                call.connection
+            });
             self.queue[connection].push_back(call);
         }
     }

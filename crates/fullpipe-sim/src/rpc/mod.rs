@@ -17,6 +17,7 @@ pub mod nfs4;
 mod readahead;
 pub(crate) mod server;
 pub(crate) mod time;
+pub(crate) mod timeouts;
 
 use crate::units::Time;
 use alloc::string::String;
@@ -56,6 +57,8 @@ pub struct RpcClient {
     pub record: u32,
     /// How many calls may be out at a time.
     pub slots: Slots,
+    /// When a call is sent again that was not answered; none: never, as with NFSv4.
+    pub retry: Option<Retry>,
     /// What its records have besides data.
     pub sizes: Sizes,
     /// Calls that follow one after the other when all of these are answered: bytes of each, and of its reply. COMMIT after
@@ -104,6 +107,15 @@ pub enum Slots {
     PerConnection(u32),
     /// Of all connections together: a session of NFSv4.1.
     Session(u32),
+}
+
+/// When calls are sent again (nfs(5) `timeo`, `retrans`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Retry {
+    /// First wait for a reply, above 0; each minor timeout makes it so much longer.
+    pub timeo: Time,
+    /// Minor timeouts before a major one.
+    pub retrans: u32,
 }
 
 /// Bytes of records, with their marker, besides the data.

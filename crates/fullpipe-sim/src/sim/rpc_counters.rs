@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `rpc.<client>.calls`, `.replies` | calls that were begun to be written, replies that were read |
 //! | `rpc.<client>.data.replies` | replies to calls that read or write data |
+//! | `rpc.<client>.data.transmissions` | how often these calls were written, more than once where a timeout passed |
 //! | `rpc.<client>.data.queue_ns` | of these calls, the times from when they were made until they were begun to be written, added up |
 //! | `rpc.<client>.data.rtt_ns` | from then on until their replies were read |
 //! | `rpc.<client>.slots_in_use` | at this time |
@@ -84,6 +85,7 @@ fn of_client(host: &Host, client: usize, now: Time) -> Vec<Told> {
         ("calls", own.sent),
         ("replies", own.answered),
         ("data.replies", own.with_data.calls),
+        ("data.transmissions", own.with_data.transmissions),
         ("data.queue_ns", own.with_data.queue_ns),
         ("data.rtt_ns", own.with_data.rtt_ns),
         ("slots_in_use", own.slots_in_use()),

@@ -101,7 +101,7 @@ const SCALING: &str = "net.ipv4.tcp_window_scaling";
 /// Part of the cure's rate, or of the path where the report has no cure that a run shows.
 const REACHED: f64 = 0.95;
 
-/// Reports of flows; 16 and 17 had a cure for something that the scenario does not have.
+/// Reports of flows; 17 had a cure for something that the scenario does not have.
 const REPORTS: &[Report] = &[
     report("01-sndbuf-locked", "SO_SNDBUF 64 KiB", SNDBUF, Some(KERNEL), Some(SNDBUF)),
     report("03-parallel", "1 stream", "4 streams", Some("4 streams"), Some(WMEM)),
@@ -129,7 +129,7 @@ const REPORTS: &[Report] = &[
         Some("tcp_no_metrics_save 1"),
         Some(METRICS),
     ),
-    report("16-nfs-timeo", "rsize 1 MiB", "RPC timeouts", Some("rsize 32 KiB"), None),
+    report("16-nfs-timeo", "rsize 1 MiB", "timeo", Some("timeo 60 s"), Some("timeo")),
     report("17-notsent-lowat", "lowat 128 KiB", "none needed", Some("lowat 4 MiB"), None),
     report("19-write-size", "writes of 1500 bytes", WRITE, Some("writes of 128 KiB"), Some(WRITE)),
     report("20-nagle", "as it is", NODELAY, Some("TCP_NODELAY"), Some(NODELAY)),
@@ -202,9 +202,10 @@ fn advice_reaches_the_cure_that_people_found() {
         let same = table.matches("| the same |").count();
         let nothing = table.matches("| nothing to set |").count();
         let all = REPORTS.len() + SPECIAL.len();
+        let have = if nothing == 1 { "has" } else { "have" };
         table += &format!(
             "\nAll {all} have the rate of the report's cure, or 95 % of the path: {same} by the report's own setting, {} by another one, \
-             and {nothing} have it today.\n",
+             and {nothing} {have} it today.\n",
             all - same - nothing
         );
     }

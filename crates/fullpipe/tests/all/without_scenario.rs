@@ -127,11 +127,12 @@ const PAIRS: [(&str, &str, &str); 12] = [
 ];
 
 /// Pairs whose near run has other words in one place: the rule, the run, its words, and the other ones.
-const WORDS: [(&str, &str, &str, &str); 5] = [
+const WORDS: [(&str, &str, &str, &str); 6] = [
     ("ack-path", SLOW_BACK, "300kbit", "10Mbit"),
     ("tx-ring", SHORT_RING, "20 descriptors", "4096 descriptors"),
     ("rpc-slots", TWO_SLOTS, "slots = 2\nwsize = \"64KiB\"\n", ""),
     ("server-threads", ONE_THREAD, "threads = 1\nservice = \"10ms\"\n", ""),
+    ("call-timeouts", HASTY, "timeo = \"700ms\"\n", ""),
     ("slow-growth", HYSTART, "hystart = 1", "hystart = 0"),
 ];
 
@@ -189,6 +190,9 @@ const TWO_SLOTS: &str = "[path]\nrate = \"1Gbit\"\ndelay = { forward = \"10ms\",
     [[nfs]]\nname = \"m\"\noperation = \"write\"\nfile = \"50MB\"\nslots = 2\nwsize = \"64KiB\"\n";
 const ONE_THREAD: &str = "[path]\nrate = \"1Gbit\"\ndelay = { forward = \"10ms\", back = \"10ms\" }\n\
     [[nfs]]\nname = \"m\"\noperation = \"write\"\nfile = \"50MB\"\nthreads = 1\nservice = \"10ms\"\n";
+/// Fifteen calls of 1 MiB take 1.26 s of 100 Mb/s.
+const HASTY: &str = "[path]\nrate = \"100Mbit\"\ndelay = { forward = \"1ms\", back = \"1ms\" }\n\
+    [[nfs]]\nname = \"m\"\nversion = \"3\"\noperation = \"read\"\nfile = \"64MiB\"\nreadahead = \"15MiB\"\ntimeo = \"700ms\"\n";
 /// HyStart of Linux 2.6.35 ends slow start beside a flow of 300 Mb/s, long before 1 Gb/s x 100 ms is full.
 const HYSTART: &str = "[path]\nrate = \"1Gbit\"\ndelay = { forward = \"50ms\", back = \"50ms\" }\nqueue = { limit = \"30MB\" }\n\
     [hosts.sender]\nkernel = \"2.6.35\"\nsysctl = { \"net.ipv4.tcp_wmem\" = \"4096 16384 100000000\" }\n\

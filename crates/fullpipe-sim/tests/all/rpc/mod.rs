@@ -81,6 +81,7 @@ impl Setup {
                 bytes: 64 * MIB,
                 record: MIB as u32,
                 slots: Slots::PerConnection(64),
+                retry: None,
                 sizes: caller.write(),
                 after: vec![caller.commit()],
             },

@@ -6,6 +6,7 @@ use super::super::case::{Case, Sent};
 use super::super::change::{Change, How, Scope};
 use super::super::edit::Edit;
 use super::hosts::At;
+use super::mounts;
 use crate::analysis::numbers;
 use crate::analysis::words::bits;
 use crate::scenario::config::Sysctl;
@@ -101,6 +102,7 @@ pub fn changes(case: &Case) -> Vec<Change> {
             }
         }
     }
+    all.extend(mounts::patience(case));
     all.extend(case.flows.iter().filter_map(|flow| slow_pace(case, flow)));
     all.extend(case.flows.iter().filter_map(|flow| parameters(case, &flow.name)));
     all

@@ -6,6 +6,7 @@ use super::super::edit::Edit;
 use crate::analysis::words;
 use crate::scenario::{LongerCalls, Nfs, NfsOperation, NfsVersion};
 use crate::sizing::sizes::READ_AHEAD;
+use fullpipe_base::units::Time;
 use serde_json::Value as Json;
 
 /// Most connections of a mount (`nconnect` of Linux).
@@ -14,6 +15,25 @@ const MOST_CONNECTIONS: u32 = 16;
 const MOST_READ_AHEAD: u64 = 1 << 20;
 /// Read-ahead of Linux since 5.4 (`VM_READAHEAD_PAGES`), bytes.
 const USUAL_READ_AHEAD: u64 = 128 << 10;
+
+/// Wait for an answer that Linux has over TCP, tenths of a second (6.12 `NFS_DEF_TCP_TIMEO`).
+const USUAL_TIMEO: u64 = 600;
+
+/// The usual wait for an answer, of mounts that wait for less.
+pub fn patience(case: &Case) -> Vec<Change> {
+    let usual = Time::ms(100 * USUAL_TIMEO);
+    let change = |mount: &Nfs| {
+        let today = mount.timeo.filter(|timeo| *timeo < usual)?;
+        let how = How::Mount { words: format!("timeo={USUAL_TIMEO}") };
+        let change = Change::new("timeo", &mount.name, Scope::Application, how)
+            .rank(Rank::Cosmetic)
+            .values(today.0 / 100_000_000, USUAL_TIMEO)
+            .why("a call that is sent again before its answer comes is answered twice")
+            .edits([of_mount(mount, "timeo", usual.to_string())]);
+        Some(change)
+    };
+    case.today.nfs.iter().filter_map(change).collect()
+}
 
 /// Connections of a mount.
 pub fn nconnect(mount: &Nfs, count: u32) -> Change {

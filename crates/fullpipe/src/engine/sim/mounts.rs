@@ -106,6 +106,7 @@ fn client(own: &Nfs, run: &Resolved, connections: Vec<usize>) -> RpcClient {
             NfsOperation::Read => own.rsize,
         },
         slots: slots(own, kernel),
+        retry: own.retry(),
         sizes: sizes(own),
         after: after(own),
     }
@@ -231,6 +232,7 @@ impl Mount {
         let ms = |ns: u64| ns / 1_000_000;
         match what {
             "replies" => tell("ops", counter.value),
+            "transmissions" => tell("ntrans", counter.value),
             "queue_ns" => {
                 times[0] = counter.value;
                 tell("queue", ms(counter.value));
