@@ -177,6 +177,9 @@ pub struct Police {
     pub burst: u64,
     /// Bytes that a packet counts beyond those of IP.
     pub overhead: i32,
+    /// Largest IP packet that passes, bytes: there is no bucket, and neither rate nor burst counts. None: any that has tokens.
+    #[serde(default)]
+    pub largest: Option<u32>,
 }
 
 /// A qdisc for a flow.

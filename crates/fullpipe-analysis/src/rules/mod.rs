@@ -8,6 +8,7 @@ mod ack_path;
 mod application;
 mod aqm;
 mod backlog;
+mod black_hole;
 mod buffer;
 pub(crate) mod busy_cpu;
 mod busy_receiver;
@@ -136,6 +137,7 @@ pub const RULES: &[Rule] = &[
     write_back::RULE,
     server_threads::RULE,
     record_gate::RULE,
+    black_hole::RULE,
     policer::RULE,
     random_loss::RULE,
     listed_loss::RULE,

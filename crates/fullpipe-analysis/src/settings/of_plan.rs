@@ -155,6 +155,10 @@ pub(crate) fn places(run: &Resolved) -> Places {
             Element::Policer(own) => Some(own.burst),
             _ => None,
         },
+        mtu: match element {
+            Element::Mtu(own) => Some(own.mtu),
+            _ => None,
+        },
         discipline: element.queue().and_then(|queue| discipline(&queue.discipline)),
     };
     elements.map(|element| (element.name().to_string(), place(element))).collect()

@@ -51,6 +51,31 @@ fn a_policer_passes_its_rate_and_its_burst_and_drops_the_rest() {
     assert_eq!(above["entered"], above["left"]);
 }
 
+/// A full segment of 1500 bytes does not pass 1400, and one of 1400 does. With tcp_mtu_probing the kernel finds out by itself.
+#[test]
+fn a_smaller_mtu_drops_full_packets_alone() {
+    let element = r#"{ kind = "mtu", name = "tunnel", mtu = 1400 }"#;
+    let Some(desk) = desk(&with(element, "100Mbit", 5.0)) else { return };
+    let simulated = |sets: &[&str], out: &str| {
+        let run = ["run", "my.toml", "--json", "-q", "--out", out];
+        desk.call(&[&run[..], sets].concat()).ends_with(0).json()
+    };
+    for sets in [&[][..], &["--set", "path.mtu=1400"]] {
+        let name = sets.len().to_string();
+        let documents = [run(&desk, &name, sets), simulated(sets, &format!("{name}-simulated"))];
+        let [kernel, simulator] = documents.map(|document| {
+            let tunnel = stage(&document, "tunnel").clone();
+            ["left", "dropped"].map(|key| number(&tunnel, key) as u64)
+        });
+        assert_eq!(kernel, simulator, "{sets:?}: packets that passed, and those that did not");
+        assert_eq!(kernel[1] > 0, sets.is_empty(), "{sets:?}: {kernel:?}");
+    }
+    let probing = "hosts.sender.sysctl.net.ipv4.tcp_mtu_probing=1";
+    let found = run(&desk, "probing", &["--set", probing]);
+    let bytes = number(&found["runs"][0]["flows"][0], "bytes");
+    assert!(bytes > 1e6, "{bytes} bytes have come with probing");
+}
+
 #[test]
 fn a_varying_link_has_each_rate_in_its_time() {
     // Seconds count from accept().

@@ -1,4 +1,4 @@
-//! A token bucket that drops what it has no tokens for.
+//! A token bucket that drops what it has no tokens for, and a limit of what a packet may have.
 //!
 //! Tokens are counted in billionths of a bit, so that nothing is rounded: in a nanosecond as many come as the rate
 //! has bits per second.
@@ -74,7 +74,23 @@ fn refill(police: &Police) -> Vec<Op> {
     ]
 }
 
+/// Drops packets of more bytes.
+fn narrow(largest: u32) -> Vec<Op> {
+    let mut program = ip();
+    program.extend([
+        Op::Packet(Width::Half, ETHERNET_HEADER + 2),
+        Op::Wide(R3, largest.into()),
+        Op::IfAtMost(R0, R3, Label::Pass),
+    ]);
+    program.extend(shoot());
+    program.extend(pass());
+    program
+}
+
 fn program(police: &Police, state: i32) -> Vec<Op> {
+    if let Some(largest) = police.largest {
+        return narrow(largest);
+    }
     let mut program = ip();
     program.extend(need(police.overhead));
     program.extend(find(state));

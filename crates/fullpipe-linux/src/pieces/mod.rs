@@ -121,7 +121,9 @@ pub(super) fn piece(ask: &Ask, wire: Wire) -> Result<Piece, String> {
             Err("Linux counts the segments of a packet with path.gso by framing = \"ethernet\""
                 .into())
         }
-        Ask::LoseListed(_) | Ask::MarkListed(_) | Ask::Police { .. } if wire.gso => {
+        Ask::LoseListed(_) | Ask::MarkListed(_) | Ask::Police { .. } | Ask::Narrow { .. }
+            if wire.gso =>
+        {
             Err("it looks at segments, of which a packet has many with path.gso".into())
         }
         Ask::Rate(sending) => rates::rate(sending, wire).map(Piece::Qdiscs),
@@ -156,7 +158,12 @@ pub(super) fn piece(ask: &Ask, wire: Wire) -> Result<Piece, String> {
         Ask::Police { burst, .. } if *burst > LARGEST_BURST => Err(TOO_MUCH.into()),
         Ask::Police { rate, burst, framing } => {
             let overhead = framing.overhead() as i32;
-            Ok(Piece::Police(Police { rate: rate.0, burst: *burst, overhead }))
+            let police = Police { rate: rate.0, burst: *burst, overhead, largest: None };
+            Ok(Piece::Police(police))
+        }
+        Ask::Narrow { mtu } => {
+            let largest = Some(*mtu);
+            Ok(Piece::Police(Police { rate: 1, burst: 1, overhead: 0, largest }))
         }
     }
 }

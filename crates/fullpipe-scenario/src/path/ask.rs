@@ -54,6 +54,11 @@ pub enum Ask {
     MarkListed(Listed),
     /// A segment chosen by chance comes twice, the copy directly behind it.
     Copy(Chance),
+    /// Larger segments are dropped.
+    Narrow {
+        /// Largest IP packet that passes, bytes.
+        mtu: u32,
+    },
     /// A segment passes at once if the bucket has tokens for it, and is dropped otherwise.
     Police {
         /// Rate at which tokens come.

@@ -17,6 +17,7 @@ pub(super) mod keys;
 mod link;
 mod loss;
 mod mark;
+mod mtu;
 mod policer;
 pub(super) mod queue;
 mod reorder;
@@ -229,6 +230,8 @@ elements! {
     duplicate::DuplicateElement => Duplicate by "duplicate::Shown::serialize";
     /// A varying delay.
     jitter::JitterElement => Jitter by "jitter::Shown::serialize";
+    /// A smaller MTU that nobody is told of.
+    mtu::MtuElement => Mtu by "mtu::Shown::serialize";
     /// A token bucket that drops.
     policer::PolicerElement => Policer by "policer::Shown::serialize";
     /// A token bucket with a queue in front of it.

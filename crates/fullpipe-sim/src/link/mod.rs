@@ -20,6 +20,7 @@ mod jitter;
 mod listed;
 mod loss;
 mod mark;
+mod mtu;
 mod policer;
 mod queued;
 mod rate;
@@ -130,6 +131,8 @@ elements! {
     duplicate::Duplicate;
     /// A varying delay.
     jitter::Jitter;
+    /// A smaller MTU that nobody is told of.
+    mtu::Mtu;
     /// A token bucket that drops.
     policer::Policer;
     /// A token bucket with a drop-tail queue in front of it.

@@ -2,7 +2,7 @@
 //! errors of what theory says, and what is no chance holds exactly.
 
 use fullpipe_sim::config::{
-    Discipline, Distribution, Drop, Duplicate, Element, GilbertElliott, Jitter, Loss, Policer,
+    Discipline, Distribution, Drop, Duplicate, Element, GilbertElliott, Jitter, Loss, Mtu, Policer,
     QueueLimit, Reorder, Shaper, Step, TraceLink, Unit, VaryingLink,
 };
 use fullpipe_sim::link::chain::Chain;
@@ -290,6 +290,16 @@ fn jitter_that_keeps_order_is_never_shorter_than_one_that_does_not() {
         (delays(0.0, Distribution::Normal, true), delays(0.0, Distribution::Normal, false));
     assert!(kept.iter().zip(&free).all(|(kept, free)| kept >= free));
     assert!(moments(&kept).0 > 25.0);
+}
+
+/// Packets of 1500 bytes: all of them pass an MTU as large, and none one that is a byte less.
+#[test]
+fn a_smaller_mtu_passes_none_that_is_larger() {
+    for (mtu, passes) in [(1500, PACKETS), (1499, 0)] {
+        let passed = pass(Element::Mtu(Mtu { name: "tunnel".into(), mtu }));
+        assert_eq!(passed.out.len() as u64, passes);
+        assert_eq!((passed.counters.left, passed.counters.dropped), (passes, PACKETS - passes));
+    }
 }
 
 #[test]

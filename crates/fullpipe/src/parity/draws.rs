@@ -37,6 +37,7 @@ fn of_element(element: &Element, run: &Surroundings) -> bool {
         | Ask::LoseListed(_)
         | Ask::MarkListed(_)
         | Ask::Police { .. }
+        | Ask::Narrow { .. }
         | Ask::Shape { .. } => false,
     }
 }

@@ -127,12 +127,13 @@ const PAIRS: [(&str, &str, &str); 12] = [
 ];
 
 /// Pairs whose near run has other words in one place: the rule, the run, its words, and the other ones.
-const WORDS: [(&str, &str, &str, &str); 6] = [
+const WORDS: [(&str, &str, &str, &str); 7] = [
     ("ack-path", SLOW_BACK, "300kbit", "10Mbit"),
     ("tx-ring", SHORT_RING, "20 descriptors", "4096 descriptors"),
     ("rpc-slots", TWO_SLOTS, "slots = 2\nwsize = \"64KiB\"\n", ""),
     ("server-threads", ONE_THREAD, "threads = 1\nservice = \"10ms\"\n", ""),
     ("call-timeouts", HASTY, "timeo = \"700ms\"\n", ""),
+    ("black-hole", NARROW, "mtu = 1400", "mtu = 1500"),
     ("slow-growth", HYSTART, "hystart = 1", "hystart = 0"),
 ];
 
@@ -190,6 +191,11 @@ const TWO_SLOTS: &str = "[path]\nrate = \"1Gbit\"\ndelay = { forward = \"10ms\",
     [[nfs]]\nname = \"m\"\noperation = \"write\"\nfile = \"50MB\"\nslots = 2\nwsize = \"64KiB\"\n";
 const ONE_THREAD: &str = "[path]\nrate = \"1Gbit\"\ndelay = { forward = \"10ms\", back = \"10ms\" }\n\
     [[nfs]]\nname = \"m\"\noperation = \"write\"\nfile = \"50MB\"\nthreads = 1\nservice = \"10ms\"\n";
+/// A tunnel that passes no full packets.
+const NARROW: &str = "[path]\nmtu = 1500\nforward = [{ kind = \"link\", name = \"link\", rate = \"50Mbit\" }, \
+    { kind = \"mtu\", name = \"tunnel\", mtu = 1400 }, { kind = \"delay\", name = \"there\", delay = \"20ms\" }]\n\
+    back = [{ kind = \"delay\", name = \"back\", delay = \"20ms\" }]\n\
+    [[flow]]\nname = \"bulk\"\nduration = \"10s\"\n";
 /// Fifteen calls of 1 MiB take 1.26 s of 100 Mb/s.
 const HASTY: &str = "[path]\nrate = \"100Mbit\"\ndelay = { forward = \"1ms\", back = \"1ms\" }\n\
     [[nfs]]\nname = \"m\"\nversion = \"3\"\noperation = \"read\"\nfile = \"64MiB\"\nreadahead = \"15MiB\"\ntimeo = \"700ms\"\n";

@@ -38,6 +38,7 @@ const ALL: &[(&str, &str, &str, Maker)] = &[
     ("path", "A path twice as fast", "none", path::twice_as_fast),
     ("queue", "A longer queue on the path", "small_buffer", path::longer_queues),
     ("loss", "A path without random loss", "loss", path::no_loss),
+    ("path-mtu", "A path that passes full packets", "pmtu", path::usual_packets),
     ("policer", "A path without policer", "policer", path::no_policer),
     ("burst", "A larger burst of the policer", "policer", path::larger_bursts),
     ("reordering", "A path that keeps the order", "reorder", path::in_order),

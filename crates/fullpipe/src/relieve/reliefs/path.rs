@@ -143,6 +143,16 @@ pub fn no_policer(run: &Resolved) -> Vec<SetOption> {
     sets.collect()
 }
 
+/// Links of the way of data whose MTU is that of the hosts.
+pub fn usual_packets(run: &Resolved) -> Vec<SetOption> {
+    let [(way, there), _] = ways_of_data(run);
+    let narrow = there.iter().filter_map(|element| match element {
+        Element::Mtu(own) if own.mtu < run.path.mtu => Some(&own.name),
+        _ => None,
+    });
+    narrow.map(|name| set(&["path", way, name, "mtu"], run.path.mtu)).collect()
+}
+
 /// Buckets of policers on the way of data that hold what the path has in flight at the policer's rate.
 pub fn larger_bursts(run: &Resolved) -> Vec<SetOption> {
     let Some(trip) = round_trip(run) else { return Vec::new() };

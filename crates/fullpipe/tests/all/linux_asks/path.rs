@@ -86,6 +86,7 @@ fn what_elements_do_has_its_counterpart() {
             r#"{ kind = "policer", name = "x", rate = "10Mbit", burst = "30kB" }"#,
             "0 forward: police 10000000 burst 30000 overhead 14\n",
         ),
+        (r#"{ kind = "mtu", name = "x", mtu = 1400 }"#, "0 forward: nothing above 1400 bytes\n"),
         // What leaves it is on no wire.
         (
             r#"{ kind = "shaper", name = "x", rate = "10Mbit", burst = "30kB", queue = { limit = "90kB" } },

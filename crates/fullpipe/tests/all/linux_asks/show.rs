@@ -84,8 +84,10 @@ pub fn qdisc(qdisc: &Qdisc) -> String {
 }
 
 pub fn way(name: &str, way: &Way) -> String {
-    let police =
-        |p: &Police| format!("police {} burst {} overhead {}", p.rate, p.burst, p.overhead);
+    let police = |p: &Police| match p.largest {
+        Some(bytes) => format!("nothing above {bytes} bytes"),
+        None => format!("police {} burst {} overhead {}", p.rate, p.burst, p.overhead),
+    };
     let change = |c: &Change| format!("at {} ns {}: {}", c.at_ns, c.number, qdisc(&c.qdisc));
     let apart = |a: &Apart| format!("flow {}: {}", a.flow, qdisc(&a.qdisc));
     let parts = way

@@ -7,6 +7,7 @@ mod duplicate;
 mod late;
 mod link;
 mod loss;
+mod mtu;
 mod policer;
 mod shaper;
 mod trace_link;
@@ -61,6 +62,7 @@ pub fn build(config: &config::Element, seed: u64) -> Box<dyn Element> {
         config::Element::Duplicate(c) => Box::new(duplicate::Duplicate::new(c, seed)),
         config::Element::Jitter(c) => Box::new(late::Late::jitter(c, seed)),
         config::Element::FlowDelay(c) => Box::new(late::Late::flow(c)),
+        config::Element::Mtu(c) => Box::new(mtu::Mtu::new(c)),
         config::Element::Policer(c) => Box::new(policer::Policer::new(c)),
         config::Element::Shaper(c) => Box::new(shaper::Shaper::new(c)),
         config::Element::VaryingLink(c) => Box::new(link::Link::varying(c, seed)),

@@ -1,0 +1,31 @@
+//! A link drops large packets, and no ICMP message tells the sender: small packets pass, and full ones never do.
+//!
+//! Twin: random loss. Of random loss packets of all sizes are lost.
+
+use super::cut::dropped;
+use super::{Cause, Context, Finding, Rule, When, setting};
+use crate::document::AskedBy;
+use crate::numbers;
+
+/// The rule.
+pub const RULE: Rule = Rule { name: "black-hole", code: "pmtu", when: When::Cut(&["mtu"]), find };
+
+fn find(context: &Context, cause: &Cause) -> Option<Finding> {
+    let (stage, plain) = dropped(context, cause)?;
+    let [from, _] = &context.most(cause).meta.hosts;
+    let mtu = context.meta.places.get(&stage.name).and_then(|own| own.mtu);
+    let most =
+        mtu.map_or(String::new(), |mtu| format!(" (its MTU is {})", numbers::count(mtu.into())));
+    let finding = Finding { does: "stop", ..plain };
+    Some(
+        finding
+            .because(format!(
+                "packets of full size do not pass{most}, and no ICMP message tells {from}"
+            ))
+            .cure(format!(
+                "Let ICMP \"fragmentation needed\" through or clamp the MSS there; without that router \
+                 set net.ipv4.tcp_mtu_probing of {from} to 1, or a smaller mtu of its route"
+            ))
+            .setting(setting("net.ipv4.tcp_mtu_probing", from, AskedBy::Sysctl)),
+    )
+}
