@@ -139,6 +139,13 @@ impl TcpMemory {
         });
     }
 
+    /// Pages that sockets have, those of the reserve included.
+    #[cfg(test)]
+    pub(in crate::tcp) fn pages(&self) -> u64 {
+        let state = self.0.get();
+        (state.allocated + state.reserve) as u64
+    }
+
     fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
         let mut state = self.0.get();
         let result = change(&mut state);

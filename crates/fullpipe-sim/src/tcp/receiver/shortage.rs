@@ -164,3 +164,92 @@ impl Receiver {
         gone > 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Host;
+    use crate::tcp::Ack;
+    use crate::tcp::memory::{PAGE, Request};
+    use crate::tcp::profile::find;
+    use crate::units::Time;
+
+    const MSS: u32 = 1448;
+
+    /// A socket of a host whose other sockets hold `others` pages of these.
+    fn receiver(kernel: &str, tcp_mem: [u64; 3], others: u64) -> (Receiver, TcpMemory) {
+        let mut host = Host { timestamps: true, ..Host::plain(kernel) };
+        host.sysctl.tcp_mem = Some(tcp_mem);
+        host.sysctl.tcp_rmem = [4096, 131_072, 6_291_456];
+        let memory = TcpMemory::new(&host).expect("it is set");
+        let request = Request { pages: others, held: others * PAGE, below_least: false };
+        if others > 0 && !memory.raise(request) {
+            memory.force(others);
+        }
+        let mut tcp = Receiver::new(find(kernel).expect("it is known"), &host, MSS, None);
+        tcp.share_memory(&memory, 4096);
+        tcp.open_in_memory();
+        (tcp, memory)
+    }
+
+    fn segment(number: u64) -> Segment {
+        Segment { seq: number * u64::from(MSS), len: MSS, tsval: 5, ..Segment::default() }
+    }
+
+    /// The last ACK of so many segments, each of which is read at once.
+    fn read_at_once(tcp: &mut Receiver, segments: u64) -> Ack {
+        let mut last = None;
+        for number in 0..segments {
+            let now = Time::ms(number);
+            last = tcp.on_segment(now, segment(number)).or(last);
+            last = tcp.read(now, MSS.into()).or(last);
+        }
+        last.expect("an ACK")
+    }
+
+    /// tcp_adjust_rcv_ssthresh; the window is told in units of its scale.
+    #[test]
+    fn under_pressure_a_socket_offers_four_segments() {
+        let four = 4 * u64::from(MSS);
+        for kernel in ["6.1", "6.12"] {
+            let (mut tcp, memory) = receiver(kernel, [256, 512, 100_000], 1024);
+            let window = read_at_once(&mut tcp, 60).window;
+            assert!(memory.is_under_pressure(), "{kernel}");
+            assert!((four..four + (1 << tcp.wscale())).contains(&window), "{kernel}: {window}");
+
+            let (mut tcp, memory) = receiver(kernel, [4096, 8192, 100_000], 1024);
+            assert!(read_at_once(&mut tcp, 60).window > 2 * four, "{kernel}");
+            assert!(!memory.is_under_pressure(), "{kernel}");
+        }
+    }
+
+    /// Above the third number an empty queue takes a segment, and then nothing (tcp_data_queue). 6.12 closes the window for it.
+    #[test]
+    fn without_memory_a_socket_takes_one_segment() {
+        for (kernel, closes) in [("6.1", false), ("6.12", true)] {
+            let (mut tcp, _) = receiver(kernel, [256, 512, 1024], 2048);
+            let answer = tcp.on_segment(Time::ms(0), segment(0));
+            assert_eq!((tcp.rcv_nxt, tcp.dropped), (MSS.into(), 0), "{kernel}");
+            assert_eq!(answer.map(|ack| ack.window) == Some(0), closes, "{kernel}");
+            tcp.on_segment(Time::ms(1), segment(1));
+            assert_eq!((tcp.rcv_nxt, tcp.dropped), (MSS.into(), 1), "{kernel}");
+            tcp.read(Time::ms(2), MSS.into());
+            tcp.on_segment(Time::ms(3), segment(1));
+            assert_eq!(tcp.rcv_nxt, 2 * u64::from(MSS), "{kernel}");
+        }
+    }
+
+    /// What is read goes back to the host to the last page.
+    #[test]
+    fn a_socket_without_data_holds_no_page() {
+        let (mut tcp, memory) = receiver("6.12", [1 << 20; 3], 0);
+        (0..40).for_each(|number| _ = tcp.on_segment(Time::ms(number), segment(number)));
+        // A hole and what lies beyond it.
+        tcp.on_segment(Time::ms(50), segment(41));
+        let held = memory.pages();
+        assert!(held * PAGE >= tcp.window.rmem_alloc && (held - 1) * PAGE < tcp.window.rmem_alloc);
+        tcp.on_segment(Time::ms(51), segment(40));
+        tcp.read(Time::ms(60), 42 * u64::from(MSS));
+        assert_eq!((tcp.window.rmem_alloc, memory.pages()), (0, 0));
+    }
+}
