@@ -62,6 +62,12 @@ pub const CASES: &[Case] = &[
         "sender",
         &["net.ipv4.tcp_no_metrics_save", "5.6"],
     ),
+    case(
+        "15-tcp-mem",
+        "tcp_mem of 16 MiB",
+        "receiver.receive_buffer",
+        &["net.ipv4.tcp_mem", "hoarder-1 … hoarder-200", "read, or close"],
+    ),
     case("16-nfs-timeo", "rsize 1 MiB", "client-port", &["The path is full"]),
     case("17-notsent-lowat", "lowat 128 KiB", "link", &["The path is full", "set nothing"]),
     case("18-udp-rcvbuf", "208 KiB, as it is", "receiver.udp_socket", &["SO_RCVBUF", "208 KiB"]),
