@@ -22,10 +22,11 @@ sndbuf = "16KiB"
 reader = { rate = "1kbit" }
 [[flow]]
 name = "bulk"
-start = "2s"
 duration = "3s"
 sndbuf = "1MiB"
 "#;
+/// The flow that is read begins when the others have taken what they take.
+const LATE: &str = "flow.bulk.start=2s";
 /// Most of the difference between the engines.
 const ALIKE: f64 = 0.02;
 /// Rate of a window of four segments of 1448 bytes in 10 ms, Mb/s; windows are told in units of 128 bytes.
@@ -35,7 +36,7 @@ const FOUR_SEGMENTS: f64 = 4.0 * 1448.0 * 8e-6 / 0.01;
 fn both(tcp_mem: &str, sets: &[&str]) -> Option<[(f64, u64); 2]> {
     let desk = desk(SCENARIO)?;
     let memory = format!("hosts.receiver.sysctl.net.ipv4.tcp_mem=\"{tcp_mem}\"");
-    let sets = sets.iter().copied().chain([&memory[..]]).flat_map(|set| ["--set", set]);
+    let sets = sets.iter().copied().chain([&memory[..], LATE]).flat_map(|set| ["--set", set]);
     let arguments = ["run", "my.toml", "--engine", "sim,linux", "--json", "-q", "--out", "both"];
     let allowed = ["--without", "hosts.receiver.sysctl.net.ipv4.tcp_mem"];
     let arguments: Vec<&str> = arguments.into_iter().chain(allowed).chain(sets).collect();
