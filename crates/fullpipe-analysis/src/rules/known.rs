@@ -68,7 +68,7 @@ pub const CAUSES: &[Known] = &[
         "rwnd_auto",
         "window",
         "the maximum of the autotuned receive window is too small",
-        ["rwnd_fixed", "rwnd_grow", "app_read", "cpu_receiver"],
+        ["rwnd_fixed", "rwnd_grow", "app_read", "cpu_receiver", "tcp_mem"],
         "Look at the socket on the receiver (ss -tinm): Recv-Q near 0 and rb at the maximum of tcp_rmem"
     ),
     known!(
@@ -82,15 +82,22 @@ pub const CAUSES: &[Known] = &[
         "rwnd_fixed",
         "window",
         "the receive buffer that the program asked for is too small",
-        ["rwnd_auto", "app_read", "cpu_receiver"],
+        ["rwnd_auto", "app_read", "cpu_receiver", "tcp_mem"],
         "Look at the socket on the receiver (ss -tinm): rb is constant from the first sample on, and Recv-Q near 0"
+    ),
+    known!(
+        "tcp_mem",
+        "memory of all sockets",
+        "the memory of all TCP sockets of a host is full",
+        ["rwnd_auto", "rwnd_fixed", "app_read"],
+        "Compare the receiver's TCP memory (/proc/net/sockstat, mem) with net.ipv4.tcp_mem, and read TCPMemoryPressures (nstat -az)"
     ),
     known!("wscale_off", "window", "window scaling was not agreed"),
     known!(
         "app_read",
         "reader",
         "the receiving program reads slowly",
-        ["cpu_receiver", "rwnd_auto", "rwnd_fixed"],
+        ["cpu_receiver", "rwnd_auto", "rwnd_fixed", "tcp_mem"],
         "Look at Recv-Q (ss -tinm) and at the CPUs (mpstat -P ALL 1) of the receiver: much unread and an idle CPU"
     ),
     known!(

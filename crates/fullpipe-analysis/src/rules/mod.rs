@@ -59,6 +59,7 @@ mod slow_start;
 mod small_packets;
 mod small_queues;
 mod subject;
+mod tcp_mem;
 mod tx_ring;
 mod without_sack;
 mod without_scaling;
@@ -109,6 +110,7 @@ pub const RULES: &[Rule] = &[
     link::RULE,
     lost_acks::RULE,
     ack_path::RULE,
+    tcp_mem::RULE,
     send_buffer::RULE,
     without_scaling::RULE,
     slow_reader::RULE,
@@ -146,6 +148,7 @@ pub const RULES: &[Rule] = &[
     rx_ring::RULE,
     backlog::RULE,
     own_qdisc::RULE,
+    tcp_mem::DROPS,
     full_receive_buffer::RULE,
     aqm::RULE,
     short_queue::RULE,

@@ -48,6 +48,8 @@ pub struct HostSettings {
     pub qdisc_limit: Option<u32>,
     /// Rate of each flow of fq (`maxrate`), bit/s.
     pub maxrate: Option<u64>,
+    /// `net.ipv4.tcp_mem`, pages: memory of all its TCP sockets; none where it is not known.
+    pub tcp_mem: Option<[u64; 3]>,
     /// Rate of its card, bit/s; 0: not known.
     pub card: u64,
     /// Largest IP packet of the card, bytes.

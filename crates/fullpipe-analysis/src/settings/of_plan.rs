@@ -45,6 +45,7 @@ fn host(run: &Resolved, station: Station) -> HostSettings {
             QueueLimit::Bytes(_) => None,
         },
         maxrate: qdisc.maxrate.map(|rate| rate.0),
+        tcp_mem: own.sysctl.tcp_mem,
         card: own.nic_rate.0,
         mtu: run.path.mtu,
         tx_ring: own.tx_ring,

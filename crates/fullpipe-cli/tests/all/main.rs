@@ -24,6 +24,7 @@ mod linux_refusals;
 mod linux_registers;
 mod linux_repeats;
 mod linux_sockets;
+mod linux_tcp_mem;
 mod list;
 mod new;
 mod packets;

@@ -4,10 +4,10 @@ use super::{Answers, refused};
 use crate::kernel::Family;
 use fullpipe_base::units::Time;
 use fullpipe_guest::plan;
-use fullpipe_scenario::Host;
 use fullpipe_scenario::config::{Cpu, Driver};
 use fullpipe_scenario::engine::Support;
 use fullpipe_scenario::profile;
+use fullpipe_scenario::{Host, Resolved};
 
 /// The keys of a host, `hosts.NAME`, that are not done exactly.
 pub(super) fn answers((key, host): (&str, &Host), family: Family, answers: &mut Answers) {
@@ -71,10 +71,44 @@ pub(super) fn answers((key, host): (&str, &Host), family: Family, answers: &mut 
     }
 }
 
+/// Pages of memory for all of TCP where no host sets them: no limit.
+const NO_TCP_MEM: [u64; 3] = [100_000_000; 3];
+
+/// net.ipv4.tcp_mem is of a kernel, not of a network namespace: the sockets of all hosts have one memory.
+pub(super) fn one_tcp_mem(run: &Resolved, answers: &mut Answers) {
+    let first = set_tcp_mem(run).next();
+    for station in run.stations() {
+        let Some(own) = station.host.config.sysctl.tcp_mem else { continue };
+        let key = format!("{}.sysctl.net.ipv4.tcp_mem", station.key());
+        if first != Some(own) {
+            let why = "hosts differ in it, and all hosts are in one kernel, which has one; --engine sim has one for each host";
+            answers.push(refused(&key, why));
+        } else {
+            let why = "the sockets of all hosts share it: they are in one kernel, which has one";
+            answers.push((key, Support::Substituted(why.into())));
+        }
+    }
+}
+
+/// What hosts set, in their order.
+fn set_tcp_mem(run: &Resolved) -> impl Iterator<Item = [u64; 3]> {
+    let of_hosts: Vec<_> =
+        run.stations().iter().map(|own| own.host.config.sysctl.tcp_mem).collect();
+    of_hosts.into_iter().flatten()
+}
+
+/// net.ipv4.tcp_mem of the kernel, as text.
+pub(super) fn tcp_mem(run: &Resolved) -> String {
+    triple(set_tcp_mem(run).next().unwrap_or(NO_TCP_MEM))
+}
+
+fn triple(three: [u64; 3]) -> String {
+    three.map(|n| n.to_string()).join(" ")
+}
+
 /// The host without its way out.
 pub(super) fn host(host: &Host) -> plan::Host {
     let sysctl = &host.config.sysctl;
-    let triple = |three: [u64; 3]| three.map(|n| n.to_string()).join(" ");
     let switch = |on: bool| u32::from(on).to_string();
     let modelled = [
         ("tcp_timestamps", switch(host.config.timestamps)),

@@ -17,7 +17,7 @@ cd /sys/module; for f in tcp_*/parameters/*; do echo "parameter $f $(cat $f)"; d
 "#;
 
 /// sysctls of no host alone: of the whole kernel, lists, keys, and what other keys of the scenario say.
-const OTHERS: [&str; 11] = [
+const OTHERS: [&str; 10] = [
     "tcp_allowed_congestion_control",
     "tcp_available_congestion_control",
     "tcp_available_ulp",
@@ -27,7 +27,6 @@ const OTHERS: [&str; 11] = [
     "tcp_fastopen_key",
     "tcp_low_latency",
     "tcp_max_orphans",
-    "tcp_mem",
     "tcp_timestamps",
 ];
 

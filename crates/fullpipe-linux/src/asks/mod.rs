@@ -24,9 +24,6 @@ const LEAST_MTU: u32 = 88;
 const CLOSEST: u64 = 100_000;
 /// Interval of counters, if the scenario has none: they cost more than other samples.
 const COUNTERS: Time = Time::ms(10);
-/// Pages of memory for all of TCP: no limit.
-const TCP_MEM: &str = "100000000 100000000 100000000";
-
 /// What a run needs.
 pub(super) struct Asked {
     pub(super) plan: Plan,
@@ -75,6 +72,7 @@ fn one_kernel(run: &Resolved, answers: &mut Answers) {
         let key = "hosts.sender.sysctl.net.core.rmem_max";
         answers.push((key.into(), Support::Substituted(why)));
     }
+    hosts::one_tcp_mem(run, answers);
     let hz = sender.config.hz;
     for station in run.stations().iter().filter(|station| station.host.config.hz != hz) {
         let why = format!(
@@ -235,7 +233,7 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
         gso: run.path.gso,
         seed: run.seed,
         sysctl: vec![
-            ("net/ipv4/tcp_mem".into(), TCP_MEM.into()),
+            ("net/ipv4/tcp_mem".into(), hosts::tcp_mem(run)),
             ("net/core/netdev_max_backlog".into(), "1000000".into()),
             // The window scale that the receiver offers follows from it (tcp_select_initial_window).
             ("net/core/rmem_max".into(), receives.config.sysctl.rmem_max.to_string()),

@@ -39,6 +39,8 @@ pub enum Field {
     LevelIfSet(fn(&mut Sysctl) -> &mut Option<u32>, u32, u32),
     /// Bytes from 0 on, nothing unless set.
     SizeIfSet(fn(&mut Sysctl) -> &mut Option<u32>),
+    /// Three numbers of pages, nothing unless set.
+    PagesIfSet(fn(&mut Sysctl) -> &mut Option<[u64; 3]>),
 }
 
 /// Every known one.
@@ -62,6 +64,11 @@ pub const SYSCTLS: &[Entry] = &[
         name: "net.ipv4.tcp_wmem",
         doc: "send buffer: minimum, default, maximum, bytes",
         field: Field::Triple(|s| &mut s.tcp_wmem),
+    },
+    Entry {
+        name: "net.ipv4.tcp_mem",
+        doc: "memory of all TCP sockets of the host, pages of 4 KiB: up to the first number there is no pressure, above the second there is, above the third sockets get none; unless set no bound (the kernel's defaults are 4.7, 6.3 and 9.4 % of memory). The simulator has it from 6.1 on",
+        field: Field::PagesIfSet(|s| &mut s.tcp_mem),
     },
     Entry {
         name: "net.ipv4.tcp_adv_win_scale",
@@ -171,6 +178,7 @@ fn value(field: &Field, s: &mut Sysctl) -> Option<Json> {
         Field::Scale(at) => Json::from(*at(s)),
         Field::Level(at, ..) => Json::from(*at(s)),
         Field::LevelIfSet(at, ..) | Field::SizeIfSet(at) => Json::from((*at(s))?),
+        Field::PagesIfSet(at) => Json::from((*at(s))?.map(|n| n.to_string()).join(" ")),
     })
 }
 
@@ -223,6 +231,7 @@ fn apply(field: &Field, value: SysctlValue, to: &mut Sysctl) {
             *field(to) = Some(n as u32)
         }
         (Field::Triple(field), SysctlValue::Triple(n)) => *field(to) = n,
+        (Field::PagesIfSet(field), SysctlValue::Triple(n)) => *field(to) = Some(n),
         (Field::Scale(field), SysctlValue::Signed(n)) => *field(to) = n,
         _ => {}
     }
@@ -281,7 +290,8 @@ fn sysctl(name: &str, place: Place, node: &Node, cx: &mut Context) -> Option<Sys
     let value = match SYSCTLS[at].field {
         Field::Size(_) => SysctlValue::Number(size(name, node, (1, KERNEL_INT), cx)?),
         Field::SizeIfSet(_) => SysctlValue::Number(size(name, node, (0, UNSIGNED), cx)?),
-        Field::Triple(_) => SysctlValue::Triple(triple(name, node, cx)?),
+        Field::Triple(_) => SysctlValue::Triple(triple(name, node, &BYTES, cx)?),
+        Field::PagesIfSet(_) => SysctlValue::Triple(triple(name, node, &PAGES, cx)?),
         Field::Switch(_) => SysctlValue::Number(integer(name, node, (0, 1), cx)? as u64),
         Field::Packets(_) => {
             SysctlValue::Number(integer(name, node, (1, i32::MAX.into()), cx)? as u64)
@@ -341,26 +351,61 @@ fn bytes(
     in_range(n, min, max, node, name, &SIZE, cx)
 }
 
-fn triple(name: &str, node: &Node, cx: &mut Context) -> Option<[u64; 3]> {
-    let expected = "minimum, default and maximum, such as \"4096 87380 4MiB\"";
+/// What three numbers of a sysctl mean.
+struct Three {
+    /// What is expected, with an example.
+    expected: &'static str,
+    /// One of them, from its text.
+    read: fn(&str, &str, &Node, &mut Context) -> Option<u64>,
+}
+
+/// Sizes of a buffer.
+const BYTES: Three = Three {
+    expected: "minimum, default and maximum, such as \"4096 87380 4MiB\"",
+    read: |part, name, node, cx| bytes(part, name, node, (1, KERNEL_INT), cx),
+};
+
+/// Bounds of the memory of all sockets.
+const PAGES: Three = Three {
+    expected: "low, pressure and high as numbers of pages of 4 KiB, such as \"16384 24576 32768\" for 64, 96 and 128 MiB",
+    read: pages,
+};
+
+/// More pages than any host has.
+const MOST_PAGES: u64 = 1 << 40;
+
+/// A number of pages, which has no unit.
+fn pages(part: &str, name: &str, node: &Node, cx: &mut Context) -> Option<u64> {
+    let Ok(number) = part.parse::<u64>() else {
+        let message = format!("`{name}` has \"{part}\", which is no number of pages");
+        cx.error("bad-value", node.place, message).expected(PAGES.expected);
+        return None;
+    };
+    if !(1..=MOST_PAGES).contains(&number) {
+        let message = format!("`{name}` has {number}");
+        cx.error("out-of-range", node.place, message).expected(format!("1 to {MOST_PAGES} pages"));
+        return None;
+    }
+    Some(number)
+}
+
+fn triple(name: &str, node: &Node, three: &Three, cx: &mut Context) -> Option<[u64; 3]> {
     let Some(text) = node.as_text() else {
         cx.error("wrong-type", node.place, format!("`{name}` is {}", node.kind()))
-            .expected(expected);
+            .expected(three.expected);
         return None;
     };
     let parts: Vec<&str> = text.split_whitespace().collect();
     let &[least, default, most] = parts.as_slice() else {
         cx.error("bad-value", node.place, format!("`{name}` takes 3 values, not {}", parts.len()))
-            .expected(expected);
+            .expected(three.expected);
         return None;
     };
-    let values = [least, default, most].map(|part| bytes(part, name, node, (1, KERNEL_INT), cx));
-    let [Some(least), Some(default), Some(most)] = values else {
-        return None;
-    };
+    let mut read = |part| (three.read)(part, name, node, cx);
+    let (least, default, most) = (read(least)?, read(default)?, read(most)?);
     if least > default || default > most {
         cx.error("out-of-range", node.place, format!("`{name}` does not ascend"))
-            .expected(expected);
+            .expected(three.expected);
         return None;
     }
     Some([least, default, most])

@@ -198,7 +198,7 @@ fn sysctl() -> Value {
         let mut value = match entry.field {
             Field::Size(_) => size(1, i32::MAX.into()),
             Field::SizeIfSet(_) => size(0, u32::MAX.into()),
-            Field::Triple(_) => json!({ "type": "string" }),
+            Field::Triple(_) | Field::PagesIfSet(_) => json!({ "type": "string" }),
             Field::Switch(_) => json!({ "type": "integer", "minimum": 0, "maximum": 1 }),
             Field::Packets(_) => json!({ "type": "integer", "minimum": 1, "maximum": i32::MAX }),
             Field::Scale(_) => json!({ "type": "integer", "minimum": -31, "maximum": 31 }),

@@ -221,12 +221,17 @@ fn host_times(host: &Host) -> [Time; 11] {
     ]
 }
 
+/// Pages of memory that all sockets of a host may have at most.
+const MOST_PAGES: u64 = 1 << 40;
+
 fn sysctls(all: &Sysctl) -> Result<(), String> {
     let Sysctl { rmem_max, wmem_max, tcp_rmem, tcp_wmem, .. } = *all;
     let sizes = tcp_rmem.into_iter().chain(tcp_wmem).chain([rmem_max, wmem_max]);
     demand(sizes.max() <= Some(LARGEST), "buffers of at most 2147483647 bytes")?;
     demand((-31..=31).contains(&all.tcp_adv_win_scale), "tcp_adv_win_scale is -31 to 31")?;
     demand(all.netdev_budget != Some(0), "netdev_budget is at least 1")?;
+    let ascends = |mem: [u64; 3]| 0 < mem[0] && mem.is_sorted() && mem[2] <= MOST_PAGES;
+    demand(all.tcp_mem.is_none_or(ascends), "tcp_mem is three ascending numbers, 1 to 2^40")?;
     demand((1..=127).contains(&all.tcp_reordering), "tcp_reordering is 1 to 127")?;
     demand(all.tcp_frto <= 2, "tcp_frto is 0 to 2")?;
     demand(all.tcp_ecn <= Some(2), "tcp_ecn is 0 to 2")?;

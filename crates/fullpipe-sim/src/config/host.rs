@@ -149,6 +149,9 @@ pub struct Sysctl {
     pub tcp_rmem: [u64; 3],
     /// net.ipv4.tcp_wmem: minimum, default, maximum
     pub tcp_wmem: [u64; 3],
+    /// net.ipv4.tcp_mem: memory of all TCP sockets of the host, pages of 4 KiB: up to the first there is no pressure, above the
+    /// second there is, above the third sockets get none; none: without end
+    pub tcp_mem: Option<[u64; 3]>,
     /// net.ipv4.tcp_adv_win_scale (-31 to 31): share of the buffer kept from the window
     pub tcp_adv_win_scale: i32,
     /// net.core.netdev_max_backlog, packets
@@ -200,6 +203,7 @@ impl Sysctl {
         // pressure, 4 MiB at most; 4 MiB is reached by a host with some GiB of memory.
         tcp_rmem: [4096, 87_380, 4_194_304],
         tcp_wmem: [4096, 16_384, 4_194_304],
+        tcp_mem: None,
         tcp_adv_win_scale: 2,
         netdev_max_backlog: 1000,
         netdev_budget: None,

@@ -37,6 +37,10 @@ impl<T> FlowTable<T> {
         self.0.iter().flatten()
     }
 
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.0.iter_mut().flatten()
+    }
+
     /// Whether none is here.
     pub(crate) fn is_empty(&self) -> bool {
         self.iter().next().is_none()

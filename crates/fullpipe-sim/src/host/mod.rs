@@ -38,6 +38,7 @@ mod writing;
 use crate::config::{self, Config, Flow, Station};
 use crate::packet::{Kind, Train};
 use crate::tcp::behaviour::profile_of;
+use crate::tcp::memory::TcpMemory;
 use crate::tcp::profile::SharedProfile;
 use crate::tcp::sender::metrics::Metrics;
 use crate::units::Time;
@@ -85,6 +86,8 @@ pub(crate) struct Host {
     /// What these sockets hold.
     pub(crate) udp_sockets: UdpSockets,
     pub(crate) rpc: HostRpc,
+    /// Memory of all TCP sockets, where that has an end.
+    pub(crate) memory: Option<TcpMemory>,
     /// Bytes written and not acknowledged.
     pub(crate) send_buffer: Peak,
     /// Segments that wait for their readers.
@@ -192,6 +195,7 @@ impl Host {
             udp_sockets: UdpSockets::new(hears_datagrams.iter().map(Listening::rcvbuf)),
             hears_datagrams,
             rpc: HostRpc::new(own, config),
+            memory: TcpMemory::new(host),
             send_buffer: Peak::default(),
             receive_buffer: Peak::default(),
             metrics: hosts.iter().map(|_| Metrics::default()).collect(),
@@ -204,6 +208,7 @@ impl Host {
             resent: Vec::new(),
             host: host.clone(),
         };
+        new.share_memory();
         for (i, flow) in config.flows.iter().enumerate() {
             let connects = flow.answers.is_none() && flow.after.is_none();
             let start = new.sends.get(i).filter(|_| connects).map(|_| flow.start);
@@ -218,6 +223,17 @@ impl Host {
             new.timers.set_rpc(i, start);
         }
         Ok(new)
+    }
+
+    /// All sockets share the host's memory, where that has an end. One more listens for those that connect.
+    fn share_memory(&mut self) {
+        let Some(memory) = &self.memory else { return };
+        let least = self.host.sysctl.tcp_rmem[0];
+        self.sends.iter_mut().for_each(|flow| flow.tcp.share_memory(memory));
+        self.receives.iter_mut().for_each(|flow| flow.tcp.share_memory(memory, least));
+        if self.receives.iter().next().is_some() {
+            memory.open_socket();
+        }
     }
 
     /// A capture listens in this host from now on.
@@ -259,6 +275,9 @@ impl Host {
     }
 
     pub(crate) fn handle(&mut self, now: Time, work: Work, shared: &mut Shared) {
+        if let Some(memory) = &self.memory {
+            memory.set_now(now);
+        }
         match work {
             Work::Packets => self.on_packets(now, shared),
             Work::Timers => self.on_timers(now, shared),

@@ -194,6 +194,7 @@ impl Host {
         let state = &mut self.receives[flow];
         if !state.accepted {
             state.accepted = true;
+            state.tcp.open_in_memory();
             let answered = state.tcp.on_accept(cpu, tsecr, packet.len > 0);
             state.tcp.take_metrics(&self.metrics[self.peers[flow]]);
             let answered = (answered, state.tcp.uses_ecn());
@@ -418,6 +419,7 @@ impl Host {
         if waits {
             self.end_backlog(flow, now, shared);
         }
+        self.receives[flow].tcp.close_in_memory();
         let read = self.receives[flow].tcp.bytes_read;
         let state = &mut self.receives[flow];
         let bytes = reading.bytes + mem::take(&mut state.begun);

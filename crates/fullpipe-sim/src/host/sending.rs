@@ -417,6 +417,7 @@ impl Host {
 
     fn connect(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         let state = &mut self.sends[flow];
+        state.tcp.open_in_memory();
         if state.syn_sent.is_some() {
             state.syn_repeats += 1;
             state.tcp.note_syn_timeout(state.syn_repeats == 1);

@@ -13,8 +13,7 @@
 //!
 //! Limits:
 //! - Missing: overlimits, backlog in bytes, bytes of the receive ring, `TCPBacklogDrop` (a socket's backlog has no
-//!   end), `TCPMemoryPressures` (memory of all sockets together has no end), and single skbs that were thrown away
-//!   beyond holes.
+//!   end), and single skbs that were thrown away beyond holes.
 //! - Names that fit several kernels are used for all. A repeated SYN-ACK is in `Tcp.RetransSegs` before 3.10 too, and
 //!   never in `TCPTimeouts`.
 //! - `tc.requeues` exists for `pfifo_fast` only. On engine `linux` the path's devices and both hosts share one
@@ -25,6 +24,7 @@ use crate::cc::Exits;
 use crate::config::{Config, Driver, Qdisc};
 use crate::host::Host;
 use crate::tcp::counters::Counters;
+use crate::tcp::memory::TcpMemory;
 use crate::tcp::receiver::Receiver;
 use crate::trace::{Counter, Sink, StageInfo, StageSample};
 use crate::units::{Framing, Time};
@@ -223,7 +223,10 @@ fn slow_start_exits(host: &Host, all: &mut Vec<Told>) {
 fn received(host: &Host, all: &mut Vec<Told>) {
     let sum = |of: fn(&Receiver) -> u64| host.receives.iter().map(|flow| of(&flow.tcp)).sum();
     let acks: u64 = host.sends.iter().map(|flow| flow.tcp.counters.from_the_past).sum();
-    let rare: [(&str, u64); 11] = [
+    let pressure = host.memory.as_ref().map(TcpMemory::mib).unwrap_or_default();
+    let rare: [(&str, u64); 13] = [
+        ("TcpExt.TCPMemoryPressures", pressure.pressures),
+        ("TcpExt.TCPMemoryPressuresChrono", pressure.chrono_ms),
         ("TcpExt.PruneCalled", sum(|tcp| tcp.prunes)),
         ("TcpExt.RcvPruned", sum(|tcp| tcp.prunes_failed)),
         ("TcpExt.PAWSEstab", sum(|tcp| tcp.from_the_past) + acks),

@@ -11,6 +11,7 @@ mod ack;
 pub mod counters;
 pub mod ecn;
 mod kernel;
+pub(crate) mod memory;
 mod min_rtt;
 mod paws;
 pub mod pieces;

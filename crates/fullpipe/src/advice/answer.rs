@@ -219,7 +219,7 @@ fn in_words(change: &Change) -> String {
     let short = change.setting.trim_start_matches("net.ipv4.").trim_start_matches("net.core.");
     match &change.advised[..] {
         "not set" => format!("let {} not set {short}", change.whose),
-        advised if short.ends_with("mem") => {
+        advised if ["tcp_rmem", "tcp_wmem"].contains(&short) => {
             format!("set {short} of {} to {advised} maximum", change.whose)
         }
         advised if short == "parallel streams" => format!("use {advised} parallel streams"),

@@ -145,7 +145,7 @@ fn tcp_mem(most: u64) -> Option<String> {
     let (host, pages) = (most.saturating_mul(PART), most.div_ceil(PAGE));
     (host > SMALL_HOST).then(|| {
         format!(
-            " A host with less than {} of memory also needs net.ipv4.tcp_mem = {} {} {} (pages of 4 KiB; not simulated).",
+            " A host with less than {} of memory also needs net.ipv4.tcp_mem = {} {} {} (pages of 4 KiB; not tried).",
             bytes(host),
             pages / 4 * 3,
             pages,

@@ -63,6 +63,12 @@ pub const CASES: &[Case] = &[
         &["net.ipv4.tcp_no_metrics_save", "5.6"],
     ),
     case(
+        "15-tcp-mem",
+        "tcp_mem of 16 MiB",
+        "receiver.receive_buffer",
+        &["net.ipv4.tcp_mem", "hoarder-1 … hoarder-200", "read, or close"],
+    ),
+    case(
         "16-nfs-timeo",
         "rsize 1 MiB",
         "sender",

@@ -94,6 +94,7 @@ const WINDOW: &str = "the program's window";
 const WRITE: &str = "size of a write";
 const NODELAY: &str = "TCP_NODELAY";
 const RING: &str = "ethtool -G rx";
+const MEMORY: &str = "net.ipv4.tcp_mem";
 const WMEM: &str = "net.ipv4.tcp_wmem";
 const METRICS: &str = "net.ipv4.tcp_no_metrics_save";
 const SCALING: &str = "net.ipv4.tcp_window_scaling";
@@ -129,6 +130,7 @@ const REPORTS: &[Report] = &[
         Some("tcp_no_metrics_save 1"),
         Some(METRICS),
     ),
+    report("15-tcp-mem", "tcp_mem of 16 MiB", MEMORY, Some("tcp_mem of 128 MiB"), Some(MEMORY)),
     report("16-nfs-timeo", "rsize 1 MiB", "timeo", Some("timeo 60 s"), Some("timeo")),
     report("17-notsent-lowat", "lowat 128 KiB", "none needed", Some("lowat 4 MiB"), None),
     report("19-write-size", "writes of 1500 bytes", WRITE, Some("writes of 128 KiB"), Some(WRITE)),

@@ -127,7 +127,9 @@ const PAIRS: [(&str, &str, &str); 12] = [
 ];
 
 /// Pairs whose near run has other words in one place: the rule, the run, its words, and the other ones.
-const WORDS: [(&str, &str, &str, &str); 7] = [
+const WORDS: [(&str, &str, &str, &str); 9] = [
+    ("tcp-mem", TIGHT, "512 768 1024", "8192 12288 16384"),
+    ("tcp-mem-drops", TIGHT_ALONE, "512 768 1024", "8192 12288 16384"),
     ("ack-path", SLOW_BACK, "300kbit", "10Mbit"),
     ("tx-ring", SHORT_RING, "20 descriptors", "4096 descriptors"),
     ("rpc-slots", TWO_SLOTS, "slots = 2\nwsize = \"64KiB\"\n", ""),
@@ -169,6 +171,18 @@ const THRESHOLD: &str = "[[flow]]\nname = \"bulk\"\nduration = \"10s\"\n\
 const READER: &str =
     "[[flow]]\nname = \"bulk\"\nduration = \"10s\"\nreader = { rate = \"5Mbit\" }\n";
 const SMALL: &str = "mtu = 200\n[[flow]]\nname = \"bulk\"\nduration = \"10s\"\n";
+
+/// 60 connections of a program that does not read, 128 KiB each, at a host whose sockets have 4 MiB, and one that is read.
+const TIGHT: &str = "[path]\nrate = \"1Gbit\"\ndelay = { forward = \"5ms\", back = \"5ms\" }\n\
+    [hosts.sender]\nkernel = \"6.12\"\n[hosts.receiver]\nkernel = \"6.12\"\n\
+    sysctl = { \"net.ipv4.tcp_mem\" = \"512 768 1024\" }\n\
+    [[flow]]\nname = \"hoarder\"\nduration = \"8s\"\ncount = 60\nreader = { rate = \"100bit\" }\n\
+    [[flow]]\nname = \"victim\"\nstart = \"1s\"\nduration = \"5s\"\n";
+/// Those without the one that is read.
+const TIGHT_ALONE: &str = "[path]\nrate = \"1Gbit\"\ndelay = { forward = \"5ms\", back = \"5ms\" }\n\
+    [hosts.sender]\nkernel = \"6.12\"\n[hosts.receiver]\nkernel = \"6.12\"\n\
+    sysctl = { \"net.ipv4.tcp_mem\" = \"512 768 1024\" }\n\
+    [[flow]]\nname = \"hoarder\"\nduration = \"8s\"\ncount = 60\nreader = { rate = \"100bit\" }\n";
 
 /// A way back of 300 kb/s under 50 Mb/s of data, and of 10 Mb/s.
 const SLOW_BACK: &str = "[path]\n\

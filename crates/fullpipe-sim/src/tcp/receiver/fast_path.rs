@@ -7,10 +7,8 @@
 use super::Receiver;
 use super::joining::truesize;
 use crate::tcp::Segment;
+use crate::tcp::memory::{PAGE, Request, TcpMemory};
 use crate::tcp::profile::{Profile, ReceiveShortage};
-
-/// Memory is taken in advance by pages of so many bytes.
-const PAGE: u64 = 4096;
 
 /// See the module's description.
 #[derive(Clone, Debug)]
@@ -23,12 +21,47 @@ pub(super) struct FastPath {
     forward_alloc: i64,
     /// Memory of received data that was taken from it.
     charged: u64,
+    common: Option<Common>,
+}
+
+/// The host's memory, where that has an end.
+#[derive(Clone, Debug)]
+struct Common {
+    memory: TcpMemory,
+    /// The least that a socket may have of it under pressure (the first number of tcp_rmem), bytes.
+    least: u64,
+    /// Whether the socket is counted among those of the host.
+    is_open: bool,
 }
 
 impl FastPath {
     pub(super) fn new(profile: &Profile) -> FastPath {
         let is_known = profile.receive_shortage != ReceiveShortage::Discard;
-        FastPath { is_known, is_on: true, forward_alloc: 0, charged: 0 }
+        FastPath { is_known, is_on: true, forward_alloc: 0, charged: 0, common: None }
+    }
+
+    /// From now on memory is taken from the host's, of which the socket may have `least` bytes under pressure.
+    pub(super) fn share(&mut self, memory: TcpMemory, least: u64) {
+        self.common = Some(Common { memory, least, is_open: false });
+    }
+
+    pub(super) fn open_in_memory(&mut self) {
+        if let Some(common) = self.common.as_mut().filter(|common| !common.is_open) {
+            common.is_open = true;
+            common.memory.open_socket();
+        }
+    }
+
+    pub(super) fn close_in_memory(&mut self) {
+        if let Some(common) = self.common.as_mut().filter(|common| common.is_open) {
+            common.is_open = false;
+            common.memory.close_socket();
+        }
+    }
+
+    /// Whether memory is taken from the host's.
+    pub(super) fn is_shared(&self) -> bool {
+        self.common.is_some()
     }
 
     /// Until [`Receiver::check_fast_path`] finds all well again.
@@ -36,10 +69,37 @@ impl FastPath {
         self.is_on = false;
     }
 
-    /// An skb of this size needs memory, which is taken by the page.
-    pub(super) fn schedule(&mut self, truesize: u64) {
+    /// An skb of this size needs memory, which is taken by the page; whether the host has it (sk_rmem_schedule).
+    #[must_use]
+    pub(super) fn schedule(&mut self, truesize: u64) -> bool {
+        let pages = self.missing(truesize);
+        let advance = self.forward_alloc + (pages * PAGE) as i64;
+        if let Some(Common { memory, least, .. }) = &self.common
+            && pages > 0
+        {
+            let held = self.charged.saturating_add_signed(advance);
+            let below_least = self.charged < *least;
+            if !memory.raise(Request { pages, held, below_least }) {
+                return false;
+            }
+        }
+        self.forward_alloc = advance;
+        true
+    }
+
+    /// The same for an skb that is taken in any case (sk_forced_mem_schedule).
+    pub(super) fn force(&mut self, truesize: u64) {
+        let pages = self.missing(truesize);
+        self.forward_alloc += (pages * PAGE) as i64;
+        if let Some(Common { memory, .. }) = &self.common {
+            memory.force(pages);
+        }
+    }
+
+    /// Pages that an skb of this size needs beyond those that are there.
+    fn missing(&self, truesize: u64) -> u64 {
         let short = (truesize as i64).saturating_sub(self.forward_alloc).max(0);
-        self.forward_alloc += (short as u64).next_multiple_of(PAGE) as i64;
+        (short as u64).div_ceil(PAGE)
     }
 
     /// Received data takes so much memory now. What becomes free goes back by the page.
@@ -48,7 +108,8 @@ impl FastPath {
         if rmem_alloc < charged {
             self.uncharge(charged - rmem_alloc);
         } else {
-            let least = self.forward_alloc.min(0);
+            // What a host without end has taken in advance is not followed to the byte.
+            let least = if self.common.is_some() { i64::MIN } else { self.forward_alloc.min(0) };
             self.forward_alloc = (self.forward_alloc - (rmem_alloc - charged) as i64).max(least);
         }
     }
@@ -65,7 +126,11 @@ impl FastPath {
     fn uncharge(&mut self, freed: u64) {
         self.forward_alloc += freed as i64;
         if self.forward_alloc > 0 {
+            let pages = self.forward_alloc as u64 / PAGE;
             self.forward_alloc %= PAGE as i64;
+            if let Some(Common { memory, .. }) = &self.common {
+                memory.reduce(pages);
+            }
         }
     }
 }

@@ -304,16 +304,13 @@ impl Receiver {
             self.hear_mark(segment.ecn);
         }
         let fast = self.is_fast(segment);
-        if !fast {
-            if !self.has_room(seq, next) {
-                self.dropped += packets;
-                match next {
-                    true => self.mib.rcvq_drop += 1,
-                    false => self.mib.ofo_drop += 1,
-                }
-                return Taken::Asks(false);
+        if !fast && !self.has_room(segment, next) {
+            self.dropped += packets;
+            match next {
+                true => self.mib.rcvq_drop += 1,
+                false => self.mib.ofo_drop += 1,
             }
-            self.fast.schedule(self.truesize(segment));
+            return Taken::Asks(false);
         }
         if self.pieces.are_awaited() {
             let read = Some(self.last_read).filter(|_| self.waiting.bytes() == 0);
@@ -497,6 +494,7 @@ impl Receiver {
     pub fn make_ack(&mut self) -> Ack {
         if self.window.is_tight() {
             self.acks.quick = 0;
+            self.window.save_memory();
         }
         let window = self.window.advertise(self.rcv_nxt, self.acks.rcv_mss);
         if window == 0 {
@@ -549,6 +547,7 @@ impl Receiver {
     fn select_window(&mut self) -> u64 {
         if self.window.is_tight() {
             self.acks.quick = 0;
+            self.window.save_memory();
         }
         self.window.select(self.acks.rcv_mss)
     }

@@ -9,39 +9,102 @@
 //!   (`tcp_clamp_window`).
 
 use super::{OutOfOrder, Receiver};
+use crate::tcp::Segment;
+use crate::tcp::memory::TcpMemory;
 use crate::tcp::profile::ReceiveShortage;
 
 impl Receiver {
-    /// Whether there is memory for a segment that begins at `seq`, or is made; `next`: it is in order. Where there is none
-    /// an ACK may be asked for that offers no window.
-    pub(super) fn has_room(&mut self, seq: u64, next: bool) -> bool {
-        if self.window.has_room() {
+    /// From now on this socket shares the memory of its host, of which it may have `least` bytes (the first number of tcp_rmem)
+    /// under pressure.
+    pub(crate) fn share_memory(&mut self, memory: &TcpMemory, least: u64) {
+        self.window.share(memory.clone());
+        self.fast.share(memory.clone(), least);
+    }
+
+    /// The socket is one of its host's, until all that came is read.
+    pub(crate) fn open_in_memory(&mut self) {
+        self.fast.open_in_memory();
+    }
+
+    /// The program has read the end of the stream, and closes.
+    pub(crate) fn close_in_memory(&mut self) {
+        if self.has_ended && self.readable() == 0 {
+            self.fast.close_in_memory();
+        }
+    }
+
+    /// The host's memory hears at once of what was thrown away.
+    fn follow_common(&mut self) {
+        if self.fast.is_shared() {
+            self.fast.follow(self.window.rmem_alloc);
+        }
+    }
+
+    /// Takes memory for a segment, or makes it; `next`: it is in order. Whether there is any: where there is none an ACK may be
+    /// asked for that offers no window.
+    pub(super) fn has_room(&mut self, segment: &Segment, next: bool) -> bool {
+        let truesize = self.truesize(segment);
+        let first = next && self.waiting.bytes() == 0;
+        // 6.1 tcp_data_queue: what comes to an empty queue is taken in any case.
+        if first && self.profile.receive_shortage == ReceiveShortage::Grow {
+            self.fast.force(truesize);
             return true;
         }
-        let first = next && self.waiting.bytes() == 0;
-        match self.profile.receive_shortage {
-            ReceiveShortage::Discard if next => self.discard_beyond_hole(),
-            ReceiveShortage::Discard => {}
-            ReceiveShortage::Grow if first => return true,
-            ReceiveShortage::Grow | ReceiveShortage::GrowOrClose => {
-                self.prunes += 1;
-                self.acks.quick = 0;
-                self.window.clamp(!self.is_locked);
-                if !self.window.has_room() {
-                    self.collapse();
+        if self.window.has_room() && self.fast.schedule(truesize) {
+            return true;
+        }
+
+        let spares = match self.profile.receive_shortage {
+            ReceiveShortage::Discard => {
+                if next {
+                    self.discard_beyond_hole();
                 }
-                if !self.window.has_room() {
-                    let spares = self.profile.receive_shortage == ReceiveShortage::GrowOrClose;
-                    self.prune_beyond_hole(if spares { seq } else { 0 });
-                }
-                self.prunes_failed += u64::from(!self.window.has_room());
-                if next && !self.window.has_room() {
-                    self.ask_to_shut();
-                }
-                return first || self.window.has_room();
+                self.fast.force(truesize);
+                return self.window.has_room();
+            }
+            ReceiveShortage::Grow => 0,
+            ReceiveShortage::GrowOrClose => segment.seq,
+        };
+        let found = self.prune(spares) && self.schedule_or_prune(truesize, spares);
+        if next && !found {
+            self.ask_to_shut();
+        }
+        if first && !found {
+            self.fast.force(truesize);
+        }
+        first || found
+    }
+
+    /// Whether the buffer has room again, or had (tcp_prune_queue). Nothing is thrown away that lies before `seq`.
+    fn prune(&mut self, seq: u64) -> bool {
+        self.prunes += 1;
+        if self.window.rmem_alloc >= self.window.rcvbuf {
+            self.acks.quick = 0;
+            self.window.clamp(!self.is_locked);
+        } else {
+            self.window.save_memory();
+        }
+        if !self.window.has_room() {
+            self.collapse();
+        }
+        if !self.window.has_room() {
+            self.prune_beyond_hole(seq);
+        }
+        let found = self.window.has_room();
+        self.prunes_failed += u64::from(!found);
+        found
+    }
+
+    /// Takes memory of the host, for which what lies beyond holes is thrown away; whether there was any.
+    fn schedule_or_prune(&mut self, truesize: u64, seq: u64) -> bool {
+        loop {
+            if self.fast.schedule(truesize) {
+                return true;
+            }
+            if !self.prune_beyond_hole(seq) {
+                return false;
             }
         }
-        self.window.has_room()
     }
 
     /// Copies what waits for the reader.
@@ -80,8 +143,8 @@ impl Receiver {
     }
 
     /// Throws away what is furthest beyond a hole, an eighth of the buffer at a time, until the rest has room; nothing
-    /// that lies before a segment which begins at `seq`.
-    fn prune_beyond_hole(&mut self, seq: u64) {
+    /// that lies before a segment which begins at `seq`. Whether anything was.
+    fn prune_beyond_hole(&mut self, seq: u64) -> bool {
         let (step, had) = (self.window.rcvbuf >> 3, self.out_of_order.segments());
         let mut freed = 0;
         while let Some(memory) = self.out_of_order.drop_last(seq, self.mss) {
@@ -90,11 +153,103 @@ impl Receiver {
             if freed < step && !self.out_of_order.is_empty() {
                 continue;
             }
-            if self.window.has_room() {
+            if self.window.has_room() && !self.window.is_under_pressure() {
                 break;
             }
             freed = 0;
         }
-        self.dropped += had - self.out_of_order.segments();
+        let gone = had - self.out_of_order.segments();
+        self.dropped += gone;
+        self.follow_common();
+        gone > 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Host;
+    use crate::tcp::Ack;
+    use crate::tcp::memory::{PAGE, Request};
+    use crate::tcp::profile::find;
+    use crate::units::Time;
+
+    const MSS: u32 = 1448;
+
+    /// A socket of a host whose other sockets hold `others` pages of these.
+    fn receiver(kernel: &str, tcp_mem: [u64; 3], others: u64) -> (Receiver, TcpMemory) {
+        let mut host = Host { timestamps: true, ..Host::plain(kernel) };
+        host.sysctl.tcp_mem = Some(tcp_mem);
+        host.sysctl.tcp_rmem = [4096, 131_072, 6_291_456];
+        let memory = TcpMemory::new(&host).expect("it is set");
+        let request = Request { pages: others, held: others * PAGE, below_least: false };
+        if others > 0 && !memory.raise(request) {
+            memory.force(others);
+        }
+        let mut tcp = Receiver::new(find(kernel).expect("it is known"), &host, MSS, None);
+        tcp.share_memory(&memory, 4096);
+        tcp.open_in_memory();
+        (tcp, memory)
+    }
+
+    fn segment(number: u64) -> Segment {
+        Segment { seq: number * u64::from(MSS), len: MSS, tsval: 5, ..Segment::default() }
+    }
+
+    /// The last ACK of so many segments, each of which is read at once.
+    fn read_at_once(tcp: &mut Receiver, segments: u64) -> Ack {
+        let mut last = None;
+        for number in 0..segments {
+            let now = Time::ms(number);
+            last = tcp.on_segment(now, segment(number)).or(last);
+            last = tcp.read(now, MSS.into()).or(last);
+        }
+        last.expect("an ACK")
+    }
+
+    /// tcp_adjust_rcv_ssthresh; the window is told in units of its scale.
+    #[test]
+    fn under_pressure_a_socket_offers_four_segments() {
+        let four = 4 * u64::from(MSS);
+        for kernel in ["6.1", "6.12"] {
+            let (mut tcp, memory) = receiver(kernel, [256, 512, 100_000], 1024);
+            let window = read_at_once(&mut tcp, 60).window;
+            assert!(memory.is_under_pressure(), "{kernel}");
+            assert!((four..four + (1 << tcp.wscale())).contains(&window), "{kernel}: {window}");
+
+            let (mut tcp, memory) = receiver(kernel, [4096, 8192, 100_000], 1024);
+            assert!(read_at_once(&mut tcp, 60).window > 2 * four, "{kernel}");
+            assert!(!memory.is_under_pressure(), "{kernel}");
+        }
+    }
+
+    /// Above the third number an empty queue takes a segment, and then nothing (tcp_data_queue). 6.12 closes the window for it.
+    #[test]
+    fn without_memory_a_socket_takes_one_segment() {
+        for (kernel, closes) in [("6.1", false), ("6.12", true)] {
+            let (mut tcp, _) = receiver(kernel, [256, 512, 1024], 2048);
+            let answer = tcp.on_segment(Time::ms(0), segment(0));
+            assert_eq!((tcp.rcv_nxt, tcp.dropped), (MSS.into(), 0), "{kernel}");
+            assert_eq!(answer.map(|ack| ack.window) == Some(0), closes, "{kernel}");
+            tcp.on_segment(Time::ms(1), segment(1));
+            assert_eq!((tcp.rcv_nxt, tcp.dropped), (MSS.into(), 1), "{kernel}");
+            tcp.read(Time::ms(2), MSS.into());
+            tcp.on_segment(Time::ms(3), segment(1));
+            assert_eq!(tcp.rcv_nxt, 2 * u64::from(MSS), "{kernel}");
+        }
+    }
+
+    /// What is read goes back to the host to the last page.
+    #[test]
+    fn a_socket_without_data_holds_no_page() {
+        let (mut tcp, memory) = receiver("6.12", [1 << 20; 3], 0);
+        (0..40).for_each(|number| _ = tcp.on_segment(Time::ms(number), segment(number)));
+        // A hole and what lies beyond it.
+        tcp.on_segment(Time::ms(50), segment(41));
+        let held = memory.pages();
+        assert!(held * PAGE >= tcp.window.rmem_alloc && (held - 1) * PAGE < tcp.window.rmem_alloc);
+        tcp.on_segment(Time::ms(51), segment(40));
+        tcp.read(Time::ms(60), 42 * u64::from(MSS));
+        assert_eq!((tcp.window.rmem_alloc, memory.pages()), (0, 0));
     }
 }

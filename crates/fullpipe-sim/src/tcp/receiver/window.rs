@@ -7,6 +7,7 @@ use super::autotune::{initial_rcvbuf, memory_per_segment};
 use crate::config::Sysctl;
 use crate::tcp::Segment;
 use crate::tcp::counters::WindowMib;
+use crate::tcp::memory::TcpMemory;
 use crate::tcp::profile::{InitialWindow, SharedProfile, WindowShare};
 
 /// Largest window that a SYN-ACK can tell, bytes: it is not scaled.
@@ -65,6 +66,8 @@ pub struct ReceiveWindow {
     rmem_max: u64,
     /// Whether the next ACK says that there is no memory (ICSK_ACK_NOMEM).
     is_shut: bool,
+    /// The memory of the host's sockets, where that has an end.
+    memory: Option<TcpMemory>,
     /// Counters of `nstat`.
     pub mib: WindowMib,
 }
@@ -120,6 +123,7 @@ impl ReceiveWindow {
             mss,
             rmem_max: sysctl.tcp_rmem[2],
             is_shut: false,
+            memory: None,
             mib: WindowMib::default(),
         };
         let unbounded = window.profile.initial_window == InitialWindow::Unbounded;
@@ -195,6 +199,10 @@ impl ReceiveWindow {
         if self.rcv_ssthresh >= self.window_clamp || self.rcv_ssthresh >= self.space() {
             return false;
         }
+        if self.is_under_pressure() {
+            self.save_memory();
+            return false;
+        }
         let overhead =
             if self.profile.grows_by_data && joined { 0 } else { self.profile.rx_overhead };
         let truesize = u64::from(len) + overhead;
@@ -254,10 +262,28 @@ impl ReceiveWindow {
         self.rmem_alloc <= self.rcvbuf
     }
 
+    /// From now on the host's memory has an end.
+    pub(in crate::tcp) fn share(&mut self, memory: TcpMemory) {
+        self.memory = Some(memory);
+    }
+
+    /// Whether the host's sockets are to save memory.
+    pub(in crate::tcp) fn is_under_pressure(&self) -> bool {
+        self.memory.as_ref().is_some_and(TcpMemory::is_under_pressure)
+    }
+
+    /// Under pressure no more than four segments are offered (tcp_adjust_rcv_ssthresh).
+    pub(in crate::tcp) fn save_memory(&mut self) {
+        if self.is_under_pressure() {
+            self.rcv_ssthresh = self.rcv_ssthresh.min(4 * self.mss);
+        }
+    }
+
     /// tcp_clamp_window: a buffer that may grow takes in what its queues hold, up to sysctl tcp_rmem's maximum; if that is not
     /// enough, no more than two segments are offered.
     pub(in crate::tcp) fn clamp(&mut self, may_grow: bool) {
-        if may_grow && self.rcvbuf < self.rmem_max {
+        let host_has_room = self.memory.as_ref().is_none_or(TcpMemory::lets_buffers_grow);
+        if may_grow && host_has_room && self.rcvbuf < self.rmem_max {
             self.rcvbuf = self.rmem_alloc.min(self.rmem_max);
         }
         if !self.has_room() {

@@ -10,6 +10,7 @@ mod deferral;
 mod departure;
 mod limit;
 pub(super) mod loss_state;
+mod memory;
 pub mod metrics;
 pub mod options;
 pub mod output;
@@ -43,6 +44,7 @@ use app_side::{AppSide, Partial};
 use chrono::Chrono;
 use departure::Departures;
 use loss_state::Recovery;
+use memory::SndMemory;
 use metrics::Metrics;
 use pacing::Pacing;
 use rounds::Rounds;
@@ -99,6 +101,8 @@ pub struct Sender {
     pub(super) ration: Ration,
     pub(super) lsndtime: u32,
     pub(super) sndbuf: SndBuf,
+    /// Its part of the host's memory, where that has an end.
+    pub(super) memory: Option<SndMemory>,
     pub(super) chrono: Chrono,
     pub(super) retransmits: u32,
     pub(super) timer: Option<(TimerKind, Expiry)>,
@@ -153,6 +157,7 @@ impl Sender {
             ration: Ration::default(),
             lsndtime: 0,
             sndbuf: SndBuf::new(host, sndbuf, u64::from(mss) + profile.skb_overhead),
+            memory: None,
             chrono: Chrono::new(),
             retransmits: 0,
             timer: None,

@@ -22,13 +22,21 @@ pub fn unknown(config: &Config) -> Result<Vec<(String, String)>, String> {
             let key = format!("hosts.{name}.sysctl.net.ipv4.tcp_limit_output_bytes");
             unknown.push((key, format!("Linux {} has no small queues", host.kernel)));
         }
+        if host.sysctl.tcp_mem.is_some() && profile.cwnd_first() {
+            let key = format!("hosts.{name}.sysctl.net.ipv4.tcp_mem");
+            unknown.push((key, not_read(host)));
+        }
         if !flows.is_empty() && profile.cwnd_first() {
-            let why = format!("not modelled of Linux {}, only of 6.1 and later", host.kernel);
+            let why = not_read(host);
             let keys = sysctls(name, host).chain(flows.into_iter().flat_map(options));
             unknown.extend(keys.map(|key| (key, why.clone())));
         }
     }
     Ok(unknown)
+}
+
+fn not_read(host: &Host) -> String {
+    format!("not modelled of Linux {}, only of 6.1 and later", host.kernel)
 }
 
 fn sysctls<'a>(name: &'a str, host: &Host) -> impl Iterator<Item = String> + use<'a> {

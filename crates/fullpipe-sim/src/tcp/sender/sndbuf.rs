@@ -2,6 +2,7 @@
 //!
 //! Source: Linux 6.1 and 6.12 `__sk_stream_memory_free`, `tcp_stream_memory_free`, `sk_stream_is_writeable`.
 
+use super::memory::LEAST_SNDBUF;
 use crate::config::Host;
 use crate::tcp::skb::SendQueue;
 
@@ -55,6 +56,14 @@ impl SndBuf {
     /// The kernel tunes the buffer to `bytes`, unless it is larger.
     pub(in crate::tcp) fn grow_to(&mut self, bytes: u64) {
         self.bytes = self.bytes.max(bytes);
+    }
+
+    /// The host has no memory: the buffer becomes half of what it holds, unless the application has set it
+    /// (sk_stream_moderate_sndbuf).
+    pub(super) fn moderate(&mut self, queued: u64) {
+        if !self.is_locked {
+            self.bytes = self.bytes.min(queued >> 1).max(LEAST_SNDBUF);
+        }
     }
 
     /// True while a new skb may be made (sk_stream_memory_free).

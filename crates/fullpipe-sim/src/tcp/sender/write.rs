@@ -118,6 +118,7 @@ impl Sender {
         }
         self.chrono_queue(out.now());
         self.queue.write(bytes, into_tail, self.app.begins_write());
+        self.take_memory();
         if let Some(most) = self.app.note_copy(into_tail) {
             self.queue.bound_tail(most);
         }
@@ -235,6 +236,7 @@ impl Sender {
     /// and cwnd is not used up, a send buffer that was not set by the application grows with cwnd. If there is room
     /// then, the writer is woken, though what is sent next may take it (an skb that is cut has two heads).
     pub(in crate::tcp) fn autotune_sndbuf(&mut self, now: Time) {
+        self.settle_memory();
         let used = match self.profile.ack_order {
             AckOrder::CwndFirst => self.board.packets_out,
             AckOrder::CwndLast => self.in_flight(),
@@ -242,7 +244,7 @@ impl Sender {
         if self.app.writer() != Writer::NoSpace {
             return;
         }
-        if used < self.cwnd() {
+        if used < self.cwnd() && self.memory_lets_grow() {
             self.expand_sndbuf();
         }
         if self.is_writeable() && !self.app.is_woken() {

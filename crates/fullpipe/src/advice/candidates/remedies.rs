@@ -7,6 +7,7 @@ use super::super::trial::Outcome;
 use super::faults::INITCWND;
 use super::hosts::At;
 use super::{buffers, datagrams, exchange, mounts, pace};
+use crate::analysis::document::Headline;
 use crate::analysis::words;
 use crate::scenario::{Discipline, Element, Host, QdiscKind, Version};
 
@@ -59,6 +60,7 @@ pub fn remedies(
 
     let mut all = match (kind, limit) {
         _ if rule == "remembered-ssthresh" => metrics(case),
+        _ if rule.starts_with("tcp-mem") => memory(case, headline),
         ("rx_ring" | "backlog", _) if is_cut => rings(case, place, kind),
         ("udp_socket", _) if is_cut => {
             stage.map(|own| datagrams::socket(case, own)).into_iter().collect()
@@ -256,6 +258,17 @@ fn beyond_window(case: &Case) -> Vec<Change> {
 fn metrics(case: &Case) -> Vec<Vec<Change>> {
     let why = "an earlier connection left an ssthresh that ends slow start early";
     vec![each_sender(case, "net.ipv4.tcp_no_metrics_save", "1", why)]
+}
+
+/// More memory for all TCP sockets of a host, as much as its buffers take when they are full.
+fn memory(case: &Case, headline: &Headline) -> Vec<Vec<Change>> {
+    let Some(setting) = headline.setting.as_ref() else { return Vec::new() };
+    let (Some(today), Some(needed)) = (&setting.value, &setting.needed) else { return Vec::new() };
+    let end = if case.hosts(0).iter().any(|(name, _)| *name == setting.host) { 0 } else { 1 };
+    let at = At { host: &setting.host, scope: [Scope::Sender, Scope::Receiver][end] };
+    let why = "the sockets of the host have used up their common memory, so windows and buffers do not grow";
+    let change = at.sysctl(&setting.name, needed, Some(needed.clone().into()));
+    vec![vec![change.values(today, needed).why(why)]]
 }
 
 /// cwnd stays as it is while the program pauses.

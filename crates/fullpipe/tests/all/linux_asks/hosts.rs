@@ -246,3 +246,39 @@ fn a_scenario_of_a_genuine_kernel_runs_on_it_and_on_another_one_if_asked() {
     };
     assert!(refused(other) && !refused(linux));
 }
+
+/// net.ipv4.tcp_mem is of a kernel: the hosts of a guest share it, and may not differ. The simulator has one of each host from 6.1 on.
+#[test]
+fn hosts_share_the_memory_of_all_sockets() {
+    let set = |host: &str, pages: &str| format!("hosts.{host}.sysctl.net.ipv4.tcp_mem=\"{pages}\"");
+    let today = ["hosts.sender.kernel=6.12".to_string(), "hosts.receiver.kernel=6.12".to_string()];
+    let run = |sets: &[String]| {
+        let sets: Vec<&str> = today.iter().chain(sets).map(String::as_str).collect();
+        resolved(&sets)
+    };
+    let memory = |run: &scenario::Resolved| {
+        let plan = linux::plan(run).expect("it can be asked");
+        let found = plan.sysctl.into_iter().find(|(key, _)| key == "net/ipv4/tcp_mem");
+        found.expect("it is set").1
+    };
+    assert_eq!(memory(&run(&[])), "100000000 100000000 100000000");
+    let one = run(&[set("receiver", "1024 1536 2048")]);
+    assert_eq!(memory(&one), "1024 1536 2048");
+    let both = run(&[set("receiver", "1024 1536 2048"), set("sender", "1024 1536 2048")]);
+    assert_eq!(memory(&both), "1024 1536 2048");
+    let differ = run(&[set("receiver", "1024 1536 2048"), set("sender", "1024 1536 4096")]);
+    let said = engine::find("linux").expect("an engine").support(&differ);
+    let is_refused = |(key, what): &(String, Support)| {
+        key == "hosts.receiver.sysctl.net.ipv4.tcp_mem" && matches!(what, Support::Refused(_))
+    };
+    assert!(said.iter().any(is_refused), "{said:?}");
+
+    let simulator = engine::find("sim").expect("an engine");
+    assert_eq!(simulator.support(&differ), []);
+    let older = resolved(&[&set("receiver", "1024 1536 2048")]);
+    let [(key, Support::Refused(why))] = &simulator.support(&older)[..] else {
+        panic!("{:?}", simulator.support(&older))
+    };
+    assert_eq!(key, "hosts.receiver.sysctl.net.ipv4.tcp_mem");
+    assert_eq!(why, "not modelled of Linux 3.14, only of 6.1 and later");
+}

@@ -1,0 +1,179 @@
+//! The memory of all TCP sockets of a host is full, so that it offers small windows and drops what comes (net.ipv4.tcp_mem).
+//!
+//! Source: Linux 6.12 `__sk_mem_raise_allocated`, `tcp_adjust_rcv_ssthresh`, `tcp_should_expand_sndbuf`.
+
+use super::{Cause, Context, Finding, Rule, When, valued};
+use crate::document::AskedBy;
+use crate::lookup::host_of;
+use crate::meta::FlowMeta;
+use crate::numbers;
+use crate::words::{bytes, percent};
+use fullpipe_base::limits::Limit;
+use fullpipe_base::trace::FlowSample;
+use fullpipe_base::units::Time;
+use fullpipe_scenario::are_copies;
+use std::collections::BTreeMap;
+
+/// Small windows and send buffers that do not grow.
+pub const RULE: Rule = Rule {
+    name: "tcp-mem",
+    code: "tcp_mem",
+    when: When::Held(&["receive_window", "send_buffer"]),
+    find: held,
+};
+
+/// Packets that find no memory.
+pub const DROPS: Rule = Rule {
+    name: "tcp-mem-drops",
+    code: "tcp_mem",
+    when: When::Cut(&["receive_buffer"]),
+    find: dropped,
+};
+
+/// Bytes of a page.
+const PAGE: u64 = 4096;
+/// Counter of pressure that began.
+const PRESSURES: &str = "TcpExt.TCPMemoryPressures";
+/// Part of the first number from which on the sockets of a host have a part in pressure that another host of the same kernel
+/// counted.
+const PART: u64 = 2;
+
+fn held(context: &Context, cause: &Cause) -> Option<Finding> {
+    let receives = cause.limit == Limit::ReceiveWindow.about().name;
+    let hosts = &context.most(cause).meta.hosts;
+    find(context, cause, if receives { &hosts[1] } else { &hosts[0] })
+}
+
+fn dropped(context: &Context, cause: &Cause) -> Option<Finding> {
+    let stage = context.stage(cause.place.as_deref()?)?;
+    find(context, cause, host_of(&stage.name))
+}
+
+fn find(context: &Context, cause: &Cause, host: &str) -> Option<Finding> {
+    let tcp_mem = tcp_mem(context, host)?;
+    let counted = context.run.counters.iter().filter(|own| own.name == PRESSURES && own.value > 0);
+    let counted: Vec<&str> = counted.map(|own| &own.host[..]).collect();
+    let full = Fullest::new(context, host);
+    let has_part = full.bytes >= tcp_mem[0] / PART * PAGE;
+    if !counted.contains(&host) && (counted.is_empty() || !has_part) {
+        return None;
+    }
+
+    let most = tcp_mem[2];
+    let holder = full.holder(context, host);
+    let holds = holder.as_ref().map_or(String::new(), |(who, share)| {
+        let verb = if who.contains(' ') { "hold" } else { "holds" };
+        format!(", and {who} {verb} {} of what is in use", percent(*share))
+    });
+    let let_it = match &holder {
+        Some((who, _)) => format!("Let the program of {who} read, or close, or raise"),
+        None => "Look which sockets hold it (ss -tm), or raise".into(),
+    };
+    let needed = wanted(context, host).filter(|low| *low > tcp_mem[0]);
+    let needed = needed.map(|low| raised(low, tcp_mem));
+    let to = needed.as_ref().map_or(String::new(), |needed| format!(" to {}", text(*needed)));
+    Some(
+        Finding::new(format!("The memory of all TCP sockets of {host}"), cause.place.clone())
+            .because(format!(
+                "net.ipv4.tcp_mem allows {} pages ({}){holds}",
+                numbers::count(most),
+                bytes(most.saturating_mul(PAGE))
+            ))
+            .cure(format!("{let_it} net.ipv4.tcp_mem of {host}{to}"))
+            .setting(valued(
+                ("net.ipv4.tcp_mem", host),
+                text(tcp_mem),
+                needed.map(text),
+                AskedBy::Sysctl,
+            )),
+    )
+}
+
+/// Three numbers as the kernel writes them.
+fn text(pages: [u64; 3]) -> String {
+    pages.map(|n| n.to_string()).join(" ")
+}
+
+/// Numbers with that first one, in the kernel's own proportions (`tcp_init_mem`), and none below today's.
+fn raised(low: u64, today: [u64; 3]) -> [u64; 3] {
+    [low, low.saturating_mul(4).div_ceil(3).max(today[1]), low.saturating_mul(2).max(today[2])]
+}
+
+/// net.ipv4.tcp_mem of a host; none where it is not known.
+fn tcp_mem(context: &Context, host: &str) -> Option<[u64; 3]> {
+    context.meta.flows.iter().find_map(|flow| {
+        let end = flow.hosts.iter().position(|own| own == host)?;
+        flow.settings.hosts[end].tcp_mem
+    })
+}
+
+/// Memory that a flow's socket has at a host, bytes.
+fn held_by(flow: &FlowMeta, host: &str, sample: &FlowSample) -> u64 {
+    let sends = if flow.hosts[0] == host { sample.sender.wmem_queued } else { 0 };
+    let receives = if flow.hosts[1] == host { sample.receiver.rmem_alloc } else { 0 };
+    sends + receives
+}
+
+/// The moment at which the sockets of a host have most memory.
+struct Fullest {
+    time: Time,
+    bytes: u64,
+}
+
+impl Fullest {
+    fn new(context: &Context, host: &str) -> Fullest {
+        let mut all: BTreeMap<Time, u64> = BTreeMap::new();
+        for (flow, trace) in context.meta.flows.iter().zip(&context.traces.flows) {
+            for sample in &trace.samples {
+                *all.entry(sample.time).or_default() += held_by(flow, host, sample);
+            }
+        }
+        let fullest = all.into_iter().reduce(|a, b| if b.1 > a.1 { b } else { a });
+        let (time, bytes) = fullest.unwrap_or_default();
+        Fullest { time, bytes }
+    }
+
+    /// Flows of one entry that have most of it, in words, and their share; none where the sockets' memory is not known.
+    fn holder(&self, context: &Context, host: &str) -> Option<(String, f64)> {
+        let flows = context.meta.flows.iter().zip(&context.traces.flows);
+        let held: Vec<(&str, u64)> = flows
+            .filter_map(|(flow, trace)| {
+                let at = trace.samples.iter().find(|sample| sample.time == self.time)?;
+                Some((&flow.name[..], held_by(flow, host, at)))
+            })
+            .filter(|(_, bytes)| *bytes > 0)
+            .collect();
+
+        let sum = |first: &str| {
+            let like = held.iter().filter(|(name, _)| are_copies(first, name));
+            like.map(|(_, bytes)| bytes).sum::<u64>()
+        };
+        let (first, _) = held.iter().reduce(|a, b| if sum(b.0) > sum(a.0) { b } else { a })?;
+        let last = held.iter().rfind(|(name, _)| are_copies(first, name));
+        let who = match last.filter(|(last, _)| last != first) {
+            Some((last, _)) => format!("{first} … {last}"),
+            None => first.to_string(),
+        };
+        Some((who, sum(first) as f64 / self.bytes as f64))
+    }
+}
+
+/// Pages that all buffers of a host take when they are full, of flows that are judged with what the path needs; none where the
+/// sockets' buffers are not known.
+fn wanted(context: &Context, host: &str) -> Option<u64> {
+    let mut sum = 0_u64;
+    for (index, (flow, trace)) in context.meta.flows.iter().zip(&context.traces.flows).enumerate() {
+        let most = |of: fn(&FlowSample) -> u64| trace.samples.iter().map(|s| of(s)).max();
+        let needs = context.subject.flows.iter().find(|one| one.index == index);
+        let needs = needs.and_then(|one| one.needs);
+        if flow.hosts[0] == host {
+            let needed = needs.map_or(0, |needs| needs.send.advised);
+            sum += most(|own| own.sender.sndbuf)?.max(needed);
+        }
+        if flow.hosts[1] == host {
+            let needed = needs.map_or(0, |needs| needs.receive.advised);
+            sum += most(|own| own.receiver.rcvbuf)?.max(needed);
+        }
+    }
+    (sum > 0).then(|| sum.div_ceil(PAGE))
+}
