@@ -443,7 +443,7 @@ pub const HOST_STAGES: [&str; 9] = [
     "cpu",
 ];
 /// Kinds of link elements, see [`StageInfo::kind`]; a test compares them with the simulator's elements.
-pub const LINK_STAGES: [&str; 14] = [
+pub const LINK_STAGES: [&str; 15] = [
     "link",
     "varying-link",
     "trace-link",
@@ -456,6 +456,7 @@ pub const LINK_STAGES: [&str; 14] = [
     "reorder",
     "duplicate",
     "jitter",
+    "mtu",
     "policer",
     "shaper",
 ];

@@ -66,6 +66,7 @@ pub fn why_dropped(kind: &str) -> &str {
         "delay" => "holds no more packets",
         "loss" | "gilbert-elliott" => "random loss",
         "drop" => "on its list",
+        "mtu" => "larger than its MTU",
         "policer" => "no tokens",
         "rx_ring" => "ring full",
         "backlog" => "full (net.core.netdev_max_backlog)",

@@ -76,6 +76,21 @@ fn the_trace_knows_every_kind_of_element() {
     assert_eq!(of_trace, of_simulator);
 }
 
+/// Ten segments of the first window are lost, and one for each timeout; SYN and ACK are small. As small as the tunnel takes, all
+/// pass.
+#[test]
+fn a_smaller_mtu_passes_the_handshake_alone() {
+    let (_, run, recording) = run("mtu.toml", &[]);
+    let (_, left, dropped) = counters(&recording, "tunnel");
+    assert!(left <= 3 && dropped > 10, "{left} packets pass, {dropped} do not");
+    assert_eq!(run.flows[0].bytes, 0);
+
+    let (_, run, recording) = self::run("mtu.toml", &["path.mtu=1400"]);
+    let (_, _, dropped) = counters(&recording, "tunnel");
+    assert_eq!(dropped, 0);
+    assert!(run.flows[0].mean_mbit > 80.0, "{} Mb/s", run.flows[0].mean_mbit);
+}
+
 /// Segments that a stage drops in a millisecond, of those in which it drops some: the mean.
 fn dropped_at_once(recording: &Recording, name: &str) -> f64 {
     let stage = recording.stages.iter().find(|stage| stage.name == name).expect("a stage");
