@@ -113,6 +113,7 @@ fn at_least(config: &mut Config, packets: u32) {
             Element::VaryingLink(link) => more(&mut link.limit, packets),
             Element::Shaper(shaper) => more(&mut shaper.limit, packets),
             Element::TraceLink(link) => more(&mut link.limit, packets),
+            Element::Mtu(narrow) => narrow.mtu = 65_535,
             Element::Policer(policer) => policer.rate = policer.rate.max(Rate::mbit(100)),
             _ => {}
         }

@@ -3,7 +3,7 @@
 use super::{capacity, decade, log_uniform, round};
 use fullpipe_sim::config::{
     Codel, Delay, Discipline, Distribution, Drop, Duplicate, Element, FlowDelay, Fq,
-    GilbertElliott, Jitter, Link, Loss, Mark, Policer, QueueLimit, Red, Reorder, Shaper, Step,
+    GilbertElliott, Jitter, Link, Loss, Mark, Mtu, Policer, QueueLimit, Red, Reorder, Shaper, Step,
     Timer, TraceLink, Unit, VaryingLink,
 };
 use fullpipe_sim::rng::Rng;
@@ -34,7 +34,7 @@ pub fn element() -> impl Strategy<Value = Element> {
         1 => duplicate().prop_map(Element::Duplicate),
         1 => jitter().prop_map(Element::Jitter),
         1 => flow_delay().prop_map(Element::FlowDelay),
-        1 => policer().prop_map(Element::Policer),
+        1 => policer().prop_map(policer_or_mtu),
         1 => varying().prop_map(Element::VaryingLink),
         1 => trace_link().prop_map(Element::TraceLink),
     ]
@@ -243,6 +243,14 @@ fn jitter() -> impl Strategy<Value = Jitter> {
             keep_order,
         },
     )
+}
+
+/// A policer, or one time of eight a smaller MTU, by a number that is drawn for something else.
+fn policer_or_mtu(policer: Policer) -> Element {
+    match policer.burst % 8 {
+        0 => Element::Mtu(Mtu { name: policer.name, mtu: 400 + (policer.burst % 2000) as u32 }),
+        _ => Element::Policer(policer),
+    }
 }
 
 fn policer() -> impl Strategy<Value = Policer> {
