@@ -186,13 +186,7 @@ pub const CAUSES: &[Known] = &[
         ["policer", "loss", "rx_drop"],
         "Read the drop counter of the device in front of the bottleneck, or ping during the transfer: a queue adds delay"
     ),
-    known!(
-        "pmtu",
-        "loss",
-        "large packets do not pass, and nobody says so",
-        ["loss"],
-        "Ping with the don't-fragment bit and sizes up to the interface's MTU (ping -M do -s 1472): small ones pass, large ones do not"
-    ),
+    known!("pmtu", "loss", "large packets do not pass, and nobody says so"),
     known!(
         "policer",
         "shallow drop",

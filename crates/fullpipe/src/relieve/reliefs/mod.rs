@@ -157,7 +157,18 @@ mod tests {
             .collect();
         assert_eq!(
             left_out,
-            ["so-rcvbuf", "moderation", "pauses", "in-flight", "read-ahead", "calls"]
+            [
+                "so-rcvbuf",
+                "path-mtu",
+                "moderation",
+                "pauses",
+                "in-flight",
+                "nodelay",
+                "one-connection",
+                "initcwnd",
+                "read-ahead",
+                "calls"
+            ]
         );
         for relief in made {
             let source = Source::text("t", &base.to_toml());
