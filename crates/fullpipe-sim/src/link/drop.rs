@@ -3,9 +3,10 @@
 
 use super::chain::Stage;
 use super::listed::{self, Listed};
+use super::passing::Passing;
 use super::{Configuration, info};
-use crate::packet::{Train, append};
-use crate::stage::{Drops, DueCounter, Samples};
+use crate::packet::Train;
+use crate::stage::{Drops, Samples};
 use crate::trace::{StageInfo, StageSample};
 use crate::units::Time;
 use alloc::boxed::Box;
@@ -37,8 +38,7 @@ impl Configuration for Drop {
         Box::new(DropList {
             name: self.name.clone(),
             listed: Listed::new(self.flow, &self.segments, &self.acks),
-            left: DueCounter::default(),
-            dropped: Drops::default(),
+            passing: Passing::default(),
         })
     }
 }
@@ -47,24 +47,20 @@ impl Configuration for Drop {
 struct DropList {
     name: String,
     listed: Listed,
-    left: DueCounter,
-    dropped: Drops,
+    passing: Passing,
 }
 
 impl Stage for DropList {
     fn push(&mut self, train: &Train, out: &mut Vec<Train>) {
-        let (left, dropped) = (&mut self.left, &mut self.dropped);
-        self.listed.part(train, |part, lost| {
-            if lost {
-                return dropped.lose(&part, part.ip_len);
-            }
-            left.add(part.first, part.spacing, part.count, part.ip_len);
-            append(out, part);
+        let passing = &mut self.passing;
+        self.listed.part(train, |part, lost| match lost {
+            true => passing.lose(&part),
+            false => passing.pass(part, out),
         });
     }
 
     fn drops(&mut self) -> &mut Drops {
-        &mut self.dropped
+        self.passing.drops()
     }
 
     fn info(&self) -> StageInfo {
@@ -72,13 +68,6 @@ impl Stage for DropList {
     }
 
     fn sample(&mut self, now: Time) -> StageSample {
-        self.left.advance(now);
-        self.dropped.advance(now);
-        StageSample {
-            entered: self.left.count,
-            left: self.left.count,
-            dropped: self.dropped.count,
-            ..StageSample::without_room(now)
-        }
+        self.passing.sample(now)
     }
 }

@@ -4,8 +4,9 @@
 //! loss costs one comparison.
 
 use super::chain::Stage;
+use super::passing::Passing;
 use super::unit::{Unit, Units};
-use crate::packet::{Train, append};
+use crate::packet::Train;
 use crate::stage::{Drops, DueCounter, Samples};
 use crate::trace::{StageInfo, StageSample};
 use crate::units::Time;
@@ -32,8 +33,7 @@ pub(super) struct Dropping<P> {
     run: Run,
     /// Whether the skb that passes is lost.
     losing: bool,
-    left: DueCounter,
-    dropped: Drops,
+    passing: Passing,
 }
 
 impl<P: Pattern> Dropping<P> {
@@ -51,8 +51,7 @@ impl<P: Pattern> Dropping<P> {
             units: Units::new(unit),
             run,
             losing: false,
-            left: DueCounter::new(samples),
-            dropped: Drops::default(),
+            passing: Passing::new(DueCounter::new(samples)),
         }
     }
 
@@ -69,11 +68,10 @@ impl<P: Pattern> Dropping<P> {
     }
 
     fn pass(&mut self, part: Train, lost: bool, out: &mut Vec<Train>) {
-        if lost {
-            return self.dropped.lose(&part, part.ip_len);
+        match lost {
+            true => self.passing.lose(&part),
+            false => self.passing.pass(part, out),
         }
-        self.left.add(part.first, part.spacing, part.count, part.ip_len);
-        append(out, part);
     }
 }
 
@@ -94,7 +92,7 @@ impl<P: Pattern> Stage for Dropping<P> {
     }
 
     fn drops(&mut self) -> &mut Drops {
-        &mut self.dropped
+        self.passing.drops()
     }
 
     fn info(&self) -> StageInfo {
@@ -102,13 +100,6 @@ impl<P: Pattern> Stage for Dropping<P> {
     }
 
     fn sample(&mut self, now: Time) -> StageSample {
-        self.left.advance(now);
-        self.dropped.advance(now);
-        StageSample {
-            entered: self.left.count,
-            left: self.left.count,
-            dropped: self.dropped.count,
-            ..StageSample::without_room(now)
-        }
+        self.passing.sample(now)
     }
 }

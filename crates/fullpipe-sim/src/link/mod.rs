@@ -21,6 +21,7 @@ mod listed;
 mod loss;
 mod mark;
 mod mtu;
+mod passing;
 mod policer;
 mod queued;
 mod rate;

@@ -5,10 +5,11 @@
 //! - It sends no ICMP message "fragmentation needed" (RFC 1191, section 4); senders keep their MSS.
 
 use super::chain::Stage;
+use super::passing::Passing;
 use super::{Configuration, info};
 use crate::bounds::demand;
-use crate::packet::{Train, append};
-use crate::stage::{Drops, DueCounter, Samples};
+use crate::packet::Train;
+use crate::stage::{Drops, Samples};
 use crate::trace::{StageInfo, StageSample};
 use crate::units::Time;
 use alloc::boxed::Box;
@@ -33,32 +34,26 @@ impl Configuration for Mtu {
     }
 
     fn build(&self, _seed: u64, _samples: Samples) -> Box<dyn Stage> {
-        Box::new(Narrow {
-            config: self.clone(),
-            left: DueCounter::default(),
-            dropped: Drops::default(),
-        })
+        Box::new(Narrow { config: self.clone(), passing: Passing::default() })
     }
 }
 
-/// See the module's description.
+/// Stage of such a link.
 struct Narrow {
     config: Mtu,
-    left: DueCounter,
-    dropped: Drops,
+    passing: Passing,
 }
 
 impl Stage for Narrow {
     fn push(&mut self, train: &Train, out: &mut Vec<Train>) {
         if train.ip_len > self.config.mtu {
-            return self.dropped.lose(train, train.ip_len);
+            return self.passing.lose(train);
         }
-        self.left.add(train.first, train.spacing, train.count, train.ip_len);
-        append(out, *train);
+        self.passing.pass(*train, out);
     }
 
     fn drops(&mut self) -> &mut Drops {
-        &mut self.dropped
+        self.passing.drops()
     }
 
     fn info(&self) -> StageInfo {
@@ -66,13 +61,6 @@ impl Stage for Narrow {
     }
 
     fn sample(&mut self, now: Time) -> StageSample {
-        self.left.advance(now);
-        self.dropped.advance(now);
-        StageSample {
-            entered: self.left.count,
-            left: self.left.count,
-            dropped: self.dropped.count,
-            ..StageSample::without_room(now)
-        }
+        self.passing.sample(now)
     }
 }

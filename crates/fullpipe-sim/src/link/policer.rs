@@ -5,10 +5,11 @@
 //! are tokens for all of it. Tokens are counted in billionths of a bit, so that nothing is rounded.
 
 use super::chain::Stage;
+use super::passing::Passing;
 use super::{Configuration, info};
 use crate::bounds::demand;
-use crate::packet::{Train, append};
-use crate::stage::{Drops, DueCounter, Samples};
+use crate::packet::Train;
+use crate::stage::{Drops, Samples};
 use crate::trace::{StageInfo, StageSample};
 use crate::units::{Framing, Rate, Time};
 use alloc::boxed::Box;
@@ -41,8 +42,7 @@ impl Configuration for Policer {
             config: self.clone(),
             tokens: bits(self.burst),
             filled: Time::ZERO,
-            left: DueCounter::default(),
-            dropped: Drops::default(),
+            passing: Passing::default(),
         })
     }
 }
@@ -68,8 +68,7 @@ struct Bucket {
     tokens: u128,
     /// When they were last counted.
     filled: Time,
-    left: DueCounter,
-    dropped: Drops,
+    passing: Passing,
 }
 
 impl Bucket {
@@ -87,8 +86,7 @@ impl Bucket {
 
     fn send(&mut self, part: Train, out: &mut Vec<Train>) {
         if part.count > 0 {
-            self.left.add(part.first, part.spacing, part.count, part.ip_len);
-            append(out, part);
+            self.passing.pass(part, out);
         }
     }
 }
@@ -99,7 +97,7 @@ impl Stage for Bucket {
         for i in 0..train.count {
             if !self.conforms(train.time(i), train.ip_len) {
                 self.send(train.part(sent, i - sent), out);
-                self.dropped.lose(&train.part(i, 1), train.ip_len);
+                self.passing.lose(&train.part(i, 1));
                 sent = i + 1;
             }
         }
@@ -107,7 +105,7 @@ impl Stage for Bucket {
     }
 
     fn drops(&mut self) -> &mut Drops {
-        &mut self.dropped
+        self.passing.drops()
     }
 
     fn info(&self) -> StageInfo {
@@ -115,13 +113,6 @@ impl Stage for Bucket {
     }
 
     fn sample(&mut self, now: Time) -> StageSample {
-        self.left.advance(now);
-        self.dropped.advance(now);
-        StageSample {
-            entered: self.left.count,
-            left: self.left.count,
-            dropped: self.dropped.count,
-            ..StageSample::without_room(now)
-        }
+        self.passing.sample(now)
     }
 }

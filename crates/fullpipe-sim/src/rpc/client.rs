@@ -72,7 +72,7 @@ pub(crate) struct Client {
     /// Those that wait for slots, of each table; its slots in use.
     backlog: Vec<VecDeque<u64>>,
     in_use: Vec<u32>,
-    /// Those that wait to be written, of each connection; the one that is being written.
+    /// Calls that wait to be written, of each connection, and the one that is being written.
     queue: Vec<VecDeque<u64>>,
     writing: Vec<Option<u64>>,
     timeouts: Option<Timeouts>,

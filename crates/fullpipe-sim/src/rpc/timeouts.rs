@@ -26,7 +26,7 @@ pub(super) struct Timeout {
     major: u64,
 }
 
-/// What the host's timer for a client has to do.
+/// Change of the host's timer for a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Alarm {
     /// It fires after so many jiffies.
@@ -35,7 +35,7 @@ pub(crate) enum Alarm {
     Never,
 }
 
-/// See the module's description.
+/// Timeouts of a client's calls.
 pub(super) struct Timeouts {
     jiffies: JiffyClock,
     /// `timeo` in jiffies, and `retrans`.

@@ -52,7 +52,7 @@ pub struct PressureMib {
     pub chrono_ms: u64,
 }
 
-/// What a socket asks for.
+/// Request of a socket for pages.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct Request {
     pub(in crate::tcp) pages: u64,
@@ -60,6 +60,42 @@ pub(in crate::tcp) struct Request {
     pub(in crate::tcp) held: u64,
     /// Whether it has less than the least buffer (the first number of tcp_rmem or tcp_wmem).
     pub(in crate::tcp) below_least: bool,
+}
+
+/// One of the sockets that share a host's memory.
+#[derive(Clone, Debug)]
+pub(in crate::tcp) struct Member {
+    pub(in crate::tcp) memory: TcpMemory,
+    /// The least that it may have under pressure (the first number of tcp_rmem or tcp_wmem), bytes.
+    least: u64,
+    is_open: bool,
+}
+
+impl Member {
+    /// A socket that is not counted yet.
+    pub(in crate::tcp) fn new(memory: &TcpMemory, least: u64) -> Member {
+        Member { memory: memory.clone(), least, is_open: false }
+    }
+
+    /// The socket is one of its host's from now on.
+    pub(in crate::tcp) fn open(&mut self) {
+        if !core::mem::replace(&mut self.is_open, true) {
+            self.memory.open_socket();
+        }
+    }
+
+    /// The socket is gone.
+    pub(in crate::tcp) fn close(&mut self) {
+        if core::mem::take(&mut self.is_open) {
+            self.memory.close_socket();
+        }
+    }
+
+    /// Takes pages, if there are any for a socket that has so many bytes and will hold so many.
+    #[must_use]
+    pub(in crate::tcp) fn raise(&self, pages: u64, has: u64, held: u64) -> bool {
+        pages == 0 || self.memory.raise(Request { pages, held, below_least: has < self.least })
+    }
 }
 
 impl TcpMemory {
@@ -91,7 +127,7 @@ impl TcpMemory {
     }
 
     /// A socket is gone.
-    pub(crate) fn close_socket(&self) {
+    fn close_socket(&self) {
         self.change(|state| state.sockets = state.sockets.saturating_sub(1));
     }
 
@@ -213,7 +249,7 @@ mod tests {
         TcpMemory::new(&host).expect("it is set")
     }
 
-    /// What a socket that holds `held` pages asks for.
+    /// Request of a socket that holds `held` pages.
     fn request(pages: u64, held: u64) -> Request {
         Request { pages, held: held * PAGE, below_least: false }
     }

@@ -7,7 +7,7 @@
 use super::Receiver;
 use super::joining::truesize;
 use crate::tcp::Segment;
-use crate::tcp::memory::{PAGE, Request, TcpMemory};
+use crate::tcp::memory::{Member, PAGE};
 use crate::tcp::profile::{Profile, ReceiveShortage};
 
 /// See the module's description.
@@ -21,17 +21,8 @@ pub(super) struct FastPath {
     forward_alloc: i64,
     /// Memory of received data that was taken from it.
     charged: u64,
-    common: Option<Common>,
-}
-
-/// The host's memory, where that has an end.
-#[derive(Clone, Debug)]
-struct Common {
-    memory: TcpMemory,
-    /// The least that a socket may have of it under pressure (the first number of tcp_rmem), bytes.
-    least: u64,
-    /// Whether the socket is counted among those of the host.
-    is_open: bool,
+    /// Its part of the host's memory, where that has an end.
+    common: Option<Member>,
 }
 
 impl FastPath {
@@ -40,23 +31,14 @@ impl FastPath {
         FastPath { is_known, is_on: true, forward_alloc: 0, charged: 0, common: None }
     }
 
-    /// From now on memory is taken from the host's, of which the socket may have `least` bytes under pressure.
-    pub(super) fn share(&mut self, memory: TcpMemory, least: u64) {
-        self.common = Some(Common { memory, least, is_open: false });
+    /// From now on memory is taken from the host's.
+    pub(super) fn share(&mut self, member: Member) {
+        self.common = Some(member);
     }
 
-    pub(super) fn open_in_memory(&mut self) {
-        if let Some(common) = self.common.as_mut().filter(|common| !common.is_open) {
-            common.is_open = true;
-            common.memory.open_socket();
-        }
-    }
-
-    pub(super) fn close_in_memory(&mut self) {
-        if let Some(common) = self.common.as_mut().filter(|common| common.is_open) {
-            common.is_open = false;
-            common.memory.close_socket();
-        }
+    /// Part of the host's memory, where that has an end.
+    pub(super) fn member(&mut self) -> Option<&mut Member> {
+        self.common.as_mut()
     }
 
     /// Whether memory is taken from the host's.
@@ -74,25 +56,21 @@ impl FastPath {
     pub(super) fn schedule(&mut self, truesize: u64) -> bool {
         let pages = self.missing(truesize);
         let advance = self.forward_alloc + (pages * PAGE) as i64;
-        if let Some(Common { memory, least, .. }) = &self.common
-            && pages > 0
-        {
-            let held = self.charged.saturating_add_signed(advance);
-            let below_least = self.charged < *least;
-            if !memory.raise(Request { pages, held, below_least }) {
-                return false;
-            }
+        let held = self.charged.saturating_add_signed(advance);
+        let granted = self.common.as_ref().is_none_or(|own| own.raise(pages, self.charged, held));
+        if !granted {
+            return false;
         }
         self.forward_alloc = advance;
         true
     }
 
-    /// The same for an skb that is taken in any case (sk_forced_mem_schedule).
+    /// Memory of an skb that is taken in any case (sk_forced_mem_schedule).
     pub(super) fn force(&mut self, truesize: u64) {
         let pages = self.missing(truesize);
         self.forward_alloc += (pages * PAGE) as i64;
-        if let Some(Common { memory, .. }) = &self.common {
-            memory.force(pages);
+        if let Some(own) = &self.common {
+            own.memory.force(pages);
         }
     }
 
@@ -128,8 +106,8 @@ impl FastPath {
         if self.forward_alloc > 0 {
             let pages = self.forward_alloc as u64 / PAGE;
             self.forward_alloc %= PAGE as i64;
-            if let Some(Common { memory, .. }) = &self.common {
-                memory.reduce(pages);
+            if let Some(own) = &self.common {
+                own.memory.reduce(pages);
             }
         }
     }

@@ -10,7 +10,7 @@
 
 use super::{OutOfOrder, Receiver};
 use crate::tcp::Segment;
-use crate::tcp::memory::TcpMemory;
+use crate::tcp::memory::{Member, TcpMemory};
 use crate::tcp::profile::ReceiveShortage;
 
 impl Receiver {
@@ -18,18 +18,23 @@ impl Receiver {
     /// under pressure.
     pub(crate) fn share_memory(&mut self, memory: &TcpMemory, least: u64) {
         self.window.share(memory.clone());
-        self.fast.share(memory.clone(), least);
+        self.fast.share(Member::new(memory, least));
     }
 
     /// The socket is one of its host's, until all that came is read.
     pub(crate) fn open_in_memory(&mut self) {
-        self.fast.open_in_memory();
+        if let Some(own) = self.fast.member() {
+            own.open();
+        }
     }
 
     /// The program has read the end of the stream, and closes.
     pub(crate) fn close_in_memory(&mut self) {
-        if self.has_ended && self.readable() == 0 {
-            self.fast.close_in_memory();
+        if self.has_ended
+            && self.readable() == 0
+            && let Some(own) = self.fast.member()
+        {
+            own.close();
         }
     }
 

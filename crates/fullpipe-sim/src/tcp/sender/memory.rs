@@ -8,7 +8,7 @@
 //!   (`tcp_wmem_schedule`).
 
 use super::Sender;
-use crate::tcp::memory::{PAGE, Request, TcpMemory};
+use crate::tcp::memory::{Member, PAGE, TcpMemory};
 
 /// Least send buffer to which the kernel goes back, bytes (SOCK_MIN_SNDBUF).
 pub(super) const LEAST_SNDBUF: u64 = 2 * (2048 + 256);
@@ -16,33 +16,26 @@ pub(super) const LEAST_SNDBUF: u64 = 2 * (2048 + 256);
 /// Bytes that are written at once, for which memory is taken at once (SKB_FRAG_PAGE_ORDER).
 const PAGE_FRAG: u64 = 32_768;
 
-/// See the module's description.
+/// Memory of a sending socket.
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct SndMemory {
-    common: TcpMemory,
-    /// The first number of tcp_wmem, bytes.
-    least: u64,
+    own: Member,
     /// sk_wmem_queued, bytes, for which it has so many pages.
     queued: u64,
     pages: u64,
-    is_open: bool,
 }
 
 impl Sender {
     /// From now on this socket shares the memory of its host.
     pub(crate) fn share_memory(&mut self, memory: &TcpMemory) {
-        let least = self.sysctl.tcp_wmem[0];
-        let common = memory.clone();
-        self.memory = Some(SndMemory { common, least, queued: 0, pages: 0, is_open: false });
+        let own = Member::new(memory, self.sysctl.tcp_wmem[0]);
+        self.memory = Some(SndMemory { own, queued: 0, pages: 0 });
     }
 
     /// The socket is one of its host's, until all is acknowledged.
     pub(crate) fn open_in_memory(&mut self) {
-        if let Some(own) = &mut self.memory
-            && !own.is_open
-        {
-            own.is_open = true;
-            own.common.open_socket();
+        if let Some(memory) = &mut self.memory {
+            memory.own.open();
         }
     }
 
@@ -50,18 +43,16 @@ impl Sender {
     /// by then.
     pub(super) fn take_memory(&mut self) {
         let queued = self.queue.wmem_queued;
-        let Some(own) = &mut self.memory else { return };
-        while own.queued < queued {
-            let before = own.queued;
-            own.queued = queued.min(before + PAGE_FRAG);
-            let wanted = own.queued.div_ceil(PAGE);
-            let pages = wanted.saturating_sub(own.pages);
-            own.pages += pages;
+        let Some(memory) = &mut self.memory else { return };
+        while memory.queued < queued {
+            let before = memory.queued;
+            memory.queued = queued.min(before + PAGE_FRAG);
+            let wanted = memory.queued.div_ceil(PAGE);
+            let pages = wanted.saturating_sub(memory.pages);
+            memory.pages += pages;
 
-            let below_least = before < own.least;
-            let request = Request { pages, held: wanted * PAGE, below_least };
-            if pages > 0 && !own.common.raise(request) {
-                own.common.force(pages);
+            if !memory.own.raise(pages, before, wanted * PAGE) {
+                memory.own.memory.force(pages);
                 self.sndbuf.moderate(before);
             }
         }
@@ -70,22 +61,22 @@ impl Sender {
     /// Gives back what was acknowledged. An skb that was cut has another head, which is taken in any case.
     pub(super) fn settle_memory(&mut self) {
         let (queued, is_finished) = (self.queue.wmem_queued, self.is_finished());
-        let Some(own) = &mut self.memory else { return };
-        own.queued = queued;
+        let Some(memory) = &mut self.memory else { return };
+        memory.queued = queued;
         let wanted = queued.div_ceil(PAGE);
-        match wanted.checked_sub(own.pages) {
-            Some(more) => own.common.force(more),
-            None => own.common.reduce(own.pages - wanted),
+        match wanted.checked_sub(memory.pages) {
+            Some(more) => memory.own.memory.force(more),
+            None => memory.own.memory.reduce(memory.pages - wanted),
         }
-        own.pages = wanted;
+        memory.pages = wanted;
 
-        if is_finished && core::mem::take(&mut own.is_open) {
-            own.common.close_socket();
+        if is_finished {
+            memory.own.close();
         }
     }
 
     /// Whether the host's memory lets the send buffer grow.
     pub(super) fn memory_lets_grow(&self) -> bool {
-        self.memory.as_ref().is_none_or(|own| own.common.lets_buffers_grow())
+        self.memory.as_ref().is_none_or(|memory| memory.own.memory.lets_buffers_grow())
     }
 }
