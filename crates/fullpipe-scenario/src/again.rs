@@ -53,27 +53,29 @@ impl Connections {
 /// The flow itself, or copies with numbers. Each answers, or follows, the copy of its number; in a loop it follows the one
 /// that stands so many before it as there are loops.
 pub(super) fn copies(flow: Flow, written: &written::Flow) -> Vec<Flow> {
-    let of @ Connections { beside, .. } = Connections::of(written);
+    let of = Connections::of(written);
     let all = of.all();
     let names = copy_names(&flow.name, all);
     let answered = flow.reply_to.as_ref().map(|name| copy_names(name, all));
-    let before = flow.after.as_ref().map(|after| copy_names(&after.flow, all));
+    let followed = flow.after.as_ref().map(|after| copy_names(&after.flow, all));
     let turn = written.again.as_ref().filter(|_| flow.reply_to.is_none()).map(|at| &at.value);
 
+    let in_turn = |again: &written::Again, before: usize| After {
+        flow: names[before].clone(),
+        pause: pause(&again.pause),
+        until: until(&again.until),
+    };
+    let after = |i: usize| match turn {
+        Some(again) => i.checked_sub(of.beside).map(|before| in_turn(again, before)),
+        None => {
+            let (own, followed) = flow.after.as_ref().zip(followed.as_ref())?;
+            Some(After { flow: followed[i].clone(), ..own.clone() })
+        }
+    };
     let one = |i: usize| Flow {
         name: names[i].clone(),
         reply_to: answered.as_ref().map(|names| names[i].clone()),
-        after: match (turn, &flow.after, &before) {
-            (Some(again), ..) if i >= beside => Some(After {
-                flow: names[i - beside].clone(),
-                pause: pause(&again.pause),
-                until: until(&again.until),
-            }),
-            (_, Some(after), Some(before)) => {
-                Some(After { flow: before[i].clone(), ..after.clone() })
-            }
-            _ => None,
-        },
+        after: after(i),
         ..flow.clone()
     };
     (0..all).map(one).collect()

@@ -62,7 +62,7 @@ pub use format::{genuine_sysctl, sysctl};
 pub use fullpipe_sim::config;
 pub use load::load;
 pub use names::{keys, near_keys, near_names};
-pub use nfs::{LongerCalls, NFS_2008};
+pub use nfs::{LongerCalls, NFS_2008, TIMEO, tenths};
 pub use notes::notes;
 pub use outline::{OutOfRange, Outline};
 pub use path::*;

@@ -36,8 +36,15 @@ const LONGEST_CALL: u32 = 1 << 20;
 
 /// A tenth of a second, ns: the unit of `timeo` (nfs(5)).
 const TENTH: u64 = 100_000_000;
-/// Wait for an answer over TCP, and longer waits after it (6.12 `NFS_DEF_TCP_TIMEO`, `NFS_DEF_TCP_RETRANS`).
-const RETRY: Retry = Retry { timeo: Time::secs(60), retrans: 2 };
+/// Wait for an answer over TCP where a mount says none (6.12 `NFS_DEF_TCP_TIMEO`).
+pub const TIMEO: Time = Time::secs(60);
+/// Longer waits after it where a mount says none (6.12 `NFS_DEF_TCP_RETRANS`).
+const RETRANS: u32 = 2;
+
+/// A time as the mount option `timeo` counts it: tenths of a second.
+pub fn tenths(time: Time) -> u64 {
+    time.0 / TENTH
+}
 
 /// Payload of a mount's calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -283,11 +290,8 @@ impl Resolved {
 impl Nfs {
     /// When a request is sent again that was not answered; none: never.
     pub fn retry(&self) -> Option<Retry> {
-        let retry = Retry {
-            timeo: self.timeo.unwrap_or(RETRY.timeo),
-            retrans: self.retrans.unwrap_or(RETRY.retrans),
-        };
-        (self.version == NfsVersion::V3).then_some(retry)
+        let (timeo, retrans) = (self.timeo.unwrap_or(TIMEO), self.retrans.unwrap_or(RETRANS));
+        (self.version == NfsVersion::V3).then_some(Retry { timeo, retrans })
     }
 
     /// The mount's connections. Its data goes forward where it is written, and backward where it is read.

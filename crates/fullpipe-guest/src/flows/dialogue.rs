@@ -13,7 +13,7 @@ use fullpipe_guest::plan::{Flow, Plan};
 use fullpipe_guest::record::{ACCEPTED, ANSWERED, FINISHED, RECEIVER, SENDER};
 
 use super::sender::LARGEST;
-use super::{Ended, closing, ended, receiver, sender, unless_aborted};
+use super::{Ended, closing, ended, receiver, sender};
 use crate::error::{Context, Result};
 use crate::namespaces::STACK;
 use crate::netlink::diag::End;
@@ -28,10 +28,11 @@ pub struct Dialogue {
 }
 
 impl Dialogue {
-    /// A dialogue of the flows of these numbers.
-    pub fn new(plan: &Plan, asks: usize, answers: usize) -> Dialogue {
+    /// Dialogue of a flow and its answer; none where no flow answers it.
+    pub fn of(plan: &Plan, asks: usize) -> Option<Dialogue> {
         let flow = |number: usize| (number, plan.flows[number].clone());
-        Dialogue { asks: flow(asks), answers: flow(answers) }
+        let answers = plan.flows.iter().position(|other| other.answers == Some(asks))?;
+        Some(Dialogue { asks: flow(asks), answers: flow(answers) })
     }
 
     /// Connects when it is time; writes, reads the answer, and again; closes the connection.
@@ -47,7 +48,7 @@ impl Dialogue {
         ended(*index, done)
     }
 
-    /// The same connection, begun at that time, ns from the run's start.
+    /// Dialogue that begins at that time, ns from the run's start.
     pub(super) fn begun(mut self, start_ns: u64) -> Dialogue {
         (self.asks.1.start_ns, self.answers.1.start_ns) = (start_ns, start_ns);
         self
@@ -66,7 +67,7 @@ impl Dialogue {
     }
 
     /// Accepts the connection; reads a request, answers it, and again. The socket stays open, so that it can be sampled.
-    pub fn answer(&self) -> Result<()> {
+    pub(super) fn answer(&self) -> Result<Ended> {
         let ((index, flow), (answer, answers)) = (&self.asks, &self.answers);
         let listener = receiver::listener(*index, flow)?;
         sender::set(&listener, *answer, answers)?;
@@ -75,7 +76,7 @@ impl Dialogue {
         run::remember(Event::now(*answer, ACCEPTED, 0));
         let done = self.read_and_answer(&socket).and_then(|()| closing::receiver(&socket, flow));
         std::mem::forget(socket);
-        done.or_else(|failed| unless_aborted(*index, failed))
+        ended(*index, done)
     }
 
     fn read_and_answer(&self, socket: &OwnedFd) -> io::Result<()> {

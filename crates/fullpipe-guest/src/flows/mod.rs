@@ -12,7 +12,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use dialogue::Dialogue;
-use fullpipe_guest::plan::{Flow, Plan};
+use fullpipe_guest::plan::Plan;
 use fullpipe_guest::record::{ABORTED, CONGESTION_SIZE};
 use fullpipe_guest::refusal::Asked;
 
@@ -24,10 +24,10 @@ use crate::{run, sys};
 /// What calls say of a connection that the kernel has given up.
 const GIVEN_UP: [i32; 4] = [libc::ETIMEDOUT, libc::ECONNRESET, libc::EPIPE, libc::EHOSTUNREACH];
 
-/// How a connection ended for the program that opened it.
+/// End of a connection for one of its programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ended {
-    /// The program closed it when all was acknowledged.
+    /// All was written and acknowledged, or read.
     Closed,
     /// The kernel gave it up.
     GivenUp,
@@ -38,16 +38,14 @@ pub fn start(plan: &Plan, left: &Namespace, right: &Namespace) -> Result<()> {
     let mut programs = programs::of(plan);
     for (index, flow) in plan.flows.iter().enumerate().filter(|(_, flow)| flow.answers.is_none()) {
         let (from, to) = if flow.backward { (right, left) } else { (left, right) };
-        let answers = |other: &Flow| other.answers == Some(index);
-        match plan.flows.iter().position(answers) {
-            Some(answer) => {
-                let of = Dialogue::new(plan, index, answer);
-                let name = format!("answer to flow {index}");
-                namespaces::spawn(name, &to.fd, move || of.answer())?;
+        match Dialogue::of(plan, index) {
+            Some(of) => {
+                let answer = move || of.answer().map(drop);
+                namespaces::spawn(format!("answer to flow {index}"), &to.fd, answer)?;
             }
             None => {
                 let received = flow.clone();
-                let receive = move || receiver::run(index, &received);
+                let receive = move || receiver::run(index, &received).map(drop);
                 namespaces::spawn(format!("receiver of flow {index}"), &to.fd, receive)?;
             }
         }
@@ -58,13 +56,8 @@ pub fn start(plan: &Plan, left: &Namespace, right: &Namespace) -> Result<()> {
     Ok(())
 }
 
-/// Of an end of a connection that has failed: if the kernel has given the connection up, that is an event of the
-/// flow. The run goes on, and so do its other flows.
-fn unless_aborted(index: usize, failed: io::Error) -> Result<()> {
-    ended(index, Err(failed)).map(|_| ())
-}
-
-/// How a connection ended; one that the kernel has given up is an event of the flow.
+/// End of a connection, by what became of its reads and writes. One that the kernel has given up is an event of the flow; the
+/// run goes on, and so do its other flows.
 fn ended(index: usize, done: io::Result<()>) -> Result<Ended> {
     let Err(failed) = done else { return Ok(Ended::Closed) };
     match failed.raw_os_error().filter(|errno| GIVEN_UP.contains(errno)) {

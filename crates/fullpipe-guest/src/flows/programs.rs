@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::netlink::diag::End;
 use crate::{layout, run};
 
-/// What a program opens: the connections of a loop in their order, mostly one.
+/// Connections that a program opens: those of a loop in their order, mostly one.
 pub struct Program {
     opened: Vec<Connection>,
 }
@@ -30,12 +30,11 @@ pub fn of(plan: &Plan) -> BTreeMap<usize, Program> {
     // By the flow that a program opened last, the one that it began with.
     let mut first: BTreeMap<usize, usize> = BTreeMap::new();
     for (index, flow) in plan.flows.iter().enumerate().filter(|(_, flow)| flow.answers.is_none()) {
-        let answer = plan.flows.iter().position(|other| other.answers == Some(index));
         let connection = Connection {
             index,
             flow: flow.clone(),
             ends: layout::ends(plan, index),
-            dialogue: answer.map(|answer| Dialogue::new(plan, index, answer)),
+            dialogue: Dialogue::of(plan, index),
         };
         let of = flow.after.and_then(|after| first.remove(&after.flow)).unwrap_or(index);
         first.insert(index, of);

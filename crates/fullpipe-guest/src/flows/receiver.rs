@@ -8,7 +8,7 @@ use fullpipe_guest::plan::{Flow, Reader};
 use fullpipe_guest::record::{ACCEPTED, FINISHED};
 use fullpipe_guest::refusal::Role;
 
-use super::{closing, options, plain, set_buffer, set_congestion, unless_aborted};
+use super::{Ended, closing, ended, options, plain, set_buffer, set_congestion};
 use crate::error::{Context, Result};
 use crate::run::Event;
 use crate::{layout, run, sys};
@@ -21,10 +21,10 @@ const READ: u64 = 1 << 30;
 const GAINED: u64 = 2;
 
 /// Accepts the flow's connection and reads it to its end. The socket stays open, so that it can be sampled.
-pub fn run(index: usize, flow: &Flow) -> Result<()> {
+pub(super) fn run(index: usize, flow: &Flow) -> Result<Ended> {
     let socket = accept(index, flow)?;
     if flow.plain {
-        return plain::read(socket);
+        return plain::read(socket).map(|()| Ended::Closed);
     }
     let read = match flow.reader {
         Some(reader) => read_at_rate(flow, reader, &socket),
@@ -33,7 +33,7 @@ pub fn run(index: usize, flow: &Flow) -> Result<()> {
     let done = read.map(|bytes| run::remember(Event::now(index, FINISHED, bytes)));
     let done = done.and_then(|()| closing::receiver(&socket, flow));
     std::mem::forget(socket);
-    done.or_else(|failed| unless_aborted(index, failed))
+    ended(index, done)
 }
 
 /// Reads to the end; says how many bytes there were.

@@ -90,7 +90,7 @@ pub(super) fn one_tcp_mem(run: &Resolved, answers: &mut Answers) {
     }
 }
 
-/// What hosts set, in their order.
+/// Values of net.ipv4.tcp_mem that hosts set, in their order.
 fn set_tcp_mem(run: &Resolved) -> impl Iterator<Item = [u64; 3]> {
     let of_hosts: Vec<_> =
         run.stations().iter().map(|own| own.host.config.sysctl.tcp_mem).collect();

@@ -5,7 +5,9 @@ use crate::kernel::Family;
 use fullpipe_base::units::Time;
 use fullpipe_guest::plan;
 use fullpipe_scenario::memory;
-use fullpipe_scenario::{Nfs, NfsExport, NfsOperation, NfsServerReads, NfsVersion, Resolved};
+use fullpipe_scenario::{
+    Nfs, NfsExport, NfsOperation, NfsServerReads, NfsVersion, Resolved, tenths,
+};
 
 /// Congestion controls that a namespace may have by sysctl (6.12 `tcp_set_default_congestion_control`: those that are not restricted).
 const ALLOWED: [&str; 2] = ["reno", "cubic"];
@@ -100,7 +102,7 @@ pub(super) fn mount(own: &Nfs, run: &Resolved) -> plan::Nfs {
         threads: own.threads,
         connections: own.nconnect,
         sync: own.export == NfsExport::Sync,
-        timeo: own.timeo.map(|time| (time.0 / 100_000_000) as u32),
+        timeo: own.timeo.map(|time| tenths(time) as u32),
         retrans: own.retrans,
         readahead_kib: own.readahead.map(|bytes| (bytes >> 10) as u32),
         start_ns: own.start.0,

@@ -351,9 +351,9 @@ fn bytes(
     in_range(n, min, max, node, name, &SIZE, cx)
 }
 
-/// What three numbers of a sysctl mean.
+/// Meaning of a sysctl with three numbers.
 struct Three {
-    /// What is expected, with an example.
+    /// Words for what is expected, with an example.
     expected: &'static str,
     /// One of them, from its text.
     read: fn(&str, &str, &Node, &mut Context) -> Option<u64>,

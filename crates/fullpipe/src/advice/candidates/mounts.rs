@@ -4,9 +4,8 @@ use super::super::case::Case;
 use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use crate::analysis::words;
-use crate::scenario::{LongerCalls, Nfs, NfsOperation, NfsVersion};
+use crate::scenario::{LongerCalls, Nfs, NfsOperation, NfsVersion, TIMEO, tenths};
 use crate::sizing::sizes::READ_AHEAD;
-use fullpipe_base::units::Time;
 use serde_json::Value as Json;
 
 /// Most connections of a mount (`nconnect` of Linux).
@@ -16,20 +15,16 @@ const MOST_READ_AHEAD: u64 = 1 << 20;
 /// Read-ahead of Linux since 5.4 (`VM_READAHEAD_PAGES`), bytes.
 const USUAL_READ_AHEAD: u64 = 128 << 10;
 
-/// Wait for an answer that Linux has over TCP, tenths of a second (6.12 `NFS_DEF_TCP_TIMEO`).
-const USUAL_TIMEO: u64 = 600;
-
 /// The usual wait for an answer, of mounts that wait for less.
 pub fn patience(case: &Case) -> Vec<Change> {
-    let usual = Time::ms(100 * USUAL_TIMEO);
     let change = |mount: &Nfs| {
-        let today = mount.timeo.filter(|timeo| *timeo < usual)?;
-        let how = How::Mount { words: format!("timeo={USUAL_TIMEO}") };
+        let today = mount.timeo.filter(|timeo| *timeo < TIMEO)?;
+        let how = How::Mount { words: format!("timeo={}", tenths(TIMEO)) };
         let change = Change::new("timeo", &mount.name, Scope::Application, how)
             .rank(Rank::Cosmetic)
-            .values(today.0 / 100_000_000, USUAL_TIMEO)
+            .values(tenths(today), tenths(TIMEO))
             .why("a call that is sent again before its answer comes is answered twice")
-            .edits([of_mount(mount, "timeo", usual.to_string())]);
+            .edits([of_mount(mount, "timeo", TIMEO.to_string())]);
         Some(change)
     };
     case.today.nfs.iter().filter_map(change).collect()
