@@ -122,19 +122,17 @@ pub fn run_in(view: View, meta: &RunMeta, recording: &Recording) -> document::Ru
 
 /// Leaves out the connections of loops that ended before their turn.
 fn leave_out_what_did_not_begin(run: &mut document::Run, lives: &Lives) {
-    let begins = |at: usize| lives.flows.get(at).is_none_or(|life| life.begins);
-    let all = run.flows.len();
-    if (0..all).all(begins) {
-        return;
-    }
-    let is_kept: Vec<bool> = (0..all).map(begins).collect();
-    let mut kept = is_kept.iter().copied();
-    run.bins.flows.retain(|_| kept.next().unwrap_or(true));
-    let flows = core::mem::take(&mut run.flows).into_iter().enumerate();
-    let flows = flows.filter(|(at, _)| begins(*at));
+    let bins = begun(&mut run.bins.flows, lives).map(|(_, bins)| bins).collect();
+    let flows = begun(&mut run.flows, lives).enumerate();
     let numbered =
         |(place, (at, flow))| document::Flow { index: Some(at).filter(|_| at != place), ..flow };
-    run.flows = flows.enumerate().map(numbered).collect();
+    (run.bins.flows, run.flows) = (bins, flows.map(numbered).collect());
+}
+
+/// Takes what there is of each flow that begins, with its index in the trace.
+fn begun<T>(all: &mut Vec<T>, lives: &Lives) -> impl Iterator<Item = (usize, T)> {
+    let all = core::mem::take(all).into_iter().enumerate().zip(&lives.flows);
+    all.filter(|(_, life)| life.begins).map(|(own, _)| own)
 }
 
 /// Headline and findings of a view of sockets; expectations of the run are judged as in all views.

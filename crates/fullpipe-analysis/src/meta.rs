@@ -74,10 +74,8 @@ impl RunMeta {
         let (own, life) = (&self.flows[index], &lives.flows[index]);
         let backward = own.direction == Direction::Backward;
         let lives_too = |start: Time, end: Time| start < life.end && life.start < end;
-        let mount = |flow: usize| self.nfs.iter().rposition(|own| flow >= own.connection);
-
         let is_other = |(at, other): (usize, &FlowMeta)| {
-            let (here, there) = (mount(index), mount(at));
+            let (here, there) = (self.mount_of(index), self.mount_of(at));
             let carries = there.is_none_or(|mount| self.nfs[mount].reads == backward);
             let apart = at != index && (here.is_none() || here != there);
             let other_life = &lives.flows[at];
@@ -92,7 +90,12 @@ impl RunMeta {
 
     /// Whether the flow is a connection of a mount: those are the last ones.
     pub(crate) fn is_of_mount(&self, flow: usize) -> bool {
-        self.nfs.iter().any(|own| flow >= own.connection)
+        self.mount_of(flow).is_some()
+    }
+
+    /// Index of the mount of which the flow is a connection.
+    pub(crate) fn mount_of(&self, flow: usize) -> Option<usize> {
+        self.nfs.iter().rposition(|own| flow >= own.connection)
     }
 }
 

@@ -132,6 +132,14 @@ pub struct Run {
     pub packets: Option<Packets>,
 }
 
+impl Run {
+    /// Least share of a mount's calls that was not sent again (above 0, at most 1); 1 without mounts.
+    pub fn useful(&self) -> f64 {
+        let calls = self.nfs.iter().filter_map(|own| own.requests);
+        calls.map(|calls| calls.useful()).fold(1.0, f64::min)
+    }
+}
+
 /// The packets of a run that were kept, in `RUN/packets.parquet`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Packets {

@@ -443,7 +443,7 @@ fn each(subject: &Subject) -> String {
         let (least, most) = (numbers::short(least), numbers::rate(most));
         let is_one = most.starts_with(&format!("{least} "));
         let range = if is_one { most } else { format!("{least} to {most}") };
-        let flows = match subject.flows.iter().any(|one| one.meta.follows) {
+        let flows = match subject.is_loop() {
             true => "connections one after another",
             false => "flows",
         };

@@ -14,8 +14,7 @@ const LIMITS: &[&str] = &["link", "application", "server_threads", "idle"];
 const COUNTS: f64 = 0.02;
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
-    let one = context.most(cause);
-    let own = context.meta.nfs.iter().rposition(|own| one.index >= own.connection)?;
+    let own = context.meta.mount_of(context.most(cause).index)?;
     let calls = context.run.nfs.get(own)?.requests.filter(is_much)?;
     let mount = Mount::of(context, cause);
     let client = mount.client;

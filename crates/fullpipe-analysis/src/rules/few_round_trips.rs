@@ -8,7 +8,6 @@ use crate::document::AskedBy;
 use crate::numbers;
 use crate::words::bytes;
 use fullpipe_base::limits::{Derived, Limit};
-use fullpipe_base::trace::EventKind;
 
 /// The rule.
 pub const RULE: Rule = Rule { name: "few-round-trips", code: "too_short", when: GROWING, find };
@@ -57,23 +56,17 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     })
 }
 
-/// Whether the program opens one connection after another.
-fn is_loop(context: &Context) -> bool {
-    let began = |one: &One| context.traces.flows[one.index].first(EventKind::Began);
-    context.subject.flows.iter().any(|one| began(one).is_some())
-}
-
 /// "each of 35 connections starts anew, and ": what a loop of connections costs.
 fn anew(context: &Context) -> String {
-    let connections = context.subject.flows.len();
-    let anew =
-        is_loop(context).then(|| format!("each of {connections} connections starts anew, and "));
-    anew.unwrap_or_default()
+    match context.subject.is_loop() {
+        true => format!("each of {} connections starts anew, and ", context.subject.flows.len()),
+        false => String::new(),
+    }
 }
 
-/// What saves the start of a connection.
+/// Cure that saves the start of a connection.
 pub(super) fn reuse(context: &Context) -> &'static str {
-    match is_loop(context) {
+    match context.subject.is_loop() {
         true => "Keep one connection open for all",
         false => "Reuse the connection",
     }

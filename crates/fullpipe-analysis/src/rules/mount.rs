@@ -19,7 +19,7 @@ impl<'a> Mount<'a> {
     /// Of the flow of which the cause takes the largest share.
     pub fn of(context: &'a Context, cause: &Cause) -> Mount<'a> {
         let one = context.most(cause);
-        let own = context.meta.nfs.iter().rev().find(|own| one.index >= own.connection);
+        let own = context.meta.mount_of(one.index).map(|at| &context.meta.nfs[at]);
         let reads = own.is_some_and(|own| own.reads);
         let version = own.map_or("", |own| own.version);
         let [from, to] = &one.meta.hosts;

@@ -64,23 +64,21 @@ impl<'a> Subject<'a> {
     /// The flows of the run's main way; none where the run has no flow.
     pub fn new(meta: &'a RunMeta, lives: &Lives, run: &'a Run) -> Option<Subject<'a>> {
         let direction = meta.main_way?;
-        let of = |meta, run, direction| {
-            of(meta, run, direction).filter(|one| lives.flows[one.index].begins)
-        };
-        let largest = of(meta, run, direction).map(|one| one.flow.bytes).max()?;
+        let of = || of(meta, lives, run, direction);
+        let largest = of().map(|one| one.flow.bytes).max()?;
         let is_large = |one: &One| one.flow.bytes as f64 >= COUNTS * largest as f64;
         // The first flow is meant, even if it is short, but not one that only came before the others.
         let is_first = |one: &One| {
-            let mut large = of(meta, run, direction).filter(is_large);
+            let mut large = of().filter(is_large);
             one.index == 0 && one.flow.bytes > 0 && large.all(|own| overlap(one, &own, lives))
         };
         let counts = |one: &One| is_large(one) || is_first(one);
-        let mut flows: Vec<One> = of(meta, run, direction).filter(counts).collect();
+        let mut flows: Vec<One> = of().filter(counts).collect();
         let sharing: Vec<u32> = flows.iter().map(|one| together(one, &flows, lives)).collect();
         for (one, sharing) in flows.iter_mut().zip(sharing) {
             one.needs = one.meta.settings.needs(sharing, &one.meta.congestion);
         }
-        let beside = || of(meta, run, direction).filter(|one| !counts(one));
+        let beside = || of().filter(|one| !counts(one));
         let starved = beside().filter(|one| one.flow.bytes == 0).count();
         // A small transfer that is done lacks nothing.
         let faint = |one: &One| one.flow.bytes > 0 && one.flow.completion_s.is_none();
@@ -112,6 +110,11 @@ impl<'a> Subject<'a> {
         }
     }
 
+    /// Whether a program opens one connection after another.
+    pub fn is_loop(&self) -> bool {
+        self.flows.iter().any(|one| one.meta.follows)
+    }
+
     /// Sum of the flows' plateaus, Mb/s; none where one has none.
     pub fn plateau(&self) -> Option<f64> {
         self.flows.iter().map(|one| one.flow.plateau_mbit).sum()
@@ -140,14 +143,17 @@ fn overlap(a: &One, b: &One, lives: &Lives) -> bool {
     a.start < b.end && b.start < a.end
 }
 
+/// Flows of a direction that begin.
 fn of<'a>(
     meta: &'a RunMeta,
+    lives: &Lives,
     run: &'a Run,
     direction: Direction,
-) -> impl Iterator<Item = One<'a>> + Clone {
+) -> impl Iterator<Item = One<'a>> {
     let all = meta.flows.iter().zip(&run.flows).enumerate();
     let all = all.map(|(index, (meta, flow))| One { index, meta, flow, needs: None });
-    all.filter(move |one| one.meta.direction == direction)
+    let begins = move |one: &One| lives.flows[one.index].begins;
+    all.filter(move |one| one.meta.direction == direction && begins(one))
 }
 
 /// Of one flow its mean; of several their bytes over the time in which any of them lived.

@@ -16,6 +16,7 @@ use fullpipe_analysis::trace::packets::PacketTrain;
 use fullpipe_analysis::trace::table::read_groups;
 use pyramid::Pyramid;
 use serde::Serialize;
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -115,13 +116,13 @@ fn chunks(
     let (mut store, mut places) = (Store::new(out), Places::default());
     let most = (BINS.0 / run.flows.len().max(1)).max(BINS.1);
     let mut flows: Vec<Reading> = run.flows.iter().map(|_| Reading::new(most)).collect();
+    let places_of = run.flows.iter().enumerate().map(|(at, own)| (own.index.unwrap_or(at), at));
+    let by_index: HashMap<usize, usize> = places_of.collect();
     let mut failed = None;
     read_groups(folder, |rows: Vec<PacketTrain>| {
         for of_flow in rows.chunk_by(|a, b| a.flow == b.flow) {
-            let index = usize::from(of_flow[0].flow);
-            let is_it = |(at, own): (usize, &Flow)| own.index.unwrap_or(at) == index;
-            let place = run.flows.iter().enumerate().position(is_it);
-            let Some(flow) = place.and_then(|at| flows.get_mut(at)) else { continue };
+            let at = by_index.get(&usize::from(of_flow[0].flow));
+            let Some(flow) = at.and_then(|at| flows.get_mut(*at)) else { continue };
             if let Err(e) = flow.take(of_flow, &mut store, &mut places) {
                 failed.get_or_insert(e);
             }

@@ -334,8 +334,7 @@ fn outcome_of(
     let allowed = headline.as_ref().and_then(|own| own.allowed_mbit);
     let last = run.flows.iter().zip(counts).filter(|(_, counts)| **counts);
     // A queue that drains acknowledges a little more than the path carries meanwhile.
-    let useful = run.nfs.iter().filter_map(|own| own.requests);
-    let useful = useful.map(|own| own.useful()).fold(1.0, f64::min);
+    let useful = run.useful();
     let mbit = half.mbit.min(allowed.unwrap_or(f64::INFINITY)) * useful;
     let lasted = until.saturating_sub(start).as_secs_f64();
     let horizon = case.horizon.as_secs_f64().max(lasted);
