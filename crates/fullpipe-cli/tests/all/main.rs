@@ -11,6 +11,7 @@ mod interrupt;
 mod kernel;
 mod linux_aborts;
 mod linux_advice;
+mod linux_datagrams;
 mod linux_engine;
 mod linux_failures;
 mod linux_limits;

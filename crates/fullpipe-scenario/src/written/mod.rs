@@ -287,6 +287,8 @@ group! {
         interval: Quantity<InTime, 1_000, LONGEST>, Absent("ping: 1s");
         /// udp: SO_RCVBUF of the receiving socket as requested. The kernel doubles what it grants (`net.core.rmem_max`).
         rcvbuf: Buffer, Absent("not requested: 212992 bytes, the usual net.core.rmem_default");
+        /// udp: how the program reads that receives them.
+        reader: DatagramReader, Absent("each datagram as soon as its CPU allows");
         /// When the first one is written.
         start: AnyTime, Is("0s");
         /// How long they are written, from `start`.
@@ -397,6 +399,19 @@ group! {
         rate: AnyRate, Required;
         /// Most that one read takes.
         read: Quantity<InSize, 1, { KERNEL_INT }>, Is("64KiB");
+    }
+}
+
+group! {
+    /// A program that reads datagrams at its own pace: at a rate, with pauses, or both. What comes meanwhile waits in the
+    /// socket, and when that is full, it is dropped.
+    DatagramReader "a reader of datagrams" {
+        /// The rate of payload: after each datagram it works on it for as long as the rate says.
+        rate: AnyRate, Absent("it works on none");
+        /// How long it reads: from the datagrams' `start` on, and again after each pause. A read that is begun is finished.
+        on: SomeTime, Absent("always, where there is no `off`");
+        /// How long it pauses.
+        off: SomeTime, Absent("none, where there is no `on`");
     }
 }
 

@@ -19,7 +19,6 @@ mod output;
 mod peak;
 mod polling;
 pub mod receive;
-mod received;
 mod receiving;
 mod rpc;
 mod sending;
@@ -30,6 +29,7 @@ mod timers;
 pub mod transmit;
 mod tsq;
 mod turn;
+mod udp_reader;
 mod udp_socket;
 pub(crate) mod work;
 mod writing;
@@ -45,7 +45,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use cpu::Cpu;
-use datagrams::{Listening, Sending};
+use datagrams::Sending;
 use flow_table::FlowTable;
 use output::Out;
 use peak::Peak;
@@ -58,6 +58,7 @@ use shared::Shared;
 use softirq::Softirq;
 use timers::{Due, HostTimers, Timer};
 use transmit::{SkbFate, Transmit};
+use udp_reader::Listening;
 use udp_socket::UdpSockets;
 use work::Work;
 
@@ -173,7 +174,7 @@ impl Host {
             profile.timer_wheel,
             host.hz,
         );
-        let hears_datagrams = datagrams::hearing_ends((own, &profile), config);
+        let hears_datagrams = udp_reader::hearing_ends((own, &profile), config);
         let mut new = Host {
             place,
             name: name.into(),
@@ -280,6 +281,7 @@ impl Host {
             Some(Due::Qdisc) => self.wake_qdisc(now, shared),
             Some(Due::Gro) => self.on_gro_timer(now, shared),
             Some(Due::Datagrams(at)) => self.wake_sender(at, now),
+            Some(Due::ReadsDatagrams(at)) => self.wake_datagram_reader(at, now),
             Some(Due::Rpc(at)) => self.on_rpc_timer(at, now, shared),
             Some(Due::Flow(_, Timer::Compressed)) => self.fire_expired(now, shared),
             Some(Due::Flow(flow, Timer::Answer)) => self.on_answer_timer(flow, now, shared),
