@@ -4,6 +4,7 @@ mod advise;
 mod capture;
 mod capture_tools;
 mod common;
+mod datagram_readers;
 mod doctor;
 mod failures;
 mod help;
