@@ -1,5 +1,7 @@
 //! What became of datagrams, from the counters of the programs that send and receive them.
 
+mod reading;
+
 use super::document::{CpuShares, Datagrams, RoundTrips};
 use super::lookup::Traces;
 use crate::meta::{DatagramsMeta, RunMeta};
@@ -12,7 +14,13 @@ pub(super) fn datagrams(meta: &RunMeta, recording: &Recording, traces: &Traces) 
     let end = recording.flows.last().map_or(0, |sample| sample.time.0);
     let cpu = |own: &DatagramsMeta| cpu(own, end, traces).filter(|_| !own.echo);
     let all = meta.datagrams.iter();
-    all.map(|own| Datagrams { cpu: cpu(own), ..one(own, &recording.counters, end) }).collect()
+    let told = |own: &DatagramsMeta| {
+        let counted = one(own, &recording.counters, end);
+        let reading = counted.rcvbuf_errors.filter(|drops| *drops > 0);
+        let reading = reading.and_then(|_| reading::reading(own, traces));
+        Datagrams { cpu: cpu(own), reading, ..counted }
+    };
+    all.map(told).collect()
 }
 
 fn one(own: &DatagramsMeta, counters: &[Counter], end: u64) -> Datagrams {
@@ -46,6 +54,7 @@ fn one(own: &DatagramsMeta, counters: &[Counter], end: u64) -> Datagrams {
         duplicates,
         reordered: (!own.echo).then(|| last("reordered")),
         rcvbuf_errors: (!own.echo).then(|| last("rcvbuf_errors")),
+        reading: None,
         mean_mbit: mbit(came),
         requested_mbit: own.rate.map(|rate| rate as f64 / 1e6),
         sent_mbit: mbit(sent),

@@ -8,6 +8,7 @@ extern crate alloc;
 pub mod ecn;
 pub mod limits;
 pub mod path;
+pub mod received;
 pub mod rng;
 pub mod sockopt;
 pub mod tcp;

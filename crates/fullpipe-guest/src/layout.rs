@@ -107,6 +107,15 @@ pub fn own_port(plan: &Plan, flow: usize) -> (u16, bool) {
     (receiver_port(connection), !backward)
 }
 
+/// The ends of datagrams: the one that sends them, then the one that receives them.
+pub fn ends_of_datagrams(plan: &Plan, index: usize) -> [End; 2] {
+    let hosts = [left(0), right(plan.routers.len())];
+    let [from, to] = if plan.datagrams[index].backward { [hosts[1], hosts[0]] } else { hosts };
+    // Ports of UDP are no ports of TCP, but the sender's may not be those of others' receivers.
+    let number = plan.connections() + index;
+    [(from, sender_port(number, plan.seed)), (to, receiver_port(number))]
+}
+
 /// Port at which the receiver waits for a flow.
 pub fn receiver_port(flow: usize) -> u16 {
     5001 + flow as u16

@@ -4,6 +4,7 @@ mod batch;
 mod bpf;
 mod changes;
 mod counters;
+mod datagrams;
 mod drops;
 mod error;
 mod flows;
@@ -60,6 +61,7 @@ fn whole_run() -> Result<()> {
     let mut path = path::make(&plan)?;
     nfs::start(&plan, &mut path.namespaces)?;
     flows::start(&plan, &path.namespaces[0], &path.namespaces[plan.receiver_at()])?;
+    datagrams::start(&plan, &path.namespaces[0], &path.namespaces[plan.receiver_at()])?;
     if sys::now() >= run::start() {
         return Err(Error::new("set-up", "took longer than the time before the run"));
     }
@@ -92,7 +94,11 @@ fn check(plan: &Plan) -> std::result::Result<(), &'static str> {
         ((68..=65_535).contains(&plan.mtu), "mtu is not in 68 to 65,535"),
         (!plan.routers.is_empty(), "no router"),
         (plan.routers.len() + plan.beside.len() <= plan::MAX_ROUTERS, "too many routers and hosts"),
-        (plan.connections() <= plan::MAX_FLOWS, "too many flows"),
+        (plan.connections() + plan.datagrams.len() <= plan::MAX_FLOWS, "too many flows"),
+        (
+            plan.datagrams.iter().all(|own| own.size >= plan::DATAGRAM),
+            "datagrams have no room for their numbers",
+        ),
     ];
     rules.iter().find(|(kept, _)| !kept).map_or(Ok(()), |(_, why)| Err(*why))
 }

@@ -47,6 +47,7 @@ fn plan() -> Plan {
         flows: vec![],
         beside: vec![],
         nfs: vec![],
+        datagrams: vec![],
         watched: vec![],
     }
 }

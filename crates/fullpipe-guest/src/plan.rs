@@ -10,12 +10,14 @@
 //! go to the left, but of flows that go backward; a device's qdisc acts on what leaves through it. Namespaces are numbered
 //! from the sender to the receiver, then those of hosts beside the sender.
 
+mod datagrams;
 mod flow;
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+pub use datagrams::{DATAGRAM, DatagramReader, Datagrams};
 pub use flow::{After, Flow, Messages, Reader};
 
 /// Name of the plan's file in the guest's root.
@@ -62,6 +64,9 @@ pub struct Plan {
     /// Mounts of one file system, a host each, whose connections are numbered behind the flows.
     #[serde(default)]
     pub nfs: Vec<Nfs>,
+    /// Datagrams of UDP, in order of their index.
+    #[serde(default)]
+    pub datagrams: Vec<Datagrams>,
     /// Qdiscs whose counters are sampled.
     pub watched: Vec<Watch>,
 }

@@ -41,6 +41,9 @@ pub const EVENT: u16 = 4;
 pub const NAMES: u16 = 5;
 /// Counters that have changed.
 pub const COUNTERS: u16 = 6;
+/// Number of the first source that is a program with datagrams: the one that sends those of index 0, then the one that reads
+/// them, and so on.
+pub const DATAGRAM_SOURCES: u16 = 0x8000;
 /// What a list of packets to lose or to mark has met.
 pub const DROPPED: u16 = 7;
 /// The run cannot go on.

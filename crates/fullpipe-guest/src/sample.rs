@@ -10,6 +10,7 @@ use fullpipe_guest::record::{RECEIVER, SENDER};
 
 use crate::batch::Arrivals;
 use crate::counters::Counters;
+use crate::datagrams;
 use crate::error::{Context, Result};
 use crate::layout;
 use crate::namespaces::Namespace;
@@ -55,6 +56,7 @@ pub fn run(plan: &Plan, namespaces: &[Namespace]) -> Result<()> {
     }
     let mut out = run::out()?;
     run::record_events(&mut out);
+    datagrams::record(plan.end_ns, true, &mut out);
     sampler.counters.record_now(plan.end_ns, &mut out)?;
     out.progress(plan.end_ns).at(|| "progress")
 }
@@ -193,6 +195,7 @@ impl Sampler<'_> {
         let counted = |time: &&u64| time.is_multiple_of(self.counted_ns);
         let mut out = run::out()?;
         run::record_events(&mut out);
+        datagrams::record(last, false, &mut out);
         if self.in_chain {
             let mut texts = self.ring.texts();
             for time in times.iter().filter(counted) {

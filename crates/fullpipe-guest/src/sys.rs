@@ -10,7 +10,7 @@ use std::num::NonZeroU64;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
 use std::ptr;
 
-use rustix::event::epoll;
+use rustix::event::{self, epoll};
 use rustix::fs::Advice;
 use rustix::io::Errno;
 use rustix::mount::MountFlags;
@@ -253,6 +253,31 @@ pub fn send(fd: &OwnedFd, bytes: &[u8]) -> io::Result<usize> {
 /// Receives; says how much.
 pub fn receive(fd: &OwnedFd, into: &mut [u8]) -> io::Result<usize> {
     Ok(net::recv(fd, into, RecvFlags::empty())?.1)
+}
+
+/// Receives what is there; none: nothing is.
+pub fn receive_now(fd: &OwnedFd, into: &mut [u8]) -> io::Result<Option<usize>> {
+    match net::recv(fd, into, RecvFlags::DONTWAIT) {
+        Ok((_, came)) => Ok(Some(came)),
+        Err(Errno::AGAIN) => Ok(None),
+        Err(failed) => Err(failed.into()),
+    }
+}
+
+/// Waits until there is something to receive.
+pub fn wait_to_receive(fd: &OwnedFd) -> io::Result<()> {
+    let mut wanted = [event::PollFd::new(fd, event::PollFlags::IN)];
+    loop {
+        match event::poll(&mut wanted, None) {
+            Err(Errno::INTR) => {}
+            other => return Ok(other.map(drop)?),
+        }
+    }
+}
+
+/// Lets calls on a descriptor return at once.
+pub fn never_wait(fd: &OwnedFd) -> io::Result<()> {
+    Ok(rustix::io::ioctl_fionbio(fd, true)?)
 }
 
 /// Waits until `bytes` bytes have come (or the other side has ended), and throws them away; says how many.

@@ -109,6 +109,7 @@ fn plan() -> Plan {
             plain: true,
         }],
         beside: vec![Beside { name: "near".into(), host: Host::default() }],
+        datagrams: vec![],
         nfs: vec![Nfs {
             beside: Some(0),
             version: NfsVersion::V4_2,

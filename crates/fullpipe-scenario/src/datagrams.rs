@@ -8,7 +8,7 @@ use super::format::context::Context;
 use super::format::keys::At;
 use super::format::values::{SomeTime, twice};
 use super::neighbours;
-use super::resolved::{DatagramKind, Datagrams, Flow, Neighbour};
+use super::resolved::{DatagramKind, DatagramReader, Datagrams, Flow, Neighbour};
 use super::written;
 use fullpipe_base::units::{Rate, Time};
 
@@ -63,6 +63,7 @@ fn one(
         DatagramKind::Ping => {
             alien(&own.rate, "rate", "\"ping\", which has an `interval`", cx);
             alien(&own.rcvbuf, "rcvbuf", "\"ping\", which the kernel answers", cx);
+            alien(&own.reader, "reader", "\"ping\", which the kernel answers", cx);
             (None, Some(own.interval.as_ref().map_or(Time::secs(1), |at| Time::ns(at.value.0))))
         }
     };
@@ -97,10 +98,37 @@ fn one(
         rate,
         interval,
         rcvbuf: own.rcvbuf.as_ref().map(|at| at.value.0),
+        reader: match &own.reader {
+            Some(at) => Some(reader(at, cx)?),
+            None => None,
+        },
         start: Time::ns(own.start.as_ref()?.value.0),
         duration,
         count: count.map(|at| at.value.0 as u64),
     })
+}
+
+/// A reader: a rate, pauses, or both.
+fn reader(at: &At<written::DatagramReader>, cx: &mut Context) -> Option<DatagramReader> {
+    let own = &at.value;
+    let time = |at: &Option<At<SomeTime>>| at.as_ref().map(|at| Time::ns(at.value.0));
+    let alone = match (&own.on, &own.off) {
+        (Some(on), None) => Some((on.place, "on", "off")),
+        (None, Some(off)) => Some((off.place, "off", "on")),
+        _ => None,
+    };
+    if let Some((place, has, lacks)) = alone {
+        cx.error("missing-key", place, format!("a reader with `{has}` needs `{lacks}` too"))
+            .expected("both: how long it reads and how long it pauses");
+        return None;
+    }
+    if own.rate.is_none() && own.on.is_none() {
+        cx.error("missing-key", at.place, "a reader with neither a rate nor pauses")
+            .expected("{ rate = \"100Mbit\" } or { on = \"1s\", off = \"20ms\" }");
+        return None;
+    }
+    let rate = own.rate.as_ref().map(|at| Rate(at.value.0));
+    Some(DatagramReader { rate, on: time(&own.on), off: time(&own.off) })
 }
 
 /// A key of the other kind.

@@ -332,6 +332,9 @@ pub struct Datagrams {
     /// SO_RCVBUF as requested, bytes; none: not set.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::size")]
     pub rcvbuf: Option<u64>,
+    /// How the program reads that receives them; none: each as soon as its CPU allows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reader: Option<DatagramReader>,
     /// When the first one is written.
     #[serde(serialize_with = "show::shown")]
     pub start: Time,
@@ -432,6 +435,20 @@ pub struct Reader {
     /// Most that one read takes, bytes.
     #[serde(serialize_with = "show::write_size")]
     pub read: u32,
+}
+
+/// A program that reads datagrams at its own pace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct DatagramReader {
+    /// The rate of payload: after each datagram it works on it for so long; none: no time.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::rate")]
+    pub rate: Option<Rate>,
+    /// How long it reads, from the datagrams' start on and again after each pause; with `off` or not at all.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
+    pub on: Option<Time>,
+    /// How long it pauses.
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
+    pub off: Option<Time>,
 }
 
 /// Congestion control with its parameters by name.

@@ -192,6 +192,9 @@ pub struct Datagrams {
     /// For how many the receiving socket had no room (UdpRcvbufErrors); absent with ping.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rcvbuf_errors: Option<u64>,
+    /// How the program read; absent where its socket dropped none.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reading: Option<Reading>,
     /// Payload that was read, over the time in which it was sent, Mb/s; absent with ping.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mean_mbit: Option<f64>,
@@ -210,6 +213,34 @@ pub struct Datagrams {
     /// Round trips as ping prints them; absent with udp, and where none came back.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rtt_ms: Option<RoundTrips>,
+}
+
+/// How a program read datagrams of UDP while more came than its socket could hold, from samples of the sockets of its host.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Reading {
+    /// Longest time in which datagrams waited and none was read, ms, in whole samples.
+    pub pause_ms: f64,
+    /// Share of the drops in samples in which none was read, and in those before and behind them (0 to 1).
+    pub paused_drops: f64,
+    /// Payload that came to the socket, dropped datagrams included, Mb/s.
+    pub offered_mbit: f64,
+    /// Payload that the program could read in the mean, its pauses included, Mb/s; absent where no sample shows it reading all the time.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub able_mbit: Option<f64>,
+    /// Share of the time in which datagrams waited and the CPU of the host worked (0 to 1).
+    pub cpu: f64,
+    /// SO_RCVBUF that has room for what came in the longest pause, bytes, a power of two; absent without a pause. The kernel
+    /// doubles it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub pause_rcvbuf: Option<u64>,
+}
+
+impl Reading {
+    /// Whether the program reads less in the mean than comes: no buffer helps for long.
+    #[must_use]
+    pub fn is_too_slow(&self) -> bool {
+        self.able_mbit.is_some_and(|able| able < self.offered_mbit)
+    }
 }
 
 /// Round trips of echo requests, ms, from whole microseconds.

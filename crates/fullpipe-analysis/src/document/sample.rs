@@ -44,6 +44,7 @@ pub fn with_datagrams() -> Document {
         duplicates: 0,
         reordered: Some(0),
         rcvbuf_errors: Some(7),
+        reading: None,
         mean_mbit: Some(894.4),
         jitter_ms: Some(0.01),
         rtt_ms: None,

@@ -60,7 +60,7 @@ pub fn headline(meta: &RunMeta, run: &Run, own: &Datagrams) -> Headline {
             ]),
             ..base
         },
-        Some(stage) => at_place(base, stage, (&first, &count), lost),
+        Some(stage) => at_place(base, (stage, own), (&first, &count), lost),
     }
 }
 
@@ -72,8 +72,13 @@ fn dropper<'a>(run: &'a Run, own: &Datagrams) -> Option<&'a Stage> {
     passed.filter(|stage| stage.dropped > 0).max_by_key(|stage| stage.dropped)
 }
 
-fn at_place(base: Headline, stage: &Stage, (first, count): (&str, &str), lost: f64) -> Headline {
-    let found = lost_datagrams(stage);
+fn at_place(
+    base: Headline,
+    (stage, own): (&Stage, &Datagrams),
+    (first, count): (&str, &str),
+    lost: f64,
+) -> Headline {
+    let found = lost_datagrams(stage, own.reading.as_ref());
     let why = found.because.unwrap_or_default();
     let drops =
         format!("{} {} {} of the datagrams ({count}): {why}", found.who, found.does, percent(lost));

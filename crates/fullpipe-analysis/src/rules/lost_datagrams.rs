@@ -1,13 +1,13 @@
 //! Datagrams that a place drops.
 
 use super::{Finding, setting, valued};
-use crate::document::{AskedBy, Setting, Stage};
+use crate::document::{AskedBy, Reading, Setting, Stage};
 use crate::lookup::host_of;
 use crate::numbers;
 use crate::words::bytes;
 
 /// The place, the reason and the cure, where a stage drops datagrams.
-pub fn lost_datagrams(stage: &Stage) -> Finding {
+pub fn lost_datagrams(stage: &Stage, reading: Option<&Reading>) -> Finding {
     let host = host_of(&stage.name);
     let capacity = stage.capacity.map(|n| match &stage.unit[..] {
         "byte" => bytes(n),
@@ -19,12 +19,10 @@ pub fn lost_datagrams(stage: &Stage) -> Finding {
     let (why, cure, about): (String, String, Setting) = match &stage.kind[..] {
         "udp_socket" => (
             format!(
-                "the socket of {host} allows {value} of memory, and the program reads too late"
+                "the socket of {host} allows {value} of memory, and {}",
+                why_unread(host, reading)
             ),
-            format!(
-                "Let the program ask for a larger SO_RCVBUF (up to net.core.rmem_max of \
-                    {host}), or read sooner"
-            ),
+            cure_of_socket(host, stage, reading),
             set("SO_RCVBUF", host, AskedBy::Sysctl),
         ),
         "delay" => (
@@ -67,4 +65,56 @@ pub fn lost_datagrams(stage: &Stage) -> Finding {
     .because(why)
     .cure(cure)
     .setting(about)
+}
+
+/// Share of the time with datagrams that wait from which on the CPU is busy.
+const BUSY: f64 = 0.8;
+/// Share of the drops in pauses from which on pauses cost them.
+const PAUSES: f64 = 0.5;
+
+/// Why the program left datagrams in the socket.
+fn why_unread(host: &str, reading: Option<&Reading>) -> String {
+    match reading {
+        Some(own) if own.cpu >= BUSY => format!("the CPU of {host} is busy"),
+        Some(own) if own.is_too_slow() => format!(
+            "the program reads {} of the {} Mb/s that come, while its CPU rests",
+            numbers::short(own.able_mbit.unwrap_or_default()),
+            numbers::short(own.offered_mbit)
+        ),
+        Some(own) if own.paused_drops >= PAUSES => {
+            format!(
+                "the program does not read for {} ms or more, while its CPU rests",
+                numbers::short(own.pause_ms)
+            )
+        }
+        _ => "the program reads too late".into(),
+    }
+}
+
+/// What helps where a socket drops datagrams.
+fn cure_of_socket(host: &str, stage: &Stage, reading: Option<&Reading>) -> String {
+    let most = format!("net.core.rmem_max of {host}");
+    // The kernel doubles what a program asks for.
+    let has = stage.capacity.unwrap_or_default() / 2;
+    match reading {
+        Some(own) if own.is_too_slow() => {
+            let first = if own.cpu >= BUSY {
+                "Give the program more CPU"
+            } else {
+                "Let the program read faster"
+            };
+            format!(
+                "{first}, or send more slowly: a larger SO_RCVBUF helps only where a burst ends before it is full"
+            )
+        }
+        Some(own)
+            if own.paused_drops >= PAUSES && own.cpu < BUSY && own.pause_rcvbuf > Some(has) =>
+        {
+            format!(
+                "Let the program ask for an SO_RCVBUF of {} (up to {most}), which holds what comes meanwhile, or read sooner",
+                bytes(own.pause_rcvbuf.unwrap_or_default())
+            )
+        }
+        _ => format!("Let the program ask for a larger SO_RCVBUF (up to {most}), or read sooner"),
+    }
 }

@@ -72,6 +72,7 @@ pub fn plan(rate: u64, queue: u32) -> Plan {
         }],
         beside: vec![],
         nfs: vec![],
+        datagrams: vec![],
         watched: vec![watch(1, RIGHT_DEVICE), watch(2, LEFT_DEVICE)],
     }
 }

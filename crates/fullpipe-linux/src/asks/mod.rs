@@ -1,5 +1,6 @@
 //! A resolved scenario as what the guest is asked, and what it cannot be asked.
 
+mod datagrams;
 mod flows;
 mod hosts;
 #[cfg(test)]
@@ -56,6 +57,7 @@ pub(super) fn support(run: &Resolved, family: Family) -> Answers {
     path_answers(run, &mut answers);
     nfs::answers(run, family, &mut answers);
     flows::answers(run, &mut answers);
+    datagrams::answers(run, &mut answers);
     if let Err((key, why)) = flows::words(run, family) {
         answers.push(refused(&key, &why));
     }
@@ -65,7 +67,7 @@ pub(super) fn support(run: &Resolved, family: Family) -> Answers {
 /// What both hosts have in common, as they are in one kernel.
 fn one_kernel(run: &Resolved, answers: &mut Answers) {
     let (sender, receiver) = (&run.hosts.sender, &run.hosts.receiver);
-    let both_ways = run.has(Direction::Forward) && run.has(Direction::Backward);
+    let both_ways = carries(run, Direction::Forward) && carries(run, Direction::Backward);
     let [of_sender, of_receiver] = [sender, receiver].map(|host| host.config.sysctl.rmem_max);
     if of_sender != of_receiver && both_ways {
         let why = format!("{of_receiver}, which is the receiver's: one kernel has one for both");
@@ -98,10 +100,6 @@ fn one_guest(run: &Resolved, answers: &mut Answers) {
         answers.push(refused("flow", &why));
     }
     neighbours(run, answers);
-    if !run.datagrams.is_empty() {
-        let why = "the guest's programs have TCP connections only; the simulator sends datagrams";
-        answers.push(refused("datagrams", why));
-    }
 }
 
 /// What hosts beside others cannot be: of genuine ones those beside the sender have mounts.
@@ -120,9 +118,14 @@ fn neighbours(run: &Resolved, answers: &mut Answers) {
     }
 }
 
+/// Whether data of flows or datagrams go there.
+fn carries(run: &Resolved, direction: Direction) -> bool {
+    run.has(direction) || run.datagrams.iter().any(|own| own.direction == direction)
+}
+
 /// Where packets wait for cards.
 fn cards(run: &Resolved, answers: &mut Answers) {
-    let backward = run.has(Direction::Backward);
+    let backward = carries(run, Direction::Backward);
     let (sender, receiver) = (&run.hosts.sender, &run.hosts.receiver);
     if receiver.config.nic_rate < sender.config.nic_rate && !backward {
         let what =
@@ -211,7 +214,7 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
     let of_sender = stage_of(("sender", Direction::Forward), sender, 0);
     let cards: Vec<_> = std::iter::once(of_sender).chain(beside).collect();
     stages.splice(0..0, cards);
-    let backward = run.has(Direction::Backward);
+    let backward = carries(run, Direction::Backward);
     if backward {
         let back = stages.iter().position(|stage| stage.info.direction == "back");
         let own = stage_of(("receiver", Direction::Backward), receiver, last);
@@ -223,7 +226,7 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
     let of_card = |host: &Host| card::card(host, run.path.mtu);
     // A card that sends nothing but ACKs is no limit.
     let of_receiver = if backward { of_card(receiver) } else { card::open(&receiver.qdisc) };
-    let receives = if run.has(Direction::Forward) { receiver } else { sender };
+    let receives = if carries(run, Direction::Forward) { receiver } else { sender };
     let connections = run.flow.iter().filter(|flow| flow.app != App::Nfs);
     let mut plan = Plan {
         end_ns: run.duration.0,
@@ -256,6 +259,7 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
         beside: run.host.iter().map(|own| beside_sender(own, run)).collect(),
         flows: connections.map(|flow| flows::flow(flow, run)).collect(),
         nfs: run.nfs.iter().map(|own| nfs::mount(own, run)).collect(),
+        datagrams: run.datagrams.iter().map(|own| datagrams::datagrams(own, run)).collect(),
         watched: way::watches(&stages),
     };
     let beside = plan.beside.iter_mut().map(|own| &mut own.host);

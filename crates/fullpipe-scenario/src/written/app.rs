@@ -88,3 +88,16 @@ group! {
         read: Quantity<InSize, 1, { KERNEL_INT }>, Is("64KiB");
     }
 }
+
+group! {
+    /// A program that reads datagrams at its own pace: at a rate, with pauses, or both. What comes meanwhile waits in the
+    /// socket, and when that is full, it is dropped.
+    DatagramReader "a reader of datagrams" {
+        /// The rate of payload: after each datagram it works on it for as long as the rate says.
+        rate: AnyRate, Absent("it works on none");
+        /// How long it reads: from the datagrams' `start` on, and again after each pause. A read that is begun is finished.
+        on: SomeTime, Absent("always, where there is no `off`");
+        /// How long it pauses.
+        off: SomeTime, Absent("none, where there is no `on`");
+    }
+}

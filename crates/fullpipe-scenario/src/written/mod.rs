@@ -6,7 +6,7 @@ mod app;
 mod choices;
 mod program;
 
-pub(crate) use app::{After, Again, AppTable, Reader};
+pub(crate) use app::{After, Again, AppTable, DatagramReader, Reader};
 pub use app::{MessageSize, ShortApp};
 pub use choices::{
     AppKind, Clock, DatagramKind, NfsExport, NfsOperation, NfsServerReads, NfsVersion, QdiscKind,
@@ -290,6 +290,8 @@ group! {
         interval: Quantity<InTime, 1_000, LONGEST>, Absent("ping: 1s");
         /// udp: SO_RCVBUF of the receiving socket as requested. The kernel doubles what it grants (`net.core.rmem_max`).
         rcvbuf: Buffer, Absent("not requested: 212992 bytes, the usual net.core.rmem_default");
+        /// udp: how the program reads that receives them.
+        reader: DatagramReader, Absent("each datagram as soon as its CPU allows");
         /// When the first one is written.
         start: AnyTime, Is("0s");
         /// How long they are written, from `start`.

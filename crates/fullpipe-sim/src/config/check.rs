@@ -155,9 +155,17 @@ fn datagrams(own: &Datagrams, mtu: u32) -> Result<(), String> {
     demand(own.start <= LONGEST, "start: at most three years")?;
     demand(own.duration.is_none_or(|lasts| lasts <= LONGEST), "duration: at most three years")?;
     match own.kind {
-        DatagramKind::Udp { rate, rcvbuf } => {
+        DatagramKind::Udp { rate, rcvbuf, reader } => {
             demand(rate > Rate(0), "rate above 0")?;
-            demand(rcvbuf.is_none_or(|bytes| bytes <= LARGEST), "rcvbuf: below 2 GiB")
+            demand(rcvbuf.is_none_or(|bytes| bytes <= LARGEST), "rcvbuf: below 2 GiB")?;
+            let Some(reader) = reader else { return Ok(()) };
+            demand(reader.rate != Some(Rate(0)), "a reader's rate above 0")?;
+            let fits = |time: Time| time > Time::ZERO && time <= LONGEST;
+            let pauses = reader.pauses;
+            demand(
+                pauses.is_none_or(|own| fits(own.on) && fits(own.off)),
+                "a reader's `on` and `off` above 0 and at most three years",
+            )
         }
         DatagramKind::Echo { interval } => {
             demand(interval >= Time::us(1) && interval <= LONGEST, "interval: at least 1 us")

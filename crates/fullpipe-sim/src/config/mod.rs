@@ -227,12 +227,41 @@ pub enum DatagramKind {
         rate: Rate,
         /// SO_RCVBUF of the socket that receives them, as requested; none: [`RMEM_DEFAULT`].
         rcvbuf: Option<u64>,
+        /// How the program there reads; none: as fast as its CPU allows.
+        reader: Option<DatagramReader>,
     },
     /// ICMP echo requests, which the other kernel answers.
     Echo {
         /// Time from one to the next.
         interval: Time,
     },
+}
+
+/// A program that reads datagrams at its own pace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DatagramReader {
+    /// Payload: after each datagram it works on it for so long, above 0; none: no time.
+    pub rate: Option<Rate>,
+    /// When it does not read; none: it always may.
+    pub pauses: Option<Pauses>,
+}
+
+/// Times in which a program reads, and those in which it does not, in turn from the datagrams' start on (each above 0).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pauses {
+    /// How long it reads. A read that is begun is finished.
+    pub on: Time,
+    /// How long it pauses.
+    pub off: Time,
+}
+
+impl Pauses {
+    /// How long the pause at `since_start` still lasts; none: there is no pause then.
+    #[must_use]
+    pub fn left(&self, since_start: Time) -> Option<Time> {
+        let at = since_start.0 % (self.on + self.off).0.max(1);
+        (at >= self.on.0).then(|| self.on + self.off - Time(at))
+    }
 }
 
 /// net.core.rmem_default of 64-bit kernels, bytes.
@@ -381,8 +410,7 @@ impl App {
     #[must_use]
     pub fn pauses(&self, since_start: Time) -> Option<Time> {
         let App::OnOff { on, off } = *self else { return None };
-        let at = since_start.0 % (on + off).0.max(1);
-        (at >= on.0).then(|| on + off - Time(at))
+        Pauses { on, off }.left(since_start)
     }
 }
 

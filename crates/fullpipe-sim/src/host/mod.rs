@@ -20,7 +20,6 @@ mod output;
 mod peak;
 mod polling;
 pub mod receive;
-mod received;
 mod receiving;
 mod rpc;
 mod sending;
@@ -31,6 +30,7 @@ mod timers;
 pub mod transmit;
 mod tsq;
 mod turn;
+mod udp_reader;
 mod udp_socket;
 pub(crate) mod work;
 mod writing;
@@ -47,7 +47,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use cpu::Cpu;
-use datagrams::{Listening, Sending};
+use datagrams::Sending;
 use flow_table::FlowTable;
 use output::Out;
 use peak::Peak;
@@ -60,6 +60,7 @@ use shared::Shared;
 use softirq::Softirq;
 use timers::{Due, HostTimers, Timer};
 use transmit::{SkbFate, Transmit};
+use udp_reader::Listening;
 use udp_socket::UdpSockets;
 use work::Work;
 
@@ -177,7 +178,7 @@ impl Host {
             profile.timer_wheel,
             host.hz,
         );
-        let hears_datagrams = datagrams::hearing_ends((own, &profile), config);
+        let hears_datagrams = udp_reader::hearing_ends((own, &profile), config);
         let mut new = Host {
             place,
             name: name.into(),
@@ -300,6 +301,7 @@ impl Host {
             Some(Due::Qdisc) => self.wake_qdisc(now, shared),
             Some(Due::Gro) => self.on_gro_timer(now, shared),
             Some(Due::Datagrams(at)) => self.wake_sender(at, now),
+            Some(Due::ReadsDatagrams(at)) => self.wake_datagram_reader(at, now),
             Some(Due::Rpc(at)) => self.on_rpc_timer(at, now, shared),
             Some(Due::Flow(_, Timer::Compressed)) => self.fire_expired(now, shared),
             Some(Due::Flow(flow, Timer::Answer)) => self.on_answer_timer(flow, now, shared),

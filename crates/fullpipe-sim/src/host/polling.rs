@@ -109,6 +109,14 @@ impl Host {
                 self.begin_read(flow, now);
             }
         }
+        // A read of datagrams takes one that waits before softirqs go on (`__skb_recv_udp`, `spin_unlock_bh`).
+        let is_datagram = |train: &Train| train.kind == Kind::Datagram;
+        while self.woken_first
+            && self.timers.datagram_reader_is_due(now)
+            && packets.iter().any(is_datagram)
+        {
+            self.call_first(now, shared);
+        }
     }
 
     fn end_backlogs(&mut self, cpu: Time, now: Time, shared: &mut Shared) {

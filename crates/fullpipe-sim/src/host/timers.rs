@@ -74,6 +74,8 @@ pub(super) enum Due {
     Gro,
     /// The next of these datagrams.
     Datagrams(usize),
+    /// The program that receives these datagrams has done with one, or its pause is over.
+    ReadsDatagrams(usize),
     /// A client of remote procedure calls begins; behind all of these, a server's threads are done.
     Rpc(usize),
 }
@@ -91,6 +93,8 @@ pub(super) struct HostTimers {
     jiffies: JiffyClock,
     /// The number of the qdisc's, behind those of the flows; GRO's and those of datagrams follow.
     qdisc: usize,
+    /// Programs with datagrams.
+    datagrams: usize,
     /// That of the first of remote procedure calls, behind these.
     rpc: usize,
     /// When each flow's held ACKs go at the latest; never, if there are none. And those flows by that time.
@@ -107,12 +111,13 @@ impl HostTimers {
         hz: u32,
     ) -> HostTimers {
         let qdisc = flows * ALL.len();
-        let rpc = qdisc + 2 + datagrams;
+        let rpc = qdisc + 2 + 2 * datagrams;
         HostTimers {
             timers: Timers::new(rpc + clients + 1),
             wheel,
             jiffies: JiffyClock::jiffies(hz),
             qdisc,
+            datagrams,
             rpc,
             compressed: alloc::vec![Time::NEVER; flows],
             by_latest: BTreeSet::new(),
@@ -183,6 +188,11 @@ impl HostTimers {
         self.timers.set(self.qdisc + 2 + at, due, Clockwork::Own);
     }
 
+    /// The timer of the program that receives datagrams of that place is due at `due`, or stopped.
+    pub(super) fn set_datagram_reader(&mut self, at: usize, due: Option<Time>) {
+        self.timers.set(self.qdisc + 2 + self.datagrams + at, due, Clockwork::Own);
+    }
+
     /// The same of remote procedure calls'.
     pub(super) fn set_rpc(&mut self, at: usize, due: Option<Time>) {
         self.timers.set(self.rpc + at, due, Clockwork::Own);
@@ -200,6 +210,11 @@ impl HostTimers {
             Due::Flow(flow, timer @ (Timer::Write | Timer::Reader)) => Some((flow, timer)),
             _ => None,
         }
+    }
+
+    /// Whether the first timer that is due at `now` wakes a program that reads datagrams.
+    pub(super) fn datagram_reader_is_due(&mut self, now: Time) -> bool {
+        matches!(self.first_due(now), Some(Due::ReadsDatagrams(_)))
     }
 
     /// Whether the first timer that is due at `now` is one of the wheel.
@@ -228,7 +243,10 @@ impl HostTimers {
             Ordering::Equal => Due::Qdisc,
             Ordering::Greater if number == self.qdisc + 1 => Due::Gro,
             Ordering::Greater if number >= self.rpc => Due::Rpc(number - self.rpc),
-            Ordering::Greater => Due::Datagrams(number - self.qdisc - 2),
+            Ordering::Greater => match number - self.qdisc - 2 {
+                at if at < self.datagrams => Due::Datagrams(at),
+                at => Due::ReadsDatagrams(at - self.datagrams),
+            },
         }
     }
 }

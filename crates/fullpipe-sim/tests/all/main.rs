@@ -52,5 +52,6 @@ mod tcp_versions;
 mod tcp_walks;
 mod transmit;
 mod tso_deferral;
+mod udp_reader;
 mod wheel_first;
 mod woken;

@@ -94,7 +94,7 @@ fn a_receive_buffer_has_room_where_it_was_asked_for() {
 /// with their heads. Five come within 0.4 us; each takes 100 us to read, so the first is read when three are lost.
 #[test]
 fn a_socket_of_datagrams_is_a_place() {
-    let kind = DatagramKind::Udp { rate: Rate::gbit(80), rcvbuf: Some(1) };
+    let kind = DatagramKind::Udp { rate: Rate::gbit(80), rcvbuf: Some(1), reader: None };
     let (name, direction) = ("udp".into(), Direction::Forward);
     let (from, to, start, count) = (None, None, Time::ZERO, Some(5));
     let size = 1000;

@@ -31,7 +31,7 @@ fn config(choices: Choices, budget: Option<u32>) -> Config {
         direction: Direction::Forward,
         from: None,
         to: None,
-        kind: DatagramKind::Udp { rate: Rate::gbit(24), rcvbuf: Some(10_000_000) },
+        kind: DatagramKind::Udp { rate: Rate::gbit(24), rcvbuf: Some(10_000_000), reader: None },
         size: 400,
         start: Time::ZERO,
         count: Some(3000),

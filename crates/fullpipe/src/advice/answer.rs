@@ -114,7 +114,7 @@ fn missed(found: &Found) -> String {
 fn set_nothing(case: &Case, found: &Found, runs: &str) -> String {
     let today = &found.today;
     let reached = rate_of(today.mbit, today.allowed_mbit);
-    if let Some(own) = too_many(case) {
+    if let Some(own) = too_many(case).or_else(|| too_slow(case, today)) {
         return format!("{own} ({runs}).");
     }
     let who = if case.datagrams.is_some() { "the datagrams" } else { "the flows" };
@@ -176,6 +176,18 @@ fn too_many(case: &Case) -> Option<String> {
         let name = &asked.name;
         format!("Let {name} send {most} or less: it sends {asks}, and the path carries no more")
     })
+}
+
+/// "Let the program of video read faster: ..." of datagrams whose program reads less than comes.
+fn too_slow(case: &Case, today: &Outcome) -> Option<String> {
+    let name = &case.datagrams.as_ref()?.name;
+    let own = today.run.datagrams.iter().find(|own| own.name == *name)?;
+    let reading = own.reading.as_ref().filter(|own| own.is_too_slow())?;
+    let [able, offered] = [reading.able_mbit?, reading.offered_mbit].map(numbers::rate);
+    Some(format!(
+        "Let the program of {name} read faster, or send less: it reads {able} in the mean, and {offered} come. No SO_RCVBUF \
+         helps, but of a burst that ends before it is full"
+    ))
 }
 
 /// Whether the setting that still limits the flows is among the changes of its host.

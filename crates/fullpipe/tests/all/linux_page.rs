@@ -53,7 +53,7 @@ fn declared() -> Vec<Table> {
             "hosts" => return None,
             t if t.starts_with("hosts") => "`hosts.",
             "host" => "`host`",
-            "datagrams" => "`datagrams`",
+            "datagrams" | "A reader of datagrams" => "`datagrams`",
             "nfs" => "`nfs`",
             "A qdisc" | "A cpu" => "`hosts.",
             "flow" | "An app" | "A reader" | "A flow before" | "A loop" => "`flow`",

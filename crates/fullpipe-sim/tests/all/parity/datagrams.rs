@@ -18,6 +18,11 @@ fn compare(config: &Config) -> Result<(), String> {
         show(&SEEN, "calls that take time");
     }
     for own in &config.datagrams {
+        if let DatagramKind::Udp { reader: Some(reader), .. } = own.kind {
+            let parts =
+                [("a slow reader", reader.rate.is_some()), ("pauses", reader.pauses.is_some())];
+            parts.iter().filter(|(_, there)| *there).for_each(|(part, _)| show(&SEEN, part));
+        }
         let last = |what: &str| {
             let name = format!("datagrams.{}.{what}", own.name);
             told.counters().filter(|c| *c.name == *name).last().map_or(0, |c| c.value)
@@ -44,7 +49,13 @@ fn datagrams_tell_what_packets_tell() {
     random::check(1500, configs.prop_map(scenarios::with_calls), compare);
     let seen = SEEN.lock().unwrap();
     let whats = ["refused", "received", "lost", "reordered", "duplicates", "jitter_ns"];
-    for what in whats.into_iter().chain(["rcvbuf_errors", "rtt_ns", "calls that take time"]) {
+    for what in whats.into_iter().chain([
+        "rcvbuf_errors",
+        "rtt_ns",
+        "calls that take time",
+        "a slow reader",
+        "pauses",
+    ]) {
         assert!(seen.get(what).is_some_and(|&cases| cases >= 10), "hardly any {what}: {seen:?}");
     }
 }
@@ -65,7 +76,7 @@ fn a_program_whose_time_is_over_takes_none() {
         count: None,
         duration: None,
     };
-    let udp = DatagramKind::Udp { rate: Rate::gbit(100), rcvbuf: None };
+    let udp = DatagramKind::Udp { rate: Rate::gbit(100), rcvbuf: None, reader: None };
     let udp = datagrams("udp", Direction::Forward, udp);
     let echo = DatagramKind::Echo { interval: Time::ms(1) };
     let echo = datagrams("ping", Direction::Backward, echo);

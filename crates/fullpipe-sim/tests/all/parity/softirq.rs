@@ -70,7 +70,7 @@ fn case() -> impl Strategy<Value = Config> {
                 direction: Direction::Forward,
                 from: None,
                 to: None,
-                kind: DatagramKind::Udp { rate, rcvbuf: Some(buffer) },
+                kind: DatagramKind::Udp { rate, rcvbuf: Some(buffer), reader: None },
                 size: 900,
                 start: Time::ms(1),
                 count: None,

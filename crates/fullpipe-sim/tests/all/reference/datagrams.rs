@@ -4,8 +4,9 @@ use super::host::{Host, Process, Step};
 use super::late::Skb;
 use super::packet::{Body, Datagram, Packet};
 use super::{Context, World};
-use fullpipe_sim::config::{Config, DatagramKind, Datagrams};
+use fullpipe_sim::config::{Config, DatagramKind, DatagramReader, Datagrams};
 use fullpipe_sim::tcp::behaviour::profile_of;
+use fullpipe_sim::tcp::profile::DatagramMemory;
 use fullpipe_sim::trace::{Counter, Sink, StageSample};
 use fullpipe_sim::units::Time;
 use std::collections::{BTreeMap, VecDeque};
@@ -46,11 +47,58 @@ pub struct Socket {
     pub room: u64,
     memory: u64,
     waits: VecDeque<Datagram>,
+    /// Of these, how many stand in the reader's own queue.
+    taken_over: usize,
+    /// Memory of what was read that counts still; as much at once is given back, none: all.
+    kept: u64,
+    at_once: Option<u64>,
+    reader: Option<DatagramReader>,
+    /// When the reader is done with the last one.
+    done: Time,
     awake: bool,
     overflows: u64,
     /// What was read: number, and how long it was on its way.
     read: Vec<(u64, u64)>,
     told: BTreeMap<&'static str, u64>,
+}
+
+impl Socket {
+    fn used(&self) -> u64 {
+        self.waits.len() as u64 * self.memory + self.kept
+    }
+
+    /// What the reader takes first.
+    fn take(&mut self) -> Datagram {
+        let datagram = self.waits.pop_front().expect("one that waits");
+        let left = match self.taken_over {
+            0 => self.waits.len(),
+            own => own - 1,
+        };
+        self.kept += self.memory;
+        let keeps = self.at_once.is_some_and(|least| left > 0 && self.kept < least);
+        (self.taken_over, self.kept) = match keeps {
+            true => (left, self.kept),
+            false => (self.waits.len(), 0),
+        };
+        datagram
+    }
+
+    /// The first moment from `now` on at which the reader may read.
+    fn may_read(&self, now: Time) -> Time {
+        let at = now.max(self.done);
+        let Some(pauses) = self.reader.and_then(|reader| reader.pauses) else { return at };
+        let period = pauses.on.0 + pauses.off.0;
+        let begun = self.config.start.0 + (at.0 - self.config.start.0) / period * period;
+        if at.0 - begun < pauses.on.0 { at } else { Time(begun + period) }
+    }
+}
+
+/// Memory of a datagram of so many bytes, where the smallest head has `smallest`.
+fn memory(size: u64, smallest: u64) -> u64 {
+    let lines = (size + 28 + 16 + 15).div_ceil(64);
+    let head = lines * 64 + 320;
+    let slabs = [smallest, 1024, 2048, 4096, 8192, 16_384, 32_768, 65_536, 131_072];
+    slabs.into_iter().find(|&slab| slab >= head).expect("a slab") + 256
 }
 
 /// The programs, the sockets, and what is answered on a host.
@@ -59,7 +107,7 @@ pub fn of_host(
     place: usize,
 ) -> (BTreeMap<usize, Program>, BTreeMap<usize, Socket>, Vec<usize>) {
     let host = config.hosts()[place];
-    let overhead = profile_of(host.host).expect("a profile").skb_overhead;
+    let profile = profile_of(host.host).expect("a profile");
     let (mut programs, mut sockets, mut echoes) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
     for (i, own) in config.datagrams.iter().enumerate() {
         let number = config.flows.len() + i;
@@ -70,7 +118,7 @@ pub fn of_host(
             programs
                 .insert(number, Program { config, written, offered: 0, refused: 0, answers, told });
         } else if to == host.name {
-            let DatagramKind::Udp { rcvbuf, .. } = own.kind else {
+            let DatagramKind::Udp { rcvbuf, reader, .. } = own.kind else {
                 echoes.push(number);
                 continue;
             };
@@ -78,10 +126,27 @@ pub fn of_host(
                 Some(asked) => (2 * asked.min(host.host.sysctl.rmem_max)).max(2304),
                 None => 212_992,
             };
-            let memory = u64::from(own.size) + overhead;
-            let (waits, read) = (VecDeque::new(), Vec::new());
-            let (awake, overflows) = (false, 0);
-            let socket = Socket { config, room, memory, waits, awake, overflows, read, told };
+            let size = u64::from(own.size);
+            let memory = match profile.datagram_memory {
+                DatagramMemory::PayloadAndHead => size + profile.skb_overhead,
+                DatagramMemory::Slab => memory(size, 512),
+                DatagramMemory::SlabOrSmallHead => memory(size, 576),
+            };
+            let socket = Socket {
+                config,
+                room,
+                memory,
+                waits: VecDeque::new(),
+                taken_over: 0,
+                kept: 0,
+                at_once: profile.udp_memory_batches.then_some(room / 4),
+                reader,
+                done: Time::ZERO,
+                awake: false,
+                overflows: 0,
+                read: Vec::new(),
+                told,
+            };
             sockets.insert(number, socket);
         }
     }
@@ -161,7 +226,7 @@ impl Host {
             return cpu;
         }
         let socket = &mut self.sockets[flow];
-        if socket.waits.len() as u64 * socket.memory > socket.room {
+        if socket.used() > socket.room {
             socket.overflows += 1;
             return cpu;
         }
@@ -169,10 +234,21 @@ impl Host {
         self.note_sockets(now);
         let socket = &mut self.sockets[flow];
         if !socket.awake {
-            socket.awake = true;
-            self.runnable.push_back(Process::Socket(flow));
+            self.go_on_to_read(flow, now);
         }
         cpu
+    }
+
+    /// The reader of a socket reads, or sleeps until it may, or until something comes.
+    pub fn go_on_to_read(&mut self, number: usize, now: Time) {
+        let socket = &mut self.sockets[number];
+        socket.awake = !socket.waits.is_empty();
+        let at = socket.may_read(now);
+        if socket.awake && at > now {
+            self.timers.set(self.socket_timer(number), Some(at), None);
+        } else if socket.awake {
+            self.runnable.push_back(Process::Socket(number));
+        }
     }
 
     pub fn socket(&mut self, number: usize, now: Time) {
@@ -187,12 +263,13 @@ impl Host {
 
     pub fn has_heard(&mut self, number: usize, now: Time) {
         let socket = &mut self.sockets[number];
-        let datagram = socket.waits.pop_front().expect("one that waits");
+        let datagram = socket.take();
         socket.read.push((datagram.number, (now - datagram.written).0));
-        socket.awake = !socket.waits.is_empty();
-        if socket.awake {
-            self.runnable.push_back(Process::Socket(number));
-        }
+        let bits = 8_000_000_000 * u128::from(socket.config.size);
+        let works = socket.reader.and_then(|reader| reader.rate);
+        let works = works.map_or(0, |rate| bits.div_ceil(u128::from(rate.0)) as u64);
+        socket.done = now + Time(works);
+        self.go_on_to_read(number, now);
         self.note_sockets(now);
     }
 
@@ -200,8 +277,8 @@ impl Host {
     fn note_sockets(&mut self, now: Time) {
         let sockets = self.sockets.values();
         let waiting = sockets.clone().map(|socket| socket.waits.len() as u64).sum();
-        let bytes = sockets.clone().map(|s| s.waits.len() as u64 * s.memory).sum();
-        let full = sockets.clone().any(|s| s.waits.len() as u64 * s.memory > s.room);
+        let bytes = sockets.clone().map(Socket::used).sum();
+        let full = sockets.clone().any(|socket| socket.used() > socket.room);
         self.socket_log.push(Held { from: now, waiting, bytes, full });
     }
 
@@ -229,7 +306,7 @@ impl Host {
         self.socket_log_told = self.socket_log.len() - 1;
         for socket in self.sockets.values() {
             sample.waiting += socket.waits.len() as u64;
-            sample.waiting_bytes += socket.waits.len() as u64 * socket.memory;
+            sample.waiting_bytes += socket.used();
             sample.left += socket.read.len() as u64;
             sample.dropped += socket.overflows;
         }

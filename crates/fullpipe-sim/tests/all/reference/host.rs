@@ -90,6 +90,8 @@ pub struct Host {
     pub gro: Gro,
     /// Number of its timer, behind those of the flows.
     gro_timer: usize,
+    /// Datagrams of all hosts, each with a timer of the program that sends them, then each with that of the one that reads.
+    datagrams: usize,
     pub timers: Timers,
     pub wheel: TimerWheel,
     pub woken_first: bool,
@@ -134,7 +136,7 @@ impl Host {
         let several = hosts.iter().filter(|host| host.direction == direction).count() > 1;
         let profile = profile_of(host).expect("a profile");
         let gro_timer = config.flows.len() * TIMERS;
-        let mut timers = Timers::new(gro_timer + 1 + config.datagrams.len());
+        let mut timers = Timers::new(gro_timer + 1 + 2 * config.datagrams.len());
         let (mut sends, mut receives) = (BTreeMap::new(), BTreeMap::new());
         let mut peers = BTreeMap::new();
         for (i, flow) in config.flows.iter().enumerate() {
@@ -164,6 +166,7 @@ impl Host {
             receive: Receive::new(host),
             gro: Gro::new(host, profile.gro),
             gro_timer,
+            datagrams: config.datagrams.len(),
             waited_in_gro: 0,
             timers,
             wheel: profile.timer_wheel,
@@ -202,6 +205,11 @@ impl Host {
         self.gro_timer + 1 + number - self.gro_timer / TIMERS
     }
 
+    /// The timer of a program that reads datagrams.
+    pub fn socket_timer(&self, number: usize) -> usize {
+        self.program_timer(number) + self.datagrams
+    }
+
     pub fn next_softirq(&self) -> Option<Time> {
         let ready = self.receive.next_softirq()?.max(self.cpu.free);
         Some(match self.next_process() {
@@ -229,7 +237,7 @@ impl Host {
             let which = number % TIMERS;
             let calls = self.woken_first && matches!(which, sending::WRITE | receiving::READER);
             if !calls || packets.iter().all(|packet| packet.flow != flow) {
-                return;
+                break;
             }
             if which == receiving::READER {
                 let its = packets.iter().filter(|packet| packet.flow == flow);
@@ -239,10 +247,23 @@ impl Host {
             if which == receiving::READER && !self.receives[flow].has_a_whole_read() {
                 self.receives[flow].copy_what_there_is(now);
             } else {
-                while self.next_process().is_some_and(|at| at <= now) {
-                    self.process(now, cx);
-                }
+                self.let_programs_go_on(now, cx);
             }
+        }
+        let mut datagrams = packets.iter().map(|packet| &packet.body);
+        let come =
+            datagrams.any(|body| matches!(body, Body::Datagram(own) if !own.asks && !own.answers));
+        let first_reader = self.gro_timer + 1 + self.datagrams;
+        while self.woken_first && come && self.timers.first(now).is_some_and(|n| n >= first_reader)
+        {
+            self.timer(now, cx);
+            self.let_programs_go_on(now, cx);
+        }
+    }
+
+    fn let_programs_go_on(&mut self, now: Time, cx: &mut Context) {
+        while self.next_process().is_some_and(|at| at <= now) {
+            self.process(now, cx);
         }
     }
 
@@ -315,9 +336,13 @@ impl Host {
             return self.gro_has_waited(now, cx);
         }
         if number > self.gro_timer {
-            let flow = self.gro_timer / TIMERS + number - self.gro_timer - 1;
+            let own = number - self.gro_timer - 1;
+            let flow = self.gro_timer / TIMERS + own % self.datagrams;
             let free = now.max(self.cpu.free);
             self.cpu.urgent(free, free);
+            if own >= self.datagrams {
+                return self.go_on_to_read(flow, now);
+            }
             return self.runnable.push_back(Process::Program(flow));
         }
         let (flow, which) = (number / TIMERS, number % TIMERS);

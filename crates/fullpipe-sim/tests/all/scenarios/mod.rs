@@ -10,7 +10,8 @@ pub use hosts::host;
 pub mod paths;
 
 use fullpipe_sim::config::{
-    App, Config, DatagramKind, Datagrams, Direction, Element, Flow, Host, Reader, SlowStart,
+    App, Config, DatagramKind, DatagramReader, Datagrams, Direction, Element, Flow, Host, Pauses,
+    Reader, SlowStart,
 };
 use fullpipe_sim::units::{Rate, Time};
 use proptest::prelude::*;
@@ -180,6 +181,14 @@ pub fn with_datagrams(mut config: Config) -> Config {
         0 => Direction::Backward,
         _ => Direction::Forward,
     };
+    let time = |draw: u64| Time((end / (1 + draw % 50)).max(1));
+    let pauses = Pauses { on: time(draw >> 13), off: time(draw >> 15) };
+    let rate = Rate(slowest(bits / 50 * (1 + (draw >> 14) % 100)));
+    let reader = match (draw >> 16) % 3 {
+        0 => DatagramReader { rate: Some(rate), pauses: None },
+        1 => DatagramReader { rate: None, pauses: Some(pauses) },
+        _ => DatagramReader { rate: Some(rate), pauses: Some(pauses) },
+    };
     let plain = Datagrams {
         name: "udp".into(),
         direction: direction(draw >> 3),
@@ -188,6 +197,7 @@ pub fn with_datagrams(mut config: Config) -> Config {
         kind: DatagramKind::Udp {
             rate: Rate(slowest(bits / 50 * (1 + (draw >> 5) % 100))),
             rcvbuf: [None, Some(1 + (draw >> 7) % 20_000)][(draw >> 2) as usize % 2],
+            reader: [None, Some(reader)][(draw >> 12) as usize % 2],
         },
         size,
         start: Time((draw >> 9) % 1000 * 1000),

@@ -4,7 +4,7 @@ use super::super::case::{Asked, Case, way};
 use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use super::hosts::At;
-use crate::analysis::document::Stage;
+use crate::analysis::document::{Reading, Stage};
 use crate::analysis::words::bytes;
 use crate::scenario::Element;
 
@@ -15,13 +15,19 @@ const LARGER: u64 = 4;
 /// Largest SO_RCVBUF that is tried, bytes: what does not fit has a reader that is too slow.
 const LARGEST: u64 = 64 << 20;
 
-/// A receive buffer of several times the size, and a sysctl that allows it.
-pub fn socket(case: &Case, stage: &Stage) -> Vec<Change> {
+/// A receive buffer that holds what comes while the program pauses, or of several times the size, and a sysctl that allows it. Of
+/// a program that reads less than comes in the mean none: its socket is full again and again.
+pub fn socket(case: &Case, stage: &Stage, reading: Option<&Reading>) -> Vec<Change> {
     let (Some(asked), Some(capacity)) = (&case.datagrams, stage.capacity) else {
         return Vec::new();
     };
+    if reading.is_some_and(Reading::is_too_slow) {
+        return Vec::new();
+    }
     // The kernel doubles what a program asks for.
-    let option = (capacity.saturating_mul(LARGER) / 2).next_power_of_two();
+    let larger = (capacity.saturating_mul(LARGER) / 2).next_power_of_two();
+    let pause = reading.and_then(|own| own.pause_rcvbuf).filter(|bytes| *bytes > capacity / 2);
+    let option = pause.unwrap_or(larger);
     if option > LARGEST {
         return Vec::new();
     }

@@ -63,7 +63,10 @@ pub fn remedies(
         _ if rule.starts_with("tcp-mem") => memory(case, headline),
         ("rx_ring" | "backlog", _) if is_cut => rings(case, place, kind),
         ("udp_socket", _) if is_cut => {
-            stage.map(|own| datagrams::socket(case, own)).into_iter().collect()
+            let asked = case.datagrams.as_ref().map(|own| own.name.as_str());
+            let own = outcome.run.datagrams.iter().find(|own| Some(&own.name[..]) == asked);
+            let reading = own.and_then(|own| own.reading.as_ref());
+            stage.map(|stage| datagrams::socket(case, stage, reading)).into_iter().collect()
         }
         ("delay", _) if is_cut => vec![datagrams::delay(case, place)],
         ("qdisc", _) if is_cut => qdisc(case, place),

@@ -2,7 +2,8 @@
 
 use super::mounts;
 use crate::scenario::{
-    App, DatagramKind, Datagrams, Flow, MAX_PACING_RATE, NODELAY, Neighbour, Resolved,
+    App, DatagramKind, DatagramReader, Datagrams, Flow, MAX_PACING_RATE, NODELAY, Neighbour,
+    Resolved,
 };
 use fullpipe_base::units::Rate;
 use fullpipe_sim::config::{self, Config};
@@ -51,9 +52,11 @@ fn datagrams(own: &Datagrams) -> config::Datagrams {
         from: own.from.clone(),
         to: own.to.clone(),
         kind: match own.kind {
-            DatagramKind::Udp => {
-                config::DatagramKind::Udp { rate: own.rate.unwrap_or(Rate(0)), rcvbuf: own.rcvbuf }
-            }
+            DatagramKind::Udp => config::DatagramKind::Udp {
+                rate: own.rate.unwrap_or(Rate(0)),
+                rcvbuf: own.rcvbuf,
+                reader: own.reader.map(datagram_reader),
+            },
             DatagramKind::Ping => {
                 config::DatagramKind::Echo { interval: own.interval.unwrap_or_default() }
             }
@@ -63,6 +66,11 @@ fn datagrams(own: &Datagrams) -> config::Datagrams {
         count: own.count,
         duration: own.duration,
     }
+}
+
+fn datagram_reader(own: DatagramReader) -> config::DatagramReader {
+    let pauses = own.on.zip(own.off).map(|(on, off)| config::Pauses { on, off });
+    config::DatagramReader { rate: own.rate, pauses }
 }
 
 /// Options are within their bounds, which fit these types.

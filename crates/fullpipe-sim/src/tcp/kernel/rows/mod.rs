@@ -61,6 +61,8 @@ mod rtt;
 mod sending;
 #[macro_use]
 mod timeout;
+#[macro_use]
+mod udp;
 
 /// Gives a macro the rows and the constants of all concerns, in the order of the reference pages.
 macro_rules! all_rows {
@@ -69,7 +71,7 @@ macro_rules! all_rows {
             $to
             [
                 handshake_rows receive_buffer_rows answers_rows sending_rows host_queue_rows ack_rows rtt_rows
-                marking_rows reduction_rows timeout_rows cpu_rows
+                marking_rows reduction_rows timeout_rows cpu_rows udp_rows
             ]
             {} {}
         }
@@ -103,3 +105,4 @@ pub use reduction::*;
 pub use rtt::*;
 pub use sending::*;
 pub use timeout::*;
+pub use udp::*;

@@ -1,0 +1,201 @@
+//! Sockets that receive datagrams of UDP, and the programs that read them.
+//!
+//! A socket takes a datagram unless those that it holds have more memory than its buffer (6.12 `__udp_enqueue_schedule_skb`;
+//! else `UdpRcvbufErrors`). The program reads one datagram at a time. Where it has a pace it works on each for as long as its
+//! rate says, and in its pauses it reads none.
+//!
+//! Datagrams that come wait in the receive queue. A read that finds its own queue empty takes over all of them
+//! (`__skb_recv_udp`). While datagrams wait there, the memory of those that were read still counts, until it is a quarter of
+//! the buffer. When it is given back, the reader's queue takes over the receive queue again (`udp_rmem_release`).
+//!
+//! Limits:
+//! - The memory of a datagram is that of an skb that this kernel's UDP sends. A card's driver may take more or less.
+//! - Memory for all of UDP (`net.ipv4.udp_mem`) has no bound.
+
+use super::cpu::copy_time;
+use super::flow_table::FlowTable;
+use super::shared::Shared;
+use super::{Host, Process, Step};
+use crate::config::{Config, DatagramKind, DatagramReader, Datagrams, RMEM_DEFAULT, Station};
+use crate::tcp::profile::SharedProfile;
+use crate::units::Time;
+use alloc::collections::VecDeque;
+use fullpipe_base::received::Received;
+
+/// Least buffer of a socket, bytes (SOCK_MIN_RCVBUF of 64-bit kernels).
+const LEAST_RCVBUF: u64 = 2304;
+
+/// Shift from the buffer to the memory that is given back at once (`forward_threshold`).
+const BATCH_SHIFT: u32 = 2;
+
+/// A socket that receives datagrams, and its reader.
+pub(crate) struct Listening {
+    rcvbuf: u64,
+    /// Memory of each datagram, bytes.
+    memory: u64,
+    /// Payload of each datagram, bytes.
+    size: u32,
+    /// When the datagrams begin: the reader's pauses count from there.
+    start: Time,
+    reader: Option<DatagramReader>,
+    /// Memory that counts for the socket (`sk_rmem_alloc`), bytes.
+    rmem: u64,
+    /// Memory of datagrams that were read, which counts still (`forward_deficit`), bytes.
+    deficit: u64,
+    /// Whether memory is given back in batches.
+    batches: bool,
+    /// Numbers of those that wait, the reader's first.
+    queue: VecDeque<u64>,
+    /// Datagrams of the queue that a read has taken over (`reader_queue`).
+    taken_over: usize,
+    /// Whether its reader has or waits for the CPU, works on a datagram or pauses.
+    awake: bool,
+    /// Until when the reader works on the last datagram.
+    works_until: Time,
+    /// Datagrams for which there was no room.
+    pub(crate) overflows: u64,
+    pub(crate) received: Received,
+}
+
+impl Listening {
+    fn new(datagrams: &Datagrams, own: &Station, profile: &SharedProfile) -> Option<Listening> {
+        let DatagramKind::Udp { rcvbuf, reader, .. } = datagrams.kind else { return None };
+        let granted = |bytes: u64| 2 * bytes.min(own.host.sysctl.rmem_max);
+        Some(Listening {
+            rcvbuf: rcvbuf.map_or(RMEM_DEFAULT, granted).max(LEAST_RCVBUF),
+            memory: profile.datagram_memory.truesize(datagrams.size.into(), profile.skb_overhead),
+            size: datagrams.size,
+            start: datagrams.start,
+            reader,
+            rmem: 0,
+            deficit: 0,
+            batches: profile.udp_memory_batches,
+            queue: VecDeque::new(),
+            taken_over: 0,
+            awake: false,
+            works_until: Time::ZERO,
+            overflows: 0,
+            received: Received::default(),
+        })
+    }
+
+    /// Memory that it may have, bytes.
+    pub(super) fn rcvbuf(&self) -> u64 {
+        self.rcvbuf
+    }
+
+    /// Whether it takes no more.
+    fn is_full(&self) -> bool {
+        self.rmem > self.rcvbuf
+    }
+
+    /// The next datagram for the reader, and how much memory that gives back, bytes.
+    fn read(&mut self) -> Option<(u64, u64)> {
+        if self.taken_over == 0 {
+            self.taken_over = self.queue.len();
+        }
+        let number = self.queue.pop_front()?;
+        self.taken_over -= 1;
+        self.deficit += self.memory;
+
+        let waits = self.batches && self.taken_over > 0;
+        if waits && self.deficit < self.rcvbuf >> BATCH_SHIFT {
+            return Some((number, 0));
+        }
+        let given_back = core::mem::take(&mut self.deficit);
+        self.rmem -= given_back;
+        self.taken_over = self.queue.len();
+        Some((number, given_back))
+    }
+
+    /// When the reader may read next; none: now.
+    fn next_read(&self, now: Time) -> Option<Time> {
+        let from = now.max(self.works_until);
+        let pauses = self.reader.and_then(|reader| reader.pauses);
+        let pause = pauses.and_then(|own| own.left(from.saturating_sub(self.start)));
+        let at = from + pause.unwrap_or_default();
+        (at > now).then_some(at)
+    }
+}
+
+/// The sockets of this host.
+pub(super) fn hearing_ends(
+    (own, profile): (Station, &SharedProfile),
+    config: &Config,
+) -> FlowTable<Listening> {
+    let ends = config.datagrams.iter().map(|one| {
+        let is_here = config.hosts_of_datagrams(one)[1].name == own.name;
+        is_here.then(|| Listening::new(one, &own, profile)).flatten()
+    });
+    FlowTable::new(ends.collect())
+}
+
+impl Host {
+    /// A datagram has come to its socket.
+    pub(super) fn queue_datagram(&mut self, at: usize, number: u64, now: Time) {
+        let socket = &mut self.hears_datagrams[at];
+        if socket.is_full() {
+            socket.overflows += 1;
+            self.udp_sockets.lose();
+            return;
+        }
+        socket.rmem += socket.memory;
+        self.udp_sockets.take(now, socket.memory, socket.is_full());
+        socket.queue.push_back(number);
+        if !core::mem::replace(&mut socket.awake, true) {
+            self.read_datagrams_when_due(at, now);
+        }
+    }
+
+    /// The reader of a socket in which datagrams wait goes on now, or when its work and its pause are over.
+    fn read_datagrams_when_due(&mut self, at: usize, now: Time) {
+        match self.hears_datagrams[at].next_read(now) {
+            None => self.runnable.push_back(Process::Hears(at)),
+            due => self.timers.set_datagram_reader(at, due),
+        }
+    }
+
+    /// The reader's work or its pause is over.
+    pub(super) fn wake_datagram_reader(&mut self, at: usize, now: Time) {
+        self.timers.set_datagram_reader(at, None);
+        let cpu = now.max(self.cpu.free);
+        self.cpu.urgent(cpu, cpu);
+        self.go_on_reading(at, now);
+    }
+
+    /// The reader goes on if anything waits, else it sleeps.
+    fn go_on_reading(&mut self, at: usize, now: Time) {
+        let socket = &mut self.hears_datagrams[at];
+        socket.awake = !socket.queue.is_empty();
+        if socket.awake {
+            self.read_datagrams_when_due(at, now);
+        }
+    }
+
+    /// It is the turn of a program that reads datagrams.
+    pub(super) fn hear_datagram(&mut self, at: usize, now: Time, shared: &mut Shared) {
+        let size = self.hears_datagrams[at].size;
+        let cost = self.host.cpu.read + copy_time(&self.host, size.into());
+        if cost > Time::ZERO {
+            self.step = Some(Step::Hears(at));
+            self.cpu.begin_step(now, cost);
+        } else {
+            self.finish_hearing(at, now, shared);
+        }
+    }
+
+    /// It has one.
+    pub(super) fn finish_hearing(&mut self, at: usize, now: Time, shared: &mut Shared) {
+        let socket = &mut self.hears_datagrams[at];
+        let was_full = socket.is_full();
+        if let Some((number, given_back)) = socket.read() {
+            self.udp_sockets.give(now, given_back, was_full, socket.is_full());
+            let written = shared.written[at][number as usize];
+            socket.received.take(number, (now - written).0);
+        }
+        let rate = socket.reader.and_then(|reader| reader.rate);
+        socket.works_until =
+            now + rate.map_or(Time::ZERO, |rate| rate.time_for(socket.size.into()));
+        self.go_on_reading(at, now);
+    }
+}
