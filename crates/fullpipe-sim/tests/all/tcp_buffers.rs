@@ -304,6 +304,33 @@ fn longer_rtt_when_read() {
     assert_eq!(buffer(false), 131_072);
 }
 
+/// A receiver of packets of 20,000 bytes has a first window of three and takes 45,536 bytes, for one packet is reserved. Packets of
+/// 1000 bytes come, 50 in a round trip: more than it takes, and less than three of its own.
+#[test]
+fn space_within_ssthresh() {
+    let buffer = |within| {
+        let profile = linux(|p| p.space_within_ssthresh = within);
+        let mut host = host();
+        host.sysctl.tcp_rmem = [4096, 131_072, 16 << 20];
+        host.timestamps = true;
+        let mut tcp = Receiver::new(&profile, &host, 20_000, None);
+        let begun = tcp.on_syn(Time::ZERO);
+        tcp.on_accept(Time::ms(100), 0, false);
+        for round in 1..=4 {
+            for number in 0..50 {
+                let now = Time::ms(100 * round) + Time::us(number);
+                let tsecr = begun + 100 * (round as u32 - 1);
+                let seq = tcp.rcv_nxt;
+                tcp.on_segment(now, Segment { seq, len: SEGMENT, tsecr, ..Segment::default() });
+                tcp.read(now, tcp.readable());
+            }
+        }
+        tcp.window.rcvbuf
+    };
+    assert!(buffer(true) > 131_072);
+    assert_eq!(buffer(false), 131_072);
+}
+
 /// Ten segments come and are read, 20 a millisecond later, and one more; each echoes what was told within its millisecond. If that
 /// is an RTT of one, the buffer grows as by any RTT; else the receiver knows none before a window of data has come.
 #[test]

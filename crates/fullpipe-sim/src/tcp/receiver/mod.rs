@@ -383,8 +383,8 @@ impl Receiver {
         let len = segment.packet_len();
         if len > self.acks.rcv_mss {
             let truesize = self.truesize(segment);
-            self.window.measure(segment, truesize);
-            if let Some(growth) = &mut self.growth {
+            let changed = self.window.measure(segment, truesize);
+            if let Some(growth) = self.growth.as_mut().filter(|_| changed) {
                 growth.space = growth.space.min(self.window.window_clamp);
             }
         }

@@ -36,6 +36,10 @@ impl Space {
     /// Of a connection with that window, at `now_us`.
     pub(in crate::tcp) fn new(window: &ReceiveWindow, mss: u32, profile: &Profile) -> Space {
         let mss = u64::from(mss);
+        let first = match profile.space_within_ssthresh {
+            true => window.rcv_ssthresh.min(window.rcv_wnd),
+            false => window.rcv_wnd,
+        };
         Space {
             mss,
             for_holes: profile.rcv_tuning == RcvTuning::GrowthAndHoles,
@@ -45,7 +49,7 @@ impl Space {
             rtt_seq: 0,
             rtt_time: None,
             last_tsecr: 0,
-            space: window.rcv_ssthresh.min(window.rcv_wnd).min(FIRST * mss),
+            space: first.min(FIRST * mss),
             seq: 0,
             time: 0,
         }

@@ -223,16 +223,20 @@ impl ReceiveWindow {
     }
 
     /// The first segment of its length, which takes so much memory: how much of its memory is data (tcp_measure_rcv_mss).
-    pub(in crate::tcp) fn measure(&mut self, segment: &Segment, truesize: u64) {
+    /// Whether the share has changed.
+    pub(in crate::tcp) fn measure(&mut self, segment: &Segment, truesize: u64) -> bool {
         if self.profile.window_share != WindowShare::Measured {
-            return;
+            return false;
         }
+
         let len = u64::from(segment.len);
         let ratio = ((len << 8) / truesize).clamp(1, 255) as u8;
-        if self.share != Share::Ratio(ratio) {
+        let changed = self.share != Share::Ratio(ratio);
+        if changed {
             self.share = Share::Ratio(ratio);
             self.window_clamp = self.full_space();
         }
+        changed
     }
 
     /// Lets the buffer grow until `window` bytes may be offered, up to sysctl tcp_rmem's maximum.

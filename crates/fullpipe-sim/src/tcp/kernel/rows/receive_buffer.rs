@@ -151,6 +151,14 @@ rows! { ($) receive_buffer_rows
             values: { V2_6_20: PerRtt, V6_1: Growth, V6_18: GrowthAndHoles },
         }
 
+        /// Since 5.10 `tcp_init_buffer_space`, commit 72d05c00d7ec "tcp: select sane initial rcvq_space.space for big MSS".
+        space_within_ssthresh: bool {
+            means: "what must be copied in a round trip before the receive buffer grows is at first no more than rcv_ssthresh",
+            read_in: "tcp_init_buffer_space",
+            values: { V2_6_20: false, V6_1: true },
+            tests: ["tcp_buffers.rs: space_within_ssthresh"],
+        }
+
         /// In 6.12.117 `tcp_rcv_space_adjust`; 6.1.192 counts what waits.
         copied_less_unread: bool {
             means: "the receive buffer grows by what was copied less what waits for the reader",
