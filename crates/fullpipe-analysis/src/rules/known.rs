@@ -78,6 +78,7 @@ pub const CAUSES: &[Known] = &[
         ["rwnd_auto"],
         "Run a longer transfer: its window goes on growing"
     ),
+    known!("rwnd_stuck", "window", "autotuning of the receive window cannot begin"),
     known!(
         "rwnd_fixed",
         "window",

@@ -58,6 +58,7 @@ mod slow_reader;
 mod slow_start;
 mod small_packets;
 mod small_queues;
+mod stuck_window;
 mod subject;
 mod tcp_mem;
 mod tx_ring;
@@ -114,6 +115,7 @@ pub const RULES: &[Rule] = &[
     send_buffer::RULE,
     without_scaling::RULE,
     slow_reader::RULE,
+    stuck_window::RULE,
     growing_window::RULE,
     receive_window::RULE,
     cwnd_stays::RULE,

@@ -127,7 +127,7 @@ const PAIRS: [(&str, &str, &str); 12] = [
 ];
 
 /// Pairs whose near run has other words in one place: the rule, the run, its words, and the other ones.
-const WORDS: [(&str, &str, &str, &str); 9] = [
+const WORDS: [(&str, &str, &str, &str); 10] = [
     ("tcp-mem", TIGHT, "512 768 1024", "8192 12288 16384"),
     ("tcp-mem-drops", TIGHT_ALONE, "512 768 1024", "8192 12288 16384"),
     ("ack-path", SLOW_BACK, "300kbit", "10Mbit"),
@@ -137,6 +137,7 @@ const WORDS: [(&str, &str, &str, &str); 9] = [
     ("call-timeouts", HASTY, "timeo = \"700ms\"\n", ""),
     ("black-hole", NARROW, "mtu = 1400", "mtu = 1500"),
     ("slow-growth", HYSTART, "hystart = 1", "hystart = 0"),
+    ("stuck-window", JUMBO, "mtu = 9001", "mtu = 2000"),
 ];
 
 const WRITER: &str = "[[flow]]\nname = \"bulk\"\nwrite = \"14480B\"\nduration = \"5s\"\n\
@@ -205,6 +206,11 @@ const TWO_SLOTS: &str = "[path]\nrate = \"1Gbit\"\ndelay = { forward = \"10ms\",
     [[nfs]]\nname = \"m\"\noperation = \"write\"\nfile = \"50MB\"\nslots = 2\nwsize = \"64KiB\"\n";
 const ONE_THREAD: &str = "[path]\nrate = \"1Gbit\"\ndelay = { forward = \"10ms\", back = \"10ms\" }\n\
     [[nfs]]\nname = \"m\"\noperation = \"write\"\nfile = \"50MB\"\nthreads = 1\nservice = \"10ms\"\n";
+/// A receiver with jumbo frames before Linux 5.10, and a sender without.
+const JUMBO: &str = "[path]\nrate = \"1Gbit\"\nmtu = 1500\ndelay = { forward = \"35ms\", back = \"35ms\" }\n\
+    [hosts]\nsender = { kernel = \"6.1\" }\n\
+    receiver = { kernel = \"6.1\", mtu = 9001, behaviour = { space_within_ssthresh = false } }\n\
+    [[flow]]\nname = \"bulk\"\nduration = \"10s\"\n";
 /// A tunnel that passes no full packets.
 const NARROW: &str = "[path]\nmtu = 1500\nforward = [{ kind = \"link\", name = \"link\", rate = \"50Mbit\" }, \
     { kind = \"mtu\", name = \"tunnel\", mtu = 1400 }, { kind = \"delay\", name = \"there\", delay = \"20ms\" }]\n\
