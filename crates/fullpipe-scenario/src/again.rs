@@ -5,11 +5,12 @@ use super::format::context::Context;
 use super::format::keys::At;
 use super::format::values::{AnyTime, SomeTime};
 use super::neighbours;
-use super::resolved::Flow;
+use super::resolved::{Flow, Resolved};
 use super::show;
 use super::written;
 use fullpipe_base::units::Time;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// The connection before a flow: what has to be over before it connects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -22,6 +23,42 @@ pub struct After {
     /// No connection begins then or later; none: the run's end.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
     pub until: Option<Time>,
+}
+
+/// A loop of connections, each of which carries a number of bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loop {
+    /// Index of the connection that it begins with.
+    pub first: usize,
+    /// Indices of those that follow it, in turn.
+    pub others: Vec<usize>,
+    /// Bytes of all its connections.
+    pub bytes: u64,
+    /// No connection begins then or later; none: the run's end.
+    pub until: Option<Time>,
+}
+
+impl Loop {
+    /// All loops of a run, by the connection that each begins with. Connections without a number of bytes are left out.
+    pub fn all(run: &Resolved) -> Vec<Loop> {
+        let mut loops: BTreeMap<usize, Loop> = BTreeMap::new();
+        let mut first: Vec<usize> = (0..run.flow.len()).collect();
+        for (at, flow) in run.flow.iter().enumerate() {
+            let (Some((before, after)), Some(bytes)) = (run.follows(flow), flow.bytes) else {
+                continue;
+            };
+
+            first[at] = first[before];
+            let begins = first[at];
+            let own = || run.flow[begins].bytes.unwrap_or(0);
+            let new = || Loop { first: begins, others: Vec::new(), bytes: own(), until: None };
+            let entry = loops.entry(begins).or_insert_with(new);
+            entry.bytes = entry.bytes.saturating_add(bytes);
+            entry.until = after.until;
+            entry.others.push(at);
+        }
+        loops.into_values().collect()
+    }
 }
 
 /// Connections that a flow is written as: those side by side, and those of each in turn.

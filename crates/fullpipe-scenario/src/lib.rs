@@ -51,7 +51,7 @@ pub mod without;
 mod write;
 mod written;
 
-pub use again::After;
+pub use again::{After, Loop};
 pub use asked::Asked;
 pub use competes::Competes;
 pub use copies::are_copies;

@@ -155,6 +155,13 @@ impl Case {
         self.flows.iter().map(|flow| flow.name.clone()).collect()
     }
 
+    /// Judged flows that are open at the same time: a loop has one of its connections at a time.
+    pub fn at_once(&self) -> usize {
+        let is_judged = |name: &str| self.flows.iter().any(|own| own.name == name);
+        let begins = self.today.flow.iter().filter(|flow| flow.after.is_none());
+        begins.filter(|flow| is_judged(&flow.name)).count()
+    }
+
     /// Hosts that send (0) or receive (1), each once.
     pub fn hosts(&self, end: usize) -> Vec<(&str, &Host)> {
         let mut hosts: Vec<(&str, &Host)> = Vec::new();

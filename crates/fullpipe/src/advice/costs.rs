@@ -121,7 +121,7 @@ fn memory(case: &Case, changes: &[&Change]) -> Option<String> {
         Edit::Copies { count, .. } => u64::from(count.saturating_sub(1)),
         Edit::Set { .. } => 0,
     });
-    let flows = case.flows.len() as u64 + more.sum::<u64>();
+    let flows = case.at_once() as u64 + more.sum::<u64>();
     let of = |name: &str| {
         let own = changes.iter().filter(|own| own.setting == name);
         own.filter_map(|own| Some((&own.whose[..], most(own)?.saturating_mul(flows)))).next()
@@ -163,13 +163,13 @@ fn slowest(found: &Found) -> Option<String> {
 
 /// Sizes for one flow that has the path alone, where several share it.
 fn alone(case: &Case, changes: &[&Change]) -> Option<String> {
-    if case.flows.len() < 2 || !changes.iter().any(|own| own.setting.ends_with("mem")) {
+    let flows = case.at_once();
+    if flows < 2 || !changes.iter().any(|own| own.setting.ends_with("mem")) {
         return None;
     }
     let needs = case.flows.iter().filter_map(|flow| flow.alone).max_by_key(|own| own.window)?;
     Some(format!(
-        "The sizes are for {} flows. A flow that has the path alone needs {} of tcp_wmem and {} of tcp_rmem.",
-        case.flows.len(),
+        "The sizes are for {flows} flows. A flow that has the path alone needs {} of tcp_wmem and {} of tcp_rmem.",
         bytes(needs.send.advised),
         bytes(needs.receive.advised)
     ))

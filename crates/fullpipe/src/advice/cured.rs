@@ -1,7 +1,8 @@
 //! The scenario that proves advice: one variant as it is today, one as advised.
 //!
 //! The file describes the advised hosts. Variant `today` sets back what the advice changes, so that a reader sees each
-//! change on one line. Keys of NFS mounts and of datagrams stand in variant `advised`: no variant can take them away.
+//! change on one line. Keys of NFS mounts, of datagrams, and those that a flow of today has not, stand in variant `advised`: no
+//! variant can take them away.
 
 use super::Case;
 use super::edit::{Edit, copies, edited};
@@ -18,14 +19,14 @@ pub const ADVISED: &str = "advised";
 /// # Errors
 /// The edited scenario is refused; the message says why.
 pub fn scenario(case: &Case, edits: &[&Edit]) -> Result<String, String> {
+    let today = serde_json::to_value(&case.today).map_err(|why| why.to_string())?;
     let (added, turned): (Vec<&Edit>, Vec<&Edit>) =
-        edits.iter().copied().partition(|edit| cannot_go(edit));
+        edits.iter().copied().partition(|edit| cannot_go(edit, &today));
     let cured = edited(&case.today, turned.iter().copied())?;
     let mut text = cured.plans()[0].resolved.to_toml();
     if edits.is_empty() {
         return Ok(text);
     }
-    let today = serde_json::to_value(&case.today).map_err(|why| why.to_string())?;
     let advised =
         serde_json::to_value(&cured.plans()[0].resolved).map_err(|why| why.to_string())?;
     let mut back = Map::new();
@@ -50,9 +51,15 @@ pub fn scenario(case: &Case, edits: &[&Edit]) -> Result<String, String> {
     Ok(text)
 }
 
-/// Whether a variant can set an edit's key and cannot take it away: keys of NFS mounts and of datagrams.
-fn cannot_go(edit: &Edit) -> bool {
-    matches!(edit, Edit::Set { key, value: Some(_) } if key[0] == "nfs" || key[0] == "datagrams")
+/// Whether a variant can set an edit's key and cannot take it away: keys of NFS mounts and of datagrams, and those that a flow of
+/// today has not.
+fn cannot_go(edit: &Edit, today: &Json) -> bool {
+    let Edit::Set { key, value: Some(_) } = edit else { return false };
+    match (&key[0][..], key.len()) {
+        ("nfs" | "datagrams", _) => true,
+        ("flow", 3) => at(today, key).is_none(),
+        _ => false,
+    }
 }
 
 /// Writes a variant with the keys that it sets.

@@ -127,6 +127,12 @@ pub const CASES: &[Case] = &[
     ),
     case("29-autotune-2025", "6.18", "sender.send_buffer", &["net.ipv4.tcp_wmem", "67 MB"]),
     case(
+        "30-kops-jumbo",
+        "rmem default 131072",
+        "receiver.receive_buffer",
+        &["cannot grow", "net.ipv4.tcp_rmem", "the MTU of receiver"],
+    ),
+    case(
         "31-nfs-one-connection",
         "one connection",
         "receiver.send_buffer",

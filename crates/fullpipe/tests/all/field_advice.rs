@@ -95,6 +95,7 @@ const WRITE: &str = "size of a write";
 const NODELAY: &str = "TCP_NODELAY";
 const RING: &str = "ethtool -G rx";
 const MEMORY: &str = "net.ipv4.tcp_mem";
+const RMEM: &str = "net.ipv4.tcp_rmem";
 const WMEM: &str = "net.ipv4.tcp_wmem";
 const METRICS: &str = "net.ipv4.tcp_no_metrics_save";
 const SCALING: &str = "net.ipv4.tcp_window_scaling";
@@ -138,6 +139,13 @@ const REPORTS: &[Report] = &[
     report("25-xrdp", "SO_SNDBUF 32768", SNDBUF, Some(KERNEL), Some(SNDBUF)),
     report("26-no-window-scaling", "no scaling", SCALING, Some("scaling"), Some(SCALING)),
     report(
+        "27-autotune-2017",
+        "4 MB",
+        "a longer download",
+        Some("one of 10 s"),
+        Some("connections"),
+    ),
+    report(
         "28-defaults-150ms",
         "defaults",
         WMEM,
@@ -145,6 +153,13 @@ const REPORTS: &[Report] = &[
         Some(WMEM),
     ),
     report(LARGEST, "6.18", WMEM, None, Some(WMEM)),
+    report(
+        "30-kops-jumbo",
+        "rmem default 131072",
+        RMEM,
+        Some("rmem default 87380"),
+        Some("ip link mtu"),
+    ),
     report("31-nfs-one-connection", "one connection", "nconnect", Some("nconnect 8"), Some(WMEM)),
 ];
 const KERNEL: &str = "left to the kernel";

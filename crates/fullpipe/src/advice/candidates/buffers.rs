@@ -11,6 +11,10 @@ use crate::scenario::Host;
 use crate::scenario::config::Sysctl;
 use crate::sizing::sizes::{UNEVEN, with_headroom};
 
+/// Default of `tcp_rmem` with which autotuning begins at any MTU, bytes: half of it is the first window of 65,535 bytes
+/// and a packet of 65,535 bytes.
+const TUNES: u64 = 256 << 10;
+
 /// One of the two buffers of sockets.
 struct Side {
     /// 0 of the sending host, 1 of the receiving one.
@@ -142,6 +146,24 @@ pub fn caps(case: &Case) -> Vec<Change> {
         (most < today).then(|| sized(side, host, value, [today, most], why.into()))
     };
     case.hosts(side.end).into_iter().filter_map(cap).collect()
+}
+
+/// A receive buffer that begins with enough for autotuning, and whose maximum fills the path.
+pub fn first(case: &Case) -> Vec<Change> {
+    let side = &SIDES[1];
+    let change = |(host, own): (&str, &Host)| {
+        let [least, usual, today] = (side.sizes)(&own.config.sysctl);
+        if usual >= TUNES {
+            return None;
+        }
+        let needs = largest(side, case, host).map_or(0, |needs| needs.advised);
+        let value = format!("{least} {TUNES} {}", today.max(needs).max(TUNES));
+        let at = At { host, scope: side.scope };
+        let key = Some(value.clone().into());
+        let why = "autotuning waits for more than the first window lets in; half of a larger default is a larger first window";
+        Some(at.sysctl(side.tuned, &value, key).values(bytes(usual), bytes(TUNES)).why(why))
+    };
+    case.hosts(side.end).into_iter().filter_map(change).collect()
 }
 
 /// Memory for the flow of a host that needs the most.

@@ -5,7 +5,8 @@ use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use crate::analysis::words;
 use crate::analysis::{LARGE_WRITE, SMALL_WRITE};
-use crate::scenario::{App, Flow, NODELAY};
+use crate::scenario::{App, Flow, Loop, NODELAY, Resolved};
+use fullpipe_base::units::Time;
 use serde_json::json;
 
 /// Round trips of the path's part of a flow that programs allow: what allows more comes back late, a message at a time.
@@ -68,6 +69,38 @@ pub fn larger_writes(case: &Case) -> Vec<Change> {
             .edits([Edit::flow(&flow.name, &["write"], Some(format!("{LARGE_WRITE}B").into()))])
     };
     small.map(change).collect()
+}
+
+/// One connection that stays open, in the place of all connections of each loop.
+pub fn one_connection(case: &Case) -> Vec<Change> {
+    let run = &case.today;
+    let all = Loop::all(run);
+    let Some(first) = all.first() else { return Vec::new() };
+
+    let whose = run.hosts_of(&run.flow[first.first])[0].name;
+    let words = format!(
+        "let the program on {whose} keep one connection open, in the place of a new one each time"
+    );
+    let change = Change::new("connections", whose, Scope::Application, How::Program { words })
+        .rank(Rank::Method)
+        .values("a new one each time", "one that stays open")
+        .why("each new connection starts slowly again")
+        .edits(all.iter().flat_map(|own| joined(run, own)));
+    vec![change]
+}
+
+/// Edits that let the first connection of a loop carry all, and none follow it.
+fn joined(run: &Resolved, own: &Loop) -> Vec<Edit> {
+    let flow = &run.flow[own.first];
+    let never = || Some(Time::ns(1).to_string().into());
+    let others = own.others.iter().map(|other| &run.flow[*other].name);
+    let mut edits: Vec<Edit> =
+        others.map(|name| Edit::flow(name, &["after", "until"], never())).collect();
+
+    edits.push(Edit::flow(&flow.name, &["bytes"], Some(format!("{}B", own.bytes).into())));
+    let lasts = own.until.map(|until| until.saturating_sub(flow.start).to_string());
+    edits.extend(lasts.map(|lasts| Edit::flow(&flow.name, &["duration"], Some(lasts.into()))));
+    edits
 }
 
 /// TCP_NODELAY at both ends of each flow whose programs ask and answer.

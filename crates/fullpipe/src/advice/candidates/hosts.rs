@@ -58,6 +58,19 @@ impl At<'_> {
             .edits([Edit::host(self.host, &[name], Some(on.into()))])
     }
 
+    /// The host's MTU, bytes.
+    pub fn mtu(self, bytes: u32) -> Change {
+        let how = How::Device {
+            command: format!("ip link set DEV mtu {bytes}"),
+            link: format!("MTUBytes={bytes}"),
+        };
+        Change::new("ip link mtu", self.host, self.scope, how).edits([Edit::host(
+            self.host,
+            &["mtu"],
+            Some(bytes.into()),
+        )])
+    }
+
     /// The first cwnd of the route.
     pub fn initcwnd(self, packets: u32) -> Change {
         let how = How::Route { words: format!("initcwnd {packets}") };

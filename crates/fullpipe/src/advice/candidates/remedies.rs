@@ -78,7 +78,10 @@ pub fn remedies(
         _ if rule == "rpc-slots" => mounts::calls(case),
         _ if rule == "busy-cpu" => [vec![exchange::larger_writes(case)], mtu(case, place)].concat(),
         _ if rule == "small-packets" => mtu(case, place),
-        _ if rule == "few-round-trips" => [start(case), larger(case, accepted, 1)].concat(),
+        _ if rule == "stuck-window" => stuck_window(case),
+        _ if rule == "few-round-trips" => {
+            [vec![exchange::one_connection(case)], start(case), larger(case, accepted, 1)].concat()
+        }
         (_, "send_buffer") => larger(case, accepted, 0),
         (_, "receive_window") => larger(case, accepted, 1),
         ("application", _) => pauses(case),
@@ -230,6 +233,19 @@ fn bucket(case: &Case, place: &str) -> Vec<Change> {
     };
     let there = way(&case.today, case.direction).iter().filter(|own| own.name() == place);
     there.filter_map(change).collect()
+}
+
+/// A receive buffer that is large enough at first for autotuning to begin, or packets as large as those of the path.
+fn stuck_window(case: &Case) -> Vec<Vec<Change>> {
+    let path = case.today.path.mtu;
+    let smaller = |(host, own): (&str, &Host)| {
+        let today = own.config.mtu.filter(|mtu| *mtu > path)?;
+        let at = At { host, scope: Scope::Receiver };
+        let why = "the receiver expects packets of its own MTU, and gets those of the path";
+        Some(at.mtu(path).values(today, path).why(why))
+    };
+    let mtu = case.hosts(1).into_iter().filter_map(smaller).collect();
+    vec![buffers::first(case), mtu]
 }
 
 /// Buffers by arithmetic, larger ones where these are accepted, and those of the `end` that holds the flow beyond arithmetic.

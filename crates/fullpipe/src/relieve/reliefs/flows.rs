@@ -5,10 +5,9 @@ use super::keys::{FAST, LARGEST, LARGEST_ASKED, set, text};
 use crate::analysis::{LARGE_WRITE, SMALL_WRITE, main_way};
 use crate::scenario::congestion::INITIAL_SSTHRESH;
 use crate::scenario::{
-    App, Element, Flow, MAX_PACING_RATE, NODELAY, Resolved, SetOption, are_copies,
+    App, Element, Flow, Loop, MAX_PACING_RATE, NODELAY, Resolved, SetOption, are_copies,
 };
 use fullpipe_base::units::Time;
-use std::collections::BTreeMap;
 
 /// Bytes per second of a socket that is not paced.
 const UNPACED_SOCKET: i64 = 1 << 50;
@@ -141,24 +140,16 @@ pub fn no_delay(run: &Resolved) -> Vec<SetOption> {
 
 /// Loops whose first connection carries all, and none follows it.
 pub fn one_connection(run: &Resolved) -> Vec<SetOption> {
-    // Bytes and end of each loop, by the flow that it begins with.
-    let mut loops: BTreeMap<usize, (u64, Option<Time>)> = BTreeMap::new();
-    let mut first: Vec<usize> = (0..run.flow.len()).collect();
     let mut sets = Vec::new();
-    for (at, flow) in run.flow.iter().enumerate() {
-        let (Some((before, after)), Some(bytes)) = (run.follows(flow), flow.bytes) else {
-            continue;
-        };
-        first[at] = first[before];
-        let own = run.flow[first[at]].bytes.unwrap_or(0);
-        let (sum, until) = loops.entry(first[at]).or_insert((own, None));
-        (*sum, *until) = (sum.saturating_add(bytes), after.until);
-        sets.push(set(&["flow", &flow.name, "after", "until"], text(Time::ns(1))));
-    }
-    for (at, (bytes, until)) in loops {
-        let flow = &run.flow[at];
-        sets.push(of_flow(flow, "bytes", text(format!("{bytes}B"))));
-        let lasts = until.map(|until| until.saturating_sub(flow.start));
+    for own in Loop::all(run) {
+        let flow = &run.flow[own.first];
+        for other in own.others {
+            let key = ["flow", &run.flow[other].name, "after", "until"];
+            sets.push(set(&key, text(Time::ns(1))));
+        }
+
+        sets.push(of_flow(flow, "bytes", text(format!("{}B", own.bytes))));
+        let lasts = own.until.map(|until| until.saturating_sub(flow.start));
         sets.extend(lasts.map(|lasts| of_flow(flow, "duration", text(lasts))));
     }
     sets
