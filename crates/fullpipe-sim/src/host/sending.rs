@@ -21,7 +21,7 @@ use crate::rng::Rng;
 use crate::tcp::profile::{LockedTimers, SharedProfile};
 use crate::tcp::sender::socket::{Around, Scales};
 use crate::tcp::sender::{Sender, Writer};
-use crate::tcp::{Ack, ecn};
+use crate::tcp::{Ack, ecn, headers};
 use crate::trace::{EventKind, SenderSocket};
 use crate::units::Time;
 use alloc::collections::VecDeque;
@@ -103,6 +103,7 @@ pub(super) fn sending_ends(
         let new = || {
             let state = SendingFlow::new(flow, (own.host, profile), config.seed, mss)?;
             let mut state = SendingFlow { turn, next: followers[at], ..state };
+            state.tcp.hear_mss(announced(config.hosts_of(flow)[1].host, config));
             if carries_messages {
                 state.tcp.carry_messages();
                 state.limits.keep_changes();
@@ -436,6 +437,11 @@ impl Host {
 
 /// Longest wait for the answer to a SYN, s (TCP_RTO_MAX).
 const LONGEST_SYN_WAIT_S: u32 = 120;
+
+/// The MSS that a host announces: that of its card (`tcp_advertise_mss`).
+fn announced(host: &config::Host, config: &Config) -> u32 {
+    host.mtu.unwrap_or(config.mtu).saturating_sub(headers(false))
+}
 
 /// HZ/20 jiffies.
 fn twentieth_of_a_second(host: &config::Host) -> Time {

@@ -86,6 +86,8 @@ pub struct Sender {
     /// First cwnd by the route, packets.
     pub(super) initcwnd: Option<u32>,
     pub(super) mss: u32,
+    /// What the peer announces (mss_clamp), bytes.
+    pub(super) peers_mss: u32,
     pub(super) tso: Tso,
     pub(super) seq: SendSeq,
     pub(super) app: AppSide,
@@ -143,6 +145,7 @@ impl Sender {
             timestamps: host.timestamps,
             initcwnd: host.initcwnd,
             mss,
+            peers_mss: mss,
             tso: Tso::new(host.tso, mss),
             seq: SendSeq::default(),
             app: AppSide::new(),
@@ -168,6 +171,11 @@ impl Sender {
             counters: Counters::default(),
             profile,
         }
+    }
+
+    /// Before that: the MSS that the peer announces, bytes without options. Its card may take more than the path.
+    pub fn hear_mss(&mut self, mss: u32) {
+        self.peers_mss = mss;
     }
 
     /// Before that: options that the application sets.

@@ -16,6 +16,7 @@ use super::timers::Timers;
 use super::transmit::{Out, Transmit};
 use fullpipe_sim::config::{self, Config, Direction};
 use fullpipe_sim::tcp::behaviour::profile_of;
+use fullpipe_sim::tcp::headers;
 use fullpipe_sim::tcp::profile::TimerWheel;
 use fullpipe_sim::tcp::sender::metrics::Metrics;
 use fullpipe_sim::units::Time;
@@ -144,7 +145,10 @@ impl Host {
             peers.insert(i, if from == name { to } else { from }.to_string());
             if from == name {
                 timers.set(timer(i, sending::CONNECT), Some(flow.start), None);
-                sends.insert(i, SendingFlow::new(flow, host, config.seed, mss));
+                let mut new = SendingFlow::new(flow, host, config.seed, mss);
+                let peers_mtu = config.hosts_of(flow)[1].host.mtu.unwrap_or(config.mtu);
+                new.tcp.hear_mss(peers_mtu.saturating_sub(headers(false)));
+                sends.insert(i, new);
             } else if to == name {
                 receives.insert(i, ReceivingFlow::new(flow, host, mss));
             }
