@@ -35,9 +35,10 @@ pub fn possible(name: &str, run: &Resolved, table: &Table) {
     something_came(name, run, table);
 }
 
-/// Each flow that has had time for it has delivered something.
+/// Each flow that has had time for it has delivered something. A connection of a loop may not have begun.
 fn something_came(name: &str, run: &Resolved, table: &Table) {
-    for (index, flow) in run.flow.iter().enumerate() {
+    let begins = run.flow.iter().enumerate().filter(|(_, flow)| flow.after.is_none());
+    for (index, flow) in begins {
         let rows = table.flow(index);
         let last = rows[rows.len() - 1];
         let lasted = last.time_s - flow.start.as_secs_f64();
