@@ -1,6 +1,6 @@
 # Every recipe that CI uses; all of them work on a developer's machine.
 
-.PHONY: test check docs plan-nfs python-test test-guest parity parity-record parity-random sweeps-record nfs nfs-record lint bless fuzz bench bench-linux bench-peers same shape blind advised lists sizes studies
+.PHONY: test check docs plan-nfs python-test test-guest parity parity-record parity-random sweeps-record nfs nfs-record lint bless fuzz bench bench-linux bench-peers same shape blind advised lists sizes studies prose
 
 # All tests.
 test:
@@ -138,6 +138,10 @@ same:
 studies:
 	FULLPIPE_STUDIES=1 cargo test --workspace --test all -- --ignored study_
 	FULLPIPE_STUDIES=1 cargo test -p fullpipe --test all -- field_advice
+
+# Sentence lengths of pages and doc comments, words of the private language, and heads that name nothing (tools/prose.py --help).
+prose:
+	python3 tools/prose.py
 
 # Whether the crates, and the folders of each, depend on each other in one direction (tools/shape.py).
 shape:
