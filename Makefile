@@ -1,6 +1,6 @@
 # Every recipe that CI uses; all of them work on a developer's machine.
 
-.PHONY: test check docs plan-nfs python-test test-guest parity parity-record parity-random sweeps-record nfs nfs-record lint bless fuzz bench bench-linux bench-peers same shape blind advised lists sizes studies prose
+.PHONY: test check docs plan-nfs python-test test-guest parity parity-record parity-random sweeps-record nfs nfs-record lint bless fuzz bench bench-linux bench-peers same shape blind advised lists sizes studies prose style
 
 # All tests.
 test:
@@ -142,6 +142,10 @@ studies:
 # Sentence lengths of pages and doc comments, words of the private language, and heads that name nothing (tools/prose.py --help).
 prose:
 	python3 tools/prose.py
+
+# Bodies of functions: blank lines, comments, lengths, closures that are used once (tools/style.py --help).
+style:
+	python3 tools/style.py
 
 # Whether the crates, and the folders of each, depend on each other in one direction (tools/shape.py).
 shape:
