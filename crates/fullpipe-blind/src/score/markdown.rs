@@ -2,6 +2,7 @@
 
 use super::summary::{Share, Summary};
 use super::{Scored, summary};
+use fullpipe::analysis::numbers;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -56,7 +57,7 @@ fn rows(out: &mut String, own: &Summary) {
     for row in &own.rows {
         let instead = row.instead.iter().map(|(code, count)| format!("{code} {count}"));
         let instead = instead.collect::<Vec<_>>().join(", ");
-        let (cause, of, right, group) = (&row.cause, row.of, row.right, row.group);
+        let (cause, of, right, group) = (&row.cause, row.of, numbers::short(row.right), row.group);
         let _ = writeln!(out, "| {cause} | {of} | {right} | {group} | {instead} |");
     }
 }
