@@ -206,6 +206,105 @@ fn the_first_line_leads_to_the_cure() {
     marked::committed(PAGE, "first lines", &table);
 }
 
+/// A rate that a report tells.
+struct Reported {
+    file: &'static str,
+    variant: &'static str,
+    /// Mb/s of payload (10^6).
+    mbit: f64,
+    /// How long its transfer took, s; none: as long as the run.
+    lasted_s: Option<f64>,
+    /// What the report does not tell and this rate depends on.
+    chosen: &'static str,
+}
+
+const fn reported(
+    file: &'static str,
+    variant: &'static str,
+    mbit: f64,
+    lasted_s: Option<f64>,
+    chosen: &'static str,
+) -> Reported {
+    Reported { file, variant, mbit, lasted_s, chosen }
+}
+
+const NOTHING: &str = "nothing";
+
+/// Rates of the reports. Of 25 the rate is a formula's, of 17 a claim; the runs of 19 are calibrated on its rates.
+const REPORTED: &[Reported] = &[
+    reported("01-sndbuf-locked", "SO_SNDBUF 64 KiB", 48.0, None, "the size that it asks for"),
+    reported("01-sndbuf-locked", "left to the kernel", 790.0, None, "the line's rate"),
+    reported("03-parallel", "1 stream", 206.0, Some(45.0), NOTHING),
+    reported("03-parallel", "4 streams", 513.0, Some(45.0), "the line's rate"),
+    reported("03-parallel", "16 streams", 457.0, Some(45.0), "the line's rate"),
+    reported("03-parallel", "SFTP, window of 480 KB", 35.0, Some(45.0), NOTHING),
+    reported("04-http2-window", "HTTP/1.1", 169.0, None, NOTHING),
+    reported("04-http2-window", "HTTP/2, window of 64 KB", 23.2, None, NOTHING),
+    reported("07-netem-sender", "netem on the sender, limit 1000", 100.0, Some(30.0), NOTHING),
+    reported("08-netem-udp", "base", 11.1, None, NOTHING),
+    reported(
+        "11-tun-reorder",
+        "threads reorder, 500 packets",
+        111.0,
+        None,
+        "how far packets overtake",
+    ),
+    reported("11-tun-reorder", "one thread, 5000 packets", 1150.0, None, "the line's rate"),
+    reported("16-nfs-timeo", "rsize 1 MiB", 21.6, None, "the size of the file"),
+    reported("16-nfs-timeo", "timeo 60 s", 92.8, None, NOTHING),
+    reported("21-bbr-loss", "base", 3.27, None, "whether segments or skbs are lost"),
+    reported("27-autotune-2017", "4 MB", 120.0, None, "size and number of downloads"),
+    reported("28-defaults-150ms", "defaults", 128.0, Some(20.0), NOTHING),
+    reported("31-nfs-one-connection", "one connection", 2000.0, None, "the round trip"),
+    reported("31-nfs-one-connection", "nconnect 8", 6400.0, None, "the round trip"),
+];
+
+/// Part of a reported rate by which the simulated one may differ where nothing was chosen.
+const WITHIN: f64 = 0.25;
+
+/// Reports whose rate the simulator does not have, although nothing was chosen. 04: a window of 64 KB and 33 ms carry 15.9 Mb/s at
+/// most, so the report's round trip was shorter than it says, or its window larger; and HTTP/1.1 has 23 MB in 1.1 s there, which the
+/// defaults of 3.14 carry in 0.6 s.
+const MISSED: [(&str, &str); 2] =
+    [("04-http2-window", "HTTP/1.1"), ("04-http2-window", "HTTP/2, window of 64 KB")];
+
+impl Reported {
+    /// The simulated rate, Mb/s. A run that is shorter than the report's transfer goes on at its settled rate.
+    fn simulated(&self) -> f64 {
+        let at = CASES.iter().position(|case| case.file == self.file).expect("a case");
+        let run = documents()[at].runs.iter().find(|run| run.variant == self.variant);
+        let run = run.unwrap_or_else(|| panic!("{}: no {}", self.file, self.variant));
+        let mean = run.headline.as_ref().and_then(|own| own.rate_mbit).expect("a rate");
+        let settled: Option<f64> = run.flows.iter().map(|flow| flow.plateau_mbit).sum();
+        match (self.lasted_s, settled) {
+            (Some(lasted), Some(settled)) if lasted > run.duration_s => {
+                (mean * run.duration_s + settled * (lasted - run.duration_s)) / lasted
+            }
+            _ => mean,
+        }
+    }
+}
+
+#[test]
+fn rates_are_those_of_the_reports() {
+    let mut table = String::from(
+        "| scenario | variant | reported, Mb/s | simulated, Mb/s | apart | chosen |\n|---|---|--:|--:|--:|---|\n",
+    );
+    let mut missed = Vec::new();
+    for own in REPORTED {
+        let simulated = own.simulated();
+        let apart = simulated / own.mbit - 1.0;
+        if own.chosen == NOTHING && apart.abs() > WITHIN {
+            missed.push((own.file, own.variant));
+        }
+        let [mbit, simulated] = [own.mbit, simulated].map(fullpipe::numbers::short);
+        let row = format!("| `{}` | {} | {mbit} | {simulated} |", own.file, own.variant);
+        writeln!(table, "{row} {:+.0} % | {} |", 100.0 * apart, own.chosen).expect("a string");
+    }
+    assert_eq!(missed, MISSED);
+    marked::committed(PAGE, "reported rates", &table);
+}
+
 /// The cases are all that the folder has.
 #[test]
 fn every_scenario_of_the_folder_is_a_case() {
