@@ -5,7 +5,7 @@ mod rpc;
 
 use super::{
     App, Config, DatagramKind, Datagrams, Direction, Driver, Element, Flow, Host, Neighbour, Qdisc,
-    Reader, Station, Sysctl,
+    Reader, Station, Sysctl, System,
 };
 use crate::bounds::{LONGEST, demand};
 use crate::packet::DATAGRAM_HEADERS;
@@ -174,6 +174,8 @@ fn datagrams(own: &Datagrams, mtu: u32) -> Result<(), String> {
 }
 
 fn host(host: &Host, name: &str) -> Result<(), String> {
+    let is_open = host.system != System::FixedWindow(0);
+    demand(is_open, format!("{name}: a window of 1 byte at least"))?;
     let demand = |holds, what| demand(holds, format!("{name}: {what}"));
     demand((1..=1000).contains(&host.hz), "hz: 1 to 1000")?;
     demand(host.nic_rate > Rate(0), "nic_rate: above 0")?;

@@ -6,6 +6,7 @@
 
 mod check;
 mod host;
+mod system;
 
 pub use crate::link::*;
 pub use crate::rpc::Rpc;
@@ -15,6 +16,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 pub use fullpipe_base::path::Direction;
 pub use host::{Cpu, Driver, Host, Qdisc, ReceivePath, Sysctl};
+pub use system::{Autotuning, DataWindow, System};
 
 /// One run: a path, the hosts at its ends, and the flows between them.
 #[derive(Clone, Debug, PartialEq)]
