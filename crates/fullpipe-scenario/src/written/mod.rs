@@ -250,7 +250,7 @@ group! {
         sndbuf: Buffer, Absent("not requested: net.ipv4.tcp_wmem decides");
         /// SO_RCVBUF as requested.
         rcvbuf: Buffer, Absent("not requested: net.ipv4.tcp_rmem decides");
-        /// Other socket options of the sending socket, by the kernel's names; bytes may have a unit. The simulator has TCP_NODELAY, and SO_MAX_PACING_RATE and TCP_NOTSENT_LOWAT for kernels from 6.1 on. Engine linux has every one, such as TCP_CORK.
+        /// Other socket options of the sending socket, by the kernel's names; bytes may have a unit. The simulator has TCP_NODELAY and TCP_CORK, and SO_MAX_PACING_RATE and TCP_NOTSENT_LOWAT for kernels from 6.1 on. Engine linux has every one, such as TCP_USER_TIMEOUT.
         sockopt: Sockopts, Absent("as the kernel has them");
         /// Other socket options of the receiving socket. Engine linux alone has them.
         receiver_sockopt: Sockopts, Absent("as the kernel has them");

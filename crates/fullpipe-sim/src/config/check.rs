@@ -46,7 +46,6 @@ impl Config {
         let mut answered = alloc::vec![false; self.flows.len()];
         self.flows.iter().try_for_each(|flow| self.answer(flow, &mut answered))?;
         self.loops()?;
-        self.messages(&answered)?;
         self.check_rpc()
     }
 
@@ -92,16 +91,6 @@ impl Config {
             }
         }
         Ok(())
-    }
-
-    /// Programs with messages ask or answer.
-    fn messages(&self, answered: &[bool]) -> Result<(), String> {
-        self.flows.iter().zip(answered).try_for_each(|(flow, answered)| {
-            let is_alone = flow.answers.is_none() && !answered;
-            let has_messages = matches!(flow.app, App::Messages { .. });
-            let what = "messages in a connection without answers";
-            demand(!(is_alone && has_messages), format!("flow {}: {what}", flow.name))
-        })
     }
 
     /// A connection of a loop follows one that comes before it in the order of flows, from the same host.
@@ -256,7 +245,7 @@ fn flow(flow: &Flow) -> Result<(), String> {
         demand(on > Time::ZERO && off > Time::ZERO, "on and off above 0")?;
         demand(on.0.checked_add(off.0).is_some(), "on and off together below 2^64 ns")?;
     }
-    if let App::Messages { size, in_flight, period } = flow.app {
+    if let App::Messages { size, in_flight, period, .. } = flow.app {
         demand(
             size > 0 && in_flight > 0 && period != Some(Time::ZERO),
             "messages of at least 1 byte, at least one in flight, and a period above 0",
