@@ -232,7 +232,7 @@ fn whole(flow: &Flow, column: &str) -> Result<f64, String> {
 }
 
 fn message(flow: &Flow, column: &str) -> Result<f64, String> {
-    let messages = flow.messages.ok_or("the flow has read no answers")?;
+    let messages = flow.messages.ok_or("the flow has read no answers, and no messages")?;
     Ok(match column {
         "messages" => messages.count as f64,
         "message_median_ms" => messages.median_ms,

@@ -81,10 +81,13 @@ fn medians(samples: &[&FlowSample]) -> Option<Medians> {
     })
 }
 
-/// Times of a flow's messages, by the answers that were told.
+/// Times of a flow's messages, by the answers that were told, or by messages that nobody answers.
 fn messages(trace: &FlowTrace) -> Option<Messages> {
-    let answers = trace.events.iter().filter(|event| event.kind == EventKind::Answered);
-    times_of(answers.map(|event| event.value).collect())
+    let ends = [EventKind::Answered, EventKind::MessageRead];
+    let read = trace.events.iter().filter(|event| ends.contains(&event.kind));
+    let one_way = trace.events.iter().any(|event| event.kind == EventKind::MessageRead);
+    let times = times_of(read.map(|event| event.value).collect())?;
+    Some(Messages { one_way, ..times })
 }
 
 /// Quantiles of times in ns, by the nearest rank; none of nothing.
@@ -95,6 +98,7 @@ fn times_of(mut times: Vec<u64>) -> Option<Messages> {
         Some(*times.get(rank.max(1) - 1)? as f64 / 1e6)
     };
     Some(Messages {
+        one_way: false,
         count: times.len() as u64,
         median_ms: at(0.5)?,
         p95_ms: at(0.95)?,

@@ -7,6 +7,7 @@ use crate::meta::{DatagramsMeta, Figures, FlowMeta, Made, NfsMeta, RunMeta, WayM
 use fullpipe_base::path::{Direction, QueueLimit};
 use fullpipe_base::units::{Framing, Rate};
 use fullpipe_scenario::profile::{self, is_unvalidated};
+use fullpipe_scenario::shown_system;
 use fullpipe_scenario::{
     DatagramKind, Datagrams, Element, MAX_PACING_RATE, Nfs, NfsOperation, NfsVersion, Plan,
     QdiscKind, Resolved, Scenario, Station, Until,
@@ -56,6 +57,9 @@ fn unvalidated(run: &Resolved, genuine: bool) -> Vec<String> {
     let kernels = run.stations().into_iter().map(|station| station.host.config.kernel.clone());
     let mut kernels: Vec<String> = kernels.filter(|own| !genuine && is_unvalidated(own)).collect();
     kernels.dedup();
+    let systems = run.stations().into_iter().map(|station| station.host.config.system);
+    kernels.extend(systems.filter_map(shown_system).map(str::to_string));
+    kernels.dedup();
     kernels
 }
 
@@ -77,20 +81,16 @@ fn tuned(run: &Resolved) -> BTreeMap<String, u64> {
     let (mut bounds, mut are_tuned) = (BTreeMap::new(), BTreeSet::new());
     for flow in &run.flow {
         let [from, to] = run.hosts_of(flow);
-        let [send, receive] = [&from.host.config.sysctl, &to.host.config.sysctl];
         let buffers = [
-            (format!("{}.send_buffer", from.name), flow.sndbuf, send.wmem_max, send.tcp_wmem[2]),
+            (format!("{}.send_buffer", from.name), settings::send_buffer(flow, &from.host.config)),
             (
                 format!("{}.receive_buffer", to.name),
-                flow.rcvbuf,
-                receive.rmem_max,
-                receive.tcp_rmem[2],
+                settings::receive_buffer(flow, &to.host.config),
             ),
         ];
-        for (stage, asked, most, tuned) in buffers {
-            *bounds.entry(stage.clone()).or_default() +=
-                asked.map_or(tuned, |bytes| 2 * bytes.min(most));
-            if asked.is_none() {
+        for (stage, buffer) in buffers {
+            *bounds.entry(stage.clone()).or_default() += buffer.allows();
+            if buffer.asked.is_none() {
                 are_tuned.insert(stage);
             }
         }

@@ -190,7 +190,7 @@ pub struct Event {
     pub value: u64,
 }
 
-/// Most answers of a flow that a trace has.
+/// Most answers of a flow, and most messages that nobody answers, that a trace has.
 pub const MOST_ANSWERS: u64 = 100_000;
 
 /// Kinds of events.
@@ -219,6 +219,8 @@ pub enum EventKind {
     SlowStartEnded,
     /// The program that asks has read an answer as a whole; value: ns since it began to write the request. The flow is that of requests.
     Answered,
+    /// The receiving program has read a message that nobody answers as a whole; value: ns since the other program began to write it.
+    MessageRead,
     /// The program begins: the next connection of a loop, or a client of remote procedure calls whose calls the flow
     /// carries and who had answers before; value: 0.
     Began,
@@ -239,6 +241,7 @@ impl EventKind {
             EventKind::Round => "round",
             EventKind::SlowStartEnded => "slow_start_ended",
             EventKind::Answered => "answered",
+            EventKind::MessageRead => "message_read",
             EventKind::Began => "began",
         }
     }

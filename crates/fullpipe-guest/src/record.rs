@@ -67,6 +67,8 @@ pub const ABORTED: u64 = 4;
 pub const ANSWERED: u64 = 5;
 /// A program opens the next connection of a loop; value 0.
 pub const BEGAN: u64 = 6;
+/// A message that nobody answers was read as a whole; value: ns since it was begun.
+pub const MESSAGE_READ: u64 = 7;
 
 /// Before each body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -139,6 +139,7 @@ impl Samples {
             record::FINISHED => EventKind::Finished,
             record::ABORTED => EventKind::Aborted,
             record::ANSWERED => EventKind::Answered,
+            record::MESSAGE_READ => EventKind::MessageRead,
             record::BEGAN => EventKind::Began,
             _ => return,
         };

@@ -25,7 +25,7 @@ fn keys(kind: AppKind) -> Keys {
             (&["requests", "size", "program"], 1, "{ requests = 64, size = \"32KiB\" }")
         }
         AppKind::Messages => {
-            let keys = &["size", "in_flight", "period"];
+            let keys = &["size", "in_flight", "period", "cork"];
             (keys, 0, "{ kind = \"messages\", size = \"1kB\", in_flight = 8 }")
         }
     };
@@ -43,6 +43,7 @@ fn written(app: &AppTable) -> Vec<(&'static str, Place)> {
         ("size", app.size.as_ref().map(|at| at.place)),
         ("in_flight", app.in_flight.as_ref().map(|at| at.place)),
         ("period", app.period.as_ref().map(|at| at.place)),
+        ("cork", app.cork.as_ref().map(|at| at.place)),
         ("program", app.program.as_ref().map(|at| at.place)),
     ];
     keys.into_iter().filter_map(|(name, place)| Some((name, place?))).collect()
@@ -114,6 +115,7 @@ pub(super) fn resolve(app: &AppTable, write: u64, cx: &mut Context) -> Option<Ap
                 .as_ref()
                 .map_or(1, |at| u32::try_from(at.value.0).unwrap_or(u32::MAX)),
             period: app.period.as_ref().map(|at| Time::ns(at.value.0)),
+            cork: app.cork.as_ref().is_some_and(|at| at.value),
         },
         // They have become messages, unless something was wrong.
         AppKind::Window | AppKind::Requests => return None,

@@ -8,9 +8,9 @@ use super::format::sysctl;
 use super::path::Path;
 use super::profile::{self, Kernel};
 use super::qdisc::{self, Qdisc};
-use super::show;
 use super::version::{OLDEST, Version};
 use super::written;
+use super::{show, system};
 use fullpipe_base::units::{Rate, Time};
 use fullpipe_sim::cc::KernelVersion;
 use fullpipe_sim::config::{self, Discipline, Driver};
@@ -48,7 +48,10 @@ impl PartialEq for Remark {
 /// The meaning of a host's keys at an end of `path`; none if any is missing or wrong, which is reported.
 pub(super) fn resolve(host: &written::Host, path: Option<&Path>, cx: &mut Context) -> Option<Host> {
     let mtu = path.map_or(1500, |path| path.mtu);
-    let (kernel, kernel_asked) = kernel(host.kernel.as_ref()?, cx)?;
+    let system = system::resolve(host, cx)?;
+    let named = system::kernel(host, system, cx)?;
+    let (kernel, kernel_asked) = kernel(&named, cx)?;
+    let is_windows = system.is_windows();
     let (mut sysctl, mut genuine_sysctl) = (kernel.sysctl, BTreeMap::new());
     if let Some(written) = &host.sysctl {
         written.value.apply(&mut sysctl, &mut genuine_sysctl);
@@ -58,9 +61,10 @@ pub(super) fn resolve(host: &written::Host, path: Option<&Path>, cx: &mut Contex
     let qdisc = qdisc::qdisc(&host.qdisc.as_ref()?.value, kernel.qdisc_limit, mtu, cx)?;
     let mut config = config::Host {
         kernel: kernel.name.into(),
+        system,
         behaviour: overridden(&host.behaviour, kernel.name, cx).into_iter().collect(),
         hz: value(&host.hz).map_or(kernel.hz, |hz| hz.0 as u32),
-        timestamps: value(&host.timestamps).unwrap_or(kernel.timestamps),
+        timestamps: value(&host.timestamps).unwrap_or(kernel.timestamps && !is_windows),
         tso: value(&host.tso).unwrap_or(kernel.tso),
         initcwnd: value(&host.initcwnd).map(|n| n.0 as u32),
         mtu: Some(card_mtu(host, mtu, cx)?).filter(|own| *own > mtu),
@@ -173,7 +177,8 @@ impl Serialize for Host {
             ("sysctl", self.sysctl()),
             ("cpu", self.cpu()),
         ];
-        s.collect_map(keys.into_iter().filter(|(_, value)| !value.is_null()))
+        let keys = system::keys(own).into_iter().chain(keys);
+        s.collect_map(keys.filter(|(_, value)| !value.is_null()))
     }
 }
 

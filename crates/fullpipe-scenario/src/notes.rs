@@ -3,7 +3,9 @@
 use super::Scenario;
 use super::profile::is_unvalidated;
 use super::resolved::{Resolved, Station};
+use super::shown_system;
 use fullpipe_base::units::Time;
+use fullpipe_sim::config::System;
 
 /// One sentence per finding, each once, however many runs have it.
 pub fn notes(scenario: &Scenario) -> Vec<String> {
@@ -20,7 +22,7 @@ pub fn notes(scenario: &Scenario) -> Vec<String> {
 /// Settings of a run that do less than was asked, one sentence each; a kernel that another version stands for, too.
 pub fn of_run(run: &Resolved) -> Vec<String> {
     let cut = capped_buffers(run).into_iter().chain(ssthresh_without_effect(run));
-    let cut = cut.chain(frames_without_effect(run));
+    let cut = cut.chain(frames_without_effect(run)).chain(buffers_without_effect(run));
     let mut all: Vec<String> = nearest_profiles(run).into_iter().chain(cut).collect();
     all.dedup();
     all
@@ -58,6 +60,19 @@ fn frames_without_effect(run: &Resolved) -> Vec<String> {
     stations.map(note).collect()
 }
 
+/// SO_RCVBUF of flows whose receiver has a window that nothing changes.
+fn buffers_without_effect(run: &Resolved) -> Vec<String> {
+    let is_fixed = |flow: &&super::Flow| {
+        let to = run.hosts_of(flow)[1].host.config.system;
+        flow.rcvbuf.is_some() && matches!(to, System::FixedWindow(_))
+    };
+    let note = |flow: &super::Flow| {
+        let host = run.hosts_of(flow)[1].key();
+        format!("flow {}: SO_RCVBUF does nothing, as {host} has a fixed `window`", flow.name)
+    };
+    run.flow.iter().filter(is_fixed).map(note).collect()
+}
+
 /// Kernels for which the profile of another version stands.
 fn nearest_profiles(run: &Resolved) -> Vec<String> {
     let note = |asked: &str, profile: &str| {
@@ -78,19 +93,27 @@ fn nearest_profiles(run: &Resolved) -> Vec<String> {
 fn unvalidated_kernels(run: &Resolved) -> Vec<String> {
     let kernels = run.stations().into_iter().map(|station| &station.host.config.kernel);
     let unvalidated = kernels.filter(|kernel| is_unvalidated(kernel));
+    let systems = run.stations().into_iter().filter_map(|own| shown_system(own.host.config.system));
+    let systems = systems.map(|system| {
+        format!(
+            "{system} is unvalidated: windows and send buffers as far as published, everything else as Linux has it, never \
+             compared with such a system"
+        )
+    });
     let told = |kernel: &String| {
         format!(
             "the profile of Linux {kernel} is unvalidated: an older one with single published changes (docs/kernels.md), \
              never compared with that kernel"
         )
     };
-    unvalidated.map(told).collect()
+    unvalidated.map(told).chain(systems).collect()
 }
 
 /// Socket buffers that the kernel silently cuts (setsockopt(2): SO_SNDBUF, SO_RCVBUF).
 fn capped_buffers(run: &Resolved) -> Vec<String> {
     let capped = |flow: &str, asked: Option<u64>, option, host: Station, sysctl, max: u64| {
-        asked.filter(|asked| *asked > max).map(|asked| {
+        let of_linux = host.host.config.system == System::Linux;
+        asked.filter(|asked| of_linux && *asked > max).map(|asked| {
             let host = host.key();
             format!(
                 "flow {flow}: {option} of {asked} bytes is cut to {max} by {host}'s {sysctl}; \

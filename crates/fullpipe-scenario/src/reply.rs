@@ -10,7 +10,7 @@ use fullpipe_sim::config::Direction;
 /// The flows, those that answer with what they have from the flow that they answer. What cannot be is reported.
 pub(super) fn complete(flows: &[Flow], cx: &mut Context) -> Vec<Flow> {
     for flow in flows {
-        messages_are_answered(flow, flows, cx);
+        only_requests_are_in_flight(flow, flows, cx);
     }
     flows.iter().map(|flow| one(flow, flows, cx).unwrap_or_else(|| flow.clone())).collect()
 }
@@ -51,16 +51,15 @@ fn kind(flow: &Flow) -> Option<AppKind> {
     app::kind(&flow.app.as_ref()?.value.0)
 }
 
-/// Messages are those of a connection in which one program asks, and the other one answers.
-fn messages_are_answered(flow: &Flow, flows: &[Flow], cx: &mut Context) {
-    let Some(app) = flow.app.as_ref().filter(|_| kind(flow) == Some(AppKind::Messages)) else {
-        return;
-    };
+/// Messages that nobody answers are not without an answer.
+fn only_requests_are_in_flight(flow: &Flow, flows: &[Flow], cx: &mut Context) {
+    let in_flight = flow.app.as_ref().and_then(|app| app.value.0.in_flight.as_ref());
+    let Some(at) = in_flight.filter(|_| kind(flow) == Some(AppKind::Messages)) else { return };
     let name = flow.name.as_ref().map(|name| &name.value.0);
     let answers = |other: &Flow| other.reply_to.as_ref().map(|to| &to.value) == name;
     if flow.reply_to.is_none() && name.is_some() && !flows.iter().any(answers) {
-        cx.error("conflict", app.place, "messages in a connection without answers")
-            .expected("another flow with `reply_to`");
+        cx.error("conflict", at.place, "`in_flight` of messages that nobody answers")
+            .expected("another flow with `reply_to`, or no `in_flight`");
     }
 }
 

@@ -224,6 +224,8 @@ impl Station<'_> {
     }
 }
 
+/// The socket option that keeps partial segments for what follows.
+pub const CORK: &str = "TCP_CORK";
 /// The socket option that asks for a rate that is not exceeded, bytes per second.
 pub const MAX_PACING_RATE: &str = "SO_MAX_PACING_RATE";
 /// The socket option that lets a partial segment go at once.
@@ -495,7 +497,7 @@ pub enum App {
         #[serde(serialize_with = "show::shown")]
         off: Time,
     },
-    /// Messages of a program that asks or answers.
+    /// Messages of a program that asks, that answers, or that nobody answers.
     Messages {
         /// Bytes of a message.
         #[serde(serialize_with = "show::whole_size")]
@@ -505,6 +507,9 @@ pub enum App {
         /// Time from the beginning of a message to that of the next one, at least; none: each as soon as it may.
         #[serde(serialize_with = "show::time", skip_serializing_if = "Option::is_none")]
         period: Option<Time>,
+        /// The program corks the socket before a message, and uncorks it behind its last write (TCP_CORK).
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        cork: bool,
     },
 }
 

@@ -320,7 +320,7 @@ impl Row for StageSample {
 }
 
 /// Every kind of event that a trace has, in the order of the enumeration.
-pub const EVENT_KINDS: [EventKind; 12] = [
+pub const EVENT_KINDS: [EventKind; 13] = [
     EventKind::Established,
     EventKind::Accepted,
     EventKind::FirstData,
@@ -332,6 +332,7 @@ pub const EVENT_KINDS: [EventKind; 12] = [
     EventKind::Round,
     EventKind::SlowStartEnded,
     EventKind::Answered,
+    EventKind::MessageRead,
     EventKind::Began,
 ];
 
@@ -362,6 +363,9 @@ pub const fn event_meaning(kind: EventKind) -> &'static str {
         }
         EventKind::Answered => {
             "the program that asks has read an answer as a whole, up to the 100,000th; value: ns since it began to write the request"
+        }
+        EventKind::MessageRead => {
+            "the receiving program has read a message that nobody answers as a whole, up to the 100,000th; value: ns since the other program began to write it"
         }
         EventKind::Began => {
             "the program opens the next connection of a loop: the flow begins; value: 0. Of remote procedure calls no trace has it, but the connections of their mount as established"

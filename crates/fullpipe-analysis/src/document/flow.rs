@@ -70,7 +70,8 @@ pub struct Flow {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub completion_s: Option<f64>,
     /// Times of its messages. A message begins with the first byte of a request that is written. It ends with the last byte of the answer
-    /// that is read. Requests without an answer do not count. Absent where no answer was read.
+    /// that is read. Requests without an answer do not count. A message that nobody answers ends with its own last byte that is read. Absent
+    /// where none was read.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub messages: Option<Messages>,
     /// What the CPUs of its hosts worked while it lived, as nuttcp prints it; absent where that costs nothing.
@@ -87,10 +88,13 @@ pub struct Flow {
     pub moments_left_out: u64,
 }
 
-/// Times of a flow's messages with their answers.
+/// Times of a flow's messages: with their answers, or one way.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Messages {
-    /// Answers that were read, up to 100,000.
+    /// Nobody answers them: their times are one way.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub one_way: bool,
+    /// Answers, or such messages, that were read, up to 100,000.
     pub count: u64,
     /// Median time, ms.
     pub median_ms: f64,

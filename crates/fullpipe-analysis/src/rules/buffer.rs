@@ -27,14 +27,15 @@ pub struct Side<'a> {
 impl<'a> Side<'a> {
     pub fn send(one: &One<'a>) -> Side<'a> {
         let own = &one.meta.settings;
+        let is_windows = own.systems[0].is_windows();
         Side {
             host: &one.meta.hosts[0],
-            kernel: &own.kernels[0],
+            kernel: if is_windows { "" } else { &own.kernels[0] },
             buffer: &own.send,
             needs: one.needs.map(|needs| needs.send),
             option: "SO_SNDBUF",
             most: "net.core.wmem_max",
-            tuned: "net.ipv4.tcp_wmem",
+            tuned: if is_windows { "dynamic send buffering" } else { "net.ipv4.tcp_wmem" },
             connections: one.needs.and_then(|needs| needs.connections),
         }
     }
@@ -95,7 +96,7 @@ impl<'a> Side<'a> {
     /// What to do where a program asks for a buffer.
     pub fn ask_for_none(&self) -> String {
         let half = self.missing().map(|needs| {
-            let half = needs.div_ceil(2);
+            let half = self.buffer.request(needs);
             let must = if half > self.buffer.most {
                 format!(", which {} must allow", self.most)
             } else {
@@ -114,7 +115,7 @@ impl<'a> Side<'a> {
 
     /// Cure where a sysctl cuts the size that a program asks for: raise the sysctl, ask for enough, or ask for none.
     pub fn ask_for_more(&self, asked: u64, raise: &str) -> String {
-        let enough = self.needs.is_none_or(|needs| asked.saturating_mul(2) >= needs.least);
+        let enough = self.needs.is_none_or(|needs| self.buffer.granted(asked) >= needs.least);
         let ask =
             if enough { String::new() } else { format!(" and let the program ask for {raise}") };
         let none = self.raise().map_or(String::new(), |raise| format!(" and set {raise}"));
@@ -154,7 +155,7 @@ impl<'a> Side<'a> {
             }
             Some(asked) if self.buffer.is_cut() => {
                 let most = bytes(self.buffer.most);
-                let half = self.missing().map(|needs| bytes(needs.div_ceil(2)));
+                let half = self.missing().map(|needs| bytes(self.buffer.request(needs)));
                 let raise = half.clone().unwrap_or_else(|| bytes(asked));
                 finding
                     .because(format!(

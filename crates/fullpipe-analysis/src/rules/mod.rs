@@ -37,6 +37,7 @@ mod mount;
 mod nagle;
 mod nic;
 mod own_qdisc;
+mod own_window;
 mod pacing;
 mod policer;
 mod program_window;
@@ -115,6 +116,7 @@ pub const RULES: &[Rule] = &[
     send_buffer::RULE,
     without_scaling::RULE,
     slow_reader::RULE,
+    own_window::RULE,
     stuck_window::RULE,
     growing_window::RULE,
     receive_window::RULE,

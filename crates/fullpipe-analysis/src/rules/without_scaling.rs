@@ -18,7 +18,13 @@ const UNSCALED: u64 = 65_535;
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);
-    let host = one.meta.settings.without_scaling.first()?;
+    let [from, to] = &one.meta.hosts;
+    let is_level = |host: &&String| {
+        let ends = [from, to].into_iter().zip(one.meta.settings.systems);
+        ends.into_iter().any(|(end, system)| end == *host && system.is_windows())
+    };
+    // Windows' autotuning level is the cause there.
+    let host = one.meta.settings.without_scaling.iter().find(|host| !is_level(host))?;
     let side = Side::receive(one);
     let most = side.buffer.allows().min(UNSCALED);
     Some(

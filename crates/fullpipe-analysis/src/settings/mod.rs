@@ -3,13 +3,14 @@
 
 mod of_plan;
 
-pub(super) use of_plan::{allowed, flow, places};
+pub(super) use of_plan::{allowed, flow, places, receive_buffer, send_buffer};
 
 use crate::sizing::demand::Demand;
 use crate::sizing::sizes::{flows_by_loss, lossy_mbit, sizes, with_headroom};
 use crate::sizing::window::window;
 use crate::sizing::{Question, check};
 use fullpipe_base::units::Rate;
+use fullpipe_scenario::config::System;
 use std::collections::BTreeMap;
 
 /// Settings that act on one flow.
@@ -17,6 +18,8 @@ use std::collections::BTreeMap;
 pub struct FlowSettings {
     /// Kernels of the sending and the receiving host.
     pub kernels: [String; 2],
+    /// Systems of the sending and the receiving host.
+    pub systems: [System; 2],
     /// The send buffer.
     pub send: Buffer,
     /// The receive buffer.
@@ -79,8 +82,12 @@ impl FlowSettings {
             queue: None,
             congestion: Some(congestion.into()),
         };
-        let send = sizes(&demand(from)).least.send;
-        let receive = sizes(&demand(to)).least.receive;
+        let of = |buffer: &Buffer, memory: u64| match buffer.counts_data {
+            true => own.needed_bytes,
+            false => memory,
+        };
+        let send = of(&self.send, sizes(&demand(from)).least.send);
+        let receive = of(&self.receive, sizes(&demand(to)).least.receive);
         let flows = flows_by_loss(&demand(to));
         let mbit = lossy_mbit(&demand(to));
         Some(Needs {
@@ -103,12 +110,24 @@ pub struct Buffer {
     pub most: u64,
     /// Most that the kernel tunes to: `net.ipv4.tcp_wmem[2]` or `tcp_rmem[2]`, bytes.
     pub tuned: u64,
+    /// Whether data counts, not memory, and nothing is doubled, as on systems other than Linux.
+    pub counts_data: bool,
 }
 
 impl Buffer {
     /// Bytes of memory that the buffer may reach. The kernel doubles what a program asks for (Linux `sock_setsockopt`).
     pub fn allows(&self) -> u64 {
-        self.asked.map_or(self.tuned, |asked| asked.min(self.most).saturating_mul(2))
+        self.asked.map_or(self.tuned, |asked| self.granted(asked.min(self.most)))
+    }
+
+    /// Bytes that a program gets that asks for so many.
+    pub fn granted(&self, asked: u64) -> u64 {
+        if self.counts_data { asked } else { asked.saturating_mul(2) }
+    }
+
+    /// Bytes to ask for that give so many.
+    pub fn request(&self, granted: u64) -> u64 {
+        if self.counts_data { granted } else { granted.div_ceil(2) }
     }
 
     /// Whether a sysctl cut what the program asked for.

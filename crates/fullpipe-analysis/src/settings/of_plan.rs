@@ -6,15 +6,18 @@ use crate::sizing::Question;
 use fullpipe_base::path::{Direction, QueueLimit};
 use fullpipe_base::units::{Framing, Rate};
 use fullpipe_scenario::Version;
+use fullpipe_scenario::config::{self, System};
 use fullpipe_scenario::congestion::INITIAL_SSTHRESH;
 use fullpipe_scenario::{
     App, Discipline, Element, Flow, MAX_PACING_RATE, QdiscKind, Resolved, Station,
 };
 
+/// A buffer in which data counts, up to TCP's largest window.
+const DATA: Buffer = Buffer { asked: None, most: u64::MAX, tuned: 65_535 << 14, counts_data: true };
+
 /// Settings that act on a flow.
 pub(crate) fn flow(run: &Resolved, flow: &Flow) -> FlowSettings {
     let [from, to] = run.hosts_of(flow);
-    let [send, receive] = [from, to].map(|station| &station.host.config.sysctl);
     let without = |has: fn(&Station) -> bool| {
         let hosts = [from, to].into_iter().filter(|station| !has(station));
         hosts.map(|station| station.name.to_string()).collect()
@@ -22,16 +25,46 @@ pub(crate) fn flow(run: &Resolved, flow: &Flow) -> FlowSettings {
     let first_ssthresh = flow.congestion.parameters.get(INITIAL_SSTHRESH);
     FlowSettings {
         kernels: [from, to].map(|station| station.host.config.kernel.clone()),
-        send: Buffer { asked: flow.sndbuf, most: send.wmem_max, tuned: send.tcp_wmem[2] },
-        receive: Buffer { asked: flow.rcvbuf, most: receive.rmem_max, tuned: receive.tcp_rmem[2] },
+        systems: [from, to].map(|station| station.host.config.system),
+        send: send_buffer(flow, &from.host.config),
+        receive: receive_buffer(flow, &to.host.config),
         ends: ends(run, flow),
         loss: losses(way(run, flow.direction)).unwrap_or(0.0),
-        without_scaling: without(|own| own.host.config.sysctl.tcp_window_scaling),
+        without_scaling: without(|own| own.host.config.offers_scaling()),
         without_sack: without(|own| own.host.config.sysctl.tcp_sack),
         pace: pace(flow, from),
         first_ssthresh: first_ssthresh.and_then(|n| u32::try_from(*n).ok()).filter(|n| *n > 0),
         write: (flow.app != App::Nfs).then_some(flow.write),
         hosts: [from, to].map(|station| host(run, station)),
+    }
+}
+
+/// The send buffer of a flow at its host.
+pub(crate) fn send_buffer(flow: &Flow, host: &config::Host) -> Buffer {
+    let sysctl = &host.sysctl;
+    match host.system {
+        System::Windows(_) => Buffer { asked: flow.sndbuf, ..DATA },
+        _ => Buffer {
+            asked: flow.sndbuf,
+            most: sysctl.wmem_max,
+            tuned: sysctl.tcp_wmem[2],
+            counts_data: false,
+        },
+    }
+}
+
+/// The receive buffer of a flow at its host.
+pub(crate) fn receive_buffer(flow: &Flow, host: &config::Host) -> Buffer {
+    let sysctl = &host.sysctl;
+    match host.system {
+        System::Linux => Buffer {
+            asked: flow.rcvbuf,
+            most: sysctl.rmem_max,
+            tuned: sysctl.tcp_rmem[2],
+            counts_data: false,
+        },
+        System::FixedWindow(tuned) => Buffer { tuned, ..DATA },
+        System::Windows(level) => Buffer { asked: flow.rcvbuf, tuned: level.most(), ..DATA },
     }
 }
 

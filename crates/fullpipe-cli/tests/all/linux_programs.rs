@@ -194,3 +194,37 @@ fn messages_have_a_period_on_both_engines() {
         assert_eq!(is_late, count == 397, "{sets:?}: {own} ms");
     }
 }
+
+/// Messages in several writes that nobody answers, with and without TCP_CORK: their times one way are those of the kernel, up to a
+/// microsecond. A socket that stays corked keeps each last partial segment for a message to come, or a fifth of a second.
+#[test]
+fn messages_one_way_take_as_long_on_both_engines() {
+    let scenario = SCENARIO.replace("1Gbit", "10Mbit") + "write = \"700B\"\n";
+    let messages = |more: &str| {
+        format!(
+            "flow.bulk.app={{ kind = \"messages\", size = \"5000B\", period = \"30ms\"{more} }}"
+        )
+    };
+    let nodelay = "flow.bulk.sockopt.TCP_NODELAY=1";
+    let mut medians = Vec::new();
+    for sets in [
+        &[messages("").as_str()][..],
+        &[&messages(""), nodelay],
+        &[&messages(", cork = true"), nodelay],
+        &[&messages(", cork = true")],
+        &[&messages(""), "flow.bulk.sockopt.TCP_CORK=1"],
+    ] {
+        let Some(runs) = documents_of(&scenario, sets) else { return };
+        let [sim, linux] = runs.map(|run| run["flows"][0]["messages"].clone());
+        assert_eq!((&sim["one_way"], &sim["count"]), (&linux["one_way"], &linux["count"]));
+        for time in ["median_ms", "p95_ms", "worst_ms"] {
+            let (own, real) = (number(&sim, time), number(&linux, time));
+            assert!((own - real).abs() < 1e-3, "{sets:?}, {time}: {own} and {real}");
+        }
+        medians.push(number(&sim, "median_ms"));
+    }
+    let [nagle, nodelay, both, corked, always] = medians[..] else { panic!("{medians:?}") };
+    // Corked messages leave in fewer segments, and their ends need not wait for more.
+    assert!(both < nodelay && nodelay < nagle && corked <= nagle, "{medians:?}");
+    assert!(always > nagle, "{medians:?}");
+}

@@ -95,7 +95,7 @@ impl Dialogue {
             if flow.bytes == Some(read) {
                 run::remember(Event::now(*index, FINISHED, read));
             }
-            write(socket, &zeros, answers.messages().size)?;
+            write_message(answers, socket, &zeros, answers.messages().size)?;
         }
         if flow.bytes.is_none() {
             run::remember(Event::now(*index, FINISHED, read));
@@ -122,7 +122,7 @@ impl Told {
 }
 
 /// Requests that are still to be written.
-struct Requests<'a> {
+pub(super) struct Requests<'a> {
     flow: &'a Flow,
     deadline: Option<u64>,
     left: u64,
@@ -132,7 +132,7 @@ struct Requests<'a> {
 }
 
 impl Requests<'_> {
-    fn new(flow: &Flow) -> Requests<'_> {
+    pub(super) fn new(flow: &Flow) -> Requests<'_> {
         let lasts = |duration| run::start() + flow.start_ns + duration;
         let deadline = flow.duration_ns.map(lasts);
         let left = flow.bytes.unwrap_or(u64::MAX);
@@ -140,7 +140,7 @@ impl Requests<'_> {
     }
 
     /// Waits until the next request is due, or the program's time is over.
-    fn wait(&self) {
+    pub(super) fn wait(&self) {
         let period_ns = self.flow.messages().period_ns;
         if period_ns > 0 && self.left > 0 {
             let due = self.flow.start_ns.saturating_add(period_ns.saturating_mul(self.written));
@@ -150,12 +150,12 @@ impl Requests<'_> {
     }
 
     /// Writes a request; false where there are no more.
-    fn write_one(&mut self, socket: &OwnedFd) -> io::Result<bool> {
+    pub(super) fn write_one(&mut self, socket: &OwnedFd) -> io::Result<bool> {
         if self.left == 0 || self.deadline.is_some_and(|deadline| sys::now() >= deadline) {
             return Ok(false);
         }
         let size = self.flow.messages().size.min(self.left);
-        write(socket, &self.zeros, size)?;
+        write_message(self.flow, socket, &self.zeros, size)?;
         (self.left, self.written) = (self.left - size, self.written + 1);
         Ok(true)
     }
@@ -282,6 +282,17 @@ fn zeros(flow: &Flow) -> Vec<u8> {
     vec![0; (flow.write as usize).clamp(1, LARGEST)]
 }
 
+/// Writes a message, corked where the program does so.
+fn write_message(flow: &Flow, socket: &OwnedFd, zeros: &[u8], bytes: u64) -> io::Result<()> {
+    let corks = flow.messages().corks;
+    let cork = |on| sys::set_number(socket, libc::IPPROTO_TCP, libc::TCP_CORK, on);
+    if corks {
+        cork(1)?;
+    }
+    write(socket, zeros, bytes)?;
+    if corks { cork(0) } else { Ok(()) }
+}
+
 /// Writes so many bytes to the end, however long that takes, as one write if there are as many zeros.
 fn write(socket: &OwnedFd, zeros: &[u8], bytes: u64) -> io::Result<()> {
     let mut rest = bytes as usize;
@@ -296,7 +307,7 @@ fn write(socket: &OwnedFd, zeros: &[u8], bytes: u64) -> io::Result<()> {
 }
 
 /// Reads so many bytes, or to the end; says how many.
-fn read_all(socket: &OwnedFd, bytes: u64) -> io::Result<u64> {
+pub(super) fn read_all(socket: &OwnedFd, bytes: u64) -> io::Result<u64> {
     let mut read = 0;
     while read < bytes {
         match sys::discard(socket, (bytes - read) as usize)? {

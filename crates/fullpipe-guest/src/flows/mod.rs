@@ -2,6 +2,7 @@
 
 pub mod closing;
 mod dialogue;
+mod one_way;
 mod options;
 mod plain;
 mod programs;

@@ -8,6 +8,7 @@ use fullpipe_guest::plan::{Flow, Reader};
 use fullpipe_guest::record::{ACCEPTED, FINISHED};
 use fullpipe_guest::refusal::Role;
 
+use super::one_way::Arriving;
 use super::{Ended, closing, ended, options, plain, set_buffer, set_congestion};
 use crate::error::{Context, Result};
 use crate::run::Event;
@@ -26,9 +27,11 @@ pub(super) fn run(index: usize, flow: &Flow) -> Result<Ended> {
     if flow.plain {
         return plain::read(socket).map(|()| Ended::Closed);
     }
-    let read = match flow.reader {
-        Some(reader) => read_at_rate(flow, reader, &socket),
-        None => read_at_once(flow, &socket),
+    let mut arriving = Arriving::of(index, flow);
+    let read = match (flow.reader, arriving.take_if(|_| flow.reader.is_none())) {
+        (Some(reader), _) => read_at_rate(flow, reader, &socket, arriving),
+        (None, Some(arriving)) => arriving.read_all(&socket),
+        (None, None) => read_at_once(flow, &socket),
     };
     let done = read.map(|bytes| run::remember(Event::now(index, FINISHED, bytes)));
     let done = done.and_then(|()| closing::receiver(&socket, flow));
@@ -52,7 +55,12 @@ fn read_at_once(flow: &Flow, socket: &OwnedFd) -> io::Result<u64> {
 
 /// The same by reads of what there is, each after the time that the one before it takes at the reader's rate, but for the
 /// last one.
-fn read_at_rate(flow: &Flow, reader: Reader, socket: &OwnedFd) -> io::Result<u64> {
+fn read_at_rate(
+    flow: &Flow,
+    reader: Reader,
+    socket: &OwnedFd,
+    mut arriving: Option<Arriving>,
+) -> io::Result<u64> {
     let (mut read, mut due) = (0, 0);
     while flow.bytes.is_none_or(|bytes| read < bytes) {
         sys::sleep_until(due);
@@ -61,6 +69,9 @@ fn read_at_rate(flow: &Flow, reader: Reader, socket: &OwnedFd) -> io::Result<u64
             came => came as u64,
         };
         read += came;
+        if let Some(arriving) = &mut arriving {
+            arriving.read(read);
+        }
         let pace = (u128::from(came) * 8_000_000_000).div_ceil(u128::from(reader.rate.max(1)));
         let read_at = Some(sys::now()).filter(|now| now - due.min(*now) > GAINED).unwrap_or(due);
         due = read_at.saturating_add(u64::try_from(pace).unwrap_or(u64::MAX));

@@ -7,7 +7,7 @@ use fullpipe_guest::plan::Flow;
 use fullpipe_guest::record::{BEGAN, ESTABLISHED, SENDER};
 use fullpipe_guest::refusal::Role;
 
-use super::{Ended, closing, ended, options, plain, set_buffer, set_congestion};
+use super::{Ended, closing, ended, one_way, options, plain, set_buffer, set_congestion};
 use crate::batch::Writes;
 use crate::error::{Context, Result};
 use crate::netlink::diag::End;
@@ -31,7 +31,10 @@ pub(super) fn run(index: usize, flow: &Flow, [here, there]: [End; 2]) -> Result<
         connected.at(|| "connect").and_then(|()| plain::write(socket))?;
         return Ok(Ended::Closed);
     }
-    let done = connected.and_then(|()| write(flow, &socket));
+    let done = connected.and_then(|()| match flow.messages {
+        Some(_) => one_way::write(index, flow, &socket),
+        None => write(flow, &socket),
+    });
     ended(index, closing::end(socket, done, &[(SENDER, index)]))
 }
 

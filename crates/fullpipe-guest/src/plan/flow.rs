@@ -71,7 +71,7 @@ impl After {
     }
 }
 
-/// Messages of a program that asks or answers.
+/// Messages of a program that asks, that answers, or that nobody answers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Messages {
     /// Bytes of a message, 1 or more.
@@ -81,13 +81,21 @@ pub struct Messages {
     /// Message n begins this many times n after the flow's start, ns, or later; 0: as soon as it may.
     #[serde(default)]
     pub period_ns: u64,
+    /// The program sets TCP_CORK before a message, and clears it behind its last write.
+    #[serde(default)]
+    pub corks: bool,
 }
 
 impl Flow {
     /// Messages of a program that asks or answers.
     #[must_use]
     pub fn messages(&self) -> Messages {
-        self.messages.unwrap_or(Messages { size: self.write.into(), in_flight: 1, period_ns: 0 })
+        self.messages.unwrap_or(Messages {
+            size: self.write.into(),
+            in_flight: 1,
+            period_ns: 0,
+            corks: false,
+        })
     }
 }
 

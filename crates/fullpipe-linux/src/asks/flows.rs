@@ -37,9 +37,12 @@ pub(super) fn flow(flow: &Flow, run: &Resolved) -> plan::Flow {
             App::Rate { rate } => Some(rate.0),
         },
         messages: match flow.app {
-            App::Messages { size, in_flight, period } => {
-                Some(plan::Messages { size, in_flight, period_ns: period.map_or(0, |time| time.0) })
-            }
+            App::Messages { size, in_flight, period, cork } => Some(plan::Messages {
+                size,
+                in_flight,
+                period_ns: period.map_or(0, |time| time.0),
+                corks: cork,
+            }),
             _ => None,
         },
         reader: flow.reader.map(|reader| plan::Reader { rate: reader.rate.0, read: reader.read }),

@@ -4,7 +4,7 @@ use super::{Answers, refused};
 use crate::kernel::Family;
 use fullpipe_base::units::Time;
 use fullpipe_guest::plan;
-use fullpipe_scenario::config::{Cpu, Driver};
+use fullpipe_scenario::config::{Cpu, Driver, System};
 use fullpipe_scenario::engine::Support;
 use fullpipe_scenario::profile;
 use fullpipe_scenario::{Host, Resolved};
@@ -24,6 +24,19 @@ pub(super) fn answers((key, host): (&str, &Host), family: Family, answers: &mut 
     }
     if !host.config.behaviour.is_empty() {
         answers.push(refused(&format!("{key}.behaviour"), "a genuine kernel behaves as it does"));
+    }
+    let of_another = match host.config.system {
+        System::Linux => None,
+        System::FixedWindow(_) => Some((
+            "window",
+            "a genuine kernel makes its window of memory; --engine sim has a fixed one",
+        )),
+        System::Windows(_) => {
+            Some(("system", "the engine is Linux; --engine sim has what is published of Windows"))
+        }
+    };
+    if let Some((part, why)) = of_another {
+        answers.push(refused(&format!("{key}.{part}"), why));
     }
     if host.config.bql {
         let why =

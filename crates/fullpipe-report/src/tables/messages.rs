@@ -9,7 +9,7 @@ pub(super) fn tables(document: &Document) -> Vec<Table> {
         name: "messages",
         run: None,
         title: "Messages and their answers".to_string(),
-        finding: "from the first byte of a request that is written to the last one of its answer that is read"
+        finding: "from the first byte of a request that is written to the last one of its answer that is read, or of the message itself where nobody answers"
             .into(),
         columns: vec![
             column("variant", ""),

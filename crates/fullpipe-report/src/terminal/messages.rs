@@ -1,11 +1,11 @@
-//! How long messages took, with their answers.
+//! How long messages took, with their answers or one way.
 
 use super::Style;
 use super::grid::wrap;
 use fullpipe_analysis::document::{Flow, Messages, Run};
 use fullpipe_analysis::numbers::{count, short};
 
-/// A sentence for each flow that asks; nothing where none does.
+/// A sentence for each flow with messages whose times are known; nothing where none has.
 pub fn lines(run: &Run, style: Style) -> Vec<String> {
     let asking = run.flows.iter().filter_map(|flow| Some((flow, flow.messages?)));
     let texts = asking.flat_map(|(flow, own)| wrap(&said(run, flow, own), "  ", style.columns()));
@@ -17,8 +17,9 @@ pub fn lines(run: &Run, style: Style) -> Vec<String> {
 }
 
 fn said(run: &Run, flow: &Flow, own: Messages) -> String {
+    let what = if own.one_way { "messages of" } else { "answers to" };
     format!(
-        "{}: {} answers to {} were read: half of them within {} ms, 95 % within {} ms, the slowest after {} ms",
+        "{}: {} {what} {} were read: half of them within {} ms, 95 % within {} ms, the slowest after {} ms",
         run.variant,
         count(own.count),
         flow.name,

@@ -29,11 +29,14 @@ group! {
         requests: Int<1, 1_000_000>, Absent("none");
         /// Bytes of a message. "window": of what is read before more is allowed. "requests": of an answer.
         size: MessageSize, Absent("window: half of it; requests: 32KiB; messages: one write");
-        /// Messages that may be without an answer at a time, where the kind is "messages". It counts for the program that asks.
+        /// Messages that may be without an answer at a time, where the kind is "messages" and another flow answers. It counts for the program that asks.
         in_flight: Int<1, 1_000_000>, Absent("1");
         /// Time from the beginning of a message to that of the next one, where the kind is "messages". A message that has to wait for an answer is
         /// late, and those after it follow as soon as they may. It counts for the program that asks.
         period: SomeTime, Absent("none: each message as soon as it may");
+        /// Whether the program sets TCP_CORK before each message and clears it behind its last write, where the kind is "messages": a message in several
+        /// writes leaves in full segments.
+        cork: bool, Absent("false");
         /// A well-known program, whose window or requests these are.
         program: Program, Absent("none");
     }

@@ -3,7 +3,7 @@
 use crate::format::values::choices;
 use crate::show;
 use fullpipe_base::units::Framing;
-use fullpipe_sim::config::{Direction, Driver, ReceivePath};
+use fullpipe_sim::config::{Autotuning, Direction, Driver, ReceivePath};
 use serde::Serialize;
 
 /// Kinds of qdiscs.
@@ -32,6 +32,13 @@ impl QdiscKind {
     pub fn name(self) -> &'static str {
         show::name(&self).expect("each kind has a name")
     }
+}
+
+/// Systems of hosts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Os {
+    Linux,
+    Windows,
 }
 
 /// Kinds of datagrams.
@@ -118,6 +125,12 @@ impl Until {
 choices! {
     Framing { "ip" = Framing::Ip, "ethernet" = Framing::Ethernet, "ethernet-wire" = Framing::EthernetWire }
     Driver { "stops" = Driver::Stops, "requeues" = Driver::Requeues }
+    Os { "linux" = Os::Linux, "windows" = Os::Windows }
+    Autotuning {
+        "disabled" = Autotuning::Disabled, "highlyrestricted" = Autotuning::HighlyRestricted,
+        "restricted" = Autotuning::Restricted, "normal" = Autotuning::Normal,
+        "experimental" = Autotuning::Experimental
+    }
     ReceivePath { "napi" = ReceivePath::Napi, "netif_rx" = ReceivePath::NetifRx }
     QdiscKind {
         "pfifo_fast" = QdiscKind::PfifoFast, "pfifo" = QdiscKind::Pfifo, "bfifo" = QdiscKind::Bfifo,

@@ -9,8 +9,8 @@ mod program;
 pub(crate) use app::{After, Again, AppTable, DatagramReader, Reader};
 pub use app::{MessageSize, ShortApp};
 pub use choices::{
-    AppKind, Clock, DatagramKind, NfsExport, NfsOperation, NfsServerReads, NfsVersion, QdiscKind,
-    Until,
+    AppKind, Clock, DatagramKind, NfsExport, NfsOperation, NfsServerReads, NfsVersion, Os,
+    QdiscKind, Until,
 };
 pub use program::{Limit, Program};
 
@@ -27,7 +27,7 @@ use crate::format::values::{
     SomeTime,
 };
 use crate::path::keys::Path;
-use fullpipe_sim::config::{Direction, Driver, ReceivePath};
+use fullpipe_sim::config::{Autotuning, Direction, Driver, ReceivePath};
 
 /// The kernel keeps buffer sizes in an `int`.
 const KERNEL_INT: u64 = i32::MAX as u64;
@@ -110,8 +110,14 @@ group! {
 group! {
     /// A host: its kernel's behaviour, its buffers, its network card and its CPU.
     Host "[hosts.sender] or [hosts.receiver]" {
-        /// Kernel profile.
-        kernel: String, Required;
+        /// Kernel profile. A host with another `system` or with a `window` of its own may leave it out, and acts like Linux 6.12 in all that these do not say.
+        kernel: String, Absent("needed; with `system` or `window` 6.12");
+        /// Its system. Of Windows what is published is there: receive windows by `autotuning`, SO_RCVBUF and SO_SNDBUF as Winsock has them (data counts, and nothing is doubled), a send buffer that follows the ideal send backlog, and no timestamps. Nothing judges it: it is unvalidated. Simulator only.
+        system: Os, Is("linux");
+        /// Windows: receive window autotuning level (`netsh int tcp show global`). The window begins with 64 KiB and grows with what the reader takes: up to 64 KiB ("disabled"), 256 KiB ("highlyrestricted"), 1 MiB ("restricted"), 16 MiB ("normal") or 1 GiB ("experimental").
+        autotuning: Autotuning, Absent("windows: normal");
+        /// A receive window of so many bytes that nothing tunes, as lwIP, iPXE and old systems announce it. Scaled no more than needed, and cut to 65,535 bytes without window scaling. Simulator only; unvalidated.
+        window: Quantity<InSize, 1, { 65_535 << 14 }>, Absent("as its kernel tunes it");
         /// Timer ticks per second (CONFIG_HZ).
         hz: Int<1, 1000>, Absent("as the kernel profile");
         /// TCP timestamps (net.ipv4.tcp_timestamps).
@@ -244,7 +250,7 @@ group! {
         sndbuf: Buffer, Absent("not requested: net.ipv4.tcp_wmem decides");
         /// SO_RCVBUF as requested.
         rcvbuf: Buffer, Absent("not requested: net.ipv4.tcp_rmem decides");
-        /// Other socket options of the sending socket, by the kernel's names; bytes may have a unit. The simulator has TCP_NODELAY, and SO_MAX_PACING_RATE and TCP_NOTSENT_LOWAT for kernels from 6.1 on. Engine linux has every one, such as TCP_CORK.
+        /// Other socket options of the sending socket, by the kernel's names; bytes may have a unit. The simulator has TCP_NODELAY and TCP_CORK, and SO_MAX_PACING_RATE and TCP_NOTSENT_LOWAT for kernels from 6.1 on. Engine linux has every one, such as TCP_USER_TIMEOUT.
         sockopt: Sockopts, Absent("as the kernel has them");
         /// Other socket options of the receiving socket. Engine linux alone has them.
         receiver_sockopt: Sockopts, Absent("as the kernel has them");

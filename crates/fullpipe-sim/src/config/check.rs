@@ -5,7 +5,7 @@ mod rpc;
 
 use super::{
     App, Config, DatagramKind, Datagrams, Direction, Driver, Element, Flow, Host, Neighbour, Qdisc,
-    Reader, Station, Sysctl,
+    Reader, Station, Sysctl, System,
 };
 use crate::bounds::{LONGEST, demand};
 use crate::packet::DATAGRAM_HEADERS;
@@ -46,7 +46,6 @@ impl Config {
         let mut answered = alloc::vec![false; self.flows.len()];
         self.flows.iter().try_for_each(|flow| self.answer(flow, &mut answered))?;
         self.loops()?;
-        self.messages(&answered)?;
         self.check_rpc()
     }
 
@@ -92,16 +91,6 @@ impl Config {
             }
         }
         Ok(())
-    }
-
-    /// Programs with messages ask or answer.
-    fn messages(&self, answered: &[bool]) -> Result<(), String> {
-        self.flows.iter().zip(answered).try_for_each(|(flow, answered)| {
-            let is_alone = flow.answers.is_none() && !answered;
-            let has_messages = matches!(flow.app, App::Messages { .. });
-            let what = "messages in a connection without answers";
-            demand(!(is_alone && has_messages), format!("flow {}: {what}", flow.name))
-        })
     }
 
     /// A connection of a loop follows one that comes before it in the order of flows, from the same host.
@@ -174,6 +163,8 @@ fn datagrams(own: &Datagrams, mtu: u32) -> Result<(), String> {
 }
 
 fn host(host: &Host, name: &str) -> Result<(), String> {
+    let is_open = host.system != System::FixedWindow(0);
+    demand(is_open, format!("{name}: a window of 1 byte at least"))?;
     let demand = |holds, what| demand(holds, format!("{name}: {what}"));
     demand((1..=1000).contains(&host.hz), "hz: 1 to 1000")?;
     demand(host.nic_rate > Rate(0), "nic_rate: above 0")?;
@@ -254,7 +245,7 @@ fn flow(flow: &Flow) -> Result<(), String> {
         demand(on > Time::ZERO && off > Time::ZERO, "on and off above 0")?;
         demand(on.0.checked_add(off.0).is_some(), "on and off together below 2^64 ns")?;
     }
-    if let App::Messages { size, in_flight, period } = flow.app {
+    if let App::Messages { size, in_flight, period, .. } = flow.app {
         demand(
             size > 0 && in_flight > 0 && period != Some(Time::ZERO),
             "messages of at least 1 byte, at least one in flight, and a period above 0",

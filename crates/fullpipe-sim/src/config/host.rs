@@ -1,5 +1,6 @@
 //! A host: kernel, sysctls, qdisc, card and CPU.
 
+use super::{Autotuning, System};
 use crate::link::{Discipline, Fq, QueueLimit};
 use crate::units::{Rate, Time};
 use alloc::string::String;
@@ -10,6 +11,8 @@ use alloc::vec::Vec;
 pub struct Host {
     /// Name of a kernel profile, for instance "2.6.20" (see `tcp::profile`).
     pub kernel: String,
+    /// System whose windows and send buffers it has.
+    pub system: System,
     /// Single behaviours that differ from the profile: name and choice (see `tcp::behaviour`).
     pub behaviour: Vec<(String, String)>,
     /// Timer ticks per second (100, 250, 300 or 1000 on real kernels).
@@ -69,6 +72,7 @@ impl Host {
     pub fn plain(kernel: &str) -> Host {
         Host {
             kernel: kernel.into(),
+            system: System::Linux,
             behaviour: Vec::new(),
             hz: 1000,
             timestamps: false,
@@ -94,6 +98,14 @@ impl Host {
             receive_path: ReceivePath::Napi,
             cpu: Cpu::default(),
         }
+    }
+}
+
+impl Host {
+    /// Whether it offers the window scale option.
+    pub fn offers_scaling(&self) -> bool {
+        let is_disabled = self.system == System::Windows(Autotuning::Disabled);
+        self.sysctl.tcp_window_scaling && !is_disabled
     }
 }
 

@@ -6,6 +6,7 @@
 
 mod check;
 mod host;
+mod system;
 
 pub use crate::link::*;
 pub use crate::rpc::Rpc;
@@ -15,6 +16,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 pub use fullpipe_base::path::Direction;
 pub use host::{Cpu, Driver, Host, Qdisc, ReceivePath, Sysctl};
+pub use system::{Autotuning, DataWindow, System};
 
 /// One run: a path, the hosts at its ends, and the flows between them.
 #[derive(Clone, Debug, PartialEq)]
@@ -88,6 +90,8 @@ pub struct Sockopt {
     pub notsent_lowat: Option<u32>,
     /// TCP_NODELAY: a partial segment goes at once, where Nagle's rule would hold it back.
     pub nodelay: bool,
+    /// TCP_CORK: a partial segment waits for what follows, a fifth of a second at most.
+    pub cork: bool,
 }
 
 /// A flow.
@@ -149,6 +153,11 @@ impl Flow {
             App::Messages { in_flight, .. } => in_flight,
             _ => 1,
         }
+    }
+
+    /// Whether its program corks the socket while it writes a message.
+    pub fn corks(&self) -> bool {
+        matches!(self.app, App::Messages { corks: true, .. })
     }
 
     /// When its program stops writing, where that is a matter of time.
@@ -393,7 +402,8 @@ pub enum App {
         /// How long it pauses.
         off: Time,
     },
-    /// Messages of this size, each in one or several writes, of a program that another one answers or that answers one.
+    /// Messages of this size, each in one or several writes: of a program that another one answers, that answers one, or that nobody
+    /// answers.
     Messages {
         /// Bytes of a message, 1 or more.
         size: u64,
@@ -402,6 +412,8 @@ pub enum App {
         /// Time from the beginning of a message to that of the next one, at least, above 0; none: each as soon as it may. It
         /// counts for the program that asks.
         period: Option<Time>,
+        /// The program corks the socket before a message, and uncorks it behind its last write (TCP_CORK).
+        corks: bool,
     },
 }
 

@@ -157,12 +157,17 @@ fn peer(name: &str, flow: &Flow, config: &Config) -> usize {
 }
 
 impl Host {
-    /// The host at this place among those of `config`, before anything happens.
+    /// Its configuration.
+    pub(crate) fn config(&self) -> &config::Host {
+        &self.host
+    }
+
     /// Its settings of the kernel.
     pub(crate) fn sysctl(&self) -> &config::Sysctl {
         &self.host.sysctl
     }
 
+    /// The host at this place among those of `config`, before anything happens.
     pub(crate) fn new(config: &Config, place: usize, mss: u32) -> Result<Host, String> {
         let hosts = config.hosts();
         let own @ Station { name, direction, host } = hosts[place];

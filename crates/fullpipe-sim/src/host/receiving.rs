@@ -14,6 +14,7 @@ use super::flow_table::FlowTable;
 use super::output::HostOutput;
 use super::shared::Shared;
 use super::timers::Timer;
+use super::turn::Arriving;
 use super::{Host, Process, Step};
 use crate::config::{self, Config, Flow, Station};
 use crate::packet::{Kind, Train};
@@ -48,6 +49,8 @@ pub(crate) struct ReceivingFlow {
     begun: u64,
     backlog: VecDeque<Arrived>,
     finish_at: Option<u64>,
+    /// Its messages, where nobody answers them.
+    pub(super) arriving: Option<Arriving>,
     /// Whether all bytes that the program knows of were read.
     pub(super) has_read_all: bool,
     /// Whether the program closes its end when it has read all, and whether it has done so.
@@ -77,12 +80,13 @@ pub(super) fn receiving_ends(
     config: &Config,
     mss: u32,
 ) -> FlowTable<ReceivingFlow> {
-    let followers = config.followers();
-    let flows = config.flows.iter().zip(followers).map(|(flow, next)| {
+    let followers = config.followers().into_iter().zip(config.halves());
+    let flows = config.flows.iter().zip(followers).map(|(flow, (next, half))| {
         let receives = config.hosts_of(flow)[1].name == own.name;
         let new = || {
             let state = ReceivingFlow::new(flow, (own.host, profile), mss);
-            ReceivingFlow { closes: next.is_some(), ..state }
+            let arriving = if half.is_none() { Arriving::of(flow) } else { None };
+            ReceivingFlow { closes: next.is_some(), arriving, ..state }
         };
         receives.then(new)
     });
@@ -113,6 +117,7 @@ impl ReceivingFlow {
             begun: 0,
             backlog: VecDeque::new(),
             finish_at: flow.bytes,
+            arriving: None,
             has_read_all: false,
             closes: false,
             closed: false,
@@ -429,6 +434,7 @@ impl Host {
             state.has_read_all = true;
             shared.event(now, flow as u16, EventKind::Finished, read);
         }
+        self.tell_messages(flow, now, shared);
         if self.rpc.has(flow) {
             self.after_message_bytes(flow, now, shared);
         } else if let Some(half) = shared.halves[flow] {

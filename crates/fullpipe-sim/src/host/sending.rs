@@ -39,6 +39,8 @@ pub(crate) struct SendingFlow {
     pub(super) turn: Option<Turn>,
     /// When requests were begun that have no answer.
     pub(super) asked: VecDeque<Time>,
+    /// The program has corked the socket for the message that it writes.
+    pub(super) corked: bool,
     /// Answers that were read as a whole.
     pub(super) answered: u64,
     /// Bytes the application has written.
@@ -99,7 +101,10 @@ pub(super) fn sending_ends(
     let flows = config.flows.iter().zip(halves).enumerate().map(|(at, (flow, half))| {
         let carries_messages = config.rpc_connection_of(at).is_some();
         let takes_turns = half.filter(|_| !carries_messages);
-        let turn = takes_turns.map(|half| Turn::new(flow, &config.flows[half]));
+        let turn = match half {
+            Some(_) => takes_turns.map(|half| Turn::new(flow, &config.flows[half])),
+            None => Turn::one_way(flow),
+        };
         let new = || {
             let state = SendingFlow::new(flow, (own.host, profile), config.seed, mss)?;
             let mut state = SendingFlow { turn, next: followers[at], ..state };
@@ -476,6 +481,7 @@ impl SendingFlow {
             written: 0,
             buffered: 0,
             asked: VecDeque::new(),
+            corked: false,
             answered: 0,
             write_left: 0,
             goal: mss,

@@ -25,6 +25,8 @@ pub(crate) struct Shared {
     pub(crate) events: Vec<(Event, Work, usize)>,
     /// By flow the records that are on their way, or not wholly read (see [`crate::rpc`]).
     pub(crate) messages: Vec<VecDeque<Message>>,
+    /// By flow, when messages were begun that nobody answers and that are not read yet.
+    pub(crate) began: Vec<VecDeque<Time>>,
     /// Of datagrams, by their place in the configuration: when each was written, by its number.
     pub(crate) written: Vec<Vec<Time>>,
     /// Round trips of echo requests that were not told yet: when, of which, ns.
@@ -60,6 +62,7 @@ impl Shared {
             pieces: Vec::new(),
             events: Vec::new(),
             messages: alloc::vec![VecDeque::new(); config.flows.len()],
+            began: alloc::vec![VecDeque::new(); config.flows.len()],
             written: alloc::vec![Vec::new(); config.datagrams.len()],
             round_trips: Vec::new(),
             doing: (Work::Packets, 0),

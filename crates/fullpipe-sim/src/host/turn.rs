@@ -1,6 +1,6 @@
 //! Requests and answers: the programs at both ends of a connection, each of which writes when it has read enough.
 //!
-//! A program that asks may have several requests without an answer: its own window.
+//! A program that asks may have several requests without an answer: its own window. Messages that nobody answers are counted here, too.
 //!
 //! Limits:
 //! - Both programs go on at once and without a pace, and do nothing else.
@@ -10,7 +10,7 @@
 //!   that wait for each answer (`scenarios/parity/requests.toml`), and windows in a few cases (`linux_programs` of the command's tests).
 //! - A program that answers reads while it writes. On engine linux it does not: long requests then fill its receive buffer.
 
-use crate::config::Flow;
+use crate::config::{App, Flow};
 use crate::host::shared::Shared;
 use crate::host::{Host, Process};
 use crate::tcp::sender::Writer;
@@ -43,6 +43,18 @@ impl Turn {
             in_flight: asks.in_flight().into(),
             requests: asks.bytes.unwrap_or(u64::MAX),
         }
+    }
+
+    /// Counts messages of a flow's program that nobody answers; none where it has no messages.
+    pub(super) fn one_way(own: &Flow) -> Option<Turn> {
+        let App::Messages { size, .. } = own.app else { return None };
+        let requests = own.bytes.unwrap_or(u64::MAX);
+        Some(Turn { answers: false, own: size, others: 0, in_flight: u64::MAX, requests })
+    }
+
+    /// Whether nobody answers.
+    pub(super) fn is_one_way(&self) -> bool {
+        self.others == 0
     }
 
     /// Bytes that are left of the message in progress; 0 between messages.
@@ -89,6 +101,48 @@ impl Turn {
     /// Whether the application closes the connection when it has written all: the one that asks does.
     pub(super) fn closes(&self) -> bool {
         !self.answers
+    }
+}
+
+/// Messages that nobody answers, as the program that reads them counts them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Arriving {
+    /// Bytes of one, and of all.
+    size: u64,
+    bytes: u64,
+    /// Messages that were read as a whole.
+    read: u64,
+}
+
+impl Arriving {
+    /// Counts messages of a flow; none where it has none.
+    pub(super) fn of(flow: &Flow) -> Option<Arriving> {
+        let App::Messages { size, .. } = flow.app else { return None };
+        Some(Arriving { size, bytes: flow.bytes.unwrap_or(u64::MAX), read: 0 })
+    }
+
+    /// Takes the next message if it ends within so many bytes that were read. The last one may be shorter.
+    fn takes(&mut self, bytes_read: u64) -> bool {
+        let begins = self.read.saturating_mul(self.size);
+        let end = begins.saturating_add(self.size).min(self.bytes);
+        let is_whole = end > begins && bytes_read >= end;
+        self.read += u64::from(is_whole);
+        is_whole
+    }
+}
+
+impl Host {
+    /// Tells which messages of a flow that nobody answers were read as a whole.
+    pub(super) fn tell_messages(&mut self, flow: usize, now: Time, shared: &mut Shared) {
+        let read = self.receives[flow].tcp.bytes_read;
+        let Some(arriving) = &mut self.receives[flow].arriving else { return };
+        while arriving.takes(read)
+            && let Some(began) = shared.began[flow].pop_front()
+        {
+            if arriving.read <= MOST_ANSWERS {
+                shared.event(now, flow as u16, EventKind::MessageRead, (now - began).0);
+            }
+        }
     }
 }
 
@@ -164,6 +218,13 @@ mod tests {
         ] {
             assert_eq!(turn.has_come(written, read, false), come, "{turn:?}: {written}, {read}");
         }
+    }
+
+    #[test]
+    fn the_last_message_may_be_shorter() {
+        let mut arriving = Arriving { size: 100, bytes: 250, read: 0 };
+        let mut takes = |read| core::iter::from_fn(|| arriving.takes(read).then_some(())).count();
+        assert_eq!([99, 100, 249, 250, 250].map(&mut takes), [0, 1, 1, 1, 0]);
     }
 
     #[test]

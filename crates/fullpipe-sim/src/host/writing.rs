@@ -95,6 +95,7 @@ impl Host {
                 }
             }
             if self.sends[flow].write_left == 0 {
+                cpu = self.uncork(flow, cpu, now, shared);
                 if !self.begin_write(flow, now, shared) {
                     return self.close(flow, cpu, now, shared);
                 }
@@ -125,6 +126,17 @@ impl Host {
             }
             cpu = self.finish_copy(step, cpu, now, shared);
         }
+    }
+
+    /// The program has written a message to its end, for which it had corked the socket.
+    fn uncork(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+        let state = &mut self.sends[flow];
+        let ends = state.turn.is_some_and(|turn| turn.left(state.written) == 0);
+        if !state.corked || !ends {
+            return cpu;
+        }
+        state.corked = false;
+        self.with_output(flow, cpu, shared, now, |f, output| f.tcp.uncork_message(output))
     }
 
     fn end_write(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
@@ -261,7 +273,14 @@ impl Host {
             if let Some(due) = due.filter(|due| now < *due) {
                 return self.pause(flow, due);
             }
-            state.asked.push_back(now);
+            match turn.is_one_way() {
+                true => shared.began[flow].push_back(now),
+                false => state.asked.push_back(now),
+            }
+        }
+        if state.config.corks() && state.turn.is_some_and(|turn| turn.left(state.written) == 0) {
+            state.tcp.cork_message();
+            state.corked = true;
         }
         state.tcp.set_writer(Writer::Active);
         state.write_left = state.next_write_size().min(left) as u32;

@@ -147,10 +147,9 @@ fn accepted(config: &Config) -> Result<Config, String> {
 fn negotiated(config: &Config) -> Config {
     let mut config = config.clone();
     let Config { sender, receiver, .. } = &config;
-    let (a, b) = (&sender.sysctl, &receiver.sysctl);
     let timestamps = sender.timestamps && receiver.timestamps;
-    let sack = a.tcp_sack && b.tcp_sack;
-    let scaling = a.tcp_window_scaling && b.tcp_window_scaling;
+    let sack = sender.sysctl.tcp_sack && receiver.sysctl.tcp_sack;
+    let scaling = sender.offers_scaling() && receiver.offers_scaling();
     let beside = config.neighbours.iter_mut().map(|beside| &mut beside.host);
     for host in [&mut config.sender, &mut config.receiver].into_iter().chain(beside) {
         host.timestamps = timestamps;

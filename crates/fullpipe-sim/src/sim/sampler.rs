@@ -5,7 +5,7 @@ use super::datagram_counters::DatagramCounters;
 use super::host_counters::HostCounters;
 use super::rpc_counters::RpcCounters;
 use super::rpc_limits::RpcLimits;
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::host::Host;
 use crate::host::stage::info;
 use crate::tcp::receiver::window::ReceiveWindow;
@@ -228,13 +228,19 @@ fn stage_infos(run: &mut Run) -> Vec<StageInfo> {
     numbered.map(|(n, (i, direction))| StageInfo { index: n as u16, direction, ..i }).collect()
 }
 
+/// Window scale that a host offers for a connection whose program asks for no buffer, bits.
+fn unset_scale(host: &config::Host) -> u32 {
+    let own = host.system.window(None, host.sysctl.tcp_window_scaling);
+    own.map_or_else(|| ReceiveWindow::unset_scale(&host.sysctl), |own| own.scale)
+}
+
 /// Window scales of a flow that `from` sends to `to`; none unless both hosts have the option.
 fn scales(run: &Run, index: usize, [from, to]: [&Host; 2]) -> Option<Scales> {
     if ![from, to].iter().all(|host| host.sysctl().tcp_window_scaling) {
         return None;
     }
     let own = run.shared.halves[index].and_then(|half| from.receives.get(half));
-    let rcv = own.map_or_else(|| ReceiveWindow::unset_scale(from.sysctl()), |own| own.tcp.wscale());
+    let rcv = own.map_or_else(|| unset_scale(from.config()), |own| own.tcp.wscale());
     Some(Scales { snd: to.receives[index].tcp.wscale(), rcv })
 }
 

@@ -34,7 +34,7 @@ pub enum Rank {
     Pace,
 }
 
-/// Way to make a change on Linux.
+/// Way to make a change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "way", rename_all = "kebab-case")]
 pub enum How {
@@ -79,6 +79,13 @@ pub enum How {
         /// The option.
         words: String,
     },
+    /// A command of a host that is not Linux.
+    System {
+        /// The command.
+        command: String,
+        /// Command that restores the value from before.
+        undo: String,
+    },
     /// Something of the path, in words.
     Path {
         /// The words.
@@ -103,7 +110,7 @@ pub struct Change {
     pub advised: String,
     /// Reason, one sentence.
     pub why: String,
-    /// Way to make it on Linux.
+    /// Way to make it.
     pub how: How,
     /// Edits of the scenario that it stands for.
     pub edits: Vec<Edit>,

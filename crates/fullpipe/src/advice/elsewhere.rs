@@ -73,6 +73,7 @@ fn sysctl(change: &Change) -> Option<(&str, &str)> {
 fn windows(change: &Change) -> Vec<String> {
     let advised = &change.advised;
     match &change.how {
+        How::System { command, .. } => vec![command.clone()],
         How::Route { .. } => vec![format!(
             "Set-NetTCPSetting -SettingName InternetCustom -InitialCongestionWindowMss {advised}"
         )],

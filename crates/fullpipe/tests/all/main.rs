@@ -35,6 +35,7 @@ mod nfs_several;
 mod one_subject;
 mod onl;
 mod onl_port;
+mod other_systems;
 mod parity;
 mod path_models;
 mod plan_nfs;

@@ -69,6 +69,7 @@ fn settings(own: &FlowSettings) -> FlowSettings {
     let wrong = |end: Question| Question { rtt: Time::us(1), ..end };
     FlowSettings {
         kernels: own.kernels.clone(),
+        systems: own.systems,
         send: own.send.clone(),
         receive: own.receive.clone(),
         ends: own.ends.map(|ends| ends.map(wrong)),

@@ -46,7 +46,11 @@ pub(super) struct Headers {
 /// What a host's kernel offers first; an unknown kernel has been refused before.
 fn first_window(host: &Host, mss: u32) -> ReceiveWindow {
     let profile = profile_of(host).unwrap_or(PROFILES[0]);
-    ReceiveWindow::new(&host.sysctl, &profile, None, mss)
+    let window = ReceiveWindow::new(&host.sysctl, &profile, None, mss);
+    match host.system.window(None, host.sysctl.tcp_window_scaling) {
+        Some(own) => window.of_data(own),
+        None => window,
+    }
 }
 
 impl End {
@@ -55,7 +59,7 @@ impl End {
         let wscale = first_window(host, mss).wscale as u8;
         let offers = Offers {
             mss: (host.mtu.unwrap_or(mtu) - HEADERS) as u16,
-            window_scale: sysctl.tcp_window_scaling.then_some(wscale),
+            window_scale: host.offers_scaling().then_some(wscale),
             sack: sysctl.tcp_sack,
         };
         let profile = profile_of(host).unwrap_or(PROFILES[0]);

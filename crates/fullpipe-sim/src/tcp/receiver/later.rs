@@ -29,6 +29,7 @@ impl Receiver {
         let (segments, freed) = self.waiting.read(bytes);
         self.segments_read += segments;
         self.window.rmem_alloc -= freed;
+        self.window.note_unread(self.waiting.bytes());
         self.fast.follow(self.window.rmem_alloc);
     }
 
@@ -92,8 +93,7 @@ impl Receiver {
         let Some(space) = &mut self.space else { return };
         let jiffies = self.ticks.at(now) as u32;
         if let Some(grown) = space.on_read(jiffies, self.bytes_read, self.window.rcvbuf) {
-            self.window.rcvbuf = grown.rcvbuf;
-            self.window.window_clamp = grown.window_clamp;
+            self.window.grow_to(grown);
         }
     }
 

@@ -8,6 +8,7 @@ pub mod ack_policy;
 pub mod autotune;
 mod beyond_hole;
 pub mod compressed;
+mod data_window;
 mod empty;
 mod fast_path;
 mod handshake;
@@ -168,7 +169,9 @@ impl Receiver {
     ) -> Receiver {
         let advmss = advmss(mss, host);
         let window = ReceiveWindow::of_connecting(&host.sysctl, &profile, rcvbuf, advmss, option);
-        let is_locked = rcvbuf.is_some();
+        let own = host.system.window(rcvbuf, host.sysctl.tcp_window_scaling);
+        let is_locked = own.map_or(rcvbuf.is_some(), |own| own.first == own.most);
+        let window = own.map_or(window.clone(), |own| window.of_data(own));
         let space = RcvSpace::new(&host.sysctl, u64::from(advmss), window.rcv_wnd);
         let today = profile.rcv_tuning != RcvTuning::PerRtt;
         Receiver {
@@ -337,6 +340,7 @@ impl Receiver {
         if !fast {
             self.check_fast_path();
         }
+        self.window.note_unread(self.waiting.bytes());
         let filled = had_hole && self.out_of_order.is_empty();
         Taken::Asks(filled)
     }

@@ -3,7 +3,8 @@
 //! Source: Linux 2.6.20 `tcp_win_from_space`, `tcp_select_initial_window`, `tcp_init_buffer_space`,
 //! `tcp_grow_window`, `__tcp_select_window`, `tcp_select_window`.
 
-use super::autotune::{initial_rcvbuf, memory_per_segment};
+use super::autotune::{Grown, initial_rcvbuf, memory_per_segment};
+use super::data_window::State;
 use crate::config::Sysctl;
 use crate::tcp::Segment;
 use crate::tcp::counters::WindowMib;
@@ -11,7 +12,7 @@ use crate::tcp::memory::TcpMemory;
 use crate::tcp::profile::{InitialWindow, SharedProfile, WindowShare};
 
 /// Largest window that a SYN-ACK can tell, bytes: it is not scaled.
-const SYN_ACK_WINDOW: u64 = 65_535;
+pub(super) const SYN_ACK_WINDOW: u64 = 65_535;
 
 /// Share of `space` that may be offered as window (tcp_adv_win_scale).
 pub fn win_from_space(space: u64, adv_win_scale: i32) -> u64 {
@@ -45,6 +46,8 @@ impl Share {
 pub struct ReceiveWindow {
     share: Share,
     profile: SharedProfile,
+    /// Its state where data counts, not memory.
+    pub(super) data: Option<State>,
     /// sk_rcvbuf.
     pub rcvbuf: u64,
     /// Memory of packets in the receive and out-of-order queues.
@@ -112,6 +115,7 @@ impl ReceiveWindow {
         let mut window = ReceiveWindow {
             share,
             profile,
+            data: None,
             rcvbuf,
             rmem_alloc: 0,
             backlog_len: 0,
@@ -179,12 +183,15 @@ impl ReceiveWindow {
 
     /// tcp_space: room in the receive buffer as window.
     pub fn space(&self) -> u64 {
+        if let Some(own) = self.data {
+            return own.free();
+        }
         self.share.of(self.rcvbuf.saturating_sub(self.rmem_alloc + self.backlog_len))
     }
 
     /// tcp_full_space.
     pub fn full_space(&self) -> u64 {
-        self.share.of(self.rcvbuf)
+        self.data.map_or_else(|| self.share.of(self.rcvbuf), State::full)
     }
 
     /// tcp_grow_window after a data segment of `len` bytes in order, if that is no small one (tcp_event_data_recv);
@@ -196,7 +203,8 @@ impl ReceiveWindow {
     /// The same of any segment, which was `joined` to others in memory or may be; the memory of one that stays apart
     /// counts in whole.
     pub(in crate::tcp) fn grow_by(&mut self, len: u32, rcv_mss: u32, joined: bool) -> bool {
-        if self.rcv_ssthresh >= self.window_clamp || self.rcv_ssthresh >= self.space() {
+        let is_given = self.data.is_some() || self.rcv_ssthresh >= self.window_clamp;
+        if is_given || self.rcv_ssthresh >= self.space() {
             return false;
         }
         if self.is_under_pressure() {
@@ -225,7 +233,7 @@ impl ReceiveWindow {
     /// The first segment of its length, which takes so much memory: how much of its memory is data (tcp_measure_rcv_mss).
     /// Whether the share has changed.
     pub(in crate::tcp) fn measure(&mut self, segment: &Segment, truesize: u64) -> bool {
-        if self.profile.window_share != WindowShare::Measured {
+        if self.data.is_some() || self.profile.window_share != WindowShare::Measured {
             return false;
         }
 
@@ -241,6 +249,9 @@ impl ReceiveWindow {
 
     /// Lets the buffer grow until `window` bytes may be offered, up to sysctl tcp_rmem's maximum.
     pub(in crate::tcp) fn tune(&mut self, window: u64) {
+        if self.data.is_some() {
+            return self.tune_data(window);
+        }
         let space = match self.share {
             Share::Ratio(ratio) => (window << 8) / u64::from(ratio),
             Share::AdvWinScale(scale) => {
@@ -256,6 +267,14 @@ impl ReceiveWindow {
         }
     }
 
+    /// The buffer and the window that autotuning of 2.6.20 gives.
+    pub(super) fn grow_to(&mut self, grown: Grown) {
+        match self.data {
+            Some(_) => self.tune_data(grown.window_clamp),
+            None => (self.rcvbuf, self.window_clamp) = (grown.rcvbuf, grown.window_clamp),
+        }
+    }
+
     /// The window that so much memory stands for (tcp_win_from_space).
     pub(in crate::tcp) fn of_memory(&self, memory: u64) -> u64 {
         self.share.of(memory)
@@ -263,7 +282,7 @@ impl ReceiveWindow {
 
     /// Whether a segment may be taken: queues take no more memory than there is, but for the segment itself.
     pub(in crate::tcp) fn has_room(&self) -> bool {
-        self.rmem_alloc <= self.rcvbuf
+        self.data.is_some() || self.rmem_alloc <= self.rcvbuf
     }
 
     /// From now on the host's memory has an end.
@@ -320,6 +339,9 @@ impl ReceiveWindow {
 
     /// __tcp_select_window: what could be advertised now; `rcv_mss` is the largest segment seen.
     pub fn select(&mut self, rcv_mss: u32) -> u64 {
+        if let Some(own) = self.data {
+            return own.select(rcv_mss.into(), self.wscale);
+        }
         let (mut free, full) = (self.space(), self.full_space().min(self.window_clamp));
         let mss = u64::from(rcv_mss).min(full).max(1);
         if free < full / 2 {
@@ -364,7 +386,9 @@ impl ReceiveWindow {
         }
         let (select, remaining) = (self.select(rcv_mss), self.remaining(rcv_nxt));
         let window = match self.profile.closes_small_window {
-            true if select < remaining => remaining.next_multiple_of(1 << self.wscale),
+            true if select < remaining && self.data.is_none() => {
+                remaining.next_multiple_of(1 << self.wscale)
+            }
             _ => select.max(remaining),
         };
         self.mib.want_zero += u64::from(select == 0 && remaining > 0);

@@ -31,6 +31,8 @@ pub(in crate::tcp) enum Partial {
 pub(in crate::tcp) struct AppSide {
     writer: Writer,
     partial: Partial,
+    /// TCP_NODELAY is set, whether or not the socket is corked.
+    nodelay: bool,
     /// What is written next begins a write().
     begins_write: bool,
     /// Most bytes of the first skb of the next write(), where that is not the goal.
@@ -47,6 +49,7 @@ impl AppSide {
         AppSide {
             writer: Writer::Active,
             partial: Partial::Nagle,
+            nodelay: false,
             begins_write: true,
             first_skb: None,
             is_woken: false,
@@ -70,6 +73,16 @@ impl AppSide {
     #[inline]
     pub(in crate::tcp) fn partial(&self) -> Partial {
         self.partial
+    }
+
+    /// Sets TCP_NODELAY.
+    pub(in crate::tcp) fn set_nodelay(&mut self) {
+        (self.nodelay, self.partial) = (true, Partial::Goes);
+    }
+
+    /// Clears TCP_CORK.
+    pub(in crate::tcp) fn uncork(&mut self) {
+        self.partial = if self.nodelay { Partial::Goes } else { Partial::Nagle };
     }
 
     /// Sets TCP_NODELAY or TCP_CORK.

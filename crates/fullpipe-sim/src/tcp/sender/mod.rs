@@ -187,8 +187,22 @@ impl Sender {
             self.sndbuf.set_notsent_lowat(lowat);
         }
         if options.nodelay {
-            self.app.set_partial(Partial::Goes);
+            self.app.set_nodelay();
         }
+        if options.cork {
+            self.cork_message();
+        }
+    }
+
+    /// The program sets TCP_CORK.
+    pub(crate) fn cork_message(&mut self) {
+        self.app.set_partial(Partial::Corked);
+    }
+
+    /// The program clears it: what may go does (6.12 `__tcp_sock_set_cork`).
+    pub(crate) fn uncork_message(&mut self, out: &mut impl Output) {
+        self.app.uncork();
+        self.push_pending(false, out);
     }
 
     /// Before that: the socket carries remote procedure calls, for which it has TCP_NODELAY (6.12 `xs_tcp_finish_connecting`,

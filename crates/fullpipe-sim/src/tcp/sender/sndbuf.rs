@@ -1,11 +1,20 @@
 //! The send buffer: how much a socket takes from its application.
 //!
-//! Source: Linux 6.1 and 6.12 `__sk_stream_memory_free`, `tcp_stream_memory_free`, `sk_stream_is_writeable`.
+//! Source: Linux 6.1 and 6.12 `__sk_stream_memory_free`, `tcp_stream_memory_free`, `sk_stream_is_writeable`. A Windows host
+//! counts data: Microsoft's KB214397, and `SIO_IDEAL_SEND_BACKLOG_QUERY`. How the ideal send backlog follows from cwnd is not
+//! published; twice cwnd, as Linux has it, is inferred.
+//!
+//! Limits:
+//! - Of a write on Windows no more than 1 MiB is taken beyond the buffer.
 
 use super::memory::LEAST_SNDBUF;
 use crate::config::Host;
 use crate::tcp::skb::SendQueue;
 
+/// Send buffer of a Windows socket at first, bytes (Winsock's default since Vista).
+const WINSOCK: u64 = 65_536;
+/// Most bytes of a write that a Windows socket takes beyond its buffer.
+const BEYOND: u64 = 1 << 20;
 /// Least send buffer, bytes.
 const LEAST: u64 = 2048;
 
@@ -18,6 +27,8 @@ pub(in crate::tcp) struct SndBuf {
     is_locked: bool,
     /// TCP_NOTSENT_LOWAT, else net.ipv4.tcp_notsent_lowat, bytes.
     notsent_lowat: u64,
+    /// Data counts, not memory, and a write that has begun is taken whole (Winsock).
+    counts_data: bool,
 }
 
 impl SndBuf {
@@ -26,13 +37,20 @@ impl SndBuf {
     /// `request` is the size that setsockopt asked for; `segment` is the memory of one segment.
     pub(in crate::tcp) fn new(host: &Host, request: Option<u64>, segment: u64) -> SndBuf {
         let sysctl = &host.sysctl;
+        let lowat = sysctl.tcp_notsent_lowat.unwrap_or(u32::MAX).into();
+        if host.system.is_windows() {
+            let (bytes, is_locked) = (request.unwrap_or(WINSOCK), request.is_some());
+            return SndBuf { bytes, is_locked, notsent_lowat: lowat, counts_data: true };
+        }
+
         let granted = request.map(|request| 2 * request.min(sysctl.wmem_max));
         let unset = sysctl.tcp_wmem[1].max((3 * segment).min(sysctl.tcp_wmem[2]));
 
         SndBuf {
             bytes: granted.unwrap_or(unset).max(LEAST),
             is_locked: request.is_some(),
-            notsent_lowat: sysctl.tcp_notsent_lowat.unwrap_or(u32::MAX).into(),
+            notsent_lowat: lowat,
+            counts_data: false,
         }
     }
 
@@ -64,6 +82,21 @@ impl SndBuf {
         if !self.is_locked {
             self.bytes = self.bytes.min(queued >> 1).max(LEAST_SNDBUF);
         }
+    }
+
+    /// Whether data counts, not memory.
+    pub(in crate::tcp) fn counts_data(&self) -> bool {
+        self.counts_data
+    }
+
+    /// True while a write may begin, where data counts: less than the buffer is unacknowledged.
+    pub(in crate::tcp) fn takes_write(&self, unacknowledged: u64) -> bool {
+        unacknowledged < self.bytes
+    }
+
+    /// True while a write that has begun goes on, where data counts.
+    pub(in crate::tcp) fn takes_more(&self, unacknowledged: u64) -> bool {
+        unacknowledged < self.bytes + BEYOND
     }
 
     /// True while a new skb may be made (sk_stream_memory_free).

@@ -94,7 +94,8 @@ impl Sender {
     /// while the send buffer is full, or enough in it was not sent yet.
     pub fn next_copy(&self, goal: u32, left: u32) -> Option<u32> {
         let room = self.queue.tail_room(goal);
-        if room > 0 {
+        let may_begin = !self.sndbuf.counts_data() || self.has_memory();
+        if room > 0 && may_begin {
             return Some(room.min(left));
         }
         self.has_memory().then_some(goal.min(self.app.next_skb(goal)).min(left))
@@ -181,6 +182,11 @@ impl Sender {
 
     /// sk_stream_memory_free.
     fn has_memory(&self) -> bool {
+        if self.sndbuf.counts_data() {
+            let out = self.seq.written() - self.seq.una();
+            let begins = self.app.begins_write();
+            return if begins { self.sndbuf.takes_write(out) } else { self.sndbuf.takes_more(out) };
+        }
         self.sndbuf.has_memory(&self.queue)
     }
 
@@ -223,6 +229,9 @@ impl Sender {
 
     /// sk_stream_is_writeable.
     fn is_writeable(&self) -> bool {
+        if self.sndbuf.counts_data() {
+            return self.sndbuf.takes_write(self.seq.written() - self.seq.una());
+        }
         self.sndbuf.is_writeable(&self.queue)
     }
 
@@ -263,6 +272,9 @@ impl Sender {
             SndTuning::Segments => (u64::from(self.mss) + self.profile.skb_overhead, 0),
             SndTuning::Frames => (self.memory_of_frame(), FIRST_CWND),
         };
+        if self.sndbuf.counts_data() {
+            return self.sndbuf.grow_to(2 * u64::from(self.cwnd()) * u64::from(self.mss));
+        }
         let packets = u64::from(self.cwnd().max(first).max(self.recovery.reordering + 1));
         let wanted = (2 * packets * per_segment).min(self.sysctl.tcp_wmem[2]);
         self.sndbuf.grow_to(wanted);

@@ -5,10 +5,11 @@ use super::super::case::Sent;
 use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use super::hosts::At;
+use super::other_systems;
 use crate::analysis::settings::{Buffer, Memory};
 use crate::analysis::words::bytes;
 use crate::scenario::Host;
-use crate::scenario::config::Sysctl;
+use crate::scenario::config::{Sysctl, System};
 use crate::sizing::sizes::{UNEVEN, with_headroom};
 
 /// Default of `tcp_rmem` with which autotuning begins at any MTU, bytes: half of it is the first window of 65,535 bytes
@@ -61,7 +62,10 @@ pub fn changes(case: &Case) -> Vec<Change> {
     }
     for side in &SIDES {
         for (host, own) in case.hosts(side.end) {
-            changes.extend(side.tune(case, host, (side.sizes)(&own.config.sysctl)));
+            changes.extend(match side.is_of_linux(own) {
+                true => side.tune(case, host, (side.sizes)(&own.config.sysctl)),
+                false => other_systems::window(side.end, (host, own), largest(side, case, host)),
+            });
         }
     }
     changes
@@ -72,6 +76,9 @@ pub fn beyond(case: &Case, end: usize, factor: f64) -> Vec<Change> {
     let side = &SIDES[end];
     let free = case.flows.iter().filter_map(|flow| side.unasked(flow));
     let larger = |(host, own): (&str, &Host)| {
+        if !side.is_of_linux(own) {
+            return None;
+        }
         let today = (side.sizes)(&own.config.sysctl);
         let needs = largest(side, case, host)?;
         let most = needs.advised.max((today[2] as f64 * factor) as u64);
@@ -85,6 +92,15 @@ pub fn beyond(case: &Case, end: usize, factor: f64) -> Vec<Change> {
 }
 
 impl Side {
+    /// Whether memory, and so a sysctl, bounds this buffer.
+    fn is_of_linux(&self, host: &Host) -> bool {
+        match host.config.system {
+            System::Linux => true,
+            System::FixedWindow(_) => self.end == 0,
+            System::Windows(_) => false,
+        }
+    }
+
     fn ask_for_none(&self, flow: &Sent) -> Option<Change> {
         let buffer = (self.buffer)(flow);
         let needs = (self.needs)(flow)?;
@@ -143,7 +159,8 @@ pub fn caps(case: &Case) -> Vec<Change> {
         let most = largest(side, case, host)?.least.max(usual);
         let value = format!("{least} {usual} {most}");
         let why = "a window that is no larger than the path cannot overflow its queue";
-        (most < today).then(|| sized(side, host, value, [today, most], why.into()))
+        (side.is_of_linux(own) && most < today)
+            .then(|| sized(side, host, value, [today, most], why.into()))
     };
     case.hosts(side.end).into_iter().filter_map(cap).collect()
 }

@@ -8,10 +8,12 @@ mod exchange;
 mod faults;
 mod hosts;
 mod mounts;
+mod other_systems;
 mod pace;
 mod remedies;
 
 pub use buffers::{Least, for_equal_flows, least, most, scaled};
+pub use other_systems::fits as fits_system;
 pub use pace::changes as paces;
 pub use remedies::{MOST_TRIED, Offers, remedies};
 

@@ -23,6 +23,7 @@ pub fn lines(changes: &[Change]) -> Vec<String> {
                  route, ip route change ROUTE congctl {value} (ROUTE is its line of ip route); first, modprobe tcp_{value} where it is a module"
             ),
             How::Program { words } => format!("{whose}: {words}"),
+            How::System { command, undo } => format!("{whose}: {command}   # undo: {undo}"),
             How::Mount { words } => format!("{whose}: mount -o {words}"),
             How::Path { words } => format!("{whose}: {words}"),
             _ => return None,

@@ -257,7 +257,9 @@ impl Search<'_> {
         let may =
             |change: &Change| self.allowance.scopes.contains(&change.scope) && is_fair(change);
         let is_taken = |change: &Change| edited(&self.case.today, &change.edits).is_ok();
-        candidates::together(changes.into_iter().filter(may).filter(is_taken))
+        let is_there = |change: &Change| candidates::fits_system(self.case, change);
+        let all = changes.into_iter().filter(may).filter(is_there).filter(is_taken);
+        candidates::together(all)
     }
 
     pub fn trial(&mut self, what: &str, changes: &[Change]) -> Result<Outcome, Stopped> {

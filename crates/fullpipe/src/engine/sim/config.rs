@@ -2,14 +2,14 @@
 
 use super::mounts;
 use crate::scenario::{
-    App, DatagramKind, DatagramReader, Datagrams, Flow, MAX_PACING_RATE, NODELAY, Neighbour,
+    App, CORK, DatagramKind, DatagramReader, Datagrams, Flow, MAX_PACING_RATE, NODELAY, Neighbour,
     Resolved,
 };
 use fullpipe_base::units::Rate;
 use fullpipe_sim::config::{self, Config};
 
 /// Options of the sending socket that the simulator has.
-pub(super) const SOCKOPTS: [&str; 3] = [MAX_PACING_RATE, NODELAY, NOTSENT_LOWAT];
+pub(super) const SOCKOPTS: [&str; 4] = [MAX_PACING_RATE, CORK, NODELAY, NOTSENT_LOWAT];
 const NOTSENT_LOWAT: &str = "TCP_NOTSENT_LOWAT";
 
 /// The configuration that means the same as `resolved`.
@@ -80,6 +80,7 @@ fn sockopt(flow: &Flow) -> config::Sockopt {
         max_pacing_rate: value(MAX_PACING_RATE).map(|rate| rate.max(0) as u64),
         notsent_lowat: value(NOTSENT_LOWAT).and_then(|bytes| u32::try_from(bytes).ok()),
         nodelay: value(NODELAY).is_some_and(|on| on != 0),
+        cork: value(CORK).is_some_and(|on| on != 0),
     }
 }
 
@@ -111,8 +112,8 @@ fn flow(flow: &Flow, run: &Resolved) -> config::Flow {
             App::Bulk | App::Nfs => config::App::Bulk,
             App::Rate { rate } => config::App::Rate(rate),
             App::OnOff { on, off } => config::App::OnOff { on, off },
-            App::Messages { size, in_flight, period } => {
-                config::App::Messages { size, in_flight, period }
+            App::Messages { size, in_flight, period, cork } => {
+                config::App::Messages { size, in_flight, period, corks: cork }
             }
         },
         bytes: flow.bytes,

@@ -8,6 +8,7 @@ use crate::scenario::{
     App, Element, Flow, Loop, MAX_PACING_RATE, NODELAY, Resolved, SetOption, are_copies,
 };
 use fullpipe_base::units::Time;
+use fullpipe_sim::config::System;
 
 /// Bytes per second of a socket that is not paced.
 const UNPACED_SOCKET: i64 = 1 << 50;
@@ -64,7 +65,7 @@ pub fn tuned_receive_buffer(run: &Resolved) -> Vec<SetOption> {
     let [_, (host, own)] = of_data(run);
     let [least, first, most] = own.config.sysctl.tcp_rmem;
     let is_tuned = judged(run).into_iter().any(|index| run.flow[index].rcvbuf.is_none());
-    if !is_tuned || most >= LARGEST {
+    if !is_tuned || most >= LARGEST || own.config.system != System::Linux {
         return Vec::new();
     }
     vec![
@@ -89,6 +90,8 @@ pub fn fixed_receive_buffer(run: &Resolved) -> Vec<SetOption> {
 pub fn both_buffers(run: &Resolved) -> Vec<SetOption> {
     let mut receive = tuned_receive_buffer(run);
     receive.extend(fixed_receive_buffer(run));
+    receive.extend(super::hosts::window(run));
+    receive.extend(super::hosts::autotuning(run));
     let send = send_buffer(run);
     if send.is_empty() || receive.is_empty() { Vec::new() } else { [send, receive].concat() }
 }

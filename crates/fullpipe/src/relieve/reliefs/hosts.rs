@@ -5,8 +5,10 @@ use super::path::fastest;
 use crate::analysis::main_way;
 use crate::scenario::{Host, Nfs, NfsOperation, QdiscKind, Resolved, SetOption};
 use fullpipe_base::units::{Rate, Time};
-use fullpipe_sim::config::{Direction, QueueLimit};
+use fullpipe_sim::config::{Autotuning, Direction, QueueLimit, System};
 
+/// TCP's largest window, bytes.
+const LARGEST_WINDOW: u64 = 65_535 << 14;
 /// Descriptors of a ring that is never full.
 const RING: u32 = 1_000_000;
 /// Packets of a queue that is never full.
@@ -40,6 +42,23 @@ pub fn of_data(run: &Resolved) -> [(&'static str, &Host); 2] {
 pub fn window_scaling(run: &Resolved) -> Vec<SetOption> {
     let off = ends(run).into_iter().filter(|(_, host)| !host.config.sysctl.tcp_window_scaling);
     off.map(|(name, _)| sysctl(name, "net.ipv4.tcp_window_scaling", 1)).collect()
+}
+
+/// The largest window of a host whose own is fixed, where data arrive.
+pub fn window(run: &Resolved) -> Vec<SetOption> {
+    let [_, (name, host)] = of_data(run);
+    let is_less = matches!(host.config.system, System::FixedWindow(own) if own < LARGEST_WINDOW);
+    let key = || set(&["hosts", name, "window"], text(format!("{LARGEST_WINDOW}B")));
+    is_less.then(key).into_iter().collect()
+}
+
+/// The highest autotuning level of a Windows host, where data arrive.
+pub fn autotuning(run: &Resolved) -> Vec<SetOption> {
+    let [_, (name, host)] = of_data(run);
+    let highest = Autotuning::Experimental;
+    let is_lower = matches!(host.config.system, System::Windows(own) if own != highest);
+    let key = || set(&["hosts", name, "autotuning"], text(highest.name()));
+    is_lower.then(key).into_iter().collect()
 }
 
 /// Packets of a first window that Linux takes for a route, and which shallow queues stand.

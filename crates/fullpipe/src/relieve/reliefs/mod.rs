@@ -32,6 +32,8 @@ const ALL: &[(&str, &str, &str, Maker)] = &[
     ("send-buffer", "A larger send buffer", "sndbuf", flows::send_buffer),
     ("receive-buffer", "A larger receive buffer", "rwnd_auto", flows::tuned_receive_buffer),
     ("so-rcvbuf", "A larger SO_RCVBUF", "rwnd_fixed", flows::fixed_receive_buffer),
+    ("window", "A larger receive window", "rwnd_fixed", hosts::window),
+    ("autotuning", "A higher autotuning level", "rwnd_auto", hosts::autotuning),
     (BOTH, "A larger buffer at both ends", "sndbuf", flows::both_buffers),
     ("window-scaling", "Window scaling", "wscale_off", hosts::window_scaling),
     ("sack", "SACK", "sack_off", hosts::sack),
@@ -159,6 +161,8 @@ mod tests {
             left_out,
             [
                 "so-rcvbuf",
+                "window",
+                "autotuning",
                 "path-mtu",
                 "moderation",
                 "pauses",

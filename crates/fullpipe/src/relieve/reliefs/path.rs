@@ -208,12 +208,11 @@ pub fn fast_way_back(run: &Resolved) -> Vec<SetOption> {
 
 /// An MTU of 1,500 bytes where it is smaller.
 pub fn usual_mtu(run: &Resolved) -> Vec<SetOption> {
-    if run.path.mtu < USUAL { vec![set(&["path", "mtu"], USUAL)] } else { Vec::new() }
+    if run.path.mtu < USUAL { larger_mtu(run, USUAL) } else { Vec::new() }
 }
 
 /// An MTU of 9,000 bytes where it is smaller.
 pub fn jumbo(run: &Resolved) -> Vec<SetOption> {
-    let grown = (run.path.mtu < JUMBO).then(|| set(&["path", "mtu"], JUMBO));
     // A bucket or a queue that holds no such packet would let nothing pass.
     let least = u64::from(JUMBO + Framing::EthernetWire.overhead());
     let tight = run.path.forward.iter().chain(&run.path.back).any(|element| match element {
@@ -221,5 +220,13 @@ pub fn jumbo(run: &Resolved) -> Vec<SetOption> {
         Element::Shaper(own) => own.burst < least,
         other => matches!(other.queue().map(|queue| queue.limit), Some(QueueLimit::Bytes(bytes)) if bytes < least),
     });
-    grown.filter(|_| !tight).into_iter().collect()
+    if run.path.mtu < JUMBO && !tight { larger_mtu(run, JUMBO) } else { Vec::new() }
+}
+
+/// A larger MTU of the path, and of each host at its ends whose card takes less.
+fn larger_mtu(run: &Resolved, mtu: u32) -> Vec<SetOption> {
+    let ends = [("sender", &run.hosts.sender), ("receiver", &run.hosts.receiver)];
+    let small = ends.into_iter().filter(|(_, host)| host.config.mtu.is_some_and(|own| own < mtu));
+    let hosts = small.map(|(name, _)| set(&["hosts", name, "mtu"], mtu));
+    hosts.chain([set(&["path", "mtu"], mtu)]).collect()
 }

@@ -158,7 +158,6 @@ fn sysctls_and_socket_options_of_genuine_kernels_are_handed_on() {
     let refused: Vec<&str> = simulator.iter().map(|(key, _)| key.as_str()).collect();
     let expected = [
         "hosts.sender.sysctl.net.ipv4.tcp_min_tso_segs",
-        "flow.bulk.sockopt.TCP_CORK",
         "flow.bulk.receiver_sockopt.TCP_QUICKACK",
     ];
     assert_eq!(refused, expected);

@@ -293,6 +293,14 @@ fn what_it_cannot_do_is_said_by_key() {
              them",
         ),
         (
+            "hosts.receiver.window=256KiB",
+            "hosts.receiver.window: refused: a genuine kernel makes its window of memory; --engine sim has a fixed one",
+        ),
+        (
+            "hosts.receiver.system=\"windows\"",
+            "hosts.receiver.system: refused: the engine is Linux; --engine sim has what is published of Windows",
+        ),
+        (
             "hosts.sender.tx_coalesce=20us",
             "hosts.sender.tx_coalesce: refused: its card is a queue discipline, which has no descriptors; --engine sim has \
              them",
