@@ -81,7 +81,7 @@ fn medians(samples: &[&FlowSample]) -> Option<Medians> {
     })
 }
 
-/// Times of a flow's messages, by the answers that were told.
+/// Times of a flow's messages, from the answers in its trace.
 fn messages(trace: &FlowTrace) -> Option<Messages> {
     let answers = trace.events.iter().filter(|event| event.kind == EventKind::Answered);
     times_of(answers.map(|event| event.value).collect())
