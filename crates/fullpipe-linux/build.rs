@@ -42,7 +42,7 @@ fn build(package: &Path) -> Result<PathBuf, String> {
     cargo.args(["build", "--release", "--bin", "fullpipe-init", "--target", &triple]);
     cargo.arg("--manifest-path").arg(package.join("Cargo.toml"));
     cargo.arg("--target-dir").arg(&target);
-    // What the outer build was told (a wrapper such as clippy's, flags, features) is not for this one.
+    // Settings of the outer build (a wrapper such as clippy's, flags, features) are not for this one.
     let inherited = |name: &str| {
         name.starts_with("CARGO_FEATURE")
             || name.starts_with("CARGO_CFG")

@@ -1,15 +1,16 @@
-//! Where ACKs are lost. A few do no harm, as each tells what those before it told; where many are, the data that the
-//! remaining ones let go comes in bursts, cwnd grows slowly and timeouts come early. No window says so.
+//! Where ACKs are lost. A few lost ACKs do no harm, because each ACK repeats what earlier ones acknowledged. Where many
+//! are lost, the remaining ACKs release data in bursts, cwnd grows slowly and timeouts come early. No window shows
+//! this.
 
 use super::lookup::{Told, Traces};
 use crate::meta::{FlowMeta, RunMeta};
 use std::collections::BTreeMap;
 
-/// The least share that is told.
+/// The least share of dropped ACKs that is reported.
 const TOLD: f64 = 0.01;
 
-/// By place of the ACKs' way the share of what came to it that it dropped. None where data of other flows goes that way, too:
-/// places count all packets alike.
+/// Share of the arriving ACKs that each place of the ACKs' path dropped. None where data of other flows takes that path
+/// too: places count all packets alike.
 pub fn dropped_acks(meta: &RunMeta, about: &FlowMeta, traces: &Traces) -> BTreeMap<String, f64> {
     let back = about.direction.turned();
     if meta.flows.iter().any(|flow| flow.direction == back) {

@@ -1,26 +1,38 @@
 //! What held a flow back: its time, each nanosecond attributed to one limit.
 //!
-//! The sender notes the predicate that stopped it. A window that is exhausted while a link of the
-//! data's way never idles is not what costs throughput: more window would only lengthen the queue. That time is attributed to
-//! the link; to the sender's card where no link, but its wire never idles; to the card's ring where that wire has pauses, but
-//! the ring never had room for an skb that waited, as the driver had not heard of what was sent; to the pace where an fq of the
-//! sender that has a rate was never empty, though nothing behind it was busy; and likewise to the CPU of the sender, in front
-//! of which ACKs wait, and to the receiver's. A queue of the sender itself that has no room is no more than a window where a
-//! link, the card or its CPU never idles. Where a flow shares its way with
-//! others, a receive window and a send buffer stay what they are: with more of them it takes more of the way. But while it makes good a timeout (state Loss) a flow is held back by that, whoever
-//! fills the link. A stage never idles if, over the last smoothed round-trip time, it was busy for at least 99 % (the rest
-//! allows for the grid of the samples). Time that the sender did not attribute is "unknown".
+//! The sender notes the predicate that stopped it. The rules below move some of that time to another limit. Time that
+//! the sender did not attribute is "unknown".
 //!
-//! TCP's own pace follows cwnd, so a busy place takes its time as it takes cwnd's. A pace that somebody asked for stays where
-//! others share the way: with a higher one the flow takes more of it. Without SACK a hole exhausts the receive window, and
-//! that time belongs to recovery. Where nothing of the data's way is busy, but a link of the ACKs' way is and the round trip is
-//! longer for it, ACKs wait there ("ack_path"). A receive window that is exhausted while the program lags behind, at both ends
-//! of a sample interval, counts for the reader: a program that has not read all never waited, so a larger buffer would not
-//! help. Mounts are exempt. Idle time is split: "connecting" until the handshake is over, "done" after all data was sent.
+//! A window that is exhausted while a link of the data's path never idles does not cost throughput: more window would
+//! only lengthen the queue. That time is attributed
+//!
+//! - to the link;
+//! - to the sender's card where no link, but the card's wire never idles;
+//! - to the card's ring where the wire has pauses, but the ring never had room for an skb that waited, because the
+//!   driver had not heard of completed transmissions;
+//! - to the pace where an fq of the sender that has a rate was never empty, though nothing behind it was busy;
+//! - to the CPU of the sender, in front of which ACKs wait, or to the receiver's CPU.
+//!
+//! A queue of the sender itself that has no room is no more than a window where a link, the card or its CPU never
+//! idles. Where a flow shares its path with others, time of a receive window and a send buffer stays with them: a
+//! larger one would take more of the path. A flow that repairs a timeout (state Loss) is held back by the repair,
+//! whoever fills the link.
+//!
+//! A stage never idles if it was busy for at least 99 % of the last smoothed round-trip time. The rest allows for the
+//! grid of the samples.
+//!
+//! TCP's own pace follows cwnd, so a busy place takes its time as it takes cwnd's. A pace that somebody asked for stays
+//! where others share the path: a higher pace would take more of it. Without SACK a hole exhausts the receive window,
+//! and that time belongs to recovery. ACKs wait ("ack_path") where no place of the data's path is busy, but a link of
+//! the ACKs' path is, and the round trip is longer for it.
+//!
+//! A receive window that is exhausted while the program lags behind, at both ends of a sample interval, counts for the
+//! reader. A program that has not read all never waited, so a larger buffer would not help. Mounts are exempt. Idle
+//! time is split: "connecting" until the handshake is over, "done" after all data was sent.
 //!
 //! Limits:
-//! - A reader that catches up between two samples is not seen to. What the sender does not know as acknowledged does not count
-//!   as unread, so a reader that lags by less than a round trip counts as the window.
+//! - Samples do not show a reader that catches up between them. Data of which the sender has no ACK does not count as
+//!   unread, so a reader that lags by less than a round trip counts as the window.
 
 use super::lookup::{FlowTrace, Passed, StageTrace};
 use super::occupancy::Occupancy;
@@ -52,7 +64,7 @@ pub struct Attribution {
 }
 
 impl Attribution {
-    /// `calls`: it is a connection of a mount, whose client has no more calls out than it may.
+    /// `calls`: the flow is a connection of a mount, and the mount's client limits its outstanding calls.
     pub fn new(flow: &FlowTrace, passed: &Passed, calls: bool) -> Attribution {
         let mut cumulative = vec![[0; COUNT]];
         let turns = Turns { established: established(flow), done: done(flow) };
@@ -92,7 +104,7 @@ impl Attribution {
         spent.map(|ns| ns as f64 / total.max(1) as f64)
     }
 
-    /// The same with names.
+    /// Shares of the limits from sample `from` to sample `to`, by the limits' names.
     pub fn named(&self, from: usize, to: usize) -> BTreeMap<String, f64> {
         limit_names().map(str::to_string).zip(self.shares(from, to)).collect()
     }
@@ -221,7 +233,7 @@ fn never_idle(stage: &StageTrace, time: Time, window: Time, of: fn(&StageSample)
     span > 0 && u128::from(busy) * 100 >= u128::from(span) * 99
 }
 
-/// Whether something waited there, as far as the trace tells.
+/// Whether something always waited there, as far as the trace shows.
 fn never_empty(info: &StageInfo, stage: &StageTrace, time: Time, window: Time) -> bool {
     let now = stage.at(time);
     let then = stage.at(now.time.saturating_sub(window));

@@ -1,7 +1,7 @@
 //! What passes, waits and is dropped over time, in bins of `report.bin` of the run's own clock.
 //!
-//! Counters are known at the trace's samples alone, so a bin ends with the last sample up to its bound, and begins where the one
-//! before ends: what is counted in all bins is what was counted in the run.
+//! Counters are known at the trace's samples alone. So a bin ends with the last sample up to its bound, and begins
+//! where the previous bin ends. The counts of all bins add up to the run's.
 
 use super::document::{Bins, PlaceBins, Rates};
 use super::lookup::{FlowTrace, Told, Traces, mbit};

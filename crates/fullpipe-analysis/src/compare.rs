@@ -1,4 +1,4 @@
-//! Two experiments beside each other: what differs in the scenarios, what in the results.
+//! Two experiments compared: what differs in the scenarios, and what in the results.
 
 use super::distance::distance;
 use super::document::{Document, Flow, Run, Stage};
@@ -52,7 +52,7 @@ fn pair(a: &Side, i: usize, b: &Side, j: usize) -> Pair {
     Pair { scenario, ..of_one_scenario(&a.document.runs[i], &b.document.runs[j]) }
 }
 
-/// Two runs of one scenario beside each other.
+/// Two runs of one scenario, compared.
 pub fn of_one_scenario(run_a: &Run, run_b: &Run) -> Pair {
     let flow = |name: &str, run: &'_ Run| run.flows.iter().position(|flow| flow.name == name);
     let (mut flows, mut unpaired) = (Vec::new(), Vec::new());

@@ -4,10 +4,10 @@ use super::document::HostCounter;
 use fullpipe_trace::recording::Recording;
 use std::collections::BTreeMap;
 
-/// With what the names begin that are kept: queues, drivers, the softirq, TCP. A genuine kernel counts more.
+/// Prefixes of the counters that are kept: queues, drivers, the softirq, TCP. A real kernel has more counters.
 const KEPT: [&str; 5] = ["tc", "ethtool", "softnet", "Tcp", "TcpExt"];
 
-/// The last value of each, in the order in which they were first told, host by host.
+/// The last value of each counter, in the order in which the counters first appear, host by host.
 pub(super) fn counters(recording: &Recording) -> Vec<HostCounter> {
     let mut places = BTreeMap::new();
     let mut all: Vec<Vec<HostCounter>> = Vec::new();

@@ -9,12 +9,12 @@ pub use crate::document::distance::{
     Apart, Difference, Distance, IntervalPair, Parting, State, relative,
 };
 
-/// Two runs have parted where their cwnd differs by more than this share, and by more packets than that, at two buckets in
-/// a row: one alone is the same step of cwnd a moment earlier or later.
+/// Share and packets by which the cwnd of two runs must differ, at two buckets in a row, for the runs to have parted.
+/// One bucket alone is the same step of cwnd a moment earlier or later.
 const PARTED: (f64, f64) = (0.1, 2.0);
 /// What happened at a parting is looked for so many round trips before it.
 const ROUND_TRIPS: f64 = 2.0;
-/// Most moments that are told of one side of a parting, the last ones.
+/// The most moments that are reported for one side of a parting; the last ones are kept.
 const MOST_MOMENTS: usize = 8;
 /// Times closer than this are one, s.
 const SAME_TIME: f64 = 1e-6;

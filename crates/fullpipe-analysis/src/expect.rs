@@ -138,7 +138,7 @@ fn together(run: &Run) -> Result<&Fairness, String> {
     run.fairness.as_ref().ok_or_else(|| "no flows of one direction live at one time".to_string())
 }
 
-/// What a flow has beside the others.
+/// A flow's value in a column of the comparison with the other flows.
 fn part(all: &Fairness, flow: &str, column: &str) -> Result<f64, String> {
     let own = all.flows.iter().find(|own| own.name == flow);
     let own = own.ok_or_else(|| format!("flow {flow} goes the other way"))?;

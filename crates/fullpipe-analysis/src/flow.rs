@@ -81,7 +81,7 @@ fn medians(samples: &[&FlowSample]) -> Option<Medians> {
     })
 }
 
-/// Times of a flow's messages, by the answers that were told, or by messages that nobody answers.
+/// Times of a flow's messages, from the answers in its trace, or from messages without an answer.
 fn messages(trace: &FlowTrace) -> Option<Messages> {
     let ends = [EventKind::Answered, EventKind::MessageRead];
     let read = trace.events.iter().filter(|event| ends.contains(&event.kind));

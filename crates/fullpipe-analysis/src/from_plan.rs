@@ -52,7 +52,7 @@ impl RunMeta {
     }
 }
 
-/// Kernels whose profile nothing judges; `genuine`: a kernel ran, not a profile.
+/// Kernels without a validated profile; `genuine`: a kernel ran, not a profile.
 fn unvalidated(run: &Resolved, genuine: bool) -> Vec<String> {
     let kernels = run.stations().into_iter().map(|station| station.host.config.kernel.clone());
     let mut kernels: Vec<String> = kernels.filter(|own| !genuine && is_unvalidated(own)).collect();
@@ -162,10 +162,11 @@ fn shaper(flow: &fullpipe_scenario::Flow, from: Station) -> Option<String> {
     (qdisc.kind == QdiscKind::Fq && asked).then(|| format!("{}.qdisc", from.name))
 }
 
-/// The slowest links of a way, in the packets' order, and the card of the host in front of it, which with a genuine
-/// kernel is part of its qdisc; what the way carries in full segments. A card that is slower than all links is the
-/// bottleneck, before which packets wait in its ring and in the qdisc; no rate is told then, as neither of them holds
-/// all that waits.
+/// The slowest links of a direction, in the packets' order, with the card of the host in front of it, and the
+/// direction's capacity in full segments. With a real kernel the card is part of its host's qdisc.
+///
+/// A card that is slower than all links is the bottleneck, and packets wait in its ring and in the qdisc. Then no rate
+/// is given, because neither of them holds all packets that wait.
 fn way(run: &Resolved, elements: &[Element], direction: Direction) -> WayMeta {
     let (host, nic_rate) = match direction {
         Direction::Forward => ("sender", run.hosts.sender.config.nic_rate),

@@ -1,9 +1,8 @@
 //! The report's intervals of a flow.
 //!
-//! The clock starts when the receiver's accept() returns, earlier by the report's offset. The first
-//! interval may have a length of its own. The last one ends with the flow or the run: it is kept, is
-//! shorter than the others, and takes everything that was delivered after the last full one, so
-//! that the intervals add up to the flow.
+//! The clock starts when the receiver's accept() returns, earlier by the report's offset. The first interval may have a
+//! length of its own. The last one ends with the flow or the run, and is kept although it is shorter. It takes
+//! everything that was delivered after the last full interval, so that the intervals add up to the flow.
 
 use super::attribution::Attribution;
 use super::document::Interval;

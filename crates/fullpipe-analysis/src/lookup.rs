@@ -250,7 +250,7 @@ pub struct Life {
     pub end: Time,
     /// Whether everything was read.
     pub complete: bool,
-    /// The kernel gave the connection up at `end`, and one side was told so with this errno.
+    /// The kernel gave the connection up at `end`, and one side got this errno.
     pub aborted: Option<u64>,
 }
 

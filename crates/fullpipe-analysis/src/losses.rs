@@ -11,7 +11,7 @@ use fullpipe_base::tcp::CaState;
 /// Loss lies above it.
 const RECOVERY: u64 = CaState::Recovery as u64;
 
-/// The episodes of two runs beside each other, of moments before `until_s` where that is given.
+/// The loss episodes of two runs, compared; only of moments before `until_s` where that is given.
 pub fn losses(a: &Flow, b: &Flow, until_s: Option<f64>) -> Losses {
     let known = |flow: &Flow| {
         let known = flow.moments.iter().take_while(|m| until_s.is_none_or(|until| m.at_s < until));

@@ -7,7 +7,7 @@ use fullpipe_base::path::Direction;
 use fullpipe_base::units::Time;
 use fullpipe_scenario::{App, DatagramKind, Datagrams, Flow, Resolved};
 
-/// Flows that ask for less than this share of what datagrams ask for stand beside them.
+/// Share of the datagrams' demand below which flows are cross traffic.
 const BESIDE: f64 = 0.01;
 
 /// The largest datagrams of UDP, unless flows ask for more than next to nothing.

@@ -8,7 +8,7 @@ use fullpipe_scenario::{Expect, published as figures};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// What the analysis has to know about a run beside its trace.
+/// Facts about a run that the analysis needs and its trace does not hold.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunMeta {
     /// Name of the run, unique in the document.
@@ -19,7 +19,7 @@ pub struct RunMeta {
     pub engine: String,
     /// What it did otherwise than the scenario says, by key.
     pub substituted: Vec<String>,
-    /// Kernels of its hosts whose profile nothing genuine judges, each once.
+    /// Kernels of its hosts without a profile that was validated on a real kernel, each once.
     pub unvalidated: Vec<String>,
     /// Qdiscs of hosts that send data which are not as the kernel sets them up, by their stage.
     pub chosen_qdiscs: Vec<String>,
@@ -119,7 +119,7 @@ pub struct WayMeta {
 pub struct Made {
     /// Name of the engine.
     pub engine: String,
-    /// The genuine kernel that ran, where one did.
+    /// The real kernel that ran, where one did.
     pub kernel: Option<String>,
     /// What the engine did otherwise than the scenario says, by key.
     pub substituted: Vec<String>,

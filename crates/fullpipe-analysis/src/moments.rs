@@ -35,7 +35,7 @@ pub fn moments(trace: &FlowTrace, life: &Life) -> (Vec<Moment>, u64) {
     (all, left_out as u64)
 }
 
-/// What a sample shows beside the one before it, after so many timeouts.
+/// What differs between a sample and the one before it, after so many timeouts.
 fn changes(
     before: &FlowSample,
     sample: &FlowSample,

@@ -24,7 +24,7 @@ pub(super) fn leave_out_repetitions(
         let connections = about.connection..end;
         let useful = calls.useful();
         let sum: f64 = connections.clone().map(|at| flows[at].mean_mbit).sum();
-        // A mount whose program is done has the rate of its file: answers come after that, too.
+        // A mount with a finished program has the rate of its file: answers arrive after that, too.
         let is_done = connections.clone().all(|at| lives.flows[at].complete);
         let mean = own.mean_mbit.filter(|_| is_done && sum > 0.0).map(|mbit| mbit / sum);
         for flow in &mut flows[connections] {

@@ -18,7 +18,7 @@ pub fn packets(value: u64) -> String {
     format!("{} {}", count(value), if value == 1 { "packet" } else { "packets" })
 }
 
-/// The same of segments.
+/// A number of segments with its noun.
 pub fn segments(value: u64) -> String {
     format!("{} {}", count(value), if value == 1 { "segment" } else { "segments" })
 }

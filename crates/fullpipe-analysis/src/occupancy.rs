@@ -1,9 +1,9 @@
-//! How much waited in a place and how long it was full and empty, where the trace tells it of all the time between two
+//! Mean occupancy of a place, and how long it was full and empty, where the trace counts all the time between two
 //! samples ([`StageInfo::timed`]).
 
 use fullpipe_base::trace::{StageInfo, StageSample};
 
-/// See the module's description.
+/// Means of the waiting units, and shares of the time in which a stage was full or empty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Occupancy {
     /// Mean number waiting.
@@ -17,7 +17,7 @@ pub struct Occupancy {
 }
 
 impl Occupancy {
-    /// That of a stage from one of its samples to a later one; none where only samples tell.
+    /// Occupancy of a stage between two of its samples; none where only samples show it.
     pub fn between(info: &StageInfo, from: &StageSample, to: &StageSample) -> Option<Occupancy> {
         let time = to.time.saturating_sub(from.time).as_ns();
         if !info.timed || time == 0 {

@@ -11,8 +11,8 @@ use fullpipe_scenario::{Element, Plan, Resolved};
 /// Phases over one period of a timer.
 const PHASES: u64 = 8;
 
-/// The runs that the band of `plan` needs beside the plan's own: one per phase of the timers on its
-/// path, none where it has no timer or is not compared with anything.
+/// Further runs that the band of `plan` needs: one per phase of the timers on its path. None where the path has no
+/// timer or the plan is not compared with anything.
 pub fn alternatives(plan: &Plan) -> Vec<Resolved> {
     let timed = |element: &Element| matches!(element, Element::Delay(e) if e.timer.is_some());
     let path = &plan.resolved.path;

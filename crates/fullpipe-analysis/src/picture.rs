@@ -1,8 +1,8 @@
 //! The picture of the path: how full each place was, and of which flows it was the limit.
 //!
-//! Drops, marks, blocked time and the highest number waiting are exact (they stand in the stage's counters). So are the time
-//! in which a place was full or empty and the mean where the trace tells them ([`StageInfo::timed`]); else the samples do, and
-//! what was between two of them is not seen.
+//! Drops, marks, blocked time and the highest number waiting are exact (they stand in the stage's counters). So are the
+//! mean and the time in which a place was full or empty, where the trace counts them ([`StageInfo::timed`]). Else they
+//! come from the samples, which do not show what happens between two of them.
 //!
 //! Limits:
 //! - Times of send and receive buffers, and of all places on engine `linux`, come from samples: anything shorter than
@@ -11,8 +11,8 @@
 //!   life.
 //! - A queue in bytes is full if it has no room for a packet as large as the last one. Its peak in bytes is that of
 //!   samples.
-//! - A receive buffer has a capacity if sockets ask for one. cwnd, pacing and Nagle's rule have no place. The
-//!   simulator alone tells a ring's blocked time.
+//! - A receive buffer has a capacity if sockets ask for one. cwnd, pacing and Nagle's rule have no place. Only the
+//!   simulator counts a ring's blocked time.
 //! - A send buffer's numbers count the payload in its memory, its bar counts memory, as the kernel does. "Full" means
 //!   that a sample found the memory used up, so a buffer that blocks its writer most of the time may be full for
 //!   less.

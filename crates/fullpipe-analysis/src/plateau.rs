@@ -1,11 +1,11 @@
 //! Where a rate settles.
 //!
-//! The plateau is the median of the highest sixth of the intervals (at least three), so that a long
-//! ramp does not lower it and a single burst does not raise it. It counts as reached only if at least
-//! three intervals lie at 90 % of it or above from the first such interval on, and the rate has
-//! stopped rising there: the median of the later half of what follows is at most 5 % above that of the
-//! earlier half. A steady ramp rises by 7 % or more over that part, however long it is; a rate that
-//! falls later (another flow comes) has reached its plateau nevertheless.
+//! The plateau is the median of the highest sixth of the intervals (at least three), so that a long ramp does not lower
+//! it and a single burst does not raise it. It counts as reached only if at least three intervals lie at 90 % of it or
+//! above, from the first such interval on, and the rate has stopped rising there. The rate has stopped if the median of
+//! the later half of what follows is at most 5 % above that of the earlier half. A steady ramp rises by 7 % or more
+//! over that part, however long it is. A rate that falls later, because another flow joins, has reached its plateau
+//! nevertheless.
 
 /// Share of the plateau at which a ramp counts as over.
 pub const REACHED: f64 = 0.9;

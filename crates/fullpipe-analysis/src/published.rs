@@ -1,11 +1,9 @@
-//! Published figures beside ours.
+//! Published figures, compared with ours.
 //!
-//! Each published interval is laid on the first flow's interval clock, with the length it was
-//! published with. How the published clock stood against the packets' rhythm is unknown, so the band
-//! holds what the row would count if the clock started up to half a smoothed round-trip time earlier
-//! or later. A row belongs to the ramp up to and including the one in which the published rate
-//! saturates: the plateau begins with the first row at 98 % of the published plateau. Rows that end
-//! after the run are left out.
+//! Each published interval is laid on the first flow's interval clock, with the length it was published with. The phase
+//! of the published clock against the packets' rhythm is unknown. So the band holds what the row would count if the
+//! clock started up to half a smoothed round-trip time earlier or later. The ramp's rows end with the one in which the
+//! published rate saturates: the first row at 98 % of the published plateau. Rows that end after the run are left out.
 
 use super::document::{Published, PublishedRow};
 use super::lookup::{FlowTrace, Life, Lives, Traces};

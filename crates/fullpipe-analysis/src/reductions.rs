@@ -1,14 +1,16 @@
-//! Where cwnd was cut: the places whose drops and marks made it as small as it is.
+//! Where cwnd was cut: the places that made it small by drops and marks.
 //!
-//! A *cut* begins with the first sample that shows the flow in CWR, Recovery or Loss, or a lower ssthresh (a short recovery
-//! may lie between two samples), and ends with the first one that shows neither. Its causes are the packets that places on
-//! the data's way have dropped or marked since the cut before ended, each place in proportion to its number. A fall of
-//! ssthresh without any of them is no cut (HyStart's end of slow start), nor does a cut without any (a needless timeout) change
-//! what was to blame before it. The time in which cwnd held the flow back, after a link and the receiver's CPU have had their
-//! share, belongs to the causes of the latest cut. Before the first cut, cwnd is as small as it began: that is nobody's fault.
+//! A *cut* begins with the first sample that shows the flow in CWR, Recovery or Loss, or a lower ssthresh. It ends with
+//! the first sample that shows neither. The lower ssthresh counts because a short recovery may lie between two samples.
+//! Its causes are the packets that places on the data's way have dropped or marked since the cut before ended, each
+//! place in proportion to its number. A fall of ssthresh without drops or marks is no cut (HyStart's end of slow
+//! start). A cut without them (a needless timeout) leaves the blame where it was. The time in which cwnd held the flow
+//! back belongs to the causes of the latest cut, after a link and the receiver's CPU have had their share. Before the
+//! first cut, cwnd is as small as it began: that is nobody's fault.
 //!
-//! Where packets overtake each other, TCP takes some for lost that come late: what it has sent again beyond what was dropped is
-//! what such a place counts. With SACK, D-SACKs tell that this happens: without any such a place counts nothing.
+//! Where packets overtake each other, TCP takes some for lost that come late: what it has sent again beyond what was
+//! dropped is what such a place counts. With SACK, D-SACKs show that this happens: without any D-SACK such a place
+//! counts nothing.
 //!
 //! Places count what they drop without its flow: where flows share one, it may be another one's packet. A reduction that is
 //! undone stays a cut until the next one.
@@ -124,7 +126,7 @@ impl Cause {
         let counted = counted();
         let mut counts: Vec<u64> =
             counted.iter().zip(&self.base).map(|(now, base)| now.saturating_sub(*base)).collect();
-        // What was sent again beyond what was dropped came late and was not lost.
+        // Data sent again beyond what was dropped was late, not lost.
         let both = || self.overtakes.iter().copied();
         let dropped = counts.iter().zip(both()).filter(|(_, overtakes)| !overtakes);
         let dropped = dropped.fold(0, |sum: u64, (n, _)| sum.saturating_add(*n));

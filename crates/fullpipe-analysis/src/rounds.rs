@@ -1,8 +1,9 @@
 //! Rounds of a flow's first slow start.
 //!
-//! The simulator tells when each begins. Of other engines they are counted at the samples by the same rule: the first begins with
-//! the first data, each other one when data of the one before is acknowledged, and slow start ends where cwnd has reached ssthresh
-//! or a recovery has begun. That needs samples of a quarter of the least RTT; with longer ones nothing is told.
+//! The simulator records when each begins. Rounds of other engines are counted at the samples by the same rule. The
+//! first round begins with the first data, and each other one when data of the previous round is acknowledged. Slow
+//! start ends where cwnd has reached ssthresh or a recovery has begun. The samples must be at most a quarter of the
+//! least RTT apart; with longer ones there are no rounds.
 
 use super::document::Round;
 use super::lookup::{FlowTrace, Life, since_clock};

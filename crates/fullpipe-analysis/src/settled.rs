@@ -8,8 +8,8 @@ use fullpipe_base::tcp::CaState;
 use fullpipe_base::trace::EventKind;
 use fullpipe_base::units::Time;
 
-/// Loss epochs over which a mean is steady: the mean of a sawtooth over 30 of its teeth is within a few percent of that over
-/// all of them (the relative deviation of the mean of n teeth falls with the root of n).
+/// Loss epochs over which a mean is steady. The mean of a sawtooth over 30 of its teeth is within a few percent of the
+/// mean over all of them. The relative deviation of the mean of n teeth falls with the root of n.
 pub const EPOCHS: u64 = 30;
 /// How much the rates of the last three quarters may differ where there are fewer.
 const EVEN: f64 = 0.01;

@@ -1,10 +1,10 @@
 //! How slow start went: when it ended, and what it lost and queued on the way.
 //!
-//! It ends with the first sample at which cwnd has reached ssthresh, or a recovery has begun. What it lost is what
-//! the recovery sent again in which it ends, or which begins within an RTT, as what overflows the path was sent an
-//! RTT before it is known.
-//! What it queued is the most that waited at the link up to an RTT after its end, as the time that it takes to send; where
-//! no link has a rate the largest srtt until then, beside the least one, in which ACKs that were held back count too.
+//! It ends with the first sample at which cwnd has reached ssthresh, or a recovery has begun. Its losses are the
+//! segments that a recovery sent again: the recovery in which slow start ends, or one that begins within an RTT.
+//! Segments that overflow the path were sent an RTT before the loss is known. Its queue is the most that waited at the
+//! link up to an RTT after its end, as the time to send it. Where no link has a rate, the queue is the largest srtt
+//! until then less the least one. Delayed ACKs count in it too.
 
 use super::document::SlowStart;
 use super::lookup::{FlowTrace, Life, StageTrace, since_clock};
@@ -59,7 +59,7 @@ impl Link<'_> {
     }
 }
 
-/// The largest srtt of the first `count` samples, beside the least of all, s.
+/// The largest srtt of the first `count` samples, less the least of all samples, s.
 fn beside_least(samples: &[&FlowSample], count: usize) -> Option<f64> {
     let least = samples.iter().map(|sample| sample.srtt_us).min()?;
     let most = samples[..count].iter().map(|sample| sample.srtt_us).max()?;

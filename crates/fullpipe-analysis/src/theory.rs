@@ -17,17 +17,19 @@ use std::collections::BTreeMap;
 pub struct Expected {
     /// Mean rate, Mb/s of payload.
     pub mbit: f64,
-    /// Whether the rule's assumptions hold: the flow is alone and loses no ACKs, its kernel is one of those that the rules were
-    /// compared with, its window is large enough that losses are repaired without timeouts, and small enough that
+    /// Whether the rule's assumptions hold. The flow is alone and loses no ACKs. Its kernel is one that the rules were
+    /// compared with. Its window is large enough that losses are repaired without timeouts, and small enough that
     /// neither path nor buffers end it.
     pub holds: bool,
 }
 
 /// Least mean window, packets: below it losses are often repaired by timeouts, of which the rules say nothing.
 const LEAST_WINDOW: f64 = 10.0;
-/// Least mean time between losses under CUBIC, seconds. While cwnd stands still Linux looks at its curve 32 times a second at most
-/// (`bictcp_update`), and its Reno window rises by one step a look: behind losses that come as often as a few looks the simulator, and
-/// Linux, lie below the rule. A quarter of a second, eight looks, is inferred from the surface of cern-loss-delay.
+/// Least mean time between losses under CUBIC, seconds.
+///
+/// While cwnd stands still Linux looks at its curve 32 times a second at most (`bictcp_update`), and its Reno window
+/// rises by one step a look. Where losses are only a few looks apart, the simulator and Linux lie below the rule. A
+/// quarter of a second, eight looks, is inferred from the surface of cern-loss-delay.
 const CUBIC_EPOCH: f64 = 0.25;
 /// The oldest kernel that the rules are compared with. Those before it hold large skbs back (2.6.25 to 3.14) or count ACKs where the
 /// rules count packets; their windows are up to a half smaller.
@@ -108,7 +110,7 @@ fn delay(way: &[Element]) -> f64 {
 trait Rule {
     /// The window after so many rounds without a loss that began with one of `window` packets.
     fn grow(&mut self, window: f64, rounds: f64) -> f64;
-    /// The same after one with a loss.
+    /// The window after a round with a loss.
     fn cut(&mut self, window: f64) -> f64;
 }
 

@@ -1,6 +1,6 @@
 //! Explicit congestion notification in the IP header (RFC 3168, section 5).
 
-/// The codepoint of an IP packet: whether its flow can be told of congestion by a mark, and whether it was.
+/// The ECN codepoint of an IP packet: whether its flow understands marks, and whether it was marked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ecn {
     /// Not-ECT: the transport is not capable of ECN; a queue can only drop.

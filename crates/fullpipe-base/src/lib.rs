@@ -1,5 +1,5 @@
-//! Types that engines and readers of a trace share: units, words of a path and of TCP, limits, socket options, random streams, and what
-//! an engine tells.
+//! Types that engines and readers of a trace share: units, words of a path and of TCP, limits, socket options, random
+//! streams, and the records of a run.
 //!
 //! Without `std` the compiler proves that nothing here reads a clock, opens a file or starts a thread.
 #![no_std]

@@ -5,18 +5,18 @@
 
 use alloc::collections::BTreeSet;
 
-/// See the module's description.
+/// Counters of one receiver of numbered datagrams, with its jitter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Received {
-    /// Datagrams that came, duplicates included.
+    /// Datagrams received, duplicates included.
     pub datagrams: u64,
-    /// Of these, those that came behind one with a higher number, and for the first time.
+    /// Datagrams received for the first time after one with a higher number.
     pub reordered: u64,
-    /// Those that had come before.
+    /// Datagrams received before.
     pub duplicates: u64,
-    /// The number after the highest one that came.
+    /// The number after the highest received one.
     next: u64,
-    /// Numbers below that one of which nothing came.
+    /// Numbers below `next` of which no datagram has arrived.
     missing: BTreeSet<u64>,
     /// How long the last one was on its way, ns.
     transit: Option<u64>,
@@ -42,7 +42,7 @@ impl Received {
         }
     }
 
-    /// Datagrams below the highest number of which none came.
+    /// Datagrams below the highest number of which none arrived.
     pub fn lost(&self) -> u64 {
         self.missing.len() as u64
     }

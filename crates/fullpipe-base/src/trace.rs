@@ -1,4 +1,4 @@
-//! What a run tells: samples of flows and stages at a fixed interval, and single events.
+//! Records of a run: samples of flows and stages at a fixed interval, and single events.
 //!
 //! Counters are cumulative since the start of the run; gauges are the value at the sample's time.
 //! The library's trace schema declares each of these fields as a column with its unit.
@@ -26,7 +26,7 @@ pub trait Sink {
     fn event(&mut self, event: &Event);
     /// A counter of the operating system has changed since it was last looked at.
     fn counter(&mut self, _counter: &Counter) {}
-    /// The point at which packets are to be told; asked once, before the run. None: they are not.
+    /// The point at which packets are recorded; asked once, before the run. None: no packets.
     fn point(&self) -> Option<Point> {
         None
     }
@@ -35,7 +35,7 @@ pub trait Sink {
     fn packet(&mut self, _packet: &Packet) {}
 }
 
-/// Tells a run whether to go on.
+/// Decides whether a run goes on.
 pub trait Control {
     /// Called at each sample; `false` ends the run there, whole up to this sample.
     fn go_on(&mut self, now: Time) -> bool;
@@ -71,7 +71,7 @@ pub struct FlowSample {
     pub flow: u16,
     /// Bytes read by the receiving application.
     pub bytes_delivered: u64,
-    /// Segments whose last byte was read by the receiving application.
+    /// Segments of which the receiving application has read the last byte.
     pub segments_delivered: u64,
     /// Segments sent by TCP, retransmissions included (before the qdisc).
     pub segments_sent: u64,
@@ -87,9 +87,9 @@ pub struct FlowSample {
     pub acks_received: u64,
     /// Skbs that were looked at along the send queue to look SACK blocks up (Linux before 2.6.25).
     pub walked_for_sacks: u64,
-    /// The same, to mark losses.
+    /// Skbs that were looked at along the send queue to mark losses (Linux before 2.6.25).
     pub walked_to_mark: u64,
-    /// The same, to find what is to be sent again.
+    /// Skbs that were looked at along the send queue to find what to send again (Linux before 2.6.25).
     pub walked_to_resend: u64,
     /// Congestion window, packets.
     pub cwnd: u32,
@@ -142,23 +142,24 @@ pub struct StageSample {
     pub requeues: u64,
     /// Nanoseconds up to `time` during which the stage was working (serialising, copying), cumulative.
     pub busy_ns: u64,
-    /// Nanoseconds the stage refused new work because it was full, cumulative; of a transmit ring, in which an skb waited for it:
-    /// for descriptors, or for the driver or byte queue limits to let the queue go on.
+    /// Nanoseconds the stage refused new work because it was full, cumulative. For a transmit ring: nanoseconds an skb
+    /// waited for descriptors, or for the driver or byte queue limits to let the queue go on.
     pub blocked_ns: u64,
     /// Where [`StageInfo::timed`]: nanoseconds for which units have waited up to `time`, those of all of them added up; per
     /// nanosecond that is how many waited in the mean. Cumulative, modulo 2^64.
     pub waiting_ns: u64,
-    /// The same of their bytes, microseconds, rounded down; 0 where the capacity is not in bytes. Cumulative.
+    /// Byte-microseconds of waiting up to `time`, rounded down, where [`StageInfo::timed`]; 0 where the capacity is not
+    /// in bytes. Cumulative.
     pub waiting_byte_us: u64,
-    /// The same: nanoseconds in which units waited and there was no room for another one, of a size as that which came last.
-    /// Cumulative.
+    /// Nanoseconds in which units waited and another unit of the last arrival's size had no room, where
+    /// [`StageInfo::timed`]. Cumulative.
     pub full_ns: u64,
-    /// The same: nanoseconds in which nothing waited, cumulative.
+    /// Nanoseconds in which nothing waited, where [`StageInfo::timed`]. Cumulative.
     pub empty_ns: u64,
 }
 
 impl StageSample {
-    /// That of a place at `now` in which nothing ever waits.
+    /// A sample at `now` of a place in which nothing ever waits.
     pub fn without_room(now: Time) -> StageSample {
         StageSample { empty_ns: now.0, ..StageSample::default() }
     }
@@ -169,7 +170,7 @@ impl StageSample {
 pub struct Counter {
     /// End of the sample interval.
     pub time: Time,
-    /// Whose: the name of a host, or "kernel" where several share it.
+    /// Owner: the name of a host, or "kernel" where several hosts share it.
     pub host: Arc<str>,
     /// Name as the system's tools have it, for instance "Tcp.RetransSegs".
     pub name: Arc<str>,
@@ -210,10 +211,10 @@ pub enum EventKind {
     Timeout,
     /// The application is done: everything was read by the receiver; value: bytes.
     Finished,
-    /// The kernel gave the connection up, as one of its ends was told; value: errno.
+    /// The kernel gave the connection up, and reported it to one of its ends; value: errno.
     Aborted,
-    /// A round of the first slow start begins (at most `fullpipe_sim::tcp::sender::rounds::MOST` are told); value: segments sent for the
-    /// first time before it.
+    /// A round of the first slow start begins (at most `fullpipe_sim::tcp::sender::rounds::MOST` are recorded); value:
+    /// segments sent for the first time before it.
     Round,
     /// The first slow start is over; value: segments sent for the first time by then.
     SlowStartEnded,
@@ -221,8 +222,8 @@ pub enum EventKind {
     Answered,
     /// The receiving program has read a message that nobody answers as a whole; value: ns since the other program began to write it.
     MessageRead,
-    /// The program begins: the next connection of a loop, or a client of remote procedure calls whose calls the flow
-    /// carries and who had answers before; value: 0.
+    /// The program begins: the next connection of a loop, or a client of remote procedure calls that had answers before
+    /// and sends its calls on this flow; value: 0.
     Began,
 }
 

@@ -1,4 +1,4 @@
-//! Folders of cases: NAME.toml, an ordinary scenario, beside NAME.label.json.
+//! Folders of cases: NAME.toml, an ordinary scenario, and NAME.label.json, its label.
 
 use crate::generate::Case;
 use crate::label::Label;

@@ -1,8 +1,8 @@
 //! Labels: the cause of a case, proven by counterfactual in acknowledged bytes.
 //!
-//! A broken case is clear if without its break it has at least 1.2 times as much acknowledged, the relief of its cause alone gives as much,
-//! and no relief of another cause gives 1.1 times as much. A healthy case gains 1.5 times from a path twice as fast, and nothing else
-//! gives 1.1 times as much.
+//! A broken case is clear under three conditions. Without its break it has at least 1.2 times as much acknowledged. The
+//! relief of its cause alone gives as much. No relief of another cause gives 1.1 times as much. A healthy case gains
+//! 1.5 times from a path twice as fast, and nothing else gives 1.1 times as much.
 //!
 //! Limits:
 //! - A faster path decides about healthy cases alone: it raises nearly every rate that losses bound.
@@ -29,7 +29,7 @@ pub const FASTER: f64 = 1.5;
 /// Further seeds by which a second relief is confirmed, for losses differ by chance.
 const SEEDS: [u64; 2] = [101, 202];
 
-/// Number of the first run that tells whether a healthy case is full in others, too.
+/// Number of the first run that shows whether a healthy case is full in others, too.
 const FIRST_SEED: u64 = 1000;
 
 /// Label of a case.
@@ -209,7 +209,7 @@ fn relieved(trials: &[Trial], name: &str) -> Result<f64, String> {
     Ok(if base > 0.0 { rate(&trial.plan)? / base } else { 1.0 })
 }
 
-/// Verdict about a case whose gain is large enough.
+/// Verdict about a case with a large enough gain.
 fn judge(label: &Label, trials: &[Trial]) -> Verdict {
     let cause_of = |name: &str| {
         let reliefs = trials.iter().filter_map(|trial| trial.relief.as_ref());

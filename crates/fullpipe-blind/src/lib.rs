@@ -1,4 +1,4 @@
-//! Blind test of verdicts: random cases whose cause is known, and how often a verdict names it.
+//! Blind test of verdicts: random cases with a known cause, and how often a verdict names it.
 //!
 //! [`generate`] draws healthy paths and breaks one thing. [`label`] proves the cause by its counterfactual, in acknowledged bytes.
 //! [`folder`] keeps cases as pairs of a scenario and a label. [`score`] runs the scenarios and compares verdicts with labels.

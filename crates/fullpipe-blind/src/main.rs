@@ -161,7 +161,7 @@ fn told<'a>(what: &str, codes: impl Iterator<Item = &'a str>) {
     }
 }
 
-/// Prints the score, and writes it as score-VIEW-ENGINE.md and .json beside the cases.
+/// Prints the score, and writes it as score-VIEW-ENGINE.md and .json into the folder of the cases.
 fn report(folder: &Path, engine: &dyn Engine, view: View, scored: &[Scored]) -> Result<(), String> {
     let what = format!("{} cases, engine {}, view {}.", scored.len(), engine.name(), view.name());
     let page = markdown(&what, scored);

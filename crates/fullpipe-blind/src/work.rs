@@ -31,7 +31,7 @@ pub fn stopped() -> bool {
     STOP.load(Ordering::SeqCst)
 }
 
-/// Does `count` pieces of work with `jobs` threads and tells how far they are. Results have the order of the numbers.
+/// Does `count` pieces of work with `jobs` threads and reports the progress. Results have the order of the numbers.
 ///
 /// # Errors
 /// The first error; no more pieces begin then.

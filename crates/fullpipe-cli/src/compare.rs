@@ -1,4 +1,4 @@
-//! `fullpipe compare`: two results beside each other.
+//! `fullpipe compare`: compares two results.
 
 mod side;
 

@@ -1,4 +1,4 @@
-//! `fullpipe doctor`: what genuine Linux runs need, and how to get what is missing.
+//! `fullpipe doctor`: what runs on a real kernel need, and how to get what is missing.
 
 use crate::args::DoctorArguments;
 use crate::failure::Failure;

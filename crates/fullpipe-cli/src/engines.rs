@@ -55,7 +55,7 @@ fn names(arguments: &RunArguments) -> Result<Vec<&str>, Failure> {
     Ok(names)
 }
 
-/// The kernel that `--as-kernel` names, except for an engine without kernels beside one that has some.
+/// The kernel that `--as-kernel` names. None for an engine without kernels where another engine has some.
 fn kernel<'a>(name: &str, names: &[&str], arguments: &'a RunArguments) -> Option<&'a str> {
     kernel_for(name, names, arguments.as_kernel.as_deref())
 }

@@ -132,7 +132,7 @@ impl Experiment<'_> {
         Ok(Finished { run, unkept })
     }
 
-    /// Writes the tables of a run; of one whose tables cannot be written no folder stays.
+    /// Writes the tables of a run. Where they cannot be written, no folder stays.
     fn write(
         &self,
         plan: &Plan,
@@ -213,7 +213,7 @@ impl Experiment<'_> {
         analysis::run_names(plan, &names(self.engines))[engine].clone()
     }
 
-    /// The same, with the run's name.
+    /// Adds the run's name to a failure.
     fn of_run(&self, plan: usize, engine: usize, why: Failure) -> Failure {
         let name = self.name(&self.scenario.plans()[plan], engine);
         match why {

@@ -47,7 +47,7 @@ impl Kept {
         lines
     }
 
-    /// The time-sequence graphs of runs whose packets were kept.
+    /// The time-sequence graphs of runs with kept packets.
     fn packet_pages(&self) -> Vec<PathBuf> {
         let Some(directory) = &self.directory else { return Vec::new() };
         let names: Vec<String> = self.document.runs.iter().map(|run| run.variant.clone()).collect();

@@ -58,7 +58,7 @@ pub fn main_with(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     ExitCode::from(code_of(arguments))
 }
 
-/// The same for those who have no use for an [`ExitCode`]: its number.
+/// Runs the program and returns the number of its exit code; for callers without use for an [`ExitCode`].
 pub fn code_of(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let words: Vec<OsString> = arguments.into_iter().collect();
     let arguments = match Arguments::try_parse_from(&words) {

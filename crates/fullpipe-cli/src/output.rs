@@ -33,7 +33,7 @@ impl Output {
         Output { style: style(io::stdout()), stream: Stream::Out }
     }
 
-    /// The same on standard error.
+    /// On standard error. Width and colour as in [`Output::detect`], of that stream.
     pub fn on_stderr() -> Output {
         Output { style: style(io::stderr()), stream: Stream::Err }
     }

@@ -14,7 +14,7 @@ const STEP: Duration = Duration::from_millis(500);
 /// Least time that says anything.
 const LEAST: Duration = Duration::from_secs(2);
 
-/// See the module's description.
+/// Estimates the remaining time from the work of the last seconds.
 #[derive(Debug)]
 pub struct Pace {
     total: u64,

@@ -37,7 +37,7 @@ impl Packets {
         self.trains.failed()
     }
 
-    /// A sink that keeps packets, and passes on to `sink` what it is told.
+    /// A sink that keeps packets, and passes everything on to `sink`.
     pub fn before<'a>(&'a mut self, sink: &'a mut dyn Sink) -> impl Sink + 'a {
         self.trains.before(sink)
     }
@@ -67,7 +67,7 @@ impl Table {
     }
 }
 
-/// Draws the graph of a run beside its table in `folder`.
+/// Draws the graph of a run into the `folder` of its table.
 ///
 /// # Errors
 /// A file cannot be written.

@@ -34,7 +34,7 @@ pub struct Lines {
     /// Runs of the scenario: all, and those that have ended.
     runs: usize,
     ended: usize,
-    /// What runs beside the runs of the scenario.
+    /// Current work that is not a run of the scenario.
     doing: String,
     left: Option<Duration>,
 }
@@ -99,7 +99,7 @@ impl Progress {
         }
     }
 
-    /// Names what is simulated now beside the runs of the scenario; empty when it is done.
+    /// Names the current work that is not a run of the scenario; empty when it is done.
     pub fn doing(&self, what: &str) {
         if let Progress::Lines(lines) = self {
             lock(lines).doing = what.to_string();

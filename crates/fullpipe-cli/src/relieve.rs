@@ -76,7 +76,7 @@ pub struct RelieveArguments {
 }
 
 impl RelieveArguments {
-    /// Arguments of the run whose limits are taken away.
+    /// Arguments of the run that the reliefs start from.
     fn run(&self) -> RunArguments {
         RunArguments {
             scenario: self.scenario.clone(),

@@ -61,7 +61,7 @@ fn write(file: &Path, page: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Draws the time-sequence graphs of runs whose packets were kept.
+/// Draws the time-sequence graphs of runs with kept packets.
 fn graphs(results: &RunDir) -> Result<(), Failure> {
     let title = &results.document.scenario.title;
     for (index, run) in results.document.runs.iter().enumerate() {

@@ -123,8 +123,8 @@ pub struct Keeping<'a> {
     pub view: View,
 }
 
-/// Runs everything into a new directory, which exists under its name only when all is written. Where no run came
-/// to its end there is none. `also` writes further files there, and gives what stands above the verdict in the report.
+/// Runs everything into a new directory, which exists under its name only when all is written. Where no run finished
+/// there is none. `also` writes further files there, and returns the text above the verdict in the report.
 pub fn keep(
     scenario: &Scenario,
     keeping: Keeping,

@@ -42,7 +42,7 @@ pub struct Parts<'a> {
     pub words: &'a [String],
 }
 
-/// The kernel as a process whose root is the directory `root`. It dies with the thread that starts it.
+/// The kernel as a process with the directory `root` as its root. It dies with the thread that starts it.
 pub fn command(parts: &Parts, root: &Path) -> Command {
     let mut command = Command::new(parts.kernel);
     command.args(words(parts)).current_dir(root).env_clear();

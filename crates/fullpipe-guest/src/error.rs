@@ -10,7 +10,7 @@ use fullpipe_guest::refusal::{Asked, Refusal};
 pub struct Error {
     what: String,
     why: String,
-    /// The same where the kernel refuses a value of the plan.
+    /// The refused value of the plan, where the kernel refuses one.
     refusal: Option<Box<Refusal>>,
 }
 
@@ -23,7 +23,7 @@ impl Error {
         Error { what: what.to_string(), why: why.to_string(), refusal: None }
     }
 
-    /// The same error, which happened to `whom`.
+    /// Adds the name of the host or flow that failed.
     pub fn of(self, whom: &str) -> Error {
         Error { what: format!("{whom}: {}", self.what), ..self }
     }

@@ -1,5 +1,5 @@
-//! Addresses and ports. Link `k` joins the namespaces `k` and `k + 1`, of which 0 is the sender; behind the receiver stand the hosts
-//! beside the sender, whose links, of the same numbers, lead to the first router.
+//! Addresses and ports. Link `k` joins the namespaces `k` and `k + 1`, of which 0 is the sender. Extra hosts have the
+//! numbers after the receiver. Their links have the same numbers, and lead to the first router.
 
 use std::net::Ipv4Addr;
 use std::ops::Range;
@@ -64,7 +64,7 @@ fn of_mount(plan: &Plan, connection: usize) -> [End; 2] {
     ]
 }
 
-/// Number of the namespace of a host beside the sender, and of its link.
+/// Number of the namespace of an extra host, and of its link.
 pub fn beside(plan: &Plan, host: usize) -> usize {
     plan.receiver_at() + 1 + host
 }
@@ -97,7 +97,7 @@ pub fn mount_ports(plan: &Plan, connections: &Range<usize>) -> [u16; 2] {
     [connections.start, connections.end - 1].map(|number| sender_port(number, plan.seed))
 }
 
-/// The port by which the packets of a flow or of a mount's connection are told, and whether the receiver has it.
+/// The port that identifies the packets of a flow or of a mount's connection, and whether the receiver has it.
 pub fn own_port(plan: &Plan, flow: usize) -> (u16, bool) {
     if plan.mount_of(flow).is_some() {
         return (sender_port(flow, plan.seed), false);

@@ -11,7 +11,7 @@ use crate::sys;
 
 /// Bytes that are collected before they are written.
 const CHUNK: usize = 256 << 10;
-/// Bytes after which the kernel is told to forget what it holds of the file.
+/// Bytes after which the kernel drops its cached pages of the file.
 const FORGET: usize = 4 << 20;
 
 /// The files of a run.
@@ -86,7 +86,7 @@ impl Out {
         Ok(())
     }
 
-    /// Tells how far the run is, at once.
+    /// Reports how far the run is, at once.
     pub fn progress(&mut self, time_ns: u64) -> io::Result<()> {
         self.progress.write_all_at(&time_ns.to_ne_bytes(), 0)?;
         sys::write_back(&self.progress)

@@ -21,7 +21,7 @@ use crate::sysctl;
 const LEFT: &str = "left";
 /// Name of [`RIGHT_DEVICE`].
 const RIGHT: &str = "right";
-/// Number of the first router's device that leads to the first host beside the sender.
+/// Number of the first router's device that leads to the first extra host.
 const FIRST_BESIDE: u32 = 10;
 
 fn name_of(device: u32) -> &'static str {
@@ -30,7 +30,7 @@ fn name_of(device: u32) -> &'static str {
 
 /// What has been set up.
 pub struct Path {
-    /// From the sender to the receiver, then those of hosts beside the sender.
+    /// From the sender to the receiver, then those of the extra hosts.
     pub namespaces: Vec<Namespace>,
     /// Lists of packets to lose, by router, forward before back.
     pub droppers: Vec<Dropper>,
@@ -122,7 +122,7 @@ fn join(
     Ok(())
 }
 
-/// Tells each namespace the way to the two outer links.
+/// Gives each namespace the routes to the two outer links.
 fn route(namespaces: &mut [Namespace]) -> Result<()> {
     let last = namespaces.len() - 2;
     for (at, namespace) in namespaces.iter_mut().enumerate() {
@@ -137,7 +137,7 @@ fn route(namespaces: &mut [Namespace]) -> Result<()> {
     Ok(())
 }
 
-/// Joins a host beside the sender to the first router, and tells the others the way to it.
+/// Joins an extra host to the first router, and gives the other namespaces a route to it.
 fn stand_beside(
     namespaces: &mut [Namespace],
     link: usize,
@@ -159,7 +159,7 @@ fn stand_beside(
 /// What a router does to the packets that go one way.
 struct Side<'a> {
     way: &'a Way,
-    /// Device by which they go out, and by which they came in.
+    /// Devices by which packets leave and arrive.
     out: u32,
     comes_in: u32,
     direction: Direction,
@@ -196,7 +196,7 @@ fn sort(namespace: &mut Namespace, side: &Side<'_>, plan: &Plan) -> Result<()> {
     Ok(())
 }
 
-/// Sets a host up, whose peers are reached through a neighbour each.
+/// Sets up a host that reaches its peers through a neighbour each.
 fn host(
     namespace: &mut Namespace,
     device: u32,

@@ -6,9 +6,9 @@
 //! beside ──────┘
 //! ```
 //!
-//! Each is a network namespace; neighbours are joined by a pair of veth devices. Data goes to the right, ACKs
-//! go to the left, but of flows that go backward; a device's qdisc acts on what leaves through it. Namespaces are numbered
-//! from the sender to the receiver, then those of hosts beside the sender.
+//! Each is a network namespace; neighbours are joined by a pair of veth devices. Data goes to the right, ACKs go to the
+//! left, but of flows that go backward; a device's qdisc acts on what leaves through it. Namespaces are numbered from
+//! the sender to the receiver, then those of the extra hosts at the sender's end (`beside` in the picture).
 
 mod datagrams;
 mod flow;
@@ -27,7 +27,7 @@ pub const FILE: &str = "plan.json";
 /// has 65,530 at most (vm.max_map_count).
 pub const MAX_FLOWS: usize = 2_000;
 
-/// Most routers and hosts beside the sender: each of the links between hosts and routers has a network of its own.
+/// Most routers and extra hosts: each of the links between hosts and routers has a network of its own.
 pub const MAX_ROUTERS: usize = 249;
 
 /// Bytes of the Ethernet header, which Linux counts with a packet; the IP header follows.
@@ -56,18 +56,18 @@ pub struct Plan {
     pub routers: Vec<Router>,
     /// The other one.
     pub receiver: Host,
-    /// Hosts beside the sender, joined to the first router, which then has no more to do.
+    /// Extra hosts at the sender's end, joined to the first router, which then only forwards.
     #[serde(default)]
     pub beside: Vec<Beside>,
     /// Flows, in order of their index.
     pub flows: Vec<Flow>,
-    /// Mounts of one file system, a host each, whose connections are numbered behind the flows.
+    /// Mounts of one file system, a host each, with connections numbered after the flows.
     #[serde(default)]
     pub nfs: Vec<Nfs>,
     /// Datagrams of UDP, in order of their index.
     #[serde(default)]
     pub datagrams: Vec<Datagrams>,
-    /// Qdiscs whose counters are sampled.
+    /// Qdiscs with sampled counters.
     pub watched: Vec<Watch>,
 }
 
@@ -141,7 +141,7 @@ pub struct Host {
     pub out: Way,
 }
 
-/// A host beside the sender.
+/// An extra host at the sender's end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Beside {
     /// Its name, unlike "sender", "receiver" and those of others.
@@ -235,7 +235,7 @@ pub enum Qdisc {
         rate: u64,
         /// Bytes that may go at once, at least the largest packet's.
         burst: u32,
-        /// For how long the rate may be exceeded beside that, ns.
+        /// For how long the rate may be exceeded beyond the burst, ns.
         ahead_ns: u64,
         /// Bytes of its own queue.
         limit: u32,
@@ -423,11 +423,11 @@ pub enum Loss {
     },
 }
 
-/// A file system of the receiver's memory that the kernel's own server exports, which the kernel's own client mounts at the
-/// sender or beside it. A program there writes files to it, or reads them.
+/// A file system of the receiver's memory that the kernel's own server exports, which the kernel's own client mounts at
+/// the sender or at an extra host. A program there writes files to it, or reads them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Nfs {
-    /// The host beside the sender that mounts it; none: the sender.
+    /// The extra host that mounts it; none: the sender.
     #[serde(default)]
     pub beside: Option<usize>,
     /// Version of the protocol.

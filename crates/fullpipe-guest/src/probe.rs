@@ -47,7 +47,7 @@ enum About {
     Qdiscs(u16),
 }
 
-/// See the module's description.
+/// Request for the state of some connections, or of a namespace's qdiscs.
 pub struct Probe<'a> {
     about: About,
     socket: &'a OwnedFd,
@@ -132,7 +132,7 @@ struct Answers<'a> {
     of_one: usize,
     /// Answers that have come.
     count: usize,
-    /// Those that become one record.
+    /// Answers that become one record.
     body: Vec<u8>,
 }
 

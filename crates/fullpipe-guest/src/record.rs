@@ -1,4 +1,4 @@
-//! What the guest tells: a file of records, as it samples.
+//! The guest's output: a file of records, written as it samples.
 //!
 //! A record is a head of 16 bytes and a body, both in the machine's byte order; the body's length is a
 //! multiple of 8: zeros follow what is shorter. Bodies are what the kernel gave, so that the guest has little to
@@ -20,7 +20,7 @@
 
 /// Name of the records' file in the guest's root.
 pub const FILE: &str = "records";
-/// Name of the file whose first 8 bytes are the virtual time reached, ns from the run's start.
+/// Name of the file that holds the virtual time reached in its first 8 bytes, ns from the run's start.
 pub const PROGRESS: &str = "progress";
 
 /// State of a sender.
@@ -61,7 +61,7 @@ pub const CONGESTION_SIZE: usize = 16;
 pub const ACCEPTED: u64 = 2;
 /// All that the flow writes was read; value: bytes.
 pub const FINISHED: u64 = 3;
-/// The kernel has given the connection up, as its sender or its receiver was told; value: errno.
+/// The kernel gave the connection up, and reported it to the sender or the receiver; value: errno.
 pub const ABORTED: u64 = 4;
 /// An answer was read as a whole; value: ns since its request was begun.
 pub const ANSWERED: u64 = 5;
@@ -75,7 +75,7 @@ pub const MESSAGE_READ: u64 = 7;
 pub struct Head {
     /// What it is.
     pub kind: u16,
-    /// Whose.
+    /// Owner of the record: flow, namespace, source or router, by the kind.
     pub index: u16,
     /// Bytes of the body.
     pub len: u32,
@@ -124,7 +124,7 @@ pub const LEFT_DEVICE: u32 = 2;
 /// Number of the device that looks to the receiver.
 pub const RIGHT_DEVICE: u32 = 3;
 
-/// Handle of what looks at the packets that come in by a device; its packets are all that came.
+/// Handle of the ingress qdisc of a device; its packets are all that arrived.
 pub const INCOMING_HANDLE: u32 = 0xffff_0000;
 
 /// Handle of the qdisc of that number (from 0, the root) in the chain of a device, as [`QDISCS`] has it.

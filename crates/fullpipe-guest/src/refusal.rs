@@ -19,7 +19,7 @@ pub struct Refusal {
 pub enum Asked {
     /// A sysctl.
     Sysctl {
-        /// Whose it is.
+        /// Owner of the sysctl.
         of: Whose,
         /// Path below /proc/sys.
         name: String,
@@ -30,7 +30,7 @@ pub enum Asked {
     Option {
         /// Index of the flow.
         flow: usize,
-        /// Whose socket.
+        /// Owner of the socket.
         role: Role,
         /// Name as in socket(7), tcp(7) and ip(7).
         name: String,
@@ -54,9 +54,9 @@ pub enum Whose {
     Kernel,
     /// The network namespace of a host.
     Host(Role),
-    /// That of the host of that number beside the sender.
+    /// The network namespace of the extra host of that number.
     Beside(usize),
-    /// That of a router.
+    /// The network namespace of a router.
     Router,
 }
 
@@ -64,9 +64,9 @@ pub enum Whose {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// It sends data.
+    /// The end that sends data.
     Sender,
-    /// It sends ACKs.
+    /// The end that sends ACKs.
     Receiver,
 }
 

@@ -14,7 +14,7 @@ use crate::sys;
 
 /// Time of CLOCK_MONOTONIC at which a run starts, ns: long after the path is set up, and the same in each run.
 const START: u64 = 10_000_000_000;
-/// The same of a run with a mount: nfsd lets nobody open files in the first 10 s of its life.
+/// Start of a run with a mount, ns of CLOCK_MONOTONIC: nfsd lets nobody open files in the first 10 s of its life.
 const START_WITH_MOUNT: u64 = 20_000_000_000;
 
 static STARTS: AtomicU64 = AtomicU64::new(START);

@@ -20,7 +20,7 @@ use crate::run;
 use crate::sys;
 use crate::uring::{Ring, Step};
 
-/// Virtual time after which the progress is told, and what was sampled is recorded, ns.
+/// Virtual time between two reports of progress, after which samples are recorded, too; ns.
 const WHILE: u64 = 100_000_000;
 /// A sample is taken so long after its time, ns: then all that happens at that time has happened, in the order that it has
 /// without samples. A tick of the jiffies and what waits for it fall on the same nanosecond.
@@ -92,7 +92,7 @@ impl Ended<'_> {
     }
 }
 
-/// Lets the time come near, and tells the progress on the way there, of which `told` was told last.
+/// Waits until a time is near, and reports the progress on the way there; the last report was at `told`.
 fn wait_for(time_ns: u64, mut told: u64) -> Result<()> {
     while told + WHILE < time_ns {
         told += WHILE;

@@ -206,11 +206,11 @@ pub fn failure(socket: &OwnedFd) -> io::Result<()> {
     Ok(net::sockopt::socket_error(socket)??)
 }
 
-/// Tells of changes of a socket's state (edge-triggered epoll).
+/// Changes of a socket's state (edge-triggered epoll).
 pub struct Changes(OwnedFd);
 
 impl Changes {
-    /// Those of a socket which no more is written to: it can always be written to, so that each change is told.
+    /// Watches a socket to which no more is written: it is always writable, so that epoll reports each change.
     pub fn of(socket: &OwnedFd) -> io::Result<Changes> {
         let changes = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let told = epoll::EventFlags::OUT | epoll::EventFlags::ET;

@@ -29,7 +29,7 @@ pub const LONGEST: usize = 8 << 10;
 /// Reads at the file's own position.
 const NO_OFFSET: u64 = u64::MAX;
 
-/// See the module's description.
+/// A chain of io_uring requests, with room for their results.
 pub struct Ring {
     ring: IoUring,
     /// What each step has read of its timer: how often it has gone off.

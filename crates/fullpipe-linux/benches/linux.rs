@@ -1,6 +1,7 @@
-//! What the engine `linux` costs: CPU seconds per virtual second of its whole run (fullpipe's part and the
-//! guest's, without analysis and report) at two intervals of samples, beside two measures of the same path in
-//! the same kernel, all taken in turns:
+//! What the engine `linux` costs: CPU seconds per virtual second of its whole run at two intervals of samples.
+//!
+//! The whole run is fullpipe's part and the guest's, without analysis and report. Two other measures of the same path
+//! in the same kernel are the comparison; all are taken in turns:
 //!
 //! - *plain*: no samples, and programs that call write(2) and read(2) with 64 KiB, as one would write them;
 //! - *unsampled*: no samples, and the engine's own programs, which leave less often to user space.

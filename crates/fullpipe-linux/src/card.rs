@@ -9,12 +9,12 @@ use fullpipe_guest::plan::{self, Qdisc};
 use fullpipe_guest::record::{LEFT_DEVICE, RIGHT_DEVICE, qdisc_handle};
 use fullpipe_scenario::{Codel, Host, QdiscKind};
 
-/// A host's card: its rate, and the queue in front of it, which decides about what TCP hands down. The card takes what
-/// the largest skb ahead of its wire ([`card_wire`]), and a little more.
+/// A host's card: its rate, and the queue in front of it, which accepts or drops what TCP hands down. The card takes
+/// what the largest skb ahead of its wire ([`card_wire`]), and a little more.
 ///
-/// `red` counts the time that it is idle from when it is asked for a packet and has none. A `tbf` looks before it takes,
-/// and `red` looks no further than its queue; an `ets` between them looks by taking, from `red` too, and tells TCP at once
-/// what `red` drops (`ets_qdisc_enqueue`), which a `netem` would not.
+/// `red` counts its idle time from a dequeue that finds no packet. A `tbf` peeks before it dequeues, and a peek at
+/// `red` looks no further than its queue. So an `ets` stands between them: it peeks by dequeuing from `red`. It also
+/// reports to TCP at once what `red` drops (`ets_qdisc_enqueue`), which a `netem` would not.
 pub(super) fn card(host: &Host, mtu: u32) -> Vec<Qdisc> {
     let (rate, framing) = shaped(host, mtu);
     let largest = Wire { mtu, gso: host.config.tso }.largest(framing);
@@ -100,7 +100,7 @@ fn host_netem(netem: fullpipe_scenario::Netem, limit: u32) -> Qdisc {
     Qdisc::Netem(plan::Netem { delay_ns: delay.0, limit, loss, ..plan::Netem::default() })
 }
 
-/// What packets pass on their way out of a host whose card is no limit: nothing waits there.
+/// Qdiscs that packets pass on their way out of a host if the card is no limit: nothing waits there.
 pub(super) fn open(queue: &fullpipe_scenario::Qdisc) -> Vec<Qdisc> {
     match queue.kind {
         QdiscKind::PfifoFast | QdiscKind::Pfifo | QdiscKind::Bfifo => Vec::new(),
@@ -109,7 +109,8 @@ pub(super) fn open(queue: &fullpipe_scenario::Qdisc) -> Vec<Qdisc> {
     }
 }
 
-/// Stage of the queue of a host, whose namespace has that number and whose packets go that way. How busy the card is, [`serial`] says.
+/// Stage of a host's queue, from the number of the host's namespace and the direction of its packets. [`serial`]
+/// computes how busy the card is.
 pub(super) fn card_stage(
     (host, goes): (&str, Direction),
     queue: &fullpipe_scenario::Qdisc,

@@ -68,8 +68,8 @@ impl FlowState {
         (self.syns_again, self.timeouts) = (syns_again, syns_again);
     }
 
-    /// The kernel has given the connection up: what was in flight or waited is thrown away, and it is not told of
-    /// any more.
+    /// The kernel has given the connection up. Data in flight and waiting data is discarded, and no more state is
+    /// reported.
     pub(super) fn abort(&mut self) {
         let sender = &mut self.sender;
         sender.state = CLOSE;

@@ -1,4 +1,4 @@
-//! The directory that is the guest's whole world: its init, its plan, what it tells.
+//! The directory that is the guest's whole world: its init, its plan, its output.
 
 use fullpipe_guest::boot;
 use fullpipe_guest::plan::{self, Plan};
@@ -17,8 +17,7 @@ const NAME: &str = "fullpipe-linux";
 /// Numbers of directories that this process has tried. Whoever makes one holds it until that is locked.
 static TRIED: Mutex<u32> = Mutex::new(1);
 
-/// See the module's description. It is removed when dropped; what a killed program left is removed by the
-/// next one.
+/// A guest's directory. It is removed when dropped; leftovers of a killed program are removed by the next one.
 pub(super) struct Jail {
     path: PathBuf,
     /// Holds the lock that says that it is in use.

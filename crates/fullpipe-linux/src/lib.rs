@@ -1,4 +1,4 @@
-//! The genuine kernel in virtual time: user-mode Linux whose clock stands still while it computes.
+//! The real kernel in virtual time: user-mode Linux with a clock that stands still while it computes.
 //!
 //! | file | concern |
 //! |---|---|
@@ -54,13 +54,13 @@ use std::time::Duration;
 /// How long to wait for the guest to tell more.
 const PAUSE: Duration = Duration::from_millis(5);
 
-/// See the module's description.
+/// The engine `linux`: runs scenarios on user-mode Linux.
 pub struct Linux {
     /// The kernel that runs scenarios of all kernels; none: each one's own, where there is one.
     as_kernel: Option<Family>,
 }
 
-/// It runs scenarios on their own kernels.
+/// The engine that runs scenarios on their own kernels.
 pub static LINUX: Linux = Linux { as_kernel: None };
 
 /// One for each of [`Family::ALL`].
@@ -261,14 +261,14 @@ enum Stop {
 struct Following {
     machine: Machine,
     samples: Samples,
-    /// What the guest tells, from when it begins.
+    /// The guest's records, from when it begins.
     records: Option<Records>,
     /// Up to which moment that is.
     reached: Time,
 }
 
 impl Following {
-    /// Tells the sink what the guest tells, until its end. Control is asked whether there are samples or not: a
+    /// Passes the guest's records on to the sink, until its end. Control is asked whether there are samples or not: a
     /// guest that stands still has none.
     fn follow(mut self, sink: &mut dyn Sink, control: &mut dyn Control) -> Result<Outcome, Stop> {
         loop {

@@ -22,16 +22,16 @@ const CONSOLE: &str = "console";
 /// Lines of it that an error shows.
 const SHOWN_LINES: usize = 8;
 
-/// Message of user-mode Linux whose host refuses the registers of a guest's process.
+/// Message of user-mode Linux where the host refuses the registers of a guest's process.
 const REFUSED_REGISTERS: &str = "ptrace set fp regs failed";
 /// CPUID leaf that describes the XSAVE area (Intel SDM, volume 1, 13.2).
 #[cfg(target_arch = "x86_64")]
 const XSAVE_LEAF: u32 = 0xd;
 
-/// When a guest whose clock stands still is given up.
+/// Limits after which a guest with a clock that stands still is given up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
-    /// A guest kernel that has used the CPU for so long is busy for ever. It tells its time every 100 ms of its
+    /// A guest kernel that has used the CPU for so long is busy for ever. It reports its time every 100 ms of its
     /// clock, for which a run of 100 Gb/s takes some 0.5 s. What a program of the guest uses is not counted here.
     pub(super) busy: Duration,
     /// One that says nothing for so long is dead, busy or not.
@@ -42,7 +42,7 @@ pub(super) struct Patience {
 pub(super) const PATIENCE: Patience =
     Patience { busy: Duration::from_secs(60), silent: Duration::from_secs(120) };
 
-/// See the module's description.
+/// The process of a guest kernel, with its directory and its progress.
 pub(super) struct Machine {
     child: Child,
     jail: Jail,
@@ -58,16 +58,16 @@ pub(super) struct Machine {
 /// How a machine is.
 #[derive(Debug)]
 pub(super) enum State {
-    /// It runs.
+    /// The machine runs.
     Running,
-    /// It has ended by itself.
+    /// The machine has ended by itself.
     Ended(ExitStatus),
-    /// It will not end, for this reason.
+    /// The machine will not end, for this reason.
     Hopeless(String),
 }
 
 impl Machine {
-    /// Starts it; what it tells goes to files in `jail`.
+    /// Starts the machine; its output goes to files in `jail`.
     ///
     /// # Errors
     /// A file cannot be made, or the kernel cannot be started, in words.
@@ -86,7 +86,7 @@ impl Machine {
         Ok(Machine { child, jail, memory, room, seen, patience })
     }
 
-    /// What it has told so far; what of that was read is to be given back.
+    /// The records that it has written so far; the room of records that were read is to be given back.
     pub(super) fn records(&self) -> io::Result<File> {
         File::options().read(true).write(true).open(self.jail.file(record::FILE))
     }

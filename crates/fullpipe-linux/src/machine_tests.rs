@@ -1,5 +1,5 @@
-//! Guests whose clock stands still. A shell stands in for the kernel, and the genuine one is stopped where it has been
-//! built.
+//! Guests with a clock that stands still. A shell stands in for the kernel. The real kernel is stopped, too, where it
+//! has been built.
 
 use super::*;
 use crate::flows::SendingEnd;
@@ -33,7 +33,7 @@ fn failure(
 ) -> String {
     let run = resolved();
     let mut asked = asks::ask(&run, Family::V6_12).expect("a plan");
-    // A genuine kernel prints something then.
+    // A real kernel prints something then.
     asked.words.push("loglevel=7".into());
     let parts = Parts {
         kernel,
@@ -113,7 +113,7 @@ fn a_guest_that_spins_is_given_up_before_a_silent_one() {
     assert!(why.contains("it used 1 s of CPU\n    spinning"), "{why}");
 }
 
-/// Each time that it tells the clock starts anew: this one ends by itself after more than the patience.
+/// The patience starts anew at each report of progress: this guest ends by itself after more than the patience.
 #[test]
 fn a_guest_whose_clock_moves_may_take_its_time() {
     let script = "n=0; while [ $n -lt 30 ]; do n=$((n + 1)); printf \"%08d\" $n > progress; \

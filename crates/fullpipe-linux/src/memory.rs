@@ -32,8 +32,8 @@ pub(crate) fn check() -> Result<(), String> {
     Err(jail::no_directory(named, &place, &what_for))
 }
 
-/// Why a guest cannot go on, whose memory lies in `place` where so much room is left; none while there is enough. One
-/// that has `ended` by itself may have taken what was left after the last look.
+/// Why a guest with its memory in `place` cannot go on with so much room left; none while there is enough. A guest that
+/// has `ended` by itself may have used the room up after the last look.
 pub(super) fn full(place: &Path, room: Option<u64>, ended: bool) -> Option<String> {
     let free = room?;
     (free < if ended { 4 * LEAST } else { LEAST }).then(|| {

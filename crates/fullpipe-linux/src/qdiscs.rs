@@ -25,7 +25,7 @@ pub(super) struct Counted {
     pub(super) waiting: u64,
     pub(super) waiting_bytes: u64,
     pub(super) drops: u64,
-    /// Those that were marked.
+    /// Packets that were marked.
     pub(super) marks: u64,
 }
 
@@ -70,7 +70,7 @@ fn marks(name: &[u8], own: &[u8]) -> Option<u64> {
     }
 }
 
-/// Those of cake's only class.
+/// Marks of cake's only class.
 fn cake_marks(own: &[u8]) -> Option<u64> {
     const TINS: u16 = 10;
     const MARKED: u16 = 8;

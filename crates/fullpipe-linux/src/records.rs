@@ -11,10 +11,10 @@ const CHUNK: usize = 1 << 20;
 /// Bytes that are read before their room on the disk is given back.
 const GIVE_BACK: u64 = 16 << 20;
 
-/// See the module's description.
+/// Reader of the guest's file of records, which gives back the room of records that it has read.
 pub(super) struct Records {
     file: File,
-    /// Bytes of the file that have been read, and those whose room was given back.
+    /// Bytes of the file that have been read, and of these the ones with their room given back.
     read: u64,
     given_back: u64,
     buffer: Vec<u8>,

@@ -1,4 +1,4 @@
-//! Records put together to samples: a sample is told when all that belongs to its time has come.
+//! Joins records into samples: a sample is passed on when all records of its time have arrived.
 
 use super::counters::Names;
 use super::flows::{FlowState, SendingEnd};
@@ -11,10 +11,10 @@ use fullpipe_guest::record::{self, Head};
 use fullpipe_guest::refusal::Refusal;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// See the module's description.
+/// Samples that are being put together, with the state between them.
 pub(super) struct Samples {
     stages: Vec<Watched>,
-    /// Namespaces whose qdiscs are told at each sample.
+    /// Namespaces with qdiscs that are recorded at each sample.
     namespaces: BTreeSet<u16>,
     flows: Vec<FlowState>,
     mss: u32,
@@ -120,7 +120,7 @@ impl Samples {
         }
     }
 
-    /// What belongs to the sample at `time`, or to the first one after it that has not been told.
+    /// Parts of the sample at `time`, or of the first later one that has not been passed on.
     fn at(&mut self, time: u64) -> &mut Pending {
         let sample = time.next_multiple_of(self.interval).max(self.next).min(self.end);
         self.waiting.entry(sample).or_default()
@@ -157,8 +157,8 @@ impl Samples {
         }
     }
 
-    /// Tells the sink the samples that are whole, with `all` also those that never will be; the time of the last
-    /// one.
+    /// Passes the complete samples on to the sink, with `all` also those that never will be; returns the time of the
+    /// last one.
     pub(super) fn tell(&mut self, sink: &mut dyn Sink, all: bool) -> Option<Time> {
         let mut last = None;
         while self.next <= self.end && (self.is_whole() || all && !self.waiting.is_empty()) {
@@ -174,7 +174,7 @@ impl Samples {
         last
     }
 
-    /// The last one has to wait for what is told at the end.
+    /// Whether the next sample is complete. The last sample waits for the records of the guest's end.
     fn is_whole(&self) -> bool {
         if self.next == self.end && !self.done {
             return false;

@@ -9,7 +9,7 @@ use fullpipe_guest::record::{QUEUES_SIZE, SOCKET_SIZE};
 /// States of a socket that has had the other side's FIN: TCP_CLOSE, TCP_CLOSE_WAIT, TCP_LAST_ACK.
 const AFTER_FIN: [u8; 3] = [7, 8, 9];
 
-/// See the module's description.
+/// State of one socket, as a record has it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct TcpInfo {
     /// Bytes that wait to be read; a FIN counts as one (tcp_diag_get_info).
@@ -162,8 +162,8 @@ impl TcpInfo {
         }
     }
 
-    /// The same with its counters of 32 bits carried on from those of the sample `before` it: they wrap, in 1.4 h at
-    /// 10 Gb/s and an MTU of 1500.
+    /// The state with its counters of 32 bits carried on from those of the sample `before` it. They wrap in 1.4 h at 10
+    /// Gb/s and an MTU of 1500.
     pub(super) fn after(self, before: &TcpInfo) -> TcpInfo {
         let on = |from: u64, low: u64| from + u64::from((low as u32).wrapping_sub(from as u32));
         TcpInfo {
@@ -297,7 +297,7 @@ mod tests {
         }
     }
 
-    /// Words of the memory, from 1 on, then bytes whose values are their places in `struct tcp_info`.
+    /// Words of the memory, from 1 on, then bytes with their places in `struct tcp_info` as their values.
     #[test]
     fn a_record_has_memory_and_then_the_state() {
         let memory: Vec<u8> = (1..10_u32).flat_map(u32::to_ne_bytes).collect();

@@ -23,16 +23,16 @@ pub(super) struct Counters {
     pub(super) handle: u32,
 }
 
-/// What tells about a stage.
+/// Where the counters of a stage come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
     /// A qdisc's counters.
     Qdisc(Counters),
-    /// The same, and those of the one below it that marks packets.
+    /// Counters of a qdisc, and of the qdisc below it that marks packets.
     Marking { queue: Counters, by: Counters },
-    /// Those of a qdisc that sends more than comes, and of one that counted what comes.
+    /// Counters of a qdisc that sends more than arrives, and of one that counted what arrives.
     Copies { after: Counters, before: Counters },
-    /// Those of what looks at packets which come in: it counts all of them, also those that it drops.
+    /// Counters of an ingress qdisc: it counts all packets that come in, also those that it drops.
     Incoming(Counters),
     /// The guest's word at the end about a list of losses.
     List(List),
@@ -50,7 +50,7 @@ impl Seen {
         one.into_iter().chain(other)
     }
 
-    /// Namespaces whose qdiscs it needs.
+    /// Namespaces that hold its qdiscs.
     pub(super) fn namespaces(self) -> impl Iterator<Item = u16> {
         self.counters().map(|at| at.namespace)
     }
@@ -124,7 +124,7 @@ pub(super) fn routers(run: &Resolved) -> Result<(Vec<Router>, Vec<Watched>), (St
     let hosts = &run.hosts;
     let there = direction(&run.path.forward, &hosts.sender, run)?;
     let back = direction(&run.path.back, &hosts.receiver, run)?;
-    // Where hosts stand beside the sender a router joins them, which does no more.
+    // Where there are extra hosts a router joins them, which does no more.
     let first = usize::from(!run.host.is_empty());
     let count = there.ways.len().max(back.ways.len()).max(1) + first;
     let mut routers = vec![Router::default(); count];
@@ -225,8 +225,8 @@ fn direction(
     Ok(direction)
 }
 
-/// The first ACK of the end that connects is of the SYN-ACK, and no ACK of the scenario's. Other ACKs of that end are of answers:
-/// in their lists the numbers are one more on genuine Linux.
+/// The first ACK of the end that connects is of the SYN-ACK, and no ACK of the scenario's. Other ACKs of that end are
+/// of answers: in their lists the numbers are one more on real Linux.
 fn behind_handshake(drops: Drops, run: &Resolved) -> Drops {
     let answers = run.flow[usize::from(drops.flow)].reply_to.is_some();
     let later = |number: u64| number + u64::from(answers);
@@ -284,7 +284,7 @@ impl Direction {
         self.stages.push((info, self.ways.len() - 1, By::List(flow), None));
     }
 
-    /// A qdisc for a flow, beside those of others where there are some and the flow has none yet.
+    /// A qdisc for a flow. It joins the qdiscs of other flows where there are some and the flow has none yet.
     fn part(&mut self, info: StageInfo, apart: Apart) {
         let joins = |way: &Way| {
             let of_others = way.apart.iter().all(|other| other.flow != apart.flow);

@@ -6,8 +6,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Key, Table, Value, value};
 
-/// The text with `[sweep]` replaced by these axes and `repeat.seeds` by these seeds, where they are given. A text that is no TOML
-/// stays as it is: reading it tells why.
+/// The text with `[sweep]` replaced by these axes and `repeat.seeds` by these seeds, where they are given. A text that
+/// is no TOML stays as it is: reading it shows why.
 pub fn with(text: &str, axes: Option<&Bound<'_, PyDict>>, seeds: Option<u32>) -> PyResult<String> {
     let Ok(mut document) = text.parse::<DocumentMut>() else { return Ok(text.into()) };
     if let Some(axes) = axes {

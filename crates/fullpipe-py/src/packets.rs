@@ -14,7 +14,7 @@ use std::path::PathBuf;
 pub enum Kept<'a> {
     /// In the folders of the runs.
     With(&'a Writer),
-    /// In a folder for each run of this directory, whose name is the run's number.
+    /// In folders below this directory; the name of each is its run's number.
     In(&'a PathBuf),
 }
 

@@ -32,7 +32,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Flow, limit, its label, its share, and what cut cwnd.
 type Finding<'a> = (&'a str, &'a str, &'a str, f64, Option<String>);
 
-/// What came out of a scenario's runs.
+/// Results of a scenario's runs.
 #[pyclass(frozen, module = "fullpipe._fullpipe")]
 pub struct Outcome {
     document: Document,
@@ -181,7 +181,7 @@ fn folders(
     Ok(document.runs.iter().enumerate().map(folder).collect())
 }
 
-/// The numbers of the runs that came out, these in the scenario's order, and why others failed, as the command says it.
+/// The numbers of the runs that finished, these in the scenario's order, and why others failed, as the command says it.
 type Sorted = (Vec<usize>, Vec<Run>, Vec<Recording>, Option<PyErr>);
 
 fn sort(work: &Work, made: Vec<(usize, Made)>) -> Sorted {

@@ -40,7 +40,7 @@ impl Scenario {
         Scenario::of(source, sets, variants)
     }
 
-    /// The same scenario with further changes; variants where some are named.
+    /// Copy of the scenario with further changes; variants where some are named.
     fn altered(&self, sets: Vec<String>, variants: Option<Vec<String>>) -> PyResult<Scenario> {
         let own = self.sets.iter().map(|set| set.0.clone());
         let variants = variants.unwrap_or_else(|| self.variants.clone());

@@ -23,7 +23,7 @@ pub struct Sweep {
 
 #[pymethods]
 impl Sweep {
-    /// Reads what [`Scenario::parts`](crate::scenario::Scenario) tells, with the options.
+    /// Reads the result of [`Scenario::parts`](crate::scenario::Scenario), with the options.
     #[new]
     #[pyo3(signature = (parts, sets, variants, engine, as_kernel, without))]
     fn new(
@@ -173,7 +173,7 @@ impl Store {
     }
 }
 
-/// A sweep whose runs are put together: its directory has what `fullpipe merge` writes.
+/// A sweep with its runs merged: its directory has what `fullpipe merge` writes.
 #[pyclass(frozen, module = "fullpipe._fullpipe")]
 pub struct Finished {
     merged: Merged,

@@ -34,8 +34,8 @@ pub fn rows(document: &Document) -> Vec<Row<'_>> {
     document.runs.iter().flat_map(of_run).collect()
 }
 
-/// The rows of a run: datagrams, then all flows together where these are of several kinds, then each kind. Flows that stand
-/// beside datagrams have none.
+/// The rows of a run: datagrams, then all flows together where these are of several kinds, then each kind. Flows that
+/// are negligible next to datagrams have none.
 pub fn of_run(run: &Run) -> Vec<Row<'_>> {
     let mut all: Vec<Of> = udp(run).map(Of::Datagrams).collect();
     let kinds = shown(run, ALONE).into_iter().map(|flows| match flows {
@@ -92,7 +92,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Share of what the path allows (0 to 1). A part of a run has none. Datagrams beside flows that have a row have none.
+    /// Share of what the path allows (0 to 1). A part of a run has none. Datagrams have none where flows have a row.
     pub fn share(&self) -> Option<f64> {
         let is_subject = match self.flows() {
             [] => of_run(self.run).iter().all(|row| row.flows().is_empty()),
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(rows[0].flows().len(), 4);
     }
 
-    /// The headline's share is that of the flow, or of datagrams beside which a flow moves next to nothing.
+    /// The headline's share is the flow's, or the datagrams' where the flow is negligible next to them.
     #[test]
     fn a_share_stands_in_the_row_that_the_headline_is_about() {
         let mut beside = sample::with_datagrams().runs.remove(0);

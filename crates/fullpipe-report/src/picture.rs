@@ -60,8 +60,8 @@ pub fn short_name<'a>(stage: &'a Stage, place: &Place) -> &'a str {
     if place.host.is_some() { &stage.kind } else { &stage.name }
 }
 
-/// The flow of which the place was the limit for the largest share of its life, and that share; none that only stands beside
-/// datagrams.
+/// The flow that the place limited for the largest share of its life, and that share. Flows that are negligible next to
+/// datagrams do not count.
 pub fn limit<'a>(run: &Run, place: &'a Place) -> Option<(&'a str, f64)> {
     let beside =
         |name: &str| run.flows.iter().any(|flow| flow.name == name && is_beside(run, flow));

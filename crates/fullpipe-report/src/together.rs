@@ -1,10 +1,10 @@
-//! Several flows of a run as one, and flows that stand beside datagrams.
+//! Several flows of a run as one, and flows that are negligible next to datagrams.
 
 use fullpipe_analysis::document::{Datagrams, Flow, Run, Stage};
 use fullpipe_analysis::numbers;
 use std::collections::BTreeMap;
 
-/// A flow that moved less than this share of what datagrams did stands beside them.
+/// Share of the datagrams' bytes below which a flow is negligible.
 const BESIDE: f64 = 0.01;
 
 /// What flows delivered over the time from the first one's start to the last one's end, Mb/s.
@@ -23,7 +23,7 @@ pub(super) fn mbit(flows: &[&Flow]) -> f64 {
 pub enum Shown<'a> {
     /// One with lines of its own.
     Each(&'a Flow),
-    /// Alike flows, of which nothing tells one from the other but its name.
+    /// Alike flows, which differ only by their names.
     Crowd(Vec<&'a Flow>),
 }
 
@@ -59,7 +59,7 @@ pub fn udp(run: &Run) -> impl Iterator<Item = &Datagrams> {
 const WRITTEN: f64 = 0.99;
 const BUSY: f64 = 0.99;
 
-/// Whether the run is about datagrams, beside which the flow moved next to nothing.
+/// Whether the flow is negligible next to the run's datagrams.
 #[must_use]
 pub fn is_beside(run: &Run, flow: &Flow) -> bool {
     let sent: u64 = udp(run).map(|own| own.sent * u64::from(own.size)).sum();
@@ -91,7 +91,7 @@ pub fn fate(run: &Run, own: &Datagrams) -> String {
     let percent = numbers::fixed(own.undelivered_share * 100.0, 2);
     let mut text = format!("{lost} of {sent} datagrams not delivered ({percent} %){written}");
     let way = if own.backward { "back" } else { "forward" };
-    // The trace counts drops by place, not by whose they are; a TCP socket's buffer no datagram passes.
+    // The trace counts drops by place, not by flow; a TCP socket's buffer no datagram passes.
     let passes = |kind: &str| kind != "receive_buffer";
     let is_place =
         |stage: &&Stage| stage.direction == way && stage.dropped > 0 && passes(&stage.kind);

@@ -16,7 +16,7 @@ pub fn overridden(
     let Some(At { value: Behaviour(written), .. }) = written else { return BTreeMap::new() };
     let rows: BTreeMap<String, String> =
         written.iter().map(|(name, at)| (name.clone(), at.value.clone())).collect();
-    // Only a genuine kernel: it takes none at all, and says so.
+    // Only a real kernel: it takes none at all, and says so.
     let Some(known) = find(kernel) else { return rows };
     let mut profile = *known;
     for (name, choice) in &rows {

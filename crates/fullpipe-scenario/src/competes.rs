@@ -1,4 +1,4 @@
-//! Which variants belong together, so that it can be told what flows do to another one.
+//! Which variants belong together, for measuring what flows do to another one.
 
 use super::copies::is_or_copies;
 use super::format::context::{Context, Place};
@@ -7,7 +7,7 @@ use super::resolved::Flow;
 use super::written;
 use serde::{Deserialize, Serialize};
 
-/// A variant in which a flow competes with others, and the variants beside which it is seen.
+/// A variant in which a flow competes with others, and the variants to compare it with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Competes {
     /// The variant.

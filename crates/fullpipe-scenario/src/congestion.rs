@@ -1,6 +1,6 @@
-//! Congestion controls by kernel: those of `cc/`, and all that genuine kernels have, with the parameters of
-//! their modules (`module_param` in `net/ipv4/tcp_*.c` of Linux 6.1 and 6.12, which agree).
-//! [`resolve`] reads the one that a scenario asks for.
+//! Congestion controls by kernel: those of `cc/`, and all that real kernels have, with the parameters of their modules
+//! (`module_param` in `net/ipv4/tcp_*.c` of Linux 6.1 and 6.12, which agree). [`resolve`] reads the one that a scenario
+//! asks for.
 
 use super::format::context::{Context, Place};
 use super::format::node::Node;
@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 /// A parameter of a module: name, default, least and greatest value, unit, meaning.
 type Row = (&'static str, u32, u32, u32, &'static str, &'static str);
 
-/// A congestion control of a genuine kernel.
+/// A congestion control of a real kernel.
 struct Module {
     name: &'static str,
     title: &'static str,
@@ -135,7 +135,7 @@ const MODULES: &[Module] = &[
     Module { name: "yeah", title: "YeAH", parameters: &[] },
 ];
 
-/// The congestion controls that genuine kernels have, with their modules' parameters.
+/// The congestion controls that real kernels have, with their modules' parameters.
 pub fn genuine() -> Vec<Description> {
     MODULES.iter().map(described).collect()
 }
@@ -157,9 +157,11 @@ fn described(module: &Module) -> Description {
     }
 }
 
-/// What a flow may ask for on a host with that kernel; a newer one that nothing judges has those of genuine kernels, and
-/// those of `cc/` that no kernel has. An older kernel's have the behaviour of `cc/`; beside them stand those that only an
-/// engine with a genuine kernel runs in its place.
+/// Congestion controls that a flow may ask for on a host with that kernel.
+///
+/// A newer kernel that is not validated has those of real kernels, and those of `cc/` that no kernel has. An older
+/// kernel's have the behaviour of `cc/`. The list also has those that only an engine with a real kernel runs in its
+/// place.
 pub fn of_kernel(kernel: &str) -> Vec<Description> {
     let genuine_one = profile::kernel(kernel).is_some_and(|kernel| kernel.genuine);
     let (mut all, others) = match genuine_one || profile::is_unvalidated(kernel) {

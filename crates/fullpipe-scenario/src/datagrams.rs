@@ -1,8 +1,8 @@
 //! Datagrams: what is written of them, and what they cannot be.
 //!
 //! Limits:
-//! - A scenario with datagrams needs a TCP flow beside them. Datagrams have counters in the trace, but no intervals
-//!   and no figure over time.
+//! - A scenario with datagrams also needs a TCP flow. Datagrams have counters in the trace, but no intervals and no
+//!   figure over time.
 
 use super::format::context::Context;
 use super::format::keys::At;

@@ -13,7 +13,7 @@ pub enum Support {
     Exact,
     /// Something else, for the reason given; the user must have asked for it.
     Substituted(String),
-    /// Something else where the scenario asks for nothing: the user is told, and need not have asked for it.
+    /// Something else where the scenario asks for nothing: the user reads it, and need not have asked for it.
     Told(String),
     /// Nothing, for the reason given; the run does not start.
     Refused(String),
@@ -54,17 +54,17 @@ pub trait Engine: Sync {
     /// Name on the command line and in results.
     fn name(&self) -> &'static str;
 
-    /// Versions of genuine kernels that it runs, the one for scenarios of other kernels first.
+    /// Versions of real kernels that it runs, the one for scenarios of other kernels first.
     fn kernels(&self) -> Vec<&'static str> {
         Vec::new()
     }
 
-    /// The genuine kernel on which it runs `resolved`, where it has one.
+    /// The real kernel on which it runs `resolved`, where it has one.
     fn kernel(&self, _resolved: &Resolved) -> Option<&'static str> {
         None
     }
 
-    /// The same engine, with this kernel whatever the scenario says; none: it has no such kernel.
+    /// The engine with this kernel, whatever the scenario says; none: it has no such kernel.
     fn as_kernel(&self, _version: &str) -> Option<&'static dyn Engine> {
         None
     }
@@ -72,7 +72,7 @@ pub trait Engine: Sync {
     /// Data segments that it does per second of one core at least, on a machine of today: for estimates.
     fn pace(&self) -> f64;
 
-    /// Whether it tells single packets ([`Sink::point`]).
+    /// Whether it records single packets ([`Sink::point`]).
     fn tells_packets(&self) -> bool {
         false
     }
@@ -96,8 +96,8 @@ pub trait Engine: Sync {
         Ok(())
     }
 
-    /// Runs `resolved` and streams its trace into `sink`, until the end or until `control` says
-    /// stop; what was told by then is whole.
+    /// Runs `resolved` and streams its trace into `sink`, until the end or until `control` says stop; what was recorded
+    /// by then is whole.
     ///
     /// # Errors
     /// See [`Failed`].

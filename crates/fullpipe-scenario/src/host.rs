@@ -29,7 +29,7 @@ pub struct Host {
     pub kernel_asked: Remark,
     /// The queue between TCP and the driver, as the scenario describes it.
     pub qdisc: Qdisc,
-    /// sysctls that only a genuine kernel reads.
+    /// sysctls that only a real kernel reads.
     pub genuine_sysctl: BTreeMap<&'static str, i64>,
     /// Whether the CPU costs were fitted to measurements of the host that is modelled.
     pub calibrated: bool,
@@ -146,7 +146,7 @@ fn as_kernel_has_fq(host: &mut config::Host) {
     }
 }
 
-/// The keys of a host, in the reference's order. A key whose value is null is not written.
+/// The keys of a host, in the reference's order. A key with a null value is not written.
 impl Serialize for Host {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         let own = &self.config;
@@ -183,14 +183,14 @@ impl Serialize for Host {
 }
 
 impl Host {
-    /// sysctls that a genuine kernel of this version does not have.
+    /// sysctls that a real kernel of this version does not have.
     pub fn sysctls_missing_in(&self, version: &str) -> Vec<&'static str> {
         let Some(version) = KernelVersion::parse(version) else { return Vec::new() };
         let missing = |name: &&str| genuine(name).is_some_and(|known| !known.is_in(version));
         self.genuine_sysctl.keys().copied().filter(missing).collect()
     }
 
-    /// All sysctls, those of genuine kernels last.
+    /// All sysctls, those of real kernels last.
     fn sysctl(&self) -> Json {
         let genuine = self.genuine_sysctl.iter().map(|(name, value)| (*name, Json::from(*value)));
         object(sysctl::written(&self.config.sysctl).into_iter().chain(genuine))

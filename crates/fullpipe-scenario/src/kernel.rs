@@ -15,7 +15,7 @@ pub struct Share {
 }
 
 impl Version {
-    /// Initial congestion window in packets; ten (RFC 6928) came with 2.6.39.
+    /// Initial congestion window in packets; ten (RFC 6928) from 2.6.39 on.
     pub fn initial_cwnd(self, mss: u32) -> u32 {
         let rule = match self >= Version::new(2, 6, 39) {
             true => InitialCwnd::Ten,

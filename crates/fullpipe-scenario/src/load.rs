@@ -84,8 +84,8 @@ fn plans(space: &Space, points: u64, cx: &mut Context) -> Vec<Plan> {
     plans
 }
 
-/// What a scenario and its options say, before anything is resolved; beside it what is wrong so far. Fails where the text is
-/// no TOML at all.
+/// A scenario and its options as they were read, before anything is resolved, and their errors so far. Fails where the
+/// text is no TOML at all.
 pub(super) fn read(
     source: &Source,
     sets: &[SetOption],

@@ -186,7 +186,7 @@ pub const FLOW: &[Metric] = &[
     ),
 ];
 
-/// Those of them that are of flows beside others.
+/// Metrics of flows that share a path.
 pub const SHARED: [&str; 2] = ["share", "variation"];
 
 /// A limit's share: "flow.NAME.limits.LIMIT".
@@ -425,7 +425,7 @@ pub fn stages(run: &Resolved) -> Vec<String> {
     path.chain(sender).chain(receiver).chain(backward).chain(udp_sockets(run)).collect()
 }
 
-/// Those that datagrams come to, each once.
+/// Sockets that receive datagrams, each once.
 fn udp_sockets(run: &Resolved) -> Vec<String> {
     let udp = run.datagrams.iter().filter(|own| own.kind == DatagramKind::Udp);
     let hosts = udp.map(|own| match (&own.to, own.direction) {

@@ -16,7 +16,7 @@ pub fn keys(run: &Resolved) -> Vec<String> {
     keys.found
 }
 
-/// Those of `keys` that are close to `written`, nearest first.
+/// Keys that are close to `written`, nearest first.
 pub fn near_keys<'a>(written: &str, keys: &'a [String]) -> Vec<&'a str> {
     near::names(written, keys.iter().map(String::as_str))
 }

@@ -1,4 +1,4 @@
-//! Hosts beside the sender or the receiver: what they have from it, and which flows are theirs.
+//! Extra hosts at the sender's or the receiver's end: what they inherit from it, and which flows are theirs.
 //!
 //! Limits:
 //! - The hosts of one end need a way that delays what they send.
@@ -19,8 +19,8 @@ use std::collections::BTreeMap;
 /// Most hosts of a run.
 const MOST_HOSTS: usize = 1000;
 
-/// The hosts that `written` describes, beside `hosts` at the ends of `path`; `host` says what a table of keys means. None if
-/// any cannot be read.
+/// The extra hosts that `written` describes, next to `hosts` at the ends of `path`; `host` resolves a table of keys.
+/// None if any cannot be read.
 pub(super) fn resolve(
     run: &written::Run,
     (hosts, path): (&Hosts, Option<&Path>),
@@ -67,7 +67,7 @@ fn side(beside: &At<Name>, cx: &mut Context) -> Option<Direction> {
     }
 }
 
-/// The keys of the host beside which it stands, those of `set` replaced.
+/// The keys of the host that an extra host copies, those of `set` replaced.
 fn changed(
     beside: &At<Kept<written::Host>>,
     neighbour: &written::Neighbour,

@@ -57,10 +57,10 @@ pub struct LongerCalls {
     pub most: u32,
 }
 
-/// The kernel whose client and server of 2008 are known.
+/// The kernel of 2008 with a modelled client and server.
 pub const NFS_2008: &str = "2.6.25";
 
-/// The mounts that `run` describes, at `hosts` and those beside them. None if any cannot be read.
+/// The mounts that `run` describes, at `hosts` and at extra hosts. None if any cannot be read.
 pub(super) fn resolve(
     run: &written::Run,
     (hosts, neighbours): (&Hosts, &[Neighbour]),

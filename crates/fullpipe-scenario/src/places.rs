@@ -21,7 +21,7 @@ impl PartialEq for Places {
 }
 
 impl Places {
-    /// Those of a tree, in which later changes have replaced what they change.
+    /// Places of all keys of a tree, in which later changes have replaced what they change.
     pub(super) fn of(root: &Node, cx: &Context) -> Places {
         let mut places = Places::default();
         places.below("", root, cx);
@@ -41,7 +41,7 @@ impl Places {
         }
     }
 
-    /// The same as the last line of a message; empty where nothing is known.
+    /// Place of a key as the last line of a message; empty where nothing is known.
     pub fn line(&self, key: &str) -> String {
         self.of_key(key).map_or_else(String::new, |place| format!("\n         --> {place}"))
     }
@@ -56,7 +56,7 @@ impl Places {
         }
     }
 
-    /// That of an element or of a key of one, not of the way that it would be on.
+    /// Place of an element or of its key, never that of a whole direction.
     fn nearest_below(&self, key: &str) -> Option<&str> {
         let name = key.splitn(4, '.').take(3).collect::<Vec<_>>().join(".");
         self.0.contains_key(&name).then(|| self.nearest(key))?
@@ -71,7 +71,7 @@ impl Places {
                     self.below(&format!("{key}."), &entry.node, cx);
                 }
             }
-            // Tables of a list are told apart by their names.
+            // The names of tables in a list distinguish them.
             Value::List(items) => {
                 for item in items {
                     let Some(name) = name(item) else { continue };

@@ -14,7 +14,7 @@ pub struct Kernel {
     pub hz: u32,
     /// net.ipv4.tcp_timestamps
     pub timestamps: bool,
-    /// Whether a card offloads segmentation unless told otherwise.
+    /// Whether a card offloads segmentation by default.
     pub tso: bool,
     /// txqueuelen of an Ethernet card, packets.
     pub qdisc_limit: u32,
@@ -112,7 +112,7 @@ pub fn genuine() -> impl Iterator<Item = &'static Kernel> {
     KERNELS.iter().filter(|kernel| kernel.genuine)
 }
 
-/// Whether nothing genuine judges the simulator's profile of that name.
+/// Whether the simulator's profile of that name is not validated on a real kernel.
 pub fn is_unvalidated(name: &str) -> bool {
     tcp::profile::find(name).is_some_and(|profile| profile.unjudged)
 }

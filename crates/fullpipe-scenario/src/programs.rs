@@ -57,7 +57,7 @@ fn is_alone(flow: &Flow, flows: &[Flow], cx: &mut Context) -> bool {
     true
 }
 
-/// A flow whose program waits for the other end to allow more, and what allows it.
+/// Flows of a program that waits for the other end to allow more: its data, and what allows it.
 fn windowed(flow: &Flow, app: &AppTable, cx: &mut Context) -> Vec<Flow> {
     let of_program = match app.program.as_ref().map(|at| at.value.limit()) {
         Some(Limit::Window(window, size)) => Some((window, size)),
@@ -84,7 +84,7 @@ fn windowed(flow: &Flow, app: &AppTable, cx: &mut Context) -> Vec<Flow> {
     vec![data, other_end(flow, app, "credits", Answers::This)]
 }
 
-/// A flow whose data answer requests, and those requests.
+/// Flows of a program that sends data as answers: the data, and the requests.
 fn requested(flow: &Flow, app: &AppTable) -> Vec<Flow> {
     let of_program = match app.program.as_ref().map(|at| at.value.limit()) {
         Some(Limit::Requests(requests, size)) => Some((requests, size)),

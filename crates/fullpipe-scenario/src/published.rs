@@ -1,4 +1,4 @@
-//! Figures that others published, to be drawn beside a result.
+//! Figures that others published, to be drawn with a result.
 //!
 //! One form is read: TOML with a row of MiB and a row of Mb/s per run, as nuttcp prints them. The
 //! length of each interval follows from the two. iperf3 JSON, ss logs and CSV are not read yet.
@@ -87,7 +87,7 @@ pub fn parse(name: &str, bytes: &[u8]) -> Result<Data, Diagnostics> {
     cx.finish(data)
 }
 
-/// The same for a file that a scenario names.
+/// Reads a file of published figures that a scenario names.
 pub(super) fn read(name: &str, bytes: &[u8], cx: &mut Context) -> Option<Data> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,

@@ -1,9 +1,9 @@
 //! Repetitions of a run: other seeds, and what a seed shifts.
 //!
-//! A drop-tail path with bulk flows draws no random number, so its repetitions would be one run; and where flows start at
-//! one moment on ways of one length, who finds the queue full is a matter of phase (Floyd, Jacobson: On Traffic Phase
-//! Effects in Packet-Switched Gateways, 1991). So a repetition may shift when flows start and how long ways are, each by
-//! a random amount that follows from the run's seed, and hosts may take a random time for each packet.
+//! A drop-tail path with bulk flows draws no random number, so its repetitions would be one run. Where flows start at
+//! one moment on paths of one length, phase decides which flow finds the queue full (Floyd, Jacobson: On Traffic Phase
+//! Effects in Packet-Switched Gateways, 1991). So a repetition may shift the flows' starts and the paths' lengths, each
+//! by a random amount that follows from the run's seed. Hosts may take a random time for each packet.
 
 use super::resolved::Resolved;
 use super::written;

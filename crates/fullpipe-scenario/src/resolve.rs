@@ -97,7 +97,7 @@ pub fn run(
     Some(resolved)
 }
 
-/// Reports a second host whose card has a larger MTU than the path.
+/// Reports a second host with a card of a larger MTU than the path.
 fn has_one_large_card(
     written: &written::Run,
     (hosts, neighbours): (&Hosts, &[Neighbour]),
@@ -256,7 +256,7 @@ fn flows(
     for flow in written {
         let one = match kernel(flow) {
             Some(kernel) => single(flow, kernel, cx),
-            // Which kernel it is was told; a name that none has is told as well.
+            // The error of the kernel is reported already; a name that no kernel has is reported as well.
             None => {
                 let name = flow.congestion.as_ref().map(|at| &at.value.name);
                 name.and_then(|name| algorithm(&name.value, name.place, "", cx));

@@ -41,7 +41,7 @@ pub struct Resolved {
     pub path: Path,
     /// The hosts at the ends of the path.
     pub hosts: Hosts,
-    /// Further hosts, each beside one of these.
+    /// Extra hosts, each at the end of one of these.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub host: Vec<Neighbour>,
     /// The flows, one entry per connection; those of mounts are the last, and are not written, for they follow from `nfs`.
@@ -181,12 +181,12 @@ pub struct Hosts {
     pub receiver: Host,
 }
 
-/// A host beside the sender or the receiver.
+/// An extra host at the sender's or the receiver's end.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Neighbour {
     /// Its name.
     pub name: String,
-    /// Where the data goes that it sends: it stands beside the host from which flows go there.
+    /// Direction of the data that it sends: it stands at the end where this direction begins.
     #[serde(rename = "beside", serialize_with = "show::host_of")]
     pub direction: Direction,
     /// What is not as with that host, by the keys of a host.
@@ -262,7 +262,7 @@ pub struct Flow {
     /// Other options of the sending socket, by the kernel's names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub sockopt: BTreeMap<&'static str, i64>,
-    /// The same of the receiving socket.
+    /// Other options of the receiving socket, by the kernel's names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub receiver_sockopt: BTreeMap<&'static str, i64>,
     /// When it connects.
@@ -356,7 +356,7 @@ pub struct Nfs {
     /// Version of the protocol.
     #[serde(serialize_with = "show::choice")]
     pub version: NfsVersion,
-    /// The host beside the sender that mounts it; none: the sender.
+    /// The extra host that mounts it; none: the sender.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// What it does.

@@ -80,7 +80,7 @@ pub fn name<C: Choice + PartialEq>(value: &C) -> Option<&'static str> {
 pub fn choice<C: Choice + PartialEq, S: Serializer>(value: &C, s: S) -> Written<S> {
     name(value).serialize(s)
 }
-/// The same, where there is one.
+/// A value chosen by its name, where there is one.
 pub fn choice_if_any<C: Choice + PartialEq, S: Serializer>(value: &Option<C>, s: S) -> Written<S> {
     match value {
         Some(value) => choice(value, s),

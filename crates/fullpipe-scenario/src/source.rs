@@ -1,5 +1,4 @@
-//! The text of a scenario and what lies beside it. Reading files happens here and nowhere else in
-//! this module.
+//! The text of a scenario, and the files that it names. This module alone reads files.
 
 use super::format::diagnostic::{Diagnostic, Diagnostics};
 use std::fs::File;

@@ -77,8 +77,8 @@ impl Space {
         cx.finish(space)
     }
 
-    /// The same, with the plans of its [`crosses`](Space::crosses): each variant is tried with each value of each axis, the others
-    /// being at their first one.
+    /// Reads a scenario as [`parse`](Space::parse) does, with the plans of its [`crosses`](Space::crosses): each
+    /// variant is tried with each value of each axis, the others being at their first one.
     ///
     /// # Errors
     /// Everything that is wrong with the scenario, the options and these points, as far as it can be found at once.
@@ -256,7 +256,7 @@ impl Space {
         self.shifted(&self.repeat, (variant, at), repetition, cx)
     }
 
-    /// The same with what the seed shifts by `repeat`.
+    /// The plan of a point, with the seed's shifts by `repeat`.
     fn shifted(
         &self,
         repeat: &Repeat,

@@ -8,7 +8,7 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version([u16; 3]);
 
-/// The oldest version whose behaviour is known here.
+/// The oldest version with known behaviour.
 pub const OLDEST: Version = Version::new(2, 6, 20);
 
 /// Characters that may follow the numbers of a version: "6.1.0-18-amd64", "5.10.0+", "6.8~rc1".

@@ -19,7 +19,7 @@ const TAIL: u64 = 8;
 /// Bytes between key and value: type of the field and length of the value.
 const BETWEEN: usize = 2;
 
-/// The same hash of bytes in memory.
+/// Hash of bytes in memory, as a file's checksum takes it.
 pub fn of(bytes: &[u8]) -> u64 {
     extend(BASIS, bytes)
 }

@@ -32,7 +32,7 @@ impl Error {
         Error { taken: true, ..Error::new(path, what) }
     }
 
-    /// The same with advice.
+    /// Adds advice to the error.
     pub fn hint(mut self, hint: impl Into<String>) -> Error {
         self.hint = hint.into();
         self

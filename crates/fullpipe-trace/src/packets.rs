@@ -16,9 +16,9 @@ pub const SACKS: usize = 4;
 
 /// Flags of [`PacketTrain::flags`].
 pub mod flags {
-    /// It opens the connection.
+    /// The packet opens the connection.
     pub const SYN: u8 = 1;
-    /// It ends the stream of the end that sends data.
+    /// The packet ends the stream of the end that sends data.
     pub const FIN: u8 = 2;
     /// ECN echo.
     pub const ECE: u8 = 4;
@@ -26,9 +26,11 @@ pub mod flags {
     pub const CWR: u8 = 8;
 }
 
-/// Packets of one flow and one way that follow each other at an even pace and differ in nothing but what their place
-/// says: packet `i` comes at `time + i * spacing`, begins with `seq + i * len`, acknowledges `ack + i * ack_step`, and
-/// its first SACK block ends at `sacks[0].1 + i * sack_step`.
+/// Packets of one flow and one direction that follow each other at an even pace and are alike but for their place in
+/// the train.
+///
+/// Packet `i` passes at `time + i * spacing`, begins with `seq + i * len`, acknowledges `ack + i * ack_step`, and its
+/// first SACK block ends at `sacks[0].1 + i * sack_step`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PacketTrain {
     /// When the first one passed the point.

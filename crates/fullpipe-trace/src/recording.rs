@@ -5,7 +5,7 @@
 
 use fullpipe_base::trace::{Counter, Event, FlowSample, Sink, StageInfo, StageSample};
 
-/// Everything a run told, in order of time.
+/// Everything that a run recorded, in order of time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recording {
     /// The stages, by index.

@@ -56,9 +56,9 @@ impl Kind {
 /// To which moment or span of the engine's clock (ns since the start of the run) a value belongs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
-    /// It is the clock's value.
+    /// The clock's own value.
     Itself,
-    /// It names something and does not change during a run.
+    /// A name or a constant, which does not change during a run.
     Constant,
     /// A gauge: the value at `time_ns`.
     Moment,
@@ -114,7 +114,7 @@ type Set<R> = Box<dyn Fn(&mut R, u64)>;
 pub(super) enum Access<R> {
     /// An integer field.
     Number { get: Get<R>, set: Set<R> },
-    /// A text; `set` tells whether it is a possible one.
+    /// A text; `set` returns whether the text is a possible one.
     Text { get: for<'a> fn(&R, &Names<'a>) -> Cow<'a, str>, set: fn(&mut R, &str) -> bool },
 }
 
@@ -164,7 +164,7 @@ pub(super) fn label<R>(
     named(name, meaning, "scenario", access)
 }
 
-/// A text column that tells what a row is about.
+/// A text column that names the subject of a row.
 pub(super) fn named<R>(
     name: &str,
     meaning: &str,

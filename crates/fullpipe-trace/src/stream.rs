@@ -1,4 +1,4 @@
-//! A table whose rows come one by one and are written by row groups, so that it need not be held.
+//! A table that is written row by row, in row groups, so that memory never holds all of it.
 
 use super::schema::{Column, Names, Row};
 use super::table::{self, GROUP};
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 /// Orders the rows of a group before they are written.
 type Sort<R> = fn(&mut [R]);
 
-/// See the module's description. At most one group of rows is held.
+/// Writer of a table's file, row by row. Memory holds at most one group of rows.
 pub struct Stream<R: Row> {
     path: PathBuf,
     file: File,

@@ -1,9 +1,9 @@
 //! How a program read datagrams while its socket was full: its pauses, its rate, and the CPU of its host.
 //!
-//! Samples of the sockets of a host tell it: what came, what was read and what waits.
+//! The samples of a host's sockets show it: datagrams that arrived, were read and wait.
 //!
 //! Limits:
-//! - Several sockets of a host are one place. What is told of one program is told of all that read there.
+//! - Several sockets of a host are one place. A statement about one program holds for all programs that read there.
 //! - A pause shorter than a sample is none.
 
 use crate::document::Reading;
@@ -24,7 +24,7 @@ impl Interval {
         (self.after.time - self.before.time).0
     }
 
-    /// Datagrams that came, dropped ones included.
+    /// Datagrams that arrived, dropped ones included.
     fn came(&self) -> u64 {
         (self.after.entered + self.after.dropped) - (self.before.entered + self.before.dropped)
     }
@@ -48,7 +48,7 @@ impl Interval {
     }
 }
 
-/// How the program with these datagrams read, from the first one that came to the last; none without a socket in the trace.
+/// How the program with these datagrams read, from the first arrival to the last; none without a socket in the trace.
 pub(super) fn reading(own: &DatagramsMeta, traces: &Traces) -> Option<Reading> {
     let host = if own.backward { "sender" } else { "receiver" };
     let socket = traces.stage(&format!("{host}.udp_socket"))?;
@@ -110,7 +110,7 @@ fn is_around_pause(all: &[Interval], at: usize) -> bool {
     all[near].iter().any(Interval::is_pause)
 }
 
-/// The longest pause, ns, and how many datagrams came in it and in the intervals in which it began and ended.
+/// The longest pause, ns, and the datagrams that arrived in it and in the intervals in which it began and ended.
 fn longest_pause(all: &[Interval]) -> (u64, u64) {
     let (mut longest, mut first) = ((0, 0), 0);
     for at in 0..=all.len() {

@@ -1,7 +1,9 @@
 //! The formulas of fairness, each of numbers alone.
 
-/// Jain's index of rates: (sum x)^2 / (n sum x^2), 1 where all are equal and 1/n where one has everything, whatever their
-/// unit (Jain, Chiu, Hawe: A Quantitative Measure of Fairness and Discrimination, DEC-TR-301, 1984). None where all are 0.
+/// Jain's index of rates: (sum x)^2 / (n sum x^2), 1 where all are equal and 1/n where one has everything, in any unit.
+///
+/// Source: Jain, Chiu, Hawe: A Quantitative Measure of Fairness and Discrimination, DEC-TR-301, 1984. None where all
+/// are 0.
 pub fn jain(rates: &[f64]) -> Option<f64> {
     let sum: f64 = rates.iter().sum();
     let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
@@ -21,9 +23,12 @@ pub fn variation(values: &[f64]) -> Option<f64> {
     Some((squares / (n - 1.0)).sqrt() / mean)
 }
 
-/// The exponent k of x1/x2 = (RTT2/RTT1)^k, of pairs of round trip and rate (Lakshman, Madhow: The Performance of TCP/IP for
-/// Networks with High Bandwidth-Delay Products and Random Loss, 1997: a rate falls with RTT^-k, 1 <= k < 2 for Reno). Of more than two it is
-/// the slope of the line of least squares through the logarithms. None where the round trips do not differ, or a value is not above 0.
+/// The exponent k of x1/x2 = (RTT2/RTT1)^k, from pairs of round trip and rate. For Reno 1 <= k < 2: a rate falls with
+/// RTT^-k.
+///
+/// Of more than two pairs k is the slope of the least-squares line through the logarithms. None where the round trips
+/// do not differ, or a value is not above 0. Source: Lakshman, Madhow: The Performance of TCP/IP for Networks with High
+/// Bandwidth-Delay Products and Random Loss, 1997.
 pub fn rtt_exponent(flows: &[(f64, f64)]) -> Option<f64> {
     if flows.iter().any(|(rtt, rate)| *rtt <= 0.0 || *rate <= 0.0) {
         return None;

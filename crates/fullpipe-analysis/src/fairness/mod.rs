@@ -12,9 +12,12 @@ use fullpipe_base::path::Direction;
 use fullpipe_base::units::Time;
 use measures::{converged, jain, rtt_exponent, variation};
 
-/// Jain's index at which flows have converged. Of two flows one has then 0.615 and the other one 0.385 of the rate at most: as
-/// the shares (1 + d)/2 and (1 - d)/2 of the d-fair convergence time (Bansal, Balakrishnan, Floyd, Shenker: Dynamic Behavior
-/// of Slowly-Responsive Congestion Control Algorithms, SIGCOMM 2001; RFC 5166, 2.3) with d = 0.23.
+/// Jain's index at which flows have converged. At this index the rates of two flows are 0.615 and 0.385 of the sum at
+/// most.
+///
+/// These are the shares (1 + d)/2 and (1 - d)/2 of the d-fair convergence time with d = 0.23 (RFC 5166, 2.3). Source:
+/// Bansal, Balakrishnan, Floyd, Shenker: Dynamic Behavior of Slowly-Responsive Congestion Control Algorithms, SIGCOMM
+/// 2001.
 pub const CONVERGED: f64 = 0.95;
 
 /// The time in which all flows live: its first sample, its middle and its last sample.
@@ -106,7 +109,7 @@ fn rate(flow: &FlowTrace, from: Time, to: Time) -> f64 {
     mbit(bytes(to).saturating_sub(bytes(from)), to.saturating_sub(from))
 }
 
-/// Most intervals that are told.
+/// The most intervals that are reported.
 const MOST_INTERVALS: u64 = 1_000_000;
 
 /// The full intervals.

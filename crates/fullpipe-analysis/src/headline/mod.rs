@@ -26,7 +26,7 @@ use crate::words::{percent, rate_of, sentences};
 use fullpipe_base::limits::{Derived, Limit};
 use fullpipe_scenario::response::ENOUGH_LOSSES;
 
-/// The headline of a run, whose other parts are there, and its findings.
+/// The headline of a run, from its finished other parts, and its findings.
 pub(super) fn run(
     meta: &RunMeta,
     traces: &Traces,
@@ -345,7 +345,7 @@ const MUCH: f64 = 0.4;
 const READER: &str = Derived::Reader.about().name;
 /// Name of the limit of slow start.
 const SLOW_START: &str = Limit::CwndSlowStart.about().name;
-/// Name of the rule whose cause is all growth of a flow.
+/// Name of the rule with a flow's whole growth as its cause.
 const GROWTH: &str = few_round_trips::RULE.name;
 /// Share of a flow's life below which a cause is one of several.
 const ALONE: f64 = 0.5;

@@ -1,4 +1,4 @@
-//! A link drops large packets, and no ICMP message tells the sender: small packets pass, and full ones never do.
+//! A link drops large packets, and the sender gets no ICMP message: small packets pass, and full ones never do.
 //!
 //! Twin: random loss. Of random loss packets of all sizes are lost.
 

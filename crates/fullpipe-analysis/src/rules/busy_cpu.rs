@@ -12,7 +12,7 @@ use fullpipe_base::limits::Derived;
 
 /// Bytes of a write below which calls may cost more than bytes.
 pub const SMALL_WRITE: u32 = 16 << 10;
-/// Bytes of a write whose call costs little beside its bytes: iperf3's size.
+/// Size of a write from which on a call costs little compared with its bytes: iperf3's size, bytes.
 pub const LARGE_WRITE: u64 = 128 << 10;
 
 /// The rule.

@@ -8,7 +8,7 @@ use crate::numbers;
 /// The rule.
 pub const RULE: Rule = Rule { name: "call-timeouts", code: "nfs", when: When::Held(LIMITS), find };
 
-/// Limits of a connection whose path or whose server is busy with calls that were sent again.
+/// Limits of a connection on a path or a server that is busy with calls sent again.
 const LIMITS: &[&str] = &["link", "application", "server_threads", "idle"];
 /// Part of all calls that are sent again from which on they count.
 const COUNTS: f64 = 0.02;

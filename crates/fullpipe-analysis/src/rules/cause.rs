@@ -1,7 +1,8 @@
 //! Causes: what stops flows, largest share of their lives first.
 //!
-//! cwnd is split by what made it small: each place whose drops cut it is a cause of its own. Without a pace that somebody
-//! asked for TCP spreads cwnd over the round trip (Linux `tcp_update_pacing_rate`), so that time is cwnd's too.
+//! cwnd is split by what made it small: each place that cut it by drops is a cause of its own. Without a pace that
+//! somebody asked for TCP spreads cwnd over the round trip (Linux `tcp_update_pacing_rate`), so that time is cwnd's
+//! too.
 
 use super::Context;
 use super::subject::One;

@@ -59,7 +59,8 @@ impl Context<'_> {
         pauses(&self.traces.flows[one.index], round_trip, one.flow.completion_s.is_some())
     }
 
-    /// Share of the path that flows beside the first one and its copies take, while it lives; none where there are none.
+    /// Share of the path that flows other than the first one and its copies take, while it lives; none where there are
+    /// none.
     pub fn others(&self) -> Option<f64> {
         let allowed = self.subject.allowed_mbit().filter(|mbit| *mbit > 0.0)?;
         let first = &self.subject.flows.iter().min_by_key(|one| one.index)?.meta.name;

@@ -1,4 +1,4 @@
-//! A place whose drops or marks cut cwnd.
+//! A place that cuts cwnd by drops or marks.
 
 use super::{Cause, Context, Finding};
 use crate::document::Stage;

@@ -1,4 +1,4 @@
-//! Dialogues: two flows the other way round between the same hosts, whose programs ask and answer.
+//! Dialogues: two flows in opposite directions between the same hosts. Their programs ask and answer.
 
 use super::Context;
 use super::subject::One;
@@ -65,7 +65,7 @@ impl<'a> Dialogue<'a> {
     }
 }
 
-/// Messages of a dialogue, as the side that asks tells them; none where the trace does not.
+/// Messages of a dialogue, as the asking side records them; none where the trace has none.
 fn messages(context: &Context, one: &One) -> Option<Messages> {
     let other = one.meta.other_half.and_then(|index| context.run.flows.get(index));
     one.flow.messages.or_else(|| other?.messages)

@@ -14,8 +14,10 @@ pub const RULE: Rule = Rule { name: "few-round-trips", code: "too_short", when: 
 
 /// Limits that growth goes through.
 const GROWING: When = When::Held(&["receive_window", "cwnd_slow_start", "pacing"]);
-/// Slow start from ten packets fills a window of a million packets in 17 round trips; with the handshake, a first loss and
-/// what autotuning lags behind, a transfer of fewer than so many says little.
+/// Round trips below which a transfer says little about the path.
+///
+/// Slow start from ten packets fills a window of a million packets in 17 round trips. A handshake, a first loss and the
+/// lag of autotuning take some more.
 const FEW: f64 = 30.0;
 /// Name of the limit of a handshake.
 const CONNECTING: &str = Derived::Connecting.about().name;

@@ -12,8 +12,8 @@ pub const RULE: Rule = Rule { name: "lost-acks", code: "ack_path", when: GROWING
 /// Limits that ACKs end.
 const GROWING: When =
     When::Held(&["connecting", "cwnd_slow_start", "cwnd_avoidance", "cwnd_recovery"]);
-/// Share of lost ACKs that harms: of fewer each tells what those before it told, but a lost SYN-ACK and the single ACK of a
-/// small cwnd cost a timeout.
+/// Share of lost ACKs that does harm. Below it each ACK repeats what earlier ones acknowledged, but the loss of a
+/// SYN-ACK, or of the single ACK of a small cwnd, costs a timeout.
 const MANY: f64 = 0.3;
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {

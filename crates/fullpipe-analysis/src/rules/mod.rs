@@ -178,7 +178,7 @@ impl When {
     }
 }
 
-/// Names of the rules whose own code is `code`.
+/// Names of the rules with `code` as their own code.
 pub fn names_of(code: &str) -> Vec<&'static str> {
     RULES.iter().filter(|rule| rule.code == code).map(|rule| rule.name).collect()
 }

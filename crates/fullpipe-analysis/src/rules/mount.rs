@@ -1,4 +1,4 @@
-//! The mount of a flow whose calls are limited.
+//! The mount of a flow with limited calls.
 
 use super::{Cause, Context, Finding};
 

@@ -18,7 +18,7 @@ pub struct One<'a> {
     pub index: usize,
     /// What was asked.
     pub meta: &'a FlowMeta,
-    /// What came of it.
+    /// Results of the flow.
     pub flow: &'a Flow,
     /// Window and buffers that fill its part of the path.
     pub needs: Option<Needs>,
@@ -67,7 +67,7 @@ impl<'a> Subject<'a> {
         let of = || of(meta, lives, run, direction);
         let largest = of().map(|one| one.flow.bytes).max()?;
         let is_large = |one: &One| one.flow.bytes as f64 >= COUNTS * largest as f64;
-        // The first flow is meant, even if it is short, but not one that only came before the others.
+        // Users mean the first flow, even if it is short, but not one that ended before the others began.
         let is_first = |one: &One| {
             let mut large = of().filter(is_large);
             one.index == 0 && one.flow.bytes > 0 && large.all(|own| overlap(one, &own, lives))

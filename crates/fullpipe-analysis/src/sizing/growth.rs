@@ -101,8 +101,8 @@ mod tests {
 
     #[test]
     fn slow_start_doubles_or_grows_by_half() {
-        // 2 -> 16384 in 13 doublings; 2 x 1.5^n (rounded up each round: 3 5 8 12 18 27 41 62 93 140
-        // 210 315 473 710 1065 1598 2397 3596 5394 8091 12137) in 21
+        // 2 -> 16384 in 13 doublings; 2 x 1.5^n (rounded up each round: 3 5 8 12 18 27 41 62 93 140 210 315 473 710
+        // 1065 1598 2397 3596 5394 8091 12137) in 21
         let old = slow_start(&ask(80, 9000, Version::new(2, 6, 20)), 11_112);
         assert_eq!((old.initial_cwnd_packets, old.rounds, old.rounds_delayed_ack), (2, 13, 21));
         assert!((old.seconds - 1.04).abs() < 1e-9 && (old.seconds_delayed_ack - 1.68).abs() < 1e-9);
@@ -139,7 +139,7 @@ mod tests {
 
     #[test]
     fn cubic_returns_after_k() {
-        // 83333 x 0.3 / 0.4 = 62499.75, whose cube root is 39.685
+        // 83333 x 0.3 / 0.4 = 62499.75; its cube root is 39.685
         let k = recovery(&ask(100, 1500, Version::new(6, 12, 0)), 83_333).cubic_seconds;
         assert!((k - 39.685).abs() < 1e-3, "{k}");
     }

@@ -51,9 +51,9 @@ pub const UNEVEN: f64 = 1.4;
 const JUMBO: u32 = 4000;
 /// Largest value of a sysctl of buffers (a C int), bytes.
 const LARGEST_BUFFER: u64 = i32::MAX as u64;
-/// First version whose skbs hold a whole TSO burst: earlier ones hold a segment each.
+/// First version with skbs that hold a whole TSO burst: earlier ones hold a segment each.
 const BURSTS: Version = Version::new(4, 9, 0);
-/// First version whose receive window follows the measured ratio of payload to memory, started at one half.
+/// First version with a receive window that follows the measured ratio of payload to memory, started at one half.
 const MEASURED: Version = Version::new(6, 10, 0);
 /// First version in which TCP paces without fq (218af599fa63 "tcp: internal implementation for pacing").
 pub const PACES_ITSELF: Version = Version::new(4, 13, 0);

@@ -81,7 +81,7 @@ pub struct Facts {
     pub max_pace_mbit: Option<f64>,
     /// Median of the pacing rate in the main part, Mb/s (T).
     pub pace_mbit: Option<f64>,
-    /// Other connections of the host: rate beside this one's, as a share of the sum (0 to 1).
+    /// Other connections of the host: their rate as a share of the sum with this one's (0 to 1).
     pub beside: f64,
 }
 
@@ -187,7 +187,7 @@ pub struct Cwnd {
     pub early_ssthresh: Option<f64>,
     /// Ssthresh was set at the first look already.
     pub from_the_first: bool,
-    /// It is below ssthresh at the end: slow start goes on.
+    /// Whether cwnd is below ssthresh at the end: slow start goes on.
     pub slow_start: bool,
     /// Median of packets in flight in the main part.
     pub in_flight: f64,

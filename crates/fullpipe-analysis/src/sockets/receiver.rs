@@ -19,7 +19,7 @@ use fullpipe_base::trace::option;
 struct Facts {
     /// Name of the host.
     host: String,
-    /// Looks while data came.
+    /// Looks while data arrived.
     looks: usize,
     /// Bytes in order.
     bytes: u64,
@@ -37,9 +37,9 @@ struct Facts {
     limit: u64,
     /// The limit is the same at all looks.
     constant: bool,
-    /// Packets that came beyond a hole.
+    /// Packets that arrived beyond a hole.
     beyond: u64,
-    /// Share of looks between which such packets came.
+    /// Share of looks between which packets arrived beyond a hole.
     disorder: f64,
     /// Packets that the ring, the backlog or the socket dropped.
     dropped: u64,

@@ -10,7 +10,7 @@ use fullpipe_trace::recording::Recording;
 /// Everything that the receiving host sees.
 pub type Sight = super::Sight<Flow>;
 
-/// A connection whose data the host receives.
+/// A connection that brings data to the host.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Flow {
     /// Name.

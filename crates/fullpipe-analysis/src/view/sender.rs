@@ -10,7 +10,7 @@ use fullpipe_trace::recording::Recording;
 /// Everything that the sending host sees.
 pub type Sight = super::Sight<Flow>;
 
-/// A connection whose data the host sends.
+/// A connection that carries the host's data away.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Flow {
     /// Name.

@@ -15,8 +15,8 @@ pub enum Point {
     /// On the cable of the host at this place, each packet when its last bit has passed. What arrives is seen
     /// before the receive ring decides about it.
     Wire(usize),
-    /// What goes forward in front of this element of that way (by its place there), before it decides.
-    /// What comes back as it leaves the way back, at a host's cable: that way has no element that belongs to this one.
+    /// Forward packets at the input of the element with this index, before it decides. Packets of the way back as they
+    /// leave it, at a host's cable: the way back has no element that belongs to this one.
     Element(usize),
 }
 
@@ -42,9 +42,9 @@ pub struct Packet {
     pub len: u32,
     /// Codepoint of the IP header, as the packet bears it here.
     pub ecn: Ecn,
-    /// Whether the receiver tells of a mark (ECE); in a SYN, whether ECN is asked for or agreed to.
+    /// ECE flag: the receiver reports a mark; in a SYN, whether ECN is asked for or agreed to.
     pub ece: bool,
-    /// Whether the sender tells that cwnd is coming down (CWR); in a SYN with ECE, whether ECN is asked for.
+    /// CWR flag: the sender has reduced cwnd; in a SYN with ECE, whether ECN is asked for.
     pub cwr: bool,
     /// Whether it opens the connection.
     pub syn: bool,

@@ -4,8 +4,8 @@
 //! Source: Linux 6.12 `tcp_get_info`, `sk_get_meminfo`.
 //!
 //! Limits:
-//! - A kernel that lacks a field tells 0 on engine `linux`. Engine `sim` tells the value of the next kernel that has it.
-//!   6.1 lacks `rcv_wnd`; it lacks `total_rto` too, which engine `linux` counts by `retransmits` there.
+//! - A kernel that lacks a field shows 0 on engine `linux`. Engine `sim` shows the value of the next kernel that has
+//!   it. 6.1 lacks `rcv_wnd`; it lacks `total_rto` too, which engine `linux` counts by `retransmits` there.
 //! - Left out: `delivery_rate` and its bit `app_limited`. The simulator takes no rate samples.
 
 /// Bits of [`SenderSocket::options`] (TCPI_OPT_ of include/uapi/linux/tcp.h).
@@ -18,7 +18,7 @@ pub mod option {
     pub const WSCALE: u8 = 4;
     /// Explicit congestion notification (RFC 3168).
     pub const ECN: u8 = 8;
-    /// All options that the trace tells of.
+    /// All options that the trace records.
     pub const ALL: u8 = TIMESTAMPS | SACK | WSCALE | ECN;
 }
 
@@ -59,7 +59,7 @@ pub struct SenderSocket {
     pub pmtu: u32,
     /// Packets that have arrived; what arrives twice counts twice.
     pub delivered: u64,
-    /// Packets of these whose ACKs told of a mark.
+    /// Packets of these with ACKs that reported a mark.
     pub delivered_ce: u64,
     /// Memory in the send buffer, bytes.
     pub wmem_queued: u64,
@@ -88,7 +88,7 @@ pub struct ReceiverSocket {
     pub rcv_rtt_us: u32,
     /// Bytes that the application has read in one RTT (autotuning).
     pub rcv_space: u64,
-    /// Packets that came beyond a hole.
+    /// Packets that arrived beyond a hole.
     pub rcv_ooopack: u64,
     /// Window last advertised, bytes.
     pub rcv_wnd: u64,

@@ -1,4 +1,4 @@
-//! Fixed lists of settings that people copy, beside advice.
+//! Fixed lists of settings that people copy, compared with advice.
 
 use super::paths;
 use crate::judging::{UNSEEN, bench, case, worst_of_three};

@@ -1,4 +1,4 @@
-//! Measures advice: on random paths, beside fixed lists of settings, and on blind cases whose cause is a setting.
+//! Measures advice: on random paths, against fixed lists of settings, and on blind cases with a setting as their cause.
 //!
 //! Each judged run is made by the same trials that advice uses, but always with three seeds, of which the worst counts.
 

@@ -1,4 +1,4 @@
-//! Sizes of buffers by arithmetic beside sizes that are found by bisection.
+//! Sizes of buffers by arithmetic, compared with sizes that are found by bisection.
 
 use super::paths::drawn;
 use super::{Judged, judged};

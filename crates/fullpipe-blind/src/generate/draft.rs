@@ -1,6 +1,6 @@
 //! Draft of a case: everything that its scenario says, before it is text.
 
-/// Bytes on an Ethernet wire beside the IP packet.
+/// Bytes on an Ethernet wire in addition to the IP packet.
 const WIRE: f64 = 38.0;
 /// Bytes of TCP and IP headers with timestamps.
 const HEADERS: f64 = 52.0;
@@ -188,7 +188,7 @@ impl Draft {
         self.duration_ms as f64 * 1e3 / self.packet_us()
     }
 
-    /// Copy with hosts that cost no time and interrupt at once, and no hosts beside them.
+    /// Copy with hosts that cost no time and interrupt at once, and no extra hosts.
     pub fn plain(&self) -> Draft {
         let mut own = self.clone();
         for host in own.hosts() {

@@ -41,7 +41,7 @@ pub struct Drawn {
 /// Hosts of a set's cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hosts {
-    /// With CPU costs, interrupt moderation, and other hosts beside them.
+    /// With CPU costs, interrupt moderation and extra hosts.
     Full,
     /// Without these, so that an engine with real kernels runs the cases; causes that stand in them are not drawn.
     Plain,

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use verdict::Says;
 
-/// A verdict beside its label.
+/// A verdict with its label.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Scored {
     /// Name of the case.
@@ -66,7 +66,7 @@ impl Control for UntilStopped {
 /// Runs a case and judges the verdict of a view.
 ///
 /// # Errors
-/// The case is no scenario, the machine failed, or a signal came.
+/// The case is no scenario, the machine failed, or a signal arrived.
 pub fn score(
     case: &Case,
     engine: &'static dyn Engine,
@@ -98,7 +98,7 @@ pub fn score(
     Ok(judged(case, document.get("headline").unwrap_or(&Value::Null)))
 }
 
-/// A headline beside the label of its case.
+/// A headline with the label of its case.
 pub fn judged(case: &Case, headline: &Value) -> Scored {
     let Says { codes, confidence } = verdict::says(headline);
     let text = |key: &str| headline.get(key).and_then(Value::as_str).unwrap_or("-");

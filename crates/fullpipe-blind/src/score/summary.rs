@@ -56,7 +56,7 @@ pub struct Summary {
     pub exact: Share,
     /// Cases with the right group.
     pub group: Share,
-    /// Cases whose verdict is sure, of all.
+    /// Cases with a sure verdict, of all.
     pub sure: Share,
     /// Sure verdicts with the right cause, of all sure ones.
     pub sure_exact: Share,

@@ -7,7 +7,7 @@ use serde_json::Value;
 /// Causes that a verdict names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Says {
-    /// Codes of the causes, the first one first; several are twins that cannot be told apart.
+    /// Codes of the causes, the first one first; several are twins that cannot be distinguished.
     pub codes: Vec<String>,
     /// "sure", "likely" or "cannot tell"; none where the verdict does not say.
     pub confidence: Option<String>,

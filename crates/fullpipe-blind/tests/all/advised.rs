@@ -12,7 +12,7 @@ const LISTS: &str = include_str!("../../recorded/lists.jsonl");
 const SIZES: &str = include_str!("../../recorded/sizes.jsonl");
 const CURES: &str = include_str!("../../recorded/cures.jsonl");
 
-/// Seeds of the recorded paths, of those beside lists, of those with sizes, and of the blind cases.
+/// Seeds of the recorded paths, of the paths for lists, of the paths for sizes, and of the blind cases.
 const PATHS_SEED: u64 = 441;
 const LISTS_SEED: u64 = 442;
 const SIZES_SEED: u64 = 443;

@@ -1,4 +1,5 @@
-//! A page of the docs whose tables are made from records. A table stands between `<!-- NAME -->` and `<!-- /NAME -->`.
+//! A page of the docs with tables that are made from records. A table stands between `<!-- NAME -->` and `<!-- /NAME
+//! -->`.
 
 use std::fs;
 use std::path::PathBuf;

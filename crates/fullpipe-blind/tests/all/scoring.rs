@@ -1,4 +1,4 @@
-//! Scores of a set made by hand, whose right verdicts are known.
+//! Scores of a set made by hand, with known right verdicts.
 
 use fullpipe_blind::causes::group;
 use fullpipe_blind::generate::Case;

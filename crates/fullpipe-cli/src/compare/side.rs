@@ -87,7 +87,7 @@ impl Opened {
     }
 }
 
-/// Refuses one run beside several of which none has its name.
+/// Refuses to compare one run with several if none of them has its name.
 ///
 /// # Errors
 /// The message lists the runs of the side that has several.

@@ -1,4 +1,4 @@
-//! `fullpipe kernel`: the kernels of genuine Linux runs.
+//! `fullpipe kernel`: the kernels of engine `linux`.
 
 mod list;
 mod progress;

@@ -17,7 +17,7 @@ pub struct Progress {
     quiet: bool,
     terminal: bool,
     bar: Option<(ProgressBar, Pace)>,
-    /// Percent that were told.
+    /// Percent shown so far.
     told: u64,
 }
 

@@ -17,7 +17,7 @@ const SUITE: &str = "scenarios/parity";
 pub struct Asked {
     /// The runs, at least one.
     pub cases: Vec<Case>,
-    /// The folder of a suite, whose tables stand for genuine Linux.
+    /// The folder of a suite, if its tables replace runs of the real kernel.
     pub kept: Option<PathBuf>,
 }
 

@@ -34,7 +34,7 @@ impl Head {
         }
     }
 
-    /// The same in words, a line each.
+    /// The head in words, one item a line.
     pub fn lines(&self) -> Vec<String> {
         let against: Vec<String> = self.against.iter().map(Against::to_string).collect();
         let what = match (self.drawn, self.seeds) {

@@ -1,4 +1,4 @@
-//! `fullpipe parity`: simulator and genuine Linux on the same scenarios, and how far they are apart.
+//! `fullpipe parity`: runs the same scenarios on the simulator and on a real kernel, and measures their distance.
 
 mod cases;
 mod head;
@@ -76,7 +76,7 @@ enum Verdict {
 }
 
 impl Verdict {
-    /// `suite` is the folder of a suite whose tables were compared with.
+    /// `suite` is the folder of the suite that runs were compared with.
     fn of(
         units: &[Unit],
         arguments: &ParityArguments,
@@ -114,7 +114,7 @@ fn spans(asked: &Asked) -> Vec<Time> {
     spans.flat_map(|span| std::iter::repeat_n(span, engines)).collect()
 }
 
-/// Says how chance is told from error, where a run that may have some misses a bar.
+/// Says how to distinguish chance from error, where a run that may have chance in it misses a bar.
 fn hint(arguments: &ParityArguments, asked: &Asked, verdict: &Verdict) {
     let (Verdict::Bars(_, missed) | Verdict::Suite(_, missed, _)) = verdict else { return };
     if arguments.quiet || verdict.met() {

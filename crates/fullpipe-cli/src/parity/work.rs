@@ -24,7 +24,7 @@ use std::thread;
 pub struct Done {
     /// Distances of the runs that were compared, in their order.
     pub units: Vec<Unit>,
-    /// Those of Linux's first twin from Linux, where twins are asked for.
+    /// Distances of Linux's first twin from Linux, where twins are asked for.
     pub itself: Vec<Unit>,
     /// Of what misses a bar, whether it may be chance.
     pub chances: Vec<Chance>,
@@ -45,7 +45,7 @@ impl Done {
     }
 }
 
-/// What came of a run; none: it was stopped.
+/// Result of a run; none: it was stopped.
 type Compared = Result<Option<Found>, Failure>;
 
 struct Found {

@@ -1,4 +1,4 @@
-//! How a finished sweep is told.
+//! Output of a finished sweep.
 
 use crate::failure::Failure;
 use crate::output::{Output, note};
@@ -12,7 +12,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-/// How a sweep is told.
+/// Options of a sweep's output.
 #[derive(Clone, Copy)]
 pub struct Telling<'a> {
     /// As one JSON document in place of tables.
@@ -64,7 +64,7 @@ fn text(finished: &Finished, style: Style) -> String {
         + &terminal::versus(&finished.versus, style)
 }
 
-/// Tells what was expected and is not so.
+/// Reports the expectations that failed.
 fn judge(finished: &Finished) {
     let points = &finished.judgement;
     if points.all > 0 {

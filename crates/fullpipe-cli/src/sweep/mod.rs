@@ -90,7 +90,7 @@ fn conclude(
     finish(&merged, directory, telling, output)
 }
 
-/// What `fullpipe merge` has to be told of the points drawn.
+/// Options of `fullpipe merge` that repeat the points drawn.
 fn drawn(arguments: &SweepArguments) -> String {
     arguments.points.map_or_else(String::new, |points| format!(" --points {points}"))
 }

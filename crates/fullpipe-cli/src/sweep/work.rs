@@ -1,4 +1,4 @@
-//! The runs of a sweep as they are made: kept, counted, told.
+//! The runs of a sweep as they are made: kept, counted, reported.
 
 use super::progress::Progress;
 use crate::failure::Failure;
@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 /// What became of the runs.
 #[derive(Default)]
 pub struct Done {
-    /// Runs whose record was kept.
+    /// Runs with a kept record.
     pub made: u64,
     /// Why runs failed that were several for one reason, and how many these are.
     pub again: Vec<(String, u64)>,
@@ -21,8 +21,8 @@ pub struct Done {
     pub lost: Option<Failure>,
 }
 
-/// Makes these runs with `jobs` threads and keeps each record at once. A signal ends it: runs that have not come to their end
-/// leave nothing. A run that fails is told and stops nothing.
+/// Makes these runs with `jobs` threads and keeps each record at once. A signal ends it: unfinished runs leave nothing.
+/// A failed run is reported and stops nothing.
 pub fn run(job: &Job, store: &Store, runs: &[u64], jobs: usize, progress: &Progress) -> Done {
     let made = AtomicU64::new(0);
     let reasons = Mutex::new(BTreeMap::<String, u64>::new());

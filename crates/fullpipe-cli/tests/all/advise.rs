@@ -5,7 +5,7 @@ use crate::common::{Call, Desk};
 use std::fs;
 use std::time::Duration;
 
-/// Arguments for a small path whose buffers are too small by default.
+/// Arguments for a small path with default buffers that are too small for it.
 const PATH: [&str; 7] = ["advise", "--rate", "200Mbit", "--rtt", "200ms", "--kernel", "6.12"];
 
 fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
@@ -22,7 +22,7 @@ fn the_first_line_is_the_answer() {
     for line in ["/etc/sysctl.d/90-fullpipe.conf", "undo:", "sysctl -p"] {
         assert!(call.stdout.contains(line), "{}", call.stdout);
     }
-    // Progress is told in a pipe, too.
+    // Progress is shown in a pipe, too.
     assert!(call.stderr.contains("trying: today"), "{}", call.stderr);
 }
 

@@ -191,7 +191,7 @@ fn start_long(desk: &Desk, out: &str) -> Running {
     let long = ["--set", "flow.bulk.duration=864000s"];
     let running = Running(Some(desk.start(&[&run[..], &long].concat())));
     let begun = Instant::now();
-    // Its size tells the capture from the check before the run. The directory of the results has one, too.
+    // The file's size separates the capture from the check before the run. The directory of the results has one, too.
     let own = format!(".pcapng.{}.tmp", running.id());
     let grown = |name: &String| name.ends_with(&own) && bytes_on_disk(desk, name) > 0;
     while !hidden(desk).iter().any(grown) {

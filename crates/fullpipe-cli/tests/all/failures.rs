@@ -14,7 +14,7 @@ fn call(desk: &Desk, more: &[&str]) -> Call {
     Call::of(behind(&limited, &call, desk).output().expect("it starts"))
 }
 
-/// What an engine cannot do is told as what the parser finds: with file, line and column of the key.
+/// Keys that an engine cannot honour are reported as the parser reports errors: with file, line and column of the key.
 #[test]
 fn what_an_engine_cannot_do_has_a_place() {
     let desk = Desk::new();
@@ -63,7 +63,7 @@ fn a_failing_run_leaves_those_that_are_done() {
     assert!(again.contains("missing: too long; never"), "{again}");
 }
 
-/// A finished run whose tables cannot be written has no folder, and its result is in the summary.
+/// A finished run with tables that cannot be written has no folder, and its result is in the summary.
 #[test]
 fn tables_that_do_not_fit_cost_no_result() {
     let desk = desk();
@@ -161,7 +161,7 @@ fn the_loser_of_two_runs_keeps_its_result() {
     assert_eq!(desk.call(&["report", "out-run-2"]).ends_with(0).stdout, call.stdout);
 }
 
-/// A capture whose name was taken while its run was made costs neither the run nor the packets.
+/// Neither the run nor its packets are lost when the capture's name is taken during the run.
 #[test]
 fn a_taken_capture_costs_no_run() {
     let desk = Desk::with_short();

@@ -168,7 +168,7 @@ fn an_interrupted_build_ends_its_children_and_leaves_nothing() {
     assert!(hidden(&shop.desk).is_empty());
 }
 
-/// `make` ends its own children when it is told to end.
+/// `make` ends its own children when a signal ends it.
 #[test]
 fn a_killed_build_ends_its_children_and_the_next_one_sweeps() {
     let shop =

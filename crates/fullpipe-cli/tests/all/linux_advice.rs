@@ -1,4 +1,4 @@
-//! Advice that a genuine kernel proves; without one the test is skipped, unless FULLPIPE_REQUIRE_KERNEL is set.
+//! Advice that a real kernel proves; without one the test is skipped, unless FULLPIPE_REQUIRE_KERNEL is set.
 
 use crate::common::linux::desk;
 

@@ -200,7 +200,7 @@ fn socket_options_and_sysctls_take_effect() {
     assert!((90.0..=110.0).contains(&clamped), "{clamped} Mb/s");
 }
 
-/// Bytes that a rate counts beyond IP, and a card that is the limit, whose queue sees packets of many segments.
+/// Bytes that a rate counts beyond IP, and a card as the limit with packets of many segments in its queue.
 #[test]
 fn what_a_rate_counts_is_honoured() {
     let text = scenario("1Gbit", 1500, "5MB", 2.0);

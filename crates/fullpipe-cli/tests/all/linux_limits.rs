@@ -1,4 +1,4 @@
-//! What holds a flow back on a genuine kernel: one run for each limit of which the kernel tells. Without a kernel these
+//! What holds a flow back on a real kernel: one run for each limit that the kernel reports. Without a kernel these
 //! tests are skipped, unless FULLPIPE_REQUIRE_KERNEL is set.
 
 use crate::common::linux::{desk, number, run, scenario};

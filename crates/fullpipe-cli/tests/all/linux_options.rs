@@ -1,4 +1,4 @@
-//! What socket options do on a genuine kernel, seen in a run's tables; without one these tests are skipped, unless
+//! What socket options do on a real kernel, seen in a run's tables; without one these tests are skipped, unless
 //! FULLPIPE_REQUIRE_KERNEL is set.
 
 use crate::common::Desk;

@@ -1,5 +1,4 @@
-//! What path elements do on a genuine kernel; without one these tests are skipped, unless
-//! FULLPIPE_REQUIRE_KERNEL is set.
+//! What path elements do on a real kernel; without one these tests are skipped, unless FULLPIPE_REQUIRE_KERNEL is set.
 
 use crate::common::linux::{desk, number, run, scenario, stage, trace};
 use fullpipe::trace::recording::Recording;
@@ -120,7 +119,7 @@ fn a_varying_link_takes_its_time_for_each_packet() {
     };
     let one = "flow.bulk.app={ kind = \"rate\", rate = \"144800bit\" }";
     let write = ["--set", one, "--set", "flow.bulk.write=1448B", "--set", "report.sample=10ms"];
-    // Cards on whose wires nothing takes long.
+    // Cards with wires on which nothing takes long.
     let cards = ["hosts.sender.nic_rate=10Gbit", "hosts.receiver.nic_rate=10Gbit"];
     let write = [&write[..], &["--set", cards[0], "--set", cards[1]]].concat();
     // Alone, where a delay comes behind it that takes the wire over, and where none does.
@@ -169,7 +168,7 @@ fn flows_have_round_trips_of_their_own() {
     assert!(of_flow > 50.0 && of_flow < of_all / 2.0, "{own} {link}");
 }
 
-/// Whether each packet was lost that came to a stage at which at most one comes between two samples.
+/// Whether each packet that arrived at a stage was lost; at most one may arrive between two samples.
 fn fates(trace: &Recording, name: &str) -> Vec<bool> {
     let stage = trace.stages.iter().find(|stage| stage.name == name).expect("a stage").index;
     let counts = trace.stage_samples.iter().filter(|sample| sample.stage == stage);

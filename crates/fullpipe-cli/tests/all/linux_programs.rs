@@ -27,7 +27,8 @@ fn both(sets: &[&str]) -> Option<[(f64, Value); 2]> {
     Some(runs.map(|run| (number(&run["flows"][0], "mean_mbit"), run["headline"]["code"].clone())))
 }
 
-/// A host whose card takes more than the path announces a larger MSS, by which its windows go; a sender with such a card sends no more.
+/// A host with a card that takes more than the path announces a larger MSS, which its windows follow. A sender with
+/// such a card sends no more.
 #[test]
 fn a_larger_mtu_of_a_host_acts_alike_on_both_engines() {
     let rmem = "hosts.receiver.sysctl.net.ipv4.tcp_rmem=\"4096 87380 6291456\"";

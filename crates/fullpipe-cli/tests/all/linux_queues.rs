@@ -1,5 +1,5 @@
-//! What queue disciplines do on a genuine kernel; without one these tests are skipped, unless FULLPIPE_REQUIRE_KERNEL
-//! is set.
+//! What queue disciplines do on a real kernel; without one these tests are skipped, unless FULLPIPE_REQUIRE_KERNEL is
+//! set.
 
 use crate::common::linux::{desk, number, run, scenario, stage, trace};
 use serde_json::Value;

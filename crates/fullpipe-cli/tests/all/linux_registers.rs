@@ -1,4 +1,4 @@
-//! Engine `linux` on a CPU whose registers take more room than the kernel keeps (AMX). A library between kernel and
+//! Engine `linux` on a CPU with registers that take more room than the kernel keeps (AMX). A library between kernel and
 //! host plays that host, as tests do not choose their CPU. Without a kernel these tests are skipped, unless
 //! FULLPIPE_REQUIRE_KERNEL is set.
 
@@ -25,7 +25,7 @@ fn host_library(desk: &Desk) {
     assert!(status.success());
 }
 
-/// Makes a cache whose kernel is the built one on a host with such an area.
+/// Makes a cache for a host with such an area; its kernel is the built one.
 fn cache_on_host(desk: &Desk, area: u32) -> String {
     let built = Cache::of_user().expect("a cache").find(&Wanted::default()).expect("a kernel");
     let cache = format!("cache-{area}");

@@ -18,7 +18,8 @@ struct Adds<'a> {
     flow: &'a str,
 }
 
-/// A path between hosts with Linux 6.12, whose flow goes on beyond the run's end. Largest buffers are equal, as one kernel has them for both hosts.
+/// A path between hosts with Linux 6.12, with a flow that outlives the run. Largest buffers are equal, as one kernel
+/// has them for both hosts.
 fn scenario(Adds { path, sender, receiver, flow }: &Adds) -> String {
     let limits = "\"net.core.wmem_max\" = \"64MB\", \"net.core.rmem_max\" = \"64MB\"";
     let host =

@@ -5,7 +5,7 @@
 use crate::common::linux::{desk, number};
 use serde_json::Value;
 
-/// A flow that is read beside 64 that are not, each of which takes up to 128 KiB of the receiver.
+/// A flow that is read and 64 that are not, each of which takes up to 128 KiB of the receiver.
 const SCENARIO: &str = r#"
 duration = "6s"
 [path]
@@ -29,10 +29,11 @@ sndbuf = "1MiB"
 const LATE: &str = "flow.bulk.start=2s";
 /// Most of the difference between the engines.
 const ALIKE: f64 = 0.02;
-/// Rate of a window of four segments of 1448 bytes in 10 ms, Mb/s; windows are told in units of 128 bytes.
+/// Rate of a window of four segments of 1448 bytes in 10 ms, Mb/s; windows are advertised in units of 128 bytes.
 const FOUR_SEGMENTS: f64 = 4.0 * 1448.0 * 8e-6 / 0.01;
 
-/// Rate of the flow that is read on the simulator and on the kernel, Mb/s, and how often the hosts came under pressure.
+/// Rate of the flow that is read on the simulator and on the kernel, Mb/s, and the number of times that the hosts
+/// entered memory pressure.
 fn both(tcp_mem: &str, sets: &[&str]) -> Option<[(f64, u64); 2]> {
     let desk = desk(SCENARIO)?;
     let memory = format!("hosts.receiver.sysctl.net.ipv4.tcp_mem=\"{tcp_mem}\"");

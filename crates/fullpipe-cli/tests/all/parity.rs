@@ -196,7 +196,7 @@ fn what_linux_does_otherwise_has_to_be_allowed() {
     let wrong = ["parity", "card.toml", "--without", "hosts.sender.tx_rings"];
     desk.call(&wrong).ends_with(2).complains(&["no such key", "hosts.sender.tx_ring"]);
     let allowed = ["parity", "card.toml", "--without", "hosts.*.tx_ring", "--json", "-q"];
-    // What nobody has asked for needs no permission; it is told.
+    // Substitutes that no option asked for need no permission; they are reported.
     desk.write("asks.toml", ASKS);
     let ways = [
         (&allowed[..], "--engine sim,linux --without hosts.sender.tx_ring"),

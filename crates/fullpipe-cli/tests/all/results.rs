@@ -89,7 +89,7 @@ fn a_comparison_is_drawn_on_demand() {
     there.ends_with(3).complains(&["none/both.html"]);
 }
 
-/// Two variants whose rates are a factor of ten apart.
+/// Two variants with rates a factor of ten apart.
 fn two_variants(desk: &Desk) {
     let variant = |name: &str, rate: &str| {
         let delay = if rate == "10Mbit" { "10ms" } else { "60ms" };
@@ -142,7 +142,7 @@ fn an_unknown_variant_lists_those_that_there_are() {
     unknown.complains(&["two has no run \"wide\"; it has:", there[0], there[1]]);
     desk.call(&["compare", "none#wide", "two"]).ends_with(2).complains(&["none: "]);
 
-    // One run beside several of other names: which of them is meant?
+    // One run and several of other names: which of them is meant?
     desk.write("short.toml", SHORT);
     desk.call(&["run", "short.toml", "--out", "one", "-q"]).ends_with(0);
     let several = desk.call(&["compare", "one#base", "two"]).ends_with(2);

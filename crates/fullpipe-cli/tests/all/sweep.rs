@@ -183,7 +183,7 @@ fn the_page_of_a_sweep_is_written_again() {
     assert!(!desk.path("out/cells.json").exists() && !desk.path("out/results.csv").exists());
     desk.call(&["report", "out", "--out", "other.html"]).ends_with(0);
     assert_eq!(read("other.html"), page);
-    // Of a part there is a page too, which tells what is missing.
+    // A part has a page, too, which says what is missing.
     sweep(&desk, &["--out", "part", "--shard", "1/4"]).ends_with(0);
     desk.call(&["report", "part"]).ends_with(0);
     assert!(read("part/report.html").contains("0 runs failed, 9 are missing."));
@@ -244,7 +244,7 @@ fn runs_that_failed_are_made_again_where_one_asks() {
     );
     assert_eq!(desk.read(file).lines().count(), 12, "it was made again without being asked");
     sweep(&desk, &["--out", "out", "--retry"]).ends_with(0);
-    // Its failure stays in the file, and what came out counts.
+    // Its failure stays in the file, and its results count.
     let lines = desk.read(file);
     assert_eq!(lines.lines().count(), 13);
     assert_eq!(

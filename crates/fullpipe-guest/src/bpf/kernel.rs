@@ -70,7 +70,7 @@ impl Map {
         Ok(map)
     }
 
-    /// Words of 64 bits beside each other; their key is 0, of 32 bits.
+    /// Consecutive words of 64 bits; their key is 0, of 32 bits.
     pub fn record<const WORDS: usize>(words: [u64; WORDS]) -> io::Result<Map> {
         let map = Map::make(ARRAY, 4, 8 * WORDS as u32, 1)?;
         // SAFETY: the key has 4 bytes, the value as many words as the map was made with.

@@ -51,7 +51,7 @@ pub fn look_up(map: i32, key_at: i32) -> [Op; 5] {
 /// A flow, as its packets show it.
 #[derive(Clone, Copy)]
 pub struct Flow {
-    /// The port by which it is told.
+    /// The port that identifies the flow.
     pub port: u16,
     /// Offset of that port in the TCP header: 0 the source, 2 the destination.
     pub port_at: i32,

@@ -25,7 +25,7 @@ const OF_HOST: [(&str, Format); 3] =
 /// Of the whole kernel.
 const OF_KERNEL: (&str, Format) = ("softnet_stat", Format::Softnet);
 
-/// See the module's description.
+/// Counters of all hosts and of the kernel, each with its last value.
 pub struct Counters {
     sources: Vec<Source>,
 }
@@ -47,7 +47,7 @@ pub struct Said {
 }
 
 impl Counters {
-    /// Those of the sender, of the receiver and of the hosts beside the sender, and the kernel's.
+    /// Opens the counters of the sender, the receiver, the extra hosts and the kernel.
     pub fn open<'a>(
         plan: &Plan,
         hosts: impl IntoIterator<Item = &'a Namespace>,

@@ -1,5 +1,6 @@
 //! What the kernel says of an NFS mount in `mountstats` (6.12 `nfs_show_stats`, `rpc_clnt_show_stats`), and of nfsd in
-//! `rpc/nfsd` (`nfsd_show`, `svc_seq_show`): lines of numbers behind a word, whose names the kernel has in its headers.
+//! `rpc/nfsd` (`nfsd_show`, `svc_seq_show`): lines of numbers behind a word. The names of the numbers are in the
+//! kernel's headers.
 
 /// A counter: its name and value.
 type Counter = (String, u64);

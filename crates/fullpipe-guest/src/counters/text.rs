@@ -17,7 +17,7 @@ pub enum Format {
     Nfsd,
 }
 
-/// The protocol whose list of names may grow during a run; all of it is in Icmp, too.
+/// The protocol with a list of names that may grow during a run; Icmp contains all of it, too.
 const GROWS: &str = "IcmpMsg";
 /// Columns of `softnet_stat` (softnet_seq_show), by their places.
 const SOFTNET: [(usize, &str); 5] = [
@@ -83,7 +83,7 @@ fn devices(text: &str) -> impl Iterator<Item = (&str, &str)> {
     text.lines().skip(2).filter_map(|line| line.split_once(':'))
 }
 
-/// Titles of the columns: "face |bytes ...|bytes ...", what came and what went.
+/// Titles of the columns: "face |bytes ...|bytes ...", received first, then sent.
 fn titles(text: &str) -> impl Iterator<Item = String> {
     let parts = text.lines().nth(1).unwrap_or_default().split('|').skip(1);
     let named = |(part, way): (&str, &str)| -> Vec<String> {

@@ -35,7 +35,7 @@ struct Counted {
     told: Vec<u64>,
     /// What has changed by the ends of intervals before: time, then numbers and values.
     changes: Vec<(u64, Vec<u64>)>,
-    /// The socket whose drops are the last counter.
+    /// The socket that counts its drops as the last counter.
     socket: Option<OwnedFd>,
 }
 

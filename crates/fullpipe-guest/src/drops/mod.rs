@@ -23,7 +23,7 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// How the packets of a flow that go there are told.
+    /// Ports that identify the packets of a flow in this direction.
     pub fn packets_of(self, flow: u16, plan: &Plan) -> Flow {
         let (port, of_receiver) = layout::own_port(plan, usize::from(flow));
         let goes_there = (self == Direction::Forward) == of_receiver;
@@ -68,8 +68,8 @@ impl Dropper {
         Ok(Dropper { program, router, flow, direction, mark, counters, _list: list })
     }
 
-    /// Flow, direction, packets with data that came, those dropped, ACKs that came, those dropped; and whether they
-    /// were not dropped, but marked.
+    /// Flow, direction, packets with data that arrived, packets with data dropped, ACKs that arrived, ACKs dropped; 1
+    /// at the end if they were marked instead of dropped.
     pub fn seen(&self) -> Result<[u64; 7]> {
         let counter = |number| self.counters.counter(number).at(|| "counter of packets to lose");
         let (data, acks) = (counter(DATA)?, counter(ACKS)?);

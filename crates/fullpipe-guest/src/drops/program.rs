@@ -1,6 +1,6 @@
-//! The program that looks at each packet that comes to a router, for one flow.
+//! The program that looks at each packet that a router receives, for one flow.
 //!
-//! It counts packets with data and those without, apart, and drops or marks those whose number is in the list.
+//! It counts packets with data and those without, apart. It drops or marks the packets with numbers in the list.
 
 use fullpipe_guest::plan::ETHERNET_HEADER;
 
@@ -28,7 +28,7 @@ pub fn key(counter: u32, number: u64) -> u64 {
 /// What a program is for.
 #[derive(Clone, Copy)]
 pub struct Target {
-    /// Whose packets.
+    /// The flow that owns the packets.
     pub flow: Flow,
     /// Array of counters.
     pub counters: i32,
@@ -38,7 +38,7 @@ pub struct Target {
     pub mark: bool,
 }
 
-/// Tells data from ACKs: what the IP packet has beyond its headers.
+/// Separates data from ACKs by the bytes beyond the headers of the IP packet.
 fn classify() -> Vec<Op> {
     vec![
         Op::Packet(Width::Half, ETHERNET_HEADER + 2),

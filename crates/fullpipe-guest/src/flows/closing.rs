@@ -16,7 +16,7 @@ use crate::{run, sys};
 const ESTABLISHED: u8 = 1;
 const FIN_WAIT1: u8 = 4;
 
-/// Whose state a socket has: the kind of its records ([`fullpipe_guest::record`]), and the flow.
+/// Owner of a socket's state: the kind of its records ([`fullpipe_guest::record`]), and the flow.
 pub type Kind = (u16, usize);
 
 /// A state, and since when it is the last one, ns from the run's start.
@@ -24,8 +24,8 @@ type Last = (u64, Vec<u8>);
 
 static LAST: Mutex<BTreeMap<Kind, Last>> = Mutex::new(BTreeMap::new());
 
-/// After all is written, as `done` says: says that no more comes, and waits until the other side has acknowledged it; then
-/// closes the socket, whose last state is that of `kinds`.
+/// Ends a connection after all is written, as `done` says: shuts the sending side down, waits until the other side has
+/// acknowledged that, and closes the socket. Remembers the last state of the socket under `kinds`.
 ///
 /// # Errors
 /// Those of `done`, or the kernel has given the connection up. The socket stays open.

@@ -104,7 +104,7 @@ impl Dialogue {
     }
 }
 
-/// Answers that were told.
+/// Number of answers recorded for a flow.
 struct Told {
     /// Number of the flow that asks.
     flow: usize,
@@ -112,7 +112,7 @@ struct Told {
 }
 
 impl Told {
-    /// An answer has come whose request was begun at that time.
+    /// Records an answer to the request that began at that time.
     fn answered(&mut self, began: u64) {
         self.answers += 1;
         if self.answers <= MOST_ANSWERS {

@@ -53,8 +53,8 @@ fn read_at_once(flow: &Flow, socket: &OwnedFd) -> io::Result<u64> {
     Ok(read)
 }
 
-/// The same by reads of what there is, each after the time that the one before it takes at the reader's rate, but for the
-/// last one.
+/// Reads what has arrived, at the reader's rate: each read waits for the time that the previous one takes at this rate.
+/// The last read has no time after it.
 fn read_at_rate(
     flow: &Flow,
     reader: Reader,

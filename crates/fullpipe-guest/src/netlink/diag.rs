@@ -24,7 +24,7 @@ const ANY_COOKIE: [u8; 8] = [0xff; 8];
 
 /// States of a connection that is not there yet: SYN_SENT, SYN_RECV, LISTEN (include/net/tcp_states.h).
 const NOT_YET: [u8; 3] = [2, 3, 10];
-/// States of a connection whose socket is closed: FIN_WAIT2, TIME_WAIT. It has no `struct tcp_info` any more.
+/// States of a connection with a closed socket: FIN_WAIT2, TIME_WAIT. It has no `struct tcp_info` any more.
 const CLOSED: [u8; 2] = [5, 6];
 
 /// A socket that asks about the connections of the caller's namespace.

@@ -25,7 +25,7 @@ const NETLINK_CAP_ACK: i32 = 10;
 const NETLINK_EXT_ACK: i32 = 11;
 
 impl Netlink {
-    /// In the caller's namespace. The number is told, so that it is the same in each run: the kernel writes it
+    /// In the caller's namespace. The caller gives the number, so that it is the same in each run: the kernel writes it
     /// into its answers.
     pub fn open(number: u32) -> Result<Netlink> {
         let open = || -> io::Result<OwnedFd> {

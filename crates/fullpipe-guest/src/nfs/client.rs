@@ -53,7 +53,7 @@ pub struct Mount {
 }
 
 impl Mount {
-    /// That of the export, by the client of that number.
+    /// The mount of the export by the client of that number.
     pub fn new((number, nfs): (usize, &Nfs), plan: &Plan) -> Mount {
         let (kind, source) = match nfs.version {
             NfsVersion::V3 => ("nfs", format!("{}:{}", layout::server(plan), server::EXPORT)),

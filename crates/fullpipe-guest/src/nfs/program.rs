@@ -29,7 +29,7 @@ struct Program {
     left: Arc<AtomicU32>,
 }
 
-/// Starts the program of a client, whose mount has these connections.
+/// Starts the program of a client that mounts by these connections.
 pub fn start(
     (client, nfs): (usize, &Nfs),
     connections: Range<usize>,

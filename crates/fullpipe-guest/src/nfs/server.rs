@@ -1,6 +1,6 @@
-//! nfsd in the receiver's namespace, as its own file system below /proc tells it (fs/nfsd/nfsctl.c), and the caches by which
-//! it knows what it exports to whom (fs/nfsd/export.c, net/sunrpc/svcauth_unix.c). What they say never expires, so the kernel
-//! asks nobody.
+//! nfsd in the receiver's namespace, set up through its own file system below /proc (fs/nfsd/nfsctl.c), and its caches
+//! of exports and clients (fs/nfsd/export.c, net/sunrpc/svcauth_unix.c). The caches' entries never expire, so the
+//! kernel asks nobody.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -89,7 +89,7 @@ fn fill(name: &str, bytes: u64) -> Result<()> {
     Ok(())
 }
 
-/// Tells the caches that every client of this path is one domain, and what that domain may do with the export.
+/// Writes into the caches that every client of this path is one domain, and what that domain may do with the export.
 fn export(nfs: &Nfs, plan: &Plan) -> Result<()> {
     let later = if nfs.sync { flag::GATHERED_WRITES } else { flag::ASYNC };
     let flags = flag::INSECURE_PORT | flag::NOSUBTREECHECK | flag::FSID | later;

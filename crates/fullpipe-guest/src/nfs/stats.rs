@@ -1,5 +1,5 @@
-//! What the kernel counts of mounts and of nfsd, read beside the samples: `mountstats` cannot be read in their chain
-//! (io_uring would give it to another thread).
+//! What the kernel counts of mounts and of nfsd, read apart from the samples: `mountstats` cannot be read in their
+//! chain (io_uring would give it to another thread).
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

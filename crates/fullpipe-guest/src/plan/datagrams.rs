@@ -45,9 +45,9 @@ impl Datagrams {
 pub struct DatagramReader {
     /// Bits per second: so long it works on a datagram before it reads the next one; none: no time.
     pub rate: Option<u64>,
-    /// It reads so long from the datagrams' start on, and again after each pause, ns; 0: always.
+    /// Time from the datagrams' start, and from the end of each pause, for which the program reads, ns; 0: always.
     pub on_ns: u64,
-    /// It pauses so long, ns; 0: never.
+    /// Length of a pause, ns; 0: never.
     pub off_ns: u64,
 }
 

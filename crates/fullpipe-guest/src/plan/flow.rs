@@ -24,7 +24,7 @@ pub struct Flow {
     pub rcvbuf: Option<u64>,
     /// Other options of the sender's socket: name as in socket(7), tcp(7) and ip(7), value.
     pub sender_options: Vec<(String, i64)>,
-    /// The same of the receiver's.
+    /// Other options of the receiver's socket: name, value.
     pub receiver_options: Vec<(String, i64)>,
     /// When it connects, ns from the run's start.
     pub start_ns: u64,

@@ -99,7 +99,7 @@ fn order_is_kept_where_it_is_asked_for() {
     }
 }
 
-/// Of the handshakes, those whose packet went ahead.
+/// Number of handshakes with a packet that overtook another one.
 fn ahead(chance: Chance) -> Option<usize> {
     let overtake = Some(Overtake { chance, gap: 1 });
     let delays = delays(&handshaking(way(Netem { overtake, ..netem(50 * MS) }), MS))?;

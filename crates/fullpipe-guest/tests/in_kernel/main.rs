@@ -82,7 +82,7 @@ fn the_list_is_lost_and_counted() {
     let sent = u64::from(u32_at(&last.body, DATA_SEGS_OUT));
     let numbers = |record: &Record| record.body.chunks(8).map(|x| u64_at(x, 0)).collect::<Vec<_>>();
     let found: Vec<_> = of_kind(&records, DROPPED).map(numbers).collect();
-    // Flow, direction, data that came and was dropped, ACKs that came and were dropped.
+    // Flow, direction, data that arrived and was dropped, ACKs that arrived and were dropped.
     assert_eq!((&found[0][..2], found[0][3]), (&[0, 0][..], 3));
     assert!(sent.abs_diff(found[0][2]) <= 2, "{sent} segments sent, {} came", found[0][2]);
     assert_eq!((&found[1][..4], found[1][5]), (&[0, 1, 0, 0][..], 2));

@@ -6,7 +6,7 @@ use fullpipe_guest::record::SENDER;
 use super::plans::{SECOND, plan};
 use super::{BYTES_ACKED, of_kind, records, u64_at};
 
-/// Bytes of a flow of this algorithm and of reno's beside it, which both have 30 s of 10 Mb/s; none without a kernel.
+/// Bytes of a flow of this algorithm and of reno's, which share 30 s of 10 Mb/s; none without a kernel.
 fn shares(congestion: &str, timestamps: &str) -> Option<[u64; 2]> {
     let mut plan = plan(10_000_000, 60_000);
     plan.end_ns = 30 * SECOND;
@@ -45,9 +45,9 @@ fn lp_yields_to_reno_where_timestamps_have_no_offsets() {
     assert_eq!(shares("lp", NONE), shares("reno", NONE));
 }
 
-/// Linux gives timestamps random offsets. With them the difference of two of them is any number of
-/// 32 bits, and lp's average is eight times that (tcp_lp_rtt_sample): for most offsets it overflows, and lp never sees
-/// a delay above its threshold.
+/// Linux gives timestamps random offsets. With offsets the difference of two timestamps is any number of 32 bits, and
+/// lp's average is eight times the difference (tcp_lp_rtt_sample). For most offsets the average overflows, and lp never
+/// sees a delay above its threshold.
 #[test]
 fn lp_is_reno_where_timestamps_have_offsets() {
     const WITH_OFFSETS: &str = "1";

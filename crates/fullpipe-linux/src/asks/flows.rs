@@ -128,9 +128,9 @@ pub(super) fn words(run: &Resolved, family: Family) -> Result<Vec<String>, (Stri
 
 /// Defaults of an algorithm's parameters.
 struct Known {
-    /// Those of the kernel that runs.
+    /// Defaults in the kernel that runs.
     own: BTreeMap<String, i64>,
-    /// Those of the scenario's kernel.
+    /// Defaults in the scenario's kernel.
     usual: BTreeMap<String, i64>,
 }
 

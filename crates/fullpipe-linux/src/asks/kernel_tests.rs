@@ -1,5 +1,5 @@
-//! What scenarios know of genuine kernels, compared with what the kernels themselves say. Kernels that have not
-//! been built are skipped; with FULLPIPE_REQUIRE_KERNEL they must be there.
+//! Facts that scenarios know about real kernels, compared with the kernels themselves. Kernels that have not been built
+//! are skipped; with FULLPIPE_REQUIRE_KERNEL they must be there.
 
 use crate::kernel::{Cache, Family, Wanted};
 use fullpipe_scenario::genuine_sysctl::GENUINE;

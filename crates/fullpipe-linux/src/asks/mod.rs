@@ -102,7 +102,7 @@ fn one_guest(run: &Resolved, answers: &mut Answers) {
     neighbours(run, answers);
 }
 
-/// What hosts beside others cannot be: of genuine ones those beside the sender have mounts.
+/// Refuses extra hosts that a guest cannot have: it has them at the sender's end alone, and only with mounts.
 fn neighbours(run: &Resolved, answers: &mut Answers) {
     for own in &run.host {
         if own.direction == Direction::Backward {
@@ -270,7 +270,7 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
     Ok(Asked { plan, words: flows::words(run, family).map_err(told)?, stages, memory_mib })
 }
 
-/// A host that stands beside the sender.
+/// An extra host at the sender's end.
 fn beside_sender(own: &Neighbour, run: &Resolved) -> plan::Beside {
     let of_card = card::card(&own.host, run.path.mtu);
     let qdiscs = seeded(of_card, run.seed, &format!("{}.qdisc", own.name));

@@ -1,5 +1,5 @@
-//! What genuine Linux runs need of this machine, each looked at for real. A new check is a function and one
-//! line in [`checks`].
+//! What runs on a real kernel need of this machine; each check tries the thing itself. A new check is a function and
+//! one line in [`checks`].
 
 mod boot;
 mod build;

@@ -19,7 +19,7 @@ use std::time::Duration;
 pub const KERNEL: &str = "linux";
 /// Name of the log in the kernel's directory.
 pub const LOG: &str = "build.log";
-/// File whose lock a build holds; it contains the builder's process number.
+/// File with the lock that a build holds; it contains the builder's process number.
 const LOCK: &str = ".lock";
 
 /// Where kernels are kept.

@@ -1,7 +1,7 @@
 use super::*;
 use crate::kernel::record::FORMAT;
 
-/// Watches nothing; counts how often it was told to wait, and stops then.
+/// Watches nothing; counts how often the build waits, and stops it then.
 #[derive(Default)]
 struct Waits(Vec<Step>);
 

@@ -1,12 +1,12 @@
 //! The changes to the user's copy of the source: HZ, random numbers from a seed, the steps of the clock, and registers.
 //!
-//! `arch/um` has a constant HZ of 100, asks the host for random numbers, and has a clock in steps of 256 ns: a look at
-//! it takes a step, so that whatever waits in a loop comes to an end. At 25 Gb/s that is more than the packets take.
-//! A timer comes 500 ns after it was set at the earliest, so that of two packets that are to leave within that time the
-//! second one is late; and each comes a nanosecond after it is due. Here a look takes no time (nothing in the guest waits in
-//! a loop), and timers come when they are due.
-//! On CPUs with AMX the host refuses the register set, which is too short for it: `pad.c` makes it longer.
-//! Each change looks for its place by as little of the source as names it.
+//! `arch/um` has a constant HZ of 100, asks the host for random numbers, and has a clock in steps of 256 ns: each
+//! reading takes a step, so that loops which wait for a time end. At 25 Gb/s a step is longer than a packet takes. A
+//! timer fires 500 ns after it was set at the earliest, so the second of two packets that are to leave within that time
+//! is late. Each timer also fires a nanosecond after it is due. The change lets a reading take no time (nothing in the
+//! guest waits in a loop), and lets timers fire when they are due. On CPUs with AMX the host refuses the register set,
+//! which is too short for it: `pad.c` makes it longer. Each change finds its place by as little of the source as
+//! identifies it.
 
 use super::{Error, Hz};
 use std::fs;
@@ -73,7 +73,7 @@ fn edit(
     fs::write(&path, changed).map_err(failed)
 }
 
-/// The same with this default of HZ; none if there is no such option.
+/// The text with this default of HZ; none if there is no such option.
 fn with_hz(text: &str, hz: Hz) -> Option<String> {
     let mut inside = false;
     let mut changed = false;
@@ -93,7 +93,7 @@ fn with_hz(text: &str, hz: Hz) -> Option<String> {
     changed.then_some(text)
 }
 
-/// The same with random numbers from the seed; none if there is no such function.
+/// The text with random numbers from the seed; none if there is no such function.
 fn with_seed(text: &str) -> Option<String> {
     let start = text.find(SEED_PLACE)?;
     let (before, function) = text.split_at(start);
@@ -112,13 +112,13 @@ fn with_padded_registers(text: &str) -> Option<String> {
     Some([&text[..start], PAD, &text[start..at], PAD_CALL, &text[at..]].concat())
 }
 
-/// The same with the clock in steps of [`STEP`]; none if there is no such constant.
+/// The text with the clock in steps of [`STEP`]; none if there is no such constant.
 fn with_fine_clock(text: &str) -> Option<String> {
     let (before, after) = text.split_once(CLOCK_PLACE)?;
     Some(format!("{before}#define TIMER_MULTIPLIER {STEP}\n{after}"))
 }
 
-/// The same with timers that come when they are due; none if there is no such constant.
+/// The text with timers that fire when they are due; none if there is no such constant.
 fn with_exact_timers(text: &str) -> Option<String> {
     let (before, after) = text.split_once(TIMER_PLACE)?;
     let (value, after) = after.split_once('\n')?;
@@ -126,7 +126,7 @@ fn with_exact_timers(text: &str) -> Option<String> {
     Some(format!("{before}{TIMER_PLACE} {SOONEST}\n{after}"))
 }
 
-/// The same without the statement in the function; none if it is not there.
+/// The text without the statement in the function; none if the statement is not there.
 fn without(text: &str, [function, statement]: [&str; 2]) -> Option<String> {
     let start = text.find(function)?;
     let end = start + text[start..].find("\n}\n")?;

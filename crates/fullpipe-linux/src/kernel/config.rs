@@ -6,7 +6,7 @@ use std::path::Path;
 /// What is asked beyond nothing, as a file for `KCONFIG_ALLCONFIG`.
 pub const FRAGMENT: &str = include_str!("fragment.config");
 
-/// What a kernel with NFS has beside that.
+/// Options that a kernel with NFS has in addition.
 pub const NFS: &str = include_str!("nfs.config");
 
 /// What is asked of the configuration of a kernel.
@@ -20,11 +20,11 @@ pub fn wanted(wanted: &Wanted) -> String {
     format!("{}\nCONFIG_HZ={}\n", asked(wanted), wanted.hz)
 }
 
-/// Whether each option of `fragment` stands in the finished configuration `config`, whose file is
-/// called `path`. Kconfig drops without a word what depends on something that is off.
+/// Checks that the finished configuration `config`, a file at `path`, has each option of `fragment`. Kconfig silently
+/// drops an option that depends on one which is off.
 ///
 /// # Errors
-/// It does not; names all that do not.
+/// An option is missing; the message names all that are.
 pub fn check(fragment: &str, config: &str, path: &Path) -> Result<(), Error> {
     let missing: Vec<String> = options(fragment).filter_map(|o| refused(o, config)).collect();
     match missing.is_empty() {

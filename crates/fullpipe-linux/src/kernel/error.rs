@@ -8,7 +8,7 @@ use std::path::Path;
 pub enum Error {
     /// Somebody asked to stop.
     Stopped,
-    /// It failed.
+    /// A step failed.
     Failed {
         /// What happened and where, as a clause.
         what: String,
@@ -28,7 +28,7 @@ impl Error {
         Error::new(format!("{}: {what}", path.display()))
     }
 
-    /// The same with advice.
+    /// Adds advice to the error.
     pub fn hint(mut self, advice: impl Into<String>) -> Error {
         if let Error::Failed { hint, .. } = &mut self {
             *hint = advice.into();

@@ -1,5 +1,4 @@
-//! The kernel that genuine runs need: found in the cache, or built from the distribution's source
-//! package.
+//! The kernel that engine `linux` runs: found in the cache, or built from the distribution's source package.
 //!
 //! [`build::build`] reads as the way from a package to a cached kernel. Nothing of the kernel is part
 //! of fullpipe: [`source`] fetches it by name, [`change`] edits the user's copy. Without x86-64

@@ -29,7 +29,7 @@ impl Children {
         Ok(Children { children: Vec::new(), log })
     }
 
-    /// Starts one whose output goes to the log.
+    /// Starts a program with its output in the log.
     pub fn start(&mut self, command: &mut Command) -> Result<(), Error> {
         let log = self.log()?;
         self.spawn(command.stdin(Stdio::null()).stdout(log))?;

@@ -17,7 +17,7 @@ pub struct Record {
     pub format: u32,
     /// Full version of the source, for instance "6.12.117".
     pub source_version: String,
-    /// Version of the source package; absent where the source came without one.
+    /// Version of the source package; absent where the source has none.
     pub package_version: Option<String>,
     /// Timer interrupts per second.
     pub hz: u32,

@@ -12,8 +12,8 @@ use std::process::Command;
 /// Where the installed package puts the source.
 const INSTALLED: &str = "/usr/src";
 
-/// Directories of drivers whose C files no option of ours compiles; Kconfig and Makefile files stay, as
-/// all of them are read.
+/// Directories of drivers with C files that no option of ours compiles; Kconfig and Makefile files stay, as all of them
+/// are read.
 const DRIVERS: &str = "accel acpi ata atm bluetooth clk comedi crypto cxl dma edac firewire fpga gpu \
     greybus hid hwmon hwtracing i2c i3c iio infiniband input interconnect iommu irqchip isdn leds \
     mailbox mcb md media memory message mfd misc mmc mtd mux net/can net/dsa net/ethernet net/fddi \

@@ -1,4 +1,4 @@
-//! Who follows a build: is told how far it is, and may stop it.
+//! Followers of a build: they get its steps, and may stop it.
 
 /// What a build is doing.
 #[derive(Clone, Debug, PartialEq, Eq)]

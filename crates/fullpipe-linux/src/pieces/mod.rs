@@ -22,7 +22,7 @@ const WIDEST: u64 = 2_147_483_647;
 pub(super) enum Piece {
     /// Qdiscs on a device of their own.
     Qdiscs(Chain),
-    /// The same, and what leaves may be more than what comes.
+    /// Qdiscs like those of a chain, of which more may leave than arrives.
     Copies(Chain),
     /// A qdisc for a flow.
     Apart(Apart),

@@ -10,7 +10,7 @@ use fullpipe_scenario::{Cake, Codel, Discipline, Queue, Red, Sending, Step};
 const TOO_SLOW: &str = "a rate below 8 bit/s: Linux counts in bytes per second";
 /// A `tbf` may exceed its rate for so long, ns: a look at the clock takes one, so that qdiscs' timers come late by a few.
 const SLACK_NS: u64 = 20;
-/// A card takes so much ahead, ns, beside the largest skb: it has a buffer of its own.
+/// Time that a card takes ahead, ns, in addition to the largest skb: it has a buffer of its own.
 pub(crate) const CARD_AHEAD_NS: u64 = 4_000;
 
 /// A qdisc with the rate, the queue below it, and what becomes of the rate.
@@ -130,11 +130,11 @@ fn below(queue: &Queue, frame: u32, rate: Rate) -> Result<Vec<Qdisc>, String> {
     }])
 }
 
-/// What asks `red` for packets also when there are none, from which on `red` counts the time that it is idle. A `tbf`
-/// looks before it takes (`tbf_dequeue`), and `red` looks no further than its queue; one that looks by taking
-/// (`qdisc_peek_dequeued`) stands between them. It has a packet already when the `tbf` sends it, so `red`'s queue is
-/// without the packet in transmission; what comes meanwhile is given to `red` when that one leaves. An `htb` asks nobody
-/// whose queue is empty (`htb_dequeue_tree`): below it `red` would never know.
+/// A qdisc that dequeues from `red` also when it is empty: `red` counts its idle time from there on. A `tbf` peeks
+/// before it dequeues (`tbf_dequeue`), and a peek at `red` looks no further than its queue. So a qdisc that peeks by
+/// dequeuing (`qdisc_peek_dequeued`) stands between them. It has a packet already when the `tbf` sends it, so `red`'s
+/// queue is without the packet in transmission. Packets that arrive meanwhile reach `red` when that packet leaves. An
+/// `htb` asks no child with an empty queue (`htb_dequeue_tree`): below it `red` would never know.
 fn asks() -> Qdisc {
     Qdisc::Netem(super::unlimited())
 }

@@ -52,7 +52,7 @@ pub enum Layout {
     PerRun,
     /// One flat panel per run, one below the other, for parts of a whole.
     Strip,
-    /// One panel per run, in which lines ([`Series::line`]) are told apart by their colours; no panel of a run without any.
+    /// One panel per run, in which colours distinguish the lines ([`Series::line`]); no panel of a run without lines.
     Lines,
 }
 
@@ -148,7 +148,7 @@ pub struct Tick {
     pub x: f64,
     /// Place on the vertical axis.
     pub y: f64,
-    /// What stands beside it where there is room.
+    /// Label of the tick, drawn where there is room.
     pub label: String,
 }
 

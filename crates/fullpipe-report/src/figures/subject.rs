@@ -81,7 +81,7 @@ pub(super) fn first_clock_s(run: &Run) -> f64 {
     first.unwrap_or(0.0)
 }
 
-/// Those with the least and the greatest value; values that are not finite do not count.
+/// The subjects with the least and the greatest value; values that are not finite do not count.
 pub(super) fn extremes<'a, 'b, V>(
     subjects: &'b [Subject<'a>],
     value: V,

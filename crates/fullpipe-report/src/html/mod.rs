@@ -1,5 +1,5 @@
-//! One self-contained HTML file: verdict first, then the evidence, the path, and tables. Of many runs the verdict is a matrix,
-//! and the rest of the page shows those that the reader chooses.
+//! One self-contained HTML file: verdict first, then the evidence, the path, and tables. The verdict on many runs is a
+//! matrix, and the rest of the page shows the runs that the reader chooses.
 //!
 //! The file needs no network (a content security policy forbids it) and no library. Cards and tables
 //! are plain HTML, there without scripts; figures are drawn as SVG by the scripts in `assets/`, from
@@ -8,8 +8,7 @@
 //! - `fullpipe-data`: the document, as in `summary.json`; a large one is deflated (RFC 1951) and in base64;
 //! - `fullpipe-figures`: the figures of [`figures::all`], whose columns point into the document.
 //!
-//! Whoever tests or scripts the page finds `window.fullpipe` (see `assets/api.js`):
-//! `points(figure, series)` reads back what is drawn.
+//! Tests and scripts use `window.fullpipe` (see `assets/api.js`): `points(figure, series)` reads back what is drawn.
 
 mod cards;
 mod drawn;

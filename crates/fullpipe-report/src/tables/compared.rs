@@ -1,4 +1,4 @@
-//! Runs of several engines, or of two results, beside each other.
+//! Runs of several engines, or of two results, compared.
 
 use super::table::{Cell, Column, Table, column};
 use crate::happened;

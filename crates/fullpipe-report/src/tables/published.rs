@@ -1,4 +1,4 @@
-//! Published intervals beside the simulated ones, one table per run.
+//! Published intervals compared with the simulated ones, one table per run.
 
 use super::table::{Cell, Table, column};
 use fullpipe_analysis::document::{Document, Published, PublishedRow};

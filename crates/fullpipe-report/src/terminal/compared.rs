@@ -1,4 +1,4 @@
-//! Two experiments beside each other: only what differs.
+//! Two experiments compared: only the differences.
 
 use super::grid::{Column, lay_out, number, words, wrap};
 use super::sections::{Section, fit};
@@ -46,7 +46,7 @@ fn left_over(comparison: &Comparison, style: Style) -> Vec<String> {
     texts.flat_map(|text| wrap(&text, "", style.columns())).collect()
 }
 
-/// Two runs beside each other.
+/// Two runs compared.
 pub fn pair(pair: &Pair, style: Style) -> Vec<String> {
     let name = match pair.a == pair.b {
         true => pair.a.clone(),
@@ -156,7 +156,7 @@ fn finding(change: &Change) -> Vec<String> {
     vec![name, share(change.a), share(change.b), numbers::ABSENT.to_string()]
 }
 
-/// A share, whose difference is in percentage points.
+/// A share with its difference in percentage points.
 fn limit(flow: &str, change: &Change) -> Vec<String> {
     let (a, b) = (change.a.unwrap_or(0.0), change.b.unwrap_or(0.0));
     let percent = |share: f64| format!("{} %", numbers::fixed(share * 100.0, 1));

@@ -5,7 +5,7 @@ use super::grid::wrap;
 use fullpipe_analysis::document::Run;
 use fullpipe_analysis::numbers::count;
 
-/// Those that tell of it, in the packets' order.
+/// Counters that show trouble, in the packets' order.
 const TROUBLE: [&str; 15] = [
     "tc.dropped",
     "tc.requeues",

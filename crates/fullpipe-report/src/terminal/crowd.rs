@@ -21,7 +21,7 @@ const COLUMNS: [Column; 9] = [
     number("srtt", "median"),
 ];
 
-/// How the text is told to show each flow.
+/// Text that names the option which shows each flow.
 pub const ALL_BY: &str = "--every-flow shows each of them";
 
 /// Heading and table; intervals stand where most of them lies, as the flows' clocks start apart.

@@ -11,7 +11,7 @@ const NARROW: [Column; 4] =
 
 const WIDE: [Column; 2] = [words("counted in"), words("why")];
 
-/// Room for a place's name beside the numbers.
+/// Room for a place's name in front of the numbers.
 const NAME: usize = 40;
 
 /// Drops in one sentence: "dropped: 12,345 at link (0.62 % of those sent)"; none where nothing was.
@@ -91,7 +91,7 @@ fn drops(run: &Run, style: Style) -> Vec<String> {
     lines
 }
 
-/// Whether a name has room beside the numbers; a longer one has a line of its own.
+/// Whether a name has room in front of the numbers; a longer one has a line of its own.
 fn fits(name: &str) -> bool {
     name.chars().count() <= NAME
 }
@@ -108,9 +108,10 @@ fn row(run: &Run, stage: &Stage, style: Style) -> Vec<String> {
     row
 }
 
-/// Packets that the hosts at the way's beginning sent, counted as the stage counts what it drops:
-/// in skbs before the card, which never sees those that the qdisc refuses, in segments from there on. None where a genuine
-/// kernel drops skbs: it counts the segments of those that it lets go.
+/// Packets that the hosts at the beginning of the direction sent, in the unit in which the stage counts its drops.
+///
+/// The unit is skbs before the card, which never sees what the qdisc refuses, and segments from there on. None where a
+/// real kernel drops skbs: it counts the segments of the skbs that it sends.
 fn sent(run: &Run, stage: &Stage) -> Option<u64> {
     let begins = |s: &&Stage| s.kind == "tx_ring" && s.direction == stage.direction;
     let cards: u64 = run.stages.iter().filter(begins).map(|card| card.entered).sum();

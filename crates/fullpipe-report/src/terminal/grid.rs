@@ -51,7 +51,7 @@ pub fn lay_out(columns: &[Column], rows: &[Vec<String>], width: usize) -> Vec<St
     headings.iter().chain(rows).map(line).collect()
 }
 
-/// The same of rows whose first column has these names, with variants shortened where lines would be too long.
+/// Lines of a table with these names in its first column, with variants shortened where lines would be too long.
 pub fn fitted(
     columns: &[Column],
     mut rows: Vec<Vec<String>>,

@@ -104,7 +104,7 @@ fn together(document: &Document, style: Style) -> Vec<Vec<String>> {
     texts.map(|text| wrap(&text, "  ", style.columns())).collect()
 }
 
-/// Medians of the flow's samples, and beside each what the scenario expects of it.
+/// Medians of the flow's samples, each with what the scenario expects of it.
 fn medians(run: &Run, flow: &Flow) -> Option<String> {
     let own = flow.medians?;
     let expected = |what: &str, unit: f64| {

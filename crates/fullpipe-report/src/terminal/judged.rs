@@ -15,8 +15,8 @@ const COLUMNS: [Column; 7] = [
     words("row"),
 ];
 
-/// Published rows beside the simulated ones. The band spans all phases of the interval clock and
-/// of the path's timers.
+/// Published rows compared with the simulated ones. The band spans all phases of the interval clock and of the path's
+/// timers.
 pub fn published(published: &Published, style: Style) -> Vec<String> {
     let text = format!("published: {}, {}", published.run, published.source);
     let mut lines = wrap(&text, "", style.columns());

@@ -32,14 +32,15 @@ impl Name {
         variant.into_iter().chain(self.point.iter().cloned()).collect::<Vec<_>>().join(", ")
     }
 
-    /// Characters beside the variant.
+    /// Characters of a name without its variant.
     fn beside(&self) -> usize {
         let point: usize = self.point.iter().map(|value| value.chars().count() + 2).sum();
         if self.variant.is_empty() { point.saturating_sub(2) } else { point }
     }
 }
 
-/// The names in so much room. Where a point leaves too little for variants to be told apart, names are longer than that.
+/// The names in so many characters of room. Names are longer where a point leaves too little room to distinguish
+/// variants.
 pub fn fitted(names: &[Name], room: usize) -> Vec<String> {
     let mut variants: Vec<String> = Vec::new();
     for name in names {

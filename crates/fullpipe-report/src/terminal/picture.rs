@@ -19,7 +19,7 @@ const NARROW: [Column; 8] = [
 
 const WIDE: [Column; 3] = [number("mean", ""), number("blocked", "s"), number("marked", "")];
 
-/// Room for a place's name beside the numbers, and cells of a bar.
+/// Room for a place's name in front of the numbers, and cells of a bar.
 const NAME: usize = 16;
 const BAR: usize = 8;
 

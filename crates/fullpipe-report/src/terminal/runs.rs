@@ -14,7 +14,7 @@ use fullpipe_analysis::numbers;
 const ROWS: usize = 6;
 /// Most lines of either.
 const MOST: usize = 26;
-/// Room for a name beside the numbers.
+/// Room for a name in front of the numbers.
 const NAME: usize = 24;
 const NAME_OF_CROWD: usize = 14;
 /// Longest label of a matrix's column.

@@ -6,7 +6,7 @@ use fullpipe_analysis::document::Run;
 use fullpipe_analysis::fairness::{Fairness, Part};
 use fullpipe_analysis::numbers::{fixed, share};
 
-/// Flows whose shares are told one by one.
+/// The most flows with a share of their own in the text.
 const MOST_FLOWS: usize = 5;
 
 /// A paragraph; nothing where no two flows of one direction live at one time.

@@ -196,7 +196,7 @@ fn a_text_fits_a_screen_whatever_the_number_of_runs_and_flows() {
     for (name, document) in documents {
         for width in [80, 120] {
             let text = render(&document, Style { width, color: false });
-            // Two lines say where the results are; a line for each of six runs tells that it has ended.
+            // Two lines say where the results are; one line for each of six runs says that the run has ended.
             let rows = rows(&text, width);
             assert!(rows + 8 <= 60, "{name}: {rows} lines\n{text}");
             let first = text.lines().next().expect("a line");

@@ -75,7 +75,7 @@ struct FlowIndex {
     levels: Vec<LevelIndex>,
 }
 
-/// A flow whose trains are being read.
+/// A flow while its trains are being read.
 struct Reading {
     pyramid: Pyramid,
     /// Trains of each way that are not in a chunk yet.

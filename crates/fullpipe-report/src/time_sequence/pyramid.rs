@@ -24,7 +24,7 @@ pub enum Mark {
     Ack,
     /// Where the advertised window ends.
     Edge,
-    /// What SACK blocks told of.
+    /// Data that SACK blocks reported.
     Sack,
     /// Data marked CE.
     Marked,
@@ -84,7 +84,8 @@ const STEP: u32 = 2;
 /// Levels end when one has no more bins than this.
 const FEW: usize = 512;
 
-/// See the module's description.
+/// Ranges of sequence numbers by mark, in bins of time. Bins become four times as wide while there are more than
+/// `most`.
 #[derive(Debug)]
 pub struct Pyramid {
     shift: u32,
@@ -150,7 +151,7 @@ impl Pyramid {
     }
 }
 
-/// The same in bins of four times the width.
+/// Joins each four bins into one of four times the width.
 fn widened(bins: BTreeMap<u64, Bin>) -> BTreeMap<u64, Bin> {
     let mut wide: BTreeMap<u64, Bin> = BTreeMap::new();
     for (number, bin) in bins {

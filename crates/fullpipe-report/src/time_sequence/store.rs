@@ -9,7 +9,7 @@ const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxy
 /// Where a chunk stands: its first letter, and how many it has.
 pub type Place = (u64, usize);
 
-/// See the module's description.
+/// Writer of the chunks, with the number of letters so far.
 pub struct Store<W> {
     out: W,
     letters: u64,

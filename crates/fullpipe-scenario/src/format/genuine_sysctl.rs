@@ -1,9 +1,9 @@
-//! TCP's sysctls that only a genuine kernel reads: each is one number. What they mean is told in the kernel's
-//! `Documentation/networking/ip-sysctl.rst`; what they may be, by the kernel itself: a test tries it.
+//! TCP's sysctls that only a real kernel reads: each is one number. Their meaning is in the kernel's
+//! `Documentation/networking/ip-sysctl.rst`. The kernel itself limits their values: a test tries it.
 
 use fullpipe_sim::cc::KernelVersion;
 
-/// A sysctl of genuine kernels.
+/// A sysctl of real kernels.
 pub struct Genuine {
     /// The kernel's full dotted name.
     pub name: &'static str,

@@ -12,7 +12,7 @@ use toml_edit::{Document, Item, TableLike, Value as TomlValue};
 pub struct Node {
     pub value: Value,
     pub place: Place,
-    /// The text of a scalar that came without TOML's quotes having been required (`--set`, defaults).
+    /// The text of a scalar for which no quotes of TOML were required (`--set`, defaults).
     pub bare: Option<String>,
     /// The key that was written, where this value stands for one of that key's own.
     pub called: Option<String>,

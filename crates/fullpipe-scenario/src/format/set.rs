@@ -130,7 +130,7 @@ impl Setter<'_> {
         self.key.parts[..depth].join(".")
     }
 
-    /// Reports that there is no such key beside `known`.
+    /// Reports a key that is not one of `known`.
     fn unknown<'k>(&mut self, depth: usize, known: impl Iterator<Item = &'k str>) {
         let prefix = match depth {
             0 => String::new(),

@@ -48,7 +48,7 @@ impl Read for DelayLimit {
     }
 }
 
-/// Turns a scalar into the table whose key `short` it stands for.
+/// Turns a scalar into the table for which it stands, with the scalar as its key `short`.
 pub fn lengthen(node: &mut Node, short: &str, key: &str) {
     if !matches!(node.value, Value::Table(_) | Value::List(_)) {
         let mut alone = node.clone();

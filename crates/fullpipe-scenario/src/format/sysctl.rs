@@ -35,7 +35,7 @@ pub enum Field {
     Scale(fn(&mut Sysctl) -> &mut i32),
     /// A small number between two bounds.
     Level(fn(&mut Sysctl) -> &mut u32, u32, u32),
-    /// The same, or the kernel's default, which is not written out.
+    /// A small number between two bounds, or the kernel's default, which is not written out.
     LevelIfSet(fn(&mut Sysctl) -> &mut Option<u32>, u32, u32),
     /// Bytes from 0 on, nothing unless set.
     SizeIfSet(fn(&mut Sysctl) -> &mut Option<u32>),
@@ -191,7 +191,7 @@ pub struct Sysctls(pub Vec<SysctlWritten>);
 pub enum SysctlWritten {
     /// Place in [`SYSCTLS`], value.
     Modelled(usize, SysctlValue),
-    /// One of a genuine kernel.
+    /// One of a real kernel.
     Genuine(&'static str, i64),
 }
 
@@ -207,7 +207,7 @@ pub enum SysctlValue {
 }
 
 impl Sysctls {
-    /// Puts the written values into those that the simulator reads, and into those of a genuine kernel.
+    /// Puts the written values into the modelled sysctls, and into those of a real kernel.
     pub fn apply(&self, modelled: &mut Sysctl, of_genuine: &mut BTreeMap<&'static str, i64>) {
         for written in &self.0 {
             match *written {
@@ -304,7 +304,7 @@ fn sysctl(name: &str, place: Place, node: &Node, cx: &mut Context) -> Option<Sys
     Some(SysctlWritten::Modelled(at, value))
 }
 
-/// Names of all that a genuine kernel of this version has; of what is no version, those that are modelled.
+/// Names of all sysctls that a real kernel of this version has; for a text that is no version, the modelled ones.
 pub fn known(version: &str) -> impl Iterator<Item = &'static str> {
     let version = KernelVersion::parse(version);
     let genuine = GENUINE.iter().filter(move |known| version.is_some_and(|v| known.is_in(v)));
@@ -314,7 +314,7 @@ pub fn known(version: &str) -> impl Iterator<Item = &'static str> {
 /// The kernel keeps sizes of buffers in an `int`.
 const KERNEL_INT: u64 = i32::MAX as u64;
 
-/// It keeps what may wait unsent in an `unsigned int`.
+/// The kernel keeps the limit of unsent data in an `unsigned int`.
 const UNSIGNED: u64 = u32::MAX as u64;
 
 /// Bytes within bounds, a number or with a unit.

@@ -21,7 +21,7 @@ pub enum Ask {
         /// Where packets wait.
         queue: Queue,
     },
-    /// Each segment leaves the same time after it came.
+    /// Each segment leaves the same time after its arrival.
     Delay {
         /// That time.
         delay: Time,
@@ -30,16 +30,16 @@ pub enum Ask {
         /// Ticks at which segments that are due leave; none: each leaves when it is due.
         timer: Option<Timer>,
     },
-    /// Each segment of a flow leaves the same time after it came; others pass at once.
+    /// Each segment of a flow leaves the same time after its arrival; others pass at once.
     DelayFlow {
         /// Index of the flow.
         flow: u16,
         /// That time.
         delay: Time,
     },
-    /// Each segment leaves a random time after it came.
+    /// Each segment leaves a random time after its arrival.
     Spread(Spread),
-    /// Each segment leaves one of two times after it came.
+    /// Each segment leaves one of two times after its arrival.
     Overtake(Overtake),
     /// Units are lost by chance.
     Lose {
@@ -104,7 +104,7 @@ pub struct Spread {
     pub distribution: Distribution,
     /// Correlation of the delays of neighbours, which leaves the distribution as it is (0 to 1).
     pub correlation: f64,
-    /// Whether a segment waits for those that came before it; else it overtakes them.
+    /// Whether a segment waits for earlier ones; else it overtakes them.
     pub keep_order: bool,
 }
 

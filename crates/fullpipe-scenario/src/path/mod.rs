@@ -230,7 +230,7 @@ elements! {
     duplicate::DuplicateElement => Duplicate by "duplicate::Shown::serialize";
     /// A varying delay.
     jitter::JitterElement => Jitter by "jitter::Shown::serialize";
-    /// A smaller MTU that nobody is told of.
+    /// A smaller MTU that no ICMP message announces.
     mtu::MtuElement => Mtu by "mtu::Shown::serialize";
     /// A token bucket that drops.
     policer::PolicerElement => Policer by "policer::Shown::serialize";

@@ -51,7 +51,7 @@ fn list(list: &Option<At<Elements>>, whole: &Whole, cx: &mut Context) -> Option<
     elements.into_iter().collect()
 }
 
-/// Reports keys of the short form beside lists.
+/// Reports keys of the short form where there are lists, too.
 fn conflicts(path: &keys::Path, cx: &mut Context) {
     let place = |at: Option<(Place, bool)>| at.filter(|(_, written)| *written);
     let short = [

@@ -14,7 +14,7 @@ pub(super) struct Whole<'a> {
     pub(super) round_trip: Time,
     /// Whether the element stands on the data's way.
     pub(super) forward: bool,
-    /// The scenario's text, beside which files lie.
+    /// The scenario's text; files that it names lie in its folder.
     pub(super) source: &'a Source,
     /// Names of the flows, and where the data of each goes.
     pub(super) flows: &'a [(String, Direction)],

@@ -62,9 +62,9 @@ pub enum NfsVersion {
 /// What a program does with files of a mount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NfsOperation {
-    /// It writes new ones.
+    /// Writes new files.
     Write,
-    /// It reads them.
+    /// Reads files.
     Read,
 }
 

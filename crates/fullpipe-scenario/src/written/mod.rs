@@ -1,6 +1,6 @@
 //! The keys of a scenario: one list for the parser, its diagnostics, the reference and the schema.
 //!
-//! The keys of the path stand beside their meaning, in `path/`.
+//! The keys of the path are declared in `path/`, with their meaning.
 
 mod app;
 mod choices;

@@ -178,7 +178,7 @@ fn too_many(case: &Case) -> Option<String> {
     })
 }
 
-/// "Let the program of video read faster: ..." of datagrams whose program reads less than comes.
+/// "Let the program of video read faster: ..." of datagrams that arrive faster than their program reads.
 fn too_slow(case: &Case, today: &Outcome) -> Option<String> {
     let name = &case.datagrams.as_ref()?.name;
     let own = today.run.datagrams.iter().find(|own| own.name == *name)?;

@@ -82,7 +82,7 @@ pub struct Sent {
     pub share_mbit: Option<f64>,
     /// Window and buffers that this part needs; none where the path is out of the planner's bounds.
     pub needs: Option<Needs>,
-    /// The same if it had the path alone.
+    /// Window and buffers that the flow needs if it has the path alone.
     pub alone: Option<Needs>,
 }
 
@@ -227,10 +227,10 @@ fn sent_mbit(own: &Datagrams) -> f64 {
 
 /// Part of the path that is next to nothing.
 const CROWDED: f64 = 0.05;
-/// Least part of the path that flows have beside datagrams.
+/// Least part of the path that datagrams leave to flows.
 const LEAST_LEFT: f64 = 0.01;
 
-/// Payload of flows beside datagrams of UDP, which take what they ask for; Mb/s.
+/// Payload that datagrams of UDP leave to flows, as datagrams take what they ask for; Mb/s.
 pub(super) fn left(run: &Resolved, direction: Direction, allowed: &Allowed) -> f64 {
     let lasts = run.flow.iter().filter(|flow| flow.direction == direction);
     let lasts = lasts.map(|flow| flow.duration.unwrap_or(run.duration)).max();

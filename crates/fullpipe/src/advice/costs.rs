@@ -90,7 +90,7 @@ fn capped(case: &Case, changes: &[&Change]) -> Option<String> {
     })
 }
 
-/// Sentence on a flow whose pace is for the time in which others share its path.
+/// Sentence on a flow with a pace for the time in which others share its path.
 fn paced_alone(case: &Case, changes: &[&Change]) -> Option<String> {
     let allowed = case.allowed.as_ref()?;
     let edits = changes.iter().filter(|own| own.rank == Rank::Pace).flat_map(|own| &own.edits);
@@ -135,10 +135,11 @@ fn memory(case: &Case, changes: &[&Change]) -> Option<String> {
     Some(format!("Memory if all buffers were full at once: {}.{bound}", parts.join(" and ")))
 }
 
-/// Setting of net.ipv4.tcp_mem for a host whose sockets may take so much memory, bytes.
+/// Setting of net.ipv4.tcp_mem for a host with sockets that may take so much memory, bytes.
 ///
-/// From the second number on the kernel holds all its sockets back. By default it is a sixteenth of the memory that was free at
-/// boot, beside three quarters and one and a half of that (Linux `tcp_init_mem`).
+/// From the second number on the kernel holds all its sockets back. By default it is a sixteenth of the memory that was
+/// free at boot. The first number is three quarters of it, and the third one and a half times as much (Linux
+/// `tcp_init_mem`).
 fn tcp_mem(most: u64) -> Option<String> {
     const PAGE: u64 = 4096;
     const PART: u64 = 16;

@@ -1,4 +1,5 @@
-//! The same advice on Windows, FreeBSD and macOS. No run proves it there: fullpipe has Linux alone.
+//! Advice for Windows, FreeBSD and macOS, translated from that for Linux. No run proves it there: fullpipe has Linux
+//! alone.
 
 use super::change::{Change, How};
 use schemars::JsonSchema;

@@ -13,7 +13,7 @@ pub const PRICE: f64 = 0.05;
 pub const EVEN: f64 = 0.8;
 /// The slowest flow has to gain so much of its part for a change to be worth it.
 const CLOSER: f64 = 0.1;
-/// It may lose so much of it when a change is taken away.
+/// Part of its share that the slowest flow may lose when a change is taken away.
 const LOST: f64 = 0.05;
 
 /// Aim of the advice.
@@ -66,7 +66,7 @@ impl Goal {
 /// Changes that are allowed, and what they are for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allowance {
-    /// Whose settings.
+    /// Owners of the settings that may change.
     pub scopes: Vec<Scope>,
     /// Their aim.
     pub goal: Goal,

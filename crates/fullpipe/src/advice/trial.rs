@@ -1,4 +1,4 @@
-//! Trials: short runs of a case with some settings, and what came of each.
+//! Trials: short runs of a case with some settings, and the result of each.
 //!
 //! A trial ends when its rate has settled. Where chance decides (a queue below [`SHALLOW`], several flows, losses) it is
 //! three runs with other seeds, starts and delays, and the worst one counts.
@@ -281,7 +281,7 @@ impl Case {
         if self.is_chancy { SEEDS } else { 1 }
     }
 
-    /// The flows whose data goes the way that the advice is about.
+    /// The flows that carry data in the direction that the advice is about.
     fn counts(&self, run: &Resolved) -> Vec<bool> {
         let is_meant = |direction| direction == self.direction && self.datagrams.is_none();
         run.flow.iter().map(|flow| is_meant(flow.direction)).collect()
@@ -354,7 +354,7 @@ fn outcome_of(
     }
 }
 
-/// Rules whose verdict on a full path is that nothing is to be set: the link is busy, or the pace is that of the path.
+/// Rules that find nothing to set on a full path: the link is busy, or the pace is that of the path.
 const FULL_RULES: [&str; 2] = ["link", "pacing"];
 
 /// Whether a verdict says that the path is full, and that nothing is to be set.

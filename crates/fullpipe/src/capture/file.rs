@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// See the module's description. It vanishes when dropped before [`Hidden::finish`].
+/// File with a hidden name until it is whole. It vanishes when dropped before [`Hidden::finish`].
 #[derive(Debug)]
 pub struct Hidden {
     target: PathBuf,
@@ -15,8 +15,8 @@ pub struct Hidden {
 }
 
 impl Hidden {
-    /// Begins `.NAME.PID.tmp` beside `target`, and removes those of this name that killed programs
-    /// have left there.
+    /// Begins `.NAME.PID.tmp` in the folder of `target`, and removes files of this name that killed programs have left
+    /// there.
     ///
     /// # Errors
     /// `target` exists, or the file cannot be made.
@@ -34,7 +34,7 @@ impl Hidden {
             Error::new(target, format!("cannot be written: {e}"))
                 .hint("name another file with --pcap")
         })?;
-        // It tells others that this is no leftover. Without locks none is taken for one.
+        // The lock shows others that this is no leftover. Without locks no file counts as one.
         let _ = file.try_lock();
         Ok(Hidden { target: target.to_path_buf(), path, file, finished: false })
     }

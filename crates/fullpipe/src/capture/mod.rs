@@ -1,9 +1,9 @@
 //! Captures: the packets that pass one point of a run, as a file for Wireshark, tshark, tcptrace.
 //!
-//! The engine tells each packet to the sink ([`Sink::packet`]); here it gets its headers ([`headers`]),
-//! its place in the file format ([`format`]) and, where it was dropped later on, a comment. The file
-//! grows under a hidden name, always by whole blocks, and gets its name at the end; a file that
-//! exists is never overwritten. A stream takes the place of a file where somebody reads meanwhile.
+//! The engine passes each packet to the sink ([`Sink::packet`]). Here the packet gets its headers ([`headers`]), its
+//! place in the file format ([`format`]) and, where it was dropped later on, a comment. The file grows under a hidden
+//! name, always by whole blocks, and gets its name at the end; a file that exists is never overwritten. A stream takes
+//! the place of a file where somebody reads meanwhile.
 
 mod comment;
 mod file;
@@ -53,7 +53,7 @@ pub struct About<'a> {
 /// What became of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// It is whole, and has so many packets.
+    /// The capture is whole, and has so many packets.
     Whole(u64),
     /// The stream's reader closed it before the end; how much of it was read nobody knows.
     ReaderLeft,
@@ -121,7 +121,7 @@ impl Capture {
         self.failed.clone()
     }
 
-    /// A sink that captures, and passes on to `sink` what it is told.
+    /// A sink that captures, and passes everything on to `sink`.
     pub fn before<'a>(&'a mut self, sink: &'a mut dyn Sink) -> impl Sink + 'a {
         Tapped { tap: self, sink }
     }
@@ -179,7 +179,7 @@ struct End {
     address: SocketAddrV4,
 }
 
-/// Those of a flow by its number: the one that sends its data first.
+/// Ends of a flow by its number, the one that sends its data first.
 fn ends(number: u16, flow: &Flow, run: &Resolved) -> [End; 2] {
     let stations = run.stations();
     let [from, to] = headers::ends(number, flow, run);

@@ -9,7 +9,7 @@ use std::path::Path;
 /// Bytes that are collected before they are written.
 const CHUNK: usize = 1 << 18;
 
-/// See the module's description.
+/// Destination of a capture, with the bytes that are not written yet.
 #[derive(Debug)]
 pub struct Out {
     to: To,
@@ -59,8 +59,7 @@ impl Out {
         &mut self.buffer
     }
 
-    /// Writes what was collected, once it is much or `all` is wanted. A stream whose reader has gone
-    /// is no error.
+    /// Writes what was collected, once it is much or `all` is wanted. A stream without its reader is no error.
     ///
     /// # Errors
     /// It cannot be written.

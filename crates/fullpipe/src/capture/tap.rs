@@ -1,4 +1,4 @@
-//! A sink that listens to what another one is told, packets included.
+//! A sink in front of another one that takes stages and packets out for a tap.
 
 use fullpipe_base::trace::{
     Counter, Event, FlowSample, Packet, Point, Sink, StageInfo, StageSample,
@@ -14,7 +14,7 @@ pub(super) trait Tap {
     fn packet(&mut self, packet: &Packet);
 }
 
-/// Tells `tap` of stages and packets, and `sink` of all.
+/// Passes stages and packets to `tap`, and everything to `sink`.
 pub(super) struct Tapped<'a, T> {
     pub(super) tap: &'a mut T,
     pub(super) sink: &'a mut dyn Sink,

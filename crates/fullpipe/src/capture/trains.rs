@@ -1,7 +1,7 @@
 //! Packets as trains, for the table `packets`: what [`crate::trace::packets`] declares is made here.
 //!
-//! Each packet that the engine tells is joined to the train before it of its flow and way, if it fits. Held are one train
-//! of each flow and way, and the rows that are not written yet.
+//! Each packet that the engine records is joined to the last train of its flow and direction, if it fits. Memory holds
+//! one train of each flow and direction, and the rows that are not written yet.
 
 use super::At;
 use super::tap::{Tap, Tapped};
@@ -82,7 +82,7 @@ impl Trains {
         self.failed.clone()
     }
 
-    /// A sink that keeps packets, and passes on to `sink` what it is told.
+    /// A sink that keeps packets, and passes everything on to `sink`.
     pub fn before<'a>(&'a mut self, sink: &'a mut dyn Sink) -> impl Sink + 'a {
         Tapped { tap: self, sink }
     }

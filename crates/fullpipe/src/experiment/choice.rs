@@ -11,7 +11,7 @@ pub const BETWEEN: &str = "\n       ";
 /// What a user lets engines do otherwise than a scenario says.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Allowed<'a> {
-    /// The version that an engine with genuine kernels runs in place of the scenario's.
+    /// The version that an engine with real kernels runs in place of the scenario's.
     pub as_kernel: Option<&'a str>,
     /// Patterns of other keys, see [`without`].
     pub without: &'a [String],
@@ -93,7 +93,8 @@ pub fn several(names: &[&str], allowed: Allowed, plans: &[Plan]) -> Result<Vec<C
     Ok(engines)
 }
 
-/// The kernel that `as_kernel` means for the engine `name`: none for one without kernels beside one that has some.
+/// The kernel that `as_kernel` means for the engine `name`: none for an engine without kernels where another engine has
+/// some.
 pub fn kernel_for<'a>(name: &str, names: &[&str], as_kernel: Option<&'a str>) -> Option<&'a str> {
     let genuine =
         |name: &&str| engine::find(name).is_some_and(|engine| !engine.kernels().is_empty());

@@ -6,7 +6,7 @@ use crate::engine::linux;
 use serde::Serialize;
 use std::fmt;
 
-/// A genuine kernel.
+/// A real kernel.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Against {
     /// Its release, for instance "6.12.117".

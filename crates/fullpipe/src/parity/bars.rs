@@ -5,7 +5,7 @@ use serde::Serialize;
 
 /// Median over runs of the throughput's distance, below.
 pub const MEDIAN: f64 = 0.03;
-/// A run whose throughput is further apart is far, and counts as a miss.
+/// Distance of throughput beyond which a run is far, and counts as a miss.
 pub const FAR: f64 = 0.10;
 /// Share of runs that are not far, at least.
 pub const NEAR: f64 = 0.90;
@@ -22,9 +22,9 @@ pub const IN_TIME: f64 = 0.95;
 pub enum Bar {
     /// Median over runs of the throughput's distance.
     Median,
-    /// Share of runs whose throughput is not far apart.
+    /// Share of runs with a throughput that is not far apart.
     Near,
-    /// Share of runs without losses whose cwnd is the same.
+    /// Share of runs without losses that have the same cwnd.
     Cwnd,
     /// Share of runs with as many retransmissions.
     Retransmissions,
@@ -33,7 +33,7 @@ pub enum Bar {
 }
 
 impl Bar {
-    /// All of them, in the order in which they are told.
+    /// All of them, in the order of the output.
     pub const ALL: [Bar; 5] =
         [Bar::Median, Bar::Near, Bar::Cwnd, Bar::Retransmissions, Bar::Completion];
 
@@ -49,7 +49,7 @@ impl Bar {
     }
 }
 
-/// A figure beside its bar.
+/// A figure and its bar.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Figure {
     /// Which bar.
@@ -73,7 +73,7 @@ pub struct Judged {
     pub runs: usize,
     /// Median over runs of the median over intervals, which is no bar.
     pub median_of_medians: Option<f64>,
-    /// Those for which there is something to judge.
+    /// Figures of the bars for which there is something to judge.
     pub figures: Vec<Figure>,
 }
 

@@ -71,7 +71,7 @@ pub fn command(case: &Case) -> String {
     format!("{} --engine sim,linux{without}", case.command)
 }
 
-/// Whether this machine can run a case on genuine Linux.
+/// Whether this machine can run a case on real Linux.
 ///
 /// # Errors
 /// What is missing, and how to get it, in options of `fullpipe parity`.

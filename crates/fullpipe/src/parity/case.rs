@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 pub struct Case {
     /// Name, unique among the cases of a call: "queue/reno-1bdp", "7/12".
     pub name: String,
-    /// The same without its seed, where it is one of several with other seeds.
+    /// Name without the seed, where the case is one of several with other seeds.
     pub of: String,
     /// The run.
     pub plan: Plan,
@@ -35,20 +35,14 @@ pub fn of_file(path: &Path, sets: &[String]) -> Result<Vec<Case>, String> {
     of_source(&source, &path.display().to_string(), sets)
 }
 
-/// The same of a text, which commands call `shown`.
-///
-/// # Errors
-/// As [`of_file`].
+/// Cases of a scenario's text, which commands call `shown`; one for each run, with these changes.
 pub fn of_source(source: &Source, shown: &str, sets: &[String]) -> Result<Vec<Case>, String> {
     let options: Vec<SetOption> = sets.iter().cloned().map(SetOption).collect();
     let scenario = scenario::load(source, &options, &[]).map_err(|e| e.to_string())?;
     Ok(of_scenario(&scenario, shown, sets))
 }
 
-/// The same with each seed from 1 to `seeds`.
-///
-/// # Errors
-/// As [`of_file`].
+/// Cases of a scenario with each seed from 1 to `seeds`.
 pub fn seeded(
     source: &Source,
     shown: &str,

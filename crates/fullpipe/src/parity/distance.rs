@@ -1,4 +1,4 @@
-//! Two tables of a case beside each other, by congestion control: what bars are about.
+//! Distances between two tables of a case, by congestion control: the values that bars are about.
 
 use super::case::Case;
 use super::grid;
@@ -10,13 +10,13 @@ use serde::Serialize;
 /// Two values of cwnd are one where they differ by no more packets than that, or by no more than this share.
 pub const SAME_CWND: (f64, f64) = (1.0, 0.01);
 
-/// The flows of one congestion control in one run, on genuine Linux and in the simulator. Pairs are Linux's value
-/// and the simulator's.
+/// The flows of one congestion control in one run, on real Linux and in the simulator. Pairs are Linux's value and the
+/// simulator's.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Unit {
     /// Name of the case.
     pub run: String,
-    /// The same without its seed, where it is one of several with other seeds.
+    /// Name without the seed, where the case is one of several with other seeds.
     pub of: String,
     /// The congestion control.
     pub congestion: String,
@@ -110,7 +110,7 @@ impl Completion {
 /// Triples of time and two values.
 type Pairs = Vec<(f64, f64, f64)>;
 
-/// The distances of a case between what genuine Linux and what the simulator made of it.
+/// The distances between the results of real Linux and of the simulator for a case.
 ///
 /// # Errors
 /// A table is not of this case.

@@ -1,6 +1,6 @@
 //! Files on random mounts: how fast they were written or read, and what held them back first, on either engine.
 //!
-//! What came first on genuine Linux is told by its own counters, whatever the model says (`genuine_first`).
+//! The first cause on real Linux is read from its own counters, whatever the model says (`genuine_first`).
 
 use super::case::Case;
 use crate::analysis::document::Flow;
@@ -16,7 +16,7 @@ use std::ops::Range;
 const CONNECTION_SLOTS: u64 = 65_536;
 const SESSION_SLOTS: u64 = 64;
 
-/// What came of a mount's file.
+/// Result of a mount's file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// Bytes of the file over the time it took, Mb/s.
@@ -48,10 +48,13 @@ pub fn outcome(
     Ok(Outcome { mbit, first: self::first(&shares) })
 }
 
-/// What held genuine Linux back: a link of the data's way that did not idle over the last round trip; else what the kernel's
-/// sockets say that have the data (`tcpi_rwnd_limited`, `tcpi_sndbuf_limited`, else cwnd). Where they had nothing to send, that
-/// were the slots if for most of the time as many requests were out as there are (`sends` less `recvs` of `mountstats`). Else
-/// a program that writes had WRITEs with slots which the send buffer did not take, and one that reads waited for its page cache.
+/// What held real Linux back.
+///
+/// First: a link of the data's way that did not idle over the last round trip. Else the report of the kernel's sockets
+/// that have the data (`tcpi_rwnd_limited`, `tcpi_sndbuf_limited`, else cwnd). Where they had nothing to send: the
+/// slots, if for most of the time as many requests were out as there are slots (`sends` less `recvs` of `mountstats`).
+/// Else a program that writes had WRITEs with slots which the send buffer did not take, and one that reads waited for
+/// its page cache.
 fn instead_of_application(
     own: &Nfs,
     connections: Range<usize>,
@@ -108,7 +111,7 @@ fn requests_out(host: &str, recording: &Recording) -> BTreeMap<Time, u64> {
         if let Some((_, what @ ("sends" | "recvs"))) = of {
             last.insert(counter.name.clone(), (what == "sends", counter.value));
         }
-        // A counter is told when it has changed, some of them always.
+        // A counter is recorded when it has changed, some of them always.
         let sum = |sends| last.values().filter(|own| own.0 == sends).map(|own| own.1).sum::<u64>();
         out.insert(counter.time, sum(true).saturating_sub(sum(false)));
     }

@@ -1,5 +1,5 @@
-//! Runs of one scenario with several seeds, where chance decides: not each run beside its twin, for two engines do not
-//! draw the same, but how their results are distributed.
+//! Runs of one scenario with several seeds, where chance decides. Two engines draw different random numbers, so their
+//! distributions are compared, not run with run.
 
 use super::distance::Unit;
 use serde::Serialize;
@@ -55,7 +55,7 @@ pub struct Spread {
     pub run: String,
     /// The congestion control.
     pub congestion: String,
-    /// What is told.
+    /// The quantity that is reported.
     pub quantity: Quantity,
     /// Seeds.
     pub seeds: usize,

@@ -59,7 +59,7 @@ pub struct Origin {
     pub scenario: String,
 }
 
-/// See the module's description.
+/// Table of a run: one row for each flow at each moment.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// First lines.

@@ -1,16 +1,16 @@
-//! Whether a distance is chance: twins of a run, and how far genuine Linux is from itself.
+//! Whether a distance is chance: twins of a run, and how far real Linux is from itself.
 //!
-//! Where flows share a full queue, or a writer waits for room, two packets that come a nanosecond earlier or later decide
-//! who loses; from then on two runs part, whatever made the difference. A twin is the same scenario with a way that is
-//! some hundred nanoseconds longer, twenty metres of fibre each, which no rule of TCP could be said to react to. What
-//! genuine Linux makes of its twins tells how far apart runs are by chance alone.
+//! Where flows share a full queue, or a writer waits for room, the outcome is chaotic. Two packets that arrive a
+//! nanosecond earlier or later decide who loses, and two runs part from then on. A twin is the same scenario on a path
+//! that is some hundred nanoseconds longer, twenty metres of fibre each. No rule of TCP reacts to so little. So the
+//! distances of real Linux's twins show how far apart runs are by chance alone.
 //!
 //! A missed bar is chance where both hold:
 //! - the simulator is not further from Linux's run than Linux's own twins are: a permutation test over the twins at 5 %;
 //! - over the twins the simulator's results are distributed as Linux's are ([`spread`]).
 //!
-//! Where random numbers decide ([`draws`]), each engine draws its own, and all twins of an engine the same: they do not tell
-//! how far apart runs are by chance. Other seeds do.
+//! Where random numbers decide ([`draws`]), each engine draws its own, and all twins of an engine draw the same: they
+//! do not show how far apart runs are by chance. Other seeds do.
 
 use super::bars::{self, Bar, Miss};
 use super::both::{JUDGE, JUDGED};
@@ -30,7 +30,7 @@ pub const FEWEST: i64 = 20;
 /// Share of runs that are as far apart by chance, below which chance is not believed.
 const SIGNIFICANT: f64 = 0.05;
 
-/// A run that misses a bar, beside its twins.
+/// A run that misses a bar, compared with its twins.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Chance {
     /// Name of the case.
@@ -57,7 +57,7 @@ pub struct Rank {
     pub bar: Bar,
     /// The simulator's distance as a multiple of what is allowed, above 1.
     pub sim: f64,
-    /// The same of Linux's twins from Linux: their median.
+    /// Median of the distances of Linux's twins from Linux, as a multiple of what is allowed.
     pub itself: f64,
     /// Twins that are at least as far as the simulator.
     pub as_far: usize,
@@ -146,7 +146,7 @@ pub struct Twinned {
     pub chances: Vec<Chance>,
 }
 
-/// What the twins of a run tell. `units` are the run's distances and `linux` its table of genuine Linux.
+/// What the twins of a run show. `units` are the run's distances and `linux` its table of real Linux.
 ///
 /// # Errors
 /// A table is not of this case.

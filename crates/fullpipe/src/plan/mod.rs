@@ -178,7 +178,7 @@ mod tests {
         for planned in [288.0, 293.0] {
             let (advice, text) = judged(0.0, &[(TODAY, 288.0, 0.9, 0), (PLANNED, planned, 0.0, 0)]);
             assert!(!advice.changes() && advice.files.is_empty(), "{text}");
-            // What is said beside belongs to the settings that stay.
+            // The remaining hint belongs to the settings that stay.
             let memory = advice.hints.iter().find(|hint| hint.about == "memory").expect("a hint");
             assert!(memory.text.contains("4 MiB at the sender"), "{}", memory.text);
         }

@@ -139,7 +139,7 @@ fn proven(demand: &Demand, name: &str, run: &Run, recording: &Recording) -> Prov
     }
 }
 
-/// What came of a scenario's variants.
+/// Results of a scenario's variants.
 pub struct Variants<T> {
     /// Something of each, in the scenario's order.
     pub made: Vec<T>,

@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 /// Cells of the longest bar.
 const BAR: usize = 30;
-/// Reliefs in the answer beside the best one.
+/// Number of reliefs in the answer in addition to the best one.
 const OTHERS: usize = 2;
 
 /// Answer of a run in one sentence; `refused`: why the run as it is could not be made.

@@ -141,7 +141,7 @@ fn rank(relief: &Tried) -> f64 {
 }
 
 impl Outcome {
-    /// Rate and time of a run that came to its end.
+    /// Rate and time of a finished run.
     pub fn measured(&self) -> Option<super::Measured> {
         match self {
             Outcome::Made(measured) => Some(*measured),

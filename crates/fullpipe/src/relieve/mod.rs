@@ -6,7 +6,7 @@
 //!
 //! Limits:
 //! - The first flow of the main way is judged, with its copies. All other flows compete with them.
-//! - Reliefs of a host change `hosts.sender` and `hosts.receiver`, not hosts beside them.
+//! - Reliefs of a host change `hosts.sender` and `hosts.receiver`, not extra hosts.
 //! - A competitor that another key names starts in the last microsecond instead of never.
 //! - The rates of varying links and trace links stay as they are.
 //! - Losses by chance fall elsewhere in each run: without a bound on the window, gains of a few tenths may be chance.

@@ -25,11 +25,11 @@ pub struct Trial {
 /// Result of a trial.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
-    /// It was run to its end.
+    /// The run finished.
     Made(Measured),
     /// The engine cannot run it, for this reason.
     Refused(String),
-    /// It was stopped, or has not begun.
+    /// The run was stopped, or has not begun.
     Stopped,
 }
 

@@ -60,7 +60,7 @@ impl Share<'_> {
         (0..all).filter(|run| self.shard.has(*run) && self.sample.is_none_or(|own| own.has(*run)))
     }
 
-    /// Those that are still to be made.
+    /// Runs of the share that are still to be made.
     pub fn rest(&self, store: &Store, all: u64) -> Vec<u64> {
         let failed = |run: &u64| store.failed().contains(run);
         let open = |run: &u64| !store.done().contains(run) && (self.retry || !failed(run));

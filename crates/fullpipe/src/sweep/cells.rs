@@ -95,7 +95,7 @@ pub struct CellFlow {
 pub struct CellShared {
     /// Jain's index while all flows live.
     pub jain: Estimate,
-    /// The same over the second half of that time.
+    /// Jain's index over the second half of that time.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub jain_settled: Option<Estimate>,
     /// Repetitions in which the flows converge.
@@ -133,7 +133,7 @@ pub fn cells(merged: &Merged) -> Result<Vec<Cell>, Error> {
     Ok(cells)
 }
 
-/// Tells each cell of a sweep in its order; one at a time, as a sweep may have a million.
+/// Passes each cell of a sweep to `tell`, in its order; one at a time, as a sweep may have a million.
 ///
 /// # Errors
 /// Records cannot be read, or what `tell` returns.

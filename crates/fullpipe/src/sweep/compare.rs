@@ -1,4 +1,4 @@
-//! Two sweeps beside each other, point by point: how far their means are apart, and whether that is shown.
+//! Two sweeps compared, point by point: how far their means are apart, and whether that is shown.
 //!
 //! The difference of two means has a 95 % confidence interval by Welch's t test (B. L. Welch, Biometrika 34, 1947), which lets
 //! the two vary differently. An interval that has 0 in it shows no difference. The effect size is the difference over the standard

@@ -1,13 +1,13 @@
-//! What flows do to another one: variants of a sweep in which a flow has company, beside those in which it has none or other
-//! company.
+//! What flows do to another one: variants of a sweep in which a flow has company, compared with variants in which it
+//! has none or other company.
 //!
-//! Which variants belong together, each says for itself: `competes = { flow = ..., solo = ..., like = ... }`. It could be
-//! guessed from the congestion controls of each run, but variants differ in more than that (who starts first, how many there are),
-//! and a wrong guess would look like a result. One table for the whole scenario could name one solo variant only, and an order in
-//! which the flow comes second needs another one.
+//! Each variant names the variants to compare it with: `competes = { flow = ..., solo = ..., like = ... }`. A guess
+//! from the congestion controls of each run could be wrong and would look like a result: variants also differ in the
+//! order and the number of their flows. One table for the whole scenario could name one solo variant only. An order in
+//! which the flow starts second needs another one.
 //!
-//! Repetitions of one number have one seed, so flows start and ways are long alike: they are compared one by one, and the
-//! estimates are those of the comparisons, not comparisons of estimates.
+//! Repetition k uses the same seed in every variant, so flows start at the same times on paths of the same length. So
+//! differences are paired: the estimates are those of the comparisons, not comparisons of estimates.
 
 use super::estimate::Estimate;
 use super::manifest::Manifest;
@@ -30,19 +30,21 @@ pub struct Company {
     pub congestion: String,
     /// Congestion controls of the others, each once.
     pub against: Vec<String>,
-    /// Friendliness ratio of the others: the flow's throughput beside them over that beside flows of its own kind. 1: they leave it
-    /// as much as these do; 0: nothing. It is 1 less what draft-irtf-iccrg-tcpeval-01, "Impact on standard TCP traffic",
-    /// calls the throughput that standard flows lose. Absent without `like`.
+    /// Friendliness ratio of the others: the flow's throughput next to them over its throughput next to flows of its
+    /// own kind. 1: they leave it as much as these do; 0: nothing. It is 1 less what draft-irtf-iccrg-tcpeval-01,
+    /// "Impact on standard TCP traffic", calls the throughput that standard flows lose. Absent without `like`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub friendliness: Option<Estimate>,
-    /// What the others do to it, beside being alone. Absent without `solo`.
+    /// The harm that the others do to it, compared with being alone. Absent without `solo`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub harm: Option<Harm>,
 }
 
-/// Harm: the part of a flow's performance that the others take from it, 0: none, 1: all of it, below 0 where it gains (Ware, Mukerjee,
-/// Seshan, Sherry: Beyond Jain's Fairness Index: Setting the Bar for the Deployment of Congestion Control Algorithms, HotNets 2019).
-/// They would have a new control do no more harm to a flow than the flow's like does, which the row of `like` tells.
+/// Harm: the part of a flow's performance that the others take from it, 0: none, 1: all of it, below 0 where it gains.
+///
+/// By the source a new control should do no more harm to a flow than the flow's like does, which the row of `like`
+/// shows. Source: Ware, Mukerjee, Seshan, Sherry: Beyond Jain's Fairness Index: Setting the Bar for the Deployment of
+/// Congestion Control Algorithms, HotNets 2019.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Harm {
     /// To its throughput, settled: (solo - together) / solo.
@@ -94,7 +96,7 @@ pub struct Companies<'a> {
 }
 
 impl<'a> Companies<'a> {
-    /// Of a sweep, none of whose records was seen.
+    /// Of a sweep, before any of its records was seen.
     pub fn new(manifest: &'a Manifest) -> Companies<'a> {
         let (points, seen, groups) = (Vec::new(), BTreeSet::new(), BTreeMap::new());
         Companies { asked: &manifest.competition, points, seen, groups }
@@ -158,7 +160,7 @@ fn did(facts: &Facts, own: &Competes) -> Option<Did> {
     })
 }
 
-/// A flow in company beside the variants that it names.
+/// A flow in company, compared with the variants that it names.
 fn company<'a>(
     own: &Competes,
     at: &Map<String, Value>,
@@ -280,7 +282,7 @@ mod tests {
         assert_eq!(harm.loss.map(|loss| (loss.min, loss.max)), Some((0.5, 1.0)));
     }
 
-    /// A flow of 200 s beside one of 80 s: what it gets when that one is over is not what it is left.
+    /// A flow of 200 s next to one of 80 s: its rate after the other one is over does not count.
     #[test]
     fn in_company_the_time_counts_in_which_all_live() {
         let own = Competes { variant: "v".into(), flow: "reno".into(), solo: None, like: None };

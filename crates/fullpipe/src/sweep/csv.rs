@@ -31,7 +31,7 @@ const COLUMNS: [&str; 22] = [
     "rtt_exponent",
 ];
 
-/// Writes the table; `seen` is told each run.
+/// Writes the table, and passes each run to `seen`.
 ///
 /// # Errors
 /// It cannot be written, or records cannot be read; a sentence.

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A mean with its 95 % confidence interval, from Student's t distribution: values are taken as independent draws whose mean is
-/// about normal. One value has no interval.
+/// A mean with its 95 % confidence interval, from Student's t distribution. Values are taken as independent draws with
+/// a mean that is about normal. One value has no interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// Values.
@@ -44,7 +44,7 @@ const T: [f64; 30] = [
     2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056,
     2.052, 2.048, 2.045, 2.042,
 ];
-/// The same of the normal distribution.
+/// The 97.5 % point of the normal distribution.
 const NORMAL: f64 = 1.960;
 
 /// The 97.5 % point with `freedom` degrees of freedom, at least 1; above 30 by two terms of Cornish and Fisher's expansion

@@ -38,8 +38,8 @@ impl Job {
         Job { space, engine, as_kernel, without: allowed.without.to_vec(), laws: Mutex::default() }
     }
 
-    /// Makes those of these runs that `next` has not told others yet, one after the other, until `stopped` or `keep` says that it is
-    /// enough. A run that is stopped leaves nothing.
+    /// Makes the runs that `next` has not given to others yet, one after the other, until `stopped` or `keep` says that
+    /// it is enough. A run that is stopped leaves nothing.
     pub(super) fn work(
         &self,
         runs: &[u64],

@@ -3,8 +3,8 @@
 //! Limits:
 //! - A sweep is the text of its scenario: another comment, title, expectation or number of repetitions is another
 //!   sweep, which does not go on in the same directory.
-//! - Another build of the same version is not noticed. A changed file beside the scenario (rates of a link over time)
-//!   is noticed only if two results of one run are merged.
+//! - Another build of the same version is not noticed. A changed file that the scenario names (rates of a link over
+//!   time) is noticed only if two results of one run are merged.
 
 use crate::scenario::{Competes, SetOption, Source, Space, Versus};
 use crate::trace::{Error, checksum};

@@ -51,7 +51,7 @@ impl Merged {
                 entries.push(Entry { run, id, line, file: number as u32, failed });
             })?;
         }
-        // What came out counts before what failed; the rest is a matter of order.
+        // A result counts before a failure; the rest is a matter of order.
         entries.sort_by_key(|entry| (entry.run, entry.failed));
         let all = entries.len();
         let other = entries.windows(2).find(|pair| {
@@ -101,7 +101,7 @@ impl Merged {
         sample.runs(self.manifest.runs).saturating_sub(there as u64)
     }
 
-    /// Tells each record, by run.
+    /// Passes each record to `tell`, by run.
     ///
     /// # Errors
     /// A file has changed meanwhile, or what `tell` returns.
@@ -109,7 +109,7 @@ impl Merged {
         self.each_of(self.entries.iter(), tell)
     }
 
-    /// Tells `most` records after the first `start`, by run.
+    /// Passes `most` records after the first `start` to `tell`, by run.
     ///
     /// # Errors
     /// As [`Merged::each`].
@@ -135,7 +135,7 @@ impl Merged {
         Ok(failures)
     }
 
-    /// Tells the records of these entries.
+    /// Passes the records of these entries on.
     fn each_of<'a>(
         &self,
         mut entries: impl Iterator<Item = &'a Entry>,

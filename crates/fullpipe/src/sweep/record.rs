@@ -28,7 +28,7 @@ pub struct Record {
     pub repetition: u32,
     /// Seed of its random streams.
     pub seed: u64,
-    /// What came out; absent where the run failed.
+    /// Results; absent where the run failed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub facts: Option<Facts>,
     /// Why it failed; absent where it did not.
@@ -36,7 +36,7 @@ pub struct Record {
     pub failed: Option<String>,
 }
 
-/// What came out of a run.
+/// Results of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Facts {
     /// Simulated seconds.
@@ -73,7 +73,7 @@ pub struct Expected {
     pub measured: Option<f64>,
 }
 
-/// What came out of a flow.
+/// Results of a flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Flow {
     /// Name in the scenario.
@@ -122,7 +122,7 @@ pub struct Flow {
 pub struct Shared {
     /// Jain's index while all flows live.
     pub jain: f64,
-    /// The same over the second half of that time; absent where nothing was delivered.
+    /// Jain's index over the second half of that time; absent where nothing was delivered.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub jain_settled: Option<f64>,
     /// Convergence time, s; absent where they did not converge.
@@ -158,7 +158,7 @@ pub struct Part {
     pub variation: Option<f64>,
 }
 
-/// What came out of a place.
+/// Results of a place.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Stage {
     /// Its name.
@@ -172,7 +172,7 @@ pub struct Stage {
 }
 
 impl Record {
-    /// Of a plan that lies at `point`; what came out is to be added.
+    /// A record of a plan that lies at `point`, still without results.
     pub fn new(run: u64, point: &Point, plan: &Plan, engine: &str) -> Record {
         let text = format!("{engine}\n{}", plan.resolved.to_toml());
         Record {

@@ -43,7 +43,7 @@ struct Open {
     broken: bool,
 }
 
-/// Between two times at which the disk is told to keep what there is.
+/// Time between two syncs of the file to the disk.
 const SYNCED: Duration = Duration::from_secs(2);
 
 impl Open {
@@ -225,7 +225,7 @@ pub struct Line {
     pub digest: u64,
 }
 
-/// Tells each record of a file, one at a time; a last line without an end is left out.
+/// Passes each record of a file to `tell`, one at a time; a last line without an end is left out.
 ///
 /// # Errors
 /// It cannot be read, or a line that has an end is no record.

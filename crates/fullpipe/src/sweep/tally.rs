@@ -6,10 +6,10 @@ use crate::sweep::terminal;
 use crate::sweep::versus::Judged;
 use crate::sweep::{Merged, Unjudged};
 
-/// Expectations that are told one by one.
+/// The most expectations that are listed one by one.
 const MOST_TOLD: usize = 20;
 
-/// The cells that a terminal shows: the first ones, and the first ones whose flows share a path.
+/// The cells that a terminal shows: the first ones, and the first ones with flows that share a path.
 #[derive(Debug, Default)]
 pub struct Few {
     /// These, in the sweep's order.
@@ -35,7 +35,7 @@ impl Few {
 pub struct Judgement {
     /// Expectations.
     pub all: u64,
-    /// Those that do not hold.
+    /// Expectations that do not hold.
     pub missed: u64,
     /// The first of these, as sentences.
     pub told: Vec<String>,

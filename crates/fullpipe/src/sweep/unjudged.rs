@@ -45,7 +45,7 @@ pub struct Unjudged {
 }
 
 impl Judging {
-    /// Of a sweep, none of whose cells was seen.
+    /// Of a sweep, before any of its cells was seen.
     pub fn new(manifest: &Manifest) -> Judging {
         let asked = manifest.space(&[]).map_or(Vec::new(), |space| space.asked());
         let counts = vec![[0, 0]; asked.len()];

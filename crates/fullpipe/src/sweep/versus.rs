@@ -42,12 +42,12 @@ pub struct Judging<'a> {
     seen: BTreeSet<String>,
     /// By variant, point and metric.
     groups: BTreeMap<(String, String, &'a str), Values>,
-    /// Variants and points of which some run came out.
+    /// Variants and points with a result of some run.
     came_out: BTreeSet<(String, String)>,
 }
 
 impl<'a> Judging<'a> {
-    /// Of a sweep, none of whose records was seen.
+    /// Of a sweep, before any of its records was seen.
     pub fn new(manifest: &'a Manifest) -> Judging<'a> {
         Judging {
             asked: &manifest.versus,
@@ -83,8 +83,8 @@ impl<'a> Judging<'a> {
         }
     }
 
-    /// What was expected, in the scenario's order, then in that of the sweep's points. Points at which either variant has no run that
-    /// came out are left out: [`unjudged`](super::unjudged) counts them.
+    /// The expectations with their results, in the scenario's order, then in that of the sweep's points. Points at
+    /// which either variant has no result are left out: [`unjudged`](super::unjudged) counts them.
     pub fn finish(self) -> Vec<Judged> {
         let Judging { asked, points, groups, came_out, .. } = &self;
         let one = |own: &Versus, here: &Map<String, Value>| {

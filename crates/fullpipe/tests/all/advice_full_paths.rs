@@ -37,7 +37,7 @@ fn a_fault_of_a_nearly_full_path_is_cured_without_a_pace() {
     assert!(advice.advised.share.expect("a path with a rate") > 0.99, "{}", advice.answer);
 }
 
-/// Advice on a path of 1 Gb/s whose queue holds a tenth of the bandwidth-delay product, where no program may change.
+/// Advice on a path of 1 Gb/s with a queue of a tenth of the bandwidth-delay product, where no program may change.
 fn of_hosts(sender: &str) -> Advice {
     let hosts = [sender, "kernel = \"6.12\""];
     let scenario = loaded(&one_flow((1_000_000_000, 250_000, 10_000), hosts, "10s"));

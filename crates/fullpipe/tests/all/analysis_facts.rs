@@ -126,7 +126,7 @@ fn the_last_interval_ends_when_everything_was_read() {
     assert_eq!((last.start_s, last.end_s, last.segments), (3.0, 3.545, 201));
 }
 
-/// Without an event that says so, a flow whose application stops by time ends with what it sent.
+/// Without an event that says so, a flow with an application that stops by time ends with what it sent.
 #[test]
 fn a_flow_that_stops_by_time_ends_when_it_is_drained() {
     let writing = vec![step(10, Limit::CwndAvoidance, 50); 20];
@@ -174,7 +174,7 @@ fn a_flow_that_is_given_up_ends_then() {
     assert_eq!((flow.aborted, flow.completion_s), (None, Some(2.0)));
 }
 
-/// The same seconds, cwnd-limited throughout: only while the link never idles it is the limit.
+/// Samples of equal seconds, cwnd-limited throughout: the link is the limit only while it never idles.
 #[test]
 fn a_full_link_is_the_limit_and_not_the_window() {
     for window in

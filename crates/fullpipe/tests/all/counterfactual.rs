@@ -103,8 +103,8 @@ fn nic() {
     holds("nic", "nic", Some("sender.tx_ring"));
 }
 
-/// TCP that waits for its own skbs to leave the host (3.6 and later) waits for the card, not for the CPU, and is found
-/// to wait for the CPU where that is what it does.
+/// TCP that waits for its own skbs to leave the host (3.6 and later) waits for the card, not for the CPU. The
+/// attribution finds the CPU where TCP does wait for it.
 #[test]
 fn nic_and_sender_cpu_with_small_queues() {
     for kernel in ["3.14", "6.1", "6.12"] {
@@ -245,7 +245,8 @@ fn udp_socket() {
     assert!((rate(&other) / rate(&base) - 1.0).abs() < 0.02);
 }
 
-/// Beside others a slow reader holds its flow back, though the link they share is full; a program that writes datagrams, its CPU.
+/// On a shared link a slow reader holds its flow back, though the link is full; the CPU holds a program that writes
+/// datagrams.
 #[test]
 fn beside_others() {
     holds("shared_reader", "reader", Some("receiver.receive_buffer"));
@@ -331,7 +332,7 @@ fn random_loss() {
     holds("loss", "cwnd_avoidance", Some("loss"));
 }
 
-/// The CPU that softirqs use up beside the flow: the program that reads falls behind.
+/// The CPU that softirqs use up: the program that reads falls behind.
 #[test]
 fn softirq() {
     holds("softirq", "receiver_cpu", Some("receiver.cpu"));
@@ -374,7 +375,7 @@ fn datagram_flood() {
     let [_, _, _, few, many, _, whole, polls] = table.map(|(_, (_, squeezed))| squeezed);
     assert!(many > 20 * few && few > 0, "{table:?}");
     assert!(polls > 1000 && polls > 20 * whole, "{table:?}");
-    // What was not delivered is told, whatever the numbers of those read say.
+    // Datagrams that were not delivered are counted, whatever the numbers of those read say.
     let own = &made["base"].datagrams[0];
     assert!(own.lost == 0 && own.undelivered == own.sent - own.received, "{own:?}");
     assert!(own.undelivered_share > 0.99, "{own:?}");

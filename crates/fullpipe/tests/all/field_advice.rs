@@ -36,7 +36,8 @@ const fn report(
     Report { file, variant, reported, cure, setting }
 }
 
-/// Report whose cure is not one of a TCP flow that fills its path: changes that are allowed, and what they are for.
+/// Report with a cure that is not one of a TCP flow that fills its path: changes that are allowed, and what they are
+/// for.
 struct Special {
     report: Report,
     allowance: fn() -> Allowance,
@@ -166,7 +167,7 @@ const REPORTS: &[Report] = &[
 ];
 const KERNEL: &str = "left to the kernel";
 
-/// The report at 100 Gb/s, whose advice takes a minute: `make studies` asks for it.
+/// The report at 100 Gb/s; its advice takes a minute: `make studies` asks for it.
 const LARGEST: &str = "29-autotune-2025";
 
 impl Report {

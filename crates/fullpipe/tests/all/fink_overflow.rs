@@ -278,7 +278,7 @@ fn the_stall_is_as_long_as_the_walks() {
         assert!((0.5..0.6).contains(&marking), "{variant}: marking is {marking} of recovery");
         // The CPU has hardly anything else to do, and little time for nothing.
         assert!(work.rest < 0.2 * run.recovery && idle < 0.2 * run.recovery, "{variant}: {idle} s");
-        // Recovery is told exactly, the work between samples.
+        // Recovery is recorded exactly, the work between samples.
         assert!(idle > -0.002, "{variant}: a recovery of {} s", run.recovery);
         assert!(idle < 0.002 || variant != "80 MiB", "{variant}: idle for {idle} s");
     }
@@ -296,7 +296,7 @@ fn pairs() {
     assert_eq!(run("cubic (100), 120 MiB").dropped, 0);
 }
 
-/// Every variant that loses packets and is charged walks, beside the same run with walks for nothing.
+/// Every variant that loses packets and is charged walks, compared with its run with free walks.
 #[test]
 #[ignore = "a study: make studies"]
 fn study_what_each_variant_owes_to_the_walks() {

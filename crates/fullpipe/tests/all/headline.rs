@@ -156,7 +156,8 @@ fn study_beyond_the_largest_window_both_sysctls_and_connections_are_named() {
     contains(&own, &["TCP's window ends at 1 GiB. 2 connections fill this path"]);
 }
 
-/// A flow that carries next to nothing beside a large one is said; a small transfer that is done is not.
+/// The headline names a flow that carries next to nothing on the path of a large one, but not a small transfer that is
+/// done.
 #[test]
 fn flows_that_carry_next_to_nothing_are_counted() {
     let beside = |small: &str| {
@@ -190,7 +191,7 @@ fn a_cause_of_less_than_half_a_life_is_not_alone() {
     contains(&own, &["% of its life: ", " (next: "]);
 }
 
-/// A flow that gets nothing beside one that gets the path.
+/// A flow that gets nothing while another one gets the path.
 #[test]
 fn a_starved_flow_is_said() {
     let flows = "[[flow]]\nname = \"large\"\nduration = \"5s\"\n\

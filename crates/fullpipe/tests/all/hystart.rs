@@ -7,7 +7,7 @@ use fullpipe_sim::cc::{INFINITE_SSTHRESH, OPEN};
 /// A path of 833 packets of 1500 bytes (100 Mb/s for 100 ms), and a queue for thrice as many.
 const PATH: u32 = 833;
 
-/// What slow start came to.
+/// Result of slow start.
 #[derive(Debug)]
 struct SlowStart {
     /// ssthresh when it ended.
@@ -60,10 +60,10 @@ fn slow_start(kernel: &str, congestion: &str) -> SlowStart {
     }
 }
 
-/// The train that is found lasts half an RTT, in which cwnd grows by half the path; when the round began,
-/// it was between half the path (a shorter train would not last as long) and the path (it would have
-/// been found a round before). Delays show a queue a round after it began, when cwnd has doubled once or
-/// twice. No packet is lost before.
+/// The train that is found lasts half an RTT, in which cwnd grows by half the path. When the round began, cwnd was
+/// between half the path and the path. With less a train would not last as long; with more it would have been found a
+/// round before. Delays show a queue a round after it began, when cwnd has doubled once or twice. No packet is lost
+/// before.
 #[test]
 fn slow_start_ends_before_the_queue_is_full() {
     for kernel in ["2.6.32", "3.14"] {

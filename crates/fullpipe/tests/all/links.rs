@@ -72,7 +72,7 @@ fn links_of_committed_pages_lead_somewhere() {
     assert!(count > 50, "{count} links");
 }
 
-/// The pages that `make docs` writes beside the others.
+/// The pages that `make docs` writes.
 #[test]
 fn links_of_generated_pages_lead_somewhere() {
     let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");

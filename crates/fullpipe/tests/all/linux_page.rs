@@ -27,7 +27,7 @@ struct Table {
     kind: Option<String>,
 }
 
-/// The keys of a table. What tells tables apart needs no word.
+/// The keys of a table. Keys that separate tables need no word.
 fn keys(section: &str) -> Vec<String> {
     let rows = section.lines().filter_map(|line| line.strip_prefix("| `"));
     let keys = rows.filter_map(|row| row.split('`').next()).map(String::from);

@@ -50,7 +50,7 @@ const PAIRS: &[Pair] = &[
             [[flow]]\nname = \"bulk\"\nduration = \"5s\"\nwrite = \"75kB\"\napp = { kind = \"rate\", rate = \"10Mbit\" }\n",
         ),
     },
-    // The card tells late that packets have left, below TCP's own pace, and in time.
+    // The driver hears late that packets have left, below TCP's own pace, and in time.
     Pair {
         fires: (
             "tx_ring",
@@ -139,7 +139,8 @@ fn exchange([rate, delay]: [&str; 2], [asks, answers]: [&str; 2]) -> String {
     )
 }
 
-/// Nagle's rule beside a delayed ACK, on a short way, on a long one and at both ends. Without it the same messages wait for answers alone.
+/// Nagle's rule together with a delayed ACK, on a short way, on a long one and at both ends. Without it the same
+/// messages wait for answers alone.
 #[test]
 fn nagle_is_parted_from_turns() {
     let whole = "write = \"400B\"";

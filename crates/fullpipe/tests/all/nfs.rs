@@ -1,5 +1,5 @@
-//! The page on NFS: its tables come from runs of scenarios/workloads/nfs.toml and of random mounts on genuine Linux, which take
-//! minutes and a kernel (`make nfs`, `make nfs-record`), and from the simulator.
+//! The page on NFS: its tables come from runs of scenarios/workloads/nfs.toml and of random mounts on real Linux, which
+//! take minutes and a kernel (`make nfs`, `make nfs-record`), and from the simulator.
 
 use crate::made::{has_kernel, made_on};
 use crate::marked;
@@ -13,7 +13,7 @@ use std::path::Path;
 
 const PAGE: &str = "docs/nfs.md";
 
-/// Forty random mounts on genuine Linux, as `make nfs-record` has kept them.
+/// Forty random mounts on real Linux, as `make nfs-record` has kept them.
 const RECORDED: &str = "scenarios/nfs/genuine.csv";
 const SEED: u64 = 1;
 const MOUNTS: u64 = 40;
@@ -50,7 +50,7 @@ fn record_random() {
     std::fs::write(&path, lines).expect("the table");
 }
 
-/// Bar 1 of NFS: the model beside genuine Linux.
+/// Bar 1 of NFS: the model compared with real Linux.
 #[test]
 fn random_mounts_beside_genuine_linux() {
     let lines = std::fs::read_to_string(recorded()).expect("what `make nfs-record` writes");
@@ -176,7 +176,7 @@ fn bursts() -> String {
     table
 }
 
-/// Rows of the measured table on genuine Linux, two of them the farthest from it, and the page has them.
+/// Rows of the measured table on real Linux, two of them the farthest from it, and the page has them.
 #[test]
 #[ignore = "a study: make studies"]
 fn study_rows_of_the_table_are_found_again() {

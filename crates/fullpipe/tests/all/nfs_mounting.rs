@@ -1,5 +1,5 @@
-//! When the programs of mounts begin: in the model after as many round trips as a genuine mount and open take, which go through
-//! the queues of the path as everything does.
+//! When the programs of mounts begin: after as many round trips in the model as on real Linux. The calls of a mount and
+//! an open pass the queues of the path, as everything does.
 
 use crate::made::{has_kernel, loaded, made_on};
 use fullpipe::engine::sim::mounting;
@@ -55,7 +55,7 @@ fn both(scenario: &Scenario, plan: &Plan) -> Option<[Recording; 2]> {
     has_kernel(plan).then(|| ["sim", "linux"].map(|engine| made_on(engine, scenario, plan).1))
 }
 
-/// How many calls genuine Linux counts that go before the program's first, and their bytes: of calls and of replies.
+/// Number of calls that real Linux counts before the program's first, and their bytes: of calls and of replies.
 fn counted(recording: &Recording) -> [u64; 3] {
     let last = |name: &str| {
         let mut counters = recording.counters.iter().rev();
@@ -69,7 +69,8 @@ fn counted(recording: &Recording) -> [u64; 3] {
         .map(|what| before.iter().map(|call| last(&format!("{call}.{what}"))).sum())
 }
 
-/// The same of the model's calls, without those that stand for others: each has 44 bytes, and 24 of a reply.
+/// Number of the model's calls before the program's first, and their bytes, without calls that stand for others: each
+/// has 44 bytes, and 24 of a reply.
 fn modelled(plan: &Plan) -> [u64; 3] {
     let calls = mounting::calls(&plan.resolved.nfs[0]);
     let sum = |at: usize| calls.iter().map(|call| u64::from(call[at])).sum::<u64>();
@@ -82,14 +83,15 @@ fn modelled(plan: &Plan) -> [u64; 3] {
     ]
 }
 
-/// Calls of the model that ask for nothing, where genuine Linux talks to mountd or makes a handshake, by version and connections.
+/// Calls of the model that ask for nothing, where real Linux talks to mountd or makes a handshake, by version and
+/// connections.
 fn stand_ins(plan: &Plan) -> u64 {
     let own = &plan.resolved.nfs[0];
     let mountd = if own.version == NfsVersion::V3 { 3 } else { 0 };
     mountd + u64::from(own.nconnect) - 1
 }
 
-/// The same round trips, and the same calls but for those that stand for others.
+/// Model and kernel need the same number of round trips, and make the same calls but for those that stand for others.
 #[test]
 fn a_mount_asks_for_the_same() {
     let scenario = loaded(IDLE);

@@ -1,5 +1,5 @@
-//! The page on the questions of 2008 about NFS: its tables come from the recipes, on the simulator and, as `make nfs-record` has kept
-//! it, on genuine Linux (`UPDATE_EXPECT=1` rewrites them).
+//! The page on the questions of 2008 about NFS: its tables come from the recipes, on the simulator and, as `make
+//! nfs-record` has kept it, on real Linux (`UPDATE_EXPECT=1` rewrites them).
 
 use crate::made::made_on;
 use crate::marked;
@@ -13,17 +13,18 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 const PAGE: &str = "docs/nfs-questions.md";
-/// What genuine Linux made of each run.
+/// Results of each run on real Linux.
 const RECORDED: &str = "scenarios/nfs/questions.csv";
 /// How far the model's rates may be from it: the median of all, and each where chance has no part in it.
 const MEDIAN: f64 = 0.05;
 const EACH: f64 = 0.05;
-/// The same of clients that share a line.
+/// Largest distance of the rates of clients that share a line.
 const SHARED: f64 = 0.03;
 /// Variants with losses by chance, of which both engines have others.
 const LOSSY: &str = "loss 1e-4";
-/// Two clients that share a line in one of several ways by which packets its queue drops: so many starts of the near one, some ms
-/// apart, and how far the means may be, in standard errors of their difference.
+/// Variant in which two clients share a line in one of several ways, by which packets its queue drops. The test makes
+/// so many starts of the near one, some ms apart, and allows the means so much distance, in standard errors of their
+/// difference.
 const UNSTEADY: &str = "kernel's buffers, at a time";
 const CLIENTS: [&str; 2] = ["far", "near"];
 const STARTS: u64 = 10;
@@ -134,7 +135,7 @@ fn said(of: &Outcome) -> String {
     format!("{:.0} | {}, {:.0} %", of.mbit, of.first.0, of.first.1 * 100.0)
 }
 
-/// How far the model is from genuine Linux.
+/// How far the model is from real Linux.
 fn apart(both: &Both) -> f64 {
     (both.model.mbit / both.genuine.mbit - 1.0).abs()
 }
@@ -238,7 +239,8 @@ fn study_questions_have_the_same_answers_on_both_engines() {
     }
 }
 
-/// The two clients whose share hangs on single drops: over some starts both engines have the same means, as far as chance lets them.
+/// Two clients with shares that hang on single drops: over some starts both engines have the same means, as far as
+/// chance lets them.
 #[test]
 #[ignore = "a study: make studies"]
 fn study_clients_that_start_at_other_times_share_alike_on_average() {
@@ -274,7 +276,7 @@ fn study_clients_that_start_at_other_times_share_alike_on_average() {
     }
 }
 
-/// What the page says of a near and a far client, whose rates `rate` tells by variant and client.
+/// What the page says of a near and a far client; `rate` returns their rates by variant and client.
 fn shared_line(rate: impl Fn(&str, &str) -> f64) {
     let own = ["kernel's buffers, one after the other", "kernel's buffers, at a time"];
     let large = ["64 MiB, one after the other", "64 MiB, at a time"];
@@ -285,7 +287,7 @@ fn shared_line(rate: impl Fn(&str, &str) -> f64) {
     }
 }
 
-/// The same where the queue is twice as large, on the simulator.
+/// A far client gains by larger buffers also where the queue is twice as large, on the simulator.
 #[test]
 fn a_far_client_gains_by_larger_buffers_with_another_queue() {
     let source = scenario::recipe("nfs-near-far").expect("the recipe").source();

@@ -1,5 +1,5 @@
-//! Several clients of one server: a near one and a far one, whose programs begin at nearly the same time and share the line from
-//! then on, or one of which mounts through the queue that the other one makes.
+//! Several clients of one server: a near one and a far one. Their programs begin at nearly the same time and share the
+//! line from then on, or one of them mounts through the queue that the other one makes.
 
 use crate::made::{has_kernel, loaded, made, made_on};
 use fullpipe::analysis::document::Run;
@@ -89,10 +89,10 @@ fn each_client_has_its_own() {
     }
 }
 
-/// How far the model may be from genuine Linux.
+/// How far the model may be from real Linux.
 const APART: f64 = 0.02;
 
-/// Genuine Linux has nearly the same rates.
+/// Real Linux has nearly the same rates.
 #[test]
 #[ignore = "a study: make studies"]
 fn study_genuine_clients_are_as_fast() {
@@ -116,7 +116,7 @@ fn study_genuine_clients_are_as_fast() {
     }
 }
 
-/// How often a host's client has told the server who it is: two of one name drive each other out.
+/// Number of times that a host's client has identified itself to the server: two of one name drive each other out.
 fn introduced(recording: &Recording, host: &str) -> u64 {
     let counters = recording.counters.iter().rev();
     let mut own = counters.filter(|own| &*own.host == host);

@@ -91,7 +91,7 @@ impl Seen {
         time >= self.established && self.round_of(time) == round
     }
 
-    /// That of what the card sends in a round, from the first requeue to the last one.
+    /// Mb/s of packets that the card sends in a round, from the first requeue to the last one.
     fn rate_with_requeues(&self, round: u64) -> f64 {
         let qdisc: Vec<_> = self.stage("sender.qdisc").collect();
         let more = qdisc.windows(2).filter(|two| two[0].requeues != two[1].requeues);
@@ -117,7 +117,7 @@ impl Seen {
     }
 }
 
-/// What the page tells of slow start: rounds, their packets, when and where it ends.
+/// What the page says of slow start: rounds, their packets, when and where it ends.
 struct SlowStart {
     first_round: u64,
     requeued_in: u64,
@@ -136,7 +136,7 @@ struct SlowStart {
     twice_apart: Time,
 }
 
-/// A run that is captured on its sender: what it told, and how long after a packet the same one came again.
+/// A run that is captured on its sender: its trace, and the time after which each duplicate of a packet was seen.
 #[derive(Default)]
 struct Captured {
     trace: Recording,

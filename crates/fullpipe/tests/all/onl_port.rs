@@ -21,7 +21,7 @@ fn runs(recipe: &str) -> Vec<(String, Run, Recording)> {
     chosen(recipe, &[], &[])
 }
 
-/// Those of some variants (none: of all), with keys that are otherwise.
+/// The runs of some variants (none: of all), with other values of some keys.
 fn chosen(recipe: &str, variants: &[&str], set: &[&str]) -> Vec<(String, Run, Recording)> {
     let source = scenario::recipe(recipe).expect("the recipe").source();
     let set: Vec<_> = set.iter().map(|set| SetOption((*set).into())).collect();
@@ -153,7 +153,8 @@ fn three_with(burst: &str) -> u64 {
     delivered(&chosen("onl-reno-3flows", &["reno, port of 1 Gb/s"], &[burst])[0].1)
 }
 
-/// The drops that the page tells of hang on keys that it does not state: what the block takes at once, and how fast the card is.
+/// The drops that the page reports hang on keys that it does not state: what the block takes at once, and how fast the
+/// card is.
 #[test]
 #[ignore = "a study: make studies"]
 fn study_what_the_block_drops_is_not_determined() {
@@ -178,7 +179,7 @@ fn study_what_the_block_drops_is_not_determined() {
         table += &format!(" {share:.0} % |\n");
         assert!((10.0..60.0).contains(&share), "{bytes}: {share} %");
     }
-    // From none to more than the page tells of.
+    // From none to more than the page reports.
     let ends = (all.iter().min(), all.iter().max());
     assert!(matches!(ends, (Some(0), Some(51..))), "{all:?}");
     // The receiver's ring has no part in it.

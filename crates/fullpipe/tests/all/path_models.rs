@@ -21,7 +21,7 @@ fn load(name: &str, sets: &[&str]) -> scenario::Scenario {
     scenario::load(&source, &sets, &[]).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// An example with keys set: what was asked and what came of it, with all of its expectations held.
+/// An example with keys set: the resolved scenario and its results, with all of its expectations held.
 fn run(name: &str, sets: &[&str]) -> (Resolved, Run, Recording) {
     let scenario = load(name, sets);
     let [plan] = scenario.plans() else { panic!("{name} has variants") };

@@ -1,4 +1,4 @@
-//! Reliefs on the simulator: the limit that holds a flow is the one whose relief gives most.
+//! Reliefs on the simulator: the relief of the limit that holds a flow gives most.
 
 use crate::made::{loaded, scenario_files};
 use fullpipe::base::units::Time;
@@ -51,8 +51,8 @@ fn a_small_send_buffer_is_named_with_its_gain() {
     assert!(run.reliefs[1..].iter().all(|own| own.gain.is_none_or(|gain| gain < 1.1)), "{run:?}");
 }
 
-/// 500 kB from ten packets on take a handshake and five to six round trips of 20 ms each time, of which a quarter fills 1 Gb/s; one
-/// connection for all of 60 MB starts once.
+/// 500 kB from ten packets on take a handshake and five to six round trips of 20 ms each time; a quarter of that time
+/// fills 1 Gb/s. One connection for all of 60 MB starts once.
 #[test]
 fn one_connection_relieves_a_loop_of_short_ones() {
     let run = relieved(&format!(
@@ -115,7 +115,7 @@ fn a_transfer_is_judged_by_its_time() {
     assert!(run.reliefs[0].gain.is_some_and(|gain| gain > 20.0), "{run:?}");
 }
 
-/// The second flow is as greedy as the judged one, which has half of the path beside it.
+/// The second flow is as greedy as the judged one, and leaves it half of the path.
 #[test]
 fn other_flows_compete() {
     let other = "duration = \"4s\"\nsndbuf = \"16MB\"\n[[flow]]\nname = \"other\"\nduration = \"4s\"\nsndbuf = \"16MB\"";

@@ -1,11 +1,12 @@
 //! `make same`: whether a change that should change nothing changed a value of a run of the simulator.
 //!
-//! Hashed are the trace's tables without packets, the document, the drawn report, the terminal's text and the resolved scenario.
-//! Captures, sweeps, plans and engine `linux` have tests of their own.
+//! The hashes cover the trace's tables without packets, the document, the drawn report, the terminal's text and the
+//! resolved scenario. Captures, sweeps, plans and engine `linux` have tests of their own.
 //!
-//! Each line of `target/same/now.txt` is a scenario, a name (a column of the trace, a key of the document or of the resolved
-//! scenario, or a rendered report), and a hash of all values under that name. `target/same/before.txt` has the lines to
-//! compare with: the first run writes it. A name that changed while its hash stayed is a rename and is listed, not refused.
+//! Each line of `target/same/now.txt` is a scenario, a name, and a hash of all values under that name. A name is a
+//! column of the trace, a key of the document or of the resolved scenario, or a rendered report.
+//! `target/same/before.txt` has the lines to compare with: the first run writes it. A name that changed while its hash
+//! stayed is a rename and is listed, not refused.
 
 use crate::made::{made, scenario_files};
 use fullpipe::analysis;
@@ -104,7 +105,7 @@ impl Hashes {
         let document = analysis::document(scenario, &["sim"], runs);
         let json = serde_json::to_value(&document).expect("a document is JSON");
         self.add_leaves("document", &json);
-        // The page has the document in it, whose names may change: only what is drawn is hashed.
+        // The page contains the document, which may change its names: only what is drawn is hashed.
         let page = html::render(&document);
         let (drawn, data) = page.split_once("id=\"fullpipe-data\"").expect("the document");
         let (_, rest) = data.split_once("</script>").expect("its end");

@@ -108,7 +108,7 @@ fn a_flow_goes_forward_unless_it_is_said_and_is_its_senders() {
     assert_eq!(only(&run.to_toml(), &[]), run);
 }
 
-/// A host may have the default of a key, which is not shown, where the one beside it has another value.
+/// A host may have the default of a key, which is not shown, where another host has another value.
 #[test]
 fn hosts_beside_others_mean_the_same_when_written_out() {
     let keys = [

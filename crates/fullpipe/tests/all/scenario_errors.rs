@@ -1,5 +1,5 @@
-//! Every wrong scenario of tests/scenario_errors/ gives the message that lies beside it
-//! (`UPDATE_EXPECT=1` rewrites the messages), and nothing makes the parser panic.
+//! Every wrong scenario of tests/scenario_errors/ gives the message in the file of its name (`UPDATE_EXPECT=1` rewrites
+//! the messages), and nothing makes the parser panic.
 //!
 //! Lines `#! --set KEY=VALUE` and `#! --variant NAME` at the start of a file are its options.
 
@@ -154,7 +154,7 @@ fn mutation() -> impl Strategy<Value = Mutation> {
     ]
 }
 
-/// The same inputs in each run; the fuzzer looks for others.
+/// Cases of the property tests: equal inputs in each run; the fuzzer looks for others.
 fn config() -> ProptestConfig {
     ProptestConfig {
         cases: 1500,

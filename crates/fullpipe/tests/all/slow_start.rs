@@ -45,7 +45,7 @@ fn row(scenario: &Scenario, plan: &Plan) -> Row {
 /// The slow start of all kernels by default; at 10 and 100 Gb/s it is the sample of the study.
 const SAMPLE: &str = "hystart";
 
-/// The rows of the variants whose name begins so.
+/// The rows of the variants with names that begin so.
 fn rows(rate: &str) -> Vec<Row> {
     let scenario = recipe();
     let of_rate = |plan: &&Plan| plan.variant.split(',').next() == Some(rate);
@@ -115,7 +115,7 @@ fn as_told(rows: &[Row]) {
     assert!(!is_whole || rows[0].bdp > LARGE || lost("search") < lost("standard"));
 }
 
-/// The rate whose rows are all made; those of the others take minutes.
+/// The rate with all of its rows made; rows of the other rates take minutes.
 const WHOLE: &str = "1 Gb/s";
 
 fn check(rate: &str, mark: &str) {
@@ -142,7 +142,7 @@ fn study_slow_start_at_100_gbit() {
     check("100 Gb/s", "100-gbit");
 }
 
-/// A scenario whose flow has these keys.
+/// A scenario with a flow that has these keys.
 fn with(kernel: &str, keys: &str, sets: &[&str]) -> Result<Resolved, String> {
     let text = format!(
         "[path]\nrate = \"1Gbit\"\n[hosts]\nsender = {{ kernel = \"{kernel}\" }}\n\
@@ -178,7 +178,7 @@ fn the_slow_starts_of_kernels_are_parameters() {
 }
 
 /// The others are the flow's own, take the place of HyStart and initial_ssthresh, survive being resolved, and are
-/// refused by genuine kernels.
+/// refused by real kernels.
 #[test]
 fn other_slow_starts_are_the_flows_own() {
     for (kernel, name) in [("6.12", "search"), ("2.6.20", "hystart++"), ("3.14", "limited")] {

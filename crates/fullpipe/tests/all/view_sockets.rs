@@ -228,7 +228,7 @@ fn a_short_transfer_cannot_be_told() {
     assert_eq!(own.code.as_deref(), Some("too_short"));
 }
 
-/// The verdict is about the first flow and its copies, not about a slow one beside them.
+/// The verdict is about the first flow and its copies, not about a slow one on the same path.
 #[test]
 fn a_slow_flow_beside_does_not_count() {
     let text = BUSY.replace("name = \"data\"", "name = \"data\"\ncount = 2");

@@ -56,7 +56,7 @@ fn flow(own: &FlowMeta) -> FlowMeta {
         start: own.start,
         // The trace says when such a connection begins.
         follows: own.follows,
-        // A socket that closes tells when its program has stopped.
+        // A socket that closes shows when its program has stopped.
         stop: own.stop,
         base_rtt: None,
         other_half: own.other_half,
@@ -127,7 +127,7 @@ const PAIRS: [(&str, &str, &str); 12] = [
     ("growing-window", LARGE_START, SHORT),
 ];
 
-/// Pairs whose near run has other words in one place: the rule, the run, its words, and the other ones.
+/// Pairs in which the near run has other words in one place: the rule, the run, its words, and the other ones.
 const WORDS: [(&str, &str, &str, &str); 10] = [
     ("tcp-mem", TIGHT, "512 768 1024", "8192 12288 16384"),
     ("tcp-mem-drops", TIGHT_ALONE, "512 768 1024", "8192 12288 16384"),
@@ -174,13 +174,14 @@ const READER: &str =
     "[[flow]]\nname = \"bulk\"\nduration = \"10s\"\nreader = { rate = \"5Mbit\" }\n";
 const SMALL: &str = "mtu = 200\n[[flow]]\nname = \"bulk\"\nduration = \"10s\"\n";
 
-/// 60 connections of a program that does not read, 128 KiB each, at a host whose sockets have 4 MiB, and one that is read.
+/// 60 connections of a program that does not read, 128 KiB each, at a host with 4 MiB for its sockets, and one that is
+/// read.
 const TIGHT: &str = "[path]\nrate = \"1Gbit\"\ndelay = { forward = \"5ms\", back = \"5ms\" }\n\
     [hosts.sender]\nkernel = \"6.12\"\n[hosts.receiver]\nkernel = \"6.12\"\n\
     sysctl = { \"net.ipv4.tcp_mem\" = \"512 768 1024\" }\n\
     [[flow]]\nname = \"hoarder\"\nduration = \"8s\"\ncount = 60\nreader = { rate = \"100bit\" }\n\
     [[flow]]\nname = \"victim\"\nstart = \"1s\"\nduration = \"5s\"\n";
-/// Those without the one that is read.
+/// The 60 connections without the one that is read.
 const TIGHT_ALONE: &str = "[path]\nrate = \"1Gbit\"\ndelay = { forward = \"5ms\", back = \"5ms\" }\n\
     [hosts.sender]\nkernel = \"6.12\"\n[hosts.receiver]\nkernel = \"6.12\"\n\
     sysctl = { \"net.ipv4.tcp_mem\" = \"512 768 1024\" }\n\
@@ -220,7 +221,7 @@ const NARROW: &str = "[path]\nmtu = 1500\nforward = [{ kind = \"link\", name = \
 /// Fifteen calls of 1 MiB take 1.26 s of 100 Mb/s.
 const HASTY: &str = "[path]\nrate = \"100Mbit\"\ndelay = { forward = \"1ms\", back = \"1ms\" }\n\
     [[nfs]]\nname = \"m\"\nversion = \"3\"\noperation = \"read\"\nfile = \"64MiB\"\nreadahead = \"15MiB\"\ntimeo = \"700ms\"\n";
-/// HyStart of Linux 2.6.35 ends slow start beside a flow of 300 Mb/s, long before 1 Gb/s x 100 ms is full.
+/// HyStart of Linux 2.6.35 ends slow start next to a flow of 300 Mb/s, long before 1 Gb/s x 100 ms is full.
 const HYSTART: &str = "[path]\nrate = \"1Gbit\"\ndelay = { forward = \"50ms\", back = \"50ms\" }\nqueue = { limit = \"30MB\" }\n\
     [hosts.sender]\nkernel = \"2.6.35\"\nsysctl = { \"net.ipv4.tcp_wmem\" = \"4096 16384 100000000\" }\n\
     [hosts.receiver]\nkernel = \"2.6.35\"\nsysctl = { \"net.ipv4.tcp_rmem\" = \"4096 131072 100000000\" }\n\

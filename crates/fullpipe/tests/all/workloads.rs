@@ -82,7 +82,7 @@ fn the_simulator_refuses_other_kernels_and_several_files() {
     assert_eq!(refused(&["report.packets.at=link"]), ["report.packets"]);
 }
 
-/// Two ways, two versions: the trace has the connections as flows and the events and counters that genuine Linux tells.
+/// Two ways, two versions: the trace has the connections as flows and the events and counters that real Linux records.
 #[test]
 fn the_simulator_tells_mounts_as_genuine_linux_does() {
     const TEXT: &str = r#"
@@ -114,14 +114,15 @@ set = { "nfs.files.operation" = "read", "nfs.files.version" = "3" }
         assert!(recording.flows.iter().all(|sample| sample.flow < 2), "{calls}");
         let own = &run.nfs[0];
         let mbit = own.mean_mbit.unwrap_or_else(|| panic!("{calls}: it is done"));
-        // Mb/s on genuine Linux 6.12 (this scenario with `--engine linux`). The parity suite allows a run to be a tenth apart.
+        // Mb/s on real Linux 6.12 (this scenario with `--engine linux`). The parity suite allows a run to be a tenth
+        // apart.
         let linux = if calls == "READ" { 49.7 } else { 75.2 };
         assert!((mbit / linux - 1.0).abs() < 0.1, "{calls}: {mbit} Mb/s, Linux {linux}");
         assert_eq!(own.requests.map(|requests| requests.count), Some(5), "{calls}");
         let counter = |name: &str| {
             let name = format!("nfs.{calls}.{name}");
             let own = recording.counters.iter().rev().find(|counter| *counter.name == *name);
-            // What is 0 is not told.
+            // A counter of 0 is not recorded.
             own.map_or(0, |counter| counter.value)
         };
         let apart = counter("execute").abs_diff(counter("queue") + counter("rtt"));

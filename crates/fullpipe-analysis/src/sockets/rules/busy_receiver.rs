@@ -29,7 +29,7 @@ const RECOVERS: f64 = 0.25;
 fn find(facts: &Facts) -> Option<Verdict> {
     let (inflated, joined) = (facts.peak_inflation(), facts.acks.segments);
     let queues = facts.queue() >= super::full_path::BUNCHES;
-    // Lost packets leave a hole, and what came behind it fills the buffer.
+    // Lost packets leave a hole, and data behind the hole fills the buffer.
     let lossy = facts.main.recovery >= RECOVERS;
     let shrunk = if lossy { 0.0 } else { facts.window.shrunk };
     let polls = queues

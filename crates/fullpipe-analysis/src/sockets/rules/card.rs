@@ -9,7 +9,7 @@ use crate::rules::valued;
 
 pub const RULE: Rule = Rule { name: "card", find };
 
-/// Bytes of an Ethernet frame beside its IP packet: header, checksum, preamble and gap.
+/// Bytes of an Ethernet frame in addition to its IP packet: header, checksum, preamble and gap.
 const WIRE: f64 = 38.0;
 /// Part of the card's rate from which on it is full. Above nine tenths a path of nearly the card's rate looks alike,
 /// but then nothing waits in the host.

@@ -1,7 +1,8 @@
 //! Rules about a sending socket, one in each file. The first that fires makes the verdict; the others that fire are findings too.
 //!
-//! The order is that of certainty. What the host itself counts or was told comes first. Then come shares of time. Epochs of loss,
-//! which need many looks, come last. A path that is full is what remains when cwnd fills it and RTT shows its queue.
+//! The order is that of certainty. Counters and settings of the host itself are first, then shares of time. Epochs of
+//! loss, which need many looks, are last. A path that is full is what remains when cwnd fills it and RTT shows its
+//! queue.
 
 mod ack_path;
 mod busy_cpu;

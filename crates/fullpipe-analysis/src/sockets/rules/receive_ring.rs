@@ -7,7 +7,7 @@ use crate::numbers::short;
 
 pub const RULE: Rule = Rule { name: "late-interrupts", find };
 
-/// Seconds between ACKs: no card waits so long unless it was told to.
+/// Seconds between ACKs: no card waits so long unless it is configured to.
 const APART: f64 = 1e-3;
 /// Segments of an ACK above the two of delayed ACKs.
 const BUNCH: f64 = 3.5;

@@ -9,7 +9,7 @@ pub const RULE: Rule = Rule { name: "disorder", find };
 
 /// Times that reordering was seen from which on it is no accident of a retransmission.
 const SEEN: u64 = 3;
-/// Part of what was sent again that came twice: so much was not lost.
+/// Part of the retransmissions that arrived twice: so much was not lost.
 const NEEDLESS: f64 = 0.3;
 
 /// Degree from which on the order of packets costs rate: TCP has already raised it above the usual 3, and still repairs.
@@ -24,7 +24,7 @@ fn find(facts: &Facts) -> Option<Verdict> {
     let recovers = facts.whole.recovery >= RECOVERS;
     let harms = needless >= NEEDLESS || facts.loss.undone > 0 || recovers;
     let is_far = seen >= SEEN && order.degree >= FAR && harms;
-    // Late packets that were sent again and came twice: TCP took its reduction back.
+    // Late packets that were sent again arrived twice: TCP undid its reduction.
     let fires = is_far || (needless >= NEEDLESS && facts.loss.undone > 0 && order.twice >= SEEN);
 
     fires.then(|| {

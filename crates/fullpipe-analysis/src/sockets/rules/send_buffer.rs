@@ -11,7 +11,7 @@ pub const RULE: Rule = Rule { name: "small-send-buffer", find };
 
 /// Share of time that Linux itself charges to the buffer, from which on the buffer is the cause.
 pub const STOPS: f64 = 0.05;
-/// Part of the buffer in use that tells a blocked writer: it is woken when a third is free.
+/// Part of the buffer in use that shows a blocked writer: it is woken when a third is free.
 const USED: f64 = 0.5;
 /// Share of looks at which nothing is left to send.
 const STARVES: f64 = 0.5;

@@ -2,11 +2,10 @@
 //!
 //! Without these tools the tests say that they are skipped, unless FULLPIPE_REQUIRE_CAPTURE_TOOLS=1.
 //!
-//! What is compared, and why: tshark sorts a repeated segment into one of several classes by what it
-//! has seen before it (retransmission; out of order, when it comes soon after a duplicate ACK, or in
-//! front of where the original was lost), so the classes are added up: the segments that it takes for
-//! new are the others. tcptrace calls a retransmission "out of order" where it has not seen the
-//! original, so both are added up, too.
+//! What is compared, and why: tshark sorts a repeated segment into one of several classes. A class depends on earlier
+//! packets: retransmission, or out of order soon after a duplicate ACK and in front of the place where the original was
+//! lost. So the tests add the classes up: all other segments are new to tshark. tcptrace calls a retransmission "out of
+//! order" where it has not seen the original, so the tests add up both.
 
 mod tools;
 mod truth;

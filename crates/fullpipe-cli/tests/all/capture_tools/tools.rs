@@ -107,8 +107,8 @@ impl Tshark {
 }
 
 impl Tshark {
-    /// Segments sent again of which nothing tells behind the place where some were lost: nothing from there on has
-    /// passed it before.
+    /// Retransmissions that look new behind the place where some were lost: no segment from there on has passed it
+    /// before.
     fn new_after(&self, port: u16, is_lost: impl Fn(&Packet) -> bool) -> u64 {
         let (mut end, mut new) = (0, 0);
         let of = self.packets.iter().filter(|p| p.port == port && p.forward && p.len > 0);

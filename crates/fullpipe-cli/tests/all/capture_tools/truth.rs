@@ -20,7 +20,7 @@ pub struct Truth {
 pub struct LostAgain {
     pub before_link: u64,
     pub in_link: u64,
-    /// Those that came on, and look new there, since the last of the stream were lost.
+    /// Retransmissions that passed and look new at the point, because the end of the stream was lost.
     pub new_at_link: u64,
     pub new_at_receiver: u64,
 }

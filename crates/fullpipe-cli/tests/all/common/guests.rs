@@ -27,7 +27,7 @@ pub fn guest_of(call: &Child) -> u32 {
     wait_for("guest", || guests_of(call).first().copied())
 }
 
-/// All guests of a call: processes whose parent it is.
+/// All guests of a call: its child processes.
 pub fn guests_of(call: &Child) -> Vec<u32> {
     processes().into_iter().filter(|id| parent(*id) == Some(call.id())).collect()
 }

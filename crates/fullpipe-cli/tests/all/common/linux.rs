@@ -23,7 +23,7 @@ pub fn scenario(rate: &str, mtu: u32, window: &str, seconds: f64) -> String {
     )
 }
 
-/// Runs on a genuine kernel.
+/// Arguments that run on a real kernel.
 pub const LINUX: [&str; 4] = ["--engine", "linux", "--as-kernel", "6.12"];
 
 /// A run of the desk's scenario.

@@ -36,7 +36,7 @@ fn class(bytes_per_second: u64) -> Vec<u8> {
     [&rate[..], &rate, &rest].concat()
 }
 
-/// Puts the qdisc, whose class has the rate.
+/// Puts the qdisc; its class has the rate.
 pub fn put(to: &mut Message, overhead: i32) -> &'static str {
     to.text(TCA_KIND, "htb").nest(TCA_OPTIONS, &[], |inner| {
         inner.attr(TCA_HTB_INIT, &options());

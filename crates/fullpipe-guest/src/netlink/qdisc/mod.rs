@@ -74,13 +74,14 @@ pub struct Place {
 }
 
 impl Place {
-    /// That of the qdisc of that number (from 0, the root) in a chain. One that has a child has it as its class 1.
+    /// Place of the qdisc of that number (from 0, the root) in a chain. A qdisc with a child has the child as its class
+    /// 1.
     pub fn chain(device: u32, number: usize) -> Place {
         let parent = number.checked_sub(1).map_or(ROOT, |above| record::qdisc_handle(above) | 1);
         Place { device, parent }
     }
 
-    /// That of the qdisc of a band (from 0) of a root that has bands.
+    /// Place of the qdisc of a band (from 0) below a root that has bands.
     pub fn band(device: u32, band: usize) -> Place {
         Place { device, parent: record::qdisc_handle(0) | (band as u32 + 1) }
     }

@@ -7,7 +7,7 @@ const TCA_TBF_PARMS: u16 = 1;
 const TCA_TBF_RATE64: u16 = 4;
 const TCA_TBF_BURST: u16 = 6;
 
-/// Nanoseconds of a tick, in which a bucket is told (PSCHED_SHIFT).
+/// Nanoseconds of a tick, the unit of a bucket (PSCHED_SHIFT).
 const TICK_NS: u64 = 64;
 
 /// What may go at once: so many bytes, and what the rate sends in so many ns.

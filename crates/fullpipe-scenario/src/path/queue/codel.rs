@@ -9,7 +9,7 @@ use serde::Serialize;
 
 /// Packets that fq_codel holds by default.
 pub const FQ_LIMIT: u32 = 10_240;
-/// Keys of both beside `limit`.
+/// Keys of both in addition to `limit`.
 const KEYS: &[&str] = &["target", "interval", "ecn"];
 
 pub(super) const KIND: Kind = Kind {
@@ -49,7 +49,7 @@ impl Codel {
         })
     }
 
-    /// The same for the simulator, with packets of at most `mtu` bytes, Ethernet header included.
+    /// The configuration of the simulator, with packets of at most `mtu` bytes, Ethernet header included.
     pub fn config(&self, mtu: u32) -> config::Codel {
         let Codel { target, interval, ecn } = *self;
         config::Codel { target, interval, ecn, mtu }

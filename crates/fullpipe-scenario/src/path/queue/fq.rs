@@ -1,4 +1,4 @@
-//! fq: a queue for each flow, in turn; it paces flows whose sockets ask for it (sch_fq).
+//! fq: a queue for each flow, in turn; it paces flows if their sockets ask for it (sch_fq).
 
 use super::{Discipline, Holds, Kind, PathQueue};
 use fullpipe_sim::config;
@@ -29,7 +29,8 @@ impl Fq {
         Fq { flow_limit }
     }
 
-    /// The same for the simulator, with packets of at most `mtu` bytes, Ethernet header included; a link's is that of 6.12.
+    /// The configuration of the simulator, with packets of at most `mtu` bytes, Ethernet header included; a link's is
+    /// that of 6.12.
     pub fn config(&self, mtu: u32) -> config::Fq {
         config::Fq::new(self.flow_limit, mtu)
     }

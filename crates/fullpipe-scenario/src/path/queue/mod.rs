@@ -67,7 +67,7 @@ group! {
 /// How a scenario speaks of a discipline.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
-    /// Its keys beside `limit`.
+    /// Its keys in addition to `limit`.
     keys: &'static [&'static str],
     /// What it holds by default, and in what unit.
     holds: Holds,
@@ -82,7 +82,7 @@ enum Holds {
     Packets(u32),
     /// Bytes that follow from the path.
     Bytes,
-    /// The same; its limit may also be one of packets.
+    /// Bytes that follow from the path; its limit may also be one of packets.
     Either,
 }
 
@@ -116,7 +116,7 @@ pub enum Discipline {
     Fq(Fq),
     /// Drops or marks at its head while the delay is too long.
     Codel(Codel),
-    /// The same for each flow, in turn.
+    /// A queue for each flow, in turn; each drops or marks at its head while the delay is too long.
     FqCodel(Codel),
     /// Drops or marks what comes, by a probability that follows the delay.
     Pie(Pie),

@@ -95,7 +95,7 @@ impl Red {
         })
     }
 
-    /// Bytes that a queue holds at least whose limit is not written: all that its average may come to.
+    /// Least bytes of a queue without a written limit: the largest average that its thresholds allow.
     pub(super) fn least(&self) -> u64 {
         if self.max > 0 { self.max } else { self.min * 3 }
     }
@@ -116,7 +116,7 @@ impl Red {
         }
     }
 
-    /// The same for the simulator, before a rate that takes so long for a full packet.
+    /// The configuration of the simulator, in front of a rate that sends a full packet in `packet_time`.
     pub fn config(&self, packet_time: Time) -> config::Red {
         let Red { min, max, probability, weight, ecn } = *self;
         config::Red { min, max, probability, weight, ecn, packet_time }

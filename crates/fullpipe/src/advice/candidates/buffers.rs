@@ -165,7 +165,7 @@ pub fn caps(case: &Case) -> Vec<Change> {
     case.hosts(side.end).into_iter().filter_map(cap).collect()
 }
 
-/// A receive buffer that begins with enough for autotuning, and whose maximum fills the path.
+/// A receive buffer that begins with enough for autotuning, and has a maximum that fills the path.
 pub fn first(case: &Case) -> Vec<Change> {
     let side = &SIDES[1];
     let change = |(host, own): (&str, &Host)| {

@@ -8,7 +8,7 @@ use crate::analysis::document::{Reading, Stage};
 use crate::analysis::words::bytes;
 use crate::scenario::Element;
 
-/// Room of a delay beside what it holds.
+/// Room of a delay, as a multiple of what it holds.
 const SPARE: f64 = 1.25;
 /// A socket that is too small gets so many times its size, again and again.
 const LARGER: u64 = 4;

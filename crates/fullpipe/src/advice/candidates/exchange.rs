@@ -14,7 +14,7 @@ const ROUND_TRIPS: f64 = 1.25;
 /// Most messages that are in flight.
 const MOST: u64 = 1_000_000;
 
-/// More data without an answer, for each flow whose programs allow less than its part of the path.
+/// More data without an answer, for each flow with programs that allow less than its part of the path.
 pub fn more(case: &Case) -> Vec<Change> {
     case.flows.iter().filter_map(|flow| one(case, flow)).collect()
 }
@@ -103,7 +103,7 @@ fn joined(run: &Resolved, own: &Loop) -> Vec<Edit> {
     edits
 }
 
-/// TCP_NODELAY at both ends of each flow whose programs ask and answer.
+/// TCP_NODELAY at both ends of each flow between programs that ask and answer.
 pub fn without_delay(case: &Case) -> Vec<Change> {
     let run = &case.today;
     let is_on = |flow: &Flow| flow.sockopt.get(NODELAY).is_some_and(|on| *on != 0);

@@ -18,7 +18,7 @@ use fullpipe_base::units::Time;
 use serde_json::Value as Json;
 use std::collections::BTreeMap;
 
-/// A sysctl whose value below the kernel's default, or off, slows bulk flows.
+/// A sysctl that slows bulk flows where it is below the kernel's default, or off.
 struct Suspect {
     name: &'static str,
     value: fn(&Sysctl) -> u64,
@@ -133,7 +133,7 @@ impl Fault<'_> {
         Change::new(setting, self.name, self.scope, how).edits([self.edit(&["qdisc", key], None)])
     }
 
-    /// Whether hosts beside this one have its options.
+    /// Whether extra hosts have its options.
     fn is_at_the_end(&self) -> bool {
         ENDS.contains(&self.name)
     }

@@ -9,7 +9,7 @@ use crate::analysis::numbers;
 use crate::scenario::{App, Element, MAX_PACING_RATE, Version};
 use crate::sizing::sizes::{PACED_SHARE, PACES_ITSELF};
 
-/// First kernel whose pacing the simulator has.
+/// First kernel with pacing that the simulator models.
 const MODELLED: Version = Version::new(6, 1, 0);
 
 /// Round trips at the full rate below which a transfer is short.
@@ -33,7 +33,7 @@ pub fn at(case: &Case, share: f64) -> Vec<Change> {
     all.into_iter().map(|(bytes_per_s, names)| change(case, share, bytes_per_s, &names)).collect()
 }
 
-/// Pace of a bulk flow whose kernel paces, bytes per second; none of other flows.
+/// Pace of a bulk flow on a kernel that paces, bytes per second; none of other flows.
 fn paced(case: &Case, flow: &Sent, share: f64) -> Option<u64> {
     let own = flow.share_bytes()?;
     let about = case.today.flow.iter().find(|own| own.name == flow.name)?;

@@ -43,7 +43,7 @@ pub struct Offers {
     pub paces: bool,
 }
 
-/// Lists of changes against the first limit. Each list is tried beside the changes that are accepted.
+/// Lists of changes against the first limit. Each list is tried with the changes that are accepted.
 pub fn remedies(
     case: &Case,
     accepted: &[Change],
@@ -114,7 +114,7 @@ fn overflow(case: &Case, accepted: &[Change], place: &str) -> Vec<Vec<Change>> {
     all
 }
 
-/// TSO off beside a pace: an skb of TSO is a burst of up to 64 KiB, which a very short queue does not hold.
+/// TSO off together with a pace: an skb of TSO is a burst of up to 64 KiB, which a very short queue does not hold.
 fn single_segments(case: &Case) -> Vec<Change> {
     let mut all = pace::changes(case);
     if all.is_empty() {

@@ -46,7 +46,7 @@ fn others(found: &Found, case: &Case) -> Case {
     Case { is_chancy: true, first_seed: found.first_seed + OTHERS, ..case.clone() }
 }
 
-/// Changes with a pace beside them, where they do not fill the path with other seeds and the pace does more.
+/// Changes together with a pace, where they do not fill the path with other seeds and the pace does more.
 pub fn steadier(
     found: Found,
     case: &Case,
@@ -81,7 +81,7 @@ pub fn steadier(
     search.finished(best, today)
 }
 
-/// Changes that gain with other seeds, too, without those whose removal costs little and then nothing.
+/// Changes that gain with other seeds, too, without changes that cost little, and then nothing, when they are removed.
 pub fn confirmed(
     found: Found,
     case: &Case,

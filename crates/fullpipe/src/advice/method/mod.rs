@@ -123,7 +123,7 @@ fn searched(case: &Case, allowance: &Allowance, bench: &Bench) -> Result<Found, 
     if case.is_chancy || !is_in_doubt || case.datagrams.is_some() {
         return Ok(found);
     }
-    // Chance may decide where nothing told so.
+    // Chance may decide although the case does not look like it.
     let chancy = Case { is_chancy: true, ..case.clone() };
     let mut search = Search::after(&found, &chancy, allowance, bench);
     if found.changes.is_empty() {
@@ -137,7 +137,7 @@ fn searched(case: &Case, allowance: &Allowance, bench: &Bench) -> Result<Found, 
     search.run()
 }
 
-/// Whether a path is full at the end of a run whose mean is far below: another run may not get there.
+/// Whether a path is full at the end of a run with a mean far below: another run may not get there.
 fn is_full_late(outcome: &Outcome) -> bool {
     let mean = outcome.headline.as_ref().and_then(|own| own.share);
     outcome.fills(FULL) && mean.is_some_and(|mean| mean < LATE_MEAN)

@@ -33,7 +33,7 @@ pub(super) struct Search<'a> {
     is_paceless: bool,
 }
 
-/// Changes with what came of them.
+/// Changes with the result of their trial.
 #[derive(Clone)]
 pub(super) struct State {
     pub changes: Vec<Change>,
@@ -232,14 +232,14 @@ impl Search<'_> {
         gain(best, own) < COUNTS && self.allowance.goal.keeps(own, best)
     }
 
-    /// Offers that may be made, each beside the changes that are accepted.
+    /// Offers that may be made, each together with the changes that are accepted.
     fn offered(&self, accepted: &[Change], offers: Vec<Vec<Change>>) -> Vec<Vec<Change>> {
         let offers = offers.into_iter().map(|offer| self.allowed(offer));
         let offers = offers.filter(|offer| !offer.is_empty());
         offers.map(|offer| joined(accepted, offer)).collect()
     }
 
-    /// Lists of changes with what came of each; `old` changes are not named again.
+    /// Lists of changes with the result of each; `old` changes are not named again.
     pub fn states(
         &mut self,
         old: &[Change],

@@ -58,7 +58,7 @@ impl Search<'_> {
                 false => self.needless(&best, &needless)?.0,
             };
         }
-        // What was needed beside a change that is gone may be needless without it, and the other way round.
+        // What was needed together with a change that is gone may be needless without it, and the other way round.
         if state.changes.len() < best.changes.len() && state.changes.len() > 1 {
             let again = self.prune(state.clone())?;
             if gain(&best.outcome, &again.outcome) < TOGETHER {
@@ -80,7 +80,8 @@ impl Search<'_> {
         Ok(kept.collect())
     }
 
-    /// State without those of these changes that the others do without, each beside those that are gone, and their places.
+    /// State without the changes that the others do not need, each judged after the earlier ones are gone, and their
+    /// places.
     pub(super) fn needless(
         &mut self,
         best: &State,

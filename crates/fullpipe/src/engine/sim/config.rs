@@ -19,7 +19,7 @@ pub fn config(resolved: &Resolved) -> Config {
     config
 }
 
-/// The same, but for what stands for mounts.
+/// The configuration of `resolved` without its mounts.
 fn without_mounts(resolved: &Resolved) -> Config {
     let run = resolved.surroundings();
     Config {

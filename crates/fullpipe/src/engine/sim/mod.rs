@@ -1,7 +1,7 @@
 //! The simulator as an engine: a pure mapping from the resolved scenario to its configuration.
 //!
-//! It does every key of the scenario exactly as the scenario's reference describes it, but for what is of
-//! genuine kernels alone.
+//! It does every key of the scenario exactly as the scenario's reference describes it, but for keys of real kernels
+//! alone.
 
 mod config;
 pub mod mounting;
@@ -14,7 +14,7 @@ use super::{Engine, Failed, Outcome, Support};
 use crate::scenario::Resolved;
 use fullpipe_base::trace::{Control, Sink};
 
-/// See the module's description.
+/// The engine `sim`: runs scenarios on the simulator.
 pub struct Simulator;
 
 impl Engine for Simulator {

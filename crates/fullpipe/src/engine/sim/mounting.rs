@@ -1,8 +1,9 @@
-//! What goes before the program of a mount: the calls that mount it and open the file, one after the other.
+//! Calls before the program of a mount: they mount it and open the file, one after the other.
 //!
-//! Which ones they are, and their bytes, is what 6.12 counts of itself (`/proc/self/mountstats`, `bytes_sent` and `bytes_recv`,
-//! to which a reply's marker is added), of a client without a host name and a file in the root of a tmpfs; a test compares how
-//! many they are and their bytes added up. Their order was read (`nfs_create_server`, `nfs4_create_server`, open(2)).
+//! The calls and their bytes are what 6.12 counts of itself (`/proc/self/mountstats`, `bytes_sent` and `bytes_recv`, to
+//! which a reply's marker is added). The client had no host name, and the file was in the root of a tmpfs. A test
+//! compares the number of calls and the sum of their bytes. Their order was read (`nfs_create_server`,
+//! `nfs4_create_server`, open(2)).
 
 use crate::scenario::{Nfs, NfsOperation, NfsVersion};
 

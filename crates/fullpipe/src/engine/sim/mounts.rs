@@ -1,7 +1,8 @@
-//! Files on NFS mounts: the client, the server and the connections that stand for a mount, and how they are told.
+//! Files on NFS mounts: the client, the server and the connections that stand for a mount, and their records in the
+//! trace.
 //!
-//! A connection has data both ways, so it is two flows of the simulator: that of the scenario, which has the file's data, and
-//! one behind all others for the other way, of which nothing is told.
+//! A connection has data both ways, so it is two flows of the simulator. One is the scenario's flow, which has the
+//! file's data. The other one is for the other way; it is numbered after all others, and not recorded.
 
 use super::mounting;
 use crate::scenario::memory;
@@ -144,10 +145,12 @@ fn after(own: &Nfs) -> Vec<[u32; 2]> {
     commits.then_some(commit).into_iter().chain(close).collect()
 }
 
-/// What the client's page cache takes of a file at once: as much as may be dirty without its writer having to wait
-/// (6.12 `domain_dirty_freerun`: half way between vm.dirty_background_ratio, 10 %, and vm.dirty_ratio, 20 %, of the memory that
-/// is free, here taken as all). A file that fits is flushed as a whole, without bound; else nfs_congestion_kb bounds
-/// what is written back while the writer waits (`nfs_init_writepagecache`).
+/// Bytes of a file that the client's page cache takes at once: as much as may be dirty without its writer having to
+/// wait.
+///
+/// Source: 6.12 `domain_dirty_freerun`. The bound is half way between vm.dirty_background_ratio, 10 %, and
+/// vm.dirty_ratio, 20 %, of the memory that is free, here taken as all. A file that fits is flushed as a whole, without
+/// bound. Else nfs_congestion_kb bounds what is written back while the writer waits (`nfs_init_writepagecache`).
 fn write_back(own: &Nfs, run: &Resolved) -> Option<WriteBack> {
     let memory = memory::of_kernel_mib(run) << 20;
     let dirty = memory / 100 * 15;
@@ -156,7 +159,7 @@ fn write_back(own: &Nfs, run: &Resolved) -> Option<WriteBack> {
     (own.file > dirty).then(|| WriteBack { out: calls(congestion).max(1), dirty: calls(dirty) })
 }
 
-/// Tells a run with mounts as the scenario has it.
+/// Records a run with mounts as the scenario has it.
 pub(super) struct Told<'a> {
     sink: &'a mut dyn Sink,
     /// Flows of the scenario.
@@ -221,7 +224,7 @@ impl Mount {
         }
     }
 
-    /// What a client of the kernel counts of its calls (`mountstats`), beside what the simulator does.
+    /// What a client of the kernel counts of its calls (`mountstats`), from the simulator's counter.
     fn count(&mut self, counter: &Counter, sink: &mut dyn Sink) {
         let Mount { prefix, calls, times, .. } = self;
         let Some(what) = counter.name.strip_prefix(prefix.as_str()) else { return };

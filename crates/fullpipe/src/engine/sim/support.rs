@@ -1,4 +1,4 @@
-//! What the simulator cannot do: what is of genuine kernels alone.
+//! Keys that the simulator cannot honour: they belong to real kernels alone.
 
 use crate::engine::Support;
 use crate::scenario::{
@@ -14,7 +14,7 @@ use fullpipe_sim::tcp::{ecn, profile};
 const BQL_SINCE: &str = "3.3";
 /// Since when GRO may wait beyond a poll (gro_flush_timeout).
 const GRO_WAITS_SINCE: &str = "3.19";
-/// Kernels whose NFS client and server are modelled.
+/// Kernels with a modelled NFS client and server.
 const NFS_KERNELS: [&str; 2] = ["6.12", NFS_2008];
 
 /// The keys of `run` that it refuses.
@@ -126,7 +126,7 @@ fn unknown_options(run: &Resolved) -> Vec<(String, Support)> {
     unknown.into_iter().map(|(key, why)| refused(key, why)).collect()
 }
 
-/// ECN of kernels whose rules of it are not modelled.
+/// ECN on kernels with rules for it that are not modelled.
 fn ecn(run: &Resolved) -> Option<(String, Support)> {
     let config = super::config(run);
     let why = ecn::check(&config).err()?;

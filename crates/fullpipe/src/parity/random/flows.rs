@@ -9,7 +9,7 @@ use std::fmt::Write;
 const SHORT: f64 = 500_000.0;
 /// Least of a buffer that the application sets, bytes.
 const LEAST_BUFFER: f64 = 20_000.0;
-/// The same, full packets.
+/// Least of a buffer that the application sets, full packets.
 const LEAST_PACKETS: f64 = 8.0;
 
 /// What was drawn.

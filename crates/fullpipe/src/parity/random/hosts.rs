@@ -51,8 +51,9 @@ fn sysctl(rng: &mut Rng, frame: &Frame, flows: &Flows) -> String {
     text
 }
 
-/// A card that is no limit, and a ring neither, which the card of engine `linux` does not have, and a queue where nothing waits;
-/// uncommonly another queue, half the time before a card of 2 to 20 times the link's rate.
+/// A card and a ring that are no limit, and a queue where nothing waits. The card of engine `linux` has no ring.
+///
+/// Uncommonly the queue is another one, half the time before a card of 2 to 20 times the link's rate.
 fn qdisc(rng: &mut Rng, frame: &Frame) -> String {
     if !rarely(rng) {
         return "nic_rate = \"1000Gbit\"\ntx_ring = \"4096 descriptors\"\n".into();

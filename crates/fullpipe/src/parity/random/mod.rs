@@ -1,9 +1,9 @@
 //! Random scenarios that both engines do exactly: equal seeds and numbers give equal texts.
 //!
-//! One path of 1 Mb/s to 10 Gb/s and 1 to 300 ms with a queue of 0.1 to 4 bandwidth-delay products, MTU 1500, 9000 or
-//! 576 (`frame.rs`, `path.rs`); one to eight flows (`flows.rs`); lists of losses (`losses.rs`); what kernels and
-//! cards have set (`hosts.rs`). Each scale is as likely as any other. What is uncommon is rare, each by itself, so that
-//! most scenarios have none or one such thing.
+//! One path of 1 Mb/s to 10 Gb/s and 1 to 300 ms has a queue of 0.1 to 4 bandwidth-delay products and an MTU of 1500,
+//! 9000 or 576 (`frame.rs`, `path.rs`). It carries one to eight flows (`flows.rs`), with lists of losses (`losses.rs`)
+//! and settings of kernels and cards (`hosts.rs`). Each scale is as likely as any other. Uncommon settings are rare,
+//! each by itself, so that most scenarios have none or one.
 
 mod draw;
 mod flows;

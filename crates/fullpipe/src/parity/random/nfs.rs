@@ -1,9 +1,9 @@
 //! Random mounts that both engines do exactly: equal seeds and numbers give equal texts.
 //!
-//! 100 Mb/s to 10 Gb/s, round trips of 0.5 to 200 ms; 2 to 128 slots, calls of 64 KiB to 1 MiB, maxima of the socket buffers of
-//! 256 KiB to 64 MiB, one to eight connections, NFS 3 and 4.2; written or read, with a window of read-ahead. Each scale is
-//! as likely as any other. Nothing is lost: the queue holds all that may be under way. The file takes some forty round
-//! trips, within bounds that keep a run short.
+//! Paths have 100 Mb/s to 10 Gb/s and round trips of 0.5 to 200 ms. Mounts have 2 to 128 slots, calls of 64 KiB to 1
+//! MiB, one to eight connections, and NFS 3 or 4.2. Maxima of the socket buffers are 256 KiB to 64 MiB. Files are
+//! written, or read with a window of read-ahead. Each scale is as likely as any other. Nothing is lost: the queue holds
+//! all that may be under way. The file takes some forty round trips, within bounds that keep a run short.
 
 use super::draw::{between, often, pick};
 use crate::parity::case::Case;

@@ -1,4 +1,4 @@
-//! How far simulator and genuine Linux are apart: a line per run, the bars, and what is further apart than they allow.
+//! How far simulator and real Linux are apart: a line per run, the bars, and what is further apart than they allow.
 
 use crate::numbers::ABSENT;
 use crate::parity::bars::{Bar, Figure, Judged, Miss};

@@ -15,7 +15,7 @@ const COLUMNS: [Column; 6] = [
 ];
 const WIDE: usize = 120;
 
-/// A line per quantity, where it is wide the run beside it, else above it.
+/// A line per quantity, with its run on the same line where there is room, else above it.
 pub fn spreads(spreads: &[Spread], style: Style) -> String {
     let narrow = style.width < WIDE;
     let mut lines = Vec::new();

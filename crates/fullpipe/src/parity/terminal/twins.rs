@@ -1,4 +1,4 @@
-//! Whether what misses a bar is chance: genuine Linux beside itself.
+//! Text on whether a missed bar is chance: how far real Linux is from itself.
 
 use super::judged::{bars, so_much};
 use crate::parity::bars::Judged;

@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 use settings::{Reason, Settings};
 use std::fmt;
 
-/// The kernel whose client and server are known: both ends have it.
+/// The kernel with a modelled client and server: both ends have it.
 pub const KERNEL: Version = Version::new(6, 12, 0);
 /// Bounds of numbers of clients.
 pub const MOST_CLIENTS: u32 = 100_000;
@@ -47,7 +47,7 @@ pub struct Question {
     pub version: NfsVersion,
     /// Clients at the far end of the path (at least 1), which share it.
     pub clients: u32,
-    /// Clients beside the server.
+    /// Clients at the server's end of the path.
     pub near: u32,
     /// Their round-trip time without queues, at most the path's.
     pub near_rtt: Time,

@@ -128,8 +128,8 @@ fn under_way(q: &Question, window: &Window, size: u64) -> u64 {
     }
 }
 
-/// A thread has a request while the server works on it: those that come in that time, of far and near clients, whose line may be
-/// as fast.
+/// Threads of the server: one for each request that arrives while the server works on one. Requests of far and near
+/// clients count; the line of the near clients may be as fast.
 fn threads(q: &Question, size: u64) -> u64 {
     let lines = 1 + u32::from(q.near > 0);
     let per_second = q.path.rate.0 as f64 / 8.0 / size as f64 * f64::from(lines);

@@ -132,7 +132,7 @@ pub fn more_in_flight(run: &Resolved) -> Vec<SetOption> {
     .collect()
 }
 
-/// Programs whose last partial segment does not wait for an ACK.
+/// Programs that send their last partial segment without waiting for an ACK.
 pub fn no_delay(run: &Resolved) -> Vec<SetOption> {
     let ends = |flow| [Some(flow), run.other_half(flow)].into_iter().flatten();
     let is_held = |flow: &&Flow| flow.sockopt.get(NODELAY).is_none_or(|on| *on == 0);
@@ -141,7 +141,7 @@ pub fn no_delay(run: &Resolved) -> Vec<SetOption> {
     held.map(|flow| set(&["flow", &flow.name, "sockopt", NODELAY], 1)).collect()
 }
 
-/// Loops whose first connection carries all, and none follows it.
+/// Loops in which the first connection carries all, and no other follows it.
 pub fn one_connection(run: &Resolved) -> Vec<SetOption> {
     let mut sets = Vec::new();
     for own in Loop::all(run) {
@@ -185,7 +185,7 @@ pub fn longer(run: &Resolved) -> Vec<SetOption> {
         let bytes = longer_bytes(run, flow).map(|bytes| text(format!("{bytes}B")));
         sets.extend(bytes.map(|bytes| of_flow(flow, "bytes", bytes)));
     }
-    // What is beside them lasts as long as before, in proportion.
+    // Datagrams last as long as before, in proportion.
     for own in &run.datagrams {
         let lasts = own.duration.map(longer);
         sets.extend(lasts.map(|lasts| set(&["datagrams", &own.name, "duration"], lasts)));

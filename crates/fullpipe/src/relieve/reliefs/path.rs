@@ -143,7 +143,7 @@ pub fn no_policer(run: &Resolved) -> Vec<SetOption> {
     sets.collect()
 }
 
-/// Links of the way of data whose MTU is that of the hosts.
+/// Links of the data's way, with the MTU of the hosts.
 pub fn usual_packets(run: &Resolved) -> Vec<SetOption> {
     let [(way, there), _] = ways_of_data(run);
     let narrow = there.iter().filter_map(|element| match element {

@@ -6,9 +6,9 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// End of the name of a directory whose document could not be written.
+/// End of the name of a directory without its document, which could not be written.
 const INCOMPLETE: &str = ".incomplete";
-/// Stands before the number of a directory whose plain name is taken.
+/// Separates the number from the plain name of a directory, where that name is taken.
 const NEXT: &str = "-run-";
 
 /// Gives whole results their name: `target`, or where another run has taken it the next free one. The name.

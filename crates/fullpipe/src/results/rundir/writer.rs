@@ -98,9 +98,9 @@ impl Writer {
     /// Writes the document, `run.json` and the report, and gives the directory its final name, which it returns.
     ///
     /// # Errors
-    /// A file cannot be written, a run is missing from the document, or the final name was taken meanwhile. Whatever could
-    /// be written is kept, and the error names the directory: one whose name ends in ".incomplete" where the document
-    /// could not be written, the next free name where another run has taken the final one.
+    /// A file cannot be written, a run is missing from the document, or the final name was taken meanwhile. Whatever
+    /// could be written is kept, and the error names the directory. Its name ends in ".incomplete" where the document
+    /// could not be written. It is the next free name where another run has taken the final one.
     pub fn finish(
         mut self,
         document: &Document,
@@ -129,7 +129,7 @@ impl Writer {
         Ok(moved)
     }
 
-    /// Keeps the tables of runs whose document could not be written; a clause that says where they are.
+    /// Keeps the tables of runs without a document, which could not be written; a clause that says where they are.
     fn keep_tables(&mut self, document: &Document) -> String {
         let any = !self.collected.lock().unwrap_or_else(PoisonError::into_inner).is_empty();
         self.finished = any;

@@ -15,7 +15,7 @@ use std::io::{self, Write};
 /// Version of the format.
 const FORMAT: u32 = 1;
 
-/// See the module's description.
+/// The document `cells.json` while it is written.
 #[derive(Serialize)]
 pub(super) struct Document<'a> {
     format: u32,
@@ -33,7 +33,7 @@ pub(super) struct Document<'a> {
     versus: &'a [Judged],
 }
 
-/// Who is told each cell.
+/// The function that sees each cell.
 type See<'a> = &'a mut dyn FnMut(&Cell);
 
 /// The cells, made when they are written.

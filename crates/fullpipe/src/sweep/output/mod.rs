@@ -26,12 +26,12 @@ pub const TABLE: &str = "results.csv";
 /// File of the figures.
 pub const REPORT: &str = "report.html";
 
-/// A sweep whose runs are put together.
+/// A sweep with its runs merged.
 #[derive(Debug)]
 pub struct Finished {
     /// Title of the scenario.
     pub title: String,
-    /// Runs that came out.
+    /// Runs with a result.
     pub runs: u64,
     /// Runs that failed.
     pub failed: u64,
@@ -108,7 +108,7 @@ pub fn redraw(merged: &Merged, file: &Path) -> Result<(), Error> {
     seen.draw(&competition, &versus, file).map(drop)
 }
 
-/// What records tell of variants beside each other.
+/// Comparisons of variants, from the records.
 struct Variants<'a> {
     competition: Companies<'a>,
     versus: versus::Judging<'a>,
@@ -130,7 +130,7 @@ impl<'a> Variants<'a> {
     }
 }
 
-/// Writes all runs as a table, and tells them on; how many of them miss an expectation of intervals.
+/// Writes all runs as a table, and passes them on. Returns the number of runs that miss an expectation of intervals.
 fn table(merged: &Merged, path: &Path, variants: &mut Variants) -> Result<u64, Error> {
     let mut broken = 0;
     replace(path, |out| {

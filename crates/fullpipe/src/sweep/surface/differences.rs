@@ -15,8 +15,8 @@ pub struct Difference {
     pub b: usize,
     /// Name of the quantity in [`Point`].
     pub quantity: &'static str,
-    /// What the second mean less the first one shows, a letter for each place of the axes, of which the last one runs fastest: the
-    /// first letter of a [`Shown`]; a space where one of them has nothing.
+    /// Comparison of the second mean with the first one: a letter for each place of the axes, the last axis fastest.
+    /// The letter is the first one of a [`Shown`], or a space where one of the two means is missing.
     pub shown: String,
 }
 

@@ -7,7 +7,7 @@ use crate::sweep::{Merged, Record};
 use crate::trace::Error;
 use std::fmt::Write;
 
-/// Runs whose reasons are told.
+/// The most runs that are listed with their reasons.
 const MOST: usize = 20;
 
 /// Runs that failed.

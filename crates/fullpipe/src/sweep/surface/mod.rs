@@ -1,9 +1,10 @@
-//! A sweep as a page: surfaces of a quantity over two axes, on common scales; how two of them differ; slices with confidence
-//! intervals, beside what a congestion control's rule says; each control beside each as a matrix; why runs failed.
+//! A sweep as a page. Surfaces show a quantity over two axes, on common scales, and how two of them differ. Slices show
+//! confidence intervals and the rule of a congestion control. A matrix shows each control against each. A list says why
+//! runs failed.
 //!
 //! Limits:
 //! - The page draws two axes at a time. Two sweeps are compared in text and JSON, not in a page. A matrix of pairs
-//!   needs two flows whose controls are two axes; variants, copies and third flows do not form one.
+//!   needs two flows with their controls as two axes; variants, copies and third flows do not form one.
 
 mod differences;
 mod failures;
@@ -40,7 +41,7 @@ pub struct Surfaces {
     pub points: Vec<Point>,
     /// Which differences of two panels are shown.
     pub differences: Vec<Difference>,
-    /// Each congestion control beside each; absent where no two axes are those of two flows.
+    /// Matrix of each congestion control next to each; absent where no two axes are the controls of two flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pairs: Option<Pairs>,
     /// Axes of which not all values are drawn; the page says so in words.

@@ -1,4 +1,4 @@
-//! Each congestion control beside each: two axes of a sweep that are the controls of two flows which share a path.
+//! Matrix of congestion controls: two axes of a sweep that are the controls of two flows which share a path.
 
 use crate::sweep::cells::{Cell, CellFlow};
 use crate::sweep::estimate::Estimate;

@@ -11,7 +11,7 @@ use serde_json::Value;
 pub struct Scale {
     /// The dotted keys.
     pub name: String,
-    /// What stands beside the axis: the keys, or of several that change together the one whose values its labels are.
+    /// Title of the axis: the keys, or of several that change together the one that gives the labels.
     pub title: String,
     /// The points as they are shown.
     pub shown: Vec<String>,

@@ -1,4 +1,4 @@
-//! What a page says in tables beside its figures: how flows share the path, what they do to each other, what was expected.
+//! The tables of a page: how flows share the path, what they do to each other, what was expected.
 
 use crate::numbers;
 use crate::report::page::escape::text;

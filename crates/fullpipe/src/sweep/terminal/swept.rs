@@ -1,4 +1,4 @@
-//! Two sweeps beside each other, a line for each metric of a point.
+//! Two sweeps compared, a line for each metric of a point.
 
 use super::cells::name;
 use crate::numbers::short;

@@ -65,7 +65,7 @@ fn a_host_has_the_queue_that_it_is_given() {
     }
 }
 
-/// A host that sends data has a card, whose queue is a stage of the way on which its data goes.
+/// A host that sends data has a card with a queue, which is a stage of the way of its data.
 #[test]
 fn a_flow_goes_backward_from_the_receivers_card() {
     let text = |sets: &[&str]| {
@@ -184,7 +184,7 @@ fn a_kernel_that_nothing_judges_is_refused() {
     );
 }
 
-/// The pace, and what may wait unsent, are those of 6.1 and 6.12; genuine kernels are handed what was written.
+/// The pace, and what may wait unsent, are those of 6.1 and 6.12; real kernels get what was written.
 #[test]
 fn pacing_is_of_kernels_whose_rules_are_known() {
     let sets = |kernel: &str| {

@@ -37,7 +37,7 @@ fn a_ring_in_which_nothing_waits_is_no_other_one() {
     assert!(!ring("hosts.sender.tx_ring=1 descriptors"));
 }
 
-/// Byte queue limits came with Linux 3.3.
+/// Linux 3.3 is the first with byte queue limits.
 #[test]
 fn the_simulator_refuses_byte_queue_limits_of_kernels_that_had_none() {
     let engine = engine::find("sim").expect("an engine");

@@ -30,7 +30,8 @@ pub fn made(scenario: &Scenario, plan: &Plan) -> (Run, Recording) {
     made_on("sim", scenario, plan)
 }
 
-/// Whether genuine Linux can run a plan here. Where it cannot, that is said; a failure where FULLPIPE_REQUIRE_KERNEL is set.
+/// Whether real Linux can run a plan here. Where it cannot, the test says so; a failure where FULLPIPE_REQUIRE_KERNEL
+/// is set.
 pub fn has_kernel(plan: &Plan) -> bool {
     let linux = engine::find("linux").expect("the engine");
     let ready = linux.ready(&plan.resolved);
@@ -41,7 +42,7 @@ pub fn has_kernel(plan: &Plan) -> bool {
     ready.is_ok()
 }
 
-/// The same on an engine.
+/// Result of a plan on an engine, and its trace.
 pub fn made_on(engine: &str, scenario: &Scenario, plan: &Plan) -> (Run, Recording) {
     let (engine, mut recording) = (engine::find(engine).expect("the engine"), Recording::default());
     engine.ready(&plan.resolved).unwrap_or_else(|why| panic!("{why}"));

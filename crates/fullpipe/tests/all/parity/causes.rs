@@ -1,5 +1,5 @@
-//! Why runs of the suite differ, as far as it is known: scenarios/parity/causes.txt, a line per run. Each run that misses a
-//! bar, whichever it is, has one, and so has each whose throughput is a tenth of a percent apart.
+//! Why runs of the suite differ, as far as it is known: scenarios/parity/causes.txt, a line per run. Each run that
+//! misses any bar has one, and so has each run with throughputs a tenth of a percent apart.
 
 use crate::parity::suite;
 use fullpipe::parity::bars;

@@ -1,5 +1,5 @@
-//! Two curves over each other, as SVG: genuine Linux as a broad pale line, the simulator as a thin dark one upon it, so
-//! that where they agree one line is seen in the other.
+//! Two curves over each other, as SVG: real Linux as a broad pale line, the simulator as a thin dark one upon it. Where
+//! they agree one line is seen in the other.
 
 use std::fmt::Write;
 
@@ -15,7 +15,7 @@ pub struct Panel {
     pub sides: [Vec<(f64, f64)>; 2],
 }
 
-/// The panels beside each other, with a legend.
+/// The panels in a row, with a legend.
 pub fn svg(panels: &[Panel]) -> String {
     let (width, height) = SIZE;
     let mut text = format!(

@@ -1,5 +1,5 @@
-//! The parity suite: scenarios/parity/*.toml on genuine Linux, kept as golden tables in
-//! scenarios/parity/golden, so that these tests need no kernel.
+//! The parity suite: scenarios/parity/*.toml on real Linux, kept as golden tables in scenarios/parity/golden, so that
+//! these tests need no kernel.
 //!
 //! `make parity-record` records the tables anew, `make parity` writes the simulator's distances to them
 //! into the pages. `fullpipe parity` runs and judges the same.

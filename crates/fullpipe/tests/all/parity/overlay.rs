@@ -40,7 +40,7 @@ pub fn worst(suite: &[Both], units: &[Unit], causes: &Causes) -> String {
     text.trim_end().to_string() + "\n"
 }
 
-/// What tells how far a run of the suite is apart, on a kernel.
+/// Command that measures how far a run of the suite is apart, on a kernel.
 fn parity(unit: &Unit) -> String {
     let file = unit.run.split('/').next().unwrap_or_default();
     format!("fullpipe parity {}/{file}.toml", suite::SHOWN)

@@ -16,7 +16,7 @@ use std::fmt::Write;
 use std::sync::Mutex;
 
 pub const PAGE: &str = "docs/how-true.md";
-/// Seeds and number of the random scenarios that the page tells of, and twins of those that miss a bar.
+/// Seeds and number of the random scenarios that the page reports, and twins of those that miss a bar.
 const RANDOM: ([u64; 3], u64, u32) = ([1, 2, 3], 40, 20);
 
 /// The bars, a line each; a column per congestion control.
@@ -192,7 +192,7 @@ fn numbers(text: &str) -> BTreeSet<String> {
     words.filter(is_one).map(String::from).collect()
 }
 
-/// What is said beside the tables is about the runs that they do not call chance, each of them once.
+/// The text around the tables is about the runs that they do not call chance, each of them once.
 #[test]
 fn each_run_that_is_no_chance_is_accounted_for() {
     let path = suite::folder().join("../..").join(PAGE);
@@ -203,7 +203,7 @@ fn each_run_that_is_no_chance_is_accounted_for() {
     let no: BTreeSet<String> =
         tables.lines().filter(|line| line.contains("**no**")).filter_map(row).collect();
     assert_eq!(numbers(list), no, "beside the tables, and in them");
-    // Of the suite's runs causes.txt tells.
+    // Runs of the suite are in causes.txt.
     let random = text.split("\n## The worst runs").next().expect("what comes before them");
     let said = random.matches("not found yet.").count();
     assert!(said <= 1, "one list says what is not found");

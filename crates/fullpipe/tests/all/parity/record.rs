@@ -1,4 +1,4 @@
-//! Records the golden tables on a genuine kernel.
+//! Records the golden tables on a real kernel.
 
 use crate::parity::{runs, suite};
 use fullpipe::engine::linux::kernel::Record;

@@ -17,7 +17,7 @@ pub fn check(name: &str, run: &Resolved, table: &Table) {
     lists_are_lost(name, run, table);
 }
 
-/// Checks a table against its scenario, whose lists of losses may be longer than the run.
+/// Checks a table against its scenario. Lists of losses in the scenario may be longer than the run.
 pub fn possible(name: &str, run: &Resolved, table: &Table) {
     assert_eq!(table.complete.len(), run.flow.len(), "{name}");
     moments(name, run, table);

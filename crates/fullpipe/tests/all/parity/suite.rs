@@ -21,7 +21,7 @@ pub fn table(case: &Case) -> PathBuf {
     case::kept(&folder(), case)
 }
 
-/// What runs a case on genuine Linux.
+/// Command that runs a case on real Linux.
 pub fn command(case: &Case) -> String {
     format!("{} --engine linux", case.command)
 }

@@ -109,8 +109,9 @@ fn threads_follow_the_time_of_the_disk() {
     assert_eq!(planned(&Question { near: 3, ..slow }).settings.threads, 26);
 }
 
-/// 1 Gb/s x 31.4 ms hold 3,696,744 bytes. One loss in 100,000 packets leaves CUBIC 1.0538 (0.0314 / 1e-5)^0.75 = 442 packets, 640 KB, so
-/// twelve connections for twice as much; one in 10,000 leaves Reno's 1.2 / 0.01 = 120, of which sixteen carry 708 Mb/s.
+/// 1 Gb/s x 31.4 ms hold 3,696,744 bytes. One loss in 100,000 packets leaves CUBIC 1.0538 (0.0314 / 1e-5)^0.75 = 442
+/// packets, 640 KB, so twelve connections for twice as much. One loss in 10,000 leaves Reno's 1.2 / 0.01 = 120; sixteen
+/// such windows carry 708 Mb/s.
 #[test]
 fn losses_ask_for_connections() {
     let at = |loss| planned(&Question { loss, ..ask(Rate::gbit(1), Time::us(31_400)) });

@@ -46,7 +46,7 @@ fn path(draws: &mut Draws) -> Question {
 const LEAST_TIME: f64 = 2.0;
 const ROUND_TRIPS: f64 = 100.0;
 
-/// The page that tells what became of them.
+/// The page with the results.
 const PAGE: &str = "docs/nfs.md";
 
 /// Ways of a file.
@@ -238,7 +238,7 @@ fn paths() -> Vec<(usize, Question)> {
     (0..50).map(|at| (at, path(&mut draws))).collect()
 }
 
-/// What becomes of them. Two are searched at a time, and told as they are done.
+/// Results of the promises. Two are searched at a time, and printed as they are done.
 fn promised() -> Vec<Kept> {
     let left = Mutex::new(paths().into_iter());
     let search = || {
@@ -291,7 +291,7 @@ fn two_of_the_fifty_keep_it_still() {
     }
 }
 
-/// Fifty random paths (`make plan-nfs`), which the page tells of.
+/// Fifty random paths (`make plan-nfs`), which the page reports.
 #[test]
 #[ignore = "searches for many minutes"]
 fn fifty_plans_keep_their_promise() {

@@ -1,4 +1,4 @@
-//! Labels in figures: long names can be told apart, and no label stands on another one.
+//! Labels in figures: long names can be distinguished, and no label covers another one.
 
 use crate::report_chromium::browser;
 use crate::report_chromium::page::Page;

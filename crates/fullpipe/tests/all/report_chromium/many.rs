@@ -22,7 +22,7 @@ fn seventy_two() -> Document {
     document
 }
 
-/// Indices of the runs whose elements of a kind are visible.
+/// Indices of the runs with visible elements of a kind.
 fn visible(page: &Page, selector: &str) -> Value {
     let script = "return [...document.querySelectorAll(arguments[0])].filter((one) => one.checkVisibility()) \
                   .map((one) => Number(one.dataset.run))";

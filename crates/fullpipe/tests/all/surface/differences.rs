@@ -67,7 +67,7 @@ fn a_browser_marks_what_is_not_shown() {
         let text = told(&page, &format!("#differences rect[data-at=\"{at}\"]"));
         assert!(text.lines().nth(1).is_some_and(|line| line.starts_with(part)), "{at}: {text}");
     }
-    // The other way round it is the same; one beside itself is nothing to be tested.
+    // The other way round it is the same; a surface and itself have nothing to be tested.
     let choose = |id: &str, n: u32| {
         let script = format!(
             "const select = document.getElementById('{id}'); select.value = {n}; select.onchange();"

@@ -1,4 +1,4 @@
-//! The page tells why runs failed.
+//! The page says why runs failed.
 
 use super::{count, manifest};
 use crate::report_chromium::browser;

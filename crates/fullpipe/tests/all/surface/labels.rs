@@ -1,4 +1,4 @@
-//! What stands beside axes has room there.
+//! Labels of axes have room.
 
 use super::{SCENARIO, flow, manifest_of, told};
 use crate::report_chromium::browser;

@@ -1,4 +1,4 @@
-//! Each congestion control beside each, as one matrix.
+//! Congestion controls against each other, as one matrix.
 
 use super::{count, flow, manifest_of, told};
 use crate::report_chromium::browser;
@@ -9,7 +9,7 @@ use fullpipe::sweep::manifest::Manifest;
 use fullpipe::sweep::surface::{Failures, Surfaces, page};
 use serde_json::json;
 
-/// Three controls beside two, on two lengths of the way.
+/// Three controls against two, on two lengths of the way.
 const SCENARIO: &str = r#"
 [path]
 rate = "10Gbit"
@@ -39,7 +39,7 @@ fn estimate(mean: f64, within: f64) -> Estimate {
     Estimate { n: 3, mean, within: Some(within), min: mean - within, max: mean + within }
 }
 
-/// All cells but that of Scalable beside CUBIC on the short way, of which no run is there.
+/// All cells but that of Scalable against CUBIC on the short way, which has no run.
 fn cells(space: &Space) -> Vec<Cell> {
     let cell = |run: u64| {
         let point = space.point(run);
@@ -123,7 +123,7 @@ fn a_browser_draws_the_matrix_and_tells_its_values() {
     let Some(page) = browser::open(&page(&surfaces(&space, &manifest), "66 runs.")) else { return };
     assert_eq!(count(&page, "#matrices rect.field"), json!(6));
     assert_eq!(count(&page, "#matrices rect.none"), json!(1));
-    // Of the short way, in rows: reno, bic, scalable beside reno and CUBIC.
+    // Of the short way, in rows: reno, bic, scalable against reno and CUBIC.
     let texts = "return [...document.querySelectorAll('#matrices text.share')].map(text => text.textContent)";
     let shares = ["0.050 ± 0.002", "0.13 ± 0.02", "0.21 ± 0.02", "0.29 ± 0.02", "0.37 ± 0.02"];
     assert_eq!(page.run(texts, &[]), json!(shares));

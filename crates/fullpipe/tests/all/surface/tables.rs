@@ -1,4 +1,4 @@
-//! What stands in tables beside the figures.
+//! The tables of the page.
 
 use super::{SCENARIO, cells, manifest, manifest_of};
 use fullpipe::sweep::Unjudged;

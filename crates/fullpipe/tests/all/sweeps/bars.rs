@@ -29,7 +29,7 @@ fn competition_is_as_published() {
     assert_eq!(finished.unjudged.count(), 0);
 }
 
-/// It is CUBIC that makes the flows converge, not the path.
+/// CUBIC makes the flows converge, not the path.
 #[test]
 fn with_scalable_in_cubics_place_flows_do_not_converge() {
     let text = SCENARIO.replace("congestion = \"cubic\"", "congestion = \"scalable\"");
@@ -37,7 +37,8 @@ fn with_scalable_in_cubics_place_flows_do_not_converge() {
     assert_eq!((finished.judgement.all, finished.judgement.missed), (1, 1));
 }
 
-/// The same at 10 Gb/s, from the records that are kept, on each engine: all pairs of CUBIC flows converge, no pair of Scalable flows does.
+/// Pairs of flows at 10 Gb/s, from the records that are kept, on each engine: all pairs of CUBIC flows converge, no
+/// pair of Scalable flows does.
 #[test]
 fn two_cubic_flows_converge_and_two_scalable_flows_do_not() {
     for merged in ["cern-today", "cern-today-linux"].map(records) {
@@ -54,7 +55,8 @@ fn two_cubic_flows_converge_and_two_scalable_flows_do_not() {
     }
 }
 
-/// One flow beside one and beside three of another control, in runs of 60 s: three take more of it, and are told as one group.
+/// One flow against one and against three of another control, in runs of 60 s: three take more of it, and are one group
+/// in the output.
 #[test]
 fn three_flows_take_more_of_one_than_one_does() {
     let competing = "
@@ -89,7 +91,7 @@ competes = { flow = \"first\", solo = \"alone\" }
         (found.harm.expect("a flow alone").throughput.mean, found.friendliness)
     };
     let [(one, _), (three, friendliness), (mean_of_three, _)] = ["1:1", "1:3", "3:1"].map(harm);
-    // Of two flows one has a half or so; beside three a flow has a quarter, and each of three beside one too.
+    // Of two flows one has a half or so; against three a flow has a quarter, and so has each of three against one.
     assert!(
         one < 0.6 && three > one + 0.1 && mean_of_three > one + 0.1,
         "{one} {three} {mean_of_three}"

@@ -193,7 +193,7 @@ fn delivered(merged: &Merged) -> BTreeMap<u64, Vec<(u64, f64)>> {
     all
 }
 
-/// Two engines whose runs differ by nothing but their own doing.
+/// Two engines; their runs differ by the engine alone.
 #[test]
 fn runs_of_today_on_both_engines() {
     let both = ["cern-today", "cern-today-linux"].map(records);

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-/// A sweep whose records are kept.
+/// A sweep with kept records.
 pub struct Kept {
     /// Its folder in scenarios/sweeps/golden.
     pub name: &'static str,

@@ -1,4 +1,4 @@
-//! Sweeps made here, and sweeps whose records are kept in scenarios/sweeps/golden.
+//! Sweeps made here, and sweeps with records kept in scenarios/sweeps/golden.
 
 mod bars;
 mod competition;

@@ -11,7 +11,7 @@ use std::fmt::Write;
 /// The median difference between the engines, of each congestion control.
 const MEDIAN: f64 = 0.05;
 
-/// Writes the table of a sweep beside its sweep on genuine Linux: how far means are apart, by congestion control.
+/// Writes the table that compares a sweep with its sweep on real Linux: how far means are apart, by congestion control.
 fn table(name: &str) {
     let [simulated, genuine] =
         [name.to_string(), format!("{name}-linux")].map(|name| records(&name));

@@ -9,8 +9,8 @@ use std::path::PathBuf;
 /// Significant digits that are kept.
 const DIGITS: usize = 7;
 
-/// Those that `FULLPIPE_SWEEP` names (with commas), or all. Runs are made in `FULLPIPE_SWEEPS/NAME` (target/sweeps), where
-/// `fullpipe sweep` may have made them before.
+/// Records the sweeps that `FULLPIPE_SWEEP` names (with commas), or all. Runs are made in `FULLPIPE_SWEEPS/NAME`
+/// (target/sweeps), where `fullpipe sweep` may have made them before.
 #[test]
 #[ignore = "makes sweeps, which takes minutes to hours, and a kernel for those on Linux"]
 fn record() {

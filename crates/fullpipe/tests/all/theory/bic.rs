@@ -1,9 +1,8 @@
 //! BIC by its rules: Xu, Harfoush, Rhee 2004, in the form that Linux gave them.
 //!
-//! Growth per round trip, with S = 16 packets at most, a quarter of the distance to the last maximum,
-//! and a packet in 5 round trips close to it; beyond it the same in reverse (`tcp_bic.c`,
-//! `bictcp_update`, 2.6.20 to 3.19). The paper searches by halves; Linux goes a quarter, and has the
-//! slow part (`smooth_part`).
+//! Growth per round trip is a quarter of the distance to the last maximum, S = 16 packets at most, and a packet in 5
+//! round trips close to it. Beyond the maximum growth is the same in reverse (`tcp_bic.c`, `bictcp_update`, 2.6.20 to
+//! 3.19). The paper searches by halves; Linux goes a quarter, and has the slow part (`smooth_part`).
 
 use super::losses::{AtLoss, Growth, Setting};
 
@@ -80,8 +79,8 @@ pub fn response(beta: f64, packets: f64) -> f64 {
     packets / way_up(at_loss(beta, packets), beta).1
 }
 
-/// The lowest and highest mean at which a window that came down by fast convergence rests: what is
-/// above [`at_loss`] is below its last maximum at the loss, and falls to (1 + beta) / 2 of itself.
+/// The lowest and highest mean at which a window rests that fell by fast convergence. A window above [`at_loss`] is
+/// below its last maximum at the loss, and falls to (1 + beta) / 2 of itself.
 pub fn rests_between(setting: &Setting, packets: f64) -> [f64; 2] {
     let highest = at_loss(setting.beta, packets);
     [highest * (1.0 + setting.beta) / 2.0, highest].map(|window| {

@@ -1,7 +1,7 @@
 //! Compound TCP under equal losses, with an empty queue.
 //!
-//! Tan, Song, Zhang, Sridharan 2006: the window grows by alpha W^k per round trip and a loss takes half, so that a tooth from
-//! W/2 to W is the integral of dW / (alpha W^k), in round trips, and of W dW / (alpha W^k), in packets.
+//! Tan, Song, Zhang, Sridharan 2006: the window grows by alpha W^k per round trip and a loss takes half. So a tooth
+//! from W/2 to W is the integral of dW / (alpha W^k), in round trips, and of W dW / (alpha W^k), in packets.
 
 use super::losses::{Losses, packets_between};
 use super::page::{Row, check};

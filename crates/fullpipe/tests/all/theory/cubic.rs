@@ -59,7 +59,7 @@ fn at_early_loss(setting: &Setting, packets: f64, early_s: f64) -> f64 {
     root(|window| sent(window) - packets, 1e7)
 }
 
-/// The lowest and highest mean at which a window that came down by fast convergence rests.
+/// The lowest and highest mean at which a window rests that fell by fast convergence.
 ///
 /// Highest: the loss comes when the window is a packet short of its last maximum. What is higher is
 /// below its maximum at the loss, and falls to (1 + beta) / 2 of itself: so that is the lowest.

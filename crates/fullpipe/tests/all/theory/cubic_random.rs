@@ -1,9 +1,9 @@
 //! CUBIC under independent random losses.
 //!
-//! Poojary, Sharma, "An Asymptotic Approximation of TCP CUBIC" (arXiv 1510.08496): as p goes to 0, the
-//! windows at the losses become a Markov chain, in which the packets between two losses are
-//! exponentially distributed and the window follows its curve. Its mean is found here by running the
-//! chain itself (in whole packets, and with fast convergence where a run has it).
+//! Poojary, Sharma, "An Asymptotic Approximation of TCP CUBIC" (arXiv 1510.08496): as p goes to 0, the windows at the
+//! losses become a Markov chain. Between two losses the packets are exponentially distributed and the window follows
+//! its curve. Its mean is found here by running the chain itself (in whole packets, and with fast convergence where a
+//! run has it).
 
 use super::cubic::Cubic;
 use super::losses::{Losses, Setting};

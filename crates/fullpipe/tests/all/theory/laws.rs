@@ -1,10 +1,11 @@
-//! What rules say beside surfaces, where the mask says that they hold: some points of the recipe `cern-loss-delay` from end to end.
+//! Rules compared with surfaces, where the mask says that they hold: some points of the recipe `cern-loss-delay` from
+//! end to end.
 
 use crate::sweeps::Asked;
 use fullpipe::scenario::{Source, recipe};
 use fullpipe::sweep::cells::{Cell, cells};
 
-/// How far the mean may be from what the rule says, beside its own 95 % interval: docs/sweeps.md.
+/// How far the mean may be from what the rule says, in addition to its own 95 % interval: docs/sweeps.md.
 const TOLERANCE: f64 = 0.1;
 /// How wide that interval may be, of what the rule says, and of how many repetitions it is.
 const INTERVAL: f64 = 0.1;

@@ -1,9 +1,9 @@
 //! The simulator against what theory predicts, where the theory holds.
 //!
-//! No formula has a constant of ours: formulas come from their papers, what a formula takes beside the
-//! scenario (packets per ACK) is measured, and each tolerance is stated with its reason before the
-//! table. Rows "at rest" of CUBIC and BIC begin at the formula's answer. The scenarios are
-//! scenarios/theory/*.toml, the tables are docs/theory.md (`UPDATE_EXPECT=1` rewrites them).
+//! No formula has a constant of ours: formulas are those of their papers. A formula's input that is not in the scenario
+//! (packets per ACK) is measured. Each tolerance is stated with its reason before the table. Rows "at rest" of CUBIC
+//! and BIC begin at the formula's answer. The scenarios are scenarios/theory/*.toml, the tables are docs/theory.md
+//! (`UPDATE_EXPECT=1` rewrites them).
 
 mod bic;
 mod compound;

@@ -22,7 +22,7 @@ pub fn check(section: &str, unit: &str, tolerance: f64, rows: &[Row]) {
     check_by(section, unit, rows, &tolerances);
 }
 
-/// The same with a tolerance in units for each row.
+/// Compares the section's rows with the page (or rewrites it), with a tolerance in units for each row.
 pub fn check_by(section: &str, unit: &str, rows: &[Row], tolerances: &[f64]) {
     let mut table =
         format!("| | theory, {unit} | simulated, {unit} | difference |\n|---|--:|--:|--:|\n");

@@ -68,7 +68,7 @@ const DEFERRING: [&str; 3] = ["2.6.25", "2.6.32", "3.14"];
 /// Probabilities at which they are compared.
 const COMPARED: [&str; 2] = ["1e-3", "1e-4"];
 
-/// The same runs of a kernel, with TSO and without; how far each is from Mathis' law.
+/// How far the runs of a kernel are from Mathis' law, with TSO or without.
 fn errors(kernel: &str, tso: bool) -> Vec<f64> {
     let sets = ["sender", "receiver"].map(|host| format!("hosts.{host}.kernel={kernel:?}"));
     let sets = sets.into_iter().chain([format!("hosts.sender.tso={tso}")]).map(SetOption);
@@ -77,8 +77,8 @@ fn errors(kernel: &str, tso: bool) -> Vec<f64> {
     rows.iter().map(Row::error).collect()
 }
 
-/// Without TSO these kernels follow the law, too, within the tolerance above. With it they fall short
-/// by more than chance and the tolerance explain; 3.14, whose skbs are small (sized by the pacing rate), stays within it.
+/// Without TSO these kernels follow the law, too, within the tolerance above. With it they fall short by more than
+/// chance and the tolerance explain; 3.14 stays within it, because its skbs are small (sized by the pacing rate).
 #[test]
 #[ignore = "a study: make studies"]
 fn study_tso_deferral_keeps_reno_below_mathis() {

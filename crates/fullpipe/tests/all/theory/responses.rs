@@ -82,7 +82,7 @@ fn cases(scenario: &str) -> Vec<Case> {
     with(scenario, &[], &named).iter().map(Case::of).collect()
 }
 
-/// Cases whose name begins so.
+/// Cases with names that begin so.
 fn begins<'a>(cases: &'a [Case], how: &str) -> impl Iterator<Item = &'a Case> {
     let found: Vec<&Case> = cases.iter().filter(|case| case.name.starts_with(how)).collect();
     assert!(!found.is_empty(), "no case {how}");

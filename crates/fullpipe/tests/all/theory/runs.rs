@@ -20,9 +20,8 @@ impl Made {
         found.unwrap_or_else(|| panic!("no stage {stage}")).entered as f64
     }
 
-    /// The laws are about windows that nothing but loss bounds: the largest cwnd is at most half of
-    /// what the receiver ever offered and of what the send buffer holds, where a packet takes at most
-    /// twice its payload.
+    /// The laws are about windows that nothing but loss bounds. So the largest cwnd must be at most half of what the
+    /// receiver ever offered and of what the send buffer holds. A packet takes at most twice its payload there.
     pub fn has_room(&self) {
         let flows = &self.trace.flows;
         let cwnd = flows.iter().map(|sample| u64::from(sample.cwnd)).max().expect("samples");

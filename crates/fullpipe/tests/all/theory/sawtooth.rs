@@ -67,15 +67,14 @@ fn predicted_mbit(queue: f64) -> f64 {
     packets / predicted_period_s(queue) * 1460.0 * 8e-6
 }
 
-/// Packets by which a tooth may be higher than path and queue: the one in transmission, which the
-/// queue does not count; half a packet to the next whole one of the burst of two that does not fit; and
-/// the half packet by which the window grows in the round trip until the loss is noticed. Each counts
-/// as a whole one.
+/// Packets by which a tooth may be higher than path and queue. One is in transmission, which the queue does not count.
+/// Half a packet fills up to the next whole one of the burst of two that does not fit. Half a packet is the window's
+/// growth in the round trip until the loss is noticed. Each counts as a whole one.
 const HIGHER: f64 = 3.0;
 
-/// Seconds by which a tooth may be longer: its higher top, at `B` round trips a packet; two round
-/// trips at the top, in one of which the loss is noticed and in one of which the window falls instead of
-/// growing; and one increase per cwnd + 1 ACKs, which is `B` packets for each of the tooth's.
+/// Seconds by which a tooth may be longer. Its top is higher, at `B` round trips a packet. Two round trips pass at the
+/// top: in one the loss is noticed, and in the other the window falls instead of growing. One increase takes cwnd + 1
+/// ACKs, which is `B` packets more for each of the tooth's.
 fn longer_s(peak: f64) -> f64 {
     (HIGHER * B * peak + 2.0 * peak + B * peak / 2.0) / RATE
 }

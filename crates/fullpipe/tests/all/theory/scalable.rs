@@ -1,8 +1,8 @@
 //! Scalable TCP under equal losses.
 //!
 //! Kelly 2003 (CCR 33(2)): with a packet more per 1/a acknowledged ones and a part b less per loss, W = a / (b p)
-//! balances both, for small b. Over a whole tooth: a round trip multiplies the window by 1 + a, so that it takes
-//! ln(1 / (1 - b)) / ln(1 + a) of them from a loss to the next, in which 1/p packets are sent.
+//! balances both, for small b. Over a whole tooth: a round trip multiplies the window by 1 + a. So ln(1 / (1 - b)) /
+//! ln(1 + a) round trips lie between two losses, in which 1/p packets are sent.
 
 use super::losses::{Losses, packets_between};
 use super::page::{Row, check};

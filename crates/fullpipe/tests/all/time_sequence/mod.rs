@@ -54,7 +54,7 @@ bytes = "4MB"
 packets = { at = "sender-qdisc" }
 "#;
 
-/// All that a run tells, packets too.
+/// Everything that a run records, packets too.
 #[derive(Default)]
 struct Whole {
     recording: Recording,
@@ -86,7 +86,7 @@ impl Sink for Whole {
     }
 }
 
-/// A run whose packets were kept, and told singly besides.
+/// A run with its packets kept in trains, and also recorded one by one.
 struct KeptRun {
     folder: TempDir,
     whole: Whole,

@@ -1,4 +1,4 @@
-//! What a run leaves: every packet as it was told, at each point; and nothing else is changed by it.
+//! Packets of a run: each is kept as it was recorded, at each point, and nothing else is changed by it.
 
 use super::{kept, rows, scenario, singles};
 use crate::made::ToTheEnd;
