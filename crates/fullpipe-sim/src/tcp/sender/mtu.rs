@@ -110,6 +110,14 @@ impl Sender {
         self.cc.sock_mut().mss_cache = new;
     }
 
+    /// The route to the peer has an MTU of `mtu` bytes at most, as it begins.
+    pub(crate) fn take_route_mtu(&mut self, mtu: u32) {
+        if mtu < self.path_mtu.route {
+            self.path_mtu.route = mtu;
+            self.sync_mss();
+        }
+    }
+
     /// The connection is there (tcp_mtup_init).
     pub(super) fn init_path_mtu(&mut self, now: Time) {
         self.path_mtu.since = self.jiffies(now);
