@@ -144,12 +144,8 @@ pub(super) fn routers(run: &Resolved) -> Result<(Vec<Router>, Vec<Watched>), (St
     }
     let forward =
         Course { back: false, out: RIGHT_DEVICE, comes_in: LEFT_DEVICE, first: first + front };
-    let backward = Course {
-        back: true,
-        out: LEFT_DEVICE,
-        comes_in: RIGHT_DEVICE,
-        first: count - 1 - beyond,
-    };
+    let backward =
+        Course { back: true, out: LEFT_DEVICE, comes_in: RIGHT_DEVICE, first: count - 1 - beyond };
     let ahead = there.stages.into_iter().map(|stage| forward.watched(stage));
     let behind = back.stages.into_iter().map(|stage| backward.watched(stage));
     Ok((routers, ahead.chain(behind).collect()))
@@ -319,7 +315,8 @@ impl Direction {
 
     /// A router with an MTU of its own, between counters that let all pass.
     fn answer(&mut self, info: StageInfo, mtu: u32) {
-        let police = Some(Police { rate: 1, burst: 1, overhead: 0, largest: Some(u16::MAX.into()) });
+        let police =
+            Some(Police { rate: 1, burst: 1, overhead: 0, largest: Some(u16::MAX.into()) });
         self.ways.push(Way { police, mtu: Some(mtu), ..Way::default() });
         self.stages.push((info, self.ways.len() - 1, By::Router, None));
         self.ways.push(Way { police, ..Way::default() });

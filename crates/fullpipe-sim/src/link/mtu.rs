@@ -42,11 +42,7 @@ impl Configuration for Mtu {
     }
 
     fn build(&self, _seed: u64, _samples: Samples) -> Box<dyn Stage> {
-        Box::new(Narrow {
-            config: self.clone(),
-            passing: Passing::default(),
-            messages: Vec::new(),
-        })
+        Box::new(Narrow { config: self.clone(), passing: Passing::default(), messages: Vec::new() })
     }
 }
 

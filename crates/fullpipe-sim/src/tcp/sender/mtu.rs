@@ -6,6 +6,8 @@
 //! Limits:
 //! - A peer whose card has a larger MTU than the path does not raise the upper end of the search.
 //! - A socket that reports SACK blocks of its own does not wait with probes.
+//! - In 6.1 a probe's skb takes some hundred bytes more of memory, as its data lie in its head. The simulator counts it as in
+//!   6.12.
 
 use super::Sender;
 use super::output::Push;
