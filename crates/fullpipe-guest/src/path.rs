@@ -14,7 +14,7 @@ use crate::layout;
 use crate::namespaces::Namespace;
 use crate::netlink::link::{self, End};
 use crate::netlink::qdisc::Place;
-use crate::netlink::route::Network;
+use crate::netlink::route::{Metrics, Network};
 use crate::sysctl;
 
 /// Name of [`LEFT_DEVICE`].
@@ -50,7 +50,7 @@ pub fn make(plan: &Plan) -> Result<Path> {
         let mtu = larger.unwrap_or(plan.mtu);
         join(&mut before[link], &mut after[0], (link, LEFT_DEVICE, LEFT), (plan, mtu))?;
     }
-    route(&mut namespaces[..=last])?;
+    route(&mut namespaces[..=last], plan)?;
     let to_receiver = |link| [(layout::right(last - 1), layout::right(link))];
     host(&mut namespaces[0], RIGHT_DEVICE, &plan.sender, &to_receiver(0))?;
     for (number, own) in plan.beside.iter().enumerate() {
@@ -123,18 +123,30 @@ fn join(
 }
 
 /// Gives each namespace the routes to the two outer links.
-fn route(namespaces: &mut [Namespace]) -> Result<()> {
+fn route(namespaces: &mut [Namespace], plan: &Plan) -> Result<()> {
     let last = namespaces.len() - 2;
     for (at, namespace) in namespaces.iter_mut().enumerate() {
         // Namespace `at` lies on the links `at - 1` and `at`.
         if at < last {
-            namespace.netlink.route(layout::network(last), layout::right(at), None)?;
+            let metrics = bound(plan, at, Direction::Forward);
+            namespace.netlink.route(layout::network(last), layout::right(at), metrics)?;
         }
         if at > 1 {
-            namespace.netlink.route(layout::network(0), layout::left(at - 1), None)?;
+            let metrics = bound(plan, at, Direction::Back);
+            namespace.netlink.route(layout::network(0), layout::left(at - 1), metrics)?;
         }
     }
     Ok(())
+}
+
+/// Route metrics of namespace `at` in a direction: the MTU of a router that has one.
+fn bound(plan: &Plan, at: usize, direction: Direction) -> Metrics {
+    let router = at.checked_sub(1).and_then(|number| plan.routers.get(number));
+    let way = router.map(|router| match direction {
+        Direction::Forward => &router.forward,
+        Direction::Back => &router.back,
+    });
+    Metrics { mtu: way.and_then(|way| way.mtu), ..Metrics::default() }
 }
 
 /// Joins an extra host to the first router, and gives the other namespaces a route to it.
@@ -149,9 +161,11 @@ fn stand_beside(
     let mtu = plan.beside[number].host.mtu.unwrap_or(plan.mtu);
     join(&mut after[0], &mut before[1], (link, FIRST_BESIDE + number as u32, &name), (plan, mtu))?;
     let last = plan.receiver_at() - 1;
-    after[0].netlink.route(layout::network(last), layout::right(link), None)?;
+    let plain = Metrics::default();
+    after[0].netlink.route(layout::network(last), layout::right(link), plain)?;
     for (at, namespace) in before[..=last + 1].iter_mut().enumerate().skip(2) {
-        namespace.netlink.route(layout::network(link), layout::left(at - 1), None)?;
+        let metrics = bound(plan, at, Direction::Back);
+        namespace.netlink.route(layout::network(link), layout::left(at - 1), metrics)?;
     }
     Ok(())
 }
@@ -203,15 +217,17 @@ fn host(
     host: &Host,
     peers: &[(Ipv4Addr, Ipv4Addr)],
 ) -> Result<()> {
-    let Way { drops, police, apart, qdiscs: _, changes } = &host.out;
-    if !(drops.is_empty() && police.is_none() && apart.is_empty() && changes.is_empty()) {
+    let Way { drops, police, apart, qdiscs: _, changes, mtu } = &host.out;
+    let nothing_else = drops.is_empty() && police.is_none() && apart.is_empty();
+    if !(nothing_else && changes.is_empty() && mtu.is_none()) {
         return Err(Error::new("plan", "a host has more than qdiscs"));
     }
     if let Some(segments) = host.gso_max_segs {
         namespace.netlink.gso_max_segs(device, segments)?;
     }
     for (peer, neighbour) in peers.iter().filter(|_| host.initcwnd.is_some()) {
-        namespace.netlink.route(Network(*peer, 32), *neighbour, host.initcwnd)?;
+        let metrics = Metrics { initcwnd: host.initcwnd, ..Metrics::default() };
+        namespace.netlink.route(Network(*peer, 32), *neighbour, metrics)?;
     }
     if host.gro_flush_timeout_ns > 0 {
         namespace.enter()?;

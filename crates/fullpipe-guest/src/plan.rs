@@ -164,6 +164,9 @@ pub struct Router {
 pub struct Way {
     /// Packets to lose or to mark, looked at where they come into this router (a host: not allowed).
     pub drops: Vec<Drops>,
+    /// Largest IP packet that goes on, bytes; the router answers a larger one by ICMP (a host: not allowed).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mtu: Option<u32>,
     /// A token bucket, behind the lists, where packets come into this router (a host: not allowed).
     pub police: Option<Police>,
     /// Flows that have a qdisc of their own, 15 at most; packets of others pass at once. Then there are no `qdiscs`.

@@ -237,6 +237,10 @@ impl Samples {
                 let all = at(qdisc);
                 Counted { packets: all.packets.saturating_sub(all.drops), ..all }
             }
+            Seen::Router { before, after } => {
+                let (came, left) = (at(before).packets, at(after));
+                Counted { drops: came.saturating_sub(left.packets), ..left }
+            }
             Seen::List(list) => self.lists.get(&list).copied().unwrap_or_default(),
         };
         (counted.packets + counted.waiting, counted)

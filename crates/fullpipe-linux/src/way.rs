@@ -34,6 +34,8 @@ pub(super) enum Seen {
     Copies { after: Counters, before: Counters },
     /// Counters of an ingress qdisc: it counts all packets that come in, also those that it drops.
     Incoming(Counters),
+    /// Those of what looks at packets which come into a router, and into the next one: between them nothing waits.
+    Router { before: Counters, after: Counters },
     /// The guest's word at the end about a list of losses.
     List(List),
 }
@@ -44,7 +46,8 @@ impl Seen {
         let (one, other) = match self {
             Seen::Qdisc(at) | Seen::Incoming(at) => (Some(at), None),
             Seen::Marking { queue: one, by: other }
-            | Seen::Copies { after: one, before: other } => (Some(one), Some(other)),
+            | Seen::Copies { after: one, before: other }
+            | Seen::Router { before: one, after: other } => (Some(one), Some(other)),
             Seen::List(_) => (None, None),
         };
         one.into_iter().chain(other)
@@ -100,6 +103,8 @@ enum By {
     Apart(usize),
     /// Its token bucket.
     Police,
+    /// Its route, which its token bucket and that of the next way count before and behind.
+    Router,
     /// Its list of losses of that flow.
     List(u16),
 }
@@ -126,17 +131,21 @@ pub(super) fn routers(run: &Resolved) -> Result<(Vec<Router>, Vec<Watched>), (St
     let back = direction(&run.path.back, &hosts.receiver, run)?;
     // Where there are extra hosts a router joins them, which does no more.
     let first = usize::from(!run.host.is_empty());
-    let count = there.ways.len().max(back.ways.len()).max(1) + first;
+    // What a router sends back takes the whole way back, so that one lies in front of the other.
+    let answers = [&there, &back].iter().any(|way| way.ways.iter().any(|own| own.mtu.is_some()));
+    let (front, beyond) = if answers { (back.ways.len(), there.ways.len()) } else { (0, 0) };
+    let count = (front + there.ways.len()).max(beyond + back.ways.len()).max(1) + first;
     let mut routers = vec![Router::default(); count];
-    for (router, way) in routers[first..].iter_mut().zip(&there.ways) {
+    for (router, way) in routers[first + front..].iter_mut().zip(&there.ways) {
         router.forward = way.clone();
     }
-    for (router, way) in routers.iter_mut().rev().zip(&back.ways) {
+    for (router, way) in routers.iter_mut().rev().skip(beyond).zip(&back.ways) {
         router.back = way.clone();
     }
-    let forward = Course { back: false, out: RIGHT_DEVICE, comes_in: LEFT_DEVICE, first };
+    let forward =
+        Course { back: false, out: RIGHT_DEVICE, comes_in: LEFT_DEVICE, first: first + front };
     let backward =
-        Course { back: true, out: LEFT_DEVICE, comes_in: RIGHT_DEVICE, first: count - 1 };
+        Course { back: true, out: LEFT_DEVICE, comes_in: RIGHT_DEVICE, first: count - 1 - beyond };
     let ahead = there.stages.into_iter().map(|stage| forward.watched(stage));
     let behind = back.stages.into_iter().map(|stage| backward.watched(stage));
     Ok((routers, ahead.chain(behind).collect()))
@@ -170,6 +179,10 @@ impl Course {
             By::Copies => Seen::Copies { after: root(way), before: root(way - 1) },
             By::Apart(band) => Seen::Qdisc(counters(way, self.out, qdisc_handle(band + 1))),
             By::Police => Seen::Incoming(counters(way, self.comes_in, INCOMING_HANDLE)),
+            By::Router => {
+                let incoming = |way| counters(way, self.comes_in, INCOMING_HANDLE);
+                Seen::Router { before: incoming(way), after: incoming(way + 1) }
+            }
             By::List(flow) => Seen::List(List { router: self.router(way), flow, back: self.back }),
         };
         Watched {
@@ -219,6 +232,7 @@ fn direction(
                 direction.lose(stage(element, None, run), behind_handshake(drops, run));
             }
             Piece::Police(police) => direction.police(stage(element, None, run), police),
+            Piece::Router(mtu) => direction.answer(stage(element, None, run), mtu),
         }
     }
     direction.arrive(None);
@@ -297,6 +311,15 @@ impl Direction {
         let flows = &mut self.ways[number].apart;
         flows.push(apart);
         self.stages.push((info, number, By::Apart(flows.len() - 1), None));
+    }
+
+    /// A router with an MTU of its own, between counters that let all pass.
+    fn answer(&mut self, info: StageInfo, mtu: u32) {
+        let police =
+            Some(Police { rate: 1, burst: 1, overhead: 0, largest: Some(u16::MAX.into()) });
+        self.ways.push(Way { police, mtu: Some(mtu), ..Way::default() });
+        self.stages.push((info, self.ways.len() - 1, By::Router, None));
+        self.ways.push(Way { police, ..Way::default() });
     }
 
     /// A token bucket where packets come into a router; nothing else stands there.

@@ -13,7 +13,12 @@ pub const RULE: Rule = Rule { name: "black-hole", code: "pmtu", when: When::Cut(
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let (stage, plain) = dropped(context, cause)?;
     let [from, _] = &context.most(cause).meta.hosts;
-    let mtu = context.meta.places.get(&stage.name).and_then(|own| own.mtu);
+    let place = context.meta.places.get(&stage.name);
+    if place.is_some_and(|own| own.mtu.is_none()) {
+        // Its router tells the sender.
+        return None;
+    }
+    let mtu = place.and_then(|own| own.mtu);
     let most =
         mtu.map_or(String::new(), |mtu| format!(" (its MTU is {})", numbers::count(mtu.into())));
     let finding = Finding { does: "stop", ..plain };

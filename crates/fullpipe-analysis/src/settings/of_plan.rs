@@ -190,7 +190,7 @@ pub(crate) fn places(run: &Resolved) -> Places {
             _ => None,
         },
         mtu: match element {
-            Element::Mtu(own) => Some(own.mtu),
+            Element::Mtu(own) if !own.icmp => Some(own.mtu),
             _ => None,
         },
         discipline: element.queue().and_then(|queue| discipline(&queue.discipline)),

@@ -19,6 +19,7 @@ mod linux_limits;
 mod linux_nfs;
 mod linux_options;
 mod linux_path;
+mod linux_path_mtu;
 mod linux_process;
 mod linux_programs;
 mod linux_queues;

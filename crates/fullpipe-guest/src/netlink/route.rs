@@ -12,6 +12,25 @@ const AF_INET: u8 = 2;
 #[derive(Clone, Copy, Debug)]
 pub struct Network(pub Ipv4Addr, pub u8);
 
+/// What a route sets for packets that take it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Metrics {
+    /// First cwnd of TCP, packets.
+    pub initcwnd: Option<u32>,
+    /// Largest IP packet, bytes. A router answers "fragmentation needed" to larger ones (`ip_forward`).
+    pub mtu: Option<u32>,
+}
+
+impl Metrics {
+    /// Numbers and values of those that are set.
+    fn set(self) -> impl Iterator<Item = (u16, u32)> {
+        const RTAX_MTU: u16 = 2;
+        const RTAX_INITCWND: u16 = 11;
+        let all = [(RTAX_MTU, self.mtu), (RTAX_INITCWND, self.initcwnd)];
+        all.into_iter().filter_map(|(number, value)| Some((number, value?)))
+    }
+}
+
 impl Netlink {
     /// Gives a device an address.
     pub fn address(&mut self, device: u32, ip: Ipv4Addr, bits: u8) -> Result<()> {
@@ -25,13 +44,12 @@ impl Netlink {
         self.ask(&mut message, &format!("address {ip}"))
     }
 
-    /// Sends what is for that network through that neighbour; TCP begins with a cwnd of `initcwnd` packets there.
-    pub fn route(&mut self, to: Network, through: Ipv4Addr, initcwnd: Option<u32>) -> Result<()> {
+    /// Sends what is for that network through that neighbour.
+    pub fn route(&mut self, to: Network, through: Ipv4Addr, metrics: Metrics) -> Result<()> {
         const RTM_NEWROUTE: u16 = 24;
         const RTA_DST: u16 = 1;
         const RTA_GATEWAY: u16 = 5;
         const RTA_METRICS: u16 = 8;
-        const RTAX_INITCWND: u16 = 11;
         const TABLE_MAIN: u8 = 254;
         const BY_ADMINISTRATOR: u8 = 4;
         const UNICAST: u8 = 1;
@@ -39,9 +57,9 @@ impl Netlink {
         let body = [AF_INET, bits, 0, 0, TABLE_MAIN, BY_ADMINISTRATOR, 0, UNICAST, 0, 0, 0, 0];
         let mut message = Message::new(RTM_NEWROUTE, ACK | CREATE | EXCLUSIVE, &body);
         message.attr(RTA_DST, &first.octets()).attr(RTA_GATEWAY, &through.octets());
-        if let Some(packets) = initcwnd {
-            message.nest(RTA_METRICS, &[], |metrics| {
-                metrics.u32(RTAX_INITCWND, packets);
+        if metrics.set().next().is_some() {
+            message.nest(RTA_METRICS, &[], |nest| {
+                metrics.set().for_each(|(number, value)| _ = nest.u32(number, value));
             });
         }
         self.ask(&mut message, &format!("route to {first}/{bits} through {through}"))

@@ -143,6 +143,12 @@ pub(super) fn host(host: &Host) -> plan::Host {
         ("tcp_pacing_ss_ratio", sysctl.tcp_pacing_ss_ratio),
         ("tcp_pacing_ca_ratio", sysctl.tcp_pacing_ca_ratio),
         ("tcp_limit_output_bytes", sysctl.tcp_limit_output_bytes),
+        ("tcp_mtu_probing", sysctl.tcp_mtu_probing),
+        ("tcp_base_mss", sysctl.tcp_base_mss),
+        ("tcp_mtu_probe_floor", sysctl.tcp_mtu_probe_floor),
+        ("tcp_min_snd_mss", sysctl.tcp_min_snd_mss),
+        ("tcp_probe_interval", sysctl.tcp_probe_interval),
+        ("tcp_probe_threshold", sysctl.tcp_probe_threshold),
     ];
     let if_set = if_set.into_iter().filter_map(|(name, value)| Some((name, value?.to_string())));
     let modelled = modelled.into_iter().chain(if_set);

@@ -30,6 +30,8 @@ pub(super) enum Piece {
     Drops(Drops),
     /// A token bucket where packets come into a router.
     Police(Police),
+    /// A router that answers packets of more than so many bytes.
+    Router(u32),
 }
 
 impl Piece {
@@ -38,7 +40,7 @@ impl Piece {
         let qdiscs = match self {
             Piece::Qdiscs(chain) | Piece::Copies(chain) => chain.qdiscs.as_mut_slice(),
             Piece::Apart(apart) => std::slice::from_mut(&mut apart.qdisc),
-            Piece::Drops(_) | Piece::Police(_) => &mut [],
+            Piece::Drops(_) | Piece::Police(_) | Piece::Router(_) => &mut [],
         };
         for qdisc in qdiscs {
             if let Qdisc::Netem(netem) = qdisc {
@@ -161,7 +163,8 @@ pub(super) fn piece(ask: &Ask, wire: Wire) -> Result<Piece, String> {
             let police = Police { rate: rate.0, burst: *burst, overhead, largest: None };
             Ok(Piece::Police(police))
         }
-        Ask::Narrow { mtu } => {
+        Ask::Narrow { mtu, icmp: true } => Ok(Piece::Router(*mtu)),
+        Ask::Narrow { mtu, icmp: false } => {
             let largest = Some(*mtu);
             Ok(Piece::Police(Police { rate: 1, burst: 1, overhead: 0, largest }))
         }

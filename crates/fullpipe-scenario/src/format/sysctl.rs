@@ -156,6 +156,36 @@ pub const SYSCTLS: &[Entry] = &[
         field: Field::LevelIfSet(|s| &mut s.tcp_limit_output_bytes, 0, i32::MAX as u32),
     },
     Entry {
+        name: "net.ipv4.tcp_mtu_probing",
+        doc: "search for the path MTU by probes: 0 never, 1 after timeouts that suggest a black hole, 2 always; unless set 0. The simulator has it from 6.1 on",
+        field: Field::LevelIfSet(|s| &mut s.tcp_mtu_probing, 0, 2),
+    },
+    Entry {
+        name: "net.ipv4.tcp_base_mss",
+        doc: "where that search begins, bytes of a segment; unless set 1024",
+        field: Field::LevelIfSet(|s| &mut s.tcp_base_mss, 48, 65_535),
+    },
+    Entry {
+        name: "net.ipv4.tcp_mtu_probe_floor",
+        doc: "least segment to which timeouts bring that search, bytes; unless set 48",
+        field: Field::LevelIfSet(|s| &mut s.tcp_mtu_probe_floor, 48, 65_535),
+    },
+    Entry {
+        name: "net.ipv4.tcp_min_snd_mss",
+        doc: "least segment that the search or an ICMP message leaves, bytes with options; unless set 48",
+        field: Field::LevelIfSet(|s| &mut s.tcp_min_snd_mss, 48, 65_535),
+    },
+    Entry {
+        name: "net.ipv4.tcp_probe_interval",
+        doc: "seconds after which the search begins anew; unless set 600",
+        field: Field::LevelIfSet(|s| &mut s.tcp_probe_interval, 0, 4_294_967),
+    },
+    Entry {
+        name: "net.ipv4.tcp_probe_threshold",
+        doc: "the search ends where less than so many bytes are unknown; unless set 8",
+        field: Field::LevelIfSet(|s| &mut s.tcp_probe_threshold, 0, i32::MAX as u32),
+    },
+    Entry {
         name: "net.ipv4.tcp_no_metrics_save",
         doc: "whether a connection leaves nothing (ssthresh, RTT, reordering) for the next one",
         field: Field::Switch(|s| &mut s.tcp_no_metrics_save),

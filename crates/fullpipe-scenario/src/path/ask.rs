@@ -58,6 +58,8 @@ pub enum Ask {
     Narrow {
         /// Largest IP packet that passes, bytes.
         mtu: u32,
+        /// The sender of a larger one is told by ICMP.
+        icmp: bool,
     },
     /// A segment passes at once if the bucket has tokens for it, and is dropped otherwise.
     Police {

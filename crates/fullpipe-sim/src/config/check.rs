@@ -234,6 +234,11 @@ fn sysctls(all: &Sysctl) -> Result<(), String> {
     demand((1..=127).contains(&all.tcp_reordering), "tcp_reordering is 1 to 127")?;
     demand(all.tcp_frto <= 2, "tcp_frto is 0 to 2")?;
     demand(all.tcp_ecn <= Some(2), "tcp_ecn is 0 to 2")?;
+    demand(all.tcp_mtu_probing <= Some(2), "tcp_mtu_probing is 0 to 2")?;
+    let sizes = [all.tcp_base_mss, all.tcp_mtu_probe_floor, all.tcp_min_snd_mss];
+    let sizes = sizes.into_iter().flatten().all(|size| (48..=65_535).contains(&size));
+    demand(sizes, "tcp_base_mss, tcp_mtu_probe_floor and tcp_min_snd_mss are 48 to 65535")?;
+    demand(all.tcp_probe_interval <= Some(4_294_967), "tcp_probe_interval: 4294967 s at most")?;
     demand(all.tcp_early_retrans <= 4, "tcp_early_retrans is 0 to 4")
 }
 

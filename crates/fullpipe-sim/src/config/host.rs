@@ -201,6 +201,18 @@ pub struct Sysctl {
     pub tcp_pacing_ca_ratio: Option<u32>,
     /// net.ipv4.tcp_limit_output_bytes: memory of a flow that may wait in the host; none: the kernel's default
     pub tcp_limit_output_bytes: Option<u32>,
+    /// net.ipv4.tcp_mtu_probing (0 to 2): 1 search for the path MTU where packets seem to be too large, 2 always; none: 0
+    pub tcp_mtu_probing: Option<u32>,
+    /// net.ipv4.tcp_base_mss: where that search begins, bytes of a segment; none: 1024
+    pub tcp_base_mss: Option<u32>,
+    /// net.ipv4.tcp_mtu_probe_floor: least segment to which it falls, bytes; none: 48
+    pub tcp_mtu_probe_floor: Option<u32>,
+    /// net.ipv4.tcp_min_snd_mss: least segment, with options, bytes; none: 48
+    pub tcp_min_snd_mss: Option<u32>,
+    /// net.ipv4.tcp_probe_interval: when the search begins anew, s; none: 600
+    pub tcp_probe_interval: Option<u32>,
+    /// net.ipv4.tcp_probe_threshold: the search ends where less is unknown, bytes; none: 8
+    pub tcp_probe_threshold: Option<u32>,
     /// net.ipv4.tcp_no_metrics_save: a connection leaves nothing for the next one
     pub tcp_no_metrics_save: bool,
 }
@@ -233,6 +245,12 @@ impl Sysctl {
         tcp_pacing_ss_ratio: None,
         tcp_pacing_ca_ratio: None,
         tcp_limit_output_bytes: None,
+        tcp_mtu_probing: None,
+        tcp_base_mss: None,
+        tcp_mtu_probe_floor: None,
+        tcp_min_snd_mss: None,
+        tcp_probe_interval: None,
+        tcp_probe_threshold: None,
         tcp_no_metrics_save: false,
     };
 }

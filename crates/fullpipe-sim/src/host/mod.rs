@@ -17,6 +17,7 @@ mod cpu;
 mod datagrams;
 mod flow_table;
 mod output;
+mod path_mtu;
 mod peak;
 mod polling;
 pub mod receive;
@@ -95,6 +96,8 @@ pub(crate) struct Host {
     pub(crate) receive_buffer: Peak,
     /// What finished flows left for the next ones to the same host, by its place.
     metrics: Vec<Metrics>,
+    /// MTU of the route to each host, by its place, as far as routers have told (`u32::MAX`: not).
+    route_mtus: Vec<u32>,
     /// The place of the host at the other end of each flow.
     peers: Vec<usize>,
     /// The application's step in progress.
@@ -205,6 +208,7 @@ impl Host {
             send_buffer: Peak::default(),
             receive_buffer: Peak::default(),
             metrics: hosts.iter().map(|_| Metrics::default()).collect(),
+            route_mtus: alloc::vec![u32::MAX; hosts.len()],
             peers: config.flows.iter().map(|flow| peer(name, flow, config)).collect(),
             step: None,
             runnable: VecDeque::new(),

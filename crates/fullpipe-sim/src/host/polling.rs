@@ -231,6 +231,8 @@ impl Host {
         let cpu = cpu + self.out.capture_cost;
         if packet.kind.is_of_sender() {
             self.receive_packet((packet, gso_size), cpu, now, shared)
+        } else if packet.kind == Kind::FragNeeded {
+            self.on_fragmentation_needed(packet, cpu, now, shared)
         } else if packet.kind.is_datagram() {
             self.take_datagram(packet, cpu, now, shared)
         } else {

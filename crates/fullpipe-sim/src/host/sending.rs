@@ -69,6 +69,8 @@ pub(crate) struct SendingFlow {
     /// Whether some left, or the timer of the pace was due, while the application had the socket
     /// (TCP_TSQ_DEFERRED).
     pub(super) wakes_when_released: bool,
+    /// What a router said meanwhile: first byte of a segment that is too large, and the MTU (TCP_MTU_REDUCED_DEFERRED).
+    pub(super) too_large: Option<(u64, u32)>,
     syn_sent: Option<Time>,
     syn_repeats: u32,
     pub(super) next_write: Time,
@@ -299,6 +301,7 @@ impl Host {
         window: u64,
         shared: &mut Shared,
     ) {
+        self.begin_path_mtu(flow);
         let state = &mut self.sends[flow];
         state.tcp.use_ecn(agreed);
         state.tcp.accepted(cpu, window, answered, Some(&self.metrics[self.peers[flow]]));
@@ -422,6 +425,7 @@ impl Host {
     }
 
     fn connect(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+        self.begin_path_mtu(flow);
         let state = &mut self.sends[flow];
         state.tcp.open_in_memory();
         if state.syn_sent.is_some() {
@@ -494,6 +498,7 @@ impl SendingFlow {
             tsq: Tsq::default(),
             heard: None,
             wakes_when_released: false,
+            too_large: None,
             overhead: profile.small_queues.then_some(profile.skb_overhead),
             syn_sent: None,
             syn_repeats: 0,

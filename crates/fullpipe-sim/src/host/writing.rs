@@ -187,10 +187,11 @@ impl Host {
             self.runnable.push_front(Process::Writer(flow));
             return cpu;
         }
-        match self.sends[flow].put_off.take_if(|(_, until)| until.is_none()) {
+        let cpu = match self.sends[flow].put_off.take_if(|(_, until)| until.is_none()) {
             Some(_) => self.run_timer(flow, cpu, now, shared),
             None => cpu,
-        }
+        };
+        self.hear_deferred_mtu(flow, cpu, now, shared)
     }
 
     /// TCP goes on with what waited for the socket to be given back. Softirqs are off meanwhile, so that nothing is freed

@@ -26,6 +26,10 @@ pub trait Stage {
     fn wake_time(&self) -> Option<Time> {
         None
     }
+    /// Messages of a router about what it dropped, which go back from here, in order of time.
+    fn messages(&mut self) -> Option<&mut Vec<Train>> {
+        None
+    }
     /// Lets out what is due at `now` without input.
     fn wake(&mut self, _now: Time, _out: &mut Vec<Train>) {}
     /// Calls `each` for every train that it holds and has not given yet.
@@ -47,6 +51,8 @@ pub struct Chain {
     seen: Vec<Train>,
     /// When an element wants to be woken; none: to be found out, something has gone in since.
     wake: Option<Time>,
+    /// Places of the elements that send messages back.
+    routers: Vec<usize>,
 }
 
 impl Chain {
@@ -54,7 +60,22 @@ impl Chain {
     pub fn new(elements: &[Element], seed: u64, samples: Samples) -> Chain {
         let stages: Vec<_> = elements.iter().map(|e| e.build(seed, samples)).collect();
         let buffers = (0..=stages.len()).map(|_| Vec::new()).collect();
-        Chain { stages, buffers, watched: None, seen: Vec::new(), wake: None }
+        let sends_back = |at: &usize| matches!(&elements[*at], Element::Mtu(own) if own.icmp);
+        let routers = (0..elements.len()).filter(sends_back).collect();
+        Chain { stages, buffers, watched: None, seen: Vec::new(), wake: None, routers }
+    }
+
+    /// Elements that send messages back.
+    pub fn routers(&self) -> usize {
+        self.routers.len()
+    }
+
+    /// Calls `each` for what they have sent since the last call, with their number among them.
+    pub fn take_messages(&mut self, mut each: impl FnMut(usize, Train)) {
+        for (number, &at) in self.routers.iter().enumerate() {
+            let messages = self.stages[at].messages();
+            messages.into_iter().flat_map(|sent| sent.drain(..)).for_each(|own| each(number, own));
+        }
     }
 
     /// Sends a train in at the first element; what arrives at the end is appended to `arrivals`.

@@ -5,7 +5,7 @@
 //! which it came, then what arrives.
 
 use super::chain::Stage;
-use crate::packet::{Train, append};
+use crate::packet::{Kind, Train, append};
 use crate::stage::{Counters, Drops, Samples};
 use crate::trace::{StageInfo, StageSample};
 use crate::units::Time;
@@ -37,7 +37,9 @@ impl<L: Law> Holding<L> {
     /// Takes a packet.
     fn take(&mut self, packet: Train, out: &mut Vec<Train>) {
         let now = packet.first;
-        let leaving = self.law.leaving(now, packet.flow);
+        // A router's message is no packet of the flow that it is about.
+        let flow = if packet.kind == Kind::FragNeeded { u16::MAX } else { packet.flow };
+        let leaving = self.law.leaving(now, flow);
         self.wake(now, out);
         self.counters.entered.one(now, packet.ip_len);
         if leaving <= now {

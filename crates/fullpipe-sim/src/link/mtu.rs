@@ -1,14 +1,15 @@
-//! A link with a smaller MTU that drops what is too large and tells nobody: a path MTU black hole (RFC 2923, section 2.1).
-//! Unit of decision: the segment.
+//! A link with a smaller MTU, which drops what is too large. Its router tells the sender by ICMP "fragmentation needed" (RFC 1191,
+//! section 4), or nobody: a path MTU black hole (RFC 2923, section 2.1). Unit of decision: the segment.
 //!
 //! Limits:
-//! - It sends no ICMP message "fragmentation needed" (RFC 1191, section 4); senders keep their MSS.
+//! - A message takes the whole way back, wherever on the way there the router stands. Capture files leave messages out.
+//! - Datagrams that are too large are dropped without a message.
 
 use super::chain::Stage;
 use super::passing::Passing;
 use super::{Configuration, info};
 use crate::bounds::demand;
-use crate::packet::Train;
+use crate::packet::{Ecn, Kind, Train, append};
 use crate::stage::{Drops, Samples};
 use crate::trace::{StageInfo, StageSample};
 use crate::units::Time;
@@ -17,6 +18,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+/// Bytes of a message: as much of the packet as fits (6.12 `__icmp_send`).
+const MESSAGE: u32 = 576;
+
 /// A link that passes no large packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mtu {
@@ -24,17 +28,21 @@ pub struct Mtu {
     pub name: String,
     /// Largest IP packet that passes, bytes (68 to 65535; RFC 791).
     pub mtu: u32,
+    /// The router tells the sender, whose packets may not be fragmented on the way. From an MTU of 576 on.
+    pub icmp: bool,
 }
 
 impl Configuration for Mtu {
     const KIND: &'static str = "mtu";
 
     fn check(&self) -> Result<(), String> {
-        demand((68..=65_535).contains(&self.mtu), format!("{}: mtu of 68 to 65535", self.name))
+        demand((68..=65_535).contains(&self.mtu), format!("{}: mtu of 68 to 65535", self.name))?;
+        let fits = !self.icmp || self.mtu >= MESSAGE;
+        demand(fits, format!("{}: mtu of at least {MESSAGE} with icmp", self.name))
     }
 
     fn build(&self, _seed: u64, _samples: Samples) -> Box<dyn Stage> {
-        Box::new(Narrow { config: self.clone(), passing: Passing::default() })
+        Box::new(Narrow { config: self.clone(), passing: Passing::default(), messages: Vec::new() })
     }
 }
 
@@ -42,14 +50,41 @@ impl Configuration for Mtu {
 struct Narrow {
     config: Mtu,
     passing: Passing,
+    messages: Vec<Train>,
+}
+
+impl Narrow {
+    /// The router tells the sender of data that it dropped.
+    fn tell(&mut self, dropped: &Train) {
+        if self.config.icmp && dropped.kind == Kind::Data {
+            let message = Train {
+                kind: Kind::FragNeeded,
+                ip_len: MESSAGE,
+                tsval: self.config.mtu,
+                skb: 0,
+                carries: 0,
+                ecn: Ecn::NotEct,
+                cwr: false,
+                push: false,
+                fin: false,
+                ..*dropped
+            };
+            append(&mut self.messages, message);
+        }
+    }
 }
 
 impl Stage for Narrow {
     fn push(&mut self, train: &Train, out: &mut Vec<Train>) {
         if train.ip_len > self.config.mtu {
+            self.tell(train);
             return self.passing.lose(train);
         }
         self.passing.pass(*train, out);
+    }
+
+    fn messages(&mut self) -> Option<&mut Vec<Train>> {
+        Some(&mut self.messages)
     }
 
     fn drops(&mut self) -> &mut Drops {

@@ -47,6 +47,9 @@ pub enum Kind {
     Echo,
     /// Answers to these, of the same numbers.
     EchoReply,
+    /// ICMP messages of a router that data segments are too large (RFC 1191): those segments are numbered as for [`Kind::Data`],
+    /// `tsval` is the MTU that the router tells.
+    FragNeeded,
 }
 
 impl Kind {
@@ -59,7 +62,7 @@ impl Kind {
     /// Whether they are no segments of TCP.
     #[inline]
     pub fn is_datagram(self) -> bool {
-        matches!(self, Kind::Datagram | Kind::Echo | Kind::EchoReply)
+        matches!(self, Kind::Datagram | Kind::Echo | Kind::EchoReply | Kind::FragNeeded)
     }
 }
 
@@ -123,7 +126,7 @@ impl Train {
     /// The number of packet `i`.
     pub fn number_of(&self, i: u32) -> u64 {
         match self.kind {
-            Kind::Data => self.number + u64::from(i) * u64::from(self.len),
+            Kind::Data | Kind::FragNeeded => self.number + u64::from(i) * u64::from(self.len),
             Kind::Ack | Kind::Datagram | Kind::Echo | Kind::EchoReply => self.number + u64::from(i),
             Kind::Syn | Kind::SynAck => self.number,
         }

@@ -66,12 +66,21 @@ impl Run {
         let entered = self.works(way).min(there.enters()) + there.chain.least_delay();
         let answer = self.works(1 - way).min(back.enters());
         let answer = answer.min(there.chain.holds_until()).min(entered);
+        // A router answers what is sent from now on.
+        let routed = self.works(way).min(there.enters());
+        let answer = if there.chain.routers() > 0 { answer.min(routed) } else { answer };
         back.chain.holds_until().min(answer + back.chain.least_delay())
     }
 
-    /// Before this the hosts at the beginning of a way have sent all.
+    /// Before this the hosts at the beginning of a way have sent all, and so have routers of the other way that send into it.
     pub(super) fn all_sent(&self, way: usize) -> Time {
-        self.works(way).min(self.lookahead_bound(way))
+        let hosts = self.works(way).min(self.lookahead_bound(way));
+        let opposite = &self.ways[1 - way];
+        if opposite.chain.routers() == 0 {
+            return hosts;
+        }
+        let routed = self.works(1 - way).min(opposite.enters());
+        hosts.min(routed).min(opposite.chain.holds_until())
     }
 
     /// Packets of a merge queue at `now` enter: no host has anything to do before.
@@ -79,6 +88,7 @@ impl Run {
         for way in 0..self.ways.len() {
             self.let_in(way, now + Time(1));
             self.deliver(way);
+            self.send_back(way);
         }
     }
 
@@ -86,6 +96,7 @@ impl Run {
         for way in 0..self.ways.len() {
             self.ways[way].chain.wake(now, &mut self.scratch);
             self.deliver(way);
+            self.send_back(way);
         }
     }
 }

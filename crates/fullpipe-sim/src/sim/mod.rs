@@ -37,7 +37,7 @@ mod rpc_counters;
 mod rpc_limits;
 mod sampler;
 
-use crate::config::{Config, Datagrams, Direction, Flow, Station};
+use crate::config::{Config, Datagrams, Direction, Element, Flow, Station};
 use crate::host::Host;
 use crate::host::capture::{Capture, Place};
 use crate::host::shared::Shared;
@@ -75,7 +75,7 @@ struct Way {
     chain: Chain,
     /// Their places.
     hosts: Range<usize>,
-    /// Where there are several.
+    /// Where there are several, or routers of the other way send messages back.
     merge_queue: Option<MergeQueue>,
     /// Of each flow the place of the host at its end.
     to: Vec<usize>,
@@ -188,10 +188,13 @@ impl Way {
         let of_flow = |flow: &Flow| end(flow.direction, config.hosts_of(flow));
         let of_datagrams = |own: &Datagrams| end(own.direction, config.hosts_of_datagrams(own));
         let ends = config.flows.iter().map(of_flow);
+        let opposite = if direction == Direction::Forward { &config.back } else { &config.forward };
+        let sends_back = |own: &&Element| matches!(own, Element::Mtu(own) if own.icmp);
+        let senders = several + opposite.iter().filter(sends_back).count();
         Way {
             chain: Chain::new(elements, config.seed, config.samples()),
             hosts: first..first + several,
-            merge_queue: (several > 1).then(|| MergeQueue::new(several)),
+            merge_queue: (senders > 1).then(|| MergeQueue::new(senders)),
             to: ends.chain(config.datagrams.iter().map(of_datagrams)).collect(),
         }
     }
@@ -243,12 +246,14 @@ impl Run {
                 self.send(way, host);
             }
             self.deliver(way);
+            self.send_back(way);
         }
         // When all that was sent is at hand, it is known what else can come.
         for way in 0..self.ways.len() {
             if self.ways[way].merge_queue.is_some() {
                 self.let_in(way, self.all_sent(way));
                 self.deliver(way);
+                self.send_back(way);
             }
         }
         self.forget_acks();
@@ -270,6 +275,18 @@ impl Run {
             }
         }
         self.hosts[host].out.wire = sent;
+    }
+
+    /// Takes messages of routers on a way to the merge queue of the other one.
+    fn send_back(&mut self, way: usize) {
+        if self.ways[way].chain.routers() == 0 {
+            return;
+        }
+        let [forward, back] = &mut self.ways;
+        let (there, back) = if way == 0 { (forward, back) } else { (back, forward) };
+        let Some(merge_queue) = &mut back.merge_queue else { return };
+        let first = back.hosts.len();
+        there.chain.take_messages(|router, message| merge_queue.put(first + router, message));
     }
 
     /// Takes what waits in a merge queue and comes before `end` into the way.

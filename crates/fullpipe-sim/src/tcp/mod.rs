@@ -1,7 +1,7 @@
 //! The TCP endpoint, split by concern. Pure: time comes in, packets go out through [`Output`].
 //!
 //! Limits:
-//! - No profile has thin streams, MTU probing, TCP Fast Open or the repacking of retransmissions
+//! - No profile has thin streams, TCP Fast Open or the repacking of retransmissions
 //!   (`tcp_retrans_collapse`).
 //! - No connection is given up. A SYN is sent again for ever, in the end every two minutes (`tcp_syn_retries`).
 //! - A connection whose SYN was sent three times begins with the usual cwnd; Linux begins with 1

@@ -7,6 +7,7 @@
 //! longer than the timeout.
 
 mod age;
+mod refit;
 
 pub use age::Age;
 
@@ -167,8 +168,8 @@ impl Scoreboard {
         });
         self.sacked_out += told.packets;
         self.delivered += u64::from(told.packets);
-        self.lost_out -= no_longer_lost;
-        self.retrans_out -= returned;
+        self.lost_out = self.lost_out.saturating_sub(no_longer_lost);
+        self.retrans_out = self.retrans_out.saturating_sub(returned);
         if told.packets > 0 {
             self.snd_fack = self.snd_fack.max(end);
         }
@@ -179,7 +180,7 @@ impl Scoreboard {
     pub fn acknowledge(&mut self, una: u64, window: Window) -> Acked {
         let from = window.snd_una;
         let packets = window.count(from, una);
-        self.packets_out -= packets;
+        self.packets_out = self.packets_out.saturating_sub(packets);
         self.advance_rack(from, una, true, window);
         let sacked_before = self.sacked_out;
         let (original, last_original) = (Some(from), una.checked_sub(1));
@@ -188,7 +189,7 @@ impl Scoreboard {
             self.acknowledge_after_loss(una, window, &mut told);
         }
         self.marked_below = self.marked_below.max(una);
-        told.delivered = packets - (sacked_before - self.sacked_out);
+        told.delivered = packets.saturating_sub(sacked_before - self.sacked_out);
         told
     }
 
@@ -213,9 +214,9 @@ impl Scoreboard {
         self.retransmitted.remove(from, una, |f, t| returned += window.count(f, t));
         self.pending.remove(from, una, |_, _| {});
         self.ever.remove(from, una, |_, _| {});
-        self.sacked_out -= sacked;
-        self.lost_out -= lost;
-        self.retrans_out -= returned;
+        self.sacked_out = self.sacked_out.saturating_sub(sacked);
+        self.lost_out = self.lost_out.saturating_sub(lost);
+        self.retrans_out = self.retrans_out.saturating_sub(returned);
         while self.resent.first().is_some_and(|again| again.start < una) {
             self.resent.remove(0);
         }
@@ -434,7 +435,7 @@ impl Scoreboard {
     pub fn take_back(&mut self, start: u64, end: u64, window: Window) {
         let Scoreboard { retransmitted, lost, pending, retrans_out, forward_from, .. } = self;
         retransmitted.remove(start, end, |from, to| {
-            *retrans_out -= window.count(from, to);
+            *retrans_out = retrans_out.saturating_sub(window.count(from, to));
             *forward_from = (*forward_from).min(from);
             lost.inside(from, to, |f, t| {
                 pending.insert(f, t, |_, _| {});

@@ -3,6 +3,7 @@
 //! Neighbouring skbs of one size are one entry, so that a queue of ten thousand is a few entries.
 
 mod borders;
+mod resegment;
 
 use crate::search_hint::SearchHint;
 use crate::units::Time;
@@ -85,6 +86,12 @@ pub struct SendQueue {
     fin: Option<u64>,
     /// Most bytes of the last unsent skb, where that is not the goal of all.
     tail_holds: Option<u32>,
+    /// The MSS has changed since segments in front of this number were sent; 0: it never did.
+    sized_until: u64,
+    /// Bytes that the first unsent skb has lost to a probe of the path MTU, and whose memory it still holds.
+    copied: u32,
+    /// The same of sent skbs, by their ends.
+    copied_sent: VecDeque<(u64, u32)>,
 }
 
 impl SendQueue {
@@ -273,6 +280,12 @@ impl SendQueue {
             self.fin = Some(end - 1);
         }
         let last = if len > 0 && len.is_multiple_of(segment) { segment } else { len % segment };
+        if segment > mss {
+            // A probe of the path MTU.
+            self.sized_until = end;
+        } else {
+            self.note_copied(end);
+        }
         if segment < mss {
             let before_last = len.saturating_sub(last) / segment;
             (1..=before_last)
@@ -301,6 +314,7 @@ impl SendQueue {
             self.pushed.pop_front();
         }
         self.free_borders(una);
+        self.free_copied(una);
         if self.fin.is_some_and(|fin| self.sent_from <= fin && fin < una) {
             // Its number has no memory.
             self.wmem_queued += 1;

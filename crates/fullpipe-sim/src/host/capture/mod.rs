@@ -254,6 +254,9 @@ impl Capture {
     /// Packets pass a place.
     #[cold]
     pub(crate) fn pass(&mut self, place: Place, train: &Train) {
+        if train.kind.is_datagram() {
+            return;
+        }
         let going = self.going((train.flow, train.kind));
         if !place.is_at(self.point, going) {
             return;
@@ -275,6 +278,9 @@ impl Capture {
     /// A host's softirq hands a packet up at `time`, with all that GRO has joined to it, as one skb.
     #[cold]
     pub(crate) fn take(&mut self, packet: &Train, time: Time) {
+        if packet.kind.is_datagram() {
+            return;
+        }
         let going = self.going((packet.flow, packet.kind));
         if !Place::Softirq.is_at(self.point, going) {
             return;
@@ -306,6 +312,9 @@ impl Capture {
     }
 
     fn drop(&mut self, packets: &Train, stage: u16) {
+        if packets.kind.is_datagram() {
+            return;
+        }
         for i in 0..packets.count {
             let whose = (packets.flow, packets.kind);
             self.settle(whose, packets.serial + u64::from(i), Fate::Dropped(stage));

@@ -43,6 +43,7 @@ impl Sender {
         if let Some(rack) = &mut self.board.rack {
             rack.begin(out.now().as_us(), self.pacing.min_rtt.us(), before);
         }
+        self.recount_mixed();
         if ack.ack < self.seq.una() {
             self.hear_old_ack(ack, out);
         } else {
@@ -137,6 +138,7 @@ impl Sender {
         let measured = self.update_rtt(&mut rtts, ack.tsecr, flags, runt, out.now());
         if flags.data_acked {
             flags.sets_timer = true;
+            self.note_probe_acked(out.now());
             self.note_filled_hole(&acked, flags);
         } else if measured {
             let age = self.last_sent(self.seq.una()).map(|at| self.rtt_units(at, out.now()));

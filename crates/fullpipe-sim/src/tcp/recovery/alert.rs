@@ -143,11 +143,15 @@ impl Sender {
             self.undo_by_dsack(out);
         }
         self.identify_loss(flags, out);
-        let begins = self.enters_recovery(flags.ece, out);
-        if !begins {
+        if !self.time_to_enter() {
             self.opens(flags.ece, out);
+            return false;
         }
-        begins
+        if self.mtu_probe_failed(out) {
+            return false;
+        }
+        self.begin_recovery(flags.ece, out);
+        true
     }
 
     /// tcp_try_to_open; a mark reduces cwnd (`ece`).
@@ -163,9 +167,14 @@ impl Sender {
         }
     }
 
-    fn enters_recovery(&mut self, ece: bool, out: &impl Output) -> bool {
+    /// tcp_time_to_recover.
+    fn time_to_enter(&self) -> bool {
         let by_count = !self.is_rack() && self.board.sacked_out + 1 > self.recovery.reordering;
-        let begins = self.board.lost_out > 0 || by_count;
+        self.board.lost_out > 0 || by_count
+    }
+
+    fn enters_recovery(&mut self, ece: bool, out: &impl Output) -> bool {
+        let begins = self.time_to_enter();
         if begins {
             self.begin_recovery(ece, out);
         }

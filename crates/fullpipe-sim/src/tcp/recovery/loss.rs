@@ -15,6 +15,7 @@ impl Sender {
             return;
         }
         self.counters.timeouts += 1;
+        self.suspect_black_hole(out.now());
         if self.seq.wnd() > 0 {
             let (first, each) = (self.retransmits == 0, !self.profile.cwnd_first());
             let (state, sacked) = (self.ca_state, self.board.sacked_out > 0);
@@ -77,7 +78,7 @@ impl Sender {
     }
 
     /// So many had been sent again and were under way, before some of them were found lost (`tcp_mark_skb_lost`).
-    pub(super) fn note_lost_retransmissions(&mut self, before: u32) {
+    pub(in crate::tcp) fn note_lost_retransmissions(&mut self, before: u32) {
         let lost = before.saturating_sub(self.board.retrans_out);
         self.counters.mib.lost_retransmit += u64::from(lost);
     }

@@ -25,6 +25,9 @@ impl Sender {
             if more && self.keeps_pace(out.now()) {
                 break;
             }
+            if let Some(start) = self.board.first_pending() {
+                self.refit(start);
+            }
             let quota = (self.cwnd() - self.in_flight()).min(most);
             let Some((start, end)) = self.board.next_lost_run(quota, self.window()) else { break };
             let skb = self.queue.skb_end(start);
@@ -114,10 +117,12 @@ impl Sender {
     /// A tail loss probe, which does not count as sent again in flight (`__tcp_retransmit_skb` alone).
     pub(super) fn resend_last(&mut self, out: &mut impl Output) -> bool {
         let start = self.queue.segment_start(self.seq.nxt(), 1, self.mss).max(self.seq.una());
-        let goes = self.resend(start, self.seq.nxt(), out).is_some();
+        self.refit(start);
+        let end = self.queue.segment_end(start, self.mss, self.seq.nxt());
+        let goes = self.resend(start, end, out).is_some();
         if goes {
             let when = self.last_stamp(out.now());
-            self.board.note_probed(start, self.seq.nxt(), when);
+            self.board.note_probed(start, end, when);
         }
         goes
     }
@@ -125,6 +130,7 @@ impl Sender {
     /// __tcp_retransmit_skb; how many packets.
     fn resend(&mut self, start: u64, end: u64, out: &mut impl Output) -> Option<u32> {
         let len = (end - start) as u32;
+        self.forget_mtu_probe();
         if start >= self.seq.window_end() && start != self.seq.una() {
             return None;
         }
@@ -192,6 +198,7 @@ impl Sender {
 
     /// The first packet again, whatever cwnd says; whether it went.
     pub(super) fn retransmit_head(&mut self, out: &mut impl Output) -> bool {
+        self.refit(self.seq.una());
         let end = self.queue.segment_end(self.seq.una(), self.mss, self.seq.nxt());
         self.retransmit(self.seq.una(), end, out).is_some()
     }

@@ -12,6 +12,7 @@ mod limit;
 pub(super) mod loss_state;
 mod memory;
 pub mod metrics;
+pub(super) mod mtu;
 pub mod options;
 pub mod output;
 mod pacing;
@@ -46,6 +47,7 @@ use departure::Departures;
 use loss_state::Recovery;
 use memory::SndMemory;
 use metrics::Metrics;
+use mtu::PathMtu;
 use pacing::Pacing;
 use rounds::Rounds;
 use seq::SendSeq;
@@ -85,7 +87,10 @@ pub struct Sender {
     pub(super) timestamps: bool,
     /// First cwnd by the route, packets.
     pub(super) initcwnd: Option<u32>,
+    /// Bytes of a segment now (mss_cache), and on a path without a smaller MTU.
     pub(super) mss: u32,
+    full_mss: u32,
+    path_mtu: PathMtu,
     /// What the peer announces (mss_clamp), bytes.
     pub(super) peers_mss: u32,
     pub(super) tso: Tso,
@@ -132,6 +137,11 @@ impl Sender {
     ) -> Sender {
         let profile = profile.into();
         let tick_ns = 1_000_000_000 / u64::from(host.hz);
+        let full_mss = mss;
+        let mtu = mss + crate::tcp::headers(host.timestamps);
+        let path_mtu = PathMtu::new(&host.sysctl, mtu, host.timestamps);
+        let bound = path_mtu.bound(&host.sysctl, host.timestamps);
+        let mss = bound.map_or(full_mss, |bound| bound.min(full_mss));
         Sender {
             sysctl: host.sysctl,
             cc,
@@ -145,6 +155,8 @@ impl Sender {
             timestamps: host.timestamps,
             initcwnd: host.initcwnd,
             mss,
+            full_mss,
+            path_mtu,
             peers_mss: mss,
             tso: Tso::new(host.tso, mss),
             seq: SendSeq::default(),
@@ -159,7 +171,7 @@ impl Sender {
             ts_recent: 0,
             ration: Ration::default(),
             lsndtime: 0,
-            sndbuf: SndBuf::new(host, sndbuf, u64::from(mss) + profile.skb_overhead),
+            sndbuf: SndBuf::new(host, sndbuf, u64::from(full_mss) + profile.skb_overhead),
             memory: None,
             chrono: Chrono::new(),
             retransmits: 0,
@@ -333,6 +345,7 @@ impl Sender {
         let first = if self.cut_by_syn { 1 } else { self.initial_cwnd() };
         self.cc.sock_mut().snd_cwnd = first;
         self.lsndtime = self.jiffies(now);
+        self.init_path_mtu(now);
         if let Some(cached) = cached {
             self.take_metrics(cached);
         }

@@ -41,6 +41,7 @@ fn not_read(host: &Host) -> String {
 
 fn sysctls<'a>(name: &'a str, host: &Host) -> impl Iterator<Item = String> + use<'a> {
     let sysctls = [
+        ("tcp_mtu_probing", host.sysctl.tcp_mtu_probing.filter(|&level| level > 0)),
         ("tcp_notsent_lowat", host.sysctl.tcp_notsent_lowat),
         ("tcp_pacing_ss_ratio", host.sysctl.tcp_pacing_ss_ratio),
         ("tcp_pacing_ca_ratio", host.sysctl.tcp_pacing_ca_ratio),

@@ -5,6 +5,7 @@
 
 use super::app_side::Partial;
 use super::deferral::Waits;
+use super::mtu::Probing;
 use super::{Sender, TimerKind};
 use crate::cc::Event;
 use crate::tcp::profile::{FinBeyondCwnd, IdleRestart, ProbeTimeout};
@@ -24,7 +25,14 @@ pub(in crate::tcp) enum Push {
 impl Sender {
     /// tcp_write_xmit: sends what may go and validates cwnd, also when there is nothing unsent.
     pub(in crate::tcp) fn write_xmit(&mut self, nagle_off: bool, out: &mut impl Output) {
+        let before = self.board.packets_out;
+        let probing = self.probe_mtu(out);
+        if probing == Probing::Waits {
+            return;
+        }
+        self.count_prr_out(self.board.packets_out - before);
         let (sent, limited) = self.send_and_count(Push::All, nagle_off, out);
+        let sent = sent + u32::from(probing == Probing::Sent);
         if sent > 0 {
             self.schedule_loss_probe(out);
         }
@@ -241,6 +249,16 @@ impl Sender {
         push: Push,
         out: &mut impl Output,
     ) -> bool {
+        self.send_head_as(len, (push, self.mss_now()), out)
+    }
+
+    /// [`Sender::send_head`] with segments of so many bytes.
+    pub(super) fn send_head_as(
+        &mut self,
+        len: u32,
+        (push, segment): (Push, u32),
+        out: &mut impl Output,
+    ) -> bool {
         if self.profile.idle_restart == IdleRestart::Sending {
             self.restart_after_idle(self.jiffies(out.now()));
         }
@@ -250,7 +268,7 @@ impl Sender {
         self.queue.split_head(len);
         let (pushes, fin) = (self.queue.head_pushes(), self.queue.head_ends());
         let (ecn, cwr) = self.ecn.mark_new_data();
-        let plain = self.transmission(seq, len, false, departs);
+        let plain = Transmission { segment, ..self.transmission(seq, len, false, departs) };
         self.note_data_sent(plain.len, out);
         let skb = Transmission { push: plain.push || pushes, fin, ecn, cwr, ..plain };
         if !out.transmit(skb) {
@@ -261,6 +279,10 @@ impl Sender {
         }
         self.heed_congestion(out);
         self.seq.send_to(self.queue.send_in_segments(seq, stamp, self.mss, plain.segment));
+        if segment > self.mss_now() {
+            // A probe of the path MTU counts as two packets.
+            self.cc.sock_mut().snd_cwnd -= 1;
+        }
         // A FIN alone is a packet, but not one of data.
         let with_data = len.div_ceil(plain.segment);
         self.note_first_sending(with_data);

@@ -3,7 +3,6 @@
 //! Source: Linux 6.12 `tcp_get_info`, `sk_get_meminfo`.
 
 use super::Sender;
-use crate::tcp::headers;
 use crate::trace::{SenderSocket, option};
 use crate::units::Time;
 
@@ -52,7 +51,7 @@ impl Sender {
             rwnd_limited_us: us(times.rwnd_limited),
             sndbuf_limited_us: us(times.sndbuf_limited),
             snd_mss: self.mss_now(),
-            pmtu: self.mss + headers(self.timestamps),
+            pmtu: self.path_mtu.route,
             // The SYN, or the answer to it, has arrived.
             delivered: self.board.delivered + 1,
             delivered_ce: self.counters.delivered_ce,

@@ -61,7 +61,7 @@ impl Sender {
     /// `bytes`, but no more than half of the largest window that the peer ever announced. A window of up to 536 bytes may be
     /// filled by one segment. No bound is below what the least MTU leaves behind TCP's header (6.1 and 6.12
     /// `tcp_bound_to_half_wnd`).
-    fn bound_to_half_window(&self, bytes: u32) -> u32 {
+    pub(super) fn bound_to_half_window(&self, bytes: u32) -> u32 {
         let tiny = self.seq.max_wnd() <= DEFAULT_MSS;
         let most = if tiny { self.seq.max_wnd() } else { self.seq.max_wnd() >> 1 };
         if most == 0 || u64::from(bytes) <= most {

@@ -248,7 +248,10 @@ fn jitter() -> impl Strategy<Value = Jitter> {
 /// A policer, or one time of eight a smaller MTU, by a number that is drawn for something else.
 fn policer_or_mtu(policer: Policer) -> Element {
     match policer.burst % 8 {
-        0 => Element::Mtu(Mtu { name: policer.name, mtu: 400 + (policer.burst % 2000) as u32 }),
+        0 => {
+            let mtu = 400 + (policer.burst % 2000) as u32;
+            Element::Mtu(Mtu { name: policer.name, mtu, icmp: false })
+        }
         _ => Element::Policer(policer),
     }
 }

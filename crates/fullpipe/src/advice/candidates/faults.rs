@@ -315,7 +315,7 @@ impl Fault<'_> {
 fn black_hole(case: &Case) -> Option<Change> {
     let today = case.today.path.mtu;
     let narrow = way(&case.today, case.direction).iter().filter_map(|element| match element {
-        Element::Mtu(own) => Some(own.mtu),
+        Element::Mtu(own) if !own.icmp => Some(own.mtu),
         _ => None,
     });
     let mtu = narrow.min().filter(|mtu| *mtu < today)?;

@@ -147,7 +147,7 @@ pub fn no_policer(run: &Resolved) -> Vec<SetOption> {
 pub fn usual_packets(run: &Resolved) -> Vec<SetOption> {
     let [(way, there), _] = ways_of_data(run);
     let narrow = there.iter().filter_map(|element| match element {
-        Element::Mtu(own) if own.mtu < run.path.mtu => Some(&own.name),
+        Element::Mtu(own) if own.mtu < run.path.mtu && !own.icmp => Some(&own.name),
         _ => None,
     });
     narrow.map(|name| set(&["path", way, name, "mtu"], run.path.mtu)).collect()

@@ -1,0 +1,116 @@
+//! Path MTU discovery on both engines, by ICMP and by probes; without a kernel these tests are skipped, unless
+//! FULLPIPE_REQUIRE_KERNEL is set.
+
+use crate::common::Desk;
+use crate::common::linux::{desk, number, stage};
+use serde_json::Value;
+
+/// A tunnel of 1400 bytes behind a queue, between hosts of `kernel` that send packets of 1500.
+fn tunnel(kernel: &str) -> String {
+    format!(
+        r#"title = "A tunnel"
+seed = 1
+duration = "8s"
+
+[path]
+mtu = 1500
+forward = [
+    {{ kind = "link", name = "link", rate = "100Mbit", queue = {{ limit = "1000 packets" }} }},
+    {{ kind = "mtu", name = "tunnel", mtu = 1400 }},
+    {{ kind = "delay", name = "delay", delay = "10ms" }},
+]
+back = [{{ kind = "delay", name = "back-delay", delay = "10ms" }}]
+
+[hosts.sender]
+kernel = "{kernel}"
+
+[hosts.receiver]
+kernel = "{kernel}"
+
+[[flow]]
+name = "bulk"
+duration = "7s"
+"#
+    )
+}
+
+/// The kernels that both engines have.
+const KERNELS: [&str; 2] = ["6.12", "6.1"];
+/// The router tells the sender.
+const ICMP: &str = "path.forward.tunnel.icmp=true";
+/// The sender searches after timeouts, or always.
+const SUSPECT: &str = "hosts.sender.sysctl.net.ipv4.tcp_mtu_probing=1";
+const SEARCH: &str = "hosts.sender.sysctl.net.ipv4.tcp_mtu_probing=2";
+
+/// A run on that engine with these changes.
+fn run(desk: &Desk, engine: &str, out: &str, sets: &[&str]) -> Value {
+    let mut arguments = vec!["run", "my.toml", "--json", "-q", "--engine", engine, "--out", out];
+    sets.iter().for_each(|set| arguments.extend(["--set", set]));
+    desk.call(&arguments).ends_with(0).json()
+}
+
+/// What came of the flow and of the tunnel: bytes, segments sent again, completion in ms, packets that passed and that did not.
+fn figures(document: &Value) -> [u64; 5] {
+    let flow = &document["runs"][0]["flows"][0];
+    let own = stage(document, "tunnel");
+    [
+        number(flow, "bytes") as u64,
+        number(flow, "retransmitted_segments") as u64,
+        (number(flow, "completion_s") * 1000.0) as u64,
+        number(own, "left") as u64,
+        number(own, "dropped") as u64,
+    ]
+}
+
+/// Both engines agree to the byte, to the packet and to the millisecond.
+#[test]
+fn both_engines_find_the_path_mtu_alike() {
+    let cases: [(&str, &[&str]); 8] = [
+        ("icmp-slow", &[ICMP, "path.forward.link.rate=10Mbit"]),
+        ("icmp-far", &[ICMP, "path.forward.delay.delay=60ms"]),
+        ("icmp-short", &[ICMP, "flow.bulk.bytes=300kB"]),
+        ("icmp-and-search", &[ICMP, SUSPECT, "path.forward.link.rate=10Mbit"]),
+        ("black-hole", &[SUSPECT]),
+        ("search", &[SEARCH]),
+        ("search-wide", &[SEARCH, "path.forward.tunnel.mtu=1492"]),
+        ("search-narrow", &[SEARCH, "path.forward.tunnel.mtu=800"]),
+    ];
+    for kernel in KERNELS {
+        let Some(desk) = desk(&tunnel(kernel)) else { return };
+        for (name, sets) in cases {
+            let [sim, linux] = ["sim", "linux"]
+                .map(|engine| run(&desk, engine, &format!("{name}-{engine}"), sets));
+            assert_eq!(figures(&sim), figures(&linux), "{name} on Linux {kernel}");
+            assert!(figures(&sim)[4] > 0, "{name}: every packet passed");
+        }
+    }
+}
+
+/// On a faster path an ACK of many may be made sooner or later, which moves a few segments.
+#[test]
+fn on_a_fast_path_they_send_the_same_again() {
+    for kernel in KERNELS {
+        let Some(desk) = desk(&tunnel(kernel)) else { return };
+        let [sim, linux] =
+            ["sim", "linux"].map(|engine| figures(&run(&desk, engine, engine, &[ICMP])));
+        assert_eq!(sim[1], linux[1], "segments sent again on Linux {kernel}");
+        assert_eq!(sim[4], linux[4], "segments that did not pass on Linux {kernel}");
+        let (a, b) = (sim[0] as f64, linux[0] as f64);
+        assert!((a / b - 1.0).abs() < 0.01, "{a} and {b} bytes on Linux {kernel}");
+    }
+}
+
+/// The router's message reaches the sender one way back after the drop: the first round is lost, and nothing waits for a timeout.
+#[test]
+fn the_message_of_a_router_spares_the_timeout() {
+    let desk = Desk::new();
+    desk.write("my.toml", &tunnel("6.12"));
+    let told = run(&desk, "sim", "told", &[ICMP]);
+    let silent = run(&desk, "sim", "silent", &[]);
+    let [bytes, resent, _, _, dropped] = figures(&told);
+    assert!(bytes > 10_000_000, "{bytes} bytes came");
+    // The first window has ten segments. Their bytes go again in packets of 1400, of which a few are short.
+    assert_eq!(dropped, 10);
+    assert!((10..=20).contains(&resent), "{resent} segments were sent again");
+    assert_eq!(figures(&silent)[0], 0, "nothing passes where nobody tells");
+}

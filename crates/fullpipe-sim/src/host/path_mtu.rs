@@ -1,0 +1,59 @@
+//! What routers tell a host of the MTU of its ways: the socket concerned hears of it, and later connections to the same host
+//! begin with it.
+//!
+//! Source: Linux 6.12 `tcp_v4_err`, `tcp_v4_mtu_reduced`, `tcp_release_cb`, `ip_rt_update_pmtu`.
+//!
+//! Limits:
+//! - Other connections of the host that are open learn nothing from it. Each has messages of its own.
+//! - What is learned holds for ever. Linux forgets it after ten minutes (`net.ipv4.route.mtu_expires`).
+
+use super::Host;
+use super::shared::Shared;
+use crate::packet::Train;
+use crate::units::Time;
+
+impl Host {
+    /// A router says that a segment is too large, with the CPU at `cpu`; the CPU's time after it.
+    pub(super) fn on_fragmentation_needed(
+        &mut self,
+        message: &Train,
+        cpu: Time,
+        now: Time,
+        shared: &mut Shared,
+    ) -> Time {
+        let flow = usize::from(message.flow);
+        let (seq, mtu) = (message.number, message.tsval);
+        let known = &mut self.route_mtus[self.peers[flow]];
+        *known = (*known).min(mtu);
+
+        if self.sends[flow].locked {
+            self.sends[flow].too_large = Some((seq, mtu));
+            return cpu;
+        }
+        let cpu = self.in_softirq(flow, cpu, shared, now, |state, output| {
+            state.tcp.on_fragmentation_needed(seq, mtu, output);
+        });
+        self.after_sending(flow, now, shared);
+        cpu
+    }
+
+    /// The socket is given back: it hears of what came meanwhile.
+    pub(super) fn hear_deferred_mtu(
+        &mut self,
+        flow: usize,
+        cpu: Time,
+        now: Time,
+        shared: &mut Shared,
+    ) -> Time {
+        let Some((seq, mtu)) = self.sends[flow].too_large.take() else { return cpu };
+        self.in_softirq(flow, cpu, shared, now, |state, output| {
+            state.tcp.on_fragmentation_needed(seq, mtu, output);
+        })
+    }
+
+    /// The flow's connection begins under what is known of the way to its other end.
+    pub(super) fn begin_path_mtu(&mut self, flow: usize) {
+        let known = self.route_mtus[self.peers[flow]];
+        self.sends[flow].tcp.take_route_mtu(known);
+    }
+}

@@ -1,0 +1,56 @@
+//! Tags of segments whose size changes while they are out.
+//!
+//! Source: Linux 6.12 `tcp_adjust_pcount`, `tcp_mark_skb_lost`, `tcp_fragment`.
+
+use super::{Scoreboard, Window};
+use alloc::vec::Vec;
+
+impl Scoreboard {
+    /// First byte that is lost and not out again.
+    pub fn first_pending(&self) -> Option<u64> {
+        self.pending.first().map(|(start, _)| start)
+    }
+
+    /// The first SACKed byte of `[from, to)`; `to` where there is none.
+    pub fn next_sacked(&self, from: u64, to: u64) -> u64 {
+        self.sacked.next_in(from, to).unwrap_or(to)
+    }
+
+    /// What of `[from, to)` is not SACKed is lost; what was lost before and sent again is lost again.
+    pub fn mark_range_lost(&mut self, (from, to): (u64, u64), window: Window) {
+        let mut known = Vec::new();
+        self.lost.inside(from, to, |start, end| known.push((start, end)));
+        for (start, end) in known {
+            self.take_back(start, end, window);
+        }
+
+        let mut at = self.sacked.next_gap(from);
+        while at < to {
+            let end = self.next_sacked(at, to);
+            self.mark(at, end, window);
+            at = self.sacked.next_gap(end);
+        }
+    }
+
+    /// The segments of `[start, end)` were cut anew: what was known of when each was sent again is forgotten.
+    pub fn forget_resent(&mut self, start: u64, end: u64, window: Window) {
+        self.take_back(start, end, window);
+        let at = self.resent.partition_point(|again| again.start < start);
+        while self.resent.get(at).is_some_and(|again| again.start < end) {
+            self.resent.remove(at);
+        }
+        self.again.retain(|again| again.start < start || again.start >= end);
+    }
+
+    /// Counts the packets of each tag anew. Without SACK (`reno`) duplicates are no tags.
+    pub fn recount(&mut self, reno: bool, window: Window) {
+        let all = |set: &crate::ranges::RangeSet| {
+            set.iter().map(|(start, end)| window.count(start, end)).sum::<u32>()
+        };
+        self.packets_out = window.count(window.snd_una, window.snd_nxt);
+        self.lost_out = all(&self.lost);
+        self.retrans_out = all(&self.retransmitted);
+        self.sacked_out =
+            if reno { self.sacked_out.min(self.packets_out) } else { all(&self.sacked) };
+    }
+}

@@ -1,0 +1,337 @@
+//! The path MTU as a sender knows it, and the search for it by probes (packetization layer path MTU discovery, RFC 4821).
+//!
+//! Source: Linux 6.1 and 6.12 `tcp_mtup_init`, `tcp_sync_mss`, `tcp_mtu_to_mss`, `tcp_mtu_probing`, `tcp_mtu_probe`,
+//! `tcp_mtu_check_reprobe`, `tcp_mtup_probe_success`, `tcp_mtup_probe_failed`.
+//!
+//! Limits:
+//! - A peer whose card has a larger MTU than the path does not raise the upper end of the search.
+//! - A socket that reports SACK blocks of its own does not wait with probes.
+//! - In 6.1 a probe's skb takes some hundred bytes more of memory, as its data lie in its head. The simulator counts it as in
+//!   6.12.
+
+use super::Sender;
+use super::output::Push;
+use crate::config::Sysctl;
+use crate::tcp::{CaState, HEADERS, Output, headers};
+use crate::units::Time;
+
+/// Defaults of the sysctls (`include/net/tcp.h`): bytes of a segment, seconds, bytes of a packet.
+const BASE_MSS: u32 = 1024;
+const MIN_SND_MSS: u32 = 48;
+const PROBE_INTERVAL_S: u32 = 600;
+const PROBE_THRESHOLD: u32 = 8;
+/// Least cwnd of a sender that probes, packets.
+const LEAST_CWND: u32 = 11;
+/// Timeout of the first retransmission by which retries become time, ms (TCP_RTO_MIN), and retries that suggest a black hole
+/// (tcp_retries1).
+const RETRY_BASE_MS: u64 = 200;
+const RETRIES1: u64 = 3;
+
+/// Sizes are bytes of an IP packet, unless they are an MSS.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tcp) struct PathMtu {
+    /// The route's MTU (icsk_pmtu_cookie).
+    pub(in crate::tcp) route: u32,
+    /// What the peer takes, bytes without options (mss_clamp).
+    mss_clamp: u32,
+    /// The search is on (icsk_mtup.enabled).
+    enabled: bool,
+    search_low: u32,
+    search_high: u32,
+    probe: Option<Probe>,
+    /// Jiffy at which the search began (probe_timestamp).
+    since: u32,
+}
+
+/// A larger packet that is out.
+#[derive(Clone, Copy, Debug)]
+struct Probe {
+    size: u32,
+    start: u64,
+    end: u64,
+}
+
+/// What became of the wish to probe.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::tcp) enum Probing {
+    /// Other data go.
+    None,
+    /// Nothing goes until there is room for a probe.
+    Waits,
+    /// A probe went.
+    Sent,
+}
+
+impl PathMtu {
+    /// Of a connection whose packets have `mtu` bytes at most.
+    pub(in crate::tcp) fn new(sysctl: &Sysctl, mtu: u32, timestamps: bool) -> PathMtu {
+        PathMtu {
+            route: mtu,
+            mss_clamp: mtu.saturating_sub(HEADERS),
+            enabled: sysctl.tcp_mtu_probing > Some(1),
+            search_low: sysctl.tcp_base_mss.unwrap_or(BASE_MSS) + headers(timestamps),
+            search_high: mtu,
+            probe: None,
+            since: 0,
+        }
+    }
+
+    /// tcp_mtu_to_mss.
+    fn mss_of(&self, mtu: u32, sysctl: &Sysctl, timestamps: bool) -> u32 {
+        let without_options = mtu.saturating_sub(HEADERS).min(self.mss_clamp);
+        let least = sysctl.tcp_min_snd_mss.unwrap_or(MIN_SND_MSS);
+        without_options.max(least) + HEADERS - headers(timestamps)
+    }
+
+    /// The MSS under what is known of the path (tcp_sync_mss); none where neither the route nor the search bounds it.
+    pub(in crate::tcp) fn bound(&self, sysctl: &Sysctl, timestamps: bool) -> Option<u32> {
+        let low = self.enabled.then_some(self.search_low);
+        let narrow = self.route < self.mss_clamp + HEADERS;
+        let route = narrow.then_some(self.route);
+        let mtu = low.into_iter().chain(route).min()?;
+        Some(self.mss_of(mtu, sysctl, timestamps))
+    }
+}
+
+impl Sender {
+    fn mtu_to_mss(&self, mtu: u32) -> u32 {
+        self.path_mtu.mss_of(mtu, &self.sysctl, self.timestamps)
+    }
+
+    /// tcp_sync_mss: the MSS follows what is known of the path.
+    fn sync_mss(&mut self) {
+        let bound = self.path_mtu.bound(&self.sysctl, self.timestamps);
+        let new = bound.map_or(self.full_mss, |bound| bound.min(self.full_mss));
+        let old = self.mss;
+        if new == old {
+            return;
+        }
+        self.queue.change_mss((old, new), (self.seq.una(), self.seq.nxt()));
+        self.mss = new;
+        self.tso.bound_mss(self.bound_to_half_window(new));
+        self.cc.sock_mut().mss_cache = new;
+    }
+
+    /// The route to the peer has an MTU of `mtu` bytes at most, as it begins.
+    pub(crate) fn take_route_mtu(&mut self, mtu: u32) {
+        if mtu < self.path_mtu.route {
+            self.path_mtu.route = mtu;
+            self.sync_mss();
+        }
+    }
+
+    /// The connection is there (tcp_mtup_init).
+    pub(super) fn init_path_mtu(&mut self, now: Time) {
+        self.path_mtu.since = self.jiffies(now);
+    }
+
+    /// tcp_mtu_probing, after a timeout: what is sent again and again may be too large. The search begins, later below
+    /// ever smaller sizes.
+    pub(in crate::tcp) fn suspect_black_hole(&mut self, now: Time) {
+        if self.sysctl.tcp_mtu_probing.unwrap_or(0) == 0 || !self.retries_passed(now) {
+            return;
+        }
+        if !self.path_mtu.enabled {
+            self.path_mtu.enabled = true;
+            self.path_mtu.since = self.jiffies(now);
+        } else {
+            let sysctl = &self.sysctl;
+            let least = sysctl.tcp_min_snd_mss.unwrap_or(MIN_SND_MSS);
+            let floor = sysctl.tcp_mtu_probe_floor.unwrap_or(MIN_SND_MSS).max(least);
+            let base = sysctl.tcp_base_mss.unwrap_or(BASE_MSS);
+            let half = self.mtu_to_mss(self.path_mtu.search_low) >> 1;
+            let mss = half.min(base).max(floor);
+            self.path_mtu.search_low = mss + headers(self.timestamps);
+        }
+        self.sync_mss();
+    }
+
+    /// retransmits_timed_out, for tcp_retries1: for so long retransmissions have had no answer.
+    fn retries_passed(&self, now: Time) -> bool {
+        let Some(since) = self.recovery.retrans_stamp.filter(|_| self.retransmits > 0) else {
+            return false;
+        };
+        let most = Time::ms(((2 << RETRIES1) - 1) * RETRY_BASE_MS);
+        let waited = self.stamps.begin(self.timestamp(now).wrapping_sub(since).into());
+        waited >= most
+    }
+
+    /// tcp_mtu_probe: where the search is on, and there is enough to send, the next packet is larger than the MSS.
+    pub(in crate::tcp) fn probe_mtu(&mut self, out: &mut impl Output) -> Probing {
+        let known = &self.path_mtu;
+        if !known.enabled || known.probe.is_some() || self.ca_state != CaState::Open {
+            return Probing::None;
+        }
+        if self.cwnd() < LEAST_CWND {
+            return Probing::None;
+        }
+
+        let size = self.mtu_to_mss((known.search_high + known.search_low) >> 1);
+        let interval = known.search_high.saturating_sub(known.search_low);
+        let threshold = self.sysctl.tcp_probe_threshold.unwrap_or(PROBE_THRESHOLD);
+        if size > self.mtu_to_mss(known.search_high) || interval < threshold {
+            self.check_reprobe(out.now());
+            return Probing::None;
+        }
+
+        // Behind it there must be enough to find out that it was lost.
+        let behind = (self.recovery.reordering + 1) * self.mss_now();
+        let needed = u64::from(size) + u64::from(behind);
+        if self.seq.written() - self.seq.nxt() < needed || self.seq.wnd() < needed {
+            return Probing::None;
+        }
+        if self.seq.nxt() + needed > self.seq.window_end() {
+            return Probing::Waits;
+        }
+        let in_flight = self.in_flight();
+        if in_flight + 2 > self.cwnd() {
+            return if in_flight == 0 { Probing::None } else { Probing::Waits };
+        }
+        if self.keeps_pace(out.now()) {
+            return Probing::None;
+        }
+        self.send_mtu_probe(size, out)
+    }
+
+    fn send_mtu_probe(&mut self, size: u32, out: &mut impl Output) -> Probing {
+        let start = self.seq.nxt();
+        self.queue.gather_head(size);
+        if !self.send_head_as(size, (Push::All, size), out) {
+            return Probing::None;
+        }
+
+        let mtu = size + headers(self.timestamps);
+        self.path_mtu.probe = Some(Probe { size: mtu, start, end: start + u64::from(size) });
+        Probing::Sent
+    }
+
+    /// tcp_mtu_check_reprobe: after a time the search begins anew.
+    fn check_reprobe(&mut self, now: Time) {
+        let interval = self.sysctl.tcp_probe_interval.unwrap_or(PROBE_INTERVAL_S);
+        let jiffies = u64::from(interval) * (1_000_000_000 / self.tick_ns);
+        let now = self.jiffies(now);
+        if u64::from(now.wrapping_sub(self.path_mtu.since)) < jiffies {
+            return;
+        }
+        let low = self.mss_now() + headers(self.timestamps);
+        let known = &mut self.path_mtu;
+        known.search_high = known.mss_clamp + HEADERS;
+        (known.search_low, known.probe, known.since) = (low, None, now);
+    }
+
+    /// What was acknowledged may hold the probe: then packets may be as large (tcp_mtup_probe_success). cwnd and ssthresh
+    /// count larger packets.
+    pub(in crate::tcp) fn note_probe_acked(&mut self, now: Time) {
+        let Some(probe) = self.path_mtu.probe.filter(|probe| probe.end <= self.seq.una()) else {
+            return;
+        };
+        let packet = self.mss_now() + headers(self.timestamps);
+        let ssthresh_of = Sender::current_ssthresh;
+        let cwnd = u64::from(self.cwnd()) * u64::from(packet) / u64::from(probe.size);
+        let stamp = self.jiffies(now);
+        let sock = self.cc.sock_mut();
+        (sock.snd_cwnd, sock.snd_cwnd_cnt) = ((cwnd as u32).max(1), 0);
+        sock.snd_cwnd_stamp = stamp;
+        let ssthresh = ssthresh_of(self);
+        self.cc.sock_mut().snd_ssthresh = ssthresh;
+        (self.path_mtu.search_low, self.path_mtu.probe) = (probe.size, None);
+        self.sync_mss();
+    }
+
+    /// A loss that may be the probe's alone: cwnd stays, and its data go again as smaller segments. Whether it was (6.12
+    /// `tcp_fastretrans_alert`, `tcp_mtup_probe_failed`).
+    pub(in crate::tcp) fn mtu_probe_failed(&mut self, out: &mut impl Output) -> bool {
+        let Some(probe) = self.path_mtu.probe else { return false };
+        if self.ca_state >= CaState::Cwr || self.seq.una() != probe.start {
+            return false;
+        }
+        (self.path_mtu.search_high, self.path_mtu.probe) = (probe.size - 1, None);
+        self.cc.sock_mut().snd_cwnd += 1;
+        self.simple_retransmit(out);
+        true
+    }
+
+    /// Something is sent again: whether a probe that is out gets through stays unknown (`__tcp_retransmit_skb`).
+    #[inline]
+    pub(in crate::tcp) fn forget_mtu_probe(&mut self) {
+        self.path_mtu.probe = None;
+    }
+
+    /// The route's MTU became `mtu`, as ICMP says of the packet whose first byte is `seq`: what was sent larger goes again
+    /// at once (`tcp_v4_err`, `tcp_v4_mtu_reduced`).
+    pub fn on_fragmentation_needed(&mut self, seq: u64, mtu: u32, out: &mut impl Output) {
+        let known = (self.seq.una()..=self.seq.nxt()).contains(&seq);
+        if !known || !self.is_established || self.path_mtu.route <= mtu {
+            return;
+        }
+        self.path_mtu.route = mtu;
+        self.sync_clock(out.now());
+        self.sync_mss();
+        self.simple_retransmit(out);
+    }
+
+    /// tcp_simple_retransmit: skbs whose segments are too large now are lost, which is no sign of congestion.
+    fn simple_retransmit(&mut self, out: &mut impl Output) {
+        let again = self.board.retrans_out;
+        let mut at = self.seq.una();
+        while at < self.seq.nxt() {
+            let end = self.queue.skb_end(at).unwrap_or(self.seq.nxt());
+            if self.first_segment(at) > self.mss_now() {
+                let (board, window) = self.board_and_window();
+                board.mark_range_lost((at, end), window);
+            }
+            at = end;
+        }
+        self.note_lost_retransmissions(again);
+        if self.board.lost_out == 0 {
+            return;
+        }
+
+        if self.ca_state != CaState::Loss {
+            self.recovery.high_seq = self.seq.nxt();
+            let ssthresh = self.current_ssthresh();
+            self.cc.sock_mut().snd_ssthresh = ssthresh;
+            (self.recovery.prior_ssthresh, self.recovery.undo_marker) = (0, None);
+            self.set_ca_state(CaState::Loss);
+        }
+        self.xmit_retransmit_queue(out);
+    }
+
+    /// Bytes of the segment that begins at `seq` (tcp_skb_seglen).
+    fn first_segment(&self, seq: u64) -> u32 {
+        let end = self.queue.segment_end(seq, self.mss, self.seq.nxt());
+        let fin = self.queue.fin() == Some(end - 1);
+        (end - seq) as u32 - u32::from(fin)
+    }
+
+    /// The skb that begins at `start`, and is sent again now, has segments of the present size (`tcp_fragment`,
+    /// `tcp_set_skb_tso_segs`).
+    pub(in crate::tcp) fn refit(&mut self, start: u64) {
+        if !self.queue.is_mixed(start) {
+            return;
+        }
+        let nxt = self.seq.nxt();
+        let end = self.queue.skb_end(start).unwrap_or(nxt).min(nxt);
+        let end = self.board.next_sacked(start, end);
+        let data = end - start - u64::from(self.queue.fin() == Some(end - 1));
+        let fits = u64::from(self.first_segment(start)) == data.min(self.mss_now().into());
+        if start >= end || fits {
+            return;
+        }
+        self.queue.resegment((start, end), self.mss_now(), self.mss);
+        let reno = self.is_reno();
+        let (board, window) = self.board_and_window();
+        board.forget_resent(start, end, window);
+        board.recount(reno, window);
+    }
+
+    /// The ACK is heard. Where segments were cut anew it may have met none of their bounds: counts are made afresh.
+    pub(in crate::tcp) fn recount_mixed(&mut self) {
+        if !self.queue.is_mixed(self.seq.una()) {
+            return;
+        }
+        let reno = self.is_reno();
+        let (board, window) = self.board_and_window();
+        board.recount(reno, window);
+    }
+}

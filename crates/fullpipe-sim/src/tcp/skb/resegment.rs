@@ -1,0 +1,117 @@
+//! Segments whose size changes while they are out: a new MSS leaves their bounds as they are, and each skb is cut anew when it
+//! is sent again.
+//!
+//! Source: Linux 6.12 `tcp_sync_mss`, `tcp_fragment`, `tcp_set_skb_tso_segs`, `tcp_trim_head`.
+
+use super::{Odd, SendQueue};
+use alloc::vec::Vec;
+
+impl SendQueue {
+    /// The MSS becomes `new` bytes; it was `old`. Segments in `[una, nxt)` keep their bounds.
+    pub fn change_mss(&mut self, (old, new): (u32, u32), (una, nxt): (u64, u64)) {
+        let mut ends = Vec::new();
+        let mut at = una;
+        while at < nxt {
+            at = self.segment_end(at, old, nxt);
+            ends.push(at);
+        }
+
+        let sent = self.last_odd.segments + u64::from(self.segments(self.last_odd.end, nxt, old));
+        let before = sent - ends.len() as u64;
+        self.odds.clear();
+        self.last_odd = Odd { end: una, len: self.last_odd.len, segments: before };
+        let mut start = una;
+        for end in ends {
+            let len = (end - start) as u32;
+            if len != new {
+                self.note_odd(end, len, new);
+            }
+            start = end;
+        }
+        self.sized_until = nxt;
+    }
+
+    /// A new skb takes the first `len` unsent bytes. An skb that it takes only in part keeps the memory of all its bytes (6.12
+    /// `tcp_mtu_probe`, `__pskb_trim_head`).
+    pub fn gather_head(&mut self, len: u32) {
+        let Some(first) = self.head() else { return };
+        let mut partial = if first > len { len } else { 0 };
+        if first <= len {
+            self.wmem_queued -= u64::from(core::mem::take(&mut self.copied));
+        }
+        self.split_head(len);
+        while let Some(head) = self.head().filter(|&head| head < len && !self.tail_is_only()) {
+            let memory = self.wmem_queued;
+            self.grow_head(len);
+            if self.wmem_queued == memory {
+                partial = self.head().map_or(0, |grown| grown - head);
+            }
+        }
+        self.copied += partial;
+        self.wmem_queued += u64::from(partial);
+    }
+
+    /// The first unsent skb is sent as one that ends at `end`, and frees what it holds of copied bytes when that is acknowledged.
+    #[inline]
+    pub(super) fn note_copied(&mut self, end: u64) {
+        if self.copied > 0 {
+            self.copied_sent.push_back((end, core::mem::take(&mut self.copied)));
+        }
+    }
+
+    /// Frees the memory of copied bytes in skbs that end at or below `una`.
+    #[inline]
+    pub(super) fn free_copied(&mut self, una: u64) {
+        while self.copied_sent.front().is_some_and(|&(end, _)| end <= una) {
+            let freed = self.copied_sent.pop_front().map_or(0, |(_, bytes)| bytes);
+            self.wmem_queued -= u64::from(freed);
+        }
+    }
+
+    /// True while segments of another size than the MSS allows may lie at `seq` or behind it.
+    #[inline]
+    pub fn is_mixed(&self, seq: u64) -> bool {
+        seq < self.sized_until
+    }
+
+    /// Cuts `[start, end)`, where segments begin and end, into segments of `size` bytes; the last one is shorter, and has the
+    /// FIN's number. The MSS is `mss`.
+    pub fn resegment(&mut self, (start, end): (u64, u64), size: u32, mss: u32) {
+        let (first, beyond) = (self.odds_until(start), self.odds_until(end));
+        let before = self.segments_until(start, first, mss);
+        let old = u64::from(self.segments(start, end, mss));
+        let last = self.last_odd;
+        let mut behind = self.odds.split_off(beyond);
+        self.odds.truncate(first);
+
+        self.last_odd = Odd { end: start, len: mss, segments: before };
+        let data_end = end - u64::from(self.fin == Some(end - 1));
+        let mut at = start;
+        let mut new = 0;
+        while at < end {
+            let full = at + u64::from(size);
+            let next = if full >= data_end { end } else { full };
+            let len = (next - at) as u32;
+            if len != mss {
+                self.note_odd(next, len, mss);
+            }
+            (at, new) = (next, new + 1);
+        }
+
+        behind.iter_mut().for_each(|odd| odd.segments = odd.segments + new - old);
+        self.odds.append(&mut behind);
+        if last.end > end {
+            self.last_odd = Odd { segments: last.segments + new - old, ..last };
+        }
+    }
+
+    /// Segments sent before `start`, behind which odd segment number `first` is the next one.
+    fn segments_until(&self, start: u64, first: usize, mss: u32) -> u64 {
+        match self.odds.get(first) {
+            Some(odd) => odd.segments - u64::from(self.segments(start, odd.end, mss)),
+            None => {
+                self.last_odd.segments + u64::from(self.segments(self.last_odd.end, start, mss))
+            }
+        }
+    }
+}
