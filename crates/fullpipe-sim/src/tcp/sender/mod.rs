@@ -6,6 +6,7 @@
 
 mod app_side;
 mod chrono;
+pub(super) mod control;
 mod deferral;
 mod departure;
 mod limit;
@@ -130,13 +131,15 @@ impl Sender {
     ) -> Sender {
         let profile = profile.into();
         let tick_ns = 1_000_000_000 / u64::from(host.hz);
+        let mut board = Scoreboard::new(profile.sack_marking == SackMarking::Rack);
+        board.rate = cc.controls().then(Default::default);
         Sender {
             sysctl: host.sysctl,
             cc,
             rtt: Rtt::new(host.hz, &profile),
             queue: SendQueue::new(profile.skb_overhead),
             filling: Filling::default(),
-            board: Scoreboard::new(profile.sack_marking == SackMarking::Rack),
+            board,
             tick_ns,
             ticks: JiffyClock::jiffies(host.hz),
             stamps: profile.timestamp_clock.ticks(host.hz),
@@ -254,7 +257,7 @@ impl Sender {
         self.open(now, window, sent);
 
         // The SYN-ACK acknowledges the SYN, so tcp_ack sets the pace by the cwnd of that time.
-        if !self.profile.cwnd_first() {
+        if !self.profile.cwnd_first() && !self.is_controlled() {
             self.update_pacing_rate();
         }
 
@@ -280,7 +283,7 @@ impl Sender {
         // `tcp_rcv_state_process`, TCP_SYN_RECV).
         if self.profile.cwnd_first() {
             self.update_early_pacing_rate();
-        } else {
+        } else if !self.is_controlled() {
             self.update_pacing_rate();
         }
     }
@@ -316,6 +319,7 @@ impl Sender {
         }
         self.sync_clock(now);
         self.cc.init();
+        self.obey_control();
         self.cc.sock_mut().snd_cwnd_stamp = self.jiffies(now);
         if self.profile.snd_tuning == SndTuning::Frames {
             self.expand_sndbuf();
@@ -417,6 +421,7 @@ impl Sender {
         sock.lsndtime = self.lsndtime;
         sock.pacing_rate = self.pacing.rate;
         sock.pacing_status = self.departures.status();
+        self.sync_rates_at(now);
     }
 
     pub(super) fn window(&self) -> Window<'_> {

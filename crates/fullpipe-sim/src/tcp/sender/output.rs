@@ -229,7 +229,7 @@ impl Sender {
         }
         if self.in_flight() == 0 {
             self.sync_clock(out.now());
-            self.cc.cwnd_event(Event::TxStart);
+            self.tell_event(Event::TxStart);
         }
         self.lsndtime = self.jiffies(out.now());
     }
@@ -260,6 +260,7 @@ impl Sender {
             return false;
         }
         self.heed_congestion(out);
+        self.sample_sent(seq, self.stamped(departs));
         self.seq.send_to(self.queue.send_in_segments(seq, stamp, self.mss, plain.segment));
         // A FIN alone is a packet, but not one of data.
         let with_data = len.div_ceil(plain.segment);
