@@ -249,6 +249,12 @@ pub fn algorithms() -> Vec<Description> {
     ffi::algorithms().into_iter().map(describe).collect()
 }
 
+/// The first kernel whose behaviour the algorithm of that name has, where that is not the oldest one.
+pub fn first_kernel(name: &str) -> Option<KernelVersion> {
+    let first = named(name)?.first_kernel;
+    (first > 0).then_some(KernelVersion(first))
+}
+
 /// Whether the algorithm of that name grows by the kernel's slow start, in whose place there may be another one.
 pub fn takes_slow_start(name: &str) -> bool {
     named(name).is_some_and(|algorithm| algorithm.cong_control.is_none())
