@@ -8,9 +8,11 @@
 #define CC_H
 
 typedef unsigned char u8;
+typedef unsigned short u16;
 typedef unsigned int u32;
 typedef int s32;
 typedef unsigned long long u64;
+typedef long long s64;
 
 /* ---- what a kernel has: partial structs, closed by construction ---- */
 
@@ -42,6 +44,29 @@ struct tcp_sock { /* mirrored by Sock in crates/fullpipe-sim/src/cc/sock.rs */
 	u64 sim_slow_private[25]; /* in BPF: sk_storage */
 	u32 (*sim_slow_start)(struct sock *sk, u32 acked);
 	u32 sim_exits[4]; /* by a train of ACKs: how many, sum of their cwnds; by delay: the same */
+
+	/* Kept up to date where there is a cong_control, else 0. */
+	u64 tcp_mstamp;       /* us, the clock at the packet or timer in hand */
+	u64 delivered_mstamp; /* us, when delivered last grew */
+	u64 tcp_clock_cache;  /* ns, the clock when it was last read */
+	u64 tcp_wstamp_ns;    /* ns, when the pace lets the next skb leave */
+	u64 sim_max_pacing_rate;
+	u32 lost;             /* packets ever marked lost */
+	u32 app_limited;      /* what delivered has to pass until the application does not limit; 0: it does not */
+	u32 sacked_out, lost_out, retrans_out; /* packets */
+	u32 sim_min_rtt_us;
+};
+
+struct rate_sample { /* mirrored by RateSample in crates/fullpipe-sim/src/cc/sock.rs */
+	s64 interval_us;      /* in which so many were delivered; not positive: no sample */
+	u32 prior_delivered;  /* tp->delivered when the newest packet that arrived was sent */
+	s32 delivered;        /* packets since then; negative: no sample */
+	s32 rtt_us;           /* negative: none */
+	u32 losses;           /* packets that this ACK marked lost */
+	u32 acked_sacked;     /* packets that it delivered */
+	u32 prior_in_flight;  /* packets in flight before it */
+	u32 is_app_limited;   /* the application limited the sender when that packet was sent */
+	u32 is_ack_delayed;   /* the receiver may have waited with the ACK */
 };
 
 struct ack_sample {
@@ -64,6 +89,12 @@ u32 tcp_reno_undo_cwnd(struct sock *sk);
 #define inet_csk_ca(sk) ((void *)tcp_sk(sk)->sim_private) /* 104 bytes, zero at first */
 #define sk_pacing_rate(sk) (tcp_sk(sk)->sim_pacing_rate) /* bytes per second */
 #define sk_is_paced(sk) (tcp_sk(sk)->sim_pacing_status != 0) /* by fq or TCP itself */
+#define sk_max_pacing_rate(sk) (tcp_sk(sk)->sim_max_pacing_rate) /* bytes per second */
+#define sk_pacing_shift(sk) 10
+#define MAX_TCP_HEADER 192u /* bytes, of a kernel without WLAN and tunnels */
+#define TCP_INIT_CWND 10u
+#define TCP_INFINITE_SSTHRESH 0x7fffffffu
+#define tcp_min_rtt(tp) ((tp)->sim_min_rtt_us) /* us; ~0u: none yet */
 #define tcp_is_cwnd_limited(sk) (tcp_sk(sk)->sim_is_cwnd_limited != 0)
 #define tcp_ca_state(sk) (tcp_sk(sk)->sim_ca_state)
 #define tcp_saw_tstamp(sk) (tcp_sk(sk)->sim_saw_tstamp != 0)
@@ -78,6 +109,21 @@ enum tcp_ca_event { CA_EVENT_TX_START, CA_EVENT_CWND_RESTART, CA_EVENT_COMPLETE_
 #define cc_now_us(sk) (tcp_sk(sk)->sim_now_us)
 static inline int cc_after(u32 a, u32 b) { return (s32)(a - b) > 0; } /* sequence numbers, jiffies */
 u32 cc_random(struct sock *sk); /* uniform over 32 bits */
+
+static inline u32 cc_random_below(struct sock *sk, u32 n) /* 0 to n - 1 */
+{
+	return (u32)((u64)cc_random(sk) * n >> 32);
+}
+static inline u32 tcp_packets_in_flight(const struct tcp_sock *tp)
+{
+	return tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
+}
+static inline void cc_set_pacing_rate(struct sock *sk, u64 rate) { sk_pacing_rate(sk) = rate; }
+static inline void cc_want_pacing(struct sock *sk) /* TCP paces itself unless fq does */
+{
+	if (!sk_is_paced(sk))
+		tcp_sk(sk)->sim_pacing_status = 1;
+}
 
 /* Any division by what is not a constant: x/0 is 0, as in BPF. */
 static inline u32 div_u32(u32 a, u32 b) { return b ? a / b : 0; }
@@ -145,6 +191,7 @@ struct cc_algorithm { /* mirrored by Algorithm in crates/fullpipe-sim/src/cc/ffi
 	const char *name, *title;
 	const struct cc_param *params;
 	u32 param_count;
+	u32 first_kernel;     /* 0: any; else behaviour of earlier ones is not here */
 	u32 last_kernel;      /* 0: any; else behaviour of later ones is not here */
 	u32 min_cwnd_shift;   /* rate halving's floor is ssthresh >> this */
 	u32 us_rtt_param;     /* 1 + index of the parameter that asks for RTTs in us below HZ 1000; 0: none */
@@ -155,6 +202,10 @@ struct cc_algorithm { /* mirrored by Algorithm in crates/fullpipe-sim/src/cc/ffi
 	void (*set_state)(struct sock *sk, u8 new_state);
 	u32 (*undo_cwnd)(struct sock *sk);
 	void (*cwnd_event)(struct sock *sk, u32 event);
+	/* In the place of cong_avoid, of the reduction after losses and of TCP's own pacing rate. */
+	void (*cong_control)(struct sock *sk, u32 ack, int flag, const struct rate_sample *rs);
+	u32 (*min_tso_segs)(struct sock *sk);  /* least segments of an skb, unless that is cwnd's end */
+	u32 (*sndbuf_expand)(struct sock *sk); /* windows for which the send buffer has room */
 };
 #define CC_PRIVATE(type) _Static_assert(sizeof(type) <= 104, "private state: at most 104 bytes");
 #define CC_US_RTT_IF(name) .us_rtt_param = CC_P_##name + 1

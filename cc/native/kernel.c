@@ -24,7 +24,10 @@ AT(sim_slow_param, 312);
 AT(sim_slow_private, 344);
 AT(sim_slow_start, 544);
 AT(sim_exits, 552);
-_Static_assert(sizeof(struct tcp_sock) == 568, "struct tcp_sock");
+AT(tcp_mstamp, 568);
+AT(lost, 608);
+_Static_assert(sizeof(struct tcp_sock) == 632, "struct tcp_sock");
+_Static_assert(sizeof(struct rate_sample) == 40, "struct rate_sample");
 _Static_assert(sizeof(struct ack_sample) == 12, "struct ack_sample");
 
 enum { SIM_PER_ACK, SIM_STRETCH, SIM_SLOW_START };

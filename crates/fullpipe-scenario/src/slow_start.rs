@@ -64,9 +64,9 @@ pub(super) fn resolve(
 
 /// The congestion control has to be one of `cc/`, and what is a parameter of it has to be one.
 fn goes_with(name: &str, place: Place, of: &Congestion, cx: &mut Context) -> Option<()> {
-    let known = cc::algorithms();
-    if !known.iter().any(|algorithm| algorithm.name == of.name) {
-        let names: Vec<&str> = known.iter().map(|algorithm| algorithm.name).collect();
+    if !cc::takes_slow_start(&of.name) {
+        let known = cc::algorithms().into_iter().map(|algorithm| algorithm.name);
+        let names: Vec<&str> = known.filter(|name| cc::takes_slow_start(name)).collect();
         let message = format!("{} has its own slow start", of.name);
         cx.error("conflict", place, message)
             .expected(format!("`slow_start` with {} only", names.join(", ")));

@@ -1,7 +1,7 @@
 //! The algorithms as the C side registers them.
 
-use super::sock::{AckSample, Flow};
-use core::ffi::{CStr, c_char};
+use super::sock::{AckSample, Flow, RateSample};
+use core::ffi::{CStr, c_char, c_int};
 
 /// Declares a function that lists all instances of one kind, by the names of their `CC_REGISTER` or
 /// `CC_SLOW_START`. `build.rs` writes the calls: one name for each source.
@@ -24,6 +24,8 @@ pub(super) struct Algorithm {
     title: *const c_char,
     params: *const Param,
     param_count: u32,
+    /// First kernel version whose behaviour it has; 0: any.
+    pub first_kernel: u32,
     /// Last kernel version whose behaviour it has; 0: any.
     pub last_kernel: u32,
     /// Rate halving stops at `ssthresh >> min_cwnd_shift`.
@@ -37,6 +39,9 @@ pub(super) struct Algorithm {
     pub set_state: Option<unsafe extern "C" fn(*mut Flow, u8)>,
     pub undo_cwnd: Option<unsafe extern "C" fn(*mut Flow) -> u32>,
     pub cwnd_event: Option<unsafe extern "C" fn(*mut Flow, u32)>,
+    pub cong_control: Option<unsafe extern "C" fn(*mut Flow, u32, c_int, *const RateSample)>,
+    pub min_tso_segs: Option<unsafe extern "C" fn(*mut Flow) -> u32>,
+    pub sndbuf_expand: Option<unsafe extern "C" fn(*mut Flow) -> u32>,
 }
 
 // SAFETY: instances exist as constants of the C side alone; nobody writes to them or to what they point to.

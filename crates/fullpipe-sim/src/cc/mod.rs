@@ -8,8 +8,13 @@ mod ffi;
 mod params;
 mod sock;
 
-pub use params::{Description, Error, KernelVersion, Parameter, algorithms, slow_starts};
-pub use sock::{AckSample, CWR, DISORDER, Event, Exits, LOSS, OPEN, RECOVERY, Sock};
+pub use params::{
+    Description, Error, KernelVersion, Parameter, algorithms, first_kernel, slow_starts,
+    takes_slow_start,
+};
+pub use sock::{
+    AckSample, CWR, DISORDER, Event, Exits, LOSS, OPEN, RECOVERY, RateSample, Rates, Sock,
+};
 
 use crate::config;
 use alloc::string::String;
@@ -64,6 +69,7 @@ impl Congestion {
             slow_private: [0; sock::SLOW_PRIVATE_WORDS],
             grow: None,
             exits: Exits::default(),
+            rates: Rates::default(),
         };
         Ok(Congestion { flow, algorithm, helpers, version, slow_start: None })
     }
@@ -200,6 +206,43 @@ impl Congestion {
             // SAFETY: as in `init`.
             unsafe { cwnd_event(&mut self.flow, event as u32) }
         }
+    }
+
+    /// True where it has the whole window and the pace, by samples of the delivery rate (`cong_control`).
+    #[inline]
+    pub fn controls(&self) -> bool {
+        self.algorithm.cong_control.is_some()
+    }
+
+    /// The fields that such a control reads beside [`Congestion::sock`].
+    pub fn rates(&self) -> &Rates {
+        &self.flow.rates
+    }
+
+    /// [`Congestion::rates`], to be kept up to date by the sender.
+    pub fn rates_mut(&mut self) -> &mut Rates {
+        &mut self.flow.rates
+    }
+
+    /// An ACK up to sequence number `ack` gave a sample of the delivery rate. It may change `snd_cwnd`, `pacing_rate` and
+    /// `app_limited`.
+    pub fn cong_control(&mut self, ack: u32, sample: &RateSample) {
+        if let Some(cong_control) = self.algorithm.cong_control {
+            // SAFETY: as in `init`; `sample` is a `struct rate_sample`, read during the call only.
+            unsafe { cong_control(&mut self.flow, ack, 0, sample) }
+        }
+    }
+
+    /// Least segments of an skb, where the control says so.
+    pub fn min_tso_segs(&mut self) -> Option<u32> {
+        // SAFETY: as in `init`.
+        self.algorithm.min_tso_segs.map(|f| unsafe { f(&mut self.flow) })
+    }
+
+    /// Windows for which the send buffer has room.
+    pub fn sndbuf_expand(&mut self) -> u32 {
+        // SAFETY: as in `init`.
+        self.algorithm.sndbuf_expand.map_or(2, |f| unsafe { f(&mut self.flow) })
     }
 
     /// Whether it asks for RTTs in microseconds (`TCP_CONG_RTT_STAMP`); else jiffies will do.

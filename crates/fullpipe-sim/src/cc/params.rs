@@ -146,6 +146,9 @@ fn list(f: &mut fmt::Formatter<'_>, items: impl Iterator<Item = impl fmt::Displa
 fn kernels(algorithm: &Algorithm) -> Vec<String> {
     use alloc::format;
     let first = KernelVersion::FIRST;
+    if algorithm.first_kernel > 0 {
+        return alloc::vec![format!("{} and later", KernelVersion(algorithm.first_kernel))];
+    }
     match algorithm.last_kernel {
         0 => alloc::vec![format!("{first} to 3.19"), "4.14 and later".to_string()],
         last => alloc::vec![format!("{first} to {}", KernelVersion(last))],
@@ -162,7 +165,8 @@ pub(super) fn version(algorithm: &Algorithm, kernel: &str) -> Result<KernelVersi
     let gap = |v: KernelVersion| v.helpers().is_none();
     let last = algorithm.last_kernel;
     KernelVersion::parse(kernel)
-        .filter(|&v| v >= KernelVersion::FIRST && !gap(v) && (last == 0 || v.0 <= last))
+        .filter(|&v| v >= KernelVersion::FIRST && v.0 >= algorithm.first_kernel)
+        .filter(|&v| !gap(v) && (last == 0 || v.0 <= last))
         .ok_or_else(|| Error::Kernel { algorithm: algorithm.name(), kernel: kernel.to_string() })
 }
 
@@ -243,6 +247,17 @@ pub fn algorithms() -> Vec<Description> {
         parameters: a.params().iter().map(described).collect(),
     };
     ffi::algorithms().into_iter().map(describe).collect()
+}
+
+/// The first kernel whose behaviour the algorithm of that name has, where that is not the oldest one.
+pub fn first_kernel(name: &str) -> Option<KernelVersion> {
+    let first = named(name)?.first_kernel;
+    (first > 0).then_some(KernelVersion(first))
+}
+
+/// Whether the algorithm of that name grows by the kernel's slow start, in whose place there may be another one.
+pub fn takes_slow_start(name: &str) -> bool {
+    named(name).is_some_and(|algorithm| algorithm.cong_control.is_none())
 }
 
 /// Every slow start beside the kernels' own with its parameters, by name. No kernel has them: they go with all.

@@ -140,6 +140,59 @@ pub(super) struct Flow {
     pub grow: Option<Grow>,
     /// Kernel's counters of HyStart.
     pub exits: Exits,
+    pub rates: Rates,
+}
+
+/// Fields of the socket that only a control of the whole window reads (`cong_control`). Elsewhere all are 0.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rates {
+    /// The clock at the packet or timer in hand, us.
+    pub tcp_mstamp: u64,
+    /// When `delivered` last grew, us.
+    pub delivered_mstamp: u64,
+    /// The clock when it was last read, ns.
+    pub tcp_clock_cache: u64,
+    /// When the pace lets the next skb leave, ns.
+    pub tcp_wstamp_ns: u64,
+    /// Largest pacing rate, bytes per second.
+    pub max_pacing_rate: u64,
+    /// Packets ever marked lost, wrapping.
+    pub lost: u32,
+    /// What `delivered` has to pass until the application does not limit the flow any more; 0: it does not.
+    pub app_limited: u32,
+    /// Packets SACKed.
+    pub sacked_out: u32,
+    /// Packets marked lost.
+    pub lost_out: u32,
+    /// Packets sent again and thought to be in flight.
+    pub retrans_out: u32,
+    /// Least RTT, us; `u32::MAX` before the first sample.
+    pub min_rtt_us: u32,
+}
+
+/// How fast packets were delivered, by an ACK (`struct rate_sample`).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateSample {
+    /// Time in which `delivered` packets were delivered, us; not positive: no sample.
+    pub interval_us: i64,
+    /// `delivered` of the socket when the newest packet that has arrived was sent.
+    pub prior_delivered: u32,
+    /// Packets delivered since then; negative: no sample.
+    pub delivered: i32,
+    /// RTT of this ACK, us; negative for none.
+    pub rtt_us: i32,
+    /// Packets that this ACK marked lost.
+    pub losses: u32,
+    /// Packets that this ACK delivered.
+    pub acked_sacked: u32,
+    /// Packets in flight before this ACK.
+    pub prior_in_flight: u32,
+    /// 1 if the application limited the flow when that packet was sent; else 0.
+    pub is_app_limited: u32,
+    /// 1 if the receiver may have waited with this ACK; else 0.
+    pub is_ack_delayed: u32,
 }
 
 /// Exits from slow start that HyStart has found (TCPHystartTrainDetect and the like), and the sums of their cwnds, packets.
@@ -187,6 +240,9 @@ const _: () = {
     assert!(core::mem::offset_of!(Flow, slow_private) == 344);
     assert!(core::mem::offset_of!(Flow, grow) == 544);
     assert!(core::mem::offset_of!(Flow, exits) == 552);
-    assert!(core::mem::size_of::<Flow>() == 568);
+    assert!(core::mem::offset_of!(Flow, rates) == 568);
+    assert!(core::mem::offset_of!(Flow, rates.lost) == 608);
+    assert!(core::mem::size_of::<Flow>() == 632);
+    assert!(core::mem::size_of::<RateSample>() == 40);
     assert!(core::mem::size_of::<AckSample>() == 12);
 };

@@ -88,6 +88,9 @@ impl Host {
         while self.timers.wheel_is_due(now) {
             self.on_timers(now, shared);
         }
+        while self.timers.pace_is_due(now) {
+            self.on_timers(now, shared);
+        }
         if self.timers.held_are_due(now) {
             self.fire_expired(now, shared);
         }

@@ -218,6 +218,7 @@ impl Host {
         state.tcp.cork(true);
         state.tcp.begin_spliced(replies.then(|| spliced(message.len)));
         state.write_left = message.len;
+        state.begins_call = true;
         shared.messages[flow].push_back(message);
         true
     }

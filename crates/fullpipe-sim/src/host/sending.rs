@@ -51,6 +51,8 @@ pub(crate) struct SendingFlow {
     pub(super) write_left: u32,
     pub(super) goal: u32,
     pub(super) locked: bool,
+    /// Whether a write() is begun that did not have the socket yet.
+    pub(super) begins_call: bool,
     /// Whether the end of the application's time has interrupted its write().
     pub(super) interrupted: bool,
     /// ACKs that wait while the socket is locked, with their serials.
@@ -474,6 +476,13 @@ impl SendingFlow {
         let stream = Rng::new(seed, &flow.name).next_u64();
         let cc = Congestion::of(flow, profile.name, host.hz, stream)
             .map_err(|e| format!("flow {}: {e}", flow.name))?;
+        if cc.controls() && !profile.lets_control() {
+            return Err(format!(
+                "flow {}: {} needs ack_order = \"cwnd-last\", sack_marking = \"rack\" and departure_times = true",
+                flow.name,
+                cc.name()
+            ));
+        }
         let mut tcp = Sender::new(profile, host, cc, mss, flow.sndbuf);
         tcp.set_options(flow.sockopt);
         Ok(SendingFlow {
@@ -490,6 +499,7 @@ impl SendingFlow {
             write_left: 0,
             goal: mss,
             locked: false,
+            begins_call: false,
             interrupted: false,
             backlog: VecDeque::new(),
             releasing: false,

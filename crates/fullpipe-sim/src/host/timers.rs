@@ -222,6 +222,11 @@ impl HostTimers {
         self.first_due(now).is_some_and(Due::is_of_wheel)
     }
 
+    /// Whether the first timer that is due at `now` lets TCP go on at its pace.
+    pub(super) fn pace_is_due(&mut self, now: Time) -> bool {
+        matches!(self.first_due(now), Some(Due::Flow(_, Timer::Pacing)))
+    }
+
     #[inline]
     fn first_due(&mut self, now: Time) -> Option<Due> {
         if self.next() > now {

@@ -5,7 +5,8 @@
 //!   (`sk_stream_wait_memory`), if its last push sent so much that it need not sleep. The random time is another one
 //!   than Linux's.
 
-use super::sending::Copying;
+use super::output::HostOutput;
+use super::sending::{Copying, SendingFlow};
 use crate::config::App;
 use crate::host::cpu::copy_time;
 use crate::host::shared::Shared;
@@ -109,7 +110,13 @@ impl Host {
             if !state.locked {
                 state.locked = true;
                 state.goal = state.tcp.size_goal();
+                let begins = core::mem::take(&mut state.begins_call) && state.tcp.samples_rate();
                 self.put_off_to_release(flow, cpu);
+                if begins {
+                    let check =
+                        |f: &mut SendingFlow, out: &mut HostOutput| f.tcp.check_app_limited(out);
+                    cpu = self.with_output(flow, cpu, shared, now, check);
+                }
             }
             let state = &mut self.sends[flow];
             let mut bytes = state.tcp.next_copy(state.goal, state.write_left);
@@ -285,6 +292,7 @@ impl Host {
         }
         state.tcp.set_writer(Writer::Active);
         state.write_left = state.next_write_size().min(left) as u32;
+        state.begins_call = true;
         true
     }
 

@@ -16,6 +16,7 @@ mod min_rtt;
 mod paws;
 pub mod pieces;
 pub mod rack;
+pub mod rate;
 mod ration;
 pub mod receiver;
 mod recovery;

@@ -14,8 +14,10 @@ pub use age::Age;
 use crate::gap_buffer::GapBuffer;
 use crate::ranges::RangeSet;
 use crate::tcp::rack::Rack;
+use crate::tcp::rate::Rate;
 use crate::tcp::skb::SendQueue;
 use crate::units::Time;
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
 /// See the module's description. Counts are packets, names are Linux's.
@@ -53,6 +55,8 @@ pub struct Scoreboard {
     pub lost_ever: u64,
     /// Losses by time, where they are found so.
     pub rack: Option<Rack>,
+    /// Samples of the delivery rate, where the congestion control asks for them.
+    pub rate: Option<Box<Rate>>,
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -9,6 +9,7 @@ mod analysis_facts;
 mod analysis_plan;
 mod analysis_properties;
 mod analysis_synthetic;
+mod bbr;
 mod bloat;
 mod cern;
 mod congestion_cards;

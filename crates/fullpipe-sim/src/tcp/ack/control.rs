@@ -8,6 +8,7 @@ use crate::cc::AckSample;
 use crate::tcp::profile::IdleRestart;
 use crate::tcp::scoreboard::Acked;
 use crate::tcp::sender::Sender;
+use crate::tcp::sender::control::Changed;
 use crate::tcp::{Ack, CaState, Output};
 use crate::units::Time;
 
@@ -44,6 +45,9 @@ impl Sender {
             rack.begin(out.now().as_us(), self.pacing.min_rtt.us(), before);
         }
         self.recount_mixed();
+        if let Some(rate) = &mut self.board.rate {
+            rate.begin();
+        }
         if ack.ack < self.seq.una() {
             self.hear_old_ack(ack, out);
         } else {
@@ -65,6 +69,7 @@ impl Sender {
         let (prior_una, nothing_out) = (self.seq.una(), self.board.packets_out == 0);
         let (delivered, lost) = (self.board.delivered, self.board.lost_ever);
         let prior_in_flight = self.in_flight();
+        let is_reneging = self.board.rate.as_ref().is_some_and(|rate| rate.is_reneging);
         let mut flags = Flags { with_data, ..Flags::default() };
         self.recovery.rcv_tsecr = ack.tsecr;
         self.note_prior();
@@ -97,7 +102,12 @@ impl Sender {
         let delivered = (self.board.delivered - delivered) as u32;
         self.counters.delivered_ce += if flags.ece { u64::from(delivered) } else { 0 };
         let lost = (self.board.lost_ever - lost) as u32;
-        self.control_cwnd(ack.ack, delivered, lost, &flags, prior_in_flight, out);
+        if self.is_controlled() {
+            let changed = Changed { delivered, lost, prior_in_flight, is_reneging };
+            self.control_by_rate(ack.ack, changed, out.now());
+        } else {
+            self.control_cwnd(ack.ack, delivered, lost, &flags, prior_in_flight, out);
+        }
         self.xmit_recovery(resend, out);
     }
 
@@ -129,6 +139,9 @@ impl Sender {
             flags.packets_acked = acked.packets;
             flags.retrans_data_acked = acked.resent;
             self.queue.acknowledge(ack.ack, self.mss);
+            if let Some(rate) = &mut self.board.rate {
+                rate.forget(ack.ack);
+            }
             self.seq.acknowledge(ack.ack);
             self.chrono_acked(out.now());
         }
@@ -136,6 +149,7 @@ impl Sender {
         let bytes = ack.ack - prior_una;
         let runt = acked.packets == 1 && prior_sacked == 0 && bytes < u64::from(self.mss);
         let measured = self.update_rtt(&mut rtts, ack.tsecr, flags, runt, out.now());
+        self.tell_rate(&acked, rtts.newest, runt, flags);
         if flags.data_acked {
             flags.sets_timer = true;
             self.note_probe_acked(out.now());
@@ -188,6 +202,17 @@ impl Sender {
         }
         self.rtt.sample(rtt, self.seq.una(), self.seq.nxt());
         true
+    }
+
+    /// The RTT of the ACK in hand for its sample of the delivery rate, and whether the receiver may have waited with a
+    /// `runt` (FLAG_ACK_MAYBE_DELAYED).
+    fn tell_rate(&mut self, acked: &Acked, rtt_us: Option<u32>, runt: bool, flags: &Flags) {
+        let delivered = self.delivered_with_syn().wrapping_add(acked.delivered);
+        let alarm = flags.data_sacked || flags.ece || flags.dsacking || acked.resent;
+        let Some(rate) = &mut self.board.rate else { return };
+        rate.rtt_us = rtt_us;
+        let alone = rate.prior_delivered().is_some_and(|prior| prior.wrapping_add(1) == delivered);
+        rate.is_ack_delayed = runt && alone && !alarm;
     }
 
     fn note_filled_hole(&mut self, acked: &Acked, flags: &mut Flags) {

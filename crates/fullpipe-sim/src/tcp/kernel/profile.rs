@@ -125,4 +125,10 @@ impl Profile {
     pub(crate) fn cwnd_first(&self) -> bool {
         self.ack_order == AckOrder::CwndFirst
     }
+
+    /// True where a congestion control may have the whole window: delivery rates are sampled as RACK hears of packets, and TCP
+    /// can pace by departure times.
+    pub(crate) fn lets_control(&self) -> bool {
+        !self.cwnd_first() && self.sack_marking == SackMarking::Rack && self.departure_times
+    }
 }

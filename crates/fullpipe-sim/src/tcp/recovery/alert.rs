@@ -300,6 +300,7 @@ impl Sender {
         }
         let prior = self.recovery.prior_ssthresh;
         if prior > 0 {
+            self.sync_rates();
             let undone = self.cc.undo_cwnd();
             let sock = self.cc.sock_mut();
             sock.snd_cwnd = undone;

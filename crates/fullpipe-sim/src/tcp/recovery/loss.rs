@@ -90,6 +90,9 @@ impl Sender {
         let reneging = self.board.has_reneged(self.seq.una());
         if reneging {
             self.board.forget_sacks();
+            if let Some(rate) = &mut self.board.rate {
+                rate.is_reneging = true;
+            }
             self.recovery.recv_sack_cache = [(0, 0); 4];
         } else if self.is_reno() {
             self.board.sacked_out = 0;

@@ -53,7 +53,11 @@ enum Next {
 impl Sender {
     pub(super) fn set_ca_state(&mut self, state: CaState) {
         self.ca_state = state;
+        self.sync_rates();
         self.cc.set_state(state as u8);
+        if let Some(rate) = &mut self.board.rate {
+            rate.is_reneging &= state != CaState::Open;
+        }
     }
 
     /// The state machine of a dubious ACK.

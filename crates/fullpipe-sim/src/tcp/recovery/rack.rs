@@ -62,8 +62,10 @@ impl Sender {
         if self.in_flight() != in_flight {
             if self.ca_state != CaState::Recovery {
                 self.begin_recovery(false, out);
-                let lost = (self.board.lost_ever - lost) as u32;
-                self.reduce_by_delivered(1, lost, false);
+                if !self.is_controlled() {
+                    let lost = (self.board.lost_ever - lost) as u32;
+                    self.reduce_by_delivered(1, lost, false);
+                }
             }
             self.xmit_retransmit_queue(out);
         }

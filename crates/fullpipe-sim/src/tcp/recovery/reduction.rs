@@ -159,6 +159,9 @@ impl Sender {
 
     /// The reduction is over (tcp_complete_cwr, tcp_end_cwnd_reduction).
     pub(super) fn complete_cwr(&mut self, out: &impl Output) {
+        if self.is_controlled() {
+            return;
+        }
         let stamp = self.jiffies(out.now());
         let cwr = self.ca_state == CaState::Cwr;
         let undoable = self.recovery.undo_marker.is_some();

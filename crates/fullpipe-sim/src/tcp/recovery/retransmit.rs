@@ -153,6 +153,7 @@ impl Sender {
             return None;
         }
         self.heed_congestion(out);
+        self.sample_resent(start, end, self.stamped(departs));
         let packets = self.window().count(start, end);
         // A FIN alone is a packet, but not one of data.
         self.counters.segments_sent += u64::from(if skb.len > 0 { packets } else { 0 });

@@ -38,6 +38,9 @@ impl Scoreboard {
             if start < end {
                 let sent = window.queue.sent_at(end - 1).unwrap_or(Time::ZERO);
                 rack.advance(sent.as_us(), end, false);
+                if let Some(rate) = &mut self.rate {
+                    rate.deliver(sent.as_us(), end);
+                }
             }
             return;
         }
@@ -48,6 +51,7 @@ impl Scoreboard {
     #[inline(never)]
     fn advance_rack_after_loss(&mut self, start: u64, end: u64, cumulative: bool, window: Window) {
         let Some(mut rack) = self.rack else { return };
+        let mut rate = self.rate.take();
         let mut at = self.sacked.next_gap(start);
         while at < end {
             let to = self.sacked.next_start(at).unwrap_or(end).min(end);
@@ -56,12 +60,18 @@ impl Scoreboard {
                 if at < next_again {
                     let sent = window.queue.sent_at(next_again - 1).unwrap_or(Time::ZERO);
                     rack.advance(sent.as_us(), next_again, false);
+                    if let Some(rate) = &mut rate {
+                        rate.deliver(sent.as_us(), next_again);
+                    }
                     at = next_again;
                     continue;
                 }
                 let segment_end = window.segment_end(at);
                 if let Some(again) = self.last_resent(at) {
                     let sent = again.when.as_us();
+                    if let Some(rate) = &mut rate {
+                        rate.deliver_resent(sent, at, segment_end);
+                    }
                     if cumulative && rack.is_spurious(sent) {
                         rack.deliver(sent);
                     } else {
@@ -72,7 +82,7 @@ impl Scoreboard {
             }
             at = self.sacked.next_gap(to);
         }
-        self.rack = Some(rack);
+        (self.rack, self.rate) = (Some(rack), rate);
     }
 
     /// The last byte below `una`, from `first` on, that is neither SACKed nor was ever sent again.

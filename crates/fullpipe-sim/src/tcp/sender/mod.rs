@@ -6,6 +6,7 @@
 
 mod app_side;
 mod chrono;
+pub(super) mod control;
 mod deferral;
 mod departure;
 mod limit;
@@ -142,13 +143,15 @@ impl Sender {
         let path_mtu = PathMtu::new(&host.sysctl, mtu, host.timestamps);
         let bound = path_mtu.bound(&host.sysctl, host.timestamps);
         let mss = bound.map_or(full_mss, |bound| bound.min(full_mss));
+        let mut board = Scoreboard::new(profile.sack_marking == SackMarking::Rack);
+        board.rate = cc.controls().then(Default::default);
         Sender {
             sysctl: host.sysctl,
             cc,
             rtt: Rtt::new(host.hz, &profile),
             queue: SendQueue::new(profile.skb_overhead),
             filling: Filling::default(),
-            board: Scoreboard::new(profile.sack_marking == SackMarking::Rack),
+            board,
             tick_ns,
             ticks: JiffyClock::jiffies(host.hz),
             stamps: profile.timestamp_clock.ticks(host.hz),
@@ -157,7 +160,7 @@ impl Sender {
             mss,
             full_mss,
             path_mtu,
-            peers_mss: mss,
+            peers_mss: full_mss,
             tso: Tso::new(host.tso, mss),
             seq: SendSeq::default(),
             app: AppSide::new(),
@@ -288,7 +291,7 @@ impl Sender {
         self.open(now, window, sent);
 
         // The SYN-ACK acknowledges the SYN, so tcp_ack sets the pace by the cwnd of that time.
-        if !self.profile.cwnd_first() {
+        if !self.profile.cwnd_first() && !self.is_controlled() {
             self.update_pacing_rate();
         }
 
@@ -314,7 +317,7 @@ impl Sender {
         // `tcp_rcv_state_process`, TCP_SYN_RECV).
         if self.profile.cwnd_first() {
             self.update_early_pacing_rate();
-        } else {
+        } else if !self.is_controlled() {
             self.update_pacing_rate();
         }
     }
@@ -351,6 +354,7 @@ impl Sender {
         }
         self.sync_clock(now);
         self.cc.init();
+        self.obey_control();
         self.cc.sock_mut().snd_cwnd_stamp = self.jiffies(now);
         if self.profile.snd_tuning == SndTuning::Frames {
             self.expand_sndbuf();
@@ -452,6 +456,7 @@ impl Sender {
         sock.lsndtime = self.lsndtime;
         sock.pacing_rate = self.pacing.rate;
         sock.pacing_status = self.departures.status();
+        self.sync_rates_at(now);
     }
 
     pub(super) fn window(&self) -> Window<'_> {

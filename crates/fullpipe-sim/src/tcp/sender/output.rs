@@ -237,7 +237,7 @@ impl Sender {
         }
         if self.in_flight() == 0 {
             self.sync_clock(out.now());
-            self.cc.cwnd_event(Event::TxStart);
+            self.tell_event(Event::TxStart);
         }
         self.lsndtime = self.jiffies(out.now());
     }
@@ -278,6 +278,7 @@ impl Sender {
             return false;
         }
         self.heed_congestion(out);
+        self.sample_sent(seq, self.stamped(departs));
         self.seq.send_to(self.queue.send_in_segments(seq, stamp, self.mss, plain.segment));
         if segment > self.mss_now() {
             // A probe of the path MTU counts as two packets.

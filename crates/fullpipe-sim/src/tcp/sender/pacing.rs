@@ -103,7 +103,7 @@ impl Sender {
     }
 
     /// `tcp_tso_segs`: most segments of an skb that goes now.
-    pub(in crate::tcp) fn tso_segs(&self) -> u32 {
+    pub(in crate::tcp) fn tso_segs(&mut self) -> u32 {
         if matches!(self.profile.skb_size, SkbSize::AsWritten | SkbSize::PacedWhenWritten) {
             return u32::MAX;
         }
@@ -116,7 +116,16 @@ impl Sender {
         if self.profile.skb_size == SkbSize::PacedOrNear && near < ALLOWANCE_BITS {
             bytes = bytes.saturating_add(most >> near);
         }
-        (bytes.min(most) as u32 / self.mss_now()).max(MIN_TSO_SEGS)
+        let least = match self.is_controlled() {
+            true => self.controls_min_tso_segs(),
+            false => MIN_TSO_SEGS,
+        };
+        (bytes.min(most) as u32 / self.mss_now()).max(least)
+    }
+
+    fn controls_min_tso_segs(&mut self) -> u32 {
+        self.sync_rates();
+        self.cc.min_tso_segs().unwrap_or(MIN_TSO_SEGS)
     }
 
     /// `tcp_small_queue_check`: whether an skb of `len` bytes has to stay behind, because more of this flow

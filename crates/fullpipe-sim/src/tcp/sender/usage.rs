@@ -74,6 +74,7 @@ impl Sender {
         self.cwnd_used = self.cwnd_used.max(packets_out);
         self.chrono_starving(time);
         let shrinks = self.sysctl.tcp_slow_start_after_idle || !self.profile.idle_sysctl_validates;
+        let shrinks = shrinks && !self.is_controlled();
         if shrinks && now.saturating_sub(self.cc.sock().snd_cwnd_stamp) >= self.rtt.rto {
             self.reduce_unused_cwnd(now);
         }
@@ -107,7 +108,8 @@ impl Sender {
     pub(in crate::tcp) fn restart_after_idle(&mut self, now: u32) {
         let mut idle = now.saturating_sub(self.lsndtime);
         let rto = self.rtt.rto;
-        if !self.sysctl.tcp_slow_start_after_idle || self.board.packets_out > 0 || idle <= rto {
+        let restarts = self.sysctl.tcp_slow_start_after_idle && !self.is_controlled();
+        if !restarts || self.board.packets_out > 0 || idle <= rto {
             return;
         }
         let restart = self.initial_cwnd().min(self.cwnd());

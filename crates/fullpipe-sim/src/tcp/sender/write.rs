@@ -276,7 +276,8 @@ impl Sender {
             return self.sndbuf.grow_to(2 * u64::from(self.cwnd()) * u64::from(self.mss));
         }
         let packets = u64::from(self.cwnd().max(first).max(self.recovery.reordering + 1));
-        let wanted = (2 * packets * per_segment).min(self.sysctl.tcp_wmem[2]);
+        let windows = u64::from(self.cc.sndbuf_expand());
+        let wanted = (windows * packets * per_segment).min(self.sysctl.tcp_wmem[2]);
         self.sndbuf.grow_to(wanted);
     }
 }

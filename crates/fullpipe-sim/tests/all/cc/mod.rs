@@ -6,6 +6,7 @@
 
 mod arguments;
 mod avoidance;
+mod bbr;
 mod compound;
 mod curve;
 mod dialect;

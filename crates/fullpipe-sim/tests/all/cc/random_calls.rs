@@ -1,7 +1,8 @@
 //! Any calls in any order with any parameters: no crash, a window of at least one packet.
 
 use fullpipe_sim::cc::{
-    AckSample, Congestion, Description, Event, INFINITE_SSTHRESH, algorithms, slow_starts,
+    AckSample, Congestion, Description, Event, INFINITE_SSTHRESH, RateSample, algorithms,
+    slow_starts,
 };
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -33,6 +34,14 @@ enum Call {
         echo: u32,
     },
     Limited(bool),
+    /// A sample of the delivery rate.
+    Control(RateSample),
+    /// Packets on their way: lost so far, lost and sent again of those that are out.
+    Flight {
+        lost: u32,
+        lost_out: u32,
+        retrans_out: u32,
+    },
     /// Packets arrive, others are sent; ssthresh is as at first.
     Progress {
         delivered: u32,
@@ -59,8 +68,40 @@ fn call() -> impl Strategy<Value = Call> {
             cwnd: cwnd.max(1), ssthresh, clamp: clamp.max(1) }),
         1 => (any::<bool>(), number()).prop_map(|(saw, echo)| Call::Timestamp { saw, echo }),
         1 => any::<bool>().prop_map(Call::Limited),
+        4 => rate_sample().prop_map(Call::Control),
+        1 => (number(), number(), number()).prop_map(|(lost, lost_out, retrans_out)| Call::Flight {
+            lost, lost_out, retrans_out }),
         2 => (number(), number()).prop_map(|(delivered, out)| Call::Progress { delivered, out }),
     ]
+}
+
+fn rate_sample() -> impl Strategy<Value = RateSample> {
+    let time = prop_oneof![-1..100_000i64, any::<i64>()];
+    (time, number(), any::<i32>(), -2..1_000_000i32, number(), number(), number(), 0..4u32)
+        .prop_map(
+            |(
+                interval_us,
+                prior_delivered,
+                delivered,
+                rtt_us,
+                losses,
+                acked_sacked,
+                prior_in_flight,
+                flags,
+            )| {
+                RateSample {
+                    interval_us,
+                    prior_delivered,
+                    delivered,
+                    rtt_us,
+                    losses,
+                    acked_sacked,
+                    prior_in_flight,
+                    is_app_limited: flags & 1,
+                    is_ack_delayed: flags >> 1,
+                }
+            },
+        )
 }
 
 /// A value within its range for each parameter, chosen by `shares` of the range.
@@ -95,12 +136,14 @@ fn apply(flow: &mut Congestion, call: &Call) {
         }
         Call::State(state) => flow.set_state(state),
         Call::Reduce => {
+            let before = flow.sock().snd_ssthresh;
             let ssthresh = flow.ssthresh();
-            assert!(ssthresh >= 2, "ssthresh {ssthresh}");
+            // A control of the whole window leaves it as it is.
+            assert!(ssthresh >= 2 || flow.controls() && ssthresh == before, "ssthresh {ssthresh}");
             let sock = flow.sock_mut();
             sock.prior_cwnd = sock.snd_cwnd;
             sock.snd_ssthresh = ssthresh;
-            sock.snd_cwnd = sock.snd_cwnd.min(ssthresh);
+            sock.snd_cwnd = sock.snd_cwnd.min(ssthresh).max(1);
         }
         Call::Undo => flow.sock_mut().snd_cwnd = flow.undo_cwnd(),
         Call::Event(start) => flow.cwnd_event(if start { Event::TxStart } else { Event::Loss }),
@@ -124,6 +167,17 @@ fn apply(flow: &mut Congestion, call: &Call) {
             sock.packets_out = out;
             sock.snd_nxt = sock.snd_una.wrapping_add(out);
             sock.snd_ssthresh = INFINITE_SSTHRESH;
+        }
+        Call::Control(sample) => {
+            flow.cong_control(0, &sample);
+            let least = flow.min_tso_segs();
+            assert!(least.is_none_or(|least| (1..=2).contains(&least)));
+        }
+        Call::Flight { lost, lost_out, retrans_out } => {
+            let now_us = flow.sock().now_us;
+            let rates = flow.rates_mut();
+            (rates.lost, rates.lost_out, rates.retrans_out) = (lost, lost_out, retrans_out);
+            (rates.tcp_mstamp, rates.delivered_mstamp) = (now_us, now_us);
         }
         Call::Limited(limited) => flow.sock_mut().is_cwnd_limited = u32::from(limited),
     }
@@ -154,6 +208,7 @@ proptest! {
             prop_assert!(flow.sock().snd_cwnd >= 1, "{:?} after {call:?}", flow.sock());
         }
         prop_assert_eq!(format!("{:?}", flow.sock()), format!("{:?}", twin.sock()));
+        prop_assert_eq!(flow.rates(), twin.rates());
         prop_assert_eq!(flow.private(), twin.private());
         prop_assert_eq!(flow.slow_private(), twin.slow_private());
     }

@@ -277,6 +277,11 @@ impl Host {
         while self.timers.first_is_of_wheel(now) {
             self.timer(now, cx);
         }
+        let flows = self.gro_timer;
+        let paces = |number: usize| number < flows && number % TIMERS == sending::PACE;
+        while self.timers.first(now).is_some_and(paces) {
+            self.timer(now, cx);
+        }
         if self.holds_past(now) {
             self.fire_within_slack(now, cx);
         }

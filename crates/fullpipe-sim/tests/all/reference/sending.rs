@@ -33,6 +33,8 @@ pub struct SendingFlow {
     write_left: u32,
     goal: u32,
     locked: bool,
+    /// A call has begun, and has not had the socket yet.
+    calls: bool,
     backlog: VecDeque<Ack>,
     /// Whether the backlog is being worked off.
     in_backlog: bool,
@@ -344,6 +346,10 @@ impl Host {
                     state.left_while_locked = true;
                     self.timers.set(timer(flow, LEAVES), None, None);
                 }
+                let asks = std::mem::take(&mut state.calls) && state.tcp.samples_rate();
+                if asks {
+                    cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.check_app_limited(port));
+                }
             }
             let state = &mut self.sends[flow];
             let Some(bytes) = state.tcp.next_copy(state.goal, state.write_left) else {
@@ -445,6 +451,7 @@ impl Host {
         }
         state.tcp.set_writer(Writer::Active);
         state.write_left = left.min(config.write.into()) as u32;
+        state.calls = true;
         true
     }
 }
@@ -469,6 +476,7 @@ impl SendingFlow {
             write_left: 0,
             goal: mss,
             locked: false,
+            calls: false,
             backlog: VecDeque::new(),
             in_backlog: false,
             wanted: None,

@@ -158,6 +158,11 @@ pub fn with_options(mut config: Config) -> Config {
         // From a fortieth of what passes to more than twice as much.
         let paced = !draw.is_multiple_of(4);
         flow.sockopt.max_pacing_rate = paced.then_some((bytes / 40 * (draw % 97)).max(1000));
+        // Half of these have a control that paces by itself.
+        if (draw >> 8).is_multiple_of(2) {
+            (flow.congestion, flow.parameters) = ("bbr".into(), Vec::new());
+            flow.slow_start = None;
+        }
         flow.sockopt.notsent_lowat =
             [None, Some(1), Some(20_000), Some(0)][(draw >> 2) as usize % 4];
     }

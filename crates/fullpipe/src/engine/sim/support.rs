@@ -40,6 +40,7 @@ pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
         .chain(run.nfs.iter().flat_map(|own| mount(own, run)))
         .chain(ecn(run))
         .chain(of_flows)
+        .chain(run.flow.iter().filter_map(|flow| of_old_kernel(flow, run)))
         .chain(gso)
         .chain(run.lists_of_mounts().map(|(key, why)| refused(key, why.into())))
         .chain(run.flow.iter().flat_map(of_options))
@@ -47,6 +48,20 @@ pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
         .chain(of_queues(run))
         .chain(packets(run))
         .collect()
+}
+
+/// A congestion control that measures and paces as the kernel of its host does not yet.
+fn of_old_kernel(flow: &Flow, run: &Resolved) -> Option<(String, Support)> {
+    let name = &flow.congestion.name;
+    let first = cc::first_kernel(name)?;
+    let [sender, _] = run.hosts_of(flow);
+    let kernel = &sender.host.config.kernel;
+    let is_old = KernelVersion::parse(kernel).is_none_or(|version| version < first);
+    let why = format!(
+        "the simulator's {name} is that of Linux {first} and later, not of {kernel}; take one of these kernels on {}",
+        sender.name
+    );
+    is_old.then(|| refused(format!("flow.{}.congestion", flow.name), why))
 }
 
 /// What is modelled of mounts: clients and servers of two kernels, and one file at a time.

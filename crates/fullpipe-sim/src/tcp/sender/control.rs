@@ -1,0 +1,145 @@
+//! A congestion control that has the whole window (`cong_control`): what it is told, and what its word changes.
+//!
+//! Source: Linux 6.12 `tcp_cong_control`, `tcp_rate_check_app_limited`, `bpf_tcp_ca`. Where else TCP does otherwise with such a
+//! control, it asks [`Sender::is_controlled`].
+
+use super::Sender;
+use super::departure::PacedBy;
+use crate::cc::Event;
+use crate::tcp::Output;
+use crate::tcp::rate::AckResult;
+use crate::units::Time;
+
+/// What an ACK has changed, packets.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::tcp) struct Changed {
+    pub(in crate::tcp) delivered: u32,
+    pub(in crate::tcp) lost: u32,
+    /// In flight before it.
+    pub(in crate::tcp) prior_in_flight: u32,
+    /// SACKs were taken back before it, and Loss is not over.
+    pub(in crate::tcp) is_reneging: bool,
+}
+
+impl Sender {
+    /// True where the control has the whole window and the pace.
+    #[inline]
+    pub(in crate::tcp) fn is_controlled(&self) -> bool {
+        self.board.rate.is_some()
+    }
+
+    /// Packets delivered, the SYN or its answer included.
+    pub(in crate::tcp) fn delivered_with_syn(&self) -> u32 {
+        self.board.delivered as u32 + 1
+    }
+
+    /// Lets such a control see the scoreboard and the pace.
+    pub(in crate::tcp) fn sync_rates(&mut self) {
+        let Some(rate) = &self.board.rate else { return };
+        let (delivered, tcp_mstamp) = (self.delivered_with_syn(), self.cc.sock().now_us);
+        let rates = self.cc.rates_mut();
+        rates.tcp_mstamp = tcp_mstamp;
+        rates.delivered_mstamp = rate.delivered_us;
+        rates.tcp_wstamp_ns = self.departures.next.0;
+        rates.max_pacing_rate = self.pacing.most();
+        rates.lost = self.board.lost_ever as u32;
+        rates.app_limited = rate.app_limited;
+        rates.sacked_out = self.board.sacked_out;
+        rates.lost_out = self.board.lost_out;
+        rates.retrans_out = self.board.retrans_out;
+        rates.min_rtt_us = self.pacing.min_rtt.us();
+
+        let sock = self.cc.sock_mut();
+        sock.delivered = delivered;
+        sock.packets_out = self.board.packets_out;
+        sock.mss_cache = self.tso.mss_now();
+        sock.pacing_rate = self.pacing.rate;
+        sock.pacing_status = self.departures.status();
+    }
+
+    /// [`Sender::sync_rates`] with the clock, which was read at `now`.
+    pub(in crate::tcp) fn sync_rates_at(&mut self, now: Time) {
+        if self.is_controlled() {
+            self.cc.rates_mut().tcp_clock_cache = now.0;
+            self.sync_rates();
+        }
+    }
+
+    /// Takes what such a control has set.
+    pub(in crate::tcp) fn obey_control(&mut self) {
+        let Some(rate) = &mut self.board.rate else { return };
+        rate.app_limited = self.cc.rates().app_limited;
+        self.pacing.rate = self.cc.sock().pacing_rate;
+        let wants_pace = self.cc.sock().pacing_status == PacedBy::Tcp as u32;
+        if wants_pace && self.departures.by == PacedBy::Nobody {
+            self.departures.by = PacedBy::Tcp;
+        }
+    }
+
+    /// An event that is no ACK.
+    pub(in crate::tcp) fn tell_event(&mut self, event: Event) {
+        self.cc.cwnd_event(event);
+        self.obey_control();
+    }
+
+    /// tcp_rate_gen and tcp_cong_control, at the end of an ACK up to `ack`.
+    pub(in crate::tcp) fn control_by_rate(&mut self, ack: u64, changed: Changed, now: Time) {
+        let result = AckResult {
+            delivered: self.delivered_with_syn(),
+            acked_sacked: changed.delivered,
+            losses: changed.lost,
+            prior_in_flight: changed.prior_in_flight,
+            now_us: now.as_us(),
+            min_rtt_us: self.pacing.min_rtt.us(),
+            is_reneging: changed.is_reneging,
+        };
+        let Some(rate) = &mut self.board.rate else { return };
+        let sample = rate.sample(result);
+        self.sync_clock(now);
+        self.cc.cong_control(ack as u32, &sample);
+        self.obey_control();
+    }
+
+    /// The application calls write(): whether it limits the flow, because less than a segment is unsent, nothing of the flow is
+    /// in the host, cwnd has room and nothing waits to be sent again (tcp_rate_check_app_limited).
+    pub fn check_app_limited(&mut self, out: &mut impl Output) {
+        let delivered = self.delivered_with_syn();
+        let in_flight = self.in_flight();
+        let unsent = self.seq.written() - self.seq.nxt();
+        let starves = unsent < u64::from(self.mss_now()) && in_flight < self.cwnd();
+        let is_repaired = self.board.lost_out <= self.board.retrans_out;
+        let Some(rate) = &mut self.board.rate else { return };
+        if starves && is_repaired && out.in_host() == 0 {
+            rate.limit_by_app(delivered, in_flight);
+        }
+    }
+
+    /// True where write() asks [`Sender::check_app_limited`].
+    pub fn samples_rate(&self) -> bool {
+        self.is_controlled()
+    }
+
+    /// Data from `seq` on was sent for the first time and counts as sent at `when`.
+    pub(in crate::tcp) fn sample_sent(&mut self, seq: u64, when: Time) {
+        let (delivered, first) = (self.delivered_with_syn(), self.board.packets_out == 0);
+        if let Some(rate) = &mut self.board.rate {
+            rate.note_sent(seq, when.as_us(), delivered, first);
+        }
+    }
+
+    /// `[start, end)` was sent again and counts as sent at `when`.
+    pub(in crate::tcp) fn sample_resent(&mut self, start: u64, end: u64, when: Time) {
+        if !self.is_controlled() {
+            return;
+        }
+        let delivered = self.delivered_with_syn();
+        let mut at = start;
+        while at < end {
+            let next = self.queue.segment_end(at, self.mss, self.seq.nxt()).min(end);
+            if let Some(rate) = &mut self.board.rate {
+                rate.note_resent(at, when.as_us(), delivered);
+            }
+            at = next;
+        }
+    }
+}
