@@ -2,7 +2,7 @@
 
 use super::Case;
 use super::answer::unequal;
-use super::candidates::{MOST_TRIED, most};
+use super::candidates::{MOST_TRIED, has_bbr, most};
 use super::case::{alone_for, left};
 use super::change::{Change, Rank};
 use super::document::Sensitivity;
@@ -188,8 +188,8 @@ fn bound(case: &Case, found: &Found, engine: &str) -> Option<String> {
          (bbr), would fill the path. Advice tries up to {MOST_TRIED} streams.{}",
         numbers::rate(lossy.mbit),
         numbers::count(lossy.flows),
-        if engine == "sim" {
-            " The simulator has no bbr: --engine linux tries it on the real kernel."
+        if engine == "sim" && !has_bbr(case) {
+            " The simulator has bbr for kernels from 6.1: --engine linux tries it on the real kernel."
         } else {
             ""
         }

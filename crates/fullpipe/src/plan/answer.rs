@@ -92,7 +92,7 @@ fn streams(demand: &Demand, advice: &Advice, proof: Option<&Proof>) -> Option<St
         .map_or_else(String::new, |mbit| format!(", {} together (simulated)", numbers::rate(mbit)));
     let text = match needed > sizes::MOST_STREAMS {
         true => format!(
-            "{why}: {} flows would fill the path. Use a congestion control that does not take loss as congestion (bbr, not simulated here).",
+            "{why}: {} flows would fill the path. Use a congestion control that does not take loss as congestion (bbr).",
             numbers::count(needed)
         ),
         false => format!(

@@ -26,6 +26,8 @@ const LARGEST_RING: u32 = 8192;
 const LARGE_INITCWND: u32 = 32;
 /// Packets of one flow of fq, where TCP's own packets were dropped.
 const LONG_FLOW: u32 = 1000;
+/// First kernel whose bbr the simulator has.
+const BBR_SINCE: Version = Version::new(6, 1, 0);
 /// First kernel with fq (net/sched/sch_fq.c).
 const FQ_SINCE: Version = Version::new(3, 12, 0);
 /// Qdiscs that fq may replace: plain queues, and what hosts have by default.
@@ -41,6 +43,12 @@ pub struct Offers {
     pub bbr: bool,
     /// Whether a program may set a pace.
     pub paces: bool,
+}
+
+/// Whether the simulator has bbr for all hosts that send.
+pub fn has_bbr(case: &Case) -> bool {
+    let version = |host: &Host| host.config.kernel.parse::<Version>().ok();
+    case.hosts(0).iter().all(|(_, host)| version(host).is_some_and(|own| own >= BBR_SINCE))
 }
 
 /// Lists of changes against the first limit. Each list is tried with the changes that are accepted.

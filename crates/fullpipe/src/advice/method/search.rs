@@ -1,7 +1,7 @@
 //! A search: the arithmetic cure, the loop on the first limit, and every list of changes that was tried.
 
 use super::super::Case;
-use super::super::candidates::{self, Offers, cure, remedies};
+use super::super::candidates::{self, Offers, cure, has_bbr, remedies};
 use super::super::change::{Change, Rank, Scope};
 use super::super::edit::{Edit, edited};
 use super::super::trial::{Bench, Outcome, Stopped};
@@ -191,9 +191,9 @@ impl Search<'_> {
             if best.outcome.fills(ENOUGH) && !starts_late(&best.outcome) {
                 break;
             }
-            // The simulator has no bbr; a real kernel has it.
+            let is_real = !self.bench.engine.kernels().is_empty();
             let has = Offers {
-                bbr: !self.bench.engine.kernels().is_empty(),
+                bbr: is_real || has_bbr(self.case),
                 paces: self.allowance.scopes.contains(&Scope::Application),
             };
             let offers = remedies(self.case, &best.changes, &best.outcome, &has);
