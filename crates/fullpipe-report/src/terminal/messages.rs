@@ -1,4 +1,4 @@
-//! How long messages took, with their answers.
+//! Times of messages, with their answers.
 
 use super::Style;
 use super::grid::wrap;
