@@ -59,7 +59,7 @@ type Split = [u64; COUNT];
 
 /// A flow's time from the start of the run to each of its samples, by limit.
 pub struct Attribution {
-    /// One more than there are samples: the first is the start of the run.
+    /// Cumulative time by sample, one entry more than there are samples: the first is the start of the run.
     cumulative: Vec<Split>,
 }
 
@@ -217,7 +217,7 @@ fn busy(passed: &Passed, now: &FlowSample, window: Time) -> Option<usize> {
     asked.into_iter().find(|(_, never_idles)| never_idles()).map(|(limit, _)| limit)
 }
 
-/// What windows were charged with is charged to what keeps them exhausted.
+/// Moves the time of exhausted windows to the limit that keeps them exhausted.
 fn move_windows(spent: &mut Split, windows: impl Iterator<Item = usize>, to: usize) {
     for limit in windows.filter(|limit| *limit != to) {
         spent[to] = spent[to].saturating_add(spent[limit]);

@@ -7,7 +7,7 @@ use crate::document::compared::TIME_TO_PLATEAU;
 pub use crate::document::compared::{Change, Comparison, FlowPair, Pair, Setting, rates_alike};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One side of a comparison.
+/// A side of a comparison: a document, and its settings.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
     /// The results.
@@ -131,7 +131,7 @@ fn metrics(flow: &Flow) -> [(&'static str, Option<f64>); 6] {
     ]
 }
 
-/// What stages have counted, by name, where one of them has.
+/// Changes of a count of stages, by the stages' names; only where one side has counted something.
 fn counted(a: &[Stage], b: &[Stage], count: fn(&Stage) -> u64) -> Vec<Change> {
     let mut names: Vec<&String> = Vec::new();
     for stage in a.iter().chain(b) {

@@ -1,4 +1,4 @@
-//! What hosts have counted by the end of a run.
+//! Counters of hosts at the end of a run.
 
 use super::document::HostCounter;
 use fullpipe_trace::recording::Recording;

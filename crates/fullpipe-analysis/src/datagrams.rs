@@ -1,4 +1,4 @@
-//! What became of datagrams, from the counters of the programs that send and receive them.
+//! Fate of datagrams, from the counters of the programs that send and receive them.
 
 mod reading;
 
@@ -9,7 +9,7 @@ use fullpipe_base::trace::Counter;
 use fullpipe_base::units::Time;
 use fullpipe_trace::recording::Recording;
 
-/// One entry per kind of datagrams of the scenario.
+/// Entry of each kind of datagrams in the scenario.
 pub(super) fn datagrams(meta: &RunMeta, recording: &Recording, traces: &Traces) -> Vec<Datagrams> {
     let end = recording.flows.last().map_or(0, |sample| sample.time.0);
     let cpu = |own: &DatagramsMeta| cpu(own, end, traces).filter(|_| !own.echo);
@@ -64,7 +64,7 @@ fn one(own: &DatagramsMeta, counters: &[Counter], end: u64) -> Datagrams {
     }
 }
 
-/// What the CPUs at the ends of the path worked while the program wrote, by samples.
+/// Busy share of the CPUs at the ends of the path while the program wrote, by samples.
 fn cpu(own: &DatagramsMeta, end: u64, traces: &Traces) -> Option<CpuShares> {
     let from = own.start;
     let to = Time((from.0 + own.lasts.0).min(end));
@@ -81,7 +81,8 @@ fn cpu(own: &DatagramsMeta, end: u64, traces: &Traces) -> Option<CpuShares> {
         .then(|| CpuShares { sender: share(sender), receiver: share(receiver) })
 }
 
-/// As ping of iputils prints them, which counts whole microseconds: mdev is the root of the mean square less the mean's square.
+/// Round-trip times as ping of iputils prints them, in whole microseconds. mdev is the root of the mean square less the
+/// mean's square.
 fn round_trips(ns: impl Iterator<Item = u64>) -> Option<RoundTrips> {
     let us: Vec<u64> = ns.map(|ns| ns / 1000).collect();
     let count = us.len() as f64;

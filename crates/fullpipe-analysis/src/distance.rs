@@ -1,4 +1,4 @@
-//! How far two runs of one flow are apart, and where they part.
+//! Distance between two runs of one flow, and the moments at which they part.
 //!
 //! The *relative difference* of two values is `|a - b| / max(a, b)`: 0 where both are equal, 1 where one
 //! of them is 0.
@@ -12,7 +12,7 @@ pub use crate::document::distance::{
 /// Share and packets by which the cwnd of two runs must differ, at two buckets in a row, for the runs to have parted.
 /// One bucket alone is the same step of cwnd a moment earlier or later.
 const PARTED: (f64, f64) = (0.1, 2.0);
-/// What happened at a parting is looked for so many round trips before it.
+/// Round trips before a parting in which its causes are looked for.
 const ROUND_TRIPS: f64 = 2.0;
 /// The most moments that are reported for one side of a parting; the last ones are kept.
 const MOST_MOMENTS: usize = 8;

@@ -106,7 +106,7 @@ fn times_of(mut times: Vec<u64>) -> Option<Messages> {
     })
 }
 
-/// What the CPUs of a flow's hosts worked from its interval clock's start to its end, by samples.
+/// Busy share of the CPUs of a flow's hosts, from its interval clock's start to its end, by samples.
 fn cpu(about: &FlowMeta, traces: &Traces, life: &Life) -> Option<CpuShares> {
     let elapsed = life.end.saturating_sub(life.clock).as_ns();
     let worked = |host: &String| {

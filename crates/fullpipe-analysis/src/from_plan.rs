@@ -1,4 +1,4 @@
-//! What the analysis has to know, taken from a scenario's plan.
+//! Facts that the analysis needs, taken from a scenario's plan.
 
 use super::lookup::card;
 use super::settings;

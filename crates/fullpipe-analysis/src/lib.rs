@@ -51,7 +51,7 @@ use fullpipe_trace::recording::Recording;
 use lookup::{Lives, Traces};
 use view::View;
 
-/// Of use to whoever shows a document: the names of limits, points, kernels and tables.
+/// Names of limits, points, kernels and tables, for programs that show a document.
 pub use fullpipe_base::limits;
 pub use fullpipe_scenario as scenario;
 pub use fullpipe_trace as trace;

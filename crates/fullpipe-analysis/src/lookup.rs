@@ -58,7 +58,7 @@ pub struct StageTrace<'a> {
 }
 
 impl StageTrace<'_> {
-    /// What waits in it, added up over all samples.
+    /// Waiting units of the stage, added up over all samples.
     pub fn waiting(&self) -> u128 {
         self.samples.iter().map(|sample| u128::from(sample.waiting)).sum()
     }
@@ -90,7 +90,8 @@ pub struct Traces<'a> {
     pub flows: Vec<FlowTrace<'a>>,
     /// In the recording's order, that of the packets.
     pub stages: Vec<Told<'a>>,
-    /// By the direction of flows, places in `stages`: links that can be the bottleneck, and the cards of all hosts that send.
+    /// Indices in `stages`, by the direction of flows: links that can be the bottleneck, and the cards of all hosts
+    /// that send.
     bottlenecks: [Vec<usize>; 2],
     /// Likewise: where packets wait in front of the bottleneck.
     queues: [Option<usize>; 2],
@@ -106,19 +107,19 @@ pub fn card(host: &str) -> [String; 2] {
     ["qdisc", "tx_ring"].map(|stage| format!("{host}.{stage}"))
 }
 
-/// What works for one flow, where the trace has it.
+/// Stages and facts that may limit one flow, where the trace has them.
 pub struct Passed<'t, 'a> {
     /// Links that can be its bottleneck.
     pub links: Vec<&'t StageTrace<'a>>,
-    /// What is of its sender's card.
+    /// Stages of the sender's card.
     pub card: Vec<&'t StageTrace<'a>>,
-    /// Whether others go the same way.
+    /// Whether other flows take the same path.
     pub shared: bool,
     /// Its sender's qdisc, where that has a rate to hold it to.
     pub shaper: Option<&'t Told<'a>>,
     /// Links that can be the bottleneck of its ACKs.
     pub links_back: Vec<&'t StageTrace<'a>>,
-    /// Whether data of others goes the ACKs' way.
+    /// Whether data of other flows takes the ACKs' path.
     pub shared_back: bool,
     /// Whether somebody asked for a pace.
     pub paced: bool,
@@ -176,19 +177,19 @@ impl<'a> Traces<'a> {
         all.iter().map(|at| &self.stages[*at]).filter(|(info, _)| host(info).is_none())
     }
 
-    /// What can be the bottleneck of a flow, without the cards of other hosts.
+    /// Possible bottlenecks of a flow, without the cards of other hosts.
     pub fn bottlenecks(&self, about: &FlowMeta) -> impl Iterator<Item = &Told<'a>> {
         let all = self.bottlenecks[about.direction as usize].iter().map(|at| &self.stages[*at]);
         all.filter(|(info, _)| is_of(info, &about.hosts[..1]))
     }
 
-    /// The stages of that way that lie between the hosts or belong to one of these.
+    /// The stages of one direction that lie between the hosts or belong to one of them.
     pub fn on_the_way(&self, way: Direction, hosts: &[String]) -> impl Iterator<Item = &Told<'a>> {
         let own = move |info: &StageInfo| info.direction == way.way() && is_of(info, hosts);
         self.stages.iter().filter(move |(info, _)| own(info))
     }
 
-    /// What works for a flow.
+    /// Stages and facts that may limit a flow.
     pub fn passed(&self, meta: &RunMeta, lives: &Lives, index: usize) -> Passed<'_, 'a> {
         let about = &meta.flows[index];
         let (card, links): (Vec<_>, Vec<_>) =
@@ -224,7 +225,7 @@ fn by_stage(recording: &Recording) -> Vec<Told<'_>> {
     stages
 }
 
-/// Whether a stage lies between the hosts, or belongs to one of these.
+/// Whether a stage lies between the hosts, or belongs to one of them.
 pub fn is_of(info: &StageInfo, hosts: &[String]) -> bool {
     host(info).is_none_or(|host| hosts.iter().any(|own| own == host))
 }
@@ -291,8 +292,8 @@ impl Lives {
     }
 }
 
-/// When the receiver had read everything that an application which stops by time has written: at
-/// the last delivery, if nothing is under way at the end. Not before the application stops.
+/// Time at which the receiver has read all data of an application that stops by time: the last delivery, if nothing is
+/// in flight at the end. Not before the application stops.
 fn drained(flow: &FlowMeta, connects: Time, trace: &FlowTrace) -> Option<Time> {
     let stop = connects + flow.stop?.saturating_sub(flow.start);
     let last = trace.last();

@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 pub struct RunMeta {
     /// Name of the run, unique in the document.
     pub variant: String,
-    /// What the variant, the sweep point and `--set` changed.
+    /// Changes by the variant, the sweep point and `--set`.
     pub set: Map<String, Value>,
     /// Engine that made the trace.
     pub engine: String,
-    /// What it did otherwise than the scenario says, by key.
+    /// Keys that the engine did otherwise than the scenario says.
     pub substituted: Vec<String>,
     /// Kernels of its hosts without a profile that was validated on a real kernel, each once.
     pub unvalidated: Vec<String>,
@@ -49,13 +49,13 @@ pub struct RunMeta {
     pub interval: Time,
     /// Length of the first interval; above 0.
     pub first_interval: Time,
-    /// How much earlier than accept() the interval clock starts.
+    /// Time by which the interval clock starts before accept().
     pub clock_offset: Time,
     /// Interval of the trace's samples; above 0.
     pub sample: Time,
     /// Length of the bins of queues, rates and drops over time; above 0.
     pub bin: Time,
-    /// What flows of each direction pass, by it.
+    /// Path of the flows, by their direction.
     pub ways: [WayMeta; 2],
     /// Published figures to compare the first flow with.
     pub published: Option<Figures>,
@@ -64,12 +64,12 @@ pub struct RunMeta {
 }
 
 impl RunMeta {
-    /// What flows of that direction pass.
+    /// Path of the flows of one direction.
     pub fn way(&self, direction: Direction) -> &WayMeta {
         &self.ways[direction as usize]
     }
 
-    /// Whether other flows or UDP datagrams go a flow's way while it lives; connections of one mount are one.
+    /// Whether other flows or UDP datagrams share a flow's path while it lives; connections of one mount are one.
     pub(crate) fn shares_its_way(&self, lives: &Lives, index: usize) -> bool {
         let (own, life) = (&self.flows[index], &lives.flows[index]);
         let backward = own.direction == Direction::Backward;
@@ -99,7 +99,7 @@ impl RunMeta {
     }
 }
 
-/// What the analysis has to know about a way of data.
+/// Facts about the path in one direction that the analysis needs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WayMeta {
     /// Names of the links and stages of the card that can be the bottleneck.
@@ -114,20 +114,20 @@ pub struct WayMeta {
     pub allowed: Option<settings::Allowed>,
 }
 
-/// How a run was made.
+/// Engine, kernel and completeness of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Made {
     /// Name of the engine.
     pub engine: String,
     /// The real kernel that ran, where one did.
     pub kernel: Option<String>,
-    /// What the engine did otherwise than the scenario says, by key.
+    /// Keys that the engine did otherwise than the scenario says.
     pub substituted: Vec<String>,
     /// Whether the run was cut short.
     pub partial: bool,
 }
 
-/// What the analysis has to know about a flow.
+/// Facts about a flow that the analysis needs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FlowMeta {
     /// Name, unique in the run.
@@ -156,7 +156,7 @@ pub struct FlowMeta {
     pub settings: settings::FlowSettings,
 }
 
-/// What the analysis has to know about files on an NFS mount.
+/// Facts about files on an NFS mount that the analysis needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NfsMeta {
     /// Name, unique in the run.
@@ -173,7 +173,7 @@ pub struct NfsMeta {
     pub connection: usize,
 }
 
-/// What the analysis has to know about datagrams.
+/// Facts about datagrams that the analysis needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DatagramsMeta {
     /// Name, unique in the run.
@@ -186,7 +186,7 @@ pub struct DatagramsMeta {
     pub size: u32,
     /// When the first one is written.
     pub start: Time,
-    /// How long they are written from then on.
+    /// Time for which the program writes them.
     pub lasts: Time,
     /// The rate of payload that the program asks for, bit/s; none of echo requests.
     pub rate: Option<u64>,

@@ -1,4 +1,4 @@
-//! What happened to a flow, moment by moment, as its samples show it.
+//! Moments of a flow, as its samples show them.
 //!
 //! A sample shows that a counter grew or a state changed since the last one, not when. Engines that know
 //! better are read no finer: two runs are compared at one resolution.
@@ -35,7 +35,7 @@ pub fn moments(trace: &FlowTrace, life: &Life) -> (Vec<Moment>, u64) {
     (all, left_out as u64)
 }
 
-/// What differs between a sample and the one before it, after so many timeouts.
+/// Changes from one sample to the next, after so many timeouts.
 fn changes(
     before: &FlowSample,
     sample: &FlowSample,

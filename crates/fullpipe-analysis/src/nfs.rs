@@ -1,11 +1,11 @@
-//! What became of the files on an NFS mount: from the events of its connections and what the client has counted.
+//! Fate of the files on an NFS mount, from the events of its connections and the client's counters.
 
 use super::document::{Flow, Nfs, Requests};
 use super::lookup::{Lives, mbit};
 use crate::meta::{NfsMeta, RunMeta};
 use fullpipe_trace::recording::Recording;
 
-/// One entry per mount of the scenario.
+/// Entry of each mount in the scenario.
 pub(super) fn nfs(meta: &RunMeta, recording: &Recording, lives: &Lives) -> Vec<Nfs> {
     meta.nfs.iter().map(|own| one(own, recording, lives)).collect()
 }
@@ -49,7 +49,7 @@ fn one(own: &NfsMeta, recording: &Recording, lives: &Lives) -> Nfs {
     }
 }
 
-/// Of a host, of that operation; none where its client has made no such request.
+/// Requests of one operation from one host; none where its client has made no such request.
 fn requests((host, operation): (&str, &str), recording: &Recording) -> Option<Requests> {
     let last = |what: &str| {
         let name = format!("nfs.{operation}.{what}");

@@ -4,7 +4,7 @@
 
 use serde_json::Value;
 
-/// What stands where there is no value.
+/// Text in place of a missing value.
 pub const ABSENT: &str = "–";
 
 /// A whole number, for instance "8,190".

@@ -30,8 +30,9 @@ pub struct Pauses {
 }
 
 impl Pauses {
-    /// Whether they are a habit of the program, which sends as fast as it can between them: two or more, which take a tenth of
-    /// the time, or a quarter of the time. A program that writes at a rate waits nearly all the time.
+    /// Whether the pauses are a habit of the program, which sends as fast as it can between them. They are if they are
+    /// two or more and take a tenth of the time, or take a quarter of the time. A program that writes at a rate waits
+    /// nearly all the time.
     pub fn are_a_habit(self) -> bool {
         let pauses =
             (self.count >= 2 && self.share >= 0.1 || self.share >= 0.25) && self.waits <= 0.8;

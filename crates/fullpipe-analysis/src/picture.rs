@@ -80,7 +80,7 @@ pub(super) fn host(info: &StageInfo) -> Option<&str> {
     HOST_STAGES.contains(&info.kind).then_some(host)
 }
 
-/// How much a sample says is in a place, in units of its capacity.
+/// Level of a place at a sample, in units of its capacity.
 struct Level {
     used: u64,
     peak: u64,
@@ -88,8 +88,8 @@ struct Level {
     empty: bool,
 }
 
-/// What is bounded in bytes is full where another one of what waits there has no room, and empty where it has no memory either:
-/// segments beyond a hole have memory and do not wait.
+/// Level of a stage at a sample. A place that is bounded in bytes is full where another unit like those that wait has
+/// no room. It is empty where it has no memory either: segments beyond a hole have memory and do not wait.
 fn level(info: &StageInfo, sample: &StageSample) -> Level {
     let in_bytes = info.unit == "byte";
     let (used, one) = match in_bytes {
@@ -112,7 +112,7 @@ fn mean_bytes(sample: &StageSample) -> u64 {
     }
 }
 
-/// By stage the flows of which it was the limit, each with the share of its life.
+/// Flows that each stage limited, with the share of the flow's life.
 fn blamed(
     meta: &RunMeta,
     traces: &Traces,
@@ -133,8 +133,8 @@ fn blamed(
     blamed
 }
 
-/// The place of a limit. cwnd, Nagle's rule and the pace (but that of an fq) are states of the sender, not places; where drops have cut cwnd,
-/// `Flow::reductions` knows the place.
+/// The place of a limit. cwnd, Nagle's rule and the pace (except an fq's) are states of the sender, not places. Where
+/// drops have cut cwnd, `Flow::reductions` knows the place.
 pub(super) fn stage_of(limit: &str, flow: &FlowMeta, traces: &Traces) -> Option<String> {
     let [from, to] = &flow.hosts;
     let works = |stage: &StageTrace| {
@@ -158,7 +158,7 @@ pub(super) fn stage_of(limit: &str, flow: &FlowMeta, traces: &Traces) -> Option<
     })
 }
 
-/// What a stage held over the run, as far as its samples tell.
+/// Level of a stage over the run, as far as its samples show.
 fn held(stage: &StageTrace) -> u128 {
     u128::from(stage.last().waiting_ns).max(stage.waiting())
 }

@@ -11,7 +11,7 @@
 pub const REACHED: f64 = 0.9;
 /// Least number of intervals that can show a plateau.
 const LEAST: usize = 3;
-/// How much the later half may lie above the earlier one.
+/// Ratio of the later half to the earlier one up to which a rate is still.
 const STILL: f64 = 1.05;
 
 /// A rate that settled.

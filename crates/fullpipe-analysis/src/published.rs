@@ -62,7 +62,7 @@ pub fn compare(meta: &RunMeta, traces: &Traces, lives: &Lives) -> Option<Publish
     })
 }
 
-/// How many rows belong to the ramp; all of them where the rate does not settle.
+/// Number of rows in the ramp; all of them where the rate does not settle.
 fn ramp(rows: &[Row]) -> usize {
     let rates: Vec<f64> = rows.iter().map(|row| row.mbit).collect();
     let saturated = |plateau: super::plateau::Plateau| {

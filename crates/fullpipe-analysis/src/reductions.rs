@@ -53,7 +53,7 @@ fn cutters<'a>(about: &FlowMeta, traces: &'a Traces) -> Vec<Cutter<'a>> {
     found.filter(|cutter| cutter.overtakes || cutter.by(Time::NEVER) > 0).collect()
 }
 
-/// What each place has counted: drops and marks, and of one in which packets overtake each other what the flow has sent again.
+/// Counts of each place: drops and marks, or the flow's retransmissions where packets overtake each other.
 fn counted(cutters: &[Cutter], sample: &FlowSample) -> Vec<u64> {
     let count = |cutter: &Cutter| match cutter.overtakes {
         true => sample.segments_retransmitted,
@@ -62,7 +62,7 @@ fn counted(cutters: &[Cutter], sample: &FlowSample) -> Vec<u64> {
     cutters.iter().map(count).collect()
 }
 
-/// By place the share of the time between two numbers of samples in which cwnd, cut there, held the flow back.
+/// Share of the time between two samples in which cwnd, cut at a place, held the flow back; by place.
 pub fn reductions(
     about: &FlowMeta,
     traces: &Traces,
@@ -93,14 +93,14 @@ pub fn reductions(
     shares.map(|(cutter, ns)| (cutter.name.to_string(), ns / life)).collect()
 }
 
-/// What has caused the latest cut.
+/// Cause of the latest cut.
 struct Cause {
-    /// What each place had counted when the cut before ended.
+    /// Counts of each place when the previous cut ended.
     base: Vec<u64>,
-    /// What each has counted from there to the end of this one.
+    /// Counts of each place from there to the end of this cut.
     counts: Vec<u64>,
     total: u64,
-    /// By place whether packets overtake each other there: it has counted what was sent again.
+    /// Whether packets overtake each other at a place, so that it counts retransmissions; by place.
     overtakes: Vec<bool>,
     /// Whether the cut goes on.
     open: bool,
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
     use fullpipe_trace::schema::Row;
 
-    /// What is to blame after samples of (state, ssthresh, what two places have counted).
+    /// Blame after samples of (state, ssthresh, counts of two places).
     fn blamed(samples: &[(CaState, u32, [u64; 2])]) -> Vec<u64> {
         let mut cause = Cause::new(vec![0; 2], vec![false; 2]);
         let mut before = FlowSample { ssthresh: u32::MAX, ..FlowSample::blank() };

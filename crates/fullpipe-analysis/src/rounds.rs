@@ -11,7 +11,7 @@ use fullpipe_base::tcp::CaState;
 use fullpipe_base::trace::{EventKind, FlowSample};
 use fullpipe_base::units::Time;
 
-/// So many samples of an RTT are needed where rounds are counted at samples.
+/// Samples of an RTT that are needed to count rounds at samples.
 const SAMPLES_OF_RTT: u64 = 4;
 
 /// When a round begins or slow start ends, and the segments sent for the first time before.

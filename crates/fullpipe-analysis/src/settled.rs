@@ -11,7 +11,7 @@ use fullpipe_base::units::Time;
 /// Loss epochs over which a mean is steady. The mean of a sawtooth over 30 of its teeth is within a few percent of the
 /// mean over all of them. The relative deviation of the mean of n teeth falls with the root of n.
 pub const EPOCHS: u64 = 30;
-/// How much the rates of the last three quarters may differ where there are fewer.
+/// Relative difference that the rates of the last three quarters may have where there are fewer epochs.
 const EVEN: f64 = 0.01;
 
 /// The second half of the flow's life.
@@ -32,7 +32,7 @@ pub fn settled(trace: &FlowTrace, life: &Life) -> Settled {
     Settled { mbit: rate(at(2), life.end), loss_epochs, steady: loss_epochs >= EPOCHS || even }
 }
 
-/// How often the flow entered Recovery or Loss from another state, from `start` on.
+/// Number of times that the flow entered Recovery or Loss from another state, from `start` on.
 fn epochs(trace: &FlowTrace, start: Time) -> u64 {
     let mut within = false;
     let states = trace.events.iter().filter(|event| event.kind == EventKind::CaState);

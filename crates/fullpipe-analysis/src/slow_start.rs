@@ -1,4 +1,4 @@
-//! How slow start went: when it ended, and what it lost and queued on the way.
+//! Results of slow start: its end, its losses and its queue.
 //!
 //! It ends with the first sample at which cwnd has reached ssthresh, or a recovery has begun. Its losses are the
 //! segments that a recovery sent again: the recovery in which slow start ends, or one that begins within an RTT.
@@ -143,7 +143,7 @@ mod tests {
         assert_eq!(found(&list), Some(expected));
     }
 
-    /// Of 8 Mb/s and 1250 bytes at most; what waits after the time that is asked about does not count.
+    /// A link of 8 Mb/s and 1250 bytes at most; packets that wait after the given time do not count.
     #[test]
     fn what_waits_at_the_link_is_what_was_queued() {
         let waits = |(ms, waiting_bytes): (u64, u64)| StageSample {

@@ -6,7 +6,7 @@ use super::occupancy::Occupancy;
 use crate::meta::RunMeta;
 use fullpipe_base::trace::{StageInfo, StageSample};
 
-/// One entry per stage, in the recording's order.
+/// Entry of each stage, in the recording's order.
 pub fn stages(meta: &RunMeta, traces: &Traces) -> Vec<Stage> {
     let tuned = |info: &StageInfo| meta.tuned.get(&info.name).copied();
     let stage = |told: &Told| Stage {
@@ -16,7 +16,7 @@ pub fn stages(meta: &RunMeta, traces: &Traces) -> Vec<Stage> {
     traces.stages.iter().map(stage).collect()
 }
 
-/// Of these qdiscs those in which nothing ever waited, while something did in the ring behind them.
+/// Qdiscs of `chosen` in which nothing ever waited, while packets waited in the ring behind them.
 pub fn idle_qdiscs(chosen: &[String], stages: &[Stage]) -> Vec<String> {
     let of = |name: &str| stages.iter().find(|stage| stage.name == name);
     let idle = |name: &&String| {

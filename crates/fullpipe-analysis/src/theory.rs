@@ -1,5 +1,5 @@
-//! What a congestion control's published rule makes of a path that loses packets at random: a window that moves once a round
-//! trip, without the simulator.
+//! Rate that a congestion control's published rule predicts on a path that loses packets at random. The rule moves a
+//! window once a round trip, without the simulator.
 //!
 //! Each round sends its window. Packets between two losses are geometrically distributed; a round with a loss is followed by the
 //! rule's decrease, any other by its increase. The mean window over many losses is the rule's answer (for Reno 1.31 / sqrt(p): Mathis,
@@ -12,7 +12,7 @@ use fullpipe_scenario::Version;
 use fullpipe_scenario::{Element, Flow, Resolved};
 use std::collections::BTreeMap;
 
-/// What a flow should get.
+/// Rate that a flow should get.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Expected {
     /// Mean rate, Mb/s of payload.
@@ -45,7 +45,7 @@ const STEP: f64 = 0.01;
 /// Losses that are rarer end no window: a path is full long before.
 const RAREST: f64 = 1e-12;
 
-/// What the flow should get by its rule; none where it has none here, or the way loses nothing at random.
+/// Rate that the flow should get by its rule; none where it has no rule here, or the path loses nothing at random.
 pub fn expected(run: &Resolved, flow: &Flow) -> Option<Expected> {
     let (way, back) = match flow.direction {
         Direction::Forward => (&run.path.forward, &run.path.back),
@@ -158,8 +158,10 @@ impl Rule for Scalable {
     }
 }
 
-/// RFC 9438, sections 4.1 to 4.7: a curve of the third degree, and Reno's window where that is larger. That window grows as in RFC
-/// 8312 and in Linux (`bictcp_update`): its step stays when it has reached where the last loss was (9438, 4.3, makes it 1 there).
+/// RFC 9438, sections 4.1 to 4.7: a curve of the third degree, and Reno's window where that is larger.
+///
+/// Reno's window grows as in RFC 8312 and in Linux (`bictcp_update`): its step stays when it has reached the window of
+/// the last loss. RFC 9438, 4.3, raises the step to 1 there.
 struct Cubic {
     knobs: Knobs,
     rtt: f64,
@@ -173,7 +175,7 @@ struct Cubic {
     reno: f64,
 }
 
-/// What RFC 9438 has as C = 0.4, beta = 0.7, fast convergence on, and the Reno-friendly region.
+/// Parameters of CUBIC. RFC 9438 has C = 0.4, beta = 0.7, fast convergence on, and the Reno-friendly region.
 #[derive(Clone, Copy)]
 struct Knobs {
     c: f64,

@@ -37,8 +37,8 @@ pub enum Limit {
     ServerThreads = 13,
     /// The receive window, while the server leaves what it has of a record in the socket until all of it is there.
     RecordGate = 14,
-    /// The host holds as much of the flow as TCP small queues allow: in the qdisc, or in the ring, until the driver hears of
-    /// what was sent.
+    /// The host holds as much of the flow as TCP small queues allow: in the qdisc, or in the ring, until the driver
+    /// hears of sent packets.
     SmallQueues = 15,
 }
 

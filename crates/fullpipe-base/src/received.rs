@@ -1,4 +1,4 @@
-//! What a receiver of numbered datagrams counts, and how their arrival varies.
+//! Counters of a receiver of numbered datagrams, and the jitter of their arrival.
 //!
 //! Sources: iperf's and nuttcp's servers (lost, out of order, duplicates by sequence number), RFC 3550 section 6.4.1 and
 //! appendix A.8 (jitter).
@@ -18,7 +18,7 @@ pub struct Received {
     next: u64,
     /// Numbers below `next` of which no datagram has arrived.
     missing: BTreeSet<u64>,
-    /// How long the last one was on its way, ns.
+    /// Transit time of the last datagram, ns.
     transit: Option<u64>,
     /// Sixteen times the jitter, ns.
     jitter_16: u64,

@@ -52,9 +52,9 @@ impl Rng {
     }
 }
 
-/// Random numbers in (0, 1], each like the one before: the share `correlation` of it and the rest a new
-/// one, as netem does it (Linux 6.1 `get_crandom`). With a correlation they lie closer to the middle, so
-/// that a number below a probability p comes less often than p says, for p below a half.
+/// Random numbers in (0, 1]. Each is the share `correlation` of the previous one and a new one for the rest, as in
+/// netem (Linux 6.1 `get_crandom`). With a correlation they lie closer to the middle. So a number below a probability p
+/// is rarer than p says, for p below a half.
 #[derive(Clone, Debug)]
 pub struct Correlated {
     rng: Rng,

@@ -43,7 +43,7 @@ const SWITCH: (i64, i64) = (0, 1);
 const NUMBER: (i64, i64) = (0, i32::MAX as i64);
 const UNSIGNED: (i64, i64) = (0, u32::MAX as i64);
 
-/// Every known one, without those that other keys of a scenario stand for.
+/// All known options, except options that other keys of a scenario set.
 pub const SOCKOPTS: &[Sockopt] = &[
     ip("IP_TOS", 1, (0, 255), "type of service; the two low bits are TCP's"),
     any("SO_MAX_PACING_RATE", 47, (0, i64::MAX), "largest pacing rate, bytes/s"),

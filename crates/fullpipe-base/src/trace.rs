@@ -30,8 +30,8 @@ pub trait Sink {
     fn point(&self) -> Option<Point> {
         None
     }
-    /// A packet passed the point. Packets come in order of time among themselves, but later than the
-    /// rest: each when it is known what became of it, or at the run's end.
+    /// A packet passed the point. Packets are in order of time among themselves, but later than other records: each is
+    /// passed on when its fate is known, or at the run's end.
     fn packet(&mut self, _packet: &Packet) {}
 }
 
@@ -48,12 +48,13 @@ pub struct StageInfo {
     pub index: u16,
     /// Unique name, for instance "sender.qdisc", "link", "receiver.rx_ring".
     pub name: String,
-    /// What it is: "application", "send_buffer", "cpu", "qdisc", "tx_ring", "rx_ring", "backlog",
-    /// "receive_buffer", "udp_socket" (of hosts that datagrams come to), or a kind of link element (`fullpipe_sim::config::KINDS`).
+    /// Kind of the stage: "application", "send_buffer", "cpu", "qdisc", "tx_ring", "rx_ring", "backlog",
+    /// "receive_buffer", "udp_socket" (of hosts that receive datagrams), or a kind of link element
+    /// (`fullpipe_sim::config::KINDS`).
     pub kind: &'static str,
-    /// "forward" (data's way) or "back" (ACKs' way).
+    /// "forward" (direction of data) or "back" (direction of ACKs).
     pub direction: &'static str,
-    /// What is counted and decided on: "skb", "segment", "byte".
+    /// Unit of counts and decisions: "skb", "segment", "byte".
     pub unit: &'static str,
     /// Capacity in `unit`s, where something fixed bounds it.
     pub capacity: Option<u64>,
@@ -79,7 +80,7 @@ pub struct FlowSample {
     pub segments_retransmitted: u64,
     /// Bytes of data sent by TCP, retransmissions included (before the qdisc).
     pub bytes_sent: u64,
-    /// Of these, those of retransmissions.
+    /// Bytes of retransmissions among these.
     pub bytes_retransmitted: u64,
     /// Bytes acknowledged at the sender.
     pub bytes_acked: u64,
@@ -137,16 +138,16 @@ pub struct StageSample {
     pub dropped: u64,
     /// Units marked (ECN) instead of dropped, cumulative; they have entered, too.
     pub marked: u64,
-    /// Of a qdisc: skbs that the driver refused for want of descriptors, so that they were offered again (NETDEV_TX_BUSY; `requeues`
-    /// of `tc -s qdisc`), cumulative.
+    /// Skbs that the driver of a qdisc refused for want of descriptors and that were offered again, cumulative
+    /// (NETDEV_TX_BUSY; `requeues` of `tc -s qdisc`).
     pub requeues: u64,
     /// Nanoseconds up to `time` during which the stage was working (serialising, copying), cumulative.
     pub busy_ns: u64,
     /// Nanoseconds the stage refused new work because it was full, cumulative. For a transmit ring: nanoseconds an skb
     /// waited for descriptors, or for the driver or byte queue limits to let the queue go on.
     pub blocked_ns: u64,
-    /// Where [`StageInfo::timed`]: nanoseconds for which units have waited up to `time`, those of all of them added up; per
-    /// nanosecond that is how many waited in the mean. Cumulative, modulo 2^64.
+    /// Nanoseconds for which units have waited up to `time`, added up over all units, where [`StageInfo::timed`]. Per
+    /// nanosecond this is the mean number of waiting units. Cumulative, modulo 2^64.
     pub waiting_ns: u64,
     /// Byte-microseconds of waiting up to `time`, rounded down, where [`StageInfo::timed`]; 0 where the capacity is not
     /// in bytes. Cumulative.
@@ -185,7 +186,7 @@ pub struct Event {
     pub time: Time,
     /// Which flow.
     pub flow: u16,
-    /// What.
+    /// Kind of the event.
     pub kind: EventKind,
     /// A number that belongs to it, see [`EventKind`].
     pub value: u64,

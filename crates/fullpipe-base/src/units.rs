@@ -98,15 +98,16 @@ impl Rate {
     pub const fn mbit(n: u64) -> Rate {
         Rate(n * 1_000_000)
     }
-    /// This rate of an Ethernet wire, counted in frames with their header alone: what is left of it to full packets of `mtu`
-    /// bytes when the rest that Ethernet adds is on the wire, too.
+    /// Rate of an Ethernet wire in frames with their header alone: the part of the wire's rate that is left to full
+    /// packets of `mtu` bytes when the rest of Ethernet's overhead is on the wire, too.
     pub fn in_frames(self, mtu: u32) -> Rate {
         let share = |framing: Framing| u128::from(mtu + framing.overhead());
         let bits = u128::from(self.0) * share(Framing::Ethernet) / share(Framing::EthernetWire);
         Rate(bits as u64)
     }
-    /// How long a link is busy with `bytes`, in whole nanoseconds as Linux counts them: rounded down (6.12 `psched_l2t_ns`,
-    /// `packet_time_ns` of sch_netem). At 100 Gb/s and 1538 bytes that is 0.03 % less than the rate asks for.
+    /// Time for which a link is busy with `bytes`, in whole nanoseconds rounded down, as Linux counts it (6.12
+    /// `psched_l2t_ns`, `packet_time_ns` of sch_netem). At 100 Gb/s and 1538 bytes that is 0.03 % less than the rate
+    /// asks for.
     pub fn wire_time(self, bytes: u64) -> Time {
         let bits = u128::from(bytes) * 8 * 1_000_000_000;
         Time((bits / u128::from(self.0)) as u64)
@@ -129,7 +130,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// What a rate counts per packet.
+/// Bytes that a rate counts for each packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Framing {
     /// The IP packet alone (1500 for a full Ethernet packet).

@@ -290,7 +290,7 @@ pub struct CompareArguments {
     pub json: bool,
 }
 
-/// The same with two lines of usage: what is drawn and what is named exclude each other.
+/// Help template with two lines of usage: drawn scenarios and named ones exclude each other.
 const PARITY_TEMPLATE: &str = "{about-with-newline}
 {before-help}{usage-heading} fullpipe parity [OPTIONS] [SCENARIO|RECIPE]...
        fullpipe parity [OPTIONS] --random <COUNT>
@@ -440,7 +440,7 @@ pub struct KernelRemoveArguments {
 /// Some kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Which {
-    /// Those of one series.
+    /// Kernels of one series.
     One(Family),
     /// All of them.
     All,

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What is to be captured of the runs of a scenario.
+/// Captures of the runs of a scenario.
 pub struct Captures {
     /// A file for each run; none if nothing is captured.
     paths: Vec<PathBuf>,
@@ -33,10 +33,7 @@ pub struct Running {
 }
 
 impl Captures {
-    /// What the arguments ask for.
-    ///
-    /// # Errors
-    /// A run has no such point.
+    /// Captures that the arguments ask for.
     pub fn new(arguments: &RunArguments, scenario: &Scenario) -> Result<Captures, Failure> {
         let (at, snap, json) = (arguments.at.clone(), arguments.snap, arguments.json);
         let Some(file) = &arguments.pcap else {
@@ -117,8 +114,8 @@ fn one_point(plan: &Plan, at: &At, point: Point) -> Result<(), Failure> {
 }
 
 impl Running {
-    /// Captures while `run` runs into the sink that it is given; the second argument becomes true
-    /// when the file cannot be written. With the outcome, the reason why the capture is not under its name.
+    /// Captures while `run` runs into its sink; the second argument becomes true when the file cannot be written.
+    /// Returns the outcome, and the reason why the capture has not got its name.
     ///
     /// # Errors
     /// Those of `run`, and of the file where they have cut the run short.

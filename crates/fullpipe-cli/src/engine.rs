@@ -7,7 +7,7 @@ use fullpipe::engine::Engine;
 use fullpipe::experiment::{self, Allowed, Chosen};
 use fullpipe::scenario::{Plan, Resolved, Scenario};
 
-/// What the arguments allow.
+/// Permissions that the arguments give.
 pub fn allowed(arguments: &RunArguments) -> Allowed<'_> {
     Allowed { as_kernel: arguments.as_kernel.as_deref(), without: &arguments.without }
 }

@@ -1,4 +1,4 @@
-//! What a run will take, before it runs.
+//! Estimate of the time and memory that a run will take.
 
 use fullpipe::base::units::Framing;
 use fullpipe::engine::Engine;
@@ -40,7 +40,7 @@ pub fn estimate(run: &Resolved, engines: &[&dyn Engine]) -> Estimate {
     }
 }
 
-/// Full packets per second that the narrowest place of each way of data lets through.
+/// Full packets per second that the narrowest place of each direction of data lets through.
 fn packets_per_second(run: &Resolved) -> f64 {
     let mtu = run.path.mtu;
     let rate =

@@ -41,9 +41,9 @@ struct Finished {
     unkept: Vec<Failure>,
 }
 
-/// What became of an experiment.
+/// Results of an experiment.
 pub struct Done {
-    /// The runs that were made. It names those that failed and those that have not begun as missing.
+    /// The finished runs. The document names failed runs and runs that have not begun as missing.
     pub document: Document,
     /// Why runs failed, in the scenario's order.
     pub failures: Vec<Failure>,
@@ -101,8 +101,8 @@ impl Experiment<'_> {
         }
     }
 
-    /// One plan on one engine, run, analysed and written. What is simulated is never lost: a file that cannot be written
-    /// is missing, and the run still counts.
+    /// Runs one plan on one engine, analyses and writes it. Simulated results are never lost: a file that cannot be
+    /// written is missing, and the run still counts.
     fn one(&self, index: usize, engine: usize) -> Result<Finished, Failure> {
         let (begun, plan) = (Instant::now(), &self.scenario.plans()[index]);
         let capture = self.captures.begin(index, self.scenario)?;
@@ -267,7 +267,7 @@ fn failure(failed: Failed) -> Failure {
 struct Watch<'a> {
     progress: &'a Progress,
     seen: Time,
-    /// Become true when it is no use to go on.
+    /// Flags that become true when it is no use to go on.
     hopeless: Vec<Arc<AtomicBool>>,
 }
 

@@ -4,7 +4,7 @@ use fullpipe::experiment::Unfit;
 use fullpipe::trace;
 use std::fmt::Display;
 
-/// What went wrong, by exit code.
+/// Failures by exit code.
 #[derive(Debug)]
 pub enum Failure {
     /// 1: the result is there, but an expectation of the scenario does not hold.
@@ -17,7 +17,7 @@ pub enum Failure {
     Runs {
         /// Why, in the scenario's order; at least one.
         failures: Vec<Failure>,
-        /// What became of the other runs.
+        /// Fate of the other runs.
         others: Option<String>,
     },
     /// 130: stopped by a signal; what there is was kept.

@@ -13,11 +13,11 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// Whether a signal has arrived.
 static STOP: AtomicBool = AtomicBool::new(false);
-/// What the second signal removes before the program ends.
+/// Paths that the second signal removes before the program ends.
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 /// A process has one handler, however often [`listen`] is called.
 static HANDLER: OnceLock<Result<(), String>> = OnceLock::new();
-/// What the first signal says.
+/// Text that the first signal prints.
 static NOTICE: Mutex<&str> = Mutex::new("");
 
 /// Takes over SIGINT, SIGTERM and SIGHUP; the first one says `notice`.

@@ -7,7 +7,7 @@ use fullpipe::results::rundir::REPORT;
 use fullpipe::trace::folders::folders;
 use std::path::PathBuf;
 
-/// So many runs have the page of their packets named one by one.
+/// Number of runs up to which each page of packets has a line of its own.
 const EACH_PAGE: usize = 4;
 
 /// The results of a call.

@@ -38,7 +38,7 @@ impl Output {
         Output { style: style(io::stderr()), stream: Stream::Err }
     }
 
-    /// How text may look.
+    /// Style of text.
     pub fn style(&self) -> Style {
         self.style
     }
@@ -96,7 +96,7 @@ impl Output {
     }
 }
 
-/// What `stream` can show.
+/// Abilities of `stream`.
 fn style(stream: impl IsTerminal + AsFd) -> Style {
     let set = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
     let terminal = stream.is_terminal() && set("TERM").is_some_and(|term| term != "dumb");

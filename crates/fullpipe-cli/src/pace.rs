@@ -1,6 +1,5 @@
-//! How long it will take, from how fast it went in the last seconds: runs differ in speed, so what was
-//! long ago says little, and a single moment says nothing. Where little ends in ten seconds, it is taken over as many runs as
-//! say something.
+//! Remaining time, from the speed in the last seconds. Runs differ in speed, so old progress says little, and a single
+//! moment says nothing. Where few runs end in ten seconds, more seconds count, until enough runs have ended.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -63,7 +62,7 @@ pub struct Every {
     told: Duration,
 }
 
-/// Least and most time between two lines, and the share of the time so far that lies between them.
+/// Least and most time between two lines; between these bounds, the pause as a share of the time so far.
 const SHORTEST: Duration = Duration::from_secs(5);
 const LONGEST: Duration = Duration::from_secs(30);
 const SHARE: u32 = 10;

@@ -17,10 +17,10 @@ use serde::Serialize;
 /// Both hosts' kernel where none is named.
 const KERNEL: Version = Version::new(6, 12, 0);
 
-/// What the first signal says.
+/// Text that the first signal prints.
 const STOPPING: &str = "stopping; the plan is shown without its proof (once more to quit at once)";
 
-/// What `--json` prints.
+/// Document that `--json` prints.
 #[derive(Serialize)]
 struct Document {
     /// The first sentence.

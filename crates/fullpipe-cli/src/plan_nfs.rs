@@ -18,10 +18,10 @@ use serde::Serialize;
 /// Round trips of near clients where nothing is said of them.
 const NEAR_RTT: Time = Time::us(200);
 
-/// What the first signal says.
+/// Text that the first signal prints.
 const STOPPING: &str = "stopping; the plan is shown without its proof (once more to quit at once)";
 
-/// What `--json` prints.
+/// Document that `--json` prints.
 #[derive(Serialize)]
 struct Document {
     /// The first sentence, where there is a proof.

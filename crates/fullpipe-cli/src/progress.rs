@@ -1,5 +1,4 @@
-//! How far the runs are: a bar over simulated time on a terminal, lines every few seconds otherwise, on standard
-//! error.
+//! Progress of the runs: a bar over simulated time on a terminal, lines every few seconds otherwise, on standard error.
 
 use crate::interrupt;
 use crate::output::note;
@@ -80,7 +79,7 @@ impl Progress {
         }
     }
 
-    /// So many runs more, of that simulated time each.
+    /// Adds runs of that simulated time each.
     pub fn more(&self, span: Time, runs: usize) {
         let more = span.as_us() * runs as u64;
         match self {

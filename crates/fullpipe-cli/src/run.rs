@@ -29,7 +29,7 @@ use std::time::{Instant, SystemTime};
 
 /// Directory of results where none is named.
 pub const RESULTS: &str = "fullpipe-results";
-/// What the first signal says.
+/// Text that the first signal prints.
 const STOPPING: &str = "stopping; what was simulated so far is kept (once more to quit at once)";
 
 /// Runs the scenario, keeps the results, and shows them.

@@ -13,7 +13,7 @@ pub fn load(command: &str, arguments: &RunArguments) -> Result<Scenario, Failure
     let sets = arguments.set.iter().cloned().chain(packets);
     let sets: Vec<SetOption> = sets.map(SetOption).collect();
     scenario::load(&source, &sets, &arguments.variant).map_err(|mut problems| {
-        // What `--packets` stands for comes last, and is no option of the user's.
+        // The keys of `--packets` are last, and are no option of the user's.
         let last = format!("--set #{}", sets.len());
         let own = problems.items.iter_mut().filter(|problem| problem.file == last);
         own.filter(|_| arguments.packets.is_some()).for_each(|own| own.file = "--packets".into());
@@ -47,7 +47,7 @@ pub fn notes(scenario: &Scenario) {
     scenario::notes(scenario).iter().for_each(|text| note(&format!("note: {text}")));
 }
 
-/// What `--packets` stands for.
+/// Keys that `--packets` sets.
 fn packets(point: &str, arguments: &RunArguments) -> String {
     let point = match point {
         "" if arguments.pcap.is_some() => arguments.at.name(),

@@ -1,4 +1,4 @@
-//! How a kernel is started with the guest in it: the files around it, its command line, its process.
+//! Start of a kernel with the guest in it: the files around it, its command line, its process.
 
 use std::io;
 use std::os::unix::process::CommandExt;
@@ -28,7 +28,7 @@ const WORDS: [&str; 13] = [
     "quiet",
 ];
 
-/// What a guest is started with.
+/// Files and settings with which a guest is started.
 pub struct Parts<'a> {
     /// The kernel's program.
     pub kernel: &'a Path,
@@ -64,8 +64,8 @@ fn words(parts: &Parts) -> Vec<String> {
     words
 }
 
-/// The guest dies with the thread that started it, lies at the same addresses each time (they change how
-/// much memory it finds), and leaves no core.
+/// Ties the guest to the thread that started it, gives it the same addresses each time (they change how much memory it
+/// finds), and turns core dumps off.
 fn before_exec(parent: u32) -> io::Result<()> {
     tie(parent, libc::SIGKILL)?;
     let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
@@ -80,7 +80,7 @@ fn before_exec(parent: u32) -> io::Result<()> {
 /// Has this process, between fork and exec, get `signal` when the thread that forked it dies.
 ///
 /// # Errors
-/// ESRCH: the process `parent` that is to have forked it is dead already, so no signal would come.
+/// ESRCH: the process `parent` is dead already, so no signal would arrive.
 pub fn tie(parent: u32, signal: libc::c_int) -> io::Result<()> {
     // SAFETY: both calls may be made between fork and exec, and touch no memory.
     let (set, now) = unsafe { (libc::prctl(libc::PR_SET_PDEATHSIG, signal), libc::getppid()) };

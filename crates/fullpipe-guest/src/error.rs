@@ -1,4 +1,4 @@
-//! What went wrong, and at what.
+//! Errors of the guest, with what they happened to.
 
 use std::{fmt, io};
 
@@ -28,7 +28,7 @@ impl Error {
         Error { what: format!("{whom}: {}", self.what), ..self }
     }
 
-    /// As a record: its kind and its text.
+    /// The error as a record: its kind and its text.
     pub fn record(&self) -> (u16, String) {
         let refusal = self.refusal.as_ref().and_then(|r| serde_json::to_string(r).ok());
         refusal.map_or_else(|| (FAILED, self.to_string()), |text| (REFUSED, text))

@@ -121,7 +121,7 @@ pub fn receiver_port(flow: usize) -> u16 {
     5001 + flow as u16
 }
 
-/// Port from which a flow comes. The seed moves it, and with it what a qdisc makes of the flow's hash.
+/// Source port of a flow. The seed moves it, and so changes the flow's hash in a qdisc.
 fn sender_port(flow: usize, seed: u64) -> u16 {
     20_001 + (seed % 20_000) as u16 + flow as u16
 }

@@ -1,6 +1,6 @@
-//! The guest of the engine `linux`, and what it and the engine tell each other: [`plan`] goes in,
-//! [`record`] comes out, [`boot`] starts it. [`refusal`] says what of a plan the kernel does not take.
-//! Both sides are built from one source, so that there is one version of them.
+//! The guest of the engine `linux`, and the formats between them: [`plan`] is its input, [`record`] its output,
+//! [`boot`] starts it. [`refusal`] names a value of the plan that the kernel refuses. Both sides are built from one
+//! source, so that there is one version of them.
 
 pub mod boot;
 pub mod plan;

@@ -87,7 +87,7 @@ fn read_plan() -> Result<Plan> {
     Ok(plan)
 }
 
-/// What the structure cannot say.
+/// Checks rules that the plan's structure cannot express.
 fn check(plan: &Plan) -> std::result::Result<(), &'static str> {
     let rules = [
         (plan.sample_ns >= 100_000, "sample_ns is below 100,000"),

@@ -12,7 +12,7 @@ use crate::{run, sys};
 
 /// A network namespace, and what it is set up with.
 pub struct Namespace {
-    /// By which a thread enters it.
+    /// Descriptor by which a thread enters it.
     pub fd: OwnedFd,
     /// Its settings.
     pub netlink: Netlink,

@@ -52,7 +52,7 @@ fn plan() -> Plan {
     }
 }
 
-/// What a kernel says that lacks something, or a container that may not.
+/// Errors of a kernel that lacks something, or of a container without permissions.
 const LACKING: [&str; 5] = [
     "Operation not permitted",
     "Permission denied",

@@ -1,4 +1,4 @@
-//! What the guest writes: records, and how far it is.
+//! Output of the guest: records, and its progress.
 
 use std::fs::File;
 use std::io::{self, Write};

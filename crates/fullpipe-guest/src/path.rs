@@ -28,7 +28,7 @@ fn name_of(device: u32) -> &'static str {
     if device == LEFT_DEVICE { LEFT } else { RIGHT }
 }
 
-/// What has been set up.
+/// Namespaces and lists of the path, as they were set up.
 pub struct Path {
     /// From the sender to the receiver, then those of the extra hosts.
     pub namespaces: Vec<Namespace>,
@@ -170,7 +170,7 @@ fn stand_beside(
     Ok(())
 }
 
-/// What a router does to the packets that go one way.
+/// Actions of a router on the packets of one direction.
 struct Side<'a> {
     way: &'a Way,
     /// Devices by which packets leave and arrive.
@@ -265,7 +265,7 @@ fn limit(namespace: &mut Namespace, side: &Side<'_>) -> Result<Option<Policer>> 
     Ok(Some(policer))
 }
 
-/// The device by which each of a router's ways leaves, with the way.
+/// Outgoing device of each direction of a router, with the direction's elements.
 pub fn ways(router: &Router) -> [(u32, &Way); 2] {
     sides(router).map(|side| (side.out, side.way))
 }

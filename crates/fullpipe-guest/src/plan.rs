@@ -1,14 +1,15 @@
-//! What the guest is asked to do, in the kernel's own terms: hosts joined by routers, a queueing discipline
-//! on each device, flows. It knows nothing of scenarios.
+//! Plan of a run, in the kernel's own terms: hosts joined by routers, a queueing discipline on each device, flows. The
+//! plan knows nothing of scenarios.
 //!
 //! ```text
 //! sender ── router 0 ── router 1 ── ... ── receiver
 //! beside ──────┘
 //! ```
 //!
-//! Each is a network namespace; neighbours are joined by a pair of veth devices. Data goes to the right, ACKs go to the
-//! left, but of flows that go backward; a device's qdisc acts on what leaves through it. Namespaces are numbered from
-//! the sender to the receiver, then those of the extra hosts at the sender's end (`beside` in the picture).
+//! Each is a network namespace; neighbours are joined by a pair of veth devices. Data moves to the right and ACKs to
+//! the left, except those of backward flows. A device's qdisc acts on packets that leave through the device. Namespaces
+//! are numbered from the sender to the receiver, then those of the extra hosts at the sender's end (`beside` in the
+//! picture).
 
 mod datagrams;
 mod flow;
@@ -36,7 +37,7 @@ pub const ETHERNET_HEADER: i32 = 14;
 /// A run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// How long the run lasts, ns of virtual time from its start.
+    /// Length of the run, ns of virtual time from its start.
     pub end_ns: u64,
     /// Interval of samples, ns (100,000 or more).
     pub sample_ns: u64,
@@ -50,7 +51,7 @@ pub struct Plan {
     pub seed: u64,
     /// sysctls of the whole kernel: path below /proc/sys, value.
     pub sysctl: Vec<(String, String)>,
-    /// Sends the data of flows that do not go backward, and the ACKs of those that do.
+    /// The host that sends the data of forward flows, and the ACKs of backward ones.
     pub sender: Host,
     /// At least one.
     pub routers: Vec<Router>,
@@ -135,7 +136,7 @@ pub struct Host {
     /// MTU of its device, bytes; none: the path's.
     #[serde(default)]
     pub mtu: Option<u32>,
-    /// Packets that come are joined (GRO), and wait for others this long at most, ns; 0: each comes by itself.
+    /// Time that arriving packets may wait to be joined with others (GRO), ns; 0: each is handed up by itself.
     pub gro_flush_timeout_ns: u64,
     /// The way out.
     pub out: Way,
@@ -146,7 +147,7 @@ pub struct Host {
 pub struct Beside {
     /// Its name, unlike "sender", "receiver" and those of others.
     pub name: String,
-    /// What it is.
+    /// Settings of the host.
     pub host: Host,
 }
 
@@ -159,7 +160,7 @@ pub struct Router {
     pub back: Way,
 }
 
-/// What a packet passes on its way out of one device, in this order.
+/// Elements that a packet passes on its way out of one device, in this order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Way {
     /// Packets to lose or to mark, looked at where they come into this router (a host: not allowed).
@@ -173,7 +174,7 @@ pub struct Way {
     pub apart: Vec<Apart>,
     /// The root qdisc, its child, and so on. None: the device has none.
     pub qdiscs: Vec<Qdisc>,
-    /// What becomes of them while the run goes on, in order of time.
+    /// Later settings of the qdiscs, in order of time.
     pub changes: Vec<Change>,
 }
 
@@ -199,7 +200,7 @@ pub struct Police {
 pub struct Apart {
     /// Index of the flow.
     pub flow: u16,
-    /// What its packets pass.
+    /// Qdisc of its packets.
     pub qdisc: Qdisc,
 }
 
@@ -210,11 +211,11 @@ pub struct Change {
     pub at_ns: u64,
     /// Its number in the chain.
     pub number: usize,
-    /// What it becomes.
+    /// The new qdisc.
     pub qdisc: Qdisc,
 }
 
-/// Packets of a flow to lose or to mark, by their number among those that come, from 0; rising.
+/// Packets of a flow to lose or to mark, by their number among the arriving ones, from 0; rising.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Drops {
     /// Index of the flow.
@@ -347,7 +348,7 @@ pub enum Qdisc {
 pub struct Netem {
     /// ns.
     pub delay_ns: u64,
-    /// What makes the delay vary.
+    /// Distribution of the delay.
     pub spread: Option<Spread>,
     /// A wire that packets pass before they wait.
     pub wire: Option<Wire>,
@@ -357,7 +358,7 @@ pub struct Netem {
     pub loss: Loss,
     /// Which packets come twice.
     pub duplicate: Option<Chance>,
-    /// Which packets go at once, ahead of those that wait.
+    /// Packets that leave at once, ahead of those that wait.
     pub overtake: Option<Overtake>,
     /// Seed of its random numbers (since Linux 6.6; before that of the kernel's).
     pub seed: u64,
@@ -401,7 +402,7 @@ pub struct Overtake {
     pub gap: u32,
 }
 
-/// How packets are lost at random.
+/// Law of random losses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Loss {
@@ -426,7 +427,7 @@ pub enum Loss {
     },
 }
 
-/// A file system of the receiver's memory that the kernel's own server exports, which the kernel's own client mounts at
+/// A file system in the receiver's memory. The kernel's own server exports it, and the kernel's own client mounts it at
 /// the sender or at an extra host. A program there writes files to it, or reads them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Nfs {

@@ -31,7 +31,7 @@ const ANSWER: usize = 12 << 10;
 pub struct Connection {
     /// Number of the flow.
     pub flow: usize,
-    /// How it is recorded: [`fullpipe_guest::record::SENDER`] or [`fullpipe_guest::record::RECEIVER`].
+    /// Kind of its records: [`fullpipe_guest::record::SENDER`] or [`fullpipe_guest::record::RECEIVER`].
     pub kind: u16,
     /// The end that this host has.
     pub here: diag::End,
@@ -39,7 +39,7 @@ pub struct Connection {
     pub there: diag::End,
 }
 
-/// What is asked about.
+/// Subject of a request.
 enum About {
     /// Connections, by their flows; how they are recorded.
     Connections(BTreeMap<usize, u16>),
@@ -88,7 +88,7 @@ impl<'a> Probe<'a> {
         Ok(Probe { about, socket, request, answers })
     }
 
-    /// How many requests can be sent before their answers are read.
+    /// Number of requests that can be sent before their answers are read.
     pub fn ahead(&self) -> usize {
         (KEPT / ANSWER / self.answers.max(1)).max(1)
     }

@@ -1,9 +1,8 @@
 //! The guest's output: a file of records, written as it samples.
 //!
-//! A record is a head of 16 bytes and a body, both in the machine's byte order; the body's length is a
-//! multiple of 8: zeros follow what is shorter. Bodies are what the kernel gave, so that the guest has little to
-//! do; the engine reads them. Records of one kind and index
-//! are in the order of their times.
+//! A record is a head of 16 bytes and a body, both in the machine's byte order; the body's length is a multiple of 8,
+//! with zeros at the end. Bodies are the kernel's own structures, so that the guest has little to do; the engine reads
+//! them. Records of one kind and index are in the order of their times.
 //!
 //! | kind | index | body |
 //! |---|---|---|
@@ -41,10 +40,10 @@ pub const EVENT: u16 = 4;
 pub const NAMES: u16 = 5;
 /// Counters that have changed.
 pub const COUNTERS: u16 = 6;
-/// Number of the first source that is a program with datagrams: the one that sends those of index 0, then the one that reads
-/// them, and so on.
+/// Number of the first source that is a program with datagrams. The order is the sender of those of index 0, then their
+/// reader, and so on.
 pub const DATAGRAM_SOURCES: u16 = 0x8000;
-/// What a list of packets to lose or to mark has met.
+/// Counters of a list of packets to lose or to mark.
 pub const DROPPED: u16 = 7;
 /// The run cannot go on.
 pub const FAILED: u16 = 8;
@@ -73,7 +72,7 @@ pub const MESSAGE_READ: u64 = 7;
 /// Before each body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Head {
-    /// What it is.
+    /// Kind of the record.
     pub kind: u16,
     /// Owner of the record: flow, namespace, source or router, by the kind.
     pub index: u16,
@@ -87,7 +86,7 @@ impl Head {
     /// Bytes of a head.
     pub const SIZE: usize = 16;
 
-    /// As it is written.
+    /// The head as it is written.
     pub fn to_bytes(self) -> [u8; Head::SIZE] {
         let mut bytes = [0; Head::SIZE];
         bytes[..2].copy_from_slice(&self.kind.to_ne_bytes());

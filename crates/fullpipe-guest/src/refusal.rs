@@ -1,4 +1,4 @@
-//! What the plan asks of the kernel as a value, so that it can be refused: the body of a [`crate::record::REFUSED`].
+//! Values of the plan that the kernel may refuse: the body of a [`crate::record::REFUSED`].
 
 use std::fmt;
 
@@ -7,13 +7,13 @@ use serde::{Deserialize, Serialize};
 /// A value that the kernel refuses.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
-    /// What was asked for.
+    /// The refused value.
     pub asked: Asked,
-    /// What the kernel said: its error in words, with its number.
+    /// The kernel's error in words, with its number.
     pub said: String,
 }
 
-/// What was asked for.
+/// A value that the kernel may refuse.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Asked {
@@ -23,7 +23,7 @@ pub enum Asked {
         of: Whose,
         /// Path below /proc/sys.
         name: String,
-        /// As it was written.
+        /// Value as it was written.
         value: String,
     },
     /// A socket option.
@@ -46,7 +46,7 @@ pub enum Asked {
     },
 }
 
-/// Who has a sysctl.
+/// Owner of a sysctl.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Whose {

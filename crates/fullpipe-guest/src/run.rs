@@ -1,4 +1,4 @@
-//! What the threads of a run share.
+//! State that the threads of a run share.
 
 use std::panic;
 use std::path::Path;
@@ -26,18 +26,18 @@ static EVENTS: Mutex<Vec<Event>> = Mutex::new(Vec::new());
 pub struct Event {
     /// ns from the run's start.
     pub time_ns: u64,
-    /// Of the flow.
+    /// Number of the flow.
     pub flow: usize,
-    /// As [`record`] numbers it.
+    /// Number of the event in [`record`].
     pub number: u64,
-    /// As [`record`] has it.
+    /// Value of the event in [`record`].
     pub value: u64,
-    /// What else [`record`] has of it.
+    /// Further bytes of the event in [`record`].
     pub more: Vec<u8>,
 }
 
 impl Event {
-    /// One of this moment, of which there is no more to say.
+    /// An event of this moment, without further bytes.
     pub fn now(flow: usize, number: u64, value: u64) -> Event {
         Event { time_ns: time(), flow, number, value, more: Vec::new() }
     }

@@ -1,7 +1,7 @@
 //! The samples of a run.
 //!
-//! Those of a while are one chain of steps that runs inside the kernel: a tick, then what is asked; again and
-//! again. Their answers are read after it.
+//! Samples of some time are one chain of steps that runs inside the kernel: a tick, then the requests, and so on. Their
+//! answers are read after the chain.
 
 use std::os::fd::OwnedFd;
 
@@ -22,8 +22,8 @@ use crate::uring::{Ring, Step};
 
 /// Virtual time between two reports of progress, after which samples are recorded, too; ns.
 const WHILE: u64 = 100_000_000;
-/// A sample is taken so long after its time, ns: then all that happens at that time has happened, in the order that it has
-/// without samples. A tick of the jiffies and what waits for it fall on the same nanosecond.
+/// Delay of a sample after its time, ns. By then all events of that time have happened, in the order that they have
+/// without samples. A tick of the jiffies and the timers that wait for it fall on the same nanosecond.
 const AFTER: u64 = 1;
 /// Most steps of a chain.
 const STEPS: usize = 4096;
@@ -102,7 +102,7 @@ fn wait_for(time_ns: u64, mut told: u64) -> Result<()> {
     Ok(())
 }
 
-/// Who asks: about the flows at both hosts, and about qdiscs wherever there are some.
+/// Requests of a sample: about the flows at both hosts, and about qdiscs wherever there are some.
 fn probes<'a>(
     plan: &Plan,
     namespaces: &'a [Namespace],

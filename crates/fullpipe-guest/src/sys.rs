@@ -1,6 +1,6 @@
-//! Calls of the kernel that the standard library does not offer: through rustix, and through libc what rustix lacks. More
-//! unsafe code is in `uring.rs` (io_uring), in `bpf/kernel.rs` (programs are loaded), in `batch.rs` (many messages at
-//! once), and in `boot.rs`, which is the host's side: between fork and exec.
+//! System calls that the standard library does not offer: through rustix, and through libc where rustix lacks them.
+//! More unsafe code is in `uring.rs` (io_uring), in `bpf/kernel.rs` (programs are loaded), in `batch.rs` (many messages
+//! at once), and in `boot.rs`, which is the host's side: between fork and exec.
 
 use std::ffi::CString;
 use std::io;
@@ -41,7 +41,7 @@ fn owned(fd: i32) -> io::Result<OwnedFd> {
     Ok(unsafe { OwnedFd::from_raw_fd(fd) })
 }
 
-/// Lets this thread go on before all others as soon as it can.
+/// Gives this thread the highest priority.
 pub fn go_first() -> io::Result<()> {
     // SAFETY: all zero is a value of this structure.
     let mut parameters: libc::sched_param = unsafe { std::mem::zeroed() };
@@ -68,7 +68,7 @@ pub fn power_off() -> ! {
     std::process::exit(1)
 }
 
-/// Lets the caller's timers (and those of the threads that it starts) go off when asked, not up to 50 us later.
+/// Makes timers of the caller, and of threads that it starts, fire when they are due, not up to 50 us later.
 pub fn sharp_timers() -> io::Result<()> {
     Ok(thread::set_current_timer_slack(NonZeroU64::new(TIMER_SLACK_NS))?)
 }
@@ -101,7 +101,7 @@ pub fn many_files(most: u64) -> io::Result<()> {
     Ok(rustix::process::setrlimit(Resource::Nofile, limit)?)
 }
 
-/// How late timers are by [`sharp_timers`], ns: no process can have 0.
+/// Lateness of timers after [`sharp_timers`], ns: no process can have 0.
 const TIMER_SLACK_NS: u64 = 1;
 
 /// Sleeps until that time of CLOCK_MONOTONIC, through signals.
@@ -201,7 +201,7 @@ pub fn memory(socket: &OwnedFd) -> io::Result<Vec<u8>> {
     Ok(memory)
 }
 
-/// What has failed of a socket since the last time that it was asked (SO_ERROR).
+/// Error of a socket since the last call (SO_ERROR).
 pub fn failure(socket: &OwnedFd) -> io::Result<()> {
     Ok(net::sockopt::socket_error(socket)??)
 }
@@ -329,7 +329,7 @@ pub unsafe fn bpf(command: i32, attributes: &mut [u8]) -> io::Result<i32> {
     check_long(result as isize).map(|value| value as i32)
 }
 
-/// What bpf(2) has opened.
+/// Descriptor that bpf(2) has opened.
 pub fn bpf_descriptor(fd: i32) -> io::Result<OwnedFd> {
     owned(fd)
 }

@@ -32,7 +32,7 @@ const NO_OFFSET: u64 = u64::MAX;
 /// A chain of io_uring requests, with room for their results.
 pub struct Ring {
     ring: IoUring,
-    /// What each step has read of its timer: how often it has gone off.
+    /// Expirations that each step has read of its timer.
     ticks: Vec<u64>,
     /// Room for texts, [`LONGEST`] bytes each, and the length of each one that was read.
     texts: Vec<u8>,
@@ -47,7 +47,8 @@ impl Ring {
         Ok(Ring { ring, ticks, texts, lengths: Vec::new() })
     }
 
-    /// Does all steps, one after the other, also those behind one that fails; says how the first of those failed.
+    /// Does all steps, one after the other, also those behind one that fails; returns the error of the first that
+    /// failed.
     pub fn run(&mut self, steps: &[Step<'_>]) -> io::Result<()> {
         let texts = steps.iter().filter(|step| matches!(step, Step::Text(_))).count();
         let room = self.texts.len() / LONGEST;
@@ -76,7 +77,7 @@ impl Ring {
         }
     }
 
-    /// What the last chain has read, in the order of its steps.
+    /// Texts that the last chain has read, in the order of its steps.
     pub fn texts(&self) -> impl Iterator<Item = &[u8]> {
         self.texts.chunks_exact(LONGEST).zip(&self.lengths).map(|(text, length)| &text[..*length])
     }
@@ -103,7 +104,7 @@ impl Ring {
     /// Hands the chain over and waits for its last completion. `told` steps make one in any case, the others if
     /// they fail.
     ///
-    /// Nothing of the chain is under way when this returns, and all that it points to was borrowed until then.
+    /// No step of the chain is in progress when this returns, and all that it points to was borrowed until then.
     fn submit(&mut self, steps: &[Step<'_>], told: usize) -> io::Result<()> {
         let (mut left, mut missing, mut over) = (steps.len(), told, false);
         let mut failure = Ok(());

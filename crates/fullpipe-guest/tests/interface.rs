@@ -1,4 +1,4 @@
-//! What the engine and the guest tell each other keeps its form.
+//! The formats between engine and guest keep their form.
 
 use fullpipe_guest::plan::{
     After, Apart, Beside, Chance, Change, Drops, Flow, Host, Loss, Netem, Nfs, NfsVersion,

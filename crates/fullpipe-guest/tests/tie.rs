@@ -6,7 +6,7 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-/// Whoever was to watch over the kernel has died between fork and exec: the process above is another one.
+/// The process that was to watch over the kernel has died between fork and exec: the parent is another one.
 #[test]
 fn a_kernel_does_not_start_without_the_process_that_wanted_it() {
     let parts = Parts {

@@ -1,4 +1,4 @@
-//! What the engine `linux` costs: CPU seconds per virtual second of its whole run at two intervals of samples.
+//! Cost of the engine `linux`: CPU seconds per virtual second of its whole run at two intervals of samples.
 //!
 //! The whole run is fullpipe's part and the guest's, without analysis and report. Two other measures of the same path
 //! in the same kernel are the comparison; all are taken in turns:
@@ -38,7 +38,7 @@ const INTERVALS: [&str; 2] = ["10ms", "1ms"];
 const PATHS: [(&str, u32, f64); 4] =
     [("100Mbit", 1500, 10.0), ("1Gbit", 1500, 4.0), ("10Gbit", 1500, 1.0), ("10Gbit", 9000, 2.0)];
 
-/// One reno flow over 20 ms; the queue holds what the window does not need.
+/// A reno flow over 20 ms; the queue holds what the window does not need.
 fn scenario(rate: &str, mtu: u32, seconds: f64, sample: &str) -> Resolved {
     let host = format!(
         "kernel = \"3.14\"\nhz = {HZ}\n\

@@ -33,7 +33,7 @@ fn shaped(host: &Host, mtu: u32) -> (Rate, Framing) {
     counted(host.config.nic_rate, mtu, host.config.tso || looks_at_bytes(&host.qdisc))
 }
 
-/// How long a card sends what its qdiscs have counted.
+/// Time for which a card sends the packets that its qdiscs have counted.
 pub(super) fn serial(host: &Host, mtu: u32) -> Serial {
     Serial { rate: shaped(host, mtu).0.0, uncounted: 0 }
 }
@@ -60,7 +60,7 @@ fn counted(rate: Rate, mtu: u32, as_frames: bool) -> (Rate, Framing) {
     }
 }
 
-/// What a card sends is on its wire one segment after the other, though its qdiscs let go all segments of a packet at
+/// The wire of a card, which sends one segment after the other, though its qdiscs release all segments of a packet at
 /// once.
 pub(super) fn card_wire(host: &Host, Wire { mtu, gso }: Wire) -> plan::Wire {
     let (rate, framing) = counted(host.config.nic_rate, mtu, gso);

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// Bytes of a counter in a record.
 const PAIR: usize = 16;
 
-/// What each source's counters are called.
+/// Names of each source's counters.
 #[derive(Default)]
 pub(super) struct Names {
     sources: HashMap<u16, Source>,

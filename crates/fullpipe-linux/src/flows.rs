@@ -14,7 +14,7 @@ const SYN_ACK: u64 = 1;
 /// Linux's TCP_CLOSE.
 const CLOSE: u8 = 7;
 
-/// What is known of the end that sends a flow's data before anything happens.
+/// Facts about the end that sends a flow's data, known before the run.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SendingEnd {
     /// Its application always has something to write until it is done.
@@ -32,7 +32,7 @@ impl SendingEnd {
     }
 }
 
-/// What is known of a flow.
+/// State of a flow, from its records.
 #[derive(Default)]
 pub(super) struct FlowState {
     pub(super) sender: TcpInfo,
@@ -42,7 +42,7 @@ pub(super) struct FlowState {
     syns_again: u64,
     limits: Limits,
     ca_state: u8,
-    /// Timeouts so far, and those in a row at the last sample.
+    /// Timeouts so far, and consecutive timeouts at the last sample.
     timeouts: u64,
     in_a_row: u8,
 }
@@ -53,12 +53,12 @@ struct Limits {
     /// ns by [`Limit`], and the moment up to which they add up.
     spent: [u64; Limit::COUNT],
     until: u64,
-    /// Of what the kernel has counted: by the receiver's window, the send buffer, anything else.
+    /// Time that the kernel has counted: by the receiver's window, the send buffer, anything else.
     credited: [u64; 3],
 }
 
 impl FlowState {
-    /// Of a flow about which nothing is known yet but what it is asked to be.
+    /// The state of a flow before any record.
     pub(super) fn new(end: SendingEnd) -> FlowState {
         FlowState { end, ..FlowState::default() }
     }
@@ -157,8 +157,8 @@ impl Limits {
     }
 }
 
-/// What holds back a sender that has something in flight, by its state now. Where nothing is left to send, one that
-/// always writes waits for room in the send buffer.
+/// Limit of a sender with data in flight, by its state now. A sender that always writes and has nothing left to send
+/// waits for room in the send buffer.
 fn phase(info: &TcpInfo, bulk: bool) -> Limit {
     if info.notsent_bytes == 0 || holds_back_the_last(info) {
         match info.state {

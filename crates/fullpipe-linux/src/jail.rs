@@ -40,7 +40,7 @@ impl Jail {
         Ok(jail)
     }
 
-    /// A new directory, with a number that is free: one of our process number may be another container's that shares
+    /// A new directory, with a free number. A directory of our process number may be another container's that shares
     /// `parent`, or a leftover that may not be removed.
     fn empty(parent: &Path) -> io::Result<Jail> {
         let mut tried = TRIED.lock().unwrap_or_else(PoisonError::into_inner);

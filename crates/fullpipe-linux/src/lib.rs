@@ -2,12 +2,12 @@
 //!
 //! | file | concern |
 //! |---|---|
-//! | `asks/`, `way.rs`, `card.rs` | what the guest is asked: hosts, flows, the path as routers with qdiscs, the hosts' cards |
-//! | `pieces/` | what stands for each [`fullpipe_scenario::Ask`] of a path element |
+//! | `asks/`, `way.rs`, `card.rs` | the guest's plan: hosts, flows, the path as routers with qdiscs, the hosts' cards |
+//! | `pieces/` | the guest's elements for each [`fullpipe_scenario::Ask`] of a path element |
 //! | `kernel/` | the kernel: built on the user's machine from the distribution's source |
 //! | `jail.rs`, `memory.rs`, `machine.rs` | the guest's files, its memory and its process |
 //! | `refused.rs` | values that the kernel does not take, by the scenario's keys |
-//! | `records.rs`, `samples.rs`, `flows.rs`, `counters.rs`, `qdiscs.rs`, `tcp_info.rs` | what it tells, as the trace's rows |
+//! | `records.rs`, `samples.rs`, `flows.rs`, `counters.rs`, `qdiscs.rs`, `tcp_info.rs` | its records, as the trace's rows |
 //!
 //! The guest itself is the crate `fullpipe-guest`.
 
@@ -51,7 +51,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
 
-/// How long to wait for the guest to tell more.
+/// Pause between two looks at the guest's records.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// The engine `linux`: runs scenarios on user-mode Linux.
@@ -63,7 +63,7 @@ pub struct Linux {
 /// The engine that runs scenarios on their own kernels.
 pub static LINUX: Linux = Linux { as_kernel: None };
 
-/// One for each of [`Family::ALL`].
+/// An engine for each of [`Family::ALL`].
 static AS_KERNEL: [Linux; Family::ALL.len()] = {
     let mut all = [const { Linux { as_kernel: None } }; Family::ALL.len()];
     let mut at = 0;
@@ -175,10 +175,10 @@ impl Linux {
     }
 }
 
-/// What the guest is asked for `resolved`, of which [`Engine::support`] refuses nothing.
+/// The plan of the guest for `resolved`, of which [`Engine::support`] refuses nothing.
 ///
 /// # Errors
-/// What it refuses after all.
+/// The key that is refused after all.
 pub fn plan(resolved: &Resolved) -> Result<Plan, String> {
     asks::ask(resolved, LINUX.family(resolved)).map(|asked| asked.plan)
 }
@@ -235,7 +235,7 @@ impl Missing {
         missing.then(|| Missing { wanted, others: others(&cache, wanted) })
     }
 
-    /// What is missing, and how to get it; `option` is what a call says to run another HZ.
+    /// Text on what is missing, and how to get it; `option` makes the option for another HZ.
     pub fn told(&self, option: impl Fn(Hz) -> String) -> String {
         let Missing { wanted, others } = self;
         let Wanted { family, hz, contents } = wanted;

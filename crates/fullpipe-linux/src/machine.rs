@@ -34,11 +34,11 @@ pub(super) struct Patience {
     /// A guest kernel that has used the CPU for so long is busy for ever. It reports its time every 100 ms of its
     /// clock, for which a run of 100 Gb/s takes some 0.5 s. What a program of the guest uses is not counted here.
     pub(super) busy: Duration,
-    /// One that says nothing for so long is dead, busy or not.
+    /// Time after which a guest without any report counts as dead, busy or not.
     pub(super) silent: Duration,
 }
 
-/// What runs have.
+/// The patience of runs.
 pub(super) const PATIENCE: Patience =
     Patience { busy: Duration::from_secs(60), silent: Duration::from_secs(120) };
 
@@ -55,7 +55,7 @@ pub(super) struct Machine {
     patience: Patience,
 }
 
-/// How a machine is.
+/// State of a machine.
 #[derive(Debug)]
 pub(super) enum State {
     /// The machine runs.
@@ -86,12 +86,12 @@ impl Machine {
         Ok(Machine { child, jail, memory, room, seen, patience })
     }
 
-    /// The records that it has written so far; the room of records that were read is to be given back.
+    /// The file of the machine's records. The reader gives the room of records back that it has read.
     pub(super) fn records(&self) -> io::Result<File> {
         File::options().read(true).write(true).open(self.jail.file(record::FILE))
     }
 
-    /// How it is now.
+    /// State of the machine now.
     pub(super) fn state(&mut self) -> io::Result<State> {
         if let Some(status) = self.ended()? {
             return Ok(State::Ended(status));
@@ -115,7 +115,8 @@ impl Machine {
         )))
     }
 
-    /// How it has ended by itself, if it has. Until then its number, and so its group's, is no other's.
+    /// Exit status, if the machine has ended by itself. Until it is fetched its number, and so its group's, is no
+    /// other's.
     fn ended(&mut self) -> io::Result<Option<ExitStatus>> {
         let number = WaitId::Pid(Pid::from_child(&self.child));
         let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
@@ -128,8 +129,8 @@ impl Machine {
         self.child.wait().map(Some)
     }
 
-    /// Kills all processes of the guest: the kernel's own end with it, but one of its programs' that has just been
-    /// begun waits, stopped, for a kernel that is no more.
+    /// Kills all processes of the guest. The kernel's own processes end with it. But a process of one of its programs
+    /// that has just begun waits, stopped, for a kernel that is gone.
     fn kill_group(&self) {
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
     }

@@ -123,7 +123,7 @@ fn a_guest_whose_clock_moves_may_take_its_time() {
     assert_eq!(why, "at 0 s the guest ended with exit code 7");
 }
 
-/// What a kernel has begun and stopped ends with it, whether it is given up or ends by itself.
+/// Programs that a kernel has begun and stopped end with it, whether it is given up or ends by itself.
 #[test]
 fn a_guests_programs_end_with_it() {
     for last in ["kill -STOP $$", "exit 7"] {

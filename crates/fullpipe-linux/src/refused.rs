@@ -1,4 +1,4 @@
-//! What the kernel does not take, by the keys of the scenario.
+//! Values that the kernel refuses, by the keys of the scenario.
 //!
 //! Limits:
 //! - Bounds of sysctls are known before a run. Any other value of a sysctl, a socket option or a module's parameter
@@ -22,13 +22,13 @@ pub(super) fn failed(refusal: &Refusal, run: &Resolved, family: Family) -> Faile
     }
 }
 
-/// What a scenario wanted.
+/// A refused setting of a scenario.
 struct Wanted {
     key: String,
     value: String,
     /// More than the kernel says: the beginning of its words.
     why: &'static str,
-    /// What the kernel takes, where that is known: the end of a sentence.
+    /// Range of valid values, where it is known: the end of a sentence.
     range: String,
 }
 
@@ -79,8 +79,8 @@ fn host(role: Role) -> &'static str {
     }
 }
 
-/// The key of a congestion control that the kernel does not have: its module looks at its parameters when the kernel
-/// starts, and does not register where it does not like one. All kernels have all modules.
+/// Key of a congestion control that the kernel does not have. Its module checks its parameters when the kernel starts,
+/// and does not register if it refuses one. All kernels have all modules.
 fn algorithm(flow: &Flow, family: Family) -> Wanted {
     let name = &flow.congestion.name;
     let key = format!("flow.{}.congestion", flow.name);

@@ -24,24 +24,24 @@ pub(super) struct Samples {
     next: u64,
     waiting: BTreeMap<u64, Pending>,
     counted: HashMap<Counters, Counted>,
-    /// How long each stage was working up to the last sample, which was then; ns.
+    /// Busy time of each stage up to the last sample, ns; the sample's time is `told`.
     busy: Vec<u64>,
     told: Time,
     /// Whether the guest has said that it is done; what went wrong.
     pub(super) done: bool,
     pub(super) failed: Option<String>,
-    /// What the kernel does not take.
+    /// Value that the kernel refuses.
     pub(super) refused: Option<Refusal>,
     /// Data segments sent.
     pub(super) segments: u64,
-    /// What lists of losses met.
+    /// Counters of lists of losses.
     lists: HashMap<List, Counted>,
     counter_names: Names,
     /// The congestion control that was asked for, of each flow.
     pub(super) congestion: Vec<String>,
 }
 
-/// What has come of a sample.
+/// Records of a sample that have arrived.
 #[derive(Default)]
 struct Pending {
     flows: Vec<(Side, u16, TcpInfo)>,
@@ -217,7 +217,7 @@ impl Samples {
         pending.counters.iter().for_each(|counter| sink.counter(counter));
     }
 
-    /// How long a stage has been working up to `time`, ns. What a qdisc has counted may be on the wire still.
+    /// Busy time of a stage up to `time`, ns. Packets that a qdisc has counted may be on the wire still.
     fn works(&mut self, stage: usize, time: Time, counted: Counted) -> u64 {
         let serial = self.stages[stage].serial;
         let takes = serial.map_or(0, |serial| serial.busy_ns(counted.bytes, counted.packets));
@@ -226,7 +226,7 @@ impl Samples {
         self.busy[stage]
     }
 
-    /// What has entered a stage, and its counters.
+    /// Units that entered a stage, and its counters.
     fn counted(&self, seen: Seen) -> (u64, Counted) {
         let at = |at| self.counted.get(&at).copied().unwrap_or_default();
         let counted = match seen {
@@ -332,7 +332,7 @@ mod tests {
         assert_eq!((recording.flows.len(), recording.stage_samples.len()), (2, 2));
     }
 
-    /// What leaves a queue ahead of the wire does not make the wire idle afterwards.
+    /// Packets that leave a queue ahead of the wire do not make the wire idle afterwards.
     #[test]
     fn a_stage_works_no_longer_than_the_time_that_passes() {
         let serial = Some(Serial { rate: 8_000_000, uncounted: 0 });

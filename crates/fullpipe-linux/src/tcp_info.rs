@@ -1,6 +1,6 @@
 //! A socket's state as the guest records it: its receive queue, its memory (SK_MEMINFO_ of
 //! include/uapi/linux/sock_diag.h), and `struct tcp_info` of Linux 6.12 (include/uapi/linux/tcp.h) as the kernel wrote
-//! it. A kernel that knows less gives fewer bytes; the rest is zero.
+//! it. An older kernel gives fewer bytes; the rest is zero.
 
 use fullpipe_base::tcp::INFINITE_SSTHRESH;
 use fullpipe_base::trace::{ReceiverSocket, SenderSocket, option};
@@ -185,7 +185,7 @@ impl TcpInfo {
         self.snd_ssthresh.min(INFINITE_SSTHRESH)
     }
 
-    /// The trace's view of a socket that sends; `timeouts`: those so far.
+    /// The trace's view of a socket that sends; `timeouts`: number of timeouts so far.
     pub(super) fn sender_socket(&self, timeouts: u64) -> SenderSocket {
         SenderSocket {
             min_rtt_us: self.min_rtt,

@@ -32,7 +32,7 @@ pub(super) enum Seen {
     Marking { queue: Counters, by: Counters },
     /// Counters of a qdisc that sends more than arrives, and of one that counted what arrives.
     Copies { after: Counters, before: Counters },
-    /// Counters of an ingress qdisc: it counts all packets that come in, also those that it drops.
+    /// Counters of an ingress qdisc: it counts all packets that arrive, also those that it drops.
     Incoming(Counters),
     /// Those of what looks at packets which come into a router, and into the next one: between them nothing waits.
     Router { before: Counters, after: Counters },
@@ -64,7 +64,7 @@ impl Seen {
 pub(super) struct List {
     pub(super) router: u16,
     pub(super) flow: u16,
-    /// Whether it stands on the ACKs' way.
+    /// Whether the stage is in the direction of ACKs.
     pub(super) back: bool,
 }
 
@@ -73,11 +73,11 @@ pub(super) struct List {
 pub(super) struct Watched {
     pub(super) info: StageInfo,
     pub(super) seen: Seen,
-    /// How its busy time follows from what it sent.
+    /// Rule by which the busy time follows from the sent bytes.
     pub(super) serial: Option<Serial>,
 }
 
-/// One direction of the path: what stands on each device, in the order in which packets come to it.
+/// One direction of the path: the elements on each device, in the packets' order.
 #[derive(Default)]
 struct Direction {
     ways: Vec<Way>,
@@ -90,7 +90,7 @@ struct Direction {
 /// A stage, the way that it is on, what of it the stage is, how its busy time is known.
 type Placed = (StageInfo, usize, By, Option<Serial>);
 
-/// What of a way a stage is.
+/// Part of a device that a stage describes.
 #[derive(Clone, Copy)]
 enum By {
     /// Its root qdisc.
@@ -151,7 +151,7 @@ pub(super) fn routers(run: &Resolved) -> Result<(Vec<Router>, Vec<Watched>), (St
     Ok((routers, ahead.chain(behind).collect()))
 }
 
-/// How the ways of a direction lie on the routers.
+/// Course of one direction over the routers.
 struct Course {
     /// Whether it goes back, and the routers' numbers fall.
     back: bool,
@@ -248,7 +248,7 @@ fn behind_handshake(drops: Drops, run: &Resolved) -> Drops {
 }
 
 impl Direction {
-    /// A stage that is a qdisc on a device of its own; a list of losses may stand before it.
+    /// A stage that is a qdisc on a device of its own, perhaps behind a list of losses.
     fn pass(&mut self, info: StageInfo, mut chain: Chain, by: By) {
         let serial = chain.serial;
         self.sent = std::mem::take(&mut chain.wires);
@@ -322,14 +322,14 @@ impl Direction {
         self.ways.push(Way { police, ..Way::default() });
     }
 
-    /// A token bucket where packets come into a router; nothing else stands there.
+    /// A token bucket where packets enter a router without other elements.
     fn police(&mut self, info: StageInfo, police: Police) {
         self.ways.push(Way { police: Some(police), ..Way::default() });
         self.stages.push((info, self.ways.len() - 1, By::Police, None));
     }
 }
 
-/// Whether nothing stands yet where a way goes out.
+/// Whether a device has no qdisc yet.
 fn is_open(way: &Way) -> bool {
     way.qdiscs.is_empty() && way.apart.is_empty()
 }

@@ -1,4 +1,4 @@
-//! What happened to a flow, in words.
+//! Moments of a flow, in words.
 
 use fullpipe_analysis::distance::{Distance, Parting};
 use fullpipe_analysis::document::{Aborted, Happened, Moment};
@@ -25,7 +25,7 @@ pub fn known(distance: &Distance) -> Option<String> {
     Some(format!("known before {until} s only, as more happened than is kept"))
 }
 
-/// What happened to one side of a parting, as far as that is known.
+/// Moments on one side of a parting, as far as they are known.
 pub fn at(parting: &Parting, moments: &[Moment], distance: &Distance) -> String {
     let unknown = distance.known_until_s.is_some_and(|until| parting.at_s >= until);
     match (known(distance).filter(|_| unknown), moments.is_empty()) {

@@ -1,17 +1,17 @@
-//! The runs of a document in rows: what each reached, and what held it back.
+//! The runs of a document in rows: the rate of each, and its limit.
 //!
 //! Limits:
-//! - The text's table of many alike flows puts intervals together by where most of each lies: intervals of flows that
-//!   start apart are up to half an interval off.
+//! - The text's table of many alike flows joins intervals by where most of each lies. Intervals of flows that start
+//!   apart are up to half an interval off.
 
 use super::together::{Shown, is_beside, mbit, shown, udp};
 use crate::shares;
 use fullpipe_analysis::document::{Datagrams, Document, Flow, Run};
 
-/// From so many alike flows on a row stands for all of them.
+/// Number of alike flows from which on a row stands for all of them.
 const ALONE: usize = 1;
 
-/// One row.
+/// A row of the table.
 pub struct Row<'a> {
     /// The run.
     pub run: &'a Run,
@@ -25,7 +25,7 @@ pub enum Of<'a> {
     Datagrams(&'a Datagrams),
     /// All flows of the run, where several rows follow.
     All(Vec<&'a Flow>),
-    /// One flow, or flows that only their names tell apart.
+    /// One flow, or flows that differ only by their names.
     Alike(Vec<&'a Flow>),
 }
 

@@ -1,4 +1,4 @@
-//! The path as lanes of places: each host a lane, and what lies between the hosts; then the way back.
+//! The path as lanes of places: a lane for each host and one for the path between them, then the way back.
 
 use super::together::is_beside;
 use fullpipe_analysis::document::{Place, Run, Stage};
@@ -34,7 +34,8 @@ pub fn lanes(run: &Run) -> Vec<Lane<'_>> {
     lanes
 }
 
-/// Of which places samples tell how long they were full and empty, and how far these are apart; nothing where all is exact.
+/// Sentence on places with times full and empty that are sampled, and on the distance of the samples; none where all
+/// times are exact.
 pub fn sampled(run: &Run) -> Option<String> {
     let lanes = lanes(run);
     let places = lanes.iter().flat_map(|lane| &lane.places);
@@ -88,7 +89,7 @@ pub fn room(stage: &Stage) -> Option<String> {
     fixed.or_else(|| stage.tuned_up_to.map(|bytes| format!("≤ {}", amount(bytes as f64, "byte"))))
 }
 
-/// What [`room`] means by "≤", where it stands in the run's picture.
+/// Sentence on the meaning of "≤" in [`room`], where the run's picture has the sign.
 pub fn about_room(run: &Run) -> Option<String> {
     let tuned =
         run.stages.iter().filter(|stage| stage.capacity.is_none() && stage.tuned_up_to.is_some());
@@ -104,7 +105,7 @@ pub fn about_room(run: &Run) -> Option<String> {
     })
 }
 
-/// So much that waits at a place; absent where nothing can: an application and a CPU hold nothing.
+/// Mean number waiting at a place, as text; absent where nothing can wait: an application and a CPU hold nothing.
 pub fn waiting(value: f64, stage: &Stage) -> String {
     match WITHOUT_ROOM.contains(&&stage.kind[..]) {
         true => numbers::ABSENT.into(),

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// Share of the datagrams' bytes below which a flow is negligible.
 const BESIDE: f64 = 0.01;
 
-/// What flows delivered over the time from the first one's start to the last one's end, Mb/s.
+/// Rate of flows over the time from the first one's start to the last one's end, Mb/s.
 pub(super) fn mbit(flows: &[&Flow]) -> f64 {
     let lives = flows.iter().filter_map(|flow| {
         let (first, last) = (flow.intervals.first()?, flow.intervals.last()?);
@@ -19,9 +19,9 @@ pub(super) fn mbit(flows: &[&Flow]) -> f64 {
     if end > start { bytes as f64 * 8e-6 / (end - start) } else { 0.0 }
 }
 
-/// What a text shows of flows.
+/// Flows that a text shows as one.
 pub enum Shown<'a> {
-    /// One with lines of its own.
+    /// A flow with lines of its own.
     Each(&'a Flow),
     /// Alike flows, which differ only by their names.
     Crowd(Vec<&'a Flow>),
@@ -44,7 +44,7 @@ pub fn shown(run: &Run, most: usize) -> Vec<Shown<'_>> {
     run.flows.iter().filter_map(one).collect()
 }
 
-/// What alike flows have in common: way, host, congestion control, kernel, and the name before its number.
+/// Common facts of alike flows: direction, host, congestion control, kernel, and the name before its number.
 fn kind(flow: &Flow) -> (bool, Option<&str>, &str, &str, &str) {
     let name = flow.name.trim_end_matches(|c: char| c.is_ascii_digit() || "-._".contains(c));
     (flow.backward, flow.from.as_deref(), &flow.congestion, &flow.kernel, name)
@@ -76,7 +76,7 @@ fn written(own: &Datagrams) -> Option<String> {
     })
 }
 
-/// What became of datagrams, and where packets of their way were dropped.
+/// Fate of datagrams, and the places that dropped packets in their direction.
 #[must_use]
 pub fn fate(run: &Run, own: &Datagrams) -> String {
     let sent = numbers::count(own.sent);

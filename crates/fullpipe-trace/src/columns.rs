@@ -6,15 +6,15 @@ use std::collections::HashMap;
 /// The values of a column, one per row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Values {
-    /// Of [`Kind::U8`].
+    /// Values of [`Kind::U8`].
     U8(Vec<u8>),
-    /// Of [`Kind::U16`].
+    /// Values of [`Kind::U16`].
     U16(Vec<u16>),
-    /// Of [`Kind::U32`].
+    /// Values of [`Kind::U32`].
     U32(Vec<u32>),
-    /// Of [`Kind::U64`].
+    /// Values of [`Kind::U64`].
     U64(Vec<u64>),
-    /// Of [`Kind::Text`]: each text once, in the order in which they come, and which of them a row has.
+    /// Values of [`Kind::Text`]: each text once, in the order of their first rows, and the text's index for each row.
     Text {
         /// The texts.
         texts: Vec<String>,

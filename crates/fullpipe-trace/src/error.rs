@@ -1,16 +1,16 @@
-//! What can go wrong with results on disk.
+//! Errors of results on disk.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// What happened, where, and what to do about it.
+/// An error with its place and its remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
     /// The file or directory concerned.
     pub path: PathBuf,
-    /// What happened, as a clause.
+    /// Error, as a clause.
     pub what: String,
-    /// What to do about it, as an imperative clause; empty where there is nothing to say.
+    /// Remedy, as an imperative clause; empty where there is none.
     pub hint: String,
     /// True if the name that was asked for is taken: another name helps, another machine does not.
     pub taken: bool,

@@ -1,8 +1,8 @@
 //! Hidden directories and files of programs that were killed.
 //!
-//! Who writes one holds a lock on it, which ends with the program however that ends. So what bears
-//! a name of ours is a leftover if its process is gone and its lock is free. Where the file
-//! system knows no such locks nothing is removed.
+//! The writer of a hidden file holds a lock on it, which ends with the program however that ends. So a file with a name
+//! of ours is a leftover if its process is gone and its lock is free. On file systems without such locks nothing is
+//! removed.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -18,9 +18,10 @@ pub fn sweep(parent: &Path, name: Option<&str>, of_ours: impl Fn(&Path) -> bool)
     remove(parent, |named, process, path| meant(named) && of_ours(path) && is_gone(process));
 }
 
-/// Removes directories of this name that bear this process's own number. A killed program may have had the same one:
-/// in a container numbers come again. Those that this process holds are locked; one that it has made and not locked yet
-/// would be lost.
+/// Removes directories of this name that bear this process's own number.
+///
+/// A killed program may have had the same number: containers reuse them. Directories that this process holds are
+/// locked. One that it has made and not locked yet would be lost.
 pub fn sweep_own(parent: &Path, name: &str) {
     remove(parent, |named, process, path| {
         named == name && process == std::process::id() && is_directory(path)

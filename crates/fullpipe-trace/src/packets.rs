@@ -39,7 +39,7 @@ pub struct PacketTrain {
     pub flow: u16,
     /// Whether they come from the end that receives the flow's data (ACKs), not from the one that sends it.
     pub acks: bool,
-    /// How many, at least 1.
+    /// Number of packets, at least 1.
     pub count: u32,
     /// Nanoseconds between them; 0 of a single one.
     pub spacing: u64,
@@ -51,7 +51,7 @@ pub struct PacketTrain {
     pub len: u32,
     /// Acknowledgment number of the first; 0: none.
     pub ack: u64,
-    /// By how much each acknowledges more than the one before.
+    /// Difference of the acknowledgment numbers of consecutive packets.
     pub ack_step: u64,
     /// Window that they advertise, bytes.
     pub window: u64,
@@ -69,7 +69,7 @@ pub struct PacketTrain {
     pub dropped_at: Arc<str>,
     /// SACK blocks of the first; (0, 0): none.
     pub sacks: [(u64, u64); SACKS],
-    /// By how much the first block ends later from packet to packet.
+    /// Difference of the ends of the first SACK block in consecutive packets.
     pub sack_step: u64,
 }
 

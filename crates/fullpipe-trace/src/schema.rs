@@ -15,7 +15,7 @@ use std::borrow::Cow;
 /// Version of the tables; counts incompatible changes.
 pub const FORMAT: u32 = 1;
 
-/// How a column is stored.
+/// Storage type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Unsigned integer of 8 bits.
@@ -94,11 +94,11 @@ pub struct Names<'a> {
 pub struct Column<R> {
     /// Name, with its unit where it has one.
     pub name: String,
-    /// How it is stored.
+    /// Storage type.
     pub kind: Kind,
     /// Unit; empty for names and indices.
     pub unit: &'static str,
-    /// What it means.
+    /// Meaning.
     pub meaning: String,
     /// Where it is observed.
     pub point: &'static str,
@@ -110,7 +110,7 @@ pub struct Column<R> {
 type Get<R> = Box<dyn Fn(&R) -> u64>;
 type Set<R> = Box<dyn Fn(&mut R, u64)>;
 
-/// How a column's value is taken from a row and put into one.
+/// Reads a column's value from a row, and writes it into one.
 pub(super) enum Access<R> {
     /// An integer field.
     Number { get: Get<R>, set: Set<R> },
@@ -122,7 +122,7 @@ pub(super) enum Access<R> {
 pub trait Row: Sized + 'static {
     /// Name of the table, and of its file.
     const TABLE: &'static str;
-    /// What one row is.
+    /// Meaning of a row.
     const MEANING: &'static str;
     /// Whether tables of earlier versions lack the column; there it is as in a row of zeros.
     fn is_later(_column: &str) -> bool {
@@ -264,7 +264,7 @@ impl Row for FlowSample {
     }
 }
 
-/// What stands around a limit's name in its column.
+/// Text around a limit's name in its column.
 const LIMIT_PREFIX: &str = "limit_";
 const LIMIT_SUFFIX: &str = "_ns";
 
@@ -336,7 +336,7 @@ pub const EVENT_KINDS: [EventKind; 13] = [
     EventKind::Began,
 ];
 
-/// What an event is and what its value means.
+/// Meaning of an event and of its value.
 pub const fn event_meaning(kind: EventKind) -> &'static str {
     match kind {
         EventKind::Established => {

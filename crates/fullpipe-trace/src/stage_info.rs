@@ -1,5 +1,5 @@
-//! What is known of stages: their description as JSON, kept in the metadata of the stages table, and why
-//! they drop.
+//! Facts about stages: their description as JSON, kept in the metadata of the stages table, and the reasons of their
+//! drops.
 
 use super::schema::{DIRECTIONS, UNITS, stage_kinds};
 use fullpipe_base::trace::StageInfo;

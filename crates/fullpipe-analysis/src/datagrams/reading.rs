@@ -15,7 +15,7 @@ use fullpipe_base::trace::StageSample;
 struct Interval {
     before: StageSample,
     after: StageSample,
-    /// How long the CPU of the host worked, ns.
+    /// Busy time of the host's CPU, ns.
     cpu_ns: u64,
 }
 

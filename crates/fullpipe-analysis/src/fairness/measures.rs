@@ -10,9 +10,9 @@ pub fn jain(rates: &[f64]) -> Option<f64> {
     (squares > 0.0).then(|| sum * sum / (rates.len() as f64 * squares))
 }
 
-/// Coefficient of variation: standard deviation (of a sample: n - 1) over mean, as of a flow's rate over intervals of one length
-/// (Floyd, Handley, Padhye, Widmer: Equation-Based Congestion Control for Unicast Applications, SIGCOMM 2000). None of
-/// fewer than two values, or where the mean is 0.
+/// Coefficient of variation: standard deviation (of a sample: n - 1) over mean, for instance of a flow's rate over
+/// intervals of one length. None for fewer than two values, or where the mean is 0. Source: Floyd, Handley, Padhye,
+/// Widmer: Equation-Based Congestion Control for Unicast Applications, SIGCOMM 2000.
 pub fn variation(values: &[f64]) -> Option<f64> {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;

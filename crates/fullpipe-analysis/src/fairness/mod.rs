@@ -1,7 +1,7 @@
 //! How flows share a path, from the samples of a run.
 //!
-//! All measures are of the time in which all flows live, between two samples of the trace, so that all flows are counted over the
-//! same time. What each is stands with its field; the formulas stand in [`measures`].
+//! All measures cover the time in which all flows live, between two samples of the trace, so that all flows are counted
+//! over the same time. Each field describes its measure; the formulas are in [`measures`].
 
 pub mod measures;
 
@@ -29,7 +29,7 @@ struct Together {
     times: Vec<Time>,
 }
 
-/// How the flows of a run share its path.
+/// Fairness of the flows that share the path of a run.
 pub fn fairness(meta: &RunMeta, traces: &Traces, lives: &Lives) -> Option<Fairness> {
     let (direction, own) = compared(meta, lives)?;
     let flows: Vec<&FlowTrace> = own.iter().map(|index| &traces.flows[*index]).collect();
@@ -120,7 +120,7 @@ fn intervals(time: &Together, length: Time) -> Vec<(Time, Time)> {
     (0..count).map(|n| (bound(n), bound(n + 1))).collect()
 }
 
-/// What a flow sent again, and its RTT.
+/// Retransmissions of a flow, and its RTT.
 fn sent(flow: &FlowTrace, time: &Together) -> Part {
     let (before, after) = (flow.at(time.from), flow.at(time.to));
     let again = after.segments_retransmitted.saturating_sub(before.segments_retransmitted);
@@ -154,7 +154,7 @@ fn exponent(parts: &[Part]) -> Option<f64> {
     rtt_exponent(&parts.iter().map(pair).collect::<Option<Vec<_>>>()?)
 }
 
-/// What the places of that way dropped.
+/// Drops of the places in one direction.
 fn dropped(traces: &Traces, direction: Direction, time: &Together) -> u64 {
     let way = direction.way();
     let places = traces.stages.iter().filter(|(info, _)| info.direction == way);

@@ -1,8 +1,8 @@
 //! Certainty of the cause that a headline names.
 //!
-//! Shares of time decide: a cause that holds the flows for most of the time in which the link could carry more, with nothing
-//! else near it, is sure. The bounds were chosen on drawn cases, and a blind test measures how often "sure" is right
-//! (docs/verdicts.md).
+//! Shares of time decide: a cause is sure if it holds the flows for most of the time in which the link could carry
+//! more, and no other cause is near it. The bounds were chosen on drawn cases, and a blind test measures how often
+//! "sure" is right (docs/verdicts.md).
 
 use crate::document::Confidence;
 use crate::rules::{Cause, Context, Finding, LINK, find, is_quiet};

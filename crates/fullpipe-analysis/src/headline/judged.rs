@@ -2,12 +2,12 @@
 
 use crate::document::{Judged, Run};
 
-/// Of one run; none where nothing was expected or published.
+/// Sentence on one run; none where nothing was expected or published.
 pub fn run(run: &Run) -> Option<Judged> {
     all(std::iter::once(run))
 }
 
-/// Of several runs together.
+/// Sentence on several runs together.
 pub fn all<'a>(runs: impl Iterator<Item = &'a Run> + Clone) -> Option<Judged> {
     let expectations = runs.clone().flat_map(|run| &run.expectations);
     let (count, hold) =

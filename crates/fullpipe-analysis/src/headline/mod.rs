@@ -1,4 +1,4 @@
-//! The answer of a run in one line: rate, share of the path, what is in the way, and what to do.
+//! The answer of a run in one line: rate, share of the path, cause, and cure.
 //!
 //! Facts come from the trace and its document, settings from [`RunMeta`], words for a cause from the first of
 //! [`rules`](crate::rules) that fires. `judged` compares with expectations and published rows, `together` makes one line of
@@ -195,7 +195,7 @@ fn findings(
     findings
 }
 
-/// How good it is, before its first cause is known.
+/// Grade of a run, before its first cause is known.
 fn grade(context: &Context, all: &[Cause]) -> Grade {
     let subject = context.subject;
     let aborted = context.run.flows.iter().any(|flow| flow.aborted.is_some());
@@ -272,8 +272,8 @@ fn starts(context: &Context, all: &[Cause], link: &Cause) -> bool {
         && (costs_little || others.clone().all(|own| own.share < link.share))
 }
 
-/// Code of the cause as the whole run has it: a path that is full has no cause, but for small packets, others, a card or a
-/// policer that fill it.
+/// Code of the cause of the whole run. A full path has no cause, except small packets, other flows, a card or a policer
+/// that fill it.
 fn code(context: &Context, grade: Grade, found: &Finding) -> &'static str {
     let costs_little = context.subject.share().is_some_and(|share| share >= LITTLE_LESS)
         && SAWTOOTH.contains(&found.code);
@@ -354,8 +354,8 @@ const SEES_ALL: bool = true;
 /// Share of a flow's life from which on another cause is worth a word.
 const WORTH: f64 = 0.1;
 
-/// " (next: receive window 20 %)": the next cause, where the first one holds for less than half of the time, or is a link that is
-/// not always busy. A transfer that is too short has slow start as its first cause already.
+/// " (next: receive window 20 %)": the next cause, where the first one holds for less than half of the time, or is a
+/// link that idles at times. A transfer that is too short has slow start as its first cause already.
 fn second(all: &[Cause], first: &Cause, found: &Finding, grade: Grade) -> String {
     let is_named = |cause: &&Cause| found.rule == GROWTH && cause.limit == SLOW_START;
     let others = all.iter().filter(|cause| *cause != first && !is_quiet(&cause.limit));
@@ -419,7 +419,7 @@ fn lasts(flow: &Flow, plateau: f64) -> bool {
 
 /// A rate that was so much less a quarter of a flow's life ago still grows.
 const GREW: f64 = 0.9;
-/// Share of its life for which a CPU or a program holds a flow, from which on what it has is not the rate of the path.
+/// Share of a flow's life in which its CPU or program holds it, from which on its rate is not that of the path.
 const HELD_BY_HOST: f64 = 0.5;
 
 /// Whether it keeps that rate, and the quarter of its life before has as much.

@@ -32,7 +32,7 @@ pub fn document(document: &Document) -> Headline {
     headline
 }
 
-/// How far a run is from what it could be: its grade first, its share second.
+/// Distance of a run from what it could be: its grade first, its share second.
 fn badness(own: &Headline) -> f64 {
     let class = match own.grade {
         Grade::Full | Grade::AsAsked => 0.0,
@@ -219,7 +219,7 @@ mod tests {
         assert!(queued.contains("Worst, c: 99") && queued.contains("Best, a: 95"), "{queued}");
     }
 
-    /// As one end of a connection sees them.
+    /// Cases as one end of a connection sees them.
     #[test]
     fn without_a_path_the_slower_run_is_worse() {
         let mut document = of(&[("a", Grade::CannotTell, 300.0), ("b", Grade::CannotTell, 900.0)]);

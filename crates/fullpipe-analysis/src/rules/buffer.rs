@@ -7,7 +7,7 @@ use crate::settings::{Buffer, Memory};
 use crate::sizing::sizes::SHALLOW;
 use crate::words::{self, bytes};
 
-/// One of a flow's two buffers.
+/// A buffer of a flow: the send buffer or the receive buffer.
 pub struct Side<'a> {
     pub host: &'a str,
     pub kernel: &'a str,
@@ -93,7 +93,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// What to do where a program asks for a buffer.
+    /// Cure where a program asks for a buffer.
     pub fn ask_for_none(&self) -> String {
         let half = self.missing().map(|needs| {
             let half = self.buffer.request(needs);

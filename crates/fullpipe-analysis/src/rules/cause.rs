@@ -1,8 +1,8 @@
 //! Causes: what stops flows, largest share of their lives first.
 //!
-//! cwnd is split by what made it small: each place that cut it by drops is a cause of its own. Without a pace that
-//! somebody asked for TCP spreads cwnd over the round trip (Linux `tcp_update_pacing_rate`), so that time is cwnd's
-//! too.
+//! Time of cwnd is split by the reason why it is small: each place that cut it by drops is a cause of its own. Without
+//! a configured pace TCP spreads cwnd over the round trip (Linux `tcp_update_pacing_rate`), so time of the pace is
+//! cwnd's too.
 
 use super::Context;
 use super::subject::One;
@@ -19,7 +19,7 @@ const TX_RING: &str = Derived::TxRing.about().name;
 /// Name of the limit of a program that has nothing to send.
 pub const PROGRAM: &str = Limit::Application.about().name;
 
-/// One cause.
+/// A cause: a limit, its place, and its share of time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cause {
     /// Name of the limit in the trace.

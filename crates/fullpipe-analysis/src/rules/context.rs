@@ -26,7 +26,7 @@ pub struct Context<'a> {
     pub run: &'a Run,
     /// The flows that the verdict is about.
     pub subject: &'a Subject<'a>,
-    /// How good the run is, before a rule looks at it.
+    /// Grade of the run, before any rule.
     pub grade: Grade,
 }
 

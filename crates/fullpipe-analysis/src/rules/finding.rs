@@ -71,7 +71,7 @@ impl Finding {
         self
     }
 
-    /// By this rule; the code is the rule's, unless the finding has one.
+    /// Sets the rule; the code is the rule's, unless the finding has one.
     pub(super) fn by(mut self, rule: &'static str, code: &'static str) -> Finding {
         self.rule = rule;
         if self.code.is_empty() {

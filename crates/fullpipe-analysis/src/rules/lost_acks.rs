@@ -1,6 +1,6 @@
 //! Many ACKs are lost on their way back.
 //!
-//! Twin: a small cwnd or a lost SYN alone. The drops of the way back decide.
+//! Twin: a small cwnd or a lost SYN alone. Drops on the way back decide.
 
 use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;

@@ -91,7 +91,7 @@ fn why_unread(host: &str, reading: Option<&Reading>) -> String {
     }
 }
 
-/// What helps where a socket drops datagrams.
+/// Cure where a socket drops datagrams.
 fn cure_of_socket(host: &str, stage: &Stage, reading: Option<&Reading>) -> String {
     let most = format!("net.core.rmem_max of {host}");
     // The kernel doubles what a program asks for.

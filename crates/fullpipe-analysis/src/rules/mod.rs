@@ -77,7 +77,7 @@ pub use subject::{One, Subject};
 
 use fullpipe_base::limits;
 
-/// One rule.
+/// A rule: a name, a code, and the function that finds it.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
     /// Stable name.
@@ -93,7 +93,7 @@ pub struct Rule {
 /// Causes that a rule is asked about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// One of these limits held the flow.
+    /// The flow is held by one of these limits.
     Held(&'static [&'static str]),
     /// Drops or marks at a stage of one of these kinds cut cwnd.
     Cut(&'static [&'static str]),
@@ -104,7 +104,7 @@ pub enum When {
 /// Change of a finding by another fact.
 pub type Amendment = fn(&Context, &Cause, Finding) -> Finding;
 
-/// All rules. Of those about one cause the special ones come first.
+/// All rules. Special rules about a cause are in front of general ones.
 pub const RULES: &[Rule] = &[
     call_timeouts::RULE,
     few_round_trips::RULE,

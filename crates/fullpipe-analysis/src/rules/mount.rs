@@ -16,7 +16,7 @@ pub struct Mount<'a> {
 }
 
 impl<'a> Mount<'a> {
-    /// Of the flow of which the cause takes the largest share.
+    /// Mount of the flow that has the largest share of the cause.
     pub fn of(context: &'a Context, cause: &Cause) -> Mount<'a> {
         let one = context.most(cause);
         let own = context.meta.mount_of(one.index).map(|at| &context.meta.nfs[at]);

@@ -1,7 +1,7 @@
 //! A program that sends no more than the program at the other end allows: its own window, which TCP does not know.
 //!
-//! The rule looks for short messages the other way, of which the first arrived when several messages had been sent.
-//! Then most of the data that is not acknowledged is what the programs allow, and a round trip carries no more.
+//! The rule looks for short messages in the other direction, the first of them after several messages of data. Then the
+//! programs' own window holds most of the unacknowledged data, and a round trip carries no more.
 //!
 //! Twin: a program that writes at a rate of its own, and gets answers to its data.
 

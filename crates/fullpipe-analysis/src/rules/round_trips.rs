@@ -1,7 +1,8 @@
 //! A program that asks and waits: requests and answers take turns, and each turn takes a round trip.
 //!
-//! The rule looks for a flow the other way between the same hosts that lives at the same time. It counts turns by the flow
-//! with fewer segments: segments that are not full are messages, and of full ones each change of the side that sends is a turn.
+//! The rule looks for a flow in the other direction between the same hosts that lives at the same time. It counts turns
+//! by the flow with fewer segments. Segments that are not full are messages. Of full segments each change of the
+//! sending side is a turn.
 //!
 //! Twin: a program that writes seldom for its own reasons. Its pauses are longer than the round trips of its turns.
 

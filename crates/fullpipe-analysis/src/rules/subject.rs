@@ -11,12 +11,12 @@ use fullpipe_base::units::Time;
 /// A flow that carried less than this share of the largest one's bytes is not part of the subject.
 const COUNTS: f64 = 0.01;
 
-/// One flow with what was asked of it.
+/// A flow of the subject, with its configuration and its results.
 #[derive(Clone, Copy)]
 pub struct One<'a> {
     /// Its index in the run.
     pub index: usize,
-    /// What was asked.
+    /// Configuration of the flow.
     pub meta: &'a FlowMeta,
     /// Results of the flow.
     pub flow: &'a Flow,
@@ -48,11 +48,11 @@ impl One<'_> {
 
 /// Flows of one direction together.
 pub struct Subject<'a> {
-    /// One or more, in the document's order.
+    /// The flows, one or more, in the document's order.
     pub flows: Vec<One<'a>>,
     /// Bytes over the time in which any of them lived, Mb/s.
     pub rate: f64,
-    /// What the path allows them.
+    /// Rate that the path allows them.
     pub allowed: Option<&'a Allowed>,
     /// Flows of that direction that carried nothing at all.
     pub starved: usize,
@@ -156,7 +156,7 @@ fn of<'a>(
     all.filter(move |one| one.meta.direction == direction && begins(one))
 }
 
-/// Of one flow its mean; of several their bytes over the time in which any of them lived.
+/// Mean rate of one flow; of several flows their bytes over the time in which any of them lived.
 fn rate(flows: &[One], lives: &Lives) -> f64 {
     if let [one] = flows {
         return one.flow.mean_mbit;

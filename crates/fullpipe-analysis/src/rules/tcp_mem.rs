@@ -158,8 +158,8 @@ impl Fullest {
     }
 }
 
-/// Pages that all buffers of a host take when they are full, of flows that are judged with what the path needs; none where the
-/// sockets' buffers are not known.
+/// Pages in all full buffers of a host. Flows that are judged count with the buffers that the path needs. None where
+/// the sockets' buffers are not known.
 fn wanted(context: &Context, host: &str) -> Option<u64> {
     let mut sum = 0_u64;
     for (index, (flow, trace)) in context.meta.flows.iter().zip(&context.traces.flows).enumerate() {

@@ -136,7 +136,7 @@ impl Buffer {
     }
 }
 
-/// What one flow needs to carry its part of the path's rate.
+/// Window and buffers that one flow needs to carry its part of the path's rate.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Needs {
     /// Window, bytes of payload.

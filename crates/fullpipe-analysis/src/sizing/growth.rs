@@ -1,4 +1,4 @@
-//! How fast a window grows: slow start, and the way back after one loss.
+//! Growth of a window: slow start, and recovery after one loss.
 
 use super::Question;
 use schemars::JsonSchema;

@@ -80,7 +80,7 @@ fn cubic(w: f64, rtt: f64) -> f64 {
     rtt * (factor / w).powf(4.0 / 3.0)
 }
 
-/// What each algorithm tolerates on this path.
+/// Loss that each algorithm tolerates on this path.
 pub fn tolerances(q: &Question) -> Vec<Tolerance> {
     let (window, rtt) = (q.bdp_packets(), q.rtt.as_secs_f64());
     // With delayed ACKs a Reno that counts packets grows as with an ACK for each.

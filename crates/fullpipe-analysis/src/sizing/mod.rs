@@ -1,5 +1,5 @@
-//! What a path asks of its hosts, by arithmetic alone: window, buffers, sysctls, the time slow start
-//! and recovery take, and the loss that still lets one flow fill it.
+//! Needs of a path, by arithmetic alone: window, buffers, sysctls, the time of slow start and recovery, and the loss at
+//! which one flow still fills it.
 //!
 //! [`plan`] answers everything at once for one flow; [`sizes`] has the socket buffers for several, and for a path with loss.
 
@@ -38,7 +38,7 @@ pub struct Question {
     pub rtt: Time,
     /// Largest IP packet, bytes (88 to 65535).
     pub mtu: u32,
-    /// What the rate counts.
+    /// Bytes that the rate counts for each packet.
     pub framing: Framing,
     /// Kernel of both hosts.
     pub kernel: Version,

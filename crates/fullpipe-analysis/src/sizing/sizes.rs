@@ -42,8 +42,8 @@ pub const READ_AHEAD: f64 = 2.0;
 
 /// The advised size over the least one: an RTT 5 % longer costs 1.5 to 4 % of the rate at the least size.
 const HEADROOM: f64 = 1.12;
-/// What a bulk sender keeps in flight of its largest send buffer: a writer is woken when a third of it is free
-/// (`sk_stream_min_wspace`), and skbs of TSO take 1.5 % more than their payload.
+/// Share of its largest send buffer that a bulk sender keeps in flight. A writer is woken when a third of the buffer is
+/// free (`sk_stream_min_wspace`), and skbs of TSO take 1.5 % more than their payload.
 pub const SENT_SHARE: f64 = 0.63;
 /// Flows that share a path are not alike: one needs up to so much more than its share.
 pub const UNEVEN: f64 = 1.4;
@@ -138,8 +138,8 @@ fn per_flow(demand: &Demand) -> u64 {
     own.min(window.needed_bytes).min(lossy).clamp(1, LARGEST_WINDOW)
 }
 
-/// Packets that one flow keeps in flight on average at the loss of `demand`; `None` without loss, and where no formula for
-/// the congestion control is known here.
+/// Packets that one flow keeps in flight on average at the loss of `demand`; `None` without loss, and where no formula
+/// for the congestion control is known here.
 pub fn lossy_window(demand: &Demand) -> Option<f64> {
     let p = Some(demand.loss).filter(|p| *p > 0.0)?;
     let congestion = demand.congestion.as_deref().unwrap_or("cubic");

@@ -11,8 +11,8 @@ pub const LARGEST_WINDOW: u64 = 65535 << 14;
 const LARGEST_BUFFER: u64 = 2 * (i32::MAX as u64 / 2);
 /// Default of net.core.rmem_max and wmem_max, bytes (SK_RMEM_MAX; 131071 before 3.0).
 const DEFAULT_MAX: u64 = 212_992;
-/// What a segment occupies in the send buffer beyond its payload: head room (320) and sk_buff (256)
-/// on x86-64, rounded up; bytes.
+/// Memory of a segment in the send buffer beyond its payload: head room (320) and sk_buff (256) on x86-64, rounded up;
+/// bytes.
 const SEGMENT_OVERHEAD: u64 = 576;
 
 /// The window that keeps the path full.

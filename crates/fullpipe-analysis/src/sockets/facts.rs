@@ -96,10 +96,11 @@ impl Facts {
         self.rtt_p95_us / self.min_rtt_us.max(1.0)
     }
 
-    /// Packets that wait on the way, in bunches of one ACK, where so many are in flight at this RTT over the least one.
+    /// Packets that wait on the path, in bunches of one ACK, where so many are in flight at this RTT over the least
+    /// one.
     ///
-    /// Whatever sends or takes bunches (TSO, late interrupts, GRO, delayed ACKs) adds one or two of them to RTT without any
-    /// queue.
+    /// Senders and receivers of bunches (TSO, late interrupts, GRO, delayed ACKs) add one or two of them to RTT without
+    /// any queue.
     pub fn bunches(&self, packets: f64, rtt: f64) -> f64 {
         packets * (1.0 - 1.0 / rtt.max(1.0)) / self.acks.segments.max(1.0)
     }
@@ -219,7 +220,7 @@ pub struct Memory {
 pub struct Losses {
     /// Segments sent again (T).
     pub retransmitted: u64,
-    /// Of all segments sent (0 to 1).
+    /// Share of all segments sent (0 to 1).
     pub share: f64,
     /// Reductions of ssthresh with retransmissions.
     pub cuts: Vec<Cut>,
@@ -292,7 +293,7 @@ pub struct Own {
     pub mtu: u32,
 }
 
-/// One epoch of loss.
+/// An epoch of loss.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cut {
     /// When, seconds since the first look.

@@ -80,8 +80,8 @@ const STAMP: u32 = 1_000;
 
 /// Least RTT, us; 0 before the first sample.
 ///
-/// The RTT of a segment that was sent again comes from timestamps. It is a whole number of milliseconds, and may be one
-/// too short. Where the least RTT is such a number, the shortest finer RTT within that millisecond counts.
+/// The RTT of a retransmitted segment is measured by timestamps. It is a whole number of milliseconds, and may be one
+/// too short. Where the least RTT is a whole number, the shortest finer RTT within that millisecond counts.
 fn least_rtt(looks: &[Look]) -> f64 {
     let all = || looks.iter().map(|look| look.socket.min_rtt_us).filter(|rtt| *rtt < u32::MAX);
     let least = all().min().unwrap_or(0);

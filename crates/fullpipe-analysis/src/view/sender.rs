@@ -23,7 +23,7 @@ pub struct Flow {
     pub first_ssthresh: Option<u32>,
     /// Send buffer: what the program asked for, and the sysctls.
     pub buffer: Buffer,
-    /// Share of looks at which bytes had come the other way since the look before (bytes_received; 0 to 1).
+    /// Share of looks at which bytes had arrived in the other direction since the look before (bytes_received; 0 to 1).
     pub answered: f64,
     /// The socket at each look, oldest first.
     pub looks: Vec<Look>,

@@ -7,10 +7,12 @@ use alloc::vec::Vec;
 /// Where packets are seen, in both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Point {
-    /// In the host at this place among [`Config::hosts`](crate::config::Config::hosts), where Linux lets a capture program listen. What it sends: skbs as they go from the
-    /// qdisc to the driver (`dev_queue_xmit_nit`, called by `dev_hard_start_xmit`, Linux 2.6.20), so
-    /// that a TSO skb is one packet; what the qdisc refused is not seen. What comes: as the softirq hands
-    /// it to IP (`netif_receive_skb`).
+    /// In the host at this index of [`Config::hosts`](crate::config::Config::hosts), where Linux lets a capture program
+    /// listen.
+    ///
+    /// Outgoing packets are skbs as they pass from the qdisc to the driver (`dev_queue_xmit_nit`, called by
+    /// `dev_hard_start_xmit`, Linux 2.6.20). So a TSO skb is one packet, and packets that the qdisc refused are not
+    /// seen. Incoming packets are seen as the softirq hands them to IP (`netif_receive_skb`).
     Qdisc(usize),
     /// On the cable of the host at this place, each packet when its last bit has passed. What arrives is seen
     /// before the receive ring decides about it.
@@ -62,12 +64,12 @@ pub struct Packet {
     pub dropped: Vec<Dropped>,
     /// Whether it has data that TCP had sent before, in a packet that its host's qdisc took.
     pub resent: bool,
-    /// Whether the same packet was seen at this point before: the driver refused it, so that it was offered again (a
-    /// "hardware duplicate"), or the path made a copy.
+    /// Whether the same packet was seen at this point before: the driver refused it and got it again (a "hardware
+    /// duplicate"), or the path made a copy.
     pub again: bool,
 }
 
-/// What a SYN offers besides timestamps.
+/// Options that a SYN offers, except timestamps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offers {
     /// Maximum segment size, bytes.
@@ -83,6 +85,6 @@ pub struct Offers {
 pub struct Dropped {
     /// [`super::StageInfo::index`].
     pub stage: u16,
-    /// How many.
+    /// Number of segments.
     pub segments: u32,
 }

@@ -1,4 +1,4 @@
-//! One side of a comparison: a result directory, or one run of it, `DIR#VARIANT`.
+//! A side of a comparison: a result directory, or one run of it, `DIR#VARIANT`.
 
 use crate::failure::Failure;
 use fullpipe::analysis::compare::{Side, flatten};
@@ -13,7 +13,7 @@ const BEFORE_VARIANT: &str = "#";
 
 /// A result, or one run of it, with the complete scenario of each run.
 pub struct Opened {
-    /// As the user wrote it.
+    /// Name as the user wrote it.
     pub name: String,
     document: Document,
     settings: Vec<BTreeMap<String, String>>,
@@ -64,7 +64,7 @@ impl Opened {
         Ok(())
     }
 
-    /// One line for each run, as an argument of `compare` names it.
+    /// A line for each run, as an argument of `compare` names it.
     fn runs_as_arguments(&self, directory: &Path) -> String {
         let directory = directory.display();
         let line = |variant: &str| format!("\n       '{directory}{BEFORE_VARIANT}{variant}'");

@@ -23,15 +23,15 @@ struct Listing {
 struct Kernel {
     version: String,
     hz: u32,
-    /// What it has: "tcp" or "nfs".
+    /// Contents: "tcp" or "nfs".
     contents: &'static str,
     configuration: String,
     /// Whether this version of fullpipe would build the same.
     current: bool,
     path: PathBuf,
-    /// How it was made; absent if it is damaged.
+    /// Record of the build; absent if it is damaged.
     built: Option<Record>,
-    /// What is wrong with it.
+    /// Damage, as text.
     damage: Option<String>,
 }
 

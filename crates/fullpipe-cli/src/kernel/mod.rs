@@ -11,7 +11,7 @@ use fullpipe::engine::linux::kernel::build::build as make;
 use fullpipe::engine::linux::kernel::{Cache, Entry, Error, Wanted};
 use progress::Progress;
 
-/// What the first signal says.
+/// Text that the first signal prints.
 const STOPPING: &str =
     "stopping and removing what there is (once more to leave that to the next build)";
 

@@ -1,5 +1,4 @@
-//! How far a build is: a bar over the lines of `make` on a terminal, plain lines otherwise, on standard
-//! error.
+//! Progress of a build: a bar over the lines of `make` on a terminal, plain lines otherwise, on standard error.
 
 use crate::interrupt;
 use crate::output::note;

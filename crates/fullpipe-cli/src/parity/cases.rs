@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// Where the suite is, seen from the repository's root.
 const SUITE: &str = "scenarios/parity";
 
-/// What the arguments ask for.
+/// Cases that the arguments ask for.
 pub struct Asked {
     /// The runs, at least one.
     pub cases: Vec<Case>,
@@ -35,10 +35,10 @@ impl Asked {
     }
 }
 
-/// What scenarios are drawn.
+/// Draw of random scenarios.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Draw {
-    /// How many.
+    /// Number of scenarios.
     pub count: u64,
     /// Seed of the draw.
     pub seed: u64,
@@ -47,7 +47,7 @@ pub struct Draw {
 }
 
 impl Draw {
-    /// So many, as the arguments say.
+    /// Draw of `count` scenarios, as the arguments say.
     pub fn of(arguments: &ParityArguments, count: u64) -> Draw {
         let (seed, first) = (arguments.seed.unwrap_or(1), arguments.first.unwrap_or(0));
         Draw { count, seed, first }
@@ -82,7 +82,7 @@ pub fn asked(arguments: &ParityArguments) -> Result<Asked, Failure> {
     Ok(Asked { cases, kept: None })
 }
 
-/// What is for scenarios that are drawn, where none are.
+/// Refuses options for random scenarios where none are drawn.
 fn no_draw(arguments: &ParityArguments) -> Result<(), Failure> {
     let named = [("--seed", arguments.seed), ("--first", arguments.first)];
     let named = named.into_iter().filter(|(_, value)| value.is_some()).map(|(name, _)| name);
@@ -154,7 +154,7 @@ fn random(arguments: &ParityArguments, count: u64) -> Vec<Case> {
     (first..first.saturating_add(count)).map(one).collect()
 }
 
-/// What draws this scenario alone.
+/// Command that draws this scenario alone.
 fn again(arguments: &ParityArguments, seed: u64, number: u64) -> String {
     let kernel = arguments.kernel.map(|kernel| format!(" --kernel {kernel}"));
     let hz = arguments.hz.map(|hz| format!(" --hz {hz}"));

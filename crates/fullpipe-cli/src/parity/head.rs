@@ -1,4 +1,4 @@
-//! What a result says first: by what was judged, and what was compared.
+//! First lines of a result: the judging kernels, and the compared runs.
 
 use super::cases::{Asked, Draw};
 use super::work::Done;
@@ -13,13 +13,13 @@ use std::collections::BTreeSet;
 pub struct Head {
     /// The kernels that judge.
     against: BTreeSet<Against>,
-    /// What was drawn, where scenarios were.
+    /// Draw of the scenarios, where they are random.
     #[serde(skip_serializing_if = "Option::is_none")]
     drawn: Option<Draw>,
     /// Each scenario ran with the seeds 1 to this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     seeds: Option<u64>,
-    /// What those kernels do otherwise than scenarios say, by key.
+    /// Keys that those kernels do otherwise than scenarios say.
     #[serde(skip_serializing_if = "BTreeSet::is_empty")]
     substituted: BTreeSet<String>,
 }

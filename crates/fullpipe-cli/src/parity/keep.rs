@@ -1,4 +1,4 @@
-//! What `--keep` leaves: of each run its scenario and both tables.
+//! Files of `--keep`: of each run its scenario and both tables.
 
 use crate::failure::Failure;
 use fullpipe::parity::case::Case;

@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use work::Done;
 
-/// What the first signal says.
+/// Text that the first signal prints.
 const STOPPING: &str = "stopping; what was compared so far is shown (once more to quit at once)";
 
 /// Runs, compares, and judges by the bars.
@@ -65,7 +65,7 @@ pub fn parity(arguments: &ParityArguments, output: &Output) -> Result<(), Failur
     }
 }
 
-/// What is said of the runs that were compared.
+/// Verdict on the runs that were compared.
 enum Verdict {
     /// Distributions over seeds.
     Spreads(Vec<Spread>),
@@ -201,7 +201,7 @@ fn changes(changed: &[Changed]) -> String {
     text
 }
 
-/// One document of both.
+/// Joins two JSON objects into one document.
 fn with(mut head: Value, more: Value) -> Value {
     if let (Value::Object(head), Value::Object(more)) = (&mut head, more) {
         head.extend(more);
@@ -214,7 +214,7 @@ mod tests {
     use super::*;
     use fullpipe::parity::distance::Throughput;
 
-    /// One run of ten may be far apart, which the bar allows; of the suite none may.
+    /// The bar allows one run of ten to be far apart; the suite allows none.
     #[test]
     fn one_run_of_the_suite_that_misses_is_a_failure() {
         let unit = |mean| Unit {

@@ -19,20 +19,20 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// What became of the runs.
+/// Results of the runs.
 #[derive(Default)]
 pub struct Done {
     /// Distances of the runs that were compared, in their order.
     pub units: Vec<Unit>,
     /// Distances of Linux's first twin from Linux, where twins are asked for.
     pub itself: Vec<Unit>,
-    /// Of what misses a bar, whether it may be chance.
+    /// Whether misses of bars may be chance.
     pub chances: Vec<Chance>,
     /// Why others failed.
     pub failures: Vec<Failure>,
     /// Runs that were compared.
     pub finished: usize,
-    /// Of these, stopped before their twins had run.
+    /// Runs of these that were stopped before their twins had run.
     pub untwinned: usize,
     /// The kernels that they were compared with.
     pub against: BTreeSet<Against>,
@@ -123,7 +123,7 @@ impl Work<'_> {
         self.progress.say(&format!("{}: throughput {apart:.1} % apart", case.name));
     }
 
-    /// How far Linux's first twin is from it, and of each miss whether it may be chance; none: it was stopped.
+    /// Distance of Linux's first twin from Linux, and whether each miss may be chance; none: it was stopped.
     fn twins(
         &self,
         case: &Case,

@@ -15,7 +15,7 @@ use std::path::Path;
 /// Options of a sweep's output.
 #[derive(Clone, Copy)]
 pub struct Telling<'a> {
-    /// As one JSON document in place of tables.
+    /// Whether to print one JSON document in place of tables.
     pub json: bool,
     /// Without where the results are.
     pub quiet: bool,

@@ -22,7 +22,7 @@ use progress::Progress;
 use std::path::{Path, PathBuf};
 use work::Done;
 
-/// What the first signal says.
+/// Text that the first signal prints.
 const STOPPING: &str = "stopping; finished runs are kept (once more to quit at once)";
 
 /// Makes the runs that are not there yet, and shows what there is.
@@ -55,7 +55,7 @@ pub fn sweep(arguments: &SweepArguments, output: &Output) -> Result<(), Failure>
     conclude(arguments, output, &directory, &share, done)
 }
 
-/// What follows when the runs are made, or were stopped.
+/// Finishes the sweep when the runs are made, or were stopped.
 fn conclude(
     arguments: &SweepArguments,
     output: &Output,
@@ -136,7 +136,7 @@ pub fn report(arguments: &ReportArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What is to be run, with everything that can be wrong before a run.
+/// The sweep to run, after everything that can be wrong before a run was checked.
 fn asked(arguments: &SweepArguments, source: &Source) -> Result<(Job, Manifest), Failure> {
     let sets: Vec<SetOption> = arguments.set.iter().cloned().map(SetOption).collect();
     let allowed =
@@ -151,7 +151,7 @@ fn directory(arguments: &SweepArguments, manifest: &Manifest) -> PathBuf {
     arguments.out.clone().unwrap_or_else(default)
 }
 
-/// What a sweep would do.
+/// Text on what a sweep would do.
 fn plan(manifest: &Manifest, directory: &Path, share: &Share) -> String {
     let mut text = format!("{}: {} runs\n", manifest.title, manifest.runs);
     text += &format!("  variants  {}\n", manifest.variants.join("; "));

@@ -1,4 +1,5 @@
-//! How many runs are made, how fast, and how long the rest takes: a bar on a terminal, a line now and then otherwise.
+//! Progress of a sweep: number of runs, speed, and remaining time, as a bar on a terminal, a line now and then
+//! otherwise.
 
 use crate::output::note;
 use crate::pace::{Every, Pace, rounded};

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// What became of the runs.
+/// Results of the runs.
 #[derive(Default)]
 pub struct Done {
     /// Runs with a kept record.

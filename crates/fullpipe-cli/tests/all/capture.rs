@@ -228,7 +228,7 @@ fn bytes_on_disk(desk: &Desk, name: &str) -> u64 {
     desk.path(name).metadata().map_or(0, |about| about.len())
 }
 
-/// What hides in the desk: captures and results.
+/// Hidden files of the desk: captures and results.
 fn hidden(desk: &Desk) -> Vec<String> {
     desk.names(".").into_iter().filter(|name| name.starts_with('.')).collect()
 }

@@ -144,7 +144,7 @@ fn a_cache_that_cannot_be_written_is_found_out() {
     assert!(remedy.contains("export FULLPIPE_CACHE="), "{remedy}");
 }
 
-/// Such a user's home is /nonexistent, which nobody may make but root.
+/// The home of such a user is /nonexistent, which nobody but root may make.
 #[test]
 fn a_user_without_a_home_is_told_to_name_a_cache() {
     if !is_root("becoming another user") {

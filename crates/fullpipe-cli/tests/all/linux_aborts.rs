@@ -7,7 +7,7 @@ use fullpipe::base::trace::{Event, EventKind};
 use fullpipe::trace::table;
 use serde_json::Value;
 
-/// As Linux numbers it.
+/// ETIMEDOUT, as Linux numbers it.
 const ETIMEDOUT: u64 = 110;
 
 #[test]
@@ -55,7 +55,7 @@ fn a_connection_that_is_never_made_times_out() {
     assert!((3.0..3.2).contains(&at), "{at} s");
 }
 
-/// Of the flow: how often its timer has fired, and the segments that it has sent again.
+/// Timeouts of the flow, and the segments that it has sent again.
 fn told(desk: &Desk, kernel: &str, out: &str) -> (Vec<u64>, u64) {
     let arguments =
         ["run", "my.toml", "--engine", "linux", "--as-kernel", kernel, "-q", "--out", out];
@@ -66,7 +66,7 @@ fn told(desk: &Desk, kernel: &str, out: &str) -> (Vec<u64>, u64) {
     (timeouts.map(|event| event.value).collect(), resent)
 }
 
-/// One segment at a time, and its first four copies are lost. Linux 6.1 does not count timeouts.
+/// One segment is sent at a time, and its first four copies are lost. Linux 6.1 does not count timeouts.
 #[test]
 fn each_kernel_tells_its_timeouts() {
     let list =
@@ -85,7 +85,7 @@ fn each_kernel_tells_its_timeouts() {
     }
 }
 
-/// What happens to SYNs happens to no data.
+/// Lost SYNs do not count as losses of data.
 #[test]
 fn a_lost_syn_is_no_timeout_of_the_flow() {
     let noise = "{ kind = \"loss\", name = \"noise\", probability = 0.5 },\n]\nback";

@@ -25,10 +25,10 @@ count = 2889
 start = "1ms"
 reader = { on = "10ms", off = "20ms" }
 "#;
-/// What is counted of datagrams.
+/// Counters of datagrams.
 const COUNTED: [&str; 6] = ["sent", "refused", "received", "lost", "reordered", "rcvbuf_errors"];
 
-/// What the two engines count; none where there is no kernel.
+/// Counts of the two engines; none where there is no kernel.
 fn counted(sets: &[&str]) -> Option<[[f64; 6]; 2]> {
     let desk = desk(SCENARIO)?;
     let sets = sets.iter().flat_map(|set| ["--set", set]);
@@ -76,7 +76,7 @@ fn slow_readers_cost_the_same_on_both_engines() {
     ]);
 }
 
-/// What a datagram takes of a socket goes by its size, and by the kernel.
+/// The memory of a datagram in a socket depends on its size, and on the kernel.
 #[test]
 fn sizes_cost_the_same_on_both_engines() {
     let old = ["hosts.sender.kernel=6.1", "hosts.receiver.kernel=6.1"];

@@ -119,7 +119,7 @@ fn dctcp_is_marked_and_loses_nothing() {
     assert!(dctcp[0] > 2 * reno[0] && reno[0] > 0 && dctcp[1] == 0, "{dctcp:?} {reno:?}");
 }
 
-/// What TCP hands down stays whole: the same rate, from a fraction of the packets.
+/// Skbs of TCP stay whole: the same rate, from a fraction of the packets.
 #[test]
 #[ignore = "a study: make studies"]
 fn study_large_packets_on_the_wires_carry_the_same() {
@@ -175,7 +175,7 @@ fn the_other_kernel_runs_and_repeats_itself() {
     assert!(acks.iter().all(|(time, _)| time.is_multiple_of(10_000_000)));
 }
 
-/// What is set arrives: a pacing rate of 100 Mb/s bounds the flow, a window clamp by its window.
+/// Settings reach the socket: a pacing rate of 100 Mb/s bounds the flow, and so does the window of a window clamp.
 #[test]
 fn socket_options_and_sysctls_take_effect() {
     let text =

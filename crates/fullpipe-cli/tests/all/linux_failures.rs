@@ -16,7 +16,7 @@ fn with_variants(variants: &[(&str, &str)]) -> String {
     scenario("100Mbit", 1500, "1MB", 0.2) + &variants.iter().map(variant).collect::<String>()
 }
 
-/// What is left of variants a, b and c of which b fails.
+/// Remains of variants a, b and c where b fails.
 fn only_a_is_kept(desk: &Desk, call: &Call) {
     let kept = "1 of 3 runs failed, 1 were not begun; what was done is kept: out\n";
     assert!(call.stderr.contains(kept), "{}", call.stderr);

@@ -39,7 +39,8 @@ fn a_small_send_buffer_is_the_limit() {
     assert!(share(&last, "send_buffer") > 0.9, "{last}");
 }
 
-/// What it writes leaves at once, or all but the part of a segment that Nagle's rule holds back until it writes more.
+/// Data of the application leaves at once, except the part of a segment that Nagle's rule holds back until the next
+/// write.
 #[test]
 fn an_application_with_a_rate_is_the_limit() {
     let app = "flow.bulk.app={ kind = \"rate\", rate = \"50Mbit\" }";

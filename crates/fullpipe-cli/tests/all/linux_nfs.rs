@@ -61,9 +61,10 @@ fn counter(trace: &Recording, host: &str, name: &str) -> u64 {
     own.fold(0, |_, own| own.value)
 }
 
-/// Fifteen READs of 1 MiB wait for 1.26 s of 100 Mb/s, and `timeo` is 0.7 s. Until the program first asks for attributes again (3 s
-/// after it has begun) the client sends as many calls on both engines, and as many of them again. With one thread nfsd answers in
-/// order.
+/// Fifteen READs of 1 MiB wait for 1.26 s of 100 Mb/s, and `timeo` is 0.7 s.
+///
+/// Until the program first asks for attributes again (3 s after it has begun) the client sends as many calls on both
+/// engines, and as many of them again. With one thread nfsd answers in order.
 #[test]
 fn calls_that_time_out_are_sent_again_alike() {
     let Some(desk) = desk() else { return };

@@ -1,4 +1,4 @@
-//! What socket options do on a real kernel, seen in a run's tables; without one these tests are skipped, unless
+//! Effects of socket options on a real kernel, seen in a run's tables; without one these tests are skipped, unless
 //! FULLPIPE_REQUIRE_KERNEL is set.
 
 use crate::common::Desk;
@@ -15,7 +15,7 @@ const FQ: [&str; 4] = [
     "hosts.receiver.qdisc={ kind = \"fq\", flow_limit = \"10000 packets\" }",
 ];
 
-/// One flow for two seconds over 100 Mb/s and 20 ms, with a window of 1 MB.
+/// A flow for two seconds over 100 Mb/s and 20 ms, with a window of 1 MB.
 fn plain() -> Option<Desk> {
     desk(&scenario("100Mbit", 1500, "1MB", 2.0))
 }
@@ -221,7 +221,7 @@ fn timeouts_of_a_thin_flow_are_as_asked() {
     assert!(!aborted(&lasts) && delivered(&lasts) > 100_000);
 }
 
-/// Of a path that loses everything.
+/// A path that loses everything.
 #[test]
 fn a_connection_is_asked_for_as_often_as_was_said() {
     let noise = "[{ kind = \"loss\", name = \"noise\", probability = 1 },";

@@ -1,4 +1,5 @@
-//! What path elements do on a real kernel; without one these tests are skipped, unless FULLPIPE_REQUIRE_KERNEL is set.
+//! Effects of path elements on a real kernel; without one these tests are skipped, unless FULLPIPE_REQUIRE_KERNEL is
+//! set.
 
 use crate::common::linux::{desk, number, run, scenario, stage, trace};
 use fullpipe::trace::recording::Recording;

@@ -32,7 +32,7 @@ struct Guest {
 }
 
 impl Guest {
-    /// Of a run that is under way.
+    /// Guest of a run in progress.
     fn of(child: &Child) -> Guest {
         let kernels = guests_of(child);
         let jail = std::fs::read_link(format!("/proc/{}/cwd", kernels[0])).expect("a directory");
@@ -45,7 +45,8 @@ impl Guest {
         guest
     }
 
-    /// Its living processes: those in its directory, which may have been removed, and those that have its memory.
+    /// Living processes of the guest: those in its directory, which may have been removed, and those that have its
+    /// memory.
     fn processes(&self) -> Vec<u32> {
         let (jail, removed) = (self.jail.clone(), format!("{} (deleted)", self.jail.display()));
         let inside = |id: &u32| {
@@ -240,7 +241,7 @@ fn without_a_kernel_the_error_says_how_to_build_one() {
     assert_eq!(desk.names("."), ["my.toml"]);
 }
 
-/// The tables of a run in a directory, as nobody or as whoever runs the test.
+/// The tables of a run in a directory, as user nobody or as the user of the test.
 fn tables_as(nobody: bool, binary: &Path, cache: &Path, directory: &Path) -> Vec<Vec<u8>> {
     let mut command = Command::new(if nobody { Path::new("setpriv") } else { binary });
     if nobody {

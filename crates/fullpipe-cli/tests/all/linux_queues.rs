@@ -1,5 +1,5 @@
-//! What queue disciplines do on a real kernel; without one these tests are skipped, unless FULLPIPE_REQUIRE_KERNEL is
-//! set.
+//! Effects of queue disciplines on a real kernel; without one these tests are skipped, unless FULLPIPE_REQUIRE_KERNEL
+//! is set.
 
 use crate::common::linux::{desk, number, run, scenario, stage, trace};
 use serde_json::Value;
@@ -113,8 +113,8 @@ fn a_pause_lets_the_average_of_red_fall() {
     assert!(bytes == 2e6 && dropped > 0.0, "{bytes} bytes, {dropped} lost");
 }
 
-/// The sender's own queue is full with the packets of a flow that are allowed, and the one in transmission. Those of
-/// two flows may be more than those of one.
+/// The sender's own queue is full with the allowed packets of one flow, and the packet in transmission. Packets of two
+/// flows may be more than those of one.
 #[test]
 fn no_flow_has_more_in_fq_than_its_limit() {
     let Some(desk) = desk(&scenario("10Gbit", 1500, "5MB", 0.5)) else { return };

@@ -1,5 +1,5 @@
-//! What the engine `linux` and its kernel do not take: exit code 2, the key of the scenario, and what to do. Tests that
-//! need a kernel are skipped without one, unless FULLPIPE_REQUIRE_KERNEL is set.
+//! Settings that the engine `linux` or its kernel refuses: exit code 2, the key of the scenario, and the remedy. Tests
+//! that need a kernel are skipped without one, unless FULLPIPE_REQUIRE_KERNEL is set.
 
 use crate::common::linux::{arguments, desk, scenario};
 use crate::common::{Call, Desk};
@@ -77,7 +77,7 @@ fn usual_kernel_alone(desk: &Desk) -> PathBuf {
     cache
 }
 
-/// As somebody would begin: a scenario of an old kernel, and the options that the messages name.
+/// A beginner's case: a scenario of an old kernel, and the options that the messages name.
 #[test]
 fn the_messages_lead_to_a_run_of_the_smallest_scenario() {
     let Some(desk) = desk(&scenario("100Mbit", 1500, "1MB", 1.0)) else { return };

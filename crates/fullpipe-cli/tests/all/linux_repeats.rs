@@ -15,8 +15,8 @@ fn tables(desk: &Desk, out: &str) -> Vec<Vec<u8>> {
     TABLES.map(read).into()
 }
 
-/// Of whatever draws random numbers: several algorithms that begin one after the other, a queue that marks and
-/// drops, delays that differ, losses in bursts, copies.
+/// A scenario with everything that draws random numbers: several algorithms that begin one after the other, a queue
+/// that marks and drops, delays that differ, losses in bursts, copies.
 fn rich(kernel: &str) -> String {
     let host = |name: &str| {
         format!(
@@ -80,7 +80,7 @@ fn is_rich(document: &Value) {
     }
 }
 
-/// One alone, and several at the same time.
+/// Runs one alone, and several at the same time.
 fn repeats(kernel: &str) {
     let Some(desk) = desk(&scenario("100Mbit", 1500, "1MB", 1.0)) else { return };
     desk.write("rich.toml", &rich(kernel));

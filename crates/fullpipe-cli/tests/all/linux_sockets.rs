@@ -190,7 +190,7 @@ fn a_small_send_buffer_is_told_as_the_limit() {
     assert_eq!(last.sender.sndbuf, 400_000);
 }
 
-/// Single losses among packets of which each 100th goes 1 ms ahead, then packets that come too late for RACK.
+/// Single losses among packets of which each 100th is 1 ms early, then packets that arrive too late for RACK.
 #[test]
 fn losses_and_reordering_are_told_apart() {
     let path = "{ kind = \"drop\", name = \"list\", flow = \"bulk\", \

@@ -23,7 +23,7 @@ fn desk(file: &str) -> Desk {
     desk
 }
 
-/// Of a call that compares: bars are met or missed.
+/// Checks the exit code of a call that compares: bars are met or missed.
 fn judged(call: Call) -> Call {
     let code = call.code;
     assert!(code == Some(0) || code == Some(1), "{code:?}: {}", call.stderr);
@@ -122,7 +122,7 @@ fn what_makes_no_sense_is_bad_input() {
     old.complains(&["engine linux does not do hosts.sender.kernel", "--kernel 6.12"]);
 }
 
-/// What is for drawn scenarios is not taken for others, where it would mean nothing.
+/// Options of drawn scenarios are refused for others, where they would mean nothing.
 #[test]
 fn what_draws_scenarios_is_for_random_ones() {
     let desk = Desk::with_short();
@@ -184,7 +184,7 @@ reply_to = "asks"
 write = "1200B"
 "#;
 
-/// What the engine does otherwise is said with what allows it; what no run has is not allowed.
+/// Messages on substituted keys name the option that allows them; keys that no run substitutes are not allowed.
 #[test]
 fn what_linux_does_otherwise_has_to_be_allowed() {
     let desk = Desk::new();

@@ -1,4 +1,4 @@
-//! README's example: the first line of a run on a long path, and the picture of it before and after the settings that
+//! README's example: the first line of a run on a long path, and its picture before and after the settings that
 //! `fullpipe plan` advises (`UPDATE_EXPECT=1` rewrites both).
 
 use crate::common::Desk;

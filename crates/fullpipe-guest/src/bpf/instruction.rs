@@ -27,7 +27,7 @@ pub enum Width {
 pub enum Label {
     /// The packet is counted.
     Count,
-    /// How long tokens have come is known.
+    /// The age of the tokens is known.
     Came,
     /// The bucket is filled.
     Filled,

@@ -99,7 +99,7 @@ impl Map {
         Ok(value)
     }
 
-    /// By which a program names it.
+    /// Descriptor by which a program names the map.
     pub fn descriptor(&self) -> i32 {
         self.0.as_raw_fd()
     }

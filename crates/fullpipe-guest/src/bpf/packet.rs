@@ -1,10 +1,10 @@
-//! How a program finds the packets that it is for.
+//! Instructions with which a program finds its packets.
 
 use fullpipe_guest::plan::ETHERNET_HEADER;
 
 use super::instruction::{Label, Op, Register, Width};
 
-/// What a call returns, and what the program does.
+/// Result of a call, and of the program.
 pub const R0: Register = Register(0);
 /// First argument of a call.
 pub const R1: Register = Register(1);
@@ -12,7 +12,7 @@ pub const R1: Register = Register(1);
 pub const R2: Register = Register(2);
 /// Lost by a call, as all up to here.
 pub const R3: Register = Register(3);
-/// What packet loads want to find the packet by.
+/// Context of the packet, for packet loads.
 pub const CONTEXT: Register = Register(6);
 /// Bytes of the IP header, after [`find`].
 pub const IP_HEADER: Register = Register(7);

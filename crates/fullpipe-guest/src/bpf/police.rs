@@ -12,7 +12,7 @@ use super::kernel::{Map, load as load_program};
 use super::packet::{R0, R1, R2, R3, STACK, ip, look_up, pass, shoot};
 use crate::error::{Context, Error, Result};
 
-/// What the packet needs.
+/// Tokens that the packet needs.
 const NEEDED: Register = Register(7);
 /// Address of the tokens, behind which is the time at which they were counted.
 const STATE: Register = Register(8);
@@ -32,7 +32,7 @@ fn full(police: &Police) -> u64 {
     police.burst * 8 * 1_000_000_000
 }
 
-/// What the packet needs, by its IP header.
+/// Tokens that the packet needs, from its IP header.
 fn need(overhead: i32) -> Vec<Op> {
     vec![
         Op::Packet(Width::Half, ETHERNET_HEADER + 2),

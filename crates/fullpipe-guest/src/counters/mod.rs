@@ -22,7 +22,7 @@ pub use text::Format;
 /// Files of a host's network namespace.
 const OF_HOST: [(&str, Format); 3] =
     [("snmp", Format::Protocols), ("netstat", Format::Protocols), ("dev", Format::Devices)];
-/// Of the whole kernel.
+/// File of the whole kernel.
 const OF_KERNEL: (&str, Format) = ("softnet_stat", Format::Softnet);
 
 /// Counters of all hosts and of the kernel, each with its last value.
@@ -36,13 +36,13 @@ struct Source {
     said: Said,
 }
 
-/// What a text said last.
+/// Last values of a text.
 pub struct Said {
     host: String,
     name: &'static str,
     format: Format,
     values: Vec<u64>,
-    /// What has become of them; of use again at the next text.
+    /// Room for the values of the next text.
     now: Vec<u64>,
 }
 

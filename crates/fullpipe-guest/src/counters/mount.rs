@@ -1,6 +1,5 @@
-//! What the kernel says of an NFS mount in `mountstats` (6.12 `nfs_show_stats`, `rpc_clnt_show_stats`), and of nfsd in
-//! `rpc/nfsd` (`nfsd_show`, `svc_seq_show`): lines of numbers behind a word. The names of the numbers are in the
-//! kernel's headers.
+//! Counters of an NFS mount in `mountstats` (6.12 `nfs_show_stats`, `rpc_clnt_show_stats`), and of nfsd in `rpc/nfsd`
+//! (`nfsd_show`, `svc_seq_show`): lines of numbers behind a word. The names of the numbers are in the kernel's headers.
 
 /// A counter: its name and value.
 type Counter = (String, u64);
@@ -17,7 +16,7 @@ const BYTES: [&str; 8] = [
     "READPAGES",
     "WRITEPAGES",
 ];
-/// Of a connection (`xs_tcp_print_stats`), with their places; what is left out are a port and a gauge.
+/// Counters of a connection (`xs_tcp_print_stats`), with their places; a port and a gauge are left out.
 const XPRT: [(usize, &str); 11] = [
     (1, "bind_count"),
     (2, "connect_count"),
@@ -31,7 +30,7 @@ const XPRT: [(usize, &str); 11] = [
     (11, "sending_u"),
     (12, "pending_u"),
 ];
-/// Of a procedure (`struct rpc_iostats`); times are sums of ms.
+/// Counters of a procedure (`struct rpc_iostats`); times are sums of ms.
 const OPERATION: [&str; 9] = [
     "ops",
     "ntrans",
@@ -43,7 +42,7 @@ const OPERATION: [&str; 9] = [
     "execute",
     "error_status",
 ];
-/// Of nfsd, by the word that a line begins with.
+/// Counters of nfsd, by the first word of the line.
 const SERVER: [(&str, &[&str]); 4] = [
     ("rc", &["hits", "misses", "nocache"]),
     ("io", &["read", "write"]),
@@ -70,7 +69,7 @@ pub fn of_mount(text: &str) -> Vec<Counter> {
                 };
                 found.extend(XPRT.iter().map(place));
             }
-            // Lines with a colon that come behind those of connections are procedures.
+            // Lines with a colon behind those of connections are procedures.
             name if connections > 0 => {
                 operations = true;
                 found.extend(named(&format!("nfs.{name}"), &OPERATION, &numbers(rest)));

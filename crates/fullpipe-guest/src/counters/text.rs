@@ -2,7 +2,7 @@
 
 use super::mount;
 
-/// How a text is laid out.
+/// Layout of a text.
 #[derive(Clone, Copy)]
 pub enum Format {
     /// `snmp` and `netstat`: a line of names, then one of values, each behind "Tcp:" or the like.

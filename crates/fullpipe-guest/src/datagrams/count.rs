@@ -15,7 +15,7 @@ pub const SENDER: usize = 0;
 /// The program that reads.
 pub const READER: usize = 1;
 
-/// What is counted of each.
+/// Counters of each, by side.
 const WHATS: [&[&str]; 2] = [
     &["sent", "refused"],
     &["received", "lost", "reordered", "duplicates", "jitter_ns", "rcvbuf_errors"],
@@ -33,7 +33,7 @@ struct Counted {
     tick: u64,
     now: Vec<u64>,
     told: Vec<u64>,
-    /// What has changed by the ends of intervals before: time, then numbers and values.
+    /// Changes at the ends of earlier intervals: time, then numbers and values.
     changes: Vec<(u64, Vec<u64>)>,
     /// The socket that counts its drops as the last counter.
     socket: Option<OwnedFd>,

@@ -27,7 +27,8 @@ use count::{READER, SENDER};
 const SNDBUF: i32 = 1 << 29;
 /// Number of the drops in the memory of a socket (SK_MEMINFO_DROPS).
 const DROPS: usize = 8;
-/// What the clock of a guest gains by being read, ns: a read of what was there already began no later than it was due.
+/// Time that a reading of a guest's clock takes, ns: a read of data that was there already began no later than it was
+/// due.
 const GAINED: u64 = 2;
 
 /// Starts the threads of all datagrams, at the hosts `left` and `right`. Readers have their sockets before anything is sent.

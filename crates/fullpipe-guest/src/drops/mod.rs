@@ -13,7 +13,7 @@ use crate::error::{Context, Result};
 use crate::layout;
 use program::{ACKS, COUNTERS, DATA, Target, key, program};
 
-/// Which way packets go: towards which host.
+/// Direction of packets: the host towards which they travel.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// To the receiver.
@@ -31,7 +31,7 @@ impl Direction {
     }
 }
 
-/// What drops or marks the packets of one list.
+/// Program that drops or marks the packets of one list.
 pub struct Dropper {
     /// To be attached where the packets come in.
     pub program: OwnedFd,

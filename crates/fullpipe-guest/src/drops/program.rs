@@ -25,7 +25,7 @@ pub fn key(counter: u32, number: u64) -> u64 {
     u64::from(counter) << 62 | number
 }
 
-/// What a program is for.
+/// Packets and lists of a program.
 #[derive(Clone, Copy)]
 pub struct Target {
     /// The flow that owns the packets.

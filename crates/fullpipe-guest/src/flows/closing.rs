@@ -1,6 +1,7 @@
-//! The end of a connection: its socket is closed as soon as the other side has all, as programs do it. With that Linux
-//! forgets the connection's state and keeps what it has learned of the way to that host for the next one (6.12
-//! `tcp_time_wait`, `tcp_update_metrics`). Samples go on to tell the last state.
+//! The end of a connection: its socket is closed as soon as the other side has all, as programs do it.
+//!
+//! With the close Linux forgets the connection's state, and keeps what it has learned of the path for the next
+//! connection (6.12 `tcp_time_wait`, `tcp_update_metrics`). Samples keep showing the last state.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};

@@ -277,7 +277,7 @@ impl Exchange {
     }
 }
 
-/// What one write of a flow writes.
+/// Bytes of one write of a flow.
 fn zeros(flow: &Flow) -> Vec<u8> {
     vec![0; (flow.write as usize).clamp(1, LARGEST)]
 }

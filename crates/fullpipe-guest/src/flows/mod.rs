@@ -22,7 +22,7 @@ use crate::namespaces::{self, Namespace};
 use crate::run::Event;
 use crate::{run, sys};
 
-/// What calls say of a connection that the kernel has given up.
+/// Errors of calls on a connection that the kernel has given up.
 const GIVEN_UP: [i32; 4] = [libc::ETIMEDOUT, libc::ECONNRESET, libc::EPIPE, libc::EHOSTUNREACH];
 
 /// End of a connection for one of its programs.
@@ -57,8 +57,8 @@ pub fn start(plan: &Plan, left: &Namespace, right: &Namespace) -> Result<()> {
     Ok(())
 }
 
-/// End of a connection, by what became of its reads and writes. One that the kernel has given up is an event of the flow; the
-/// run goes on, and so do its other flows.
+/// End of a connection, by the result of its reads and writes. A connection that the kernel has given up is an event of
+/// the flow; the run goes on, and so do its other flows.
 fn ended(index: usize, done: io::Result<()>) -> Result<Ended> {
     let Err(failed) = done else { return Ok(Ended::Closed) };
     match failed.raw_os_error().filter(|errno| GIVEN_UP.contains(errno)) {

@@ -17,8 +17,8 @@ use crate::{layout, run, sys};
 /// Most that one read waits for, bytes.
 const READ: u64 = 1 << 30;
 
-/// What the clock of a guest gains by being read, ns: a few readings are one. A read of what was there already began no later
-/// than it was due.
+/// Time that some readings of a guest's clock take, ns: a read of data that was there already began no later than it
+/// was due.
 const GAINED: u64 = 2;
 
 /// Accepts the flow's connection and reads it to its end. The socket stays open, so that it can be sampled.

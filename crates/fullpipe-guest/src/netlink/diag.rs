@@ -10,7 +10,7 @@ use super::message::{Answer, HEAD, Message, attributes, kind, sequence};
 use crate::error::{Context, Error, Result};
 use crate::sys;
 
-/// One end of a connection.
+/// Address and port of an end of a connection.
 pub type End = (Ipv4Addr, u16);
 
 // include/uapi/linux/netlink.h, sock_diag.h, inet_diag.h
@@ -49,7 +49,7 @@ pub fn request(number: u32, here: End, there: End) -> Vec<u8> {
     Message::new(SOCK_DIAG_BY_FAMILY, 0, &body).finish(number).to_vec()
 }
 
-/// What is known of a connection.
+/// State of a connection.
 #[derive(Debug, PartialEq, Eq)]
 pub struct State<'a> {
     /// Bytes that wait to be read, and those not acknowledged (u32 each).

@@ -1,4 +1,4 @@
-//! Programs that look at packets: those that come in, and those that a qdisc sorts.
+//! Programs that look at packets: at incoming ones, and at those that a qdisc sorts.
 
 use std::os::fd::{AsRawFd, OwnedFd};
 

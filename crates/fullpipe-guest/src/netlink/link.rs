@@ -20,7 +20,7 @@ const VETH_INFO_PEER: u16 = 1;
 const IFF_UP: u32 = 1;
 const ETHTOOL_SGRO: u32 = 0x2c;
 
-/// One end of a pair.
+/// An end of a pair.
 pub struct End<'a> {
     /// Number of the device in its namespace.
     pub index: u32,

@@ -75,7 +75,7 @@ impl Message {
         self
     }
 
-    /// As it is sent.
+    /// The message as it is sent.
     pub fn finish(&mut self, sequence: u32) -> &[u8] {
         let len = self.bytes.len() as u32;
         self.bytes[..4].copy_from_slice(&len.to_ne_bytes());
@@ -84,7 +84,7 @@ impl Message {
     }
 }
 
-/// What the kernel says of a request: nothing, or the error's number and perhaps its words.
+/// Answer of the kernel to a request: nothing, or the error's number and perhaps its words.
 pub struct Answer {
     /// A number of errno; 0: done.
     pub errno: i32,

@@ -35,15 +35,15 @@ pub fn prepare((number, nfs): (usize, &Nfs), from: [u16; 2], namespace: &Namespa
     slots(nfs)
 }
 
-/// Has the client of this namespace say who it is: a server of version 4 takes what two of one name ask for as one client that
-/// begins anew.
+/// Gives the client of this namespace its own identity: a server of version 4 takes two clients of one name for one
+/// that begins anew.
 fn identify(number: usize) -> Result<()> {
     // What stands there is of the namespace in which it is mounted.
     sys::mount("sysfs", "/sys").at(|| "mounting /sys of a client")?;
     tell("/sys/fs/nfs/net/nfs_client/identifier", &format!("client-{number}"))
 }
 
-/// What is given to mount(2), and how far the client reads ahead then, KiB.
+/// Arguments of mount(2), and the client's read-ahead after it, KiB.
 pub struct Mount {
     kind: &'static str,
     source: String,
@@ -72,8 +72,10 @@ impl Mount {
     }
 }
 
-/// Has the connections of the mount come from ports that are known before. An odd number of several would leave one of them
-/// unused (6.12 `__inet_hash_connect` looks at even numbers of ports), so there is one more, which is reserved.
+/// Gives the connections of the mount ports that are known before.
+///
+/// An odd number of several ports would leave one of them unused (6.12 `__inet_hash_connect` looks at even numbers of
+/// ports), so one more is reserved.
 fn ports(nfs: &Nfs, [first, last]: [u16; 2]) -> Result<()> {
     let even = first == last || (last - first) % 2 == 1;
     let of = nfs.beside.map_or(Whose::Host(Role::Sender), Whose::Beside);

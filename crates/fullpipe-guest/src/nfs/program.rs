@@ -18,7 +18,7 @@ use crate::namespaces::{self, Namespace};
 use crate::run::Event;
 use crate::{run, sys};
 
-/// What the threads of the program share.
+/// State that the threads of the program share.
 #[derive(Clone)]
 struct Program {
     nfs: Arc<Nfs>,
@@ -74,8 +74,8 @@ impl Program {
     }
 }
 
-/// Says that a connection is there and begins to be used: a file is open, and its data comes next. What opens it is no part
-/// of what such programs measure (dd, iozone).
+/// Records that a connection begins to be used: a file is open, and its data follows. Programs such as dd and iozone do
+/// not measure the calls that open it.
 fn begun(connection: usize, congestion: &str) {
     let mut name = [0; CONGESTION_SIZE];
     name.iter_mut().zip(congestion.bytes()).for_each(|(to, from)| *to = from);

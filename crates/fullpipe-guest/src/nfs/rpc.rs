@@ -23,11 +23,11 @@ const REPLY: u32 = 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Call {
     id: u32,
-    /// What is called, of the only program here.
+    /// Number of the procedure, of the only program here.
     pub procedure: u32,
 }
 
-/// What is answered to a call; none: there is no such procedure.
+/// Answer to a call; none: there is no such procedure.
 pub type Answers = Arc<dyn Fn(Call) -> Option<Vec<u8>> + Send + Sync>;
 
 /// Listens in the namespace of the calling thread. [`serve`] answers.

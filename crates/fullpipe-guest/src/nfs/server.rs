@@ -22,13 +22,13 @@ const CACHES: &str = "/proc/thread-self/net/rpc";
 const DOMAIN: &str = "fullpipe";
 /// When what the caches say expires, s since 1970: not during a run.
 const NEVER: u32 = i32::MAX as u32;
-/// Whom the server takes those for whom it does not know: nobody and nogroup.
+/// User and group that the server gives to unknown callers: nobody and nogroup.
 const NOBODY: u32 = 65_534;
 /// Number of the loopback device.
 const LOOPBACK: u32 = 1;
 /// Most bytes of a READ or WRITE (6.12 `NFSSVC_MAXBLKSIZE`); with less than 4 GiB of memory nfsd would take fewer.
 const LARGEST: u32 = 1 << 20;
-/// How long nfsd waits for clients of an earlier life to reclaim what they had open, s: the least that it takes.
+/// Time for which nfsd waits for clients of an earlier life to reclaim open files, s: the least that it takes.
 const GRACE_S: &str = "10";
 /// Bytes of one write of a file that the server has before.
 const FILL: usize = 1 << 20;

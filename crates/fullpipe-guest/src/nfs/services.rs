@@ -1,4 +1,4 @@
-//! What the kernel asks programs of a server for: that its services be known (rpcbind), and the root's handle (MOUNT).
+//! Services that the kernel asks programs of a server for: registration (rpcbind), and the root's handle (MOUNT).
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ fn rpcbind(call: Call) -> Option<Vec<u8>> {
     }
 }
 
-/// MNT (1) and UMNT (3) of version 3: status 0, the handle, and which ways there are to say who one is.
+/// MNT (1) and UMNT (3) of version 3: status 0, the handle, and the kinds of authentication.
 fn mount(call: Call, root: &[u8]) -> Option<Vec<u8>> {
     match call.procedure {
         NULL | 3 => Some(Vec::new()),

@@ -1,5 +1,5 @@
-//! What the kernel counts of mounts and of nfsd, read apart from the samples: `mountstats` cannot be read in their
-//! chain (io_uring would give it to another thread).
+//! Kernel counters of mounts and of nfsd, read apart from the samples: `mountstats` cannot be read in their chain
+//! (io_uring would give it to another thread).
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -16,7 +16,7 @@ use crate::{run, sys};
 /// Numbers of the sources, far behind those of other counters: three of each host, and the kernel's.
 const SERVER: usize = 10_000;
 const FIRST_CLIENT: usize = 10_001;
-/// Text of all mounts: each says what is mounted where, and those of NFS what became of them.
+/// Text of all mounts: the place of each, and counters of those of NFS.
 const MOUNTS: &str = "/proc/self/mountstats";
 const NFSD: &str = "/proc/thread-self/net/rpc/nfsd";
 /// A sample is taken so long after its time, ns, and so are these.

@@ -18,13 +18,13 @@ pub struct Datagrams {
     pub rate: u64,
     /// SO_RCVBUF as given to setsockopt, beyond `rmem_max` if need be; none: not set.
     pub rcvbuf: Option<u64>,
-    /// How the program reads; none: each as soon as it can.
+    /// Pace of the program's reads; none: each as soon as it can.
     pub reader: Option<DatagramReader>,
     /// When the first one is written, ns from the run's start.
     pub start_ns: u64,
     /// None is written so long after `start_ns`, ns.
     pub duration_ns: Option<u64>,
-    /// How many there are at most.
+    /// Most datagrams.
     pub count: Option<u64>,
 }
 
@@ -52,7 +52,7 @@ pub struct DatagramReader {
 }
 
 impl DatagramReader {
-    /// How long the pause still lasts, ns, so long after the datagrams' start; 0: there is none.
+    /// Rest of the pause, ns, so long after the datagrams' start; 0: there is none.
     #[must_use]
     pub fn pause_ns(&self, since_start: u64) -> u64 {
         let period = self.on_ns.saturating_add(self.off_ns).max(1);
@@ -60,7 +60,7 @@ impl DatagramReader {
         if self.off_ns == 0 || at < self.on_ns { 0 } else { period - at }
     }
 
-    /// How long it works on a datagram of that size, ns.
+    /// Time that the program works on a datagram of that size, ns.
     #[must_use]
     pub fn work_ns(&self, size: u32) -> u64 {
         let bits = u128::from(size) * 8_000_000_000;

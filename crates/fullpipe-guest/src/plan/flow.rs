@@ -42,7 +42,7 @@ pub struct Flow {
     pub write: u32,
     /// Bits per second that it writes at most; none: as much as the buffer takes.
     pub rate: Option<u64>,
-    /// How its receiver reads; none: all there is, at once.
+    /// Pace of the receiver's reads; none: all data, at once.
     #[serde(default)]
     pub reader: Option<Reader>,
     /// Moves the data as the plainest program would, by write(2) and read(2): what the engine's cost is measured

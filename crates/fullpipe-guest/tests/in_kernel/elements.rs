@@ -1,4 +1,4 @@
-//! What elements of a path do to single packets, seen in handshakes: each is one packet there and one back.
+//! Effects of path elements on single packets, seen in handshakes: each is one packet there and one back.
 
 use fullpipe_guest::plan::{
     Apart, Chance, Change, Flow, Netem, Overtake, Plan, Qdisc, Router, Spread, Way,
@@ -116,7 +116,7 @@ fn as_many_packets_go_ahead_as_was_asked() {
     assert!(few < 12, "{few} of {FLOWS}");
 }
 
-/// How long a SYN waits that comes at 22 ms, behind a segment of another flow.
+/// Time that a SYN waits if it arrives at 22 ms, behind a segment of another flow.
 fn wait_behind_a_segment(forward: Way) -> Option<u64> {
     let mut plan = handshaking(forward, 22 * MS);
     plan.flows.truncate(2);

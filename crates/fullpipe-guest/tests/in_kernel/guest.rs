@@ -12,13 +12,13 @@ use fullpipe_guest::record::{self, Head};
 
 /// A record.
 pub struct Record {
-    /// What it is.
+    /// Head of the record.
     pub head: Head,
-    /// As the kernel gave it.
+    /// Body, as the kernel gave it.
     pub body: Vec<u8>,
 }
 
-/// What a run left.
+/// Results of a run.
 pub struct Run {
     /// The file of records.
     pub bytes: Vec<u8>,

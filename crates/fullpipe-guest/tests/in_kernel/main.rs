@@ -88,7 +88,7 @@ fn the_list_is_lost_and_counted() {
     assert_eq!((&found[1][..4], found[1][5]), (&[0, 1, 0, 0][..], 2));
 }
 
-/// A flow that goes backward does on a path that is turned round what one that goes forward does.
+/// A backward flow on a reversed path does what a forward flow does.
 #[test]
 fn a_flow_goes_backward_as_another_goes_forward() {
     let mut there = plan(100_000_000, 250_000);
@@ -152,8 +152,8 @@ fn a_flow_is_answered_in_its_connection() {
     assert_eq!((sent(0), sent(1)), (1_002, 40_000));
 }
 
-/// A connection is closed when the other side has all: it leaves its RTT, by which the next one has a longer first timeout; its
-/// samples go on.
+/// A connection is closed when the other side has all. It leaves its RTT, which makes the first timeout of the next
+/// connection longer. Its samples go on.
 #[test]
 fn a_connection_leaves_its_rtt_and_its_last_sample() {
     let mut plan = plan(100_000_000, 250_000);
@@ -174,7 +174,7 @@ fn a_connection_leaves_its_rtt_and_its_last_sample() {
     assert!((kept - forgotten).abs_diff(20_000) <= 5_000, "{kept} and {forgotten} us");
 }
 
-/// Of a flow with ECN what is listed is marked and none of it lost; of one without nothing is marked.
+/// Listed packets of a flow with ECN are marked, and none is lost; of a flow without ECN nothing is marked.
 #[test]
 fn the_list_is_marked_where_the_flow_has_ecn() {
     let mut plan = plan(1_000_000_000, 10_000_000);

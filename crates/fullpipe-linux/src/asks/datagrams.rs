@@ -5,7 +5,7 @@ use fullpipe_base::path::Direction;
 use fullpipe_guest::plan;
 use fullpipe_scenario::{DatagramKind, DatagramReader, Datagrams, Resolved};
 
-/// What the guest is asked for datagrams of `run`.
+/// The plan of the guest for datagrams of `run`.
 pub(super) fn datagrams(own: &Datagrams, run: &Resolved) -> plan::Datagrams {
     let backward = own.direction == Direction::Backward;
     let reads = if backward { &run.hosts.sender } else { &run.hosts.receiver };

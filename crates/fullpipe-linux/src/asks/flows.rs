@@ -8,7 +8,7 @@ use fullpipe_scenario::engine::Support;
 use fullpipe_scenario::{App, Flow, QdiscKind, Resolved, Station, congestion};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What the guest is asked for a flow of `run`.
+/// The plan of the guest for a flow of `run`.
 pub(super) fn flow(flow: &Flow, run: &Resolved) -> plan::Flow {
     let [sender, receiver] = run.hosts_of(flow).map(|station| station.host);
     // What setsockopt grants (net.core.wmem_max, rmem_max), which in this kernel both hosts share.

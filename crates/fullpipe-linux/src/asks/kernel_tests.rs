@@ -30,7 +30,7 @@ const OTHERS: [&str; 10] = [
     "tcp_timestamps",
 ];
 
-/// What a kernel says to a script, by kind and name; none if it has not been built.
+/// Lines that a kernel prints to a script, by kind and name; none if it has not been built.
 fn said(family: Family, text: &str) -> Option<BTreeMap<(String, String), String>> {
     let wanted = Wanted { family, ..Wanted::default() };
     let entry = Cache::of_user().expect("a cache").find(&wanted);

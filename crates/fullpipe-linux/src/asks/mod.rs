@@ -25,7 +25,7 @@ const LEAST_MTU: u32 = 88;
 const CLOSEST: u64 = 100_000;
 /// Interval of counters, if the scenario has none: they cost more than other samples.
 const COUNTERS: Time = Time::ms(10);
-/// What a run needs.
+/// Needs of a run: its plan, and the kernel.
 pub(super) struct Asked {
     pub(super) plan: Plan,
     /// Parameters of modules, as words of the kernel's command line.
@@ -64,7 +64,7 @@ pub(super) fn support(run: &Resolved, family: Family) -> Answers {
     answers
 }
 
-/// What both hosts have in common, as they are in one kernel.
+/// Checks settings that both hosts share, because they are in one kernel.
 fn one_kernel(run: &Resolved, answers: &mut Answers) {
     let (sender, receiver) = (&run.hosts.sender, &run.hosts.receiver);
     let both_ways = carries(run, Direction::Forward) && carries(run, Direction::Backward);
@@ -88,7 +88,7 @@ fn one_kernel(run: &Resolved, answers: &mut Answers) {
     }
 }
 
-/// What a guest has too little of.
+/// Checks the bounds of a guest.
 fn one_guest(run: &Resolved, answers: &mut Answers) {
     if run.path.mtu < LEAST_MTU {
         let why =
@@ -144,7 +144,7 @@ fn cards(run: &Resolved, answers: &mut Answers) {
         let nothing_waits = host.config.tx_ring == 1 && !host.config.tso;
         if is_slower && !nothing_waits && (direction == Direction::Forward || backward) {
             let what = "all that waits for the card is in the qdisc".to_string();
-            // Where the scenario says nothing of this way out, its card and ring are the defaults.
+            // Where the scenario says nothing about this outgoing side, its card and ring are the defaults.
             let asked = slowest.is_some() || !is_default(host, run);
             let what = if asked { Support::Substituted(what) } else { Support::Told(what) };
             answers.push((format!("{}.tx_ring", station.key()), what));
@@ -158,7 +158,7 @@ fn is_default(host: &Host, run: &Resolved) -> bool {
     ring == Some(host.config.tx_ring) && host.config.nic_rate == run.path.default_nic_rate()
 }
 
-/// Of every element of its own, then of all as they stand.
+/// Answers about each element by itself, then about all in their order.
 fn path_answers(run: &Resolved, answers: &mut Answers) {
     let ways = [("forward", &run.path.forward), ("back", &run.path.back)];
     let elements = ways.iter().flat_map(|(way, elements)| elements.iter().map(move |e| (way, e)));
@@ -196,10 +196,10 @@ fn refused(key: &str, why: &str) -> (String, Support) {
     (key.into(), Support::Refused(why.into()))
 }
 
-/// What the guest is asked for `run`, of which [`support`] refuses nothing.
+/// The plan of the guest for `run`, of which [`support`] refuses nothing.
 ///
 /// # Errors
-/// What it refuses after all.
+/// The key that is refused after all.
 pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
     let told = |(key, why): (String, String)| format!("{key}: {why}");
     let (routers, mut stages) = way::routers(run).map_err(told)?;

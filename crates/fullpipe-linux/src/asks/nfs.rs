@@ -48,7 +48,7 @@ pub(super) fn answers(run: &Resolved, family: Family, answers: &mut Answers) {
     memory(run, answers);
 }
 
-/// What files need in the kernel's memory, which all hosts share.
+/// Checks the kernel's memory for files; all hosts share it.
 fn memory(run: &Resolved, answers: &mut Answers) {
     let files = run.nfs.iter().map(|own| (own.bytes() >> 20).saturating_add(1));
     let least = files.fold(0, u64::saturating_add).saturating_mul(memory::COPIES) + KERNEL_MIB;
@@ -66,7 +66,8 @@ fn memory(run: &Resolved, answers: &mut Answers) {
     }
 }
 
-/// What all mounts of one kernel have: slots by version, for these are different knobs, and the congestion control.
+/// Checks settings that all mounts of one kernel share: the congestion control, and slots by version, because versions
+/// have different knobs.
 fn alike(run: &Resolved, answers: &mut Answers) {
     let mut differs = |own: &Nfs, key: &str, other: &Nfs| {
         let why = format!("the clients of all mounts are of one kernel: as with `{}`", other.name);
@@ -84,7 +85,7 @@ fn alike(run: &Resolved, answers: &mut Answers) {
     }
 }
 
-/// What the guest is asked for a mount.
+/// The plan of the guest for a mount.
 pub(super) fn mount(own: &Nfs, run: &Resolved) -> plan::Nfs {
     plan::Nfs {
         beside: run.host.iter().position(|host| Some(&host.name) == own.from.as_ref()),

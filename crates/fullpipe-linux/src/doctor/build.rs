@@ -34,7 +34,7 @@ pub fn source() -> Check {
     Check::new("kernel source", "the kernel is built from the distribution's source package", found)
 }
 
-/// What apt would fetch.
+/// Version that apt would fetch.
 fn candidate(package: &str) -> Result<String, Problem> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     source::fetchable(&path, package)

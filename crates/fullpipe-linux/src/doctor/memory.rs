@@ -1,4 +1,4 @@
-//! How much memory a run can have.
+//! Memory that a run can have.
 //!
 //! Limits:
 //! - Only the limit of a control group of version 2 is looked at.
@@ -7,7 +7,7 @@ use super::{Check, Problem};
 use crate::kernel::needs::gb;
 use std::fs;
 
-/// What a run at 10 Gb/s takes, bytes.
+/// Memory of a run at 10 Gb/s, bytes.
 const LEAST: u64 = 1_000_000_000;
 const WHY: &str = "a run takes 0.1 to 1 GB, at 100 Gb/s up to 3";
 
@@ -45,7 +45,7 @@ fn available(meminfo: &str) -> Option<u64> {
     Some(kib * 1024)
 }
 
-/// What a control group of version 2 has left; none without a limit.
+/// Rest of the limit of a control group of version 2; none without a limit.
 fn left(max: &str, current: &str) -> Option<u64> {
     let (max, current) = (max.trim().parse::<u64>().ok()?, current.trim().parse::<u64>().ok()?);
     Some(max.saturating_sub(current))

@@ -1,5 +1,5 @@
-//! What runs on a real kernel need of this machine; each check tries the thing itself. A new check is a function and
-//! one line in [`checks`].
+//! Needs of runs on a real kernel, checked on this machine; each check tries the thing itself. A new check is a
+//! function and one line in [`checks`].
 
 mod boot;
 mod build;
@@ -13,18 +13,18 @@ use serde::Serialize;
 /// Version of the document.
 pub const FORMAT: u32 = 1;
 
-/// One thing that was looked at.
+/// Result of a check.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// What was looked at.
+    /// Name of the check.
     pub name: &'static str,
     /// Whether it is as it must be.
     pub ok: bool,
-    /// What was found.
+    /// Finding, as text.
     pub found: String,
-    /// What needs it.
+    /// Reason for the check.
     pub why: &'static str,
-    /// What to do about it; empty where nothing need be done.
+    /// Remedy; empty where none is needed.
     pub remedy: String,
 }
 
@@ -49,7 +49,7 @@ impl Check {
     }
 }
 
-/// What was found instead of what must be.
+/// A finding that differs from what must be.
 struct Problem {
     found: String,
     remedy: String,

@@ -27,8 +27,8 @@ fn status() -> String {
     fs::read_to_string("/proc/self/status").unwrap_or_default()
 }
 
-/// What stands in the way, by Yama's setting and this process's /proc/self/status. Yama refuses a
-/// child that asks to be traced from scope 2 on (Documentation/admin-guide/LSM/Yama.rst).
+/// Remedy for a refused ptrace, by Yama's setting and this process's /proc/self/status. Yama refuses a child that asks
+/// to be traced from scope 2 on (Documentation/admin-guide/LSM/Yama.rst).
 fn remedy(yama: &str, status: &str) -> String {
     let filtered = status
         .lines()

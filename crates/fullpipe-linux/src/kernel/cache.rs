@@ -37,7 +37,7 @@ pub struct Entry {
     pub family: Family,
     /// Its HZ.
     pub hz: Hz,
-    /// What it has.
+    /// Contents of the kernel.
     pub contents: Contents,
     /// Hash of its configuration and changes.
     pub hash: String,
@@ -181,7 +181,7 @@ fn root(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     named.or_else(shared).or_else(home)
 }
 
-/// Who holds the lock.
+/// Process number of the lock's holder.
 fn builder(path: &Path) -> Option<u32> {
     fs::read_to_string(path).ok()?.trim().parse().ok()
 }

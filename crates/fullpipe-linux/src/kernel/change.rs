@@ -1,12 +1,12 @@
 //! The changes to the user's copy of the source: HZ, random numbers from a seed, the steps of the clock, and registers.
 //!
-//! `arch/um` has a constant HZ of 100, asks the host for random numbers, and has a clock in steps of 256 ns: each
-//! reading takes a step, so that loops which wait for a time end. At 25 Gb/s a step is longer than a packet takes. A
-//! timer fires 500 ns after it was set at the earliest, so the second of two packets that are to leave within that time
-//! is late. Each timer also fires a nanosecond after it is due. The change lets a reading take no time (nothing in the
-//! guest waits in a loop), and lets timers fire when they are due. On CPUs with AMX the host refuses the register set,
-//! which is too short for it: `pad.c` makes it longer. Each change finds its place by as little of the source as
-//! identifies it.
+//! `arch/um` has a constant HZ of 100, asks the host for random numbers, and has a clock in steps of 256 ns. Each
+//! reading of the clock takes a step, so that loops which wait for a time end. At 25 Gb/s a step is longer than a
+//! packet takes. A timer fires 500 ns after it was set at the earliest, so the second of two packets that are to leave
+//! within that time is late. Each timer also fires a nanosecond after it is due. The change lets a reading take no time
+//! (nothing in the guest waits in a loop), and lets timers fire when they are due. On CPUs with AMX the host refuses
+//! the register set, which is too short for it: `pad.c` makes it longer. Each change finds its place by as little of
+//! the source as identifies it.
 
 use super::{Error, Hz};
 use std::fs;
@@ -14,7 +14,7 @@ use std::path::Path;
 
 /// Our function that fills a buffer from the seed.
 pub(super) const SEED: &str = include_str!("seed.c");
-/// What calls it, as the first statement of `os_getrandom`.
+/// The call of it, as the first statement of `os_getrandom`.
 pub(super) const CALL: &str = "\tif (fullpipe_seeded(buf, len))\n\t\treturn len;\n";
 
 /// Our function that pads the register set.

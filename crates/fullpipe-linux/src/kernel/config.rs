@@ -3,13 +3,13 @@
 use super::{Error, Wanted};
 use std::path::Path;
 
-/// What is asked beyond nothing, as a file for `KCONFIG_ALLCONFIG`.
+/// Options beyond allnoconfig, as a file for `KCONFIG_ALLCONFIG`.
 pub const FRAGMENT: &str = include_str!("fragment.config");
 
 /// Options that a kernel with NFS has in addition.
 pub const NFS: &str = include_str!("nfs.config");
 
-/// What is asked of the configuration of a kernel.
+/// Options that the configuration of a kernel must have.
 pub fn asked(wanted: &Wanted) -> String {
     wanted.contents.fragments().join("\n")
 }
@@ -45,7 +45,7 @@ fn options(fragment: &str) -> impl Iterator<Item = &str> {
     fragment.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
-/// What is there instead of `option`, if it is not there.
+/// The line in the place of `option`, if the option is missing.
 fn refused(option: &str, config: &str) -> Option<String> {
     let (name, value) = option.split_once('=')?;
     let found = config.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix('='));

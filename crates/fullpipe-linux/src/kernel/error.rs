@@ -1,4 +1,4 @@
-//! What can go wrong with a kernel.
+//! Errors of a kernel's build and cache.
 
 use std::fmt;
 use std::path::Path;
@@ -10,9 +10,9 @@ pub enum Error {
     Stopped,
     /// A step failed.
     Failed {
-        /// What happened and where, as a clause.
+        /// Error and its place, as a clause.
         what: String,
-        /// What to do about it, as an imperative clause; empty where there is nothing to say.
+        /// Remedy, as an imperative clause; empty where there is none.
         hint: String,
     },
 }

@@ -9,13 +9,13 @@ use std::path::Path;
 use std::process::Command;
 use std::thread::available_parallelism;
 
-/// What stands in the kernel instead of when, where and by whom it was built.
+/// Values that replace the time, place and user of the build in the kernel.
 const ANONYMOUS: [(&str, &str); 3] = [
     ("KBUILD_BUILD_TIMESTAMP", "1970-01-01"),
     ("KBUILD_BUILD_USER", "fullpipe"),
     ("KBUILD_BUILD_HOST", "fullpipe"),
 ];
-/// What `make` may see of the environment: anything else could change the kernel.
+/// Variables of the environment that `make` may see: any other one could change the kernel.
 const PASSED: [&str; 3] = ["PATH", "HOME", "TMPDIR"];
 
 /// `make` for user-mode Linux.

@@ -1,4 +1,4 @@
-//! What a build needs of this machine: programs, the C library's headers, space.
+//! Needs of a build: programs, the C library's headers, space.
 
 use super::Error;
 use std::ffi::{CString, OsStr};
@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 /// Something that must be installed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Need {
-    /// What is looked for: a program's name, or what it stands for.
+    /// A program's name, or the name of something else that is needed.
     pub name: &'static str,
     /// Debian's package that has it.
     pub package: &'static str,
@@ -34,7 +34,7 @@ const HEADERS: Need = Need { name: "headers of the C library", package: "libc6-d
 /// Free space that a build needs in the cache, bytes: package, unpacked source, objects.
 pub const SPACE: u64 = 1_000_000_000;
 
-/// What is missing of [`PROGRAMS`] in the directories of `path` (as in PATH), and of the headers.
+/// Needs that are missing: of [`PROGRAMS`] in the directories of `path` (as in PATH), and of the headers.
 pub fn missing(path: &OsStr) -> Vec<Need> {
     let mut missing: Vec<Need> =
         PROGRAMS.into_iter().filter(|need| !is_in(path, need.name)).collect();
@@ -60,7 +60,7 @@ pub fn check() -> Result<(), Error> {
     }
 }
 
-/// As a clause.
+/// The missing needs as a clause.
 pub fn told(missing: &[Need]) -> String {
     let names: Vec<&str> = missing.iter().map(|need| need.name).collect();
     format!("a kernel cannot be built without {}", names.join(", "))

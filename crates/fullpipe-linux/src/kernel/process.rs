@@ -1,5 +1,5 @@
-//! Children that end when they are to end: each has a process group of its own, which is ended whole;
-//! and each gets SIGTERM when fullpipe dies, however that happens.
+//! Child processes that end reliably: each has a process group of its own, which is ended whole. Each gets SIGTERM when
+//! fullpipe dies, however that happens.
 
 use super::Error;
 use super::watch::Watch;
@@ -137,7 +137,7 @@ fn tie(command: &mut Command) {
     unsafe { command.pre_exec(tied) };
 }
 
-/// What a short-lived program prints, if it succeeds.
+/// Output of a short-lived program, if it succeeds.
 pub fn ask(program: &str, arguments: &[&OsStr]) -> Option<String> {
     let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;

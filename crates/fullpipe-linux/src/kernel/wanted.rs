@@ -18,7 +18,7 @@ impl Family {
     /// All of them, the default one first.
     pub const ALL: [Family; 2] = [Family::V6_12, Family::V6_1];
 
-    /// As in the name of the source package.
+    /// Name, as in the source package.
     pub fn name(self) -> &'static str {
         match self {
             Family::V6_1 => "6.1",
@@ -58,7 +58,7 @@ impl FromStr for Family {
 pub struct Hz(u32);
 
 impl Hz {
-    /// What Linux offers (kernel/Kconfig.hz).
+    /// Values that Linux offers (kernel/Kconfig.hz).
     pub const ALL: [Hz; 4] = [Hz(100), Hz(250), Hz(300), Hz(1000)];
 
     /// Interrupts per second.
@@ -88,7 +88,7 @@ impl FromStr for Hz {
     }
 }
 
-/// What a kernel has.
+/// Contents of a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Contents {
     /// TCP and all around it.
@@ -102,7 +102,7 @@ impl Contents {
     /// All of them, the default one first.
     pub const ALL: [Contents; 2] = [Contents::Tcp, Contents::Nfs];
 
-    /// As options have it.
+    /// Name, as in options.
     pub fn name(self) -> &'static str {
         match self {
             Contents::Tcp => "tcp",
@@ -110,7 +110,7 @@ impl Contents {
         }
     }
 
-    /// What is asked beyond nothing, in parts.
+    /// Options beyond allnoconfig, in parts.
     pub(super) fn fragments(self) -> &'static [&'static str] {
         match self {
             Contents::Tcp => &[config::FRAGMENT],
@@ -144,7 +144,7 @@ pub struct Wanted {
     pub family: Family,
     /// Its HZ.
     pub hz: Hz,
-    /// What it has.
+    /// Contents of the kernel.
     pub contents: Contents,
 }
 
@@ -172,7 +172,7 @@ impl Wanted {
         }
     }
 
-    /// What stands for the contents in names: nothing for the usual ones.
+    /// Suffix of names for the contents: empty for the usual ones.
     fn mark(&self) -> String {
         match self.contents {
             Contents::Tcp => String::new(),
@@ -180,7 +180,7 @@ impl Wanted {
         }
     }
 
-    /// What is wanted by that name of an entry in the cache, and the hash that the name has.
+    /// The kernel that a name of a cache entry stands for, and the hash in the name.
     pub fn read(name: &str) -> Option<(Wanted, &str)> {
         let (kernel, rest) = name.split_once("-hz")?;
         let (hz, hash) = rest.split_once('-')?;

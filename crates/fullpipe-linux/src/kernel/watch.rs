@@ -1,6 +1,6 @@
 //! Followers of a build: they get its steps, and may stop it.
 
-/// What a build is doing.
+/// Steps of a build.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
     /// Another process builds in the same cache; its number where it is known.
@@ -22,7 +22,7 @@ pub trait Watch {
     /// A step begins.
     fn step(&mut self, step: &Step);
 
-    /// So many lines of `make`'s output of about so many in all; more may come.
+    /// Progress: lines of `make`'s output so far, and about how many in all; more may follow.
     fn compiled(&mut self, lines: u64, expected: u64);
 
     /// Whether to stop. Asked several times a second.

@@ -1,4 +1,4 @@
-//! What the guest is asked for each [`Ask`].
+//! The guest's elements for each [`Ask`].
 
 mod rates;
 
@@ -18,7 +18,7 @@ const TOO_MUCH: &str = "a burst of more than 1 GB";
 /// Largest width of netem's delays, ns (INT_MAX).
 const WIDEST: u64 = 2_147_483_647;
 
-/// What stands for an element.
+/// Representation of an element in the guest.
 pub(super) enum Piece {
     /// Qdiscs on a device of their own.
     Qdiscs(Chain),
@@ -54,13 +54,13 @@ impl Piece {
 #[derive(Default)]
 pub(super) struct Chain {
     pub(super) qdiscs: Vec<Qdisc>,
-    /// What becomes of them.
+    /// Later settings of the qdiscs.
     pub(super) changes: Vec<Change>,
     /// Number of the one that marks packets.
     pub(super) marking: Option<usize>,
-    /// What the stage holds: unit, how many.
+    /// Unit and size of the stage's room.
     pub(super) capacity: Capacity,
-    /// How long it takes to send, where the rate is one.
+    /// Time to send a packet, where the rate is constant.
     pub(super) serial: Option<Serial>,
     /// The wire that packets are on behind it, and from when on it is this one; none: they take no time.
     pub(super) wires: Vec<(Time, plan::Wire)>,
@@ -76,7 +76,7 @@ pub(super) struct Serial {
 }
 
 impl Serial {
-    /// ns in which so many bytes of so many packets were sent.
+    /// Time in which so many bytes of so many packets were sent, ns.
     pub(super) fn busy_ns(self, bytes: u64, packets: u64) -> u64 {
         let whole = i128::from(bytes) + i128::from(packets) * i128::from(self.uncounted);
         let ns = whole.max(0) * 8_000_000_000 / i128::from(self.rate.max(1));
@@ -111,10 +111,10 @@ impl Wire {
     }
 }
 
-/// What stands for an element on such a path.
+/// Representation of an element on such a path.
 ///
 /// # Errors
-/// Why nothing does.
+/// Why there is none.
 pub(super) fn piece(ask: &Ask, wire: Wire) -> Result<Piece, String> {
     match ask {
         Ask::Rate(Sending { framing, .. }) | Ask::Shape { framing, .. }
@@ -224,8 +224,9 @@ fn one(netem: Netem) -> Chain {
     Chain { qdiscs: vec![Qdisc::Netem(netem)], ..Chain::default() }
 }
 
-/// A qdisc with a rate lets a packet go that finds the link idle, whole and at once: the time that it takes on the wire
-/// comes behind it. A constant delay takes that over; else it is a qdisc of its own, which is given back.
+/// Wire behind a qdisc with a rate. The qdisc releases a packet that finds the link idle whole and at once; the
+/// packet's time on the wire follows. A constant delay takes the wire over; else the wire is a qdisc of its own, which
+/// is returned.
 pub(super) fn on_the_wire(wires: &[(Time, plan::Wire)], next: Option<&mut Chain>) -> Option<Chain> {
     let (first, later) = wires.split_first()?;
     let along = |netem: Netem| {

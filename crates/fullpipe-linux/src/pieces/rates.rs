@@ -8,7 +8,8 @@ use fullpipe_scenario::{Cake, Codel, Discipline, Queue, Red, Sending, Step};
 
 /// Why a rate is refused.
 const TOO_SLOW: &str = "a rate below 8 bit/s: Linux counts in bytes per second";
-/// A `tbf` may exceed its rate for so long, ns: a look at the clock takes one, so that qdiscs' timers come late by a few.
+/// Time by which a `tbf` may exceed its rate, ns: reading the clock takes one, so that qdiscs' timers are late by a
+/// few.
 const SLACK_NS: u64 = 20;
 /// Time that a card takes ahead, ns, in addition to the largest skb: it has a buffer of its own.
 pub(crate) const CARD_AHEAD_NS: u64 = 4_000;
@@ -83,8 +84,8 @@ pub(super) fn shaper(
 
 /// Whether an `htb` can have these rates: of a packet's time it counts a minute at most (`mbuffer`).
 ///
-/// It takes a packet from its queue when those before it have had their time, as a wire does. A `tbf` lets one go when
-/// there are tokens for it, so a small one earlier, and has taken the next one by then.
+/// An `htb` takes a packet from its queue when earlier packets have had their time, as a wire does. A `tbf` releases a
+/// packet when there are tokens for it, so a small one earlier, and has taken the next one by then.
 fn is_exact(steps: &[Step], frame: u32) -> bool {
     steps.iter().all(|step| u64::from(frame) * 8 < step.rate.0.saturating_mul(60))
 }
@@ -106,7 +107,7 @@ fn limit(queue: &Queue) -> Result<u32, String> {
     }
 }
 
-/// What stands below the qdisc with the rate; packets have so many bytes at most, and the rate is at first this.
+/// Qdiscs below the one with the rate; packets have so many bytes at most, and the rate is at first this.
 fn below(queue: &Queue, frame: u32, rate: Rate) -> Result<Vec<Qdisc>, String> {
     let limit = limit(queue)?;
     Ok(vec![match &queue.discipline {
@@ -173,12 +174,12 @@ fn cake(cake: &Cake, rate: Rate, framing: Framing, memory: u32) -> Qdisc {
     }
 }
 
-/// What a framing counts of a packet beyond what Linux does by itself, bytes.
+/// Bytes of a packet that a framing counts beyond Linux's own count.
 pub(crate) fn beyond_header(framing: Framing) -> i32 {
     framing.overhead() as i32 - ETHERNET_HEADER
 }
 
-/// Whole us, as the scenario has it.
+/// Whole us, as in the scenario.
 fn us(time: Time) -> u32 {
     u32::try_from(time.0 / 1000).unwrap_or(u32::MAX)
 }

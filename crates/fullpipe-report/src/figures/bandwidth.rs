@@ -1,4 +1,4 @@
-//! What each flow and all of them together send and deliver over time.
+//! Rates that each flow and all of them together send and deliver over time.
 
 use super::figure::{Axis, Figure, Line, Role, Series};
 use super::over_time::{Binned, bin, figure as figure_of, with};
@@ -19,7 +19,7 @@ pub(super) fn figure(document: &Document) -> Figure {
     figure_of("bandwidth", (title(document), description), y, runs.flat_map(series).collect())
 }
 
-/// Of one flow alone, which is the sum, its own line.
+/// Series of a run. The sum of a single flow is the flow, with its own line.
 fn series((run, of): (usize, &Run)) -> Vec<Series> {
     let pair = |place: String, line: Line, flow: Option<usize>| {
         let one = |name, role, field| {
@@ -81,7 +81,7 @@ fn mean(run: &Run) -> Option<f64> {
     (!run.bins.flows.is_empty()).then_some(bytes as f64 * 8e-6 / end)
 }
 
-/// What was sent again, as a share of what was sent.
+/// Retransmissions as a share of sent bytes.
 fn resent(rates: &Rates) -> f64 {
     let [again, sent] = [&rates.retransmitted_bytes, &rates.sent_bytes];
     let [again, sent] = [again, sent].map(|column| column.iter().sum::<u64>());

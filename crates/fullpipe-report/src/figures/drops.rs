@@ -1,4 +1,4 @@
-//! What each place drops over time.
+//! Drops of each place over time.
 
 use super::figure::{Axis, Figure, Role, Series};
 use super::over_time::{Binned, bin, figure as figure_of, line, places, with};
@@ -36,7 +36,7 @@ fn series(names: &[&str], run: usize, of: &Run) -> Vec<Series> {
     places.map(one).collect()
 }
 
-/// Who drops most.
+/// Title that names the place with the most drops.
 fn title(document: &Document) -> String {
     let of_run = |run: &Run| run.bins.places.iter().map(dropped).sum::<u64>();
     let Some(run) = document.runs.iter().max_by_key(|run| of_run(run)) else {

@@ -1,4 +1,4 @@
-//! What a figure is, before anything is drawn.
+//! Description of a figure, before anything is drawn.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -10,9 +10,9 @@ pub struct Figure {
     pub name: &'static str,
     /// The finding as a sentence, with numbers and units.
     pub title: String,
-    /// What is drawn, and how to read it.
+    /// Contents of the figure, and how to read it.
     pub description: String,
-    /// How much room it deserves.
+    /// Room that the figure deserves.
     pub prominence: Prominence,
     /// Whether runs share a panel.
     pub layout: Layout,
@@ -32,7 +32,7 @@ pub struct Figure {
     pub ticks: Vec<Tick>,
 }
 
-/// How much room a figure deserves.
+/// Room that a figure deserves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Prominence {
@@ -59,7 +59,7 @@ pub enum Layout {
 /// An axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Axis {
-    /// What is shown.
+    /// Quantity of the axis.
     pub label: &'static str,
     /// Its unit.
     pub unit: &'static str,
@@ -77,7 +77,7 @@ pub const TIME: Axis = Axis {
     log_offered: false,
 };
 
-/// One series of a run: of one of its flows, or of a line of its panel. All columns have the same length.
+/// A series of a run: of one of its flows, or of a line of its panel. All columns have the same length.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Series {
     /// Unique within the figure.
@@ -86,12 +86,12 @@ pub struct Series {
     pub run: usize,
     /// Index of the flow in the run; none where it is no flow's.
     pub flow: Option<usize>,
-    /// What its run's panel shows it as, of figures with [`Layout::Lines`].
+    /// Line of the series in its run's panel, in figures with [`Layout::Lines`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<Line>,
-    /// What it is; equal for all runs. For [`Role::Share`] the name of the limit.
+    /// Name of the series; equal for all runs. For [`Role::Share`] the name of the limit.
     pub name: String,
-    /// What it says.
+    /// Kind of the values.
     pub role: Role,
     /// End of the interval a value belongs to, or the time of a gauge.
     pub x: Column,
@@ -103,12 +103,12 @@ pub struct Series {
     /// Upper ends, where `y` holds lower ends ([`Role::Band`]).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub y_high: Option<Column>,
-    /// What a missing value means.
+    /// Meaning of a missing value.
     #[serde(skip_serializing_if = "str::is_empty")]
     pub absent: &'static str,
 }
 
-/// What a series says.
+/// Kind of a series' values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
@@ -124,7 +124,7 @@ pub enum Role {
     Band,
     /// A part of a whole; the parts of one flow are stacked up to 1.
     Share,
-    /// A number of things in an interval; those of one run stand on each other.
+    /// A number of things in an interval; series of one run are stacked.
     Count,
 }
 

@@ -1,4 +1,4 @@
-//! What held a flow back, over time.
+//! Limits that held a flow back, over time.
 
 use super::figure::{Axis, Figure, Layout, Prominence, Role, Series, TIME};
 use super::subject::{Subject, extremes, subjects};
@@ -26,7 +26,7 @@ pub(super) fn figure(document: &Document) -> Figure {
     }
 }
 
-/// One series per limit that ever held this flow, in the fixed order of limits.
+/// Series of each limit that ever held this flow, in the fixed order of limits.
 fn series(subject: &Subject) -> Vec<Series> {
     let columns = &subject.flow.series.limits;
     let mut names: Vec<&String> = columns

@@ -4,14 +4,14 @@ use super::figure::{Axis, Column, Figure, Layout, Line, Prominence, Role, Series
 use super::subject::first_clock_s;
 use fullpipe_analysis::document::{Document, Run};
 
-/// One of the columns of a run's bins.
+/// A column of a run's bins.
 pub(super) struct Binned<'a> {
     pub run: usize,
     pub of: &'a Run,
     /// The flow, where it is one's.
     pub flow: Option<usize>,
     pub line: Line,
-    /// What it says, equal for all lines.
+    /// Name of the series, equal for all lines.
     pub name: &'static str,
     pub role: Role,
     /// Place in the bins: "sum/sent_mbit".
@@ -61,7 +61,7 @@ pub(super) fn figure(
     }
 }
 
-/// How long the bins of the document are, in words; of the first run that has some.
+/// Length of the document's bins, in words; from the first run that has some.
 pub(super) fn bin(document: &Document) -> String {
     let mut lengths = document.runs.iter().map(|run| run.bins.bin_s).filter(|length| *length > 0.0);
     lengths.next().map_or(String::new(), |length| format!("bins of {length} s"))
@@ -72,8 +72,8 @@ pub(super) fn with(document: &Document, run: &Run) -> String {
     if document.runs.len() > 1 { format!(" with {}", run.variant) } else { String::new() }
 }
 
-/// Names of all places in the bins of all runs: their colours, which repeat. First come those that dropped something, then those in
-/// which most waited.
+/// Names of all places in the bins of all runs: their colours, which repeat. Places that dropped something are first,
+/// then places with the most waiting units.
 pub(super) fn places(document: &Document) -> Vec<&str> {
     let mut places: Vec<(&str, (bool, u64))> = Vec::new();
     for place in document.runs.iter().flat_map(|run| &run.bins.places) {

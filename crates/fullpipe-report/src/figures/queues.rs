@@ -1,4 +1,4 @@
-//! How much waits in each place of the path over time.
+//! Units that wait in each place of the path over time.
 
 use super::figure::{Axis, Figure, Role, Series};
 use super::over_time::{Binned, bin, figure as figure_of, line, places, with};

@@ -3,7 +3,7 @@
 use super::figure::{Column, Role, Series};
 use fullpipe_analysis::document::{Document, Flow, Run};
 
-/// One flow of one run, and how to speak of it.
+/// A flow of a run, and its name in texts.
 pub(super) struct Subject<'a> {
     pub run_index: usize,
     pub flow_index: usize,
@@ -36,8 +36,8 @@ impl Subject<'_> {
         format!("/runs/{}/flows/{}/{field}", self.run_index, self.flow_index)
     }
 
-    /// A column of times on the flow's interval clock, moved onto the clock that started first in
-    /// its run: flows that start at different times stand where they belong.
+    /// A column of times on the flow's interval clock, moved onto the clock that started first in its run. So flows
+    /// that start at different times have their own places on the axis.
     pub fn times(&self, field: &str) -> Column {
         self.times_after(field, 0.0)
     }
@@ -70,7 +70,7 @@ impl Subject<'_> {
     }
 }
 
-/// How much later than the first clock of the run the flow's interval clock starts, s.
+/// Time from the first interval clock of the run to the flow's, s.
 pub(super) fn delay_s(run: &Run, flow: &Flow) -> f64 {
     flow.clock_start_s - first_clock_s(run)
 }

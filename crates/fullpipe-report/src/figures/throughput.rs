@@ -59,8 +59,8 @@ fn title(subjects: &[Subject]) -> String {
     )
 }
 
-/// The highest and the lowest plateau with the times to them, where these rates are not alike: then the shorter time is no
-/// merit of its own.
+/// The highest and the lowest plateau with the times to them, where these rates are not alike: then the shorter time is
+/// no merit by itself.
 fn unlike_plateaus(subjects: &[Subject]) -> Option<String> {
     let reached = |s: &Subject| s.flow.time_to_plateau_s.and(s.flow.plateau_mbit);
     let [low, high] = extremes(subjects, reached)?;

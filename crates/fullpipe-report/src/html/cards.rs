@@ -145,7 +145,7 @@ fn retransmitted(segments: u64) -> String {
     }
 }
 
-/// What the run is: congestion control, kernel, engine, and what the variant set.
+/// Facts of a run: congestion control, kernel, engine, and settings of the variant.
 fn subtitle(run: &Run) -> String {
     let mut parts: Vec<String> = Vec::new();
     for flow in &run.flows {
@@ -170,7 +170,7 @@ fn subtitle(run: &Run) -> String {
     out
 }
 
-/// What became of datagrams.
+/// Fate of datagrams.
 fn datagrams_block(run: &Run, own: &Datagrams) -> String {
     let read = own.mean_mbit.map_or(numbers::ABSENT.to_string(), numbers::rate);
     format!(

@@ -7,7 +7,8 @@ use crate::together::{Shown, shown};
 use fullpipe_analysis::document::{Document, Run};
 use serde_json::{Map, Value};
 
-/// Up to so many runs a page shows all of them at first; of more only those that its first sentence is about.
+/// Number of runs up to which a page shows all of them at first. With more runs it shows those that its first sentence
+/// is about.
 pub(super) const MOST: usize = 6;
 
 /// Up to so many alike flows are all drawn at first.
@@ -34,7 +35,8 @@ pub(super) fn at_first(document: &Document) -> Vec<usize> {
     if runs.is_empty() { vec![0] } else { runs }
 }
 
-/// How good a run is: its share of what the path allows, or its rate where it has no headline; failures are last.
+/// Value by which runs are sorted: the share of what the path allows, or the rate where there is no headline. Failures
+/// are last.
 fn value(run: &Run) -> Option<f64> {
     match &run.headline {
         Some(headline) if headline.grade.is_failure() => Some(-1.0),

@@ -99,7 +99,7 @@ fn frame(document: &Document, figure: &Figure) -> String {
     )
 }
 
-/// How many runs have a panel in a figure with lines.
+/// Number of runs with a panel in a figure with lines.
 fn runs_with_lines(figure: &Figure) -> usize {
     let mut runs: Vec<usize> = figure.series.iter().map(|series| series.run).collect();
     runs.dedup();
@@ -122,7 +122,7 @@ fn bar(figure: &Figure) -> String {
     format!("<div class=\"bar\"><ul class=\"key\">{key}</ul>{button}</div>")
 }
 
-/// What the marks of a figure mean, where they mean more than one thing.
+/// Meanings of the marks of a figure, where they have several.
 fn key(figure: &Figure) -> String {
     if figure.layout == Layout::Lines {
         return key_of_lines(figure);

@@ -6,7 +6,7 @@
 //! two JSON elements:
 //!
 //! - `fullpipe-data`: the document, as in `summary.json`; a large one is deflated (RFC 1951) and in base64;
-//! - `fullpipe-figures`: the figures of [`figures::all`], whose columns point into the document.
+//! - `fullpipe-figures`: the figures of [`figures::all`]; their columns point into the document.
 //!
 //! Tests and scripts use `window.fullpipe` (see `assets/api.js`): `points(figure, series)` reads back what is drawn.
 
@@ -28,8 +28,8 @@ pub fn render(document: &Document) -> String {
     rendered(document, false, "")
 }
 
-/// Report for a file that stands in the results' directory: with links to the time-sequence graphs of its runs. `above` is a
-/// section of HTML that stands above the verdict, or empty.
+/// Report for a file in the results' directory, with links to the time-sequence graphs of its runs. `above` is a
+/// section of HTML above the verdict, or empty.
 #[must_use]
 pub fn render_in_place(document: &Document, above: &str) -> String {
     rendered(document, true, above)

@@ -135,8 +135,8 @@ const FOOTER: &str = "<footer class=\"quiet\"><p>Every number of this page stand
     (<kbd>Shift</kbd>: ten steps), <kbd>Home</kbd> <kbd>End</kbd>, <kbd>+</kbd> <kbd>−</kbd> zoom, <kbd>L</kbd> \
     logarithmic. A double click on a run, or <kbd>S</kbd>, shows it alone.</p></footer>";
 
-/// What draws the figures. A module runs when the page is whole; nothing is shown before it has run,
-/// so that nothing moves under the reader's eyes.
+/// Script that draws the figures. A module runs when the page is whole. The page shows nothing before it has run, so
+/// that nothing moves under the reader's eyes.
 fn script() -> String {
     format!("<script type=\"module\" blocking=\"render\">\n{}</script>", SCRIPT.concat())
 }

@@ -8,7 +8,7 @@ use fullpipe_analysis::document::{Document, Place, Run, Stage};
 use fullpipe_analysis::numbers;
 use std::fmt::Write;
 
-/// Of more runs than this the picture is folded at first.
+/// Number of runs above which the picture is folded at first.
 const OPEN: usize = 2;
 /// Share of a flow's life from which on a place counts as its limit, and from which on it is drawn large.
 const LIMITS: f64 = 0.01;
@@ -63,7 +63,7 @@ fn picture(index: usize, run: &Run, is_open: bool, is_shown: bool) -> String {
     out
 }
 
-/// One way from left to right; a way back on which nothing happened is one line.
+/// A direction of the path from left to right; a way back without events is one line.
 fn pipe(run: &Run, lanes: &[&Lane], back: bool) -> String {
     let (class, name) = if back { (" back", "way back") } else { ("", "way of the data") };
     let mut pipe = format!("<ol class=\"pipe{class}\" aria-label=\"{name}\">");

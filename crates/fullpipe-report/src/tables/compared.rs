@@ -32,7 +32,7 @@ const PARTINGS: [Column; 8] = [
     column("what happened", ""),
 ];
 
-/// How far they are apart, a table per pair; then where they part, in one.
+/// Distances, a table per pair; then the partings, in one table.
 pub(super) fn tables(document: &Document) -> Vec<Table> {
     let mut tables: Vec<Table> = document.comparisons.iter().map(apart).collect();
     let flows = document.comparisons.iter().flat_map(|p| p.flows.iter().map(move |f| (p, f)));

@@ -1,4 +1,4 @@
-//! What hosts have counted, as the tools of Linux name it.
+//! Counters of hosts, named as the tools of Linux name them.
 
 use super::table::{Cell, Table, column};
 use fullpipe_analysis::document::{Document, HostCounter, Run};

@@ -1,4 +1,4 @@
-//! What became of packets that are no TCP segments.
+//! Fate of packets that are no TCP segments.
 
 use super::table::{Cell, Table, column};
 use fullpipe_analysis::document::{Datagrams, Document, Run};

@@ -7,7 +7,7 @@ use fullpipe_analysis::document::{Document, Finding, Run};
 /// Name of the table.
 pub(crate) const NAME: &str = "findings";
 
-/// One table of all runs, the cause that a headline names first.
+/// Table of all runs, with the cause that a headline names first.
 pub(super) fn tables(document: &Document) -> Vec<Table> {
     let all =
         || document.runs.iter().flat_map(|run| run.findings.iter().map(move |own| (run, own)));

@@ -1,4 +1,4 @@
-//! How long messages took, with their answers.
+//! Times of messages, with their answers.
 
 use super::table::{Cell, Table, column};
 use fullpipe_analysis::document::{Document, Flow, Messages, Run};

@@ -1,4 +1,4 @@
-//! What became of files on NFS mounts.
+//! Fate of files on NFS mounts.
 
 use super::table::{Cell, Table, column};
 use fullpipe_analysis::document::{Document, Nfs, Run};

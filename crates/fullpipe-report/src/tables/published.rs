@@ -52,13 +52,13 @@ fn row(row: &PublishedRow) -> Vec<Cell> {
     ]
 }
 
-/// Whole seconds without decimals, others with two.
+/// Time in whole seconds without decimals, other times with two.
 fn time(seconds: f64) -> Cell {
     let decimals = if seconds.fract() == 0.0 { 0 } else { 2 };
     Cell::number(Some(seconds), decimals)
 }
 
-/// What the row is used for.
+/// Use of the row.
 fn phase(row: &PublishedRow) -> &'static str {
     match (row.ramp, row.calibrated_on) {
         (true, false) => "ramp",

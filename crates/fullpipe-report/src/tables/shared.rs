@@ -1,4 +1,4 @@
-//! How flows share the path.
+//! Fairness of the flows on a path.
 
 use super::table::{Cell, Table, column};
 use fullpipe_analysis::document::{Document, Run};

@@ -1,4 +1,4 @@
-//! How slow start went, where a scenario asks for one or for several.
+//! Results of slow start, where a scenario asks for them.
 
 use super::table::{Cell, Table, column};
 use fullpipe_analysis::document::{Document, Flow, Run};

@@ -57,7 +57,7 @@ fn row(stage: &Stage, marks: bool, requeues: bool) -> Vec<Cell> {
     cells.into_iter().chain(marked).chain(requeued).collect()
 }
 
-/// What its numbers count.
+/// Unit of the stage's numbers.
 fn unit(stage: &Stage) -> String {
     match counted(stage) {
         counted if counted != stage.unit => format!("{counted}, capacity: {}", stage.unit),

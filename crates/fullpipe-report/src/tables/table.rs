@@ -1,4 +1,4 @@
-//! What a table is, before it is laid out.
+//! Description of a table, before it is laid out.
 
 /// A table: what it shows, its columns with units, its rows.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,7 +20,7 @@ pub struct Table {
 /// A column's heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Column {
-    /// What it holds.
+    /// Contents of the column.
     pub label: &'static str,
     /// Unit of its numbers; empty for words.
     pub unit: &'static str,
@@ -31,7 +31,7 @@ pub(super) const fn column(label: &'static str, unit: &'static str) -> Column {
     Column { label, unit }
 }
 
-/// One cell.
+/// A cell of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
     /// Words.

@@ -1,4 +1,4 @@
-//! How far two runs of a flow are apart: sentences, its intervals and its episodes of loss.
+//! Distance of two runs of a flow: sentences, its intervals and its episodes of loss.
 
 use super::Style;
 use super::grid::{Column, lay_out, number, wrap};

@@ -96,7 +96,7 @@ fn same(flow: &FlowPair) -> bool {
     flow.metrics.iter().chain(&flow.limits).all(Change::same)
 }
 
-/// What differs between two scenarios; nothing where nothing does.
+/// Differences between two scenarios; nothing where there are none.
 pub fn settings(all: &[Setting], style: Style) -> Vec<String> {
     table(&SETTINGS, &all.iter().map(setting).collect::<Vec<_>>(), style)
 }

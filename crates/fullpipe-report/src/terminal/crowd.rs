@@ -24,7 +24,7 @@ const COLUMNS: [Column; 9] = [
 /// Text that names the option which shows each flow.
 pub const ALL_BY: &str = "--every-flow shows each of them";
 
-/// Heading and table; intervals stand where most of them lies, as the flows' clocks start apart.
+/// Heading and table. Intervals are joined by where most of each lies, because the flows' clocks start apart.
 pub fn lines(run: &Run, flows: &[&Flow], style: Style) -> Vec<String> {
     let Some(first) = flows.first() else { return Vec::new() };
     let way = if first.backward { ", backward" } else { "" };

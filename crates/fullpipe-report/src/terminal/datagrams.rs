@@ -1,4 +1,4 @@
-//! What became of packets that are no TCP segments, in the words of the tools that send them.
+//! Fate of packets that are no TCP segments, in the words of the tools that send them.
 
 use super::Style;
 use super::flow::cpu;

@@ -4,7 +4,7 @@ use super::names::{self, Name};
 
 /// A column.
 pub struct Column {
-    /// What it holds.
+    /// Contents of the column.
     pub label: &'static str,
     /// Unit of its numbers; empty for words and plain counts.
     pub unit: &'static str,
@@ -24,13 +24,13 @@ pub const fn words(label: &'static str) -> Column {
 
 /// Rows under their columns, and what these are.
 pub struct Table {
-    /// What stands above it; empty where nothing does.
+    /// Heading above the table; may be empty.
     pub heading: String,
     /// The columns.
     pub columns: &'static [Column],
     /// The rows, all of them.
     pub rows: Vec<Vec<String>>,
-    /// What the columns are.
+    /// Meaning of the columns.
     pub about: &'static str,
 }
 

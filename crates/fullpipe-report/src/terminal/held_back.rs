@@ -1,4 +1,4 @@
-//! What held flows back: of a few runs each with all its limits, of many the limits with the runs that they held back.
+//! Limits of flows: for a few runs each run with all its limits, for many the limits with the runs that they held back.
 
 use super::Style;
 use super::grid::wrap;
@@ -37,7 +37,7 @@ pub fn each(document: &Document, is_whole: bool, style: Style) -> Vec<Vec<String
     items
 }
 
-/// What stands before a sentence: nothing where the document has one run with one kind of flows.
+/// Name in front of a sentence: nothing where the document has one run with one kind of flows.
 fn name(document: &Document, run: &Run, row: &Row) -> String {
     let run = if document.runs.len() > 1 { run.variant.clone() } else { String::new() };
     let parts = [run, row.name()].into_iter().filter(|part| !part.is_empty());

@@ -1,4 +1,4 @@
-//! What a run is compared with: published figures, and the scenario's expectations.
+//! Comparisons of a run: with published figures, and with the scenario's expectations.
 
 use super::Style;
 use super::grid::{Column, lay_out, number, words, wrap};
@@ -70,8 +70,8 @@ pub fn in_short(published: &Published) -> String {
     )
 }
 
-/// The published run in one sentence: its time, its mean with ours over the same rows, how far the rows of its ramp are off,
-/// and how many rows lie in the band.
+/// The published run in one sentence: its time, its mean with ours over the same rows, the error of the rows of its
+/// ramp, and the number of rows in the band.
 pub fn sentence(published: &Published) -> String {
     let mut parts = Vec::new();
     if let Some(time) = published.time_to_plateau_s {
@@ -102,7 +102,7 @@ fn percent(share: f64) -> String {
     format!("{} %", numbers::fixed(share * 100.0, 2))
 }
 
-/// How many expectations of all runs hold; none where nothing was expected.
+/// Number of expectations of all runs that hold; none where nothing was expected.
 pub fn of_all(document: &Document, style: Style) -> Option<String> {
     let all = document.runs.iter().flat_map(|run| &run.expectations).count();
     (all > 0).then(|| summary(all, failures(document).len(), style))
@@ -130,7 +130,7 @@ fn failure(expectation: &Expectation) -> String {
     format!("FAILED {metric}: {detail}; {within} is allowed")
 }
 
-/// How many expectations hold, and each one that does not.
+/// Number of expectations that hold, and each one that fails.
 pub fn expectations(all: &[Expectation], style: Style) -> Vec<String> {
     if all.is_empty() {
         return Vec::new();

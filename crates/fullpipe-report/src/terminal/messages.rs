@@ -1,4 +1,4 @@
-//! How long messages took, with their answers or one way.
+//! Times of messages, with their answers or one way.
 
 use super::Style;
 use super::grid::wrap;

@@ -40,7 +40,7 @@ pub enum Detail {
     Short,
     /// Intervals, the path and all drops besides; alike flows together.
     Full,
-    /// As [`Detail::Full`], with each flow, however many there are.
+    /// As [`Detail::Full`], with a line for each flow, however many there are.
     EveryFlow,
 }
 

@@ -15,7 +15,7 @@ pub struct Name {
 const LEAST: usize = 8;
 
 impl Name {
-    /// Of a variant and the values of the axes; the only one of a scenario without variants is not named.
+    /// Name from a variant and the values of the axes. The only variant of a scenario has no name.
     pub fn new(variant: &str, at: &Map<String, Value>) -> Name {
         let named = variant != "base" || at.is_empty();
         let variant = if named { variant.to_string() } else { String::new() };

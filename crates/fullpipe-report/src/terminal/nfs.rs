@@ -1,4 +1,4 @@
-//! What became of files on NFS mounts.
+//! Fate of files on NFS mounts.
 
 use super::Style;
 use super::grid::wrap;

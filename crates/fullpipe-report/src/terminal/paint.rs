@@ -1,4 +1,4 @@
-//! What the terminal can show.
+//! Abilities of the terminal.
 
 /// Narrowest width that is laid out for.
 const NARROW: usize = 80;

@@ -1,4 +1,4 @@
-//! How the flows of a run share the path.
+//! Fairness of the flows of a run.
 
 use super::Style;
 use super::grid::wrap;

@@ -13,7 +13,7 @@ use std::borrow::Cow;
 pub const LINES: usize = 50;
 /// Where what is left out is shown.
 const MORE: &str = "--full, or report.html";
-/// Up to so many runs each has lines of its own.
+/// Number of runs up to which each has lines of its own.
 pub const EACH: usize = 6;
 
 /// The summary in at most [`LINES`] lines.
@@ -83,7 +83,7 @@ fn views(document: &Document) -> Vec<String> {
     view.map(text).into_iter().collect()
 }
 
-/// How many expectations hold, and those that do not.
+/// Number of expectations that hold, and those that fail.
 fn expectations(document: &Document, style: Style) -> Section {
     let failures = judged::failures(document);
     let head = judged::of_all(document, style).into_iter().collect();
@@ -176,7 +176,7 @@ fn published(document: &Document, is_whole: bool) -> Vec<String> {
     }
 }
 
-/// How slow start went, without the empty line before it.
+/// Results of slow start, without the empty line before them.
 fn slow_start(document: &Document, style: Style) -> Vec<String> {
     super::slow_start::lines(document, style).into_iter().skip_while(String::is_empty).collect()
 }

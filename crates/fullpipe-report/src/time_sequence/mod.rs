@@ -1,8 +1,8 @@
 //! The time-sequence graph of a run, as of tcptrace and xplot: one HTML file from `packets.parquet`.
 //!
-//! The file needs no network. It holds every train in chunks, and a pyramid of coarser levels ([`pyramid`]); each chunk is
-//! deflated by itself, and the page's script inflates the few that it draws. They are written as the table is read, so that
-//! a group of its rows and the pyramids are held, not the trains.
+//! The file needs no network. It holds every train in chunks, and a pyramid of coarser levels ([`pyramid`]); each chunk
+//! is deflated by itself, and the page's script inflates the few that it draws. Chunks are written as the table is
+//! read. So memory holds a group of its rows and the pyramids, not the trains.
 
 mod chunk;
 mod page;
@@ -28,8 +28,8 @@ pub const FILE: &str = "time-sequence.html";
 /// Bins that all flows together may hold, and each at least.
 const BINS: (usize, usize) = (1 << 17, 1 << 10);
 
-/// A chunk: when its first and last packets passed (of bins: the first's number and the last's), how many trains or bins it
-/// has, and where it stands.
+/// A chunk: the times of its first and last packets (of bins: the first's number and the last's), its number of trains
+/// or bins, and its place.
 #[derive(Clone, Copy, Debug, Serialize)]
 struct Chunk {
     from: u64,
@@ -141,7 +141,7 @@ fn since_start(flow: &Flow, seconds: f64) -> u64 {
     ((seconds + flow.clock_start_s).max(0.0) * 1e9).round() as u64
 }
 
-/// So many rounds of slow start stand in a page's first view: in them single segments can be seen.
+/// Rounds of slow start in a page's first view: in them single segments are visible.
 const OPENING_ROUNDS: usize = 6;
 
 /// The end of a page's first view: of the first rounds of slow start, or of a shorter slow start and one round more.

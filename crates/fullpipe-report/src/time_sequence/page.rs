@@ -25,7 +25,7 @@ const SCRIPT: [&str; 8] = [
     include_str!("assets/controls.js"),
 ];
 
-/// What is drawn: name of its colour, its key, what it is.
+/// Marks of the graph: name of the colour, key, meaning.
 const KEY: [(&str, &str, &str); 8] = [
     ("data", "segment", "data for the first time, from its first to its last byte"),
     ("resent", "retransmission", "data that TCP had sent before"),
@@ -72,7 +72,7 @@ fn kept(run: &Run) -> String {
     )
 }
 
-/// What is seen at a point of the path, and what not; nothing is said of an element.
+/// Text on what is visible at a point of the path, and what is not; empty for an element.
 fn seen_at(point: &str) -> String {
     let of_hosts = [("-qdisc", "sender-qdisc"), ("-wire", "sender-wire")];
     let of_host =

@@ -1,14 +1,14 @@
-//! What is drawn of a flow where single packets are too many: the range of what passed in each bin of time.
+//! Drawing of a flow with too many packets for single marks: the range of sequence numbers in each bin of time.
 //!
 //! Bins are 2^shift ns wide and begin at multiples of that; each level's are four times as wide as those of the level
-//! below, so that one holds exactly four of them. Only bins in which something passed are there. The finest level is the
-//! one of which no more than a set number of bins are held while packets come.
+//! below, so that one covers exactly four of them. Empty bins are left out. The finest level is the first that needs no
+//! more than a set number of bins.
 
 use super::chunk::{difference, number};
 use fullpipe_analysis::trace::packets::PacketTrain;
 use std::collections::BTreeMap;
 
-/// What passed, by what it is drawn as.
+/// Marks of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(usize)]
 pub enum Mark {
@@ -16,11 +16,11 @@ pub enum Mark {
     Data,
     /// Retransmissions.
     Resent,
-    /// What was seen before: hardware duplicates.
+    /// Data seen before: hardware duplicates.
     Again,
     /// Data that was dropped later.
     Dropped,
-    /// What was acknowledged.
+    /// Acknowledged data.
     Ack,
     /// Where the advertised window ends.
     Edge,
@@ -37,19 +37,19 @@ impl Mark {
     pub const COUNT: usize = 9;
 }
 
-/// How many and from which to which sequence number; nothing where the count is 0.
+/// Number of packets, and the range of their sequence numbers; nothing where the count is 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// Segments, ACKs or blocks.
     pub count: u64,
     /// The lowest.
     pub lo: u64,
-    /// One past the highest.
+    /// One past the highest sequence number.
     pub hi: u64,
 }
 
 impl Span {
-    /// What is in both.
+    /// Joins another span.
     pub fn join(&mut self, other: Span) {
         *self = match (self.count, other.count) {
             (_, 0) => return,
@@ -63,7 +63,7 @@ impl Span {
     }
 }
 
-/// What passed in a bin, by [`Mark`].
+/// Spans of a bin, by [`Mark`].
 pub type Bin = [Span; Mark::COUNT];
 
 /// A level: bins by number, which is their time divided by their width.
@@ -79,7 +79,7 @@ pub struct Level {
 pub const BINS: usize = 2048;
 /// The width of bins to begin with: 1024 ns.
 const FINEST: u32 = 10;
-/// Each level's bins are so many times as wide as those below: 4, as a power of two.
+/// Ratio of the widths of bins in consecutive levels: 4, as a power of two.
 const STEP: u32 = 2;
 /// Levels end when one has no more bins than this.
 const FEW: usize = 512;
@@ -161,7 +161,7 @@ fn widened(bins: BTreeMap<u64, Bin>) -> BTreeMap<u64, Bin> {
     wide
 }
 
-/// What the packets `from .. to` of a train are, by mark.
+/// Marks of the packets `from .. to` of a train.
 fn spans(train: &PacketTrain, from: u32, to: u32) -> Bin {
     let mut bin = Bin::default();
     let (first, last) = (train.packet(from), train.packet(to - 1));

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-/// How hard it is tried to make them small: the usual level.
+/// Level of compression: the usual one.
 const LEVEL: u8 = 6;
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 

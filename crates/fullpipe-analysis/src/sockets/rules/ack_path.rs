@@ -1,7 +1,7 @@
-//! The way back holds ACKs: RTT and cwnd grow and grow, the rate stays, and nothing is ever lost.
+//! The way back holds ACKs: RTT and cwnd keep growing, the rate stays, and nothing is lost.
 //!
 //! Limits:
-//! - A very long queue of data looks alike, so this is never sure. Such a queue overflows in the end.
+//! - A very long queue of data looks alike, so the cause is never sure. Such a queue overflows in the end.
 
 use super::super::facts::Facts;
 use super::super::verdict::{Verdict, between};
@@ -23,7 +23,7 @@ fn find(facts: &Facts) -> Option<Verdict> {
     let inflated = facts.peak_inflation();
     let never = facts.loss.retransmitted == 0 && inflated >= QUEUE;
     let rarely = facts.loss.main_retransmitted == 0 && inflated >= LONG;
-    // The timer of the handshake went off twice, and no data was lost: the way back loses what comes.
+    // The timer of the handshake went off twice, and no data was lost: the way back loses packets.
     let timers = facts.loss.timeouts > 1 && facts.loss.retransmitted == 0;
 
     ((never || rarely) && (facts.acks.segments < DELAYED || timers)).then(|| {

@@ -31,7 +31,7 @@ mod tests;
 use super::facts::Facts;
 use super::verdict::Verdict;
 
-/// One rule.
+/// A rule: a name, and the function that finds it.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
     /// Stable name.

@@ -1,11 +1,11 @@
-//! Captures, read by others: tshark and tcptrace count what the simulator counted.
+//! Captures, read by other tools: tshark and tcptrace get the simulator's counts.
 //!
 //! Without these tools the tests say that they are skipped, unless FULLPIPE_REQUIRE_CAPTURE_TOOLS=1.
 //!
-//! What is compared, and why: tshark sorts a repeated segment into one of several classes. A class depends on earlier
-//! packets: retransmission, or out of order soon after a duplicate ACK and in front of the place where the original was
-//! lost. So the tests add the classes up: all other segments are new to tshark. tcptrace calls a retransmission "out of
-//! order" where it has not seen the original, so the tests add up both.
+//! tshark sorts a repeated segment into one of several classes. A class depends on earlier packets: retransmission, or
+//! out of order soon after a duplicate ACK and in front of the place where the original was lost. So the tests add the
+//! classes up: all other segments are new to tshark. tcptrace calls a retransmission "out of order" where it has not
+//! seen the original, so the tests add up both.
 
 mod tools;
 mod truth;

@@ -45,7 +45,7 @@ pub struct Packet {
     pub comment: String,
 }
 
-/// What tshark says of a file.
+/// Counts of tshark for a file.
 pub struct Tshark {
     pub packets: Vec<Packet>,
 }
@@ -144,7 +144,7 @@ fn packet(line: &str, whole: bool) -> Packet {
     }
 }
 
-/// What tcptrace says of a file: of each connection the lines about data's way and ACKs' way.
+/// Counts of tcptrace for a file: for each connection the lines about the data's and the ACKs' direction.
 pub struct Tcptrace {
     connections: Vec<HashMap<String, (String, String)>>,
 }
@@ -160,7 +160,7 @@ impl Tcptrace {
         Tcptrace { connections: connections.map(lines).collect() }
     }
 
-    /// A number about data's way (0) or ACKs' way (1) of a connection.
+    /// A number of a connection in the direction of data (0) or of ACKs (1).
     #[track_caller]
     pub fn number(&self, connection: usize, name: &str, way: usize) -> u64 {
         let (a, b) = &self.connections[connection][name];

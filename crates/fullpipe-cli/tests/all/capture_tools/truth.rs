@@ -1,4 +1,4 @@
-//! What the simulator counted at a point, and whether others count the same.
+//! Counts of the simulator at a point, compared with other tools' counts.
 
 use crate::capture_tools::tools::{Tcptrace, Tshark};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 /// Counts of a run, from its document.
 pub struct Truth {
     at: String,
-    /// Packets of data's way and of ACKs' way that passed the point.
+    /// Packets in the direction of data and in that of ACKs that passed the point.
     packets: [u64; 2],
     /// Packets that were dropped at or after the point, on data's way.
     dropped: u64,

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-/// How long something may take that is to happen soon.
+/// Time limit of events that are to happen soon.
 const SOON: Duration = Duration::from_secs(30);
 
 /// Waits for what `look` finds.

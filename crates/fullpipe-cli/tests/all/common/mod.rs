@@ -33,7 +33,7 @@ pub struct Desk {
     directory: TempDir,
 }
 
-/// What a call of the program left.
+/// Results of a call of the program.
 pub struct Call {
     pub code: Option<i32>,
     pub stdout: String,

@@ -1,4 +1,4 @@
-//! A cache, and programs that stand in for those of a kernel's build.
+//! A cache, and programs that replace those of a kernel's build.
 
 use crate::common::{Call, Desk};
 use std::os::unix::fs::PermissionsExt;

@@ -16,7 +16,8 @@ const TCA_HTB_CEIL64: u16 = 7;
 const VERSION: u32 = 3;
 /// Number of the class.
 const ONLY: u32 = 1;
-/// What the class may be ahead of its rate, in the kernel's ticks: nothing, as a wire, for timers are never late in virtual time.
+/// Time that the class may be ahead of its rate, in the kernel's ticks: none, as a wire, for timers are never late in
+/// virtual time.
 const AHEAD: u32 = 0;
 /// Bytes of a turn, of which one class has no use; more than a packet has.
 const QUANTUM: u32 = 200_000;

@@ -26,7 +26,7 @@ pub const RTM_NEWQDISC: u16 = 36;
 const RTM_GETQDISC: u16 = 38;
 /// Name of the kind.
 pub const TCA_KIND: u16 = 1;
-/// What the kind wants to know.
+/// Attribute with the options of the kind.
 pub const TCA_OPTIONS: u16 = 2;
 
 const TCA_STAB: u16 = 8;

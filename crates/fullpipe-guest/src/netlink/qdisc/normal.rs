@@ -2,7 +2,7 @@
 
 /// Entries of the table.
 const SIZE: usize = 4096;
-/// What stands for one standard deviation (NETEM_DIST_SCALE).
+/// Value of one standard deviation (NETEM_DIST_SCALE).
 const SCALE: f64 = 8192.0;
 /// An entry has 16 bits, so that it ends at four standard deviations.
 const END: f64 = 4.0;

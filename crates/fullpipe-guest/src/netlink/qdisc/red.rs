@@ -18,8 +18,8 @@ fn halvings(weight_log: u8, packet_ns: u64) -> f64 {
     -kept.log2() * 1000.0 / packet_ns.max(1) as f64
 }
 
-/// The table of what is left of the average after an idle time, and how many us (as a power of 2) an entry is of:
-/// entry `i` is the halvings after `i` of these.
+/// The table of the average's decay in an idle time, and the length of a step in us (as a power of 2): entry `i` is the
+/// halvings after `i` steps.
 fn table(weight_log: u8, packet_ns: u64) -> (u8, [u8; 256]) {
     let halvings = halvings(weight_log, packet_ns);
     let reaches = |log: &u8| f64::from(255_u32 << log) * halvings >= NOTHING;
