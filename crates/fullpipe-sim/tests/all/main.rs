@@ -19,6 +19,7 @@ mod no_sack;
 mod occupancy;
 mod overtaken;
 mod parity;
+mod path_mtu;
 mod path_statistics;
 mod plain_path;
 mod properties;

@@ -226,13 +226,12 @@ impl Sender {
             return;
         };
         let packet = self.mss_now() + headers(self.timestamps);
-        let ssthresh_of = Sender::current_ssthresh;
         let cwnd = u64::from(self.cwnd()) * u64::from(packet) / u64::from(probe.size);
         let stamp = self.jiffies(now);
         let sock = self.cc.sock_mut();
         (sock.snd_cwnd, sock.snd_cwnd_cnt) = ((cwnd as u32).max(1), 0);
         sock.snd_cwnd_stamp = stamp;
-        let ssthresh = ssthresh_of(self);
+        let ssthresh = self.current_ssthresh();
         self.cc.sock_mut().snd_ssthresh = ssthresh;
         (self.path_mtu.search_low, self.path_mtu.probe) = (probe.size, None);
         self.sync_mss();

@@ -1,0 +1,139 @@
+//! Path MTU discovery: senders whose MSS changes while segments are out.
+
+use crate::conversation::{flow, host};
+use crate::plain_path;
+use crate::record::Record;
+use fullpipe_sim::config::{Config, Distribution, Element, Flow, Host, Jitter, Loss, Mtu, Unit};
+use fullpipe_sim::tcp::skb::SendQueue;
+use fullpipe_sim::trace::FlowSample;
+use fullpipe_sim::units::{Rate, Time};
+
+/// MTU of the hosts, and of the tunnel.
+const WIDE: u32 = 1500;
+const NARROW: u32 = 1400;
+/// Segments in these.
+const LARGE: u32 = WIDE - 40;
+const SMALL: u32 = NARROW - 40;
+
+/// How the sender learns of the tunnel.
+#[derive(Clone, Copy, Debug)]
+enum Told {
+    Nobody,
+    ByIcmp,
+    /// By its own probes: tcp_mtu_probing.
+    Searches(u32),
+}
+
+/// A flow of so many bytes through a tunnel, 10 ms there and 10 ms back.
+fn config(bytes: u64, told: Told, kernel: &str) -> Config {
+    let mut host = Host { kernel: kernel.into(), nic_rate: Rate::gbit(1), ..host() };
+    if let Told::Searches(level) = told {
+        host.sysctl.tcp_mtu_probing = Some(level);
+    }
+    let flow = Flow { bytes: Some(bytes), ..flow("bulk", 65_536) };
+    let plain = plain_path::config(Time::ms(10), [host.clone(), host], flow);
+    let mut config = Config { mtu: WIDE, end: Time::secs(600), sample: Time::ms(10), ..plain };
+    let icmp = matches!(told, Told::ByIcmp);
+    config.forward.insert(0, Element::Mtu(Mtu { name: "tunnel".into(), mtu: NARROW, icmp }));
+    config
+}
+
+fn last(record: &Record) -> FlowSample {
+    record.flows().last().expect("a sample").clone()
+}
+
+/// A message is back with the sender 10 ms after its first data. Each of its eight segments goes again as two packets, of which
+/// cwnd lets ten go at once and the others a round later: it stays as large as it was.
+#[test]
+fn a_message_lowers_the_mss_and_leaves_cwnd() {
+    let bytes = 8 * u64::from(LARGE);
+    let short = config(bytes, Told::ByIcmp, "6.12");
+    let config = Config { end: Time::ms(80), sample: Time::ms(1), ..short };
+    let record = plain_path::run(&config);
+    let at = |ms| record.flows().find(|own| own.time == Time::ms(ms)).expect("a sample").clone();
+
+    // The SYN-ACK comes after 20 ms, the message after 30 ms.
+    assert_eq!((at(29).sender.snd_mss, at(31).sender.snd_mss), (LARGE, SMALL));
+    assert_eq!((at(29).cwnd, at(31).cwnd), (10, 10));
+    let delivered = [29, 42, 64].map(|ms| at(ms).bytes_delivered);
+    assert_eq!(delivered, [0, 5 * u64::from(LARGE), bytes]);
+    assert_eq!(last(&record).sender.pmtu, NARROW);
+}
+
+/// Nobody tells, and no segment of full size ever arrives.
+#[test]
+fn a_black_hole_passes_nothing() {
+    let config = Config { end: Time::secs(20), ..config(100_000, Told::Nobody, "6.12") };
+    assert_eq!(last(&plain_path::run(&config)).bytes_delivered, 0);
+}
+
+/// The search ends with a segment that the tunnel passes, and less than tcp_probe_threshold below it.
+#[test]
+fn a_search_ends_below_the_mtu_of_the_tunnel() {
+    for (level, kernel) in [(1, "6.12"), (2, "6.12"), (1, "6.1"), (2, "6.1")] {
+        let own = last(&plain_path::run(&config(20_000_000, Told::Searches(level), kernel)));
+        assert_eq!(own.bytes_delivered, 20_000_000, "{level} on {kernel}");
+        let found = own.sender.snd_mss;
+        assert!(found <= SMALL && found + 8 > SMALL, "{found} for {SMALL}: {level} on {kernel}");
+    }
+}
+
+/// Losses and packets that overtake each other meet an MSS that changes: everything arrives, and counts never part.
+#[test]
+fn everything_arrives_whatever_is_lost_meanwhile() {
+    for seed in 0..48 {
+        let kernel = if seed % 2 == 0 { "6.12" } else { "6.1" };
+        let told = [Told::ByIcmp, Told::Searches(1), Told::Searches(2)][seed as usize / 2 % 3];
+        let mut config = Config { seed, ..config(400_000, told, kernel) };
+        let probability = 0.004 * (seed % 8) as f64;
+        let lost = Loss { name: "noise".into(), probability, unit: Unit::Segment };
+        config.forward.push(Element::Loss(lost));
+        let late = Jitter {
+            name: "late".into(),
+            delay: Time::ms(3),
+            jitter: Time::us(300 * (seed % 5)),
+            correlation: 0.0,
+            distribution: Distribution::Uniform,
+            keep_order: false,
+        };
+        config.forward.push(Element::Jitter(late));
+        let sack = seed % 7 != 0;
+        config.sender.sysctl.tcp_sack = sack;
+        config.sender.tso = seed % 3 != 0;
+        let own = last(&plain_path::run(&config));
+        assert_eq!(own.bytes_delivered, 400_000, "seed {seed}, {told:?} on {kernel}: {own:?}");
+        assert_eq!((own.sender.unacked, own.sender.lost, own.in_flight), (0, 0, 0), "seed {seed}");
+    }
+}
+
+/// Segments keep their bounds when the MSS changes; an skb that is cut anew has segments of the new size.
+#[test]
+fn segments_are_cut_anew_skb_by_skb() {
+    let mut queue = SendQueue::new(0);
+    for at in [0, 3000] {
+        queue.write(3000, false, true);
+        queue.send(at, Time::ms(at), 1000);
+    }
+    assert_eq!(queue.segments(0, 6000, 1000), 6);
+    queue.change_mss((1000, 800), (0, 6000));
+    assert_eq!(queue.segments(0, 6000, 800), 6);
+    assert_eq!(queue.segment_end(2000, 800, 6000), 3000);
+
+    // 800 + 800 + 800 + 600, and three of 1000.
+    queue.resegment((0, 3000), 800, 800);
+    let ends: Vec<u64> = std::iter::successors(Some(0), |at| {
+        (*at < 6000).then(|| queue.segment_end(*at, 800, 6000))
+    })
+    .collect();
+    assert_eq!(ends, [0, 800, 1600, 2400, 3000, 4000, 5000, 6000]);
+    assert_eq!(queue.segments(0, 6000, 800), 7);
+    assert_eq!(queue.segments(1600, 4000, 800), 3);
+    assert_eq!(queue.segment_start(6000, 5, 800), 1600);
+
+    // What is sent from now on has the new size.
+    queue.write(1600, false, true);
+    queue.send(6000, Time::ms(9), 800);
+    assert_eq!(queue.segments(2400, 7600, 800), 6);
+    queue.acknowledge(6000, 800);
+    assert_eq!(queue.segments(6000, 7600, 800), 2);
+}
