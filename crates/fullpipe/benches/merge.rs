@@ -1,5 +1,5 @@
-//! What it takes to merge and draw the results of a sweep: memory and CPU time of 10,000 small results and of 1,000,000, each in a process of
-//! its own. The aim is less than 2 GB.
+//! Cost of merging and drawing the results of a sweep: memory and CPU time of 10,000 small results and of 1,000,000,
+//! each in a process of its own. The aim is less than 2 GB.
 
 #[path = "../../../benches/measure.rs"]
 mod measure;

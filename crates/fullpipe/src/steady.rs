@@ -153,7 +153,7 @@ impl Steady {
 pub struct Watching<'a> {
     /// Where everything goes.
     pub sink: &'a mut dyn Sink,
-    /// What watches.
+    /// Detector of the settled rate.
     pub steady: &'a RefCell<Steady>,
 }
 
@@ -186,7 +186,7 @@ impl Sink for Watching<'_> {
 pub struct UntilSteady<'a> {
     /// The other control.
     pub control: &'a mut dyn Control,
-    /// What watches.
+    /// Detector of the settled rate.
     pub steady: &'a RefCell<Steady>,
 }
 

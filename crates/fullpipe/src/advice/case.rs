@@ -19,7 +19,7 @@ pub struct Case {
     pub direction: Direction,
     /// Longest round trip of its flows, without queues.
     pub round_trip: Time,
-    /// How long the longest flow is to send.
+    /// Time for which the longest flow sends.
     pub horizon: Time,
     /// Rate that the path allows; none where nothing bounds it.
     pub allowed: Option<Allowed>,

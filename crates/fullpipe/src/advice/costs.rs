@@ -34,7 +34,7 @@ const AT_CONNECT: [&str; 4] = [
     "net.ipv4.tcp_timestamps",
 ];
 
-/// One sentence for each cost and condition.
+/// A sentence for each cost and condition.
 pub fn notes(case: &Case, found: &Found, engine: &str) -> Vec<String> {
     let changes: Vec<&Change> = found.changes.iter().map(|own| &own.change).collect();
     let mut notes = Vec::new();
@@ -176,7 +176,7 @@ fn alone(case: &Case, changes: &[&Change]) -> Option<String> {
     ))
 }
 
-/// What loss leaves of the path, whatever is set.
+/// Rate that loss leaves of the path, whatever is set.
 fn bound(case: &Case, found: &Found, engine: &str) -> Option<String> {
     let is_full = found.cured.fills(super::method::ENOUGH);
     if is_full || !case.is_lossy {

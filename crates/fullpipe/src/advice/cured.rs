@@ -11,7 +11,7 @@ use std::fmt::Write;
 
 /// Names of the variants.
 pub const TODAY: &str = "today";
-/// As advised.
+/// Name of the advised variant.
 pub const ADVISED: &str = "advised";
 
 /// The scenario file.
@@ -51,8 +51,8 @@ pub fn scenario(case: &Case, edits: &[&Edit]) -> Result<String, String> {
     Ok(text)
 }
 
-/// Whether a variant can set an edit's key and cannot take it away: keys of NFS mounts and of datagrams, and those that a flow of
-/// today has not.
+/// Whether a variant can set an edit's key and cannot remove it: keys of NFS mounts and of datagrams, and keys that a
+/// flow of today does not have.
 fn cannot_go(edit: &Edit, today: &Json) -> bool {
     let Edit::Set { key, value: Some(_) } = edit else { return false };
     match (&key[0][..], key.len()) {

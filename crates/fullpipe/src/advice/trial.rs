@@ -147,7 +147,7 @@ impl Outcome {
 }
 
 impl Bench<'_> {
-    /// One trial for each list of edits.
+    /// Trials of lists of edits, one for each list.
     ///
     /// # Errors
     /// The first trial that has no outcome.

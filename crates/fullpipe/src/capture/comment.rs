@@ -1,4 +1,4 @@
-//! What a capture says of itself, and of packets that were dropped.
+//! Comments of a capture: on the whole file, and on packets that were dropped.
 
 use super::{About, At, POINTS, headers};
 use crate::trace::stage_info::why_dropped;

@@ -37,7 +37,7 @@ pub const SNAP: u32 = 128;
 /// Least number of bytes that can be kept: those of the longest headers.
 pub const LEAST_SNAP: u32 = headers::LONGEST as u32;
 
-/// What is captured of which run.
+/// Run, point and length of a capture.
 #[derive(Clone, Copy, Debug)]
 pub struct About<'a> {
     /// The scenario.
@@ -50,7 +50,7 @@ pub struct About<'a> {
     pub snap: u32,
 }
 
-/// What became of a capture.
+/// Result of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
     /// The capture is whole, and has so many packets.
@@ -65,7 +65,7 @@ pub struct Capture {
     out: Out,
     format: Format,
     point: Point,
-    /// Of each flow the end that sends its data, and the one that receives it.
+    /// Ends of each flow: the one that sends its data, and the one that receives it.
     ends: Vec<[End; 2]>,
     stages: Vec<StageInfo>,
     packets: u64,

@@ -1,4 +1,4 @@
-//! What a capture is written to: a file of its own, or a stream that somebody reads meanwhile.
+//! Destination of a capture: a file of its own, or a stream with a reader.
 
 use super::file::Hidden;
 use crate::trace::Error;
@@ -54,7 +54,7 @@ impl Out {
         matches!(self.to, To::Nobody)
     }
 
-    /// What is to be written next: whole blocks between two calls of [`Out::flush`].
+    /// Buffer of the next bytes: whole blocks between two calls of [`Out::flush`].
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.buffer
     }

@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What was kept of a run's packets.
+/// Result of keeping a run's packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// Packets.
@@ -27,7 +27,7 @@ pub struct Kept {
     pub trains: u64,
 }
 
-/// What is known of a flow.
+/// State of a flow.
 #[derive(Clone, Debug)]
 struct Flow {
     wanted: bool,
@@ -154,7 +154,7 @@ impl Trains {
     }
 }
 
-/// What a packet itself says.
+/// Row of a packet alone.
 fn row(packet: &Packet) -> PacketTrain {
     let mut sacks = [(0, 0); SACKS];
     sacks.iter_mut().zip(&packet.sacks).for_each(|(to, from)| *to = *from);

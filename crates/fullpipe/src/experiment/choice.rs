@@ -8,7 +8,7 @@ use std::fmt;
 /// Between several objections, so that they stand below each other behind "error: ".
 pub const BETWEEN: &str = "\n       ";
 
-/// What a user lets engines do otherwise than a scenario says.
+/// Deviations from a scenario that a user allows the engines.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Allowed<'a> {
     /// The version that an engine with real kernels runs in place of the scenario's.
@@ -26,7 +26,7 @@ pub struct Chosen {
 /// Why no run can begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unfit {
-    /// What was asked makes no sense.
+    /// The request makes no sense.
     Input(String),
     /// This machine lacks something.
     Environment(String),
@@ -57,7 +57,7 @@ impl Chosen {
         plans.iter().try_for_each(one).map_err(|(name, why)| format!("{name}: {why}"))
     }
 
-    /// How a run of `resolved` is made; `partial`: it was cut short.
+    /// Facts on how a run of `resolved` is made; `partial`: it was cut short.
     pub fn made(&self, resolved: &Resolved, partial: bool) -> Made {
         let answers = self.engine.support(resolved).into_iter();
         let substituted =

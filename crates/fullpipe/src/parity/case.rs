@@ -1,10 +1,10 @@
-//! What is compared: one run of a scenario, with its name and the command that runs it.
+//! A case of a comparison: one run of a scenario, with its name and the command that runs it.
 
 use crate::scenario::{self, Plan, Scenario, SetOption, Source};
 use fullpipe_sim::rng::Rng;
 use std::path::{Path, PathBuf};
 
-/// One run that both engines can do.
+/// A run that both engines can do.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// Name, unique among the cases of a call: "queue/reno-1bdp", "7/12".
@@ -15,7 +15,7 @@ pub struct Case {
     pub plan: Plan,
     /// Its scenario: as it was written where that is one run alone, else with every default written out.
     pub text: String,
-    /// What runs it; behind it belongs ` --engine NAME`.
+    /// Command that runs it, to be followed by ` --engine NAME`.
     pub command: String,
 }
 

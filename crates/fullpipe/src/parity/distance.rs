@@ -34,9 +34,9 @@ pub struct Unit {
     pub acked: [u64; 2],
     /// Segments sent again.
     pub retransmitted: [u64; 2],
-    /// Of flows that end with their last byte on at least one side.
+    /// Completions of flows that end with their last byte on at least one side.
     pub completions: Vec<Completion>,
-    /// What shows it.
+    /// Command that shows it.
     pub command: String,
 }
 
@@ -97,7 +97,7 @@ impl Unit {
 }
 
 impl Completion {
-    /// How many round trips they are apart; infinitely many where one side is not done.
+    /// Distance in round trips; infinite where one side is not done.
     pub fn round_trips(&self) -> f64 {
         match self.seconds {
             [Some(a), Some(b)] if self.round_trip_s > 0.0 => (a - b).abs() / self.round_trip_s,

@@ -1,5 +1,5 @@
-//! What of a scenario is decided by random numbers. Each engine draws its own, so that what they decide differs though
-//! nothing is wrong.
+//! Parts of a scenario that random numbers decide. Each engine draws its own numbers, so these parts differ without an
+//! error.
 
 use crate::scenario::{Ask, Discipline, Element, Losses, Resolved, Surroundings};
 use fullpipe_base::units::Time;

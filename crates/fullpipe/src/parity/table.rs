@@ -51,7 +51,7 @@ pub struct Stage {
 pub struct Origin {
     /// The kernel as built, its HZ, and what of fullpipe is in it.
     pub kernel: String,
-    /// What ran it.
+    /// Command that ran it.
     pub command: String,
     /// The scenario's seed.
     pub seed: String,
@@ -66,15 +66,15 @@ pub struct Table {
     pub origin: Origin,
     /// The stages, by index.
     pub stages: Vec<Stage>,
-    /// Per flow its name and the seconds from connect() until all of its `bytes` were read; none for one that ends by
-    /// time, or not at all.
+    /// Name of each flow, and the seconds from connect() until all of its `bytes` were read; none for a flow that ends
+    /// by time, or not at all.
     pub complete: Vec<(String, Option<f64>)>,
-    /// By time and flow.
+    /// Rows by time and flow.
     pub rows: Vec<Row>,
 }
 
 impl Table {
-    /// What is kept of a run.
+    /// The table of a run.
     pub fn of(run: &Resolved, recording: &Recording) -> Table {
         let samples = grid::moments(run, &recording.flows);
         Table {
@@ -92,7 +92,7 @@ impl Table {
         format!("{head}# scenario {scenario}\n{}", self.body())
     }
 
-    /// What the run did: all that a repetition has to give again.
+    /// Results of the run as text, which a repetition has to reproduce.
     pub fn body(&self) -> String {
         let mut text = String::new();
         for Stage { name, entered, dropped, peak } in &self.stages {

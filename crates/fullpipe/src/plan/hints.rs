@@ -1,5 +1,5 @@
-//! What else matters on a path: pacing, qdisc, MTU, streams, rings, memory. No hint is a setting to copy blindly; each
-//! says when it is due.
+//! Hints on other settings of a path: pacing, qdisc, MTU, streams, rings, memory. No hint is a setting to copy blindly;
+//! each says when it is due.
 //!
 //! Limits:
 //! - No run proves a hint.

@@ -147,7 +147,8 @@ pub struct Variants<T> {
     pub notes: Vec<String>,
 }
 
-/// Runs the named variants of a scenario of ours, all if none is named, and keeps of each what `of` makes; `None` where `control` has stopped a run.
+/// Runs the named variants of a scenario of ours, all if none is named, and keeps the result of `of` for each; `None`
+/// where `control` has stopped a run.
 ///
 /// # Errors
 /// The engine's message.

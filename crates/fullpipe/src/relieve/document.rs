@@ -21,7 +21,7 @@ pub struct Relieved {
     pub runs: Vec<Run>,
 }
 
-/// One run, and what each relief alone gives.
+/// A run, and the gain of each relief alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// Name of the variant and of the sweep point.

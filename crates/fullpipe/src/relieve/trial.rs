@@ -9,7 +9,7 @@ use crate::threads::each;
 use fullpipe_base::trace::Control;
 use fullpipe_base::units::Time;
 
-/// One run to make.
+/// A run to make.
 #[derive(Clone, Debug)]
 pub struct Trial {
     /// Index of the scenario's run that it is made from.

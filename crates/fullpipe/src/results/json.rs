@@ -14,7 +14,7 @@ pub fn write(out: impl Write, value: &impl Serialize) -> io::Result<()> {
     json.into_inner().write_all(b"\n")
 }
 
-/// What lies open around the place where something is written.
+/// Open objects and arrays around the place of writing.
 #[derive(Default)]
 struct Lines {
     /// For each list and object whether it has filled a line of its own: then its end stands on one, too.

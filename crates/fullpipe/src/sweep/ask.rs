@@ -7,7 +7,7 @@ use super::store::{Shard, Store};
 use crate::experiment::{Allowed, BETWEEN, Unfit, known_keys, named, objections};
 use crate::scenario::{Diagnostics, SetOption, Source, Space};
 
-/// What is asked of a scenario.
+/// Request of a sweep: a scenario with options.
 #[derive(Clone, Copy, Debug)]
 pub struct Ask<'a> {
     /// Changes of all runs, as after `--set`.
@@ -16,11 +16,11 @@ pub struct Ask<'a> {
     pub variants: &'a [String],
     /// Name of the engine.
     pub engine: &'a str,
-    /// What it may do otherwise.
+    /// Deviations that are allowed.
     pub allowed: Allowed<'a>,
 }
 
-/// What is to be run, and what the sweep is.
+/// Job and manifest of the sweep.
 ///
 /// # Errors
 /// Everything that can be found wrong before a run.
@@ -43,7 +43,7 @@ pub fn ask(source: &Source, ask: &Ask) -> Result<(Job, Manifest), Unfit> {
     Ok((Job::new(space, engine, ask.allowed), manifest))
 }
 
-/// What a process makes of a sweep.
+/// Share of a sweep that a process makes.
 #[derive(Clone, Copy, Debug)]
 pub struct Share<'a> {
     /// Its part.

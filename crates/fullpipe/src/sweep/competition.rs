@@ -1,4 +1,4 @@
-//! What flows do to another one: variants of a sweep in which a flow has company, compared with variants in which it
+//! Effects of flows on another one: variants of a sweep in which a flow has company, compared with variants in which it
 //! has none or other company.
 //!
 //! Each variant names the variants to compare it with: `competes = { flow = ..., solo = ..., like = ... }`. A guess
@@ -71,7 +71,7 @@ pub fn harm_to_less(solo: f64, together: f64) -> Option<f64> {
     }
 }
 
-/// How a flow did in a run; of copies the means.
+/// Results of a flow in a run; of copies the means.
 #[derive(Clone, Debug)]
 struct Did {
     mbit: f64,
@@ -81,17 +81,17 @@ struct Did {
     against: BTreeSet<String>,
 }
 
-/// Of a variant at a point, by repetition.
+/// Results of a variant at a point, by repetition.
 type Group = BTreeMap<u32, Did>;
 
-/// What was asked for in a scenario, gathered record by record.
+/// Comparisons that a scenario asks for, gathered record by record.
 #[derive(Debug)]
 pub struct Companies<'a> {
     asked: &'a [Competes],
     /// In the order of the sweep.
     points: Vec<Map<String, Value>>,
     seen: BTreeSet<String>,
-    /// By variant, point and flow.
+    /// Groups by variant, point and flow.
     groups: BTreeMap<(String, String, String), Group>,
 }
 
@@ -122,7 +122,7 @@ impl<'a> Companies<'a> {
         }
     }
 
-    /// What was asked for, by variants, then in the order of the sweep's points.
+    /// The comparisons, by variants, then in the order of the sweep's points.
     pub fn finish(self) -> Vec<Company> {
         let Companies { asked, points, groups, .. } = &self;
         let one = |own: &Competes, at: &Map<String, Value>| {
@@ -138,7 +138,7 @@ pub(super) fn point(at: &Map<String, Value>) -> String {
     Value::Object(at.clone()).to_string()
 }
 
-/// How the flow did; none where it is not in the run.
+/// Results of the flow; none where it is not in the run.
 fn did(facts: &Facts, own: &Competes) -> Option<Did> {
     let (flows, others): (Vec<&Flow>, Vec<&Flow>) =
         facts.flows.iter().partition(|flow| own.is_of(&flow.name));
@@ -187,7 +187,7 @@ fn company<'a>(
     })
 }
 
-/// Of pairs of a run in company and one alone.
+/// Harm, from pairs of a run in company and one alone.
 fn harm(pairs: &[(&Did, &Did)]) -> Option<Harm> {
     let of = |harm: &dyn Fn(&Did, &Did) -> Option<f64>| {
         let all: Vec<f64> =

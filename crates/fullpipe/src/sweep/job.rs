@@ -1,4 +1,4 @@
-//! One run of a sweep, from its number to its record.
+//! A run of a sweep, from its number to its record.
 
 use super::record::{Facts, Record};
 use crate::analysis::theory::{self, Expected};
@@ -15,14 +15,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// What rules say of the flows of a point, by its variant and its place on the axes.
+/// Predictions of rules for the flows of a point, by its variant and its place on the axes.
 type Laws = BTreeMap<(usize, Vec<usize>), Vec<Option<Expected>>>;
 
-/// How the runs of a sweep are made.
+/// Maker of a sweep's runs.
 pub struct Job {
     /// The scenario with its variants, axes and repetitions.
     pub space: Space,
-    /// What makes the runs.
+    /// Engine of the runs.
     pub engine: &'static dyn Engine,
     /// The version that its kernel may be in place of the scenario's.
     as_kernel: Option<String>,
@@ -58,7 +58,7 @@ impl Job {
         }
     }
 
-    /// What rules say of the flows of a point, which its repetitions share.
+    /// Predictions of rules for the flows of a point, which its repetitions share.
     fn laws(&self, point: &Point) -> Vec<Option<Expected>> {
         let key = (point.variant, point.at.clone());
         let known = || self.laws.lock().unwrap_or_else(PoisonError::into_inner);
@@ -75,7 +75,7 @@ impl Job {
         laws
     }
 
-    /// As [`Job::run`]; a bug in it is a failure of this run alone.
+    /// Record of a run, as [`Job::run`] makes it; a panic in it is a failure of this run alone.
     fn record(&self, number: u64, control: &mut dyn Control) -> Option<Record> {
         match catch_unwind(AssertUnwindSafe(|| self.run(number, control))) {
             Ok(record) => record,
@@ -111,7 +111,7 @@ impl Job {
         Record::without_plan(number, (variant, &point), place, why)
     }
 
-    /// What comes out of a plan; none where it was stopped.
+    /// Results of a plan; none where it was stopped.
     fn facts(
         &self,
         point: &Point,

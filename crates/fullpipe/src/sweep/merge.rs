@@ -14,10 +14,10 @@ const MOST_OPEN: usize = 256;
 /// Where the records of a sweep stand. Records themselves stay on disk: a million of them take 40 MB here.
 #[derive(Debug)]
 pub struct Merged {
-    /// What the sweep is.
+    /// Manifest of the sweep.
     pub manifest: Manifest,
     files: Vec<PathBuf>,
-    /// By run.
+    /// Entries by run.
     entries: Vec<Entry>,
     /// Records of runs that are there already.
     pub again: u64,

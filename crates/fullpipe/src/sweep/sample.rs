@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 /// Points drawn at random, the same of each variant, with all repetitions.
 ///
-/// The draw follows from the number of points alone: each sweep over the same axes has the same one, on whichever engine, and a
-/// larger draw has all points of a smaller one.
+/// The draw follows from the number of points alone. So each sweep over the same axes has the same draw, on any engine,
+/// and a larger draw has all points of a smaller one.
 #[derive(Clone, Debug)]
 pub struct Sample {
     chosen: BTreeSet<u64>,

@@ -70,7 +70,7 @@ impl Open {
 const BEGINNING: &str = "results";
 const ENDING: &str = ".jsonl";
 
-/// What one process appends to.
+/// The file to which one process appends.
 #[derive(Debug)]
 pub struct Store {
     open: Mutex<Open>,

@@ -189,7 +189,7 @@ fn a_full_link_is_the_limit_and_not_the_window() {
     }
 }
 
-/// Whoever fills the link, a flow that waits for its timer is not held back by that.
+/// A flow that waits for its timer is not held back by the link, whoever fills it.
 #[test]
 fn a_full_link_does_not_excuse_a_timeout() {
     let mut recording = steps(Time::ZERO, &[step(1, Limit::CwndRecovery, 100); 20]);

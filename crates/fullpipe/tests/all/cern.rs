@@ -8,7 +8,8 @@ use std::fmt::Write;
 const PAGE: &str = "docs/cern-buffers.md";
 const RTT_S: f64 = 0.025;
 
-/// What the receiver can offer at most, bytes: of the largest buffer three quarters, or half of it from Linux 3.4 on.
+/// Largest window that the receiver can offer, bytes: three quarters of the largest buffer, or half of it from Linux
+/// 3.4 on.
 fn window(plan: &Plan) -> f64 {
     let sysctl = &plan.resolved.hosts.receiver.config.sysctl;
     let buffer = sysctl.tcp_rmem[2] as f64;

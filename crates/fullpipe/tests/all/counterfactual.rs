@@ -129,7 +129,7 @@ fn tx_ring() {
     assert!(ring(&relieved)[1] > 2.0 * busy);
 }
 
-/// What the driver has not heard of counts for small queues: TCP waits for its own host.
+/// Sent packets that the driver has not heard of count for small queues: TCP waits for its own host.
 #[test]
 fn completion() {
     holds("completion", "small_queues", Some("sender.tx_ring"));
@@ -338,8 +338,8 @@ fn softirq() {
     holds("softirq", "receiver_cpu", Some("receiver.cpu"));
 }
 
-/// A program that softirqs leave no CPU: it reads where fewer packets come and where ksoftirqd shares the CPU with it and does all of
-/// their work (4.9 to 6.4). A pass of 6.12 is a poll whatever the budget is, which only counts.
+/// A program that softirqs leave no CPU. It reads where fewer packets arrive, and where ksoftirqd shares the CPU with
+/// it and does all of their work (4.9 to 6.4). A pass of 6.12 is a poll whatever the budget is, which only counts.
 #[test]
 fn datagram_flood() {
     let made = made_all("datagram_flood", &[]);

@@ -1,4 +1,4 @@
-//! How flows of real runs share a small path, and what is kept of it in a sweep.
+//! Fairness of flows of real runs on a small path, and its record in a sweep.
 
 use crate::analysis_synthetic::{meta, stage_info};
 use crate::made::made;

@@ -6,7 +6,7 @@ use fullpipe::analysis::document::Datagrams;
 use fullpipe::scenario;
 
 const PAGE: &str = "docs/fink-udp.md";
-/// What the thread says of UDP at 9 Gb/s: 65500 of 1373554 lost.
+/// Share of lost datagrams that the thread reports for UDP at 9 Gb/s: 65500 of 1373554.
 const PUBLISHED_SHARE: f64 = 65_500.0 / 1_373_554.0;
 
 /// The datagrams of each variant: its name, ping and UDP.

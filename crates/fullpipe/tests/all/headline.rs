@@ -182,7 +182,7 @@ fn a_queue_of_fq_can_stand() {
     assert!(!codel.text.contains("standing"), "{}", codel.text);
 }
 
-/// Of two causes that share a flow's life, both are named.
+/// Both of two causes that share a flow's life are named.
 #[test]
 fn a_cause_of_less_than_half_a_life_is_not_alone() {
     let flow = "[[flow]]\nname = \"bulk\"\nbytes = \"40MB\"\n";
@@ -231,7 +231,7 @@ fn a_short_queue_behind_small_buffers_is_named() {
     contains(&own, &["The queue of link (2 MB) is short: also pace the flow at 9,142 Mb/s"]);
 }
 
-/// So many requests of `asks` bytes, each answered by `answers` bytes, over 100 Mb/s and 20 ms.
+/// Scenario of `count` requests of `asks` bytes, each answered by `answers` bytes, over 100 Mb/s and 20 ms.
 fn turns(count: u32, asks: u32, answers: u32) -> String {
     let bytes = count * asks;
     path(

@@ -24,7 +24,7 @@ fn table() -> String {
     text
 }
 
-/// What a profile chooses; a dash where it does not read the row.
+/// Choice of a profile; a dash where it does not read the row.
 fn choice(row: &Behaviour, profile: &Profile) -> String {
     match row.unmet(profile) {
         None => row.of(profile).to_string(),
@@ -32,7 +32,7 @@ fn choice(row: &Behaviour, profile: &Profile) -> String {
     }
 }
 
-/// What is done where a row has a dash.
+/// Table of what kernels do where a row has a dash.
 fn unread() -> String {
     let mut text = "| row | is read with | elsewhere |\n|---|---|---|\n".to_string();
     for row in BEHAVIOURS {

@@ -24,7 +24,7 @@ fn targets(page: &str) -> Vec<&str> {
     targets.filter(|target| !target.contains(':')).collect()
 }
 
-/// What is wrong with the links of a page in `folder`.
+/// Broken links of a page in `folder`.
 fn dangling(folder: &Path, page: &str, ignored: &BTreeSet<PathBuf>) -> Vec<String> {
     let leads_somewhere = |target: &str| {
         let (path, anchor) = target.split_once('#').unwrap_or((target, ""));

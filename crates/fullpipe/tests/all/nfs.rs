@@ -22,7 +22,7 @@ const MEDIAN: f64 = 0.05;
 const NINE_IN_TEN: f64 = 0.15;
 const SAME_LIMIT: usize = 36;
 
-/// What an engine makes of a random mount.
+/// Outcome of a random mount on an engine.
 fn outcome(case: &Case, engine: &str) -> Outcome {
     let source = Source::text(&case.name, &case.text);
     let scenario = scenario::load(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
@@ -122,7 +122,7 @@ fn kib(mbit: f64) -> f64 {
     mbit * 1e6 / 8.0 / 1024.0
 }
 
-/// What held the connections back for most of their time, and what share of it that was.
+/// Limit of the connections for most of their time, and its share of the time.
 fn held(run: &Run) -> (String, f64) {
     let share = |limit: &String| {
         let of = run.flows.iter().map(|flow| flow.limits.get(limit).copied().unwrap_or(0.0));
@@ -145,8 +145,8 @@ fn took(run: &Run) -> f64 {
     kib(run.nfs[0].mean_mbit.expect("it is done"))
 }
 
-/// What other bursts of the bottleneck and other cards make of the rows that are bound by the round trip, and of one that is
-/// bound by the line.
+/// Effects of other bursts of the bottleneck and other cards, on rows that the round trip bounds and on one that the
+/// line bounds.
 fn bursts() -> String {
     const BURSTS: [&str; 5] = ["1514B", "16KiB", "64KiB", "128KiB", "256KiB"];
     const BOUND: [&str; 6] = [

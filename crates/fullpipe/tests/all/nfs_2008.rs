@@ -7,7 +7,7 @@ use fullpipe::scenario::{self, SetOption};
 use std::fmt::Write;
 
 const PAGE: &str = "docs/nfs-2008.md";
-/// What the thread published, KiB/s: with the server's own buffer, and with 16 MiB.
+/// Published rates of the thread, KiB/s: with the server's own buffer, and with 16 MiB.
 const PUBLISHED: [f64; 2] = [43_252.0, 90_396.0];
 /// KiB of the file.
 const FILE: f64 = 500.0 * 1024.0;

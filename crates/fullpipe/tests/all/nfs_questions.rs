@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 const PAGE: &str = "docs/nfs-questions.md";
 /// Results of each run on real Linux.
 const RECORDED: &str = "scenarios/nfs/questions.csv";
-/// How far the model's rates may be from it: the median of all, and each where chance has no part in it.
+/// Largest distances of the model's rates from Linux's: the median of all, and each rate that does not hang on chance.
 const MEDIAN: f64 = 0.05;
 const EACH: f64 = 0.05;
 /// Largest distance of the rates of clients that share a line.
@@ -82,7 +82,7 @@ fn started(start: u64) -> Vec<Asked> {
     CLIENTS.into_iter().enumerate().map(one).collect()
 }
 
-/// What an engine makes of it.
+/// Results of a run on an engine.
 fn made(asked: &Asked, engine: &str) -> (Run, Outcome) {
     let (run, recording) = made_on(engine, &asked.scenario, &asked.case.plan);
     let genuine = engine == "linux";
@@ -135,7 +135,7 @@ fn said(of: &Outcome) -> String {
     format!("{:.0} | {}, {:.0} %", of.mbit, of.first.0, of.first.1 * 100.0)
 }
 
-/// How far the model is from real Linux.
+/// Distance of the model from real Linux.
 fn apart(both: &Both) -> f64 {
     (both.model.mbit / both.genuine.mbit - 1.0).abs()
 }
@@ -276,7 +276,7 @@ fn study_clients_that_start_at_other_times_share_alike_on_average() {
     }
 }
 
-/// What the page says of a near and a far client; `rate` returns their rates by variant and client.
+/// Checks the page's statements on a near and a far client; `rate` returns their rates by variant and client.
 fn shared_line(rate: impl Fn(&str, &str) -> f64) {
     let own = ["kernel's buffers, one after the other", "kernel's buffers, at a time"];
     let large = ["64 MiB, one after the other", "64 MiB, at a time"];

@@ -18,10 +18,10 @@ const CWR: u64 = 2;
 const OPEN: u64 = 0;
 /// Data in a packet, bytes.
 const MSS: u64 = 1448;
-/// Of a packet as the page counts it.
+/// Bits of a packet as the page counts them.
 const PACKET_BITS: f64 = 1500.0 * 8.0;
 
-/// What a run of a recipe shows.
+/// Results of a run of a recipe.
 struct Seen {
     trace: Recording,
     established: Time,
@@ -50,7 +50,7 @@ impl Seen {
         self.trace.flows.iter().rfind(|sample| sample.time <= time).expect("a sample")
     }
 
-    /// Packets that are sent in each round of slow start that nothing cuts short: while all of them are in flight, the next one has
+    /// Packets that are sent in each complete round of slow start: while all of them are in flight, the next round has
     /// not begun.
     fn rounds(&self, count: u64) -> Vec<u64> {
         let sent = |round: u64| {
@@ -117,7 +117,7 @@ impl Seen {
     }
 }
 
-/// What the page says of slow start: rounds, their packets, when and where it ends.
+/// Figures of the page on slow start: rounds, their packets, when and where it ends.
 struct SlowStart {
     first_round: u64,
     requeued_in: u64,
@@ -130,7 +130,7 @@ struct SlowStart {
     share_in_cwr: f64,
     /// The round in which CWR ends.
     open_in: u64,
-    /// What TCP sends, what is acknowledged and what the card sends with requeues, in the last whole round of slow start, Mb/s.
+    /// Rates of TCP's sending, of ACKs and of the card with requeues, in the last whole round of slow start, Mb/s.
     rates: [f64; 3],
     /// From the first sight of a packet that the driver refuses to the second one, in a capture; median.
     twice_apart: Time,

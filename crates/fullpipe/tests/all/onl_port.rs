@@ -50,11 +50,11 @@ fn fairness(run: &Run) -> f64 {
     sum * sum / (run.flows.len() as f64 * squares)
 }
 
-/// What the second flow's slow start sends has come to the port by so long after its beginning.
+/// Time after its beginning by which all packets of the second flow's slow start have arrived at the port.
 const BURST: Time = Time(1_500_000_000);
 
-/// Most packets that waited at the port from the second flow's beginning until its sender left slow start, and until all that it
-/// sent in slow start had come there, in megabytes.
+/// Most packets that waited at the port, in megabytes. The first value covers the time from the second flow's beginning
+/// until its sender left slow start, the second one the time until all data of its slow start had arrived there.
 fn queue_in_slow_start(trace: &Recording) -> [f64; 2] {
     let leaves = |e: &&fullpipe_sim::trace::Event| e.flow == 1 && e.kind == EventKind::CaState;
     let ended = trace.events.iter().find(leaves).expect("an end of slow start").time;
@@ -92,10 +92,10 @@ fn large_peaks(trace: &Recording) -> Vec<f64> {
     peaks
 }
 
-/// How often the page's charts are sampled.
+/// Interval of samples in the page's charts.
 const CHART: Time = Time::ms(250);
 
-/// What a chart shows of the same peak at most, in megabytes, ascending: for each phase that its samples may have.
+/// Highest values of the same peak in a chart, in megabytes, ascending: one for each phase of its samples.
 fn charted(trace: &Recording) -> Vec<f64> {
     let port = trace.stages.iter().find(|stage| stage.name == "port").expect("the port").index;
     let mut shown = BTreeMap::<u64, u64>::new();
@@ -141,14 +141,14 @@ fn a_port_above_its_transmit_block_drops_without_a_queue() {
     marked::committed(PAGE, "port", &table);
 }
 
-/// What the transmit block drops within 4 s, with these keys otherwise.
+/// Drops of the transmit block within 4 s, with these keys otherwise.
 fn block_drops(set: &[&str]) -> u64 {
     let set = [&["duration=4s", "flow.bulk.duration=4s"][..], set].concat();
     let runs = chosen("onl-port-1gbit", &["port of 1 Gb/s"], &set);
     stage(&runs[0].1, "port-tx").dropped
 }
 
-/// What three flows deliver through the port of 1 Gb/s, bytes.
+/// Bytes that three flows deliver through the port of 1 Gb/s.
 fn three_with(burst: &str) -> u64 {
     delivered(&chosen("onl-reno-3flows", &["reno, port of 1 Gb/s"], &[burst])[0].1)
 }

@@ -100,8 +100,8 @@ fn dropped_at_once(recording: &Recording, name: &str) -> f64 {
     dropped[dropped.len() - 1] as f64 / times as f64
 }
 
-/// Segments go lost one by one. Of skbs all segments do: two where an ACK of two segments lets them go, and up to 44 in
-/// 64 KB. 21 retransmissions are single segments; one seed in 50 loses one of them. The share is the same.
+/// Segments are lost one by one. Of skbs all segments are lost: two where an ACK of two segments releases them, and up
+/// to 44 in 64 KB. 21 retransmissions are single segments; one seed in 50 loses one of them. The share is the same.
 #[test]
 fn skbs_are_lost_whole() {
     let (_, _, whole) = run("loss_per_skb.toml", &[]);

@@ -84,8 +84,8 @@ fn properties(schema: &Value, visit: &mut impl FnMut(&str, &Value)) {
     }
 }
 
-/// Each property of the schema has a meaning and a row of the page. Exceptions: a value that is fixed (`kind`), `net`, which is
-/// a level of dotted names, and socket options by the kernel's names, which the page does not list.
+/// Each property of the schema has a meaning and a row of the page. The exceptions are a fixed value (`kind`), `net`,
+/// which is a level of dotted names, and socket options by the kernel's names, which the page does not list.
 fn is_documented(schema: &str, page: &str, least: usize) {
     let schema: Value = serde_json::from_str(schema).expect("JSON");
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");

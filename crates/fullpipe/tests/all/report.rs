@@ -20,7 +20,7 @@ fn samples() -> Vec<(&'static str, Document)> {
     ]
 }
 
-/// What a script element of the page holds.
+/// Contents of a script element of the page.
 fn embedded(html: &str, id: &str) -> Value {
     let packed = format!("<script type=\"text/plain\" data-packed=\"deflate-raw\" id=\"{id}\">");
     let plain = format!("<script type=\"application/json\" id=\"{id}\">");

@@ -16,7 +16,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenario_errors")
 }
 
-/// What loading the file gives, with the options that its head asks for.
+/// Diagnostics of the file, loaded with the options that its head asks for.
 fn problems(path: &Path) -> Diagnostics {
     let bytes = std::fs::read(path).expect("a case");
     let name = path.file_name().expect("a name").to_string_lossy();

@@ -153,7 +153,7 @@ fn nothing_but_the_own_end_is_read() {
     assert_eq!((seen.headline, seen.findings), (again.headline, again.findings));
 }
 
-/// What the view says of the first variant of a file of scenarios/limits.
+/// Headline of the view for the first variant of a file of scenarios/limits.
 fn of_file(name: &str, view: View) -> Headline {
     let file = format!("{}/../../scenarios/limits/{name}.toml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{file}: {e}"));

@@ -15,7 +15,7 @@ use crate::sizing::sizes::{UNEVEN, with_headroom};
 /// and a packet of 65,535 bytes.
 const TUNES: u64 = 256 << 10;
 
-/// One of the two buffers of sockets.
+/// A buffer of sockets: the send buffer or the receive buffer.
 struct Side {
     /// 0 of the sending host, 1 of the receiving one.
     end: usize,

@@ -15,8 +15,8 @@ const LARGER: u64 = 4;
 /// Largest SO_RCVBUF that is tried, bytes: what does not fit has a reader that is too slow.
 const LARGEST: u64 = 64 << 20;
 
-/// A receive buffer that holds what comes while the program pauses, or of several times the size, and a sysctl that allows it. Of
-/// a program that reads less than comes in the mean none: its socket is full again and again.
+/// A receive buffer that holds the datagrams of a program's pause, or several times the size, and a sysctl that allows
+/// it. None for a program that reads less than arrives on average: its socket would fill up again.
 pub fn socket(case: &Case, stage: &Stage, reading: Option<&Reading>) -> Vec<Change> {
     let (Some(asked), Some(capacity)) = (&case.datagrams, stage.capacity) else {
         return Vec::new();

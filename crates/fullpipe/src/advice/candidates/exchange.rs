@@ -71,7 +71,7 @@ pub fn larger_writes(case: &Case) -> Vec<Change> {
     small.map(change).collect()
 }
 
-/// One connection that stays open, in the place of all connections of each loop.
+/// A single connection that stays open, in place of all connections of each loop.
 pub fn one_connection(case: &Case) -> Vec<Change> {
     let run = &case.today;
     let all = Loop::all(run);

@@ -93,7 +93,7 @@ fn longer_calls(mount: &Nfs) -> Option<Change> {
     )
 }
 
-/// As many calls of a mount at a time as Linux has where nothing is set.
+/// As many concurrent calls of a mount as Linux has by default.
 fn more_calls(mount: &Nfs) -> Option<Change> {
     let most = mount.more_slots()?;
     let today = mount.slots.unwrap_or(most);

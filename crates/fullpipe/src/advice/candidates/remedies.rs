@@ -450,7 +450,7 @@ fn congestion(case: &Case, name: &str) -> Change {
         .edits(case.flows.iter().map(key))
 }
 
-/// One congestion control for flows that have several.
+/// A change that gives all flows one congestion control.
 pub fn alike(case: &Case) -> Vec<Change> {
     let usual = "cubic";
     let differ = case.flows.iter().any(|flow| flow.congestion != usual);

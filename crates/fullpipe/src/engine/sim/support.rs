@@ -49,7 +49,7 @@ pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
         .collect()
 }
 
-/// What is modelled of mounts: clients and servers of two kernels, and one file at a time.
+/// Support of mounts: clients and servers of two kernels, and one file at a time.
 fn mount(own: &Nfs, run: &Resolved) -> Vec<(String, Support)> {
     let receiver =
         Station { name: ENDS[1], direction: Direction::Backward, host: &run.hosts.receiver };

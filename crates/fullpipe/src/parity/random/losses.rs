@@ -13,13 +13,13 @@ const EARLY: f64 = 20_000.0;
 
 /// TOML of list elements, empty without any.
 pub struct Lists {
-    /// What data passes.
+    /// Elements of the data's direction.
     pub ahead: String,
-    /// What ACKs pass.
+    /// Elements of the ACKs' direction.
     pub back: String,
 }
 
-/// Of one flow that goes forward.
+/// Lists of losses for one flow that goes forward.
 pub fn lists(rng: &mut Rng, frame: &Frame, flows: &Flows) -> Lists {
     let kind = rng.unit();
     let data = match kind {

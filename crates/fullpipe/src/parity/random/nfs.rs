@@ -17,12 +17,13 @@ const FILE: [f64; 2] = [8.0 * MIB, 96.0 * MIB];
 /// Round trips that a file takes, or so many seconds, whichever is longer.
 const ROUND_TRIPS: f64 = 40.0;
 const SECONDS: f64 = 0.5;
-/// How much slower a run may be than that: connections that take turns are idle, and begin with slow start each time.
+/// Largest ratio of a run's length to the file's time: connections that take turns are idle, and begin with slow start
+/// each time.
 const SLOWER: f64 = 12.0;
 /// Samples of a run at most.
 const SAMPLES: f64 = 2_000.0;
 
-/// What is drawn of a mount and its path.
+/// Random values of a mount and its path.
 struct Mount {
     rate: f64,
     one_way_us: f64,

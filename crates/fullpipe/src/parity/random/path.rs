@@ -33,8 +33,8 @@ fn room(rng: &mut Rng, frame: &Frame, most: f64) -> f64 {
     (frame.bdp() * between(rng, 0.1, most)).max(f64::from(frame.mtu) * 3.0).round()
 }
 
-/// 0.1 to 4 bandwidth-delay products, at least three packets; uncommonly a discipline with its own limit, which marks
-/// packets where hosts have ECN and no list does.
+/// Queue of 0.1 to 4 bandwidth-delay products, at least three packets. Uncommonly it is a discipline with its own
+/// limit, which marks packets where hosts have ECN and no list marks.
 fn queue(rng: &mut Rng, frame: &Frame) -> String {
     let limit = room(rng, frame, 4.0);
     let discipline = pick(rng, &["codel", "fq_codel", "fq"]);

@@ -1,4 +1,4 @@
-//! What a plan gains: a file written and read with the settings of today and with the planned ones.
+//! Proof of a plan: a file written and read with today's settings and with the planned ones.
 
 use super::settings::Settings;
 use super::{Plan, Question, scenario};
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// Names of both settings.
 pub const SETTINGS: [&str; 2] = ["today", "planned"];
 
-/// What a client does.
+/// Operations of a client.
 const OPERATIONS: [&str; 2] = ["write", "read"];
 
 /// Both settings, each way.

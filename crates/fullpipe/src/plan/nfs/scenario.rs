@@ -29,8 +29,8 @@ pub fn file(path: &path::Question) -> u64 {
     (bytes as u64).clamp(FILES[0], FILES[1] - 1).next_multiple_of(1 << 20)
 }
 
-/// One far client that writes and then, in a run of its own, reads a file: with each of these settings,
-/// a variant "NAME, write" and "NAME, read". The path's queue is drop-tail and holds a round trip.
+/// Scenario of one far client that writes, and in a run of its own reads, a file. Each of these settings has the
+/// variants "NAME, write" and "NAME, read". The path's queue is drop-tail and holds a round trip.
 pub fn scenario(q: &Question, settings: &[(&str, Settings)]) -> String {
     let mut text = head(q);
     for (name, settings) in settings {

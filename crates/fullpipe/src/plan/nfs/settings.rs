@@ -23,7 +23,7 @@ pub const MOST_SESSION_SLOTS: u64 = nfs4::SESSION_SLOTS as u64;
 const CONNECTION_SLOTS: u64 = 65536;
 /// Threads of nfsd where nothing is set (6.12 `nfsd_nrthreads`; nfs-utils had 8 up to 2.6, 16 since).
 const THREADS: u64 = 8;
-/// How far a mount reads ahead where nothing is set, bytes (6.12 `VM_READAHEAD_PAGES`).
+/// Read-ahead of a mount by default, bytes (6.12 `VM_READAHEAD_PAGES`).
 const READAHEAD: u64 = 128 << 10;
 /// Largest buffers of a socket where nothing is set, bytes: of receiving and of sending (6.12 `tcp_init`, 4 GiB or more).
 const BUFFERS: Buffers = Buffers { receive: 6 << 20, send: 4 << 20 };
@@ -47,7 +47,7 @@ pub struct Settings {
     pub server: Buffers,
 }
 
-/// What the kernel does where nothing is set.
+/// Settings of the kernel by default.
 pub fn today(q: &Question) -> Settings {
     Settings {
         size: largest_request(q.server_memory),
@@ -106,7 +106,8 @@ pub fn planned(q: &Question, window: &Window) -> (Settings, Vec<Reason>, Vec<Str
     (settings, reasons(q, window, needed, [&today, &settings]), bounds)
 }
 
-/// What is under way, and a request; twice that where one connection may be behind the others, as a program reads in order.
+/// Read-ahead: what is in flight, and a request. It is twice that where one connection may lag behind others, as a
+/// program reads in order.
 fn readahead(requests: u64, size: u64, lossy: bool) -> u64 {
     ((requests * size) << u32::from(lossy)).max(READAHEAD)
 }

@@ -8,7 +8,7 @@ mod path;
 use crate::scenario::{Resolved, SetOption};
 pub(super) use flows::judged;
 
-/// One limit taken away.
+/// A relief: a limit is taken away.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relief {
     /// Stable name, such as "send-buffer".

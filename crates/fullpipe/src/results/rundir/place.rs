@@ -27,16 +27,16 @@ pub enum Place {
 }
 
 impl Place {
-    /// Whether results can be written here, by making a hidden directory and removing it again.
+    /// Checks that results can be written here: makes a hidden directory and removes it again.
     ///
     /// # Errors
-    /// They cannot: no permission, no such file system, a file in the way, results in the way.
+    /// Results cannot be written: no permission, no such file system, a file in the way, results in the way.
     pub fn check(&self) -> Result<(), Error> {
         self.create().map(drop)
     }
 
-    /// Makes the hidden directory in which results are collected, and removes those that killed
-    /// programs have left there: all below a `root`, else those of this name.
+    /// Makes the hidden directory in which results are collected, and removes leftovers of killed programs: all below a
+    /// `root`, else those of this name.
     ///
     /// # Errors
     /// As [`Place::check`].

@@ -75,7 +75,7 @@ impl Gathered {
 }
 
 impl Pairs {
-    /// Of two flows; none where no two axes are their controls.
+    /// Pairs of two flows; none where no two axes are their controls.
     fn begin(axes: &[Axis], [first, second]: [&CellFlow; 2]) -> Option<Pairs> {
         let axis = |flow: &CellFlow| axes.iter().position(|axis| is_control(axis, flow));
         Some(Pairs {

@@ -15,7 +15,7 @@ pub struct Scale {
     pub title: String,
     /// The points as they are shown.
     pub shown: Vec<String>,
-    /// What stands at the points, before it is shortened to the room there is.
+    /// Labels of the points, before they are shortened to the available room.
     pub labels: Vec<String>,
     /// Whether the points are names (or tables): nothing lies between two of them.
     pub names: bool,

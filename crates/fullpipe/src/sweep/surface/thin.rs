@@ -30,7 +30,7 @@ pub struct Thinned {
 /// The places that are drawn.
 pub(super) struct Grid {
     axes: Vec<Axis>,
-    /// Of each axis, its values as text to their place.
+    /// Places of each axis' values, by their text.
     places: Vec<HashMap<String, usize>>,
     pub(super) thinned: Vec<Thinned>,
 }
@@ -65,7 +65,8 @@ impl Grid {
     }
 }
 
-/// How many values of each axis are drawn: all, where that is not too much; else the longest axes lose some, names last.
+/// Number of values of each axis that are drawn: all, where they are not too many; else the longest axes lose some,
+/// names last.
 fn lengths(axes: &[Axis], variants: usize) -> Vec<usize> {
     let mut lengths: Vec<usize> =
         axes.iter().map(|axis| axis.points.len().min(MOST_VALUES)).collect();
@@ -84,7 +85,7 @@ fn lengths(axes: &[Axis], variants: usize) -> Vec<usize> {
     lengths
 }
 
-/// So many values of an axis, evenly chosen, the first and the last one among them.
+/// An axis with so many values, evenly chosen, the first and the last one among them.
 fn some(axis: &Axis, drawn: usize) -> Axis {
     let last = axis.points.len().saturating_sub(1);
     let at = |n: usize| (n * last + drawn.saturating_sub(1) / 2) / drawn.saturating_sub(1).max(1);

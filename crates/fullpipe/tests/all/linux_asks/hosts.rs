@@ -89,7 +89,7 @@ fn a_flow_goes_backward_from_the_receivers_card() {
     assert_eq!(plan.flows[0].sndbuf, Some(212_992));
 }
 
-/// One kernel has one value for all flows, which may be the default of none, some or all.
+/// A kernel has one value for all flows, which may be the default of none, some or all.
 #[test]
 fn parameters_of_one_algorithm_are_the_same_in_all_flows() {
     let flows = |a: &str, b: &str| {
@@ -109,7 +109,7 @@ fn parameters_of_one_algorithm_are_the_same_in_all_flows() {
     assert!(flows(one, two) && flows(one, plain) && flows(plain, one));
 }
 
-/// What a scenario means is what it says with every default written out, also on another kernel.
+/// A scenario means the same with every default written out, also on another kernel.
 #[test]
 fn parameters_are_those_of_the_scenarios_kernel() {
     let words = |sets: &[&str]| linux::words(&resolved(sets)).expect("they can be asked");

@@ -26,7 +26,7 @@ router 4 back: netem delay 0 ns limit 100000000 None seeded false wire 100000000
     assert_eq!(text, expected, "found:\n{text}");
 }
 
-/// What stands for elements on the data's way; the sender's own and its card's wire, which is first, are left out.
+/// Representations of elements on the data's way; the sender's own and its card's wire, which is first, are left out.
 fn forward(elements: &str) -> String {
     let text = devices(&[&format!("path.forward=[{elements}]"), "path.back=[]"]);
     let mut ways = text.lines().filter_map(|line| line.strip_prefix("router "));

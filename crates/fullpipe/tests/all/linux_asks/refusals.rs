@@ -1,4 +1,4 @@
-//! What engines cannot do, by key.
+//! Keys that engines cannot do.
 
 use crate::linux_asks::show::{answers, resolved, way};
 use fullpipe::engine::{self, Support, linux};

@@ -114,7 +114,7 @@ pub fn devices(sets: &[&str]) -> String {
     text + &way("receiver", &plan.receiver.out)
 }
 
-/// What the engine says to a scenario with these changes.
+/// Answers of the engine to a scenario with these changes.
 pub fn answers(sets: &[&str]) -> Vec<String> {
     let engine: &dyn Engine = engine::find("linux").expect("an engine");
     let run = resolved(sets);

@@ -1,4 +1,4 @@
-//! One plan, simulated to its end and analysed.
+//! Result of a plan, simulated to its end and analysed.
 
 use fullpipe::analysis::{self, Made, RunMeta, document::Run};
 use fullpipe::engine;
@@ -25,7 +25,7 @@ pub fn loaded(text: &str) -> Scenario {
     scenario::load(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// What comes of a plan, and its trace.
+/// Result of a plan on the simulator, and its trace.
 pub fn made(scenario: &Scenario, plan: &Plan) -> (Run, Recording) {
     made_on("sim", scenario, plan)
 }

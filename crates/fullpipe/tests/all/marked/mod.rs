@@ -61,7 +61,7 @@ fn path(page: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page)
 }
 
-/// What stands before the table, the table, what stands behind it.
+/// Text before the table, the table, and the text behind it.
 fn parts(page: &str, name: &str) -> (String, String, String) {
     let text = std::fs::read_to_string(path(page)).unwrap_or_else(|e| panic!("{page}: {e}"));
     let (begin, end) = (format!("<!-- {name} -->\n\n"), format!("\n<!-- /{name} -->"));

@@ -7,13 +7,13 @@ use fullpipe::parity::distance::{Completion, Cwnd, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// What stands where no cause is known.
+/// Text in place of an unknown cause.
 const UNKNOWN: &str = "not found yet";
 const HEAD: &str = "# Why runs of the suite differ by 0.1 % or miss a bar: RUN: CAUSE. `make parity` adds those that are missing.\n";
 /// Throughput that is so far apart asks for a cause.
 const APART: f64 = 0.000_5;
 
-/// By run.
+/// Causes by run.
 pub type Causes = BTreeMap<String, String>;
 
 fn path() -> PathBuf {

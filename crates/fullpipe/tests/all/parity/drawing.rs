@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 const SIZE: (f64, f64) = (760.0, 250.0);
-/// Of a panel: left, right, top, bottom.
+/// Margins of a panel: left, right, top, bottom.
 const MARGINS: (f64, f64, f64, f64) = (58.0, 14.0, 34.0, 34.0);
 const LINUX: &str = "stroke=\"#f2a33a\" stroke-width=\"4\"";
 const SIMULATOR: &str = "stroke=\"#1f3b73\" stroke-width=\"1.3\"";

@@ -1,12 +1,12 @@
-//! What no run can break: counters that grow, a link's rate, the path's delay, lists of losses.
+//! Bounds that no run can break: counters that grow, a link's rate, the path's delay, lists of losses.
 
 use fullpipe::parity::table::{Row, Table};
 use fullpipe::scenario::{self, Host, Resolved};
 use fullpipe_sim::config::Element;
 use fullpipe_sim::units::Time;
 
-/// Frames by which a rate may seem exceeded: what the link's token bucket lets go at once, and the one that was on
-/// its way at the sample before.
+/// Frames by which a rate may seem exceeded: the burst of the link's token bucket, and the frame in transmission at the
+/// sample before.
 const FRAMES: f64 = 3.0;
 /// A link is late by up to half a microsecond and lets go what it owes within 4 us.
 const SLACK_S: f64 = 4e-6;
@@ -101,8 +101,8 @@ fn round_trips(name: &str, run: &Resolved, host: &Host, rows: &[&Row]) {
     }
 }
 
-/// Between two rows a receiver can have no more than the slowest link of its way lets pass, what waits for a
-/// filled hole aside: that counts from the start.
+/// Between two rows a receiver can get no more than the slowest link of its way passes, except data that waits for a
+/// filled hole: that data counts from the start.
 fn no_more_than_the_link_carries(name: &str, run: &Resolved, table: &Table) {
     for (direction, elements, _) in run.ways_of_data() {
         let flows: Vec<usize> =

@@ -36,8 +36,8 @@ fn planned(q: &Question) -> Plan {
     plan(q).unwrap_or_else(|wrong| panic!("{wrong}"))
 }
 
-/// 1 Gb/s x 31.4 ms are 3,925,000 bytes on the wire, 2,553 packets of 1538; of each 1448 are payload: 3,696,744 bytes. That is 4
-/// requests of 1 MiB (rounded up), and one more while an answer is on its way.
+/// 1 Gb/s x 31.4 ms are 3,925,000 bytes on the wire, 2,553 packets of 1538. Each has 1448 bytes of payload: 3,696,744
+/// bytes. That is 4 requests of 1 MiB (rounded up), and one more while an answer is in flight.
 #[test]
 fn a_path_asks_for_what_it_holds() {
     let plan = planned(&ask(Rate::gbit(1), Time::us(31_400)));

@@ -16,7 +16,7 @@ pub struct Page {
 pub struct Values {
     /// Column headings; the first is the time.
     pub head: Vec<String>,
-    /// One row per flow: its name, then its values.
+    /// Rows of flows: the name, then the values.
     pub rows: Vec<Vec<String>>,
 }
 
@@ -36,7 +36,7 @@ impl Page {
         self.session.post("/execute/sync", &body)
     }
 
-    /// What a function of the page's `fullpipe` returns, once a large page has unpacked it.
+    /// Result of a function of the page's `fullpipe`, once a large page has unpacked it.
     fn call(&self, function: &str, arguments: &[Value]) -> Value {
         self.wait_for("window.fullpipe");
         self.run(&format!("return fullpipe.{function}(...arguments)"), arguments)
@@ -124,11 +124,11 @@ impl Page {
         self.mouse(&actions);
     }
 
-    /// Clicks twice until an expression is true in the page: on a busy machine two clicks may be too far apart for
-    /// a double click, and change nothing.
+    /// Double-clicks until an expression is true in the page. On a busy machine two clicks may be too far apart for a
+    /// double click, and change nothing.
     ///
     /// # Panics
-    /// When it never is.
+    /// When the expression never is true.
     pub fn double_click(&self, selector: &str, expression: &str) {
         for _ in 0..10 {
             self.click(selector, 2);

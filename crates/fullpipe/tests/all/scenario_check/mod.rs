@@ -1,9 +1,9 @@
-//! What holds of the answer to any bytes taken as a scenario. The tests feed it wrong and mutated
-//! scenarios, the fuzzer (fuzz/) whatever it comes upon.
+//! Properties of the answer to any bytes taken as a scenario. The tests feed it wrong and mutated scenarios, the fuzzer
+//! (fuzz/) random ones.
 
 use fullpipe::scenario::{Beside, CODES, Diagnostic, Scenario, SetOption, Source, load};
 
-/// What the bytes are called.
+/// Name of the bytes.
 const NAME: &str = "any.toml";
 
 macro_rules! beside {

@@ -71,13 +71,13 @@ fn flow(name: &str, settled_mbit: Estimate) -> CellFlow {
     }
 }
 
-/// How many elements there are.
+/// Number of elements.
 fn count(page: &Page, selector: &str) -> Value {
     let script = format!("return document.querySelectorAll('{selector}').length");
     page.run(&script, &[])
 }
 
-/// What appears when the pointer is over an element.
+/// Text that appears when the pointer is over an element.
 fn told(page: &Page, selector: &str) -> String {
     let script = format!(
         "const target = document.querySelector('{selector}');\

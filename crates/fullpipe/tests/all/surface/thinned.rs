@@ -1,4 +1,4 @@
-//! Of a sweep with more points than a page can hold some are drawn, as they were measured, and the page says so.
+//! A sweep with more points than a page can hold: some points are drawn, as they were measured, and the page says so.
 
 use super::{cells, manifest, manifest_of};
 use fullpipe::sweep::surface::{Failures, Surfaces, page};

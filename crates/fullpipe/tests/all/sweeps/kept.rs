@@ -14,7 +14,7 @@ pub struct Kept {
     pub name: &'static str,
     /// A recipe, or a scenario by its path from the repository's root.
     scenario: &'static str,
-    /// What makes the runs.
+    /// Engine of the runs.
     engine: &'static str,
     /// Beginnings of the variants and changes of all runs, and points drawn of each; none: all as the scenario has it.
     part: Option<Part>,
@@ -153,7 +153,7 @@ fn the_simulator_makes_the_same_runs() {
     assert_eq!(made.into_inner().expect("no panic"), then);
 }
 
-/// What scenarios expect holds on each engine on which they were run.
+/// Expectations of scenarios hold on each engine on which they were run.
 #[test]
 fn what_is_expected_holds() {
     let mut judged = 0;
@@ -170,7 +170,7 @@ fn what_is_expected_holds() {
     assert!(judged > 0);
 }
 
-/// What is kept is small.
+/// Records are small.
 #[test]
 fn records_take_less_than_a_megabyte() {
     let files = KEPT.iter().filter_map(|kept| std::fs::read_dir(kept.folder()).ok()).flatten();

@@ -12,7 +12,7 @@ use fullpipe::sweep::{Ask, Job, Manifest, Merged, Sample, Shard, Share, Store, a
 use std::path::Path;
 use std::thread::available_parallelism;
 
-/// What a sweep is of.
+/// Scenario and options of a sweep.
 pub struct Asked<'a> {
     /// The scenario.
     pub source: &'a Source,

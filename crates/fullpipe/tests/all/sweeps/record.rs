@@ -48,7 +48,7 @@ fn keep(kept: &Kept, merged: &Merged) {
     std::fs::write(folder.join(Shard::WHOLE.file()), text).expect("written");
 }
 
-/// What no table asks for.
+/// Fields that no table asks for.
 const CUT: [&str; 5] = ["stages", "loss_epochs", "steady", "limit", "limit_share"];
 
 /// Takes out of a record what no table asks for, and rounds its numbers.

@@ -2,7 +2,7 @@
 //!
 //! Growth per round trip is a quarter of the distance to the last maximum, S = 16 packets at most, and a packet in 5
 //! round trips close to it. Beyond the maximum growth is the same in reverse (`tcp_bic.c`, `bictcp_update`, 2.6.20 to
-//! 3.19). The paper searches by halves; Linux goes a quarter, and has the slow part (`smooth_part`).
+//! 3.19). The paper searches by halves; Linux takes a quarter, and has the slow part (`smooth_part`).
 
 use super::losses::{AtLoss, Growth, Setting};
 
@@ -49,8 +49,8 @@ impl Growth for Bic {
     }
 }
 
-/// Packets and round trips from beta times a window up to it: additive increase, then search by
-/// quarters from 4 S to 8 packets below, then the slow part.
+/// Packets and round trips from beta times a window up to the window: additive increase, then search by quarters from 4
+/// S to 8 packets below, then the slow part.
 fn way_up(window: f64, beta: f64) -> (f64, f64) {
     let far = SMAX * PART;
     let additive = (window - far - beta * window) / SMAX;

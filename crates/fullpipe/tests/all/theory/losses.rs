@@ -1,9 +1,9 @@
-//! What a flow does from loss to loss: the same model for CUBIC and BIC, and what a run did.
+//! A flow from loss to loss: one model for CUBIC and BIC, and the results of a run.
 //!
-//! At a loss the window falls to beta times itself; then a law of its own makes it grow until the next
-//! loss. With fast convergence (Xu, Harfoush, Rhee 2004; RFC 9438, section 4.7) a window below the
-//! last maximum makes a lower one. Windows are whole packets. Not in the model: the round trips of
-//! recovery, and that a window follows its law by up to a round trip.
+//! At a loss the window falls to beta times itself. Then it grows by its own law until the next loss. With fast
+//! convergence (Xu, Harfoush, Rhee 2004; RFC 9438, section 4.7) a window below the last maximum makes a lower one.
+//! Windows are whole packets. The model leaves out the round trips of recovery, and the delay of up to a round trip
+//! with which a window follows its law.
 
 use super::runs::Made;
 use fullpipe::scenario::{Element, Resolved};
@@ -12,7 +12,7 @@ use fullpipe_sim::trace::{Event, EventKind};
 /// Linux `TCP_CA_Recovery`.
 const RECOVERY: u64 = 3;
 
-/// How a congestion control's window grows between two losses.
+/// Growth of a congestion control's window between two losses.
 pub trait Growth {
     /// From a window after a loss: the window when so many packets have been sent, and the round
     /// trips that this took.
@@ -68,7 +68,7 @@ impl Setting {
     }
 }
 
-/// What is between the numbers of a run's list of drops.
+/// Packets between the numbers of a run's list of drops.
 pub fn packets_between(run: &Resolved) -> f64 {
     let list = run.path.forward.iter().find_map(|element| match element {
         Element::Drop(drop) => Some(&drop.segments),
@@ -112,7 +112,7 @@ impl Losses {
         Losses(losses)
     }
 
-    /// How many.
+    /// Number of losses.
     pub fn count(&self) -> usize {
         self.0.len()
     }

@@ -114,7 +114,7 @@ fn study_cubic_does_as_its_curve_says() {
     check_within("cubic-shipped", "packets", 0.02, &shipped.collect::<Vec<_>>());
 }
 
-/// What another C would do to the rows: those at rest would hardly tell, those followed would.
+/// Effect of another C on the rows: those at rest would hardly show it, those followed would.
 #[test]
 #[ignore = "a study: make studies"]
 fn study_only_the_rows_that_are_followed_tell_c() {

@@ -14,7 +14,7 @@ pub struct Made {
 }
 
 impl Made {
-    /// What entered a stage.
+    /// Units that entered a stage.
     pub fn entered(&self, stage: &str) -> f64 {
         let found = self.run.stages.iter().find(|s| s.name == stage);
         found.unwrap_or_else(|| panic!("no stage {stage}")).entered as f64

@@ -1,4 +1,4 @@
-//! What the page holds: chunks that give back the table, read here by a second reader.
+//! Contents of the page: chunks that give back the table, read here by a second reader.
 
 use super::{KeptRun, kept, rows};
 use fullpipe::report::time_sequence::write;
