@@ -61,7 +61,7 @@ impl Loop {
     }
 }
 
-/// Connections that a flow is written as: those side by side, and those of each in turn.
+/// Numbers of connections of a flow: those side by side, and those of each in turn.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Connections {
     /// Loops, or single connections, side by side.
@@ -87,8 +87,8 @@ impl Connections {
     }
 }
 
-/// The flow itself, or copies with numbers. Each answers, or follows, the copy of its number; in a loop it follows the one
-/// that stands so many before it as there are loops.
+/// The flow itself, or copies with numbers. Each copy answers, or follows, the copy of its number. In a loop it follows
+/// the copy that is as many numbers before it as there are loops.
 pub(super) fn copies(flow: Flow, written: &written::Flow) -> Vec<Flow> {
     let of = Connections::of(written);
     let all = of.all();

@@ -14,7 +14,7 @@ pub struct Asked {
     pub other: Option<String>,
     /// Points of the sweep: dotted key to value; empty: all of them.
     pub at: Map<String, Value>,
-    /// How many points these are; none where options have changed the axes that it names.
+    /// Number of these points; none where options have changed the axes that it names.
     pub points: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What of a kernel's profile a host overrides: only rows that the profile reads then.
+//! Rows of a kernel's profile that a host overrides: only rows that the profile then reads.
 
 use super::format::context::Context;
 use super::format::keys::At;

@@ -23,7 +23,7 @@ pub struct Competes {
 }
 
 impl Competes {
-    /// What was written of a variant, with the place of the flow's name.
+    /// A variant's key as written, with the place of the flow's name.
     pub(super) fn of(variant: &str, at: &At<written::Competes>) -> Option<(Competes, Place)> {
         let flow = at.value.flow.as_ref()?;
         let name = |at: &Option<At<String>>| at.as_ref().map(|at| at.value.clone());

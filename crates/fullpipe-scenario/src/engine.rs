@@ -6,10 +6,10 @@ use crate::Resolved;
 use fullpipe_base::trace::{Control, Sink};
 use fullpipe_base::units::Time;
 
-/// What an engine does with a scenario key.
+/// Support of a scenario key by an engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Support {
-    /// What the key says.
+    /// The key's exact meaning.
     Exact,
     /// Something else, for the reason given; the user must have asked for it.
     Substituted(String),
@@ -20,7 +20,7 @@ pub enum Support {
 }
 
 impl Support {
-    /// What is done in the key's place, where it is something else.
+    /// The deviation from the key, where there is one.
     pub fn otherwise(self) -> Option<String> {
         match self {
             Support::Substituted(what) | Support::Told(what) => Some(what),
@@ -29,7 +29,7 @@ impl Support {
     }
 }
 
-/// How a run ended.
+/// End of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// Simulated time reached.

@@ -1,4 +1,4 @@
-//! What differs between Linux versions, as far as a plan needs it. Each choice names its source.
+//! Differences between Linux versions, as far as a plan needs them. Each choice names its source.
 
 use super::Version;
 use fullpipe_sim::tcp::profile::InitialCwnd;

@@ -63,7 +63,7 @@ fn few(space: &Space, cx: &mut Context) -> Option<u64> {
     Some(points)
 }
 
-/// One plan per variant and point, until there is enough to complain about.
+/// Plans of all variants and points, until there are enough problems.
 fn plans(space: &Space, points: u64, cx: &mut Context) -> Vec<Plan> {
     let mut plans = Vec::new();
     let mut flows = 0;

@@ -8,7 +8,7 @@ const MEMORY_MIB: (u64, u64) = (1024, 8192);
 const MEMORY_PER_BYTE: u64 = 4;
 /// Memory of a file that the server and the client's cache have, as multiples of its bytes.
 pub const COPIES: u64 = 2;
-/// As many times that much memory is free for it, so that the client's limits of what it holds back (vm.dirty_ratio) are far.
+/// Free memory as a multiple of these copies, so that the client's limits of dirty data (vm.dirty_ratio) are far.
 pub const ROOM: u64 = 2;
 
 /// Memory of the kernel, MiB. The same on every machine, for it changes what the kernel's tables are like.

@@ -106,7 +106,7 @@ fn later(
     later
 }
 
-/// What hosts of a side have to agree on: the simulator has one size of segments for all flows.
+/// Checks options on which hosts of a side have to agree: the simulator has one size of segments for all flows.
 fn same_options(neighbour: &written::Neighbour, host: &Host, base: &Host, cx: &mut Context) {
     let options = |host: &Host| {
         let sysctl = &host.config.sysctl;

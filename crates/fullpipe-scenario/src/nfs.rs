@@ -319,8 +319,9 @@ impl Nfs {
         copy_names(&self.name, self.nconnect.into()).into_iter().map(flow)
     }
 
-    /// What the server asks for a socket to send and to receive, bytes before the kernel doubles them; none: the kernel tunes it.
-    /// The rule of the setting that was proposed in 2008: no more than sysctls allow, no less than the threads need.
+    /// Buffers that the server requests for a socket to send and to receive, bytes before the kernel doubles them;
+    /// none: the kernel tunes them. The rule is that of the setting that was proposed in 2008: no more than sysctls
+    /// allow, no less than the threads need.
     pub fn server_buffers(&self, server: &Host) -> [Option<u64>; 2] {
         let payload = self.rsize.max(self.wsize).into();
         let needed = [server_send_buffer_2008(payload, self.threads), server_buffer_2008(payload)];
@@ -334,7 +335,7 @@ impl Nfs {
         [0, 1].map(asked)
     }
 
-    /// How that server takes requests.
+    /// Way in which that server takes requests.
     pub fn reads_of(&self, server: &Host) -> NfsServerReads {
         self.server_reads.unwrap_or(match server.config.kernel.as_str() {
             NFS_2008 => NfsServerReads::WholeRecords,

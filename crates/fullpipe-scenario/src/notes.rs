@@ -1,11 +1,11 @@
-//! What a reader of a resolved scenario should know although nothing is wrong with it.
+//! Notes for a reader of a resolved scenario, although nothing is wrong with it.
 
 use super::Scenario;
 use super::profile::is_unvalidated;
 use super::resolved::{Resolved, Station};
 use fullpipe_base::units::Time;
 
-/// One sentence per finding, each once, however many runs have it.
+/// Sentences on findings, each once, however many runs have it.
 pub fn notes(scenario: &Scenario) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let of_plan = |run| unvalidated_kernels(run).into_iter().chain(of_run(run));

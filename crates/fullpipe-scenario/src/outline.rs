@@ -19,7 +19,7 @@ const MOST_MTU: u32 = 65_535;
 /// Largest queue of a link that a scenario takes, bytes.
 const MOST_QUEUE: u64 = 1 << 50;
 
-/// Slow start and a full queue show within so many round trips and so much time.
+/// Round trips and time in which slow start and a full queue show.
 const ROUND_TRIPS: u64 = 30;
 const LEAST_TIME: Time = Time::secs(5);
 /// Random loss shows after so many losses of a flow. A run waits for them no longer than this, s, and for no more packets.
@@ -40,7 +40,7 @@ pub struct Outline {
     pub rtt: Time,
     /// Largest IP packet, bytes (88 to 65535).
     pub mtu: u32,
-    /// What the rate counts.
+    /// Bytes that the rate counts for each packet.
     pub framing: Framing,
     /// Queue of the bottleneck, bytes; `None`: one bandwidth-delay product, at least 100 packets.
     pub queue: Option<u64>,
@@ -54,7 +54,7 @@ pub struct Outline {
     pub timestamps: bool,
     /// Congestion control; `None`: the kernel's default.
     pub congestion: Option<String>,
-    /// How long the flows send; `None`: long enough to see slow start, queues and losses.
+    /// Length of the flows; `None`: long enough to see slow start, queues and losses.
     pub duration: Option<Time>,
 }
 
@@ -128,7 +128,7 @@ impl Outline {
         Source::text(&format!("{}-{}.toml", self.rate, self.rtt), &self.text())
     }
 
-    /// How long the flows send: 30 round trips and 5 s, or until each flow is likely to have lost 20 segments, at most ten
+    /// Length of the flows: 30 round trips and 5 s, or until each flow is likely to have lost 20 segments, at most ten
     /// minutes and thirty million packets.
     pub fn lasts(&self) -> Time {
         let shown = Time(self.rtt.0.saturating_mul(ROUND_TRIPS)) + LEAST_TIME;
@@ -149,7 +149,7 @@ impl Outline {
         needed.min(MOST_PATIENCE).min(MOST_PACKETS / (of_one * flows))
     }
 
-    /// How long the flows may send on a full path, s, for a run of at most thirty million packets.
+    /// Length of flows on a full path, s, for a run of at most thirty million packets.
     pub fn most_seconds(&self) -> f64 {
         MOST_PACKETS / self.packets_per_second()
     }
@@ -165,7 +165,7 @@ impl Outline {
         self.rate.0 as f64 / 8.0 / f64::from(self.mtu + self.framing.overhead())
     }
 
-    /// The options of the command that stand for it, those left out that are the default.
+    /// Options of the command that give the same outline, without defaults.
     pub fn options(&self) -> String {
         let mut text = format!("--rate {} --rtt {}", self.rate, self.rtt);
         let mut add = |is_set: bool, option: String| {
@@ -184,7 +184,7 @@ impl Outline {
         text
     }
 
-    /// One sentence: path, hosts, flows and queue.
+    /// A sentence on path, hosts, flows and queue.
     pub fn describe(&self) -> String {
         let loss = match self.loss > 0.0 {
             true => format!(", {} of the segments lost", probability(self.loss)),

@@ -4,9 +4,9 @@ use super::format::context::{Context, Place};
 use super::format::node::{Node, Value};
 use std::collections::BTreeMap;
 
-/// What engines name elements by, whichever way they are on.
+/// Prefix of elements in engines' names for keys, in both directions.
 const ELEMENT: &str = "path, element ";
-/// How their keys begin in a scenario.
+/// Prefixes of their keys in a scenario.
 const WAYS: [&str; 2] = ["path.forward.", "path.back."];
 
 /// The keys that were written, dotted, with file, line and column: "my.toml:12:3".
@@ -28,7 +28,7 @@ impl Places {
         places
     }
 
-    /// Where a key stands, as engines name keys; of one that was not written, the table that it would stand in.
+    /// Place of a key, as engines name keys; for a key that was not written, the table that it would be in.
     pub fn of_key(&self, key: &str) -> Option<&str> {
         match key.strip_prefix(ELEMENT) {
             None => self.nearest(key),

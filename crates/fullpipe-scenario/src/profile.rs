@@ -1,4 +1,4 @@
-//! What a scenario has to know of kernels: names and defaults.
+//! Facts about kernels that a scenario needs: names and defaults.
 
 use super::version::Version;
 use fullpipe_sim::config::Sysctl;
@@ -130,7 +130,7 @@ pub fn kernel(name: &str) -> Option<&'static Kernel> {
 /// The first version that each profile stands for, in order. Where a version has no profile of its own:
 ///
 /// - 3.2 has proportional rate reduction and an initial window of ten (2.6.39), as 3.14 has.
-/// - 4.9 paces by itself and times losses soon after (RACK, 4.18 by default), as 6.1 does.
+/// - 4.9 paces by itself, and soon after kernels time losses (RACK, 4.18 by default), as 6.1 does.
 /// - 6.10 starts with a window share of one half (697a6c8cec03), as 6.12 does.
 /// - 6.16 has tcp_rmem of 32 MiB (572be9bf9d0d), as 6.18 has.
 const STANDS_FOR: [(Version, &str); 8] = [

@@ -1,8 +1,8 @@
 //! Programs that limit themselves: a window of their own, or a number of requests without an answer.
 //!
-//! TCP does not know such a limit, so no sysctl moves it. The program that may send no more waits for a message of the program
-//! at the other end. That message is data of the same connection, and a flow of its own here. Such programs set TCP_NODELAY,
-//! without which Nagle's rule would hold back each short message until the one before is acknowledged.
+//! TCP does not know such a limit, so no sysctl moves it. A program that has used its window up waits for a message of
+//! the program at the other end. That message is data of the same connection, and a flow of its own here. Such programs
+//! set TCP_NODELAY. Without it Nagle's rule would hold back each short message until the previous one is acknowledged.
 
 use super::app::{is_whole, kind};
 use super::format::context::{Context, Place};

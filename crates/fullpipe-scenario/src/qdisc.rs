@@ -44,7 +44,7 @@ pub struct Qdisc {
 /// netem: delay and loss.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Netem {
-    /// How long each packet waits.
+    /// Delay of each packet.
     #[serde(serialize_with = "show::shown")]
     pub delay: Time,
     /// Probability that a packet is lost (0 to 1).

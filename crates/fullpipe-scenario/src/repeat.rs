@@ -13,7 +13,7 @@ use fullpipe_sim::config::Distribution;
 use fullpipe_sim::rng::Rng;
 use std::collections::BTreeMap;
 
-/// How runs are repeated.
+/// Repetition of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repeat {
     /// Runs of each point, with the scenario's seed and those after it.
@@ -34,7 +34,7 @@ impl Default for Repeat {
 }
 
 impl Repeat {
-    /// What was written; without it each point is one run, and nothing is shifted.
+    /// Repetition as written; without the key each point is one run, and nothing is shifted.
     pub(super) fn of(written: Option<&written::Repeat>) -> Repeat {
         let Some(written) = written else { return Repeat::default() };
         let time = |at: Option<Time>| at.unwrap_or(Time::ZERO);

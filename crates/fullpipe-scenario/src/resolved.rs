@@ -1,4 +1,4 @@
-//! What a scenario means, with every default written out. Its serialised form is a scenario again:
+//! Meaning of a scenario, with every default written out. Its serialised form is a scenario again:
 //! [`Resolved::to_toml`] parses to an equal `Resolved`.
 
 use super::again::After;
@@ -25,7 +25,7 @@ const BIN: Time = Time::ms(250);
 /// Bins of a run, where none are asked for.
 const BINS: u64 = 4000;
 
-/// One run, completely described.
+/// A run, completely described.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Resolved {
     /// Title of the scenario.
@@ -35,9 +35,9 @@ pub struct Resolved {
     /// When the run ends, in simulated time.
     #[serde(serialize_with = "show::shown")]
     pub duration: Time,
-    /// What is reported, and how finely it is traced.
+    /// Report, and resolution of the trace.
     pub report: Report,
-    /// What packets pass between the hosts.
+    /// Elements between the hosts.
     pub path: Path,
     /// The hosts at the ends of the path.
     pub hosts: Hosts,
@@ -76,7 +76,7 @@ impl Resolved {
         Surroundings { mtu: self.path.mtu, flows: flows.collect() }
     }
 
-    /// All hosts, those first from which flows go forward.
+    /// All hosts, first those from which flows go forward.
     pub fn stations(&self) -> Vec<Station<'_>> {
         let ends = [
             (Direction::Forward, "sender", &self.hosts.sender),
@@ -162,7 +162,7 @@ impl Resolved {
         self.flow.iter().any(|flow| flow.direction == direction)
     }
 
-    /// The ways on which data goes, each with the host at its beginning.
+    /// Directions that carry data, each with its elements and the host at its beginning.
     pub fn ways_of_data(&self) -> impl Iterator<Item = (Direction, &[Element], &Host)> {
         let ways = [
             (Direction::Forward, &self.path.forward[..], &self.hosts.sender),
@@ -189,10 +189,10 @@ pub struct Neighbour {
     /// Direction of the data that it sends: it stands at the end where this direction begins.
     #[serde(rename = "beside", serialize_with = "show::host_of")]
     pub direction: Direction,
-    /// What is not as with that host, by the keys of a host.
+    /// Keys with other values than that host has.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub set: BTreeMap<String, Json>,
-    /// What it is.
+    /// Settings of the host.
     #[serde(skip)]
     pub host: Host,
 }
@@ -210,12 +210,12 @@ pub struct Station<'a> {
     pub name: &'a str,
     /// Where the data goes that it sends.
     pub direction: Direction,
-    /// What it is.
+    /// Settings of the host.
     pub host: &'a Host,
 }
 
 impl Station<'_> {
-    /// By what key of the scenario it is described.
+    /// Key of the scenario that describes it.
     pub fn key(&self) -> String {
         match self.name {
             name if ENDS.contains(&name) => format!("hosts.{name}"),
@@ -226,7 +226,7 @@ impl Station<'_> {
 
 /// The socket option that asks for a rate that is not exceeded, bytes per second.
 pub const MAX_PACING_RATE: &str = "SO_MAX_PACING_RATE";
-/// The socket option that lets a partial segment go at once.
+/// Socket option that sends a partial segment at once.
 pub const NODELAY: &str = "TCP_NODELAY";
 
 /// A flow: one connection.
@@ -269,18 +269,18 @@ pub struct Flow {
     /// The connection before it in a loop; none: it connects at `start`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<After>,
-    /// How long it writes.
+    /// Time for which it writes.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
     pub duration: Option<Time>,
-    /// How much it writes, bytes.
+    /// Bytes that it writes.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::size")]
     pub bytes: Option<u64>,
-    /// What the application offers.
+    /// Load of the application.
     pub app: App,
     /// Size of one write, bytes.
     #[serde(serialize_with = "show::write_size")]
     pub write: u32,
-    /// How fast the receiving application reads; none: all there is, at once.
+    /// Pace of the receiving application; none: all data, at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reader: Option<Reader>,
 }
@@ -308,7 +308,7 @@ impl Flow {
 pub struct Datagrams {
     /// Name, unique within a run.
     pub name: String,
-    /// What they are.
+    /// Kind of the datagrams.
     #[serde(serialize_with = "show::choice")]
     pub kind: DatagramKind,
     /// Where they go.
@@ -317,7 +317,7 @@ pub struct Datagrams {
     /// The host that sends them; none: `sender`, or `receiver` if they go backward.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// The host that they go to; none: the other one of these.
+    /// Host that receives them; none: the other end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// Payload of each, bytes.
@@ -332,16 +332,16 @@ pub struct Datagrams {
     /// SO_RCVBUF as requested, bytes; none: not set.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::size")]
     pub rcvbuf: Option<u64>,
-    /// How the program reads that receives them; none: each as soon as its CPU allows.
+    /// Pace of the program that receives them; none: each as soon as its CPU allows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reader: Option<DatagramReader>,
     /// When the first one is written.
     #[serde(serialize_with = "show::shown")]
     pub start: Time,
-    /// How long they are written.
+    /// Time for which they are written.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
     pub duration: Option<Time>,
-    /// How many there are.
+    /// Number of datagrams.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
 }
@@ -357,7 +357,7 @@ pub struct Nfs {
     /// The extra host that mounts it; none: the sender.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// What it does.
+    /// Operation of the program.
     #[serde(serialize_with = "show::choice")]
     pub operation: NfsOperation,
     /// Size of a file, bytes.
@@ -381,19 +381,19 @@ pub struct Nfs {
     pub nconnect: u16,
     /// Threads of the server.
     pub threads: u32,
-    /// How long a thread works on a request.
+    /// Time that a thread works on a request.
     #[serde(skip_serializing_if = "show::is_no_time", serialize_with = "show::shown")]
     pub service: Time,
-    /// What the server asks for each of its sockets; none: what its kernel's server has.
+    /// Buffer that the server requests for each of its sockets; none: its kernel's default.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::size")]
     pub server_buffer: Option<u64>,
-    /// How the server takes requests; none: as its kernel does.
+    /// Way in which the server takes requests; none: its kernel's.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::choice_if_any")]
     pub server_reads: Option<NfsServerReads>,
     /// When the server answers.
     #[serde(serialize_with = "show::choice")]
     pub export: NfsExport,
-    /// How far the client reads ahead, bytes; none: as the kernel has it.
+    /// Read-ahead of the client, bytes; none: the kernel's default.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::size")]
     pub readahead: Option<u64>,
     /// The mount's `timeo`; none: as the kernel has it.
@@ -443,10 +443,10 @@ pub struct DatagramReader {
     /// The rate of payload: after each datagram it works on it for so long; none: no time.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::rate")]
     pub rate: Option<Rate>,
-    /// How long it reads, from the datagrams' start on and again after each pause; with `off` or not at all.
+    /// Time for which it reads, from the datagrams' start on and again after each pause; with `off` or not at all.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
     pub on: Option<Time>,
-    /// How long it pauses.
+    /// Length of a pause.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
     pub off: Option<Time>,
 }
@@ -471,11 +471,11 @@ pub struct SlowStart {
     pub parameters: BTreeMap<String, i64>,
 }
 
-/// What the application offers.
+/// Load of an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum App {
-    /// As much as the send buffer takes.
+    /// As much data as the send buffer takes.
     Bulk,
     /// At most a rate of payload.
     Rate {
@@ -485,13 +485,13 @@ pub enum App {
     },
     /// The kernel's NFS client or server, as an entry of `nfs` says.
     Nfs,
-    /// As much as the send buffer takes, and pauses.
+    /// As much data as the send buffer takes, with pauses.
     #[serde(rename = "on-off")]
     OnOff {
-        /// How long it writes.
+        /// Time for which it writes.
         #[serde(serialize_with = "show::shown")]
         on: Time,
-        /// How long it pauses after that.
+        /// Length of the pause after it.
         #[serde(serialize_with = "show::shown")]
         off: Time,
     },
@@ -508,7 +508,7 @@ pub enum App {
     },
 }
 
-/// What is reported.
+/// Report of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// Length of an interval.
@@ -517,9 +517,9 @@ pub struct Report {
     /// Length of the first interval.
     #[serde(serialize_with = "show::shown")]
     pub first_interval: Time,
-    /// What starts the interval clock.
+    /// Event that starts the interval clock.
     pub clock: Clock,
-    /// How much earlier than that it starts.
+    /// Time by which the clock starts before that event.
     #[serde(serialize_with = "show::shown")]
     pub clock_offset: Time,
     /// Interval of the trace's samples.

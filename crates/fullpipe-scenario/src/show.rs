@@ -1,4 +1,4 @@
-//! How resolved values are written, so that the scenario parser reads the same value back.
+//! Text of resolved values, which the scenario parser reads back as the same values.
 
 use super::format::values::Choice;
 use fullpipe_base::units::{Framing, Rate, Time};
@@ -28,7 +28,7 @@ pub fn bytes(n: u64) -> String {
 pub fn shown<T: Display, S: Serializer>(value: &T, s: S) -> Written<S> {
     s.collect_str(value)
 }
-/// What may be absent; absent ones are skipped before this is called.
+/// A value that may be absent; absent ones are skipped before this is called.
 pub fn some<T: Display, S: Serializer>(value: &Option<T>, s: S) -> Written<S> {
     value.as_ref().map(T::to_string).serialize(s)
 }

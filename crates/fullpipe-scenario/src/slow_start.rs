@@ -1,5 +1,5 @@
-//! Slow start as an axis of its own: what kernels have stays with the parameters of the congestion control, and
-//! what none has is a [`SlowStart`] of the flow.
+//! Slow start as an axis of its own. Slow starts of kernels stay with the parameters of the congestion control, and one
+//! that no kernel has is a [`SlowStart`] of the flow.
 
 use super::congestion::{self, INITIAL_SSTHRESH};
 use super::format::context::{Context, Place};
@@ -7,7 +7,7 @@ use super::format::special;
 use super::resolved::{Congestion, SlowStart};
 use fullpipe_sim::cc::{self, Description, KernelVersion, Parameter};
 
-/// What kernels have, by parameters of their congestion controls.
+/// Slow starts of kernels, by parameters of their congestion controls.
 const STANDARD: &str = "standard";
 const HYSTART: &str = "hystart";
 

@@ -34,7 +34,7 @@ pub(super) struct Alternative {
     pub name: String,
     pub changes: Vec<Change>,
     pub published_run: Option<String>,
-    /// What it is compared with, and where that was written.
+    /// Variants to compare it with, and the place of the key.
     pub competes: Option<(Competes, Place)>,
 }
 
@@ -117,7 +117,7 @@ impl Space {
         own.map(|(competes, _)| competes.clone()).collect()
     }
 
-    /// What is expected of two variants, where both are run.
+    /// Expectations of two variants, where both are run.
     pub fn versus(&self) -> Vec<Versus> {
         let all = self.expect.iter().filter_map(Versus::of);
         all.filter(|own| self.is_chosen(&own.variant) && self.is_chosen(&own.other)).collect()
@@ -134,12 +134,12 @@ impl Space {
         self.axes.iter().map(axis).collect()
     }
 
-    /// How runs are repeated.
+    /// Repetition of the runs.
     pub fn repeat(&self) -> Repeat {
         self.repeat
     }
 
-    /// How many runs there are.
+    /// Number of runs.
     pub fn runs(&self) -> u64 {
         let points = self.axes.iter().map(|axis| axis.points.len() as u64);
         let points = points.fold(self.variants.len() as u64, u64::saturating_mul);
@@ -165,7 +165,7 @@ impl Space {
         at
     }
 
-    /// What the axes are at a point: dotted key to value as written.
+    /// Values of the axes at a point: dotted key to value as written.
     pub fn coordinates(&self, point: &Point) -> Map<String, Json> {
         shown(&self.changes(&point.at))
     }
@@ -194,10 +194,10 @@ impl Space {
         Scenario { name, title, seed, published: None, plans }
     }
 
-    /// One run.
+    /// The plan of a point.
     ///
     /// # Errors
-    /// What is wrong with the scenario at this point.
+    /// Problems of the scenario at this point.
     pub fn plan(&self, point: &Point) -> Result<Plan, Diagnostics> {
         let mut cx = self.context();
         let plan = self.resolve(point.variant, &point.at, point.repetition, &mut cx);
@@ -293,7 +293,7 @@ impl Space {
         })
     }
 
-    /// What a point changes.
+    /// Changes at a point.
     fn changes(&self, at: &[usize]) -> Vec<Change> {
         let axes = self.axes.iter().zip(at);
         let values = axes.flat_map(|(axis, n)| axis.keys.iter().zip(&axis.points[*n]));

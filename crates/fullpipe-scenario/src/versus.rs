@@ -11,7 +11,7 @@ use super::written;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What is expected of two variants at the same points.
+/// Expectation of two variants at the same points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Versus {
     /// The variant.
@@ -42,7 +42,7 @@ pub enum Side {
 pub struct Compared {
     /// The metric as written.
     pub metric: String,
-    /// What it refers to.
+    /// Subject of the metric.
     pub target: Target,
 }
 
@@ -57,7 +57,7 @@ impl Side {
 }
 
 impl Versus {
-    /// What was written; none where a value is expected, or where it is not whole.
+    /// The expectation as written; none where a value is expected, or where the key is incomplete.
     pub(super) fn of(expect: &written::Expect) -> Option<Versus> {
         let (side, other) = other(expect)?;
         let at = expect.at.iter().flat_map(|at| &at.value.0);
@@ -110,7 +110,7 @@ pub(super) fn check(expect: &written::Expect, cx: &mut Context) {
     }
 }
 
-/// What is to be measured of a variant at a point, each once. Reports metrics that it does not have.
+/// Metrics to measure for a variant at a point, each once. Reports metrics that it does not have.
 pub(super) fn compared(
     written: &[written::Expect],
     (variant, point): (&str, &[Change]),

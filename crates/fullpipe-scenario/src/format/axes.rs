@@ -17,7 +17,7 @@ pub struct Axes(pub Vec<Axis>);
 #[derive(Clone, Debug)]
 pub struct Axis {
     pub keys: Vec<Dotted>,
-    /// As many values each as there are keys.
+    /// Points of the axis, each with as many values as there are keys.
     pub points: Vec<Vec<Node>>,
     pub place: Place,
 }

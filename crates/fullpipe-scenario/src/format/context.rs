@@ -115,12 +115,12 @@ impl Context {
         &mut self.problems[at]
     }
 
-    /// How often something was reported, the same again included.
+    /// Number of reports, repeated ones included.
     pub fn reports(&self) -> usize {
         self.reports
     }
 
-    /// How much is wrong.
+    /// Number of problems.
     pub fn count(&self) -> usize {
         self.problems.len()
     }

@@ -22,13 +22,13 @@ impl Genuine {
     }
 }
 
-/// One that all kernels have which an engine runs.
+/// A sysctl that all kernels of an engine have.
 const fn row(name: &'static str, bounds: (i64, i64)) -> Genuine {
     Genuine { name, bounds, since: KernelVersion::FIRST, until: None }
 }
 
-/// One of newer kernels only. Where between two kernels that an engine runs it appeared is inferred from the kernel's
-/// history: no test sees it.
+/// A sysctl of newer kernels only. The version that introduced it, between two kernels that an engine runs, is inferred
+/// from the kernel's history: no test sees it.
 const fn since(a: u8, b: u8, sysctl: Genuine) -> Genuine {
     Genuine { since: KernelVersion::new(a, b, 0), ..sysctl }
 }

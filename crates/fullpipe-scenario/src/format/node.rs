@@ -1,7 +1,7 @@
 //! A TOML file as a tree in which everything knows its place in the text.
 //!
-//! Variants, sweep points and `--set` options replace parts of the tree; what they bring keeps its
-//! own place, so that a problem is shown where it was written.
+//! Variants, sweep points and `--set` options replace parts of the tree. The new parts keep their own places, so that a
+//! problem is shown where it was written.
 
 use super::context::{Context, Place};
 use serde_json::Value as Json;

@@ -6,9 +6,9 @@
 /// A kind of quantity: its base unit and the units it can be written in.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Dimension {
-    /// What it is, with its article.
+    /// Name of the quantity, with its article.
     pub name: &'static str,
-    /// What values count, in the plural.
+    /// Unit of the values, in the plural.
     pub base: &'static str,
     /// An example of a value.
     pub example: &'static str,

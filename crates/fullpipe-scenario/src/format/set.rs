@@ -110,7 +110,7 @@ impl Setter<'_> {
         None
     }
 
-    /// What remains of the key, joined, in a table that may hold anything.
+    /// Sets the rest of the key, joined, in a table that may hold anything.
     fn leaf(&mut self, node: &mut Node, depth: usize) {
         let Value::Table(table) = &mut node.value else {
             return;

@@ -1,4 +1,4 @@
-//! Socket options by the kernel's names, without those that other keys stand for. The simulator has a few of them.
+//! Socket options by the kernel's names, without options that other keys set. The simulator has a few of them.
 
 use super::context::Context;
 use super::keys::{Kind, Read, unknown, wrong_type};

@@ -150,7 +150,7 @@ impl Read for Behaviour {
     }
 }
 
-/// What a behaviour is overridden with.
+/// Choice of a behaviour that a host overrides.
 fn choice(entry: &Entry, cx: &mut Context) -> Option<String> {
     let Some(row) = behaviour::behaviour(&entry.key) else {
         let message = format!("unknown behaviour `{}`", entry.key);

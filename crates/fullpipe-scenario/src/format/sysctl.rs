@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 pub struct Entry {
     /// The kernel's full dotted name.
     pub name: &'static str,
-    /// What it means, with its unit.
+    /// Meaning, with its unit.
     pub doc: &'static str,
     /// Where its value lies.
     pub field: Field,
@@ -198,7 +198,7 @@ pub enum SysctlWritten {
 /// The value of a sysctl.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SysctlValue {
-    /// One number.
+    /// A number.
     Number(u64),
     /// Three numbers: least, default, most.
     Triple([u64; 3]),
@@ -355,7 +355,7 @@ fn bytes(
 struct Three {
     /// Words for what is expected, with an example.
     expected: &'static str,
-    /// One of them, from its text.
+    /// Reader of a value from its text.
     read: fn(&str, &str, &Node, &mut Context) -> Option<u64>,
 }
 

@@ -45,18 +45,18 @@ use fullpipe_base::units::{Framing, Rate, Time};
 use fullpipe_sim::config::{self, Configuration};
 use serde::Serialize;
 
-/// What was written of an element.
+/// An element as written.
 trait Written: Section {
-    /// What it means.
+    /// Meaning of the element.
     type Meaning;
     /// Its name, if it has one.
     fn name(&self) -> Option<&At<Name>>;
-    /// What it means; none if anything is missing or wrong, which is reported. `whole` is the path
-    /// as far as it is known then: its round trip is not.
+    /// Meaning of the element; none if anything is missing or wrong, which is reported. `whole` is the path as far as
+    /// it is known then: its round trip is not.
     fn resolve(&self, whole: &Whole, cx: &mut Context) -> Option<Self::Meaning>;
 }
 
-/// What an element means, with every default written out.
+/// Meaning of an element, with every default written out.
 trait Meaning {
     /// The highest rate at which it lets packets through, and what the rate counts.
     fn rate(&self) -> Option<(Rate, Framing)> {
@@ -66,19 +66,19 @@ trait Meaning {
     fn queue(&self) -> Option<&Queue> {
         None
     }
-    /// How long a packet stays in it at least where nothing waits.
+    /// Least time of a packet in the element, where nothing waits.
     fn delay(&self) -> Time {
         Time::ZERO
     }
     /// Fills in what depends on the other elements.
     fn complete(&mut self, _whole: &Whole) {}
-    /// What it does to packets of a run.
+    /// Effect on packets of a run.
     fn ask(&self, run: &Surroundings) -> Ask;
     /// The simulator's configuration that says the same.
     fn config(&self, run: &Surroundings) -> config::Element;
 }
 
-/// What packets pass between the hosts.
+/// Elements between the hosts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Path {
     /// Largest IP packet, bytes.
@@ -86,9 +86,9 @@ pub struct Path {
     /// Whether packets stay on the path as TCP hands them down, many segments in one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub gso: bool,
-    /// What packets pass from the sender to the receiver, in order.
+    /// Elements from the sender to the receiver, in order.
     pub forward: Vec<Element>,
-    /// What packets pass on the way back, in order.
+    /// Elements on the way back, in order.
     pub back: Vec<Element>,
 }
 
@@ -141,12 +141,12 @@ macro_rules! elements {
                 match self { $(Element::$meaning(e) => &e.name,)* }
             }
 
-            /// What it is, as the scenario names it.
+            /// Kind of the element, as the scenario names it.
             pub fn kind(&self) -> &'static str {
                 match self { $(Element::$meaning(_) => config::$meaning::KIND,)* }
             }
 
-            /// What it does to packets of a run.
+            /// Effect on packets of a run.
             pub fn ask(&self, run: &Surroundings) -> Ask {
                 match self { $(Element::$meaning(e) => e.ask(run),)* }
             }
@@ -162,7 +162,7 @@ macro_rules! elements {
                 match self { $(Element::$meaning(e) => e.queue(),)* }
             }
 
-            /// How long a packet stays in it at least where nothing waits.
+            /// Least time of a packet in the element, where nothing waits.
             pub fn delay(&self) -> Time {
                 match self { $(Element::$meaning(e) => e.delay(),)* }
             }
@@ -177,7 +177,7 @@ macro_rules! elements {
             }
         }
 
-        /// What was written of an element.
+        /// An element as written.
         #[derive(Clone, Debug)]
         pub(super) enum WrittenElement {
             $($meaning($module::$written),)*

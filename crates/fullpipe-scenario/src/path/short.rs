@@ -8,7 +8,7 @@ use crate::source::Source;
 use fullpipe_base::units::{Rate, Time};
 use fullpipe_sim::config::{Direction, Unit};
 
-/// What a path carries.
+/// Traffic of a path.
 #[derive(Clone, Copy)]
 pub struct Traffic<'a> {
     /// Names of the flows, and where their data goes.

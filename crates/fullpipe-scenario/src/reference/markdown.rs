@@ -165,7 +165,7 @@ fn link(group: &Group) -> String {
     format!("[{}](#{})", title(group), anchor.replace(' ', "-"))
 }
 
-/// What a value looks like, with its bounds.
+/// Form of a value, with its bounds.
 fn value(kind: &Kind) -> String {
     match kind {
         Kind::Quantity { dimension, min, max } => {

@@ -52,7 +52,7 @@ pub enum NfsVersion {
     V4_2,
 }
 
-/// What a program does with files of a mount.
+/// Operation of a program on files of a mount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NfsOperation {
     /// Writes new files.
@@ -70,10 +70,10 @@ pub enum NfsExport {
     Async,
 }
 
-/// How a server takes requests from a socket.
+/// Way in which a server takes requests from a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NfsServerReads {
-    /// What is there.
+    /// Data that has arrived.
     AsTheyCome,
     /// Nothing of one until all of it is there.
     WholeRecords,
@@ -90,7 +90,7 @@ pub enum AppKind {
     Messages,
 }
 
-/// What starts the interval clock of a flow.
+/// Event that starts the interval clock of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Clock {

@@ -64,21 +64,21 @@ group! {
     }
 }
 
-/// How a scenario speaks of a discipline.
+/// Description of a discipline for scenarios.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     /// Its keys in addition to `limit`.
     keys: &'static [&'static str],
-    /// What it holds by default, and in what unit.
+    /// Default capacity, and its unit.
     holds: Holds,
     /// Reads its keys.
     read: fn(&PathQueue, &mut Context) -> Option<Discipline>,
 }
 
-/// What a discipline holds, if the scenario does not say it.
+/// Default capacity of a discipline.
 #[derive(Clone, Copy, Debug)]
 enum Holds {
-    /// So many packets; its limit is always one of packets.
+    /// Number of packets; the limit is always one of packets.
     Packets(u32),
     /// Bytes that follow from the path.
     Bytes,
@@ -100,12 +100,12 @@ pub struct Queue {
     /// Capacity.
     #[serde(serialize_with = "show::queue_limit")]
     pub limit: QueueLimit,
-    /// What it does.
+    /// Discipline of the queue.
     #[serde(flatten)]
     pub discipline: Discipline,
 }
 
-/// What a queue does.
+/// Discipline of a queue.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "discipline", rename_all = "snake_case")]
 pub enum Discipline {
@@ -226,8 +226,8 @@ impl Queue {
 }
 
 impl Queue {
-    /// What the simulator does in front of this rate, on a path of that MTU. What it does not have, it refuses
-    /// before it is asked.
+    /// The simulator's discipline in front of this rate, on a path of that MTU. Disciplines that the simulator lacks
+    /// are refused earlier.
     pub(super) fn config(&self, (rate, framing): (Rate, Framing), mtu: u32) -> config::Discipline {
         let largest = mtu + Framing::Ethernet.overhead();
         match &self.discipline {

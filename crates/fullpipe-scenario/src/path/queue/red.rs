@@ -69,7 +69,7 @@ fn within_limit(queue: &PathQueue, cx: &mut Context) -> Option<()> {
 }
 
 impl Red {
-    /// What is 0 depends on the limit.
+    /// Thresholds that are 0 depend on the limit.
     pub(crate) fn read(queue: &PathQueue, cx: &mut Context) -> Option<Red> {
         let min = queue.min.as_ref().map_or(0, |at| at.value.0);
         let max = queue.max.as_ref().map_or(0, |at| at.value.0);
