@@ -152,7 +152,8 @@ fn decides(relief: &str, cause: &str) -> bool {
     }
 }
 
-/// Gains of the reliefs that decide, those of the cause first. The first second cause ends it: such a case is not scored.
+/// Gains of the reliefs that decide, first those of the cause. The first second cause ends the work: such a case is not
+/// scored.
 fn reliefs(
     text: &str,
     trials: &[Trial],
@@ -236,7 +237,7 @@ fn scenario(text: &str, more_seed: u64) -> Result<Scenario, String> {
     load(&[SetOption(format!("seed={}", own.seed.saturating_add(more_seed)))])
 }
 
-/// Lets a run go on.
+/// Control that never stops a run.
 struct ToTheEnd;
 
 impl Control for ToTheEnd {

@@ -89,7 +89,7 @@ pub struct Reorder {
 /// Data that the program offers.
 #[derive(Clone, Copy, Debug)]
 pub enum App {
-    /// As much as goes.
+    /// As much data as possible.
     Bulk,
     /// At most a rate, bits per second.
     Rate(f64),

@@ -13,7 +13,7 @@ use draw::Draw;
 
 /// Every so manyth case is healthy or too short.
 const UNBROKEN: usize = 4;
-/// Of these, every so manyth is too short.
+/// Interval of too short cases among these.
 const SHORT: usize = 3;
 /// Drafts of one case at most.
 const ATTEMPTS: u32 = 60;

@@ -54,7 +54,7 @@ pub struct Scored {
     pub not_run: Option<String>,
 }
 
-/// Lets a run go on until a signal comes.
+/// Control that stops a run after a signal.
 struct UntilStopped;
 
 impl Control for UntilStopped {
