@@ -52,7 +52,8 @@ impl Outcome {
         String::from_utf8(bytes).map_err(error::environment)
     }
 
-    /// What held each flow of a run back, largest share first: flow, limit, label, share; and what cut cwnd, as a sentence.
+    /// Limits of each flow of a run, largest share first: flow, limit, label, share; and the cause of cwnd's cuts, as a
+    /// sentence.
     fn findings(&self, run: usize) -> PyResult<Vec<Finding<'_>>> {
         let run = self.document.runs.get(run).ok_or_else(|| no_run(run))?;
         let of = |flow| {
@@ -116,7 +117,7 @@ struct Work<'a> {
 
 type Made = Result<(Run, Recording), Failed>;
 
-/// What is done with the results of runs.
+/// Destination of the results of runs.
 pub struct Keeping {
     /// The new directory that has them all; none: they are not kept.
     pub out: Option<PathBuf>,
@@ -252,7 +253,7 @@ impl Work<'_> {
         analysis::run_names(self.of(index).0, &self.names)[index % self.engines.len()].clone()
     }
 
-    /// One plan on one engine, run, analysed and, where that is asked, written.
+    /// Runs one plan on one engine, analyses it and, on request, writes it.
     fn one(&self, index: usize) -> Made {
         let (plan, _) = self.of(index);
         let (kept, table) = Growing::begin(self.packets, index, plan)?.unzip();
@@ -320,7 +321,7 @@ impl Work<'_> {
     }
 }
 
-/// Goes on until it is to stop.
+/// Control that goes on until it is to stop.
 struct Until<'a>(&'a AtomicBool);
 
 impl Control for Until<'_> {

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
-/// What is swept.
+/// Runs of a sweep.
 #[pyclass(frozen, module = "fullpipe._fullpipe")]
 pub struct Sweep {
     job: Job,
@@ -56,13 +56,13 @@ impl Sweep {
         Ok(axes::toml(value)?.to_string().trim().to_string())
     }
 
-    /// How many runs there are.
+    /// Number of runs.
     #[getter]
     fn runs(&self) -> u64 {
         self.manifest.runs
     }
 
-    /// What the sweep is, as its directory has it.
+    /// Manifest of the sweep, as its directory has it.
     #[getter]
     fn manifest(&self) -> String {
         serde_json::to_string(&self.manifest).unwrap_or_default()
