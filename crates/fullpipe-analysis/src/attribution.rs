@@ -21,7 +21,7 @@
 //! A stage never idles if it was busy for at least 99 % of the last smoothed round-trip time. The rest allows for the
 //! grid of the samples.
 //!
-//! TCP's own pace follows cwnd, so a busy place takes its time as it takes cwnd's. A pace that somebody asked for stays
+//! TCP's own pace follows cwnd, so a busy place takes its time as it takes cwnd's. A configured pace keeps its time
 //! where others share the path: a higher pace would take more of it. Without SACK a hole exhausts the receive window,
 //! and that time belongs to recovery. ACKs wait ("ack_path") where no place of the data's path is busy, but a link of
 //! the ACKs' path is, and the round trip is longer for it.

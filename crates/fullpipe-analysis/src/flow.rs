@@ -120,7 +120,7 @@ fn cpu(about: &FlowMeta, traces: &Traces, life: &Life) -> Option<CpuShares> {
     works.then(|| CpuShares { sender: share(sender), receiver: share(receiver) })
 }
 
-/// Intervals that have to be full in a row: what was held back by a lost segment comes in one or two.
+/// Consecutive intervals that have to be full: data held back by a lost segment arrives in one or two.
 const LASTING: usize = 3;
 
 /// Until the end of the first of [`LASTING`] intervals that delivered [`REACHED`] of what the path can carry.

@@ -1,8 +1,7 @@
 //! Facts from a trace, computed once, and the document they end in.
 //!
-//! [`run`] turns what was asked ([`RunMeta`]) and what was recorded into a [`document::Run`]. It
-//! hides clocks, intervals and the attribution of time. Nothing here knows which engine made the
-//! trace, opens a file or reads a clock.
+//! [`run`] turns the request ([`RunMeta`]) and the recording into a [`document::Run`]. It hides clocks, intervals and
+//! the attribution of time. Nothing here knows which engine made the trace, opens a file or reads a clock.
 
 mod acks;
 mod attribution;

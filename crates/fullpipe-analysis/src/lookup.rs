@@ -268,7 +268,7 @@ impl Lives {
             let connects = begun.unwrap_or(flow.start);
             let clock = accepted.unwrap_or(connects).saturating_sub(meta.clock_offset);
             let read = when(EventKind::Finished);
-            // What comes after everything was read ends nothing.
+            // An event after everything was read ends nothing.
             let aborted = trace
                 .first(EventKind::Aborted)
                 .filter(|event| read.is_none_or(|read| event.time < read));
@@ -279,7 +279,7 @@ impl Lives {
             let complete = finished.is_some_and(|time| time <= end);
             let over = finished.or(aborted.map(|event| event.time)).unwrap_or(end).min(end);
             let aborted = aborted.map(|event| event.value);
-            // What mounts and opens files comes before the program does.
+            // Mounting and opening files precede the program.
             let start = accepted.filter(|_| meta.is_of_mount(index)).unwrap_or(connects);
             let begins = !flow.follows || begun.is_some();
             if !begins {

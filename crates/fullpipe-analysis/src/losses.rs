@@ -35,7 +35,7 @@ pub fn losses(a: &Flow, b: &Flow, until_s: Option<f64>) -> Losses {
 fn episodes(moments: &[Moment]) -> Vec<Episode> {
     let mut episodes: Vec<Episode> = Vec::new();
     let (mut state, mut open) = (0, false);
-    // What one sample shows stands together.
+    // All moments of one sample count together.
     for seen in moments.chunk_by(|one, next| one.at_s == next.at_s) {
         let total = |what| seen.iter().filter(|m| m.what == what).map(|m| m.value).sum();
         let (retransmitted, timeouts): (u64, u64) =

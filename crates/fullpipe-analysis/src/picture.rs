@@ -1,8 +1,8 @@
 //! The picture of the path: how full each place was, and of which flows it was the limit.
 //!
-//! Drops, marks, blocked time and the highest number waiting are exact (they stand in the stage's counters). So are the
-//! mean and the time in which a place was full or empty, where the trace counts them ([`StageInfo::timed`]). Else they
-//! come from the samples, which do not show what happens between two of them.
+//! Drops, marks, blocked time and the highest number waiting are exact (the stage counts them). So are the mean and the
+//! time in which a place was full or empty, where the trace counts them ([`StageInfo::timed`]). Else they come from the
+//! samples, which do not show what happens between two of them.
 //!
 //! Limits:
 //! - Times of send and receive buffers, and of all places on engine `linux`, come from samples: anything shorter than
@@ -104,7 +104,7 @@ fn level(info: &StageInfo, sample: &StageSample) -> Level {
     }
 }
 
-/// Bytes of one of what waits; 0 where nothing does.
+/// Bytes of a waiting unit; 0 where nothing waits.
 fn mean_bytes(sample: &StageSample) -> u64 {
     match sample.waiting {
         0 => 0,

@@ -8,11 +8,10 @@
 //! back belongs to the causes of the latest cut, after a link and the receiver's CPU have had their share. Before the
 //! first cut, cwnd is as small as it began: that is nobody's fault.
 //!
-//! Where packets overtake each other, TCP takes some for lost that come late: what it has sent again beyond what was
-//! dropped is what such a place counts. With SACK, D-SACKs show that this happens: without any D-SACK such a place
-//! counts nothing.
+//! Where packets overtake each other, TCP takes some late ones for lost. Such a place counts retransmissions beyond the
+//! dropped packets. With SACK, D-SACKs show that this happens: without any D-SACK such a place counts nothing.
 //!
-//! Places count what they drop without its flow: where flows share one, it may be another one's packet. A reduction that is
+//! Places count drops without the flow: where flows share a place, a drop may be another flow's. A reduction that is
 //! undone stays a cut until the next one.
 
 use super::FlowMeta;
@@ -112,7 +111,7 @@ impl Cause {
         Cause { counts: vec![0; base.len()], base, total: 0, overtakes, open: false }
     }
 
-    /// Looks at what happened between two samples, at the later of which the places have `counted` so much.
+    /// Looks at the changes between two samples; at the later one the places have `counted` so much.
     fn look(
         &mut self,
         before: &FlowSample,

@@ -108,7 +108,7 @@ fn delay(way: &[Element]) -> f64 {
 
 /// A rule for the window, round by round.
 trait Rule {
-    /// The window after so many rounds without a loss that began with one of `window` packets.
+    /// The window after so many rounds without a loss, from one of `window` packets.
     fn grow(&mut self, window: f64, rounds: f64) -> f64;
     /// The window after a round with a loss.
     fn cut(&mut self, window: f64) -> f64;

@@ -1,4 +1,4 @@
-//! Buffers for rules on the send buffer and the receive window: who set a buffer, what it allows, what the path needs.
+//! Buffers for rules on the send buffer and the receive window: who set a buffer, its limit, and the path's need.
 
 use super::subject::One;
 use super::{Cause, Context, Finding, valued};

@@ -77,7 +77,7 @@ pub fn is_quiet(limit: &str) -> bool {
 /// A flow below this share of its pace is slow for another reason: TCP's own pace, which spreads cwnd, is lower then.
 const HELD: f64 = 0.8;
 
-/// Whether a pace that somebody asked for is what the flow has.
+/// Whether a configured pace is the flow's rate.
 pub fn is_held_to_a_pace(one: &One) -> bool {
     let pace = one.meta.settings.pace.as_ref();
     // A short transfer reaches its pace late.

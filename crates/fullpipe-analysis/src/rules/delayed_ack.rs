@@ -18,7 +18,7 @@ pub const RULE: Rule =
 
 /// Time of a turn beyond two round trips that is a delayed ACK, s: TCP_DELACK_MIN, and a tick or two of its timer.
 ///
-/// One round trip is that of the message. The other one is that of the part that waits for the ACK.
+/// One round trip is the message's. The other one is that of the part that waits for the ACK.
 const DELAYED: [f64; 2] = [0.036, 0.06];
 /// Segments of a message in several writes.
 const PARTS: f64 = 1.9;

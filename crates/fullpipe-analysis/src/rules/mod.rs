@@ -1,8 +1,9 @@
 //! Rules: each looks for one cause, and its [`Finding`] says where the cause is, why, and what to do.
 //!
-//! [`causes`] ranks what stops the flows. [`find`] asks the rules in the order of [`RULES`]; the first that fires makes the
-//! finding. An [`Amendment`] then adds what another fact changes. A new rule is a file here and its lines in this one.
-//! Files without `RULE` are what rules share; [`lost_datagrams`] makes findings for headlines that are about datagrams.
+//! [`causes`] ranks what stops the flows. [`find`] asks the rules in the order of [`RULES`]; the first that fires makes
+//! the finding. An [`Amendment`] then adds the effect of another fact. A new rule is a file here and its lines in this
+//! one. Files without `RULE` are shared by rules; [`lost_datagrams`] makes findings for headlines that are about
+//! datagrams.
 
 mod ack_path;
 mod application;

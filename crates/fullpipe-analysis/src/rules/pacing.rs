@@ -1,4 +1,4 @@
-//! A pace that somebody asked for, or that of TCP itself, spreads packets.
+//! A configured pace, or TCP's own, spreads packets.
 
 use super::cause::is_held_to_a_pace;
 use super::{Cause, Context, Finding, Rule, When, valued};

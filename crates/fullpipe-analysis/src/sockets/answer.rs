@@ -1,7 +1,7 @@
 //! The headline and the findings of a view of sockets.
 //!
-//! Of several copies of the judged flow the cause that holds most bytes counts. What the path allows is unknown here, so a rate
-//! stands alone.
+//! Of several copies of the judged flow the cause that holds most bytes counts. The path's rate is unknown here, so a
+//! rate is given alone.
 
 use super::facts::Facts;
 use super::rules::verdicts;

@@ -328,7 +328,7 @@ fn own(sight: &Sight, main: &[Look]) -> Own {
     }
 }
 
-/// Share of other connections in what the host's connections carry while this one lives.
+/// Share of other connections in the data of all connections of the host while this one lives.
 fn beside(sight: &Sight, flow: &Flow) -> f64 {
     let (Some(first), Some(last)) = (flow.looks.first(), flow.looks.last()) else { return 0.0 };
     let carried = |own: &Flow| {

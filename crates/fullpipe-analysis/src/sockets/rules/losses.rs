@@ -43,7 +43,7 @@ const VARIES: f64 = 0.3;
 const EPOCHS: usize = 4;
 /// Epochs from which on their spread alone decides, although each loses several segments of a high share.
 const MANY: usize = 8;
-/// Part of what was sent again that was lost again: a policer with an empty bucket drops those too.
+/// Part of the retransmissions that was lost again: a policer with an empty bucket drops them, too.
 const AGAIN: f64 = 0.05;
 
 /// Epochs of loss that found no queue; none where others explain the flow.

@@ -8,7 +8,8 @@ use crate::rules::valued;
 
 pub const RULE: Rule = Rule { name: "short-tx-ring", find };
 
-/// Part of what ring and interrupts allow from which on they hold the flow. Interrupts come late, so it stays well below 1.
+/// Part of the rate that ring and interrupts allow, from which on they hold the flow. Interrupts are late, so the part
+/// stays well below 1.
 const NEAR: f64 = 0.6;
 /// Share of looks at which skbs wait in the host though cwnd has room: the host's queue holds the flow.
 const WAITS: f64 = 0.5;
