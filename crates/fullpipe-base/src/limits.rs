@@ -1,7 +1,7 @@
-//! The table of limits: what can hold a flow back, with its name, label, group, place and colour.
+//! The table of limits of a flow, each with its name, label, group, place and colour.
 //!
-//! A limit is a variant of [`Limit`] or [`Derived`] and a row of [`TABLE`]. The code that charges time to it stands elsewhere:
-//! for [`Limit`] in the engine, for [`Derived`] in the analysis.
+//! A limit is a variant of [`Limit`] or [`Derived`] and a row of [`TABLE`]. Other code charges time to it: the engine
+//! for [`Limit`], the analysis for [`Derived`].
 
 /// Why the sender did not send, by the predicate that stopped it. Index into `FlowSample::limits`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -342,7 +342,7 @@ pub fn group(name: &str) -> Option<Group> {
     named(name).map(|own| own.group)
 }
 
-/// All rows by index: those of the sender's predicates, then what is derived.
+/// All rows by index: first the sender's predicates, then the derived limits.
 pub fn by_index() -> impl Iterator<Item = &'static About> + Clone {
     (0..COUNT).map(about)
 }

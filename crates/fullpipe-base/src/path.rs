@@ -1,4 +1,4 @@
-//! Words of a path: where data goes, what a decision is about, how much a queue holds.
+//! Words of a path: direction of data, unit of decisions, capacity of a queue.
 
 /// The way of a flow's data between the two sides of the path. The host that sends the data also opens the connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

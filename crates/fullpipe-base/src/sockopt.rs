@@ -1,4 +1,4 @@
-//! Socket options by the kernel's names: what a scenario may ask for, and what the guest sets.
+//! Socket options by the kernel's names: options that a scenario may ask for, and that the guest sets.
 //!
 //! Numbers are those of `include/uapi/asm-generic/socket.h`, `linux/in.h` and `linux/tcp.h`.
 

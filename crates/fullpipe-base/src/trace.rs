@@ -58,8 +58,8 @@ pub struct StageInfo {
     pub unit: &'static str,
     /// Capacity in `unit`s, where something fixed bounds it.
     pub capacity: Option<u64>,
-    /// Whether its samples tell for how long what waited, and how long it was full and empty: [`StageSample::waiting_ns`] and
-    /// those after it. Else they are 0, and only the samples tell.
+    /// Whether the samples count how long units waited, and how long the stage was full and empty:
+    /// [`StageSample::waiting_ns`] and the fields after it. Else these are 0, and only the samples' levels are known.
     pub timed: bool,
 }
 
