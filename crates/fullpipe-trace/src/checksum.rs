@@ -51,7 +51,7 @@ pub fn fits(file: &mut File) -> io::Result<bool> {
     Ok(found == sum.as_bytes())
 }
 
-/// Where the checksum stands in the file, and what it must be.
+/// Place of the checksum in the file, and its right value.
 fn sum(file: &mut File) -> io::Result<(Range<u64>, String)> {
     let (start, mut metadata) = metadata(file)?;
     let none = || io::Error::new(io::ErrorKind::InvalidData, "it has no checksum");
