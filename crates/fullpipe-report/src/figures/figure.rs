@@ -133,7 +133,7 @@ pub enum Role {
 pub struct Line {
     /// The flow or the place that it is about.
     pub name: String,
-    /// Number of its colour, from 0; none: that of text, for what sums the others up.
+    /// Number of its colour, from 0; none for sums, which have the text's colour.
     pub colour: Option<usize>,
 }
 

@@ -32,7 +32,7 @@ pub(super) fn ticks(subject: &Subject) -> Vec<Tick> {
     ticks
 }
 
-/// cwnd at a time, between those of two buckets' ends; before the first end that of the first.
+/// cwnd at a time, interpolated between the ends of two buckets; before the first end its own.
 fn cwnd(subject: &Subject, time: f64) -> Option<f64> {
     let series = &subject.flow.series;
     let after = series.end_s.partition_point(|end| *end < time);

@@ -1,4 +1,4 @@
-//! The answer and what it rests on, in few lines: headline, runs, what held them back, drops, what was expected, notes.
+//! The answer and its grounds, in few lines: headline, runs, their limits, drops, expectations, notes.
 
 use super::grid::wrap;
 use super::sections::{Section, fit};
@@ -62,7 +62,7 @@ fn sections(document: &Document, is_whole: bool, style: Style) -> Vec<Section> {
     sections
 }
 
-/// Document with the runs of which the whole trace is shown: sockets do not show what holds a flow back, nor drops.
+/// Document with the runs that show their whole trace: sockets do not show what holds a flow back, nor drops.
 fn traced(document: &Document) -> Cow<'_, Document> {
     if document.runs.iter().all(|run| run.view.is_none()) {
         return Cow::Borrowed(document);

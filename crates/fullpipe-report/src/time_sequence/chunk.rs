@@ -41,7 +41,7 @@ impl Places {
     }
 }
 
-/// A column: what it is, and what the next train is expected to have.
+/// A column: its value, and the expected value of the next train.
 type Column = (fn(&PacketTrain) -> u64, fn(&PacketTrain) -> u64);
 
 const COLUMNS: [Column; 14] = [

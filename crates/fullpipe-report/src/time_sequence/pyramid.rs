@@ -1,8 +1,8 @@
 //! Drawing of a flow with too many packets for single marks: the range of sequence numbers in each bin of time.
 //!
-//! Bins are 2^shift ns wide and begin at multiples of that; each level's are four times as wide as those of the level
-//! below, so that one covers exactly four of them. Empty bins are left out. The finest level is the first that needs no
-//! more than a set number of bins.
+//! Bins are 2^shift ns wide and begin at multiples of that; bins of each level are four times as wide as bins of the
+//! level below, so that one covers exactly four of them. Empty bins are left out. The finest level is the first that
+//! needs no more than a set number of bins.
 
 use super::chunk::{difference, number};
 use fullpipe_analysis::trace::packets::PacketTrain;
