@@ -80,7 +80,7 @@ pub fn draw(folder: &Path, title: &str, run: &Run, progress: &Progress) -> Resul
     Ok(())
 }
 
-/// Where a table grows. What is still there when its run has failed goes.
+/// Path of a growing table. If its run fails, the file is removed.
 struct Growing(PathBuf);
 
 impl Drop for Growing {

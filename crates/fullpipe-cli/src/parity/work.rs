@@ -65,7 +65,8 @@ struct Work<'a> {
     results: Mutex<Vec<(&'a Case, Compared)>>,
 }
 
-/// Compares with `jobs` threads, what misses a bar with so many twins. After a signal or a failure no more runs begin.
+/// Compares runs with `jobs` threads; a run that misses a bar also runs with so many twins. After a signal or a failure
+/// no more runs begin.
 pub fn run(
     asked: &Asked,
     folder: Option<&Folder>,

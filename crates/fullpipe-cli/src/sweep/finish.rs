@@ -23,7 +23,7 @@ pub struct Telling<'a> {
     pub sample: Option<&'a Sample>,
 }
 
-/// Writes what follows from the runs, prints the cells, and says what is not whole.
+/// Writes the results of the runs, prints the cells, and names missing parts.
 pub fn finish(
     merged: &Merged,
     directory: &Path,

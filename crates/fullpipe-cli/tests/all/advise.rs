@@ -77,7 +77,7 @@ fn the_proof_is_kept() {
     ] {
         assert!(desk.path("kept").join(name).exists(), "{name}");
     }
-    // The report says what to set, and says it again when it is made anew.
+    // The report names the settings, and does so again when it is written again.
     let shows = |what: &str| {
         let page = fs::read_to_string(desk.path("kept/report.html")).expect("a page");
         assert!(page.contains("<h2 id=\"advice\">Advice</h2>"), "{what}");

@@ -1,4 +1,4 @@
-//! Programs that read datagrams late: what the verdict says of them, and what advice does about them.
+//! Programs that read datagrams late: the verdict on them, and advice for them.
 
 use crate::common::Desk;
 use serde_json::Value;

@@ -183,8 +183,8 @@ fn fates(trace: &Recording, name: &str) -> Vec<bool> {
     fates
 }
 
-/// Two states, seen in ACKs, one each millisecond, of which TCP misses none. In the bad one 70 % are lost; it ends with
-/// each packet at 20 %, so that one loss follows another at 0.8 * 0.7.
+/// Two states, seen in ACKs, one each millisecond, of which TCP misses none. In the bad one 70 % are lost. It ends with
+/// each packet at 20 %, so that a loss follows a loss at 0.8 * 0.7.
 #[test]
 #[ignore = "a study: make studies"]
 fn study_losses_of_two_states_come_in_runs_of_their_length() {
@@ -217,8 +217,8 @@ fn study_losses_of_two_states_come_in_runs_of_their_length() {
     let (length, expected) = (runs.iter().sum::<f64>() / runs.len() as f64, 1.0 / (1.0 - again));
     let deviation = again.sqrt() / (1.0 - again) / (runs.len() as f64).sqrt();
     assert!((length - expected).abs() < 4.0 * deviation, "runs of {length}, {expected} expected");
-    // Loss in the bad state: what follows a loss and a packet that passed is lost if the state has lasted, or has come
-    // back.
+    // Loss in the bad state: a packet after a loss and a packet that passed is lost if the state has lasted, or has
+    // returned.
     let chances: Vec<bool> =
         fates.windows(3).filter(|w| w[0] && !w[1]).map(|window| window[2]).collect();
     let lost = chances.iter().filter(|lost| **lost).count() as f64 / chances.len() as f64;

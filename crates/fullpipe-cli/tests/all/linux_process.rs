@@ -1,5 +1,5 @@
-//! The engine `linux` as a program: its processes and files, what ends it, what it refuses. Without a kernel these tests
-//! are skipped, unless FULLPIPE_REQUIRE_KERNEL is set.
+//! The engine `linux` as a program: its processes and files, its end, its refusals. Without a kernel these tests are
+//! skipped, unless FULLPIPE_REQUIRE_KERNEL is set.
 
 use crate::common::guests::{guest_of, guests_of, parent, processes, signal};
 use crate::common::linux::{arguments, desk, run, scenario};

@@ -86,8 +86,8 @@ fn study_the_queue_of_red_lies_between_its_thresholds() {
     }
 }
 
-/// Short transfers of which each would raise the average a little. In the second between two of them it falls again,
-/// so that none loses anything. A long one raises it above the upper threshold; it goes on all the same.
+/// Short transfers, each of which raises the average a little. In the second between two of them the average falls
+/// again, so that none loses anything. A long transfer raises it above the upper threshold, and continues all the same.
 #[test]
 fn a_pause_lets_the_average_of_red_fall() {
     let queue = "discipline = \"red\", limit = \"500kB\", min = \"4kB\", max = \"8kB\"";

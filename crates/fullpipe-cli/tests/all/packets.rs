@@ -1,4 +1,4 @@
-//! `fullpipe run --packets`: what it leaves, what it changes, what is said about wrong points.
+//! `fullpipe run --packets`: its files, its effects, and its messages on wrong points.
 
 use crate::common::{Desk, SHORT};
 
@@ -77,7 +77,7 @@ fn points_are_those_of_captures_and_one_run_has_one() {
     };
     both(&["--packets=sender"], "a").ends_with(2).complains(&["one point", "sender-qdisc"]);
     both(&["--packets"], "b").ends_with(0);
-    // What comes after it is the scenario.
+    // The word after it is the scenario.
     desk.call(&["run", "--packets", "short.toml", "--out", "c"]).ends_with(0);
     desk.call(&["run", "short.toml", "--pcap", "b.pcap", "--at", "sender", "--out", "d"])
         .ends_with(0);

@@ -113,7 +113,7 @@ fn what_is_there_is_not_run_again_and_a_torn_line_is() {
     let call = desk.call(&["sweep", "grid.toml", "--out", "out"]).ends_with(0);
     assert!(call.stderr.contains("8 of 12 runs are there already"), "{}", call.stderr);
     assert_eq!(records(&desk, "out"), whole);
-    // What was there stands where it stood.
+    // Earlier records keep their places.
     let again = std::fs::read_to_string(&file).expect("records");
     assert_eq!(again[..eight], text[..eight]);
 }

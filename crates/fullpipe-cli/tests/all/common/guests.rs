@@ -67,7 +67,7 @@ pub fn is_root(otherwise: &str) -> bool {
     root
 }
 
-/// The call behind `wrapper`, a program with arguments that runs what stands behind them.
+/// The call run by `wrapper`, a program with arguments that runs the command after them.
 pub fn behind(wrapper: &[&str], call: &Command, desk: &Desk) -> Command {
     let mut command = Command::new(wrapper[0]);
     command.args(&wrapper[1..]).arg(call.get_program()).args(call.get_args());
