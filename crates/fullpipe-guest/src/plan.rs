@@ -128,8 +128,8 @@ pub struct Watch {
 pub struct Host {
     /// sysctls of its network namespace: path below /proc/sys, value.
     pub sysctl: Vec<(String, String)>,
-    /// Largest number of segments that TCP puts into one packet for the card to split; 1: it splits itself.
-    /// None: as the device has it. What is not split by TCP is split behind the qdisc.
+    /// Largest number of segments that TCP puts into one packet for the card to split; 1: it splits itself. None: the
+    /// device's own value. Packets that TCP does not split are split behind the qdisc.
     pub gso_max_segs: Option<u32>,
     /// First cwnd of its route to the other host, packets; none: the kernel's.
     pub initcwnd: Option<u32>,
@@ -175,7 +175,7 @@ pub struct Way {
     pub changes: Vec<Change>,
 }
 
-/// Largest bucket, bytes: twice its tokens, in billionths of a bit, and what comes in a nanosecond fit into 64 bits.
+/// Largest bucket, bytes: twice its tokens, in billionths of a bit, and the tokens of a nanosecond fit into 64 bits.
 pub const LARGEST_BURST: u64 = 1_000_000_000;
 
 /// A token bucket: a packet passes at once or is dropped.

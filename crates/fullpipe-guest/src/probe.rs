@@ -24,7 +24,7 @@ const BATCH: usize = 256;
 const LONGEST: usize = 4096;
 /// Memory of answers that the kernel keeps for us, bytes; more if one sample takes more.
 const KEPT: usize = 16 << 20;
-/// Memory that one answer takes, bytes: the most, that of a qdisc before its unused rest is cut off (netlink_trim).
+/// Largest memory of one answer, bytes: a qdisc's before its unused rest is cut off (netlink_trim).
 const ANSWER: usize = 12 << 10;
 
 /// A flow's connection as a host has it.

@@ -91,7 +91,7 @@ pub fn fail(error: &Error) -> ! {
     println!("fullpipe-init: {error}");
     let (kind, text) = error.record();
     if let Some(out) = OUT.get() {
-        // Whoever holds the lock may be who failed; the record then follows what is in the file.
+        // The thread that failed may hold the lock itself; the record then follows the file's contents.
         match out.try_lock() {
             Ok(mut out) => end_with(&mut out, kind, &text),
             Err(std::sync::TryLockError::Poisoned(out)) => {

@@ -93,7 +93,7 @@ pub enum Op {
     /// Marks the packet of the context in r1 (CE); r0 = 0 where its codepoint does not allow it
     /// (bpf_skb_ecn_set_ce).
     Mark,
-    /// Ends; r0 is what becomes of the packet.
+    /// Ends; r0 is the verdict on the packet.
     Exit,
 }
 

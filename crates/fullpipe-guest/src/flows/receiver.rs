@@ -1,4 +1,4 @@
-//! Reads what comes.
+//! Reads arriving data.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -75,15 +75,15 @@ fn accept(index: usize, flow: &Flow) -> Result<OwnedFd> {
     accept_at(&listener, index, flow)
 }
 
-/// A socket that will listen, with what those that receive a flow's data have.
+/// A socket that will listen, with the options of sockets that receive a flow's data.
 pub(super) fn listener(index: usize, flow: &Flow) -> Result<OwnedFd> {
     let listener = sys::tcp_socket().at(|| "socket")?;
     set(&listener, index, flow)?;
     Ok(listener)
 }
 
-/// Sets what a socket that receives a flow's data has. What is accepted has it from the listener, in time for the window
-/// scale of the SYN's answer.
+/// Sets the options of a socket that receives a flow's data. An accepted socket inherits them from the listener, in
+/// time for the window scale of the SYN-ACK.
 pub(super) fn set(socket: &OwnedFd, index: usize, flow: &Flow) -> Result<()> {
     set_buffer(socket, libc::SO_RCVBUFFORCE, flow.rcvbuf)?;
     options::set_all(socket, index, Role::Receiver, &flow.receiver_options)

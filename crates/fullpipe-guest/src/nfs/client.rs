@@ -38,7 +38,7 @@ pub fn prepare((number, nfs): (usize, &Nfs), from: [u16; 2], namespace: &Namespa
 /// Gives the client of this namespace its own identity: a server of version 4 takes two clients of one name for one
 /// that begins anew.
 fn identify(number: usize) -> Result<()> {
-    // What stands there is of the namespace in which it is mounted.
+    // The entries belong to the namespace in which it is mounted.
     sys::mount("sysfs", "/sys").at(|| "mounting /sys of a client")?;
     tell("/sys/fs/nfs/net/nfs_client/identifier", &format!("client-{number}"))
 }

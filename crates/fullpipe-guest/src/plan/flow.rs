@@ -9,8 +9,8 @@ pub struct Flow {
     /// are these ends of the flow, not the hosts.
     #[serde(default)]
     pub backward: bool,
-    /// The flow that this one answers: its data go back in that one's connection, a message after each message of the other
-    /// has been read.
+    /// The flow that this one answers. The answers go back in the other flow's connection, a message after each message
+    /// of the other has been read.
     #[serde(default)]
     pub answers: Option<usize>,
     /// Messages of a program that asks or answers; none: each is one write, and one is without an answer.
@@ -94,7 +94,8 @@ impl Flow {
 /// An application that reads at a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reader {
-    /// Bits per second, 1 or more: so long it works on what a read gave, before the next one.
+    /// Bits per second, 1 or more. The program works on the bytes of each read for their time at this rate, before the
+    /// next one.
     pub rate: u64,
     /// Most bytes of one read.
     pub read: u32,

@@ -35,7 +35,7 @@ const TCA_STAB_BASE: u16 = 1;
 const LINKLAYER_ETHERNET: u8 = 1;
 
 const ROOT: u32 = 0xffff_ffff;
-/// Parent of what looks at packets which come in (TC_H_CLSACT).
+/// Parent of programs that look at incoming packets (TC_H_CLSACT).
 pub const CLSACT: u32 = 0xffff_fff1;
 
 /// `struct tcmsg`.

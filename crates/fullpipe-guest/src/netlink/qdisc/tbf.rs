@@ -10,7 +10,7 @@ const TCA_TBF_BURST: u16 = 6;
 /// Nanoseconds of a tick, the unit of a bucket (PSCHED_SHIFT).
 const TICK_NS: u64 = 64;
 
-/// Burst of a rate: so many bytes, and the bytes of the rate in so many ns.
+/// Burst of a rate: `burst` bytes, and the bytes of the rate in `ahead_ns`.
 #[derive(Clone, Copy)]
 pub struct Bucket {
     pub burst: u32,
