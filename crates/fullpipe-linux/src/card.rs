@@ -38,7 +38,7 @@ pub(super) fn serial(host: &Host, mtu: u32) -> Serial {
     Serial { rate: shaped(host, mtu).0.0, uncounted: 0 }
 }
 
-/// Whether what becomes of packets hangs on their bytes.
+/// Whether the queue's decisions depend on the bytes of packets.
 fn looks_at_bytes(queue: &fullpipe_scenario::Qdisc) -> bool {
     use QdiscKind::{Bfifo, Codel, Fq, FqCodel, Netem, Pfifo, PfifoFast, Red};
     match queue.kind {

@@ -290,7 +290,7 @@ impl Following {
         }
     }
 
-    /// Takes what has come; whether anything has.
+    /// Reads the records that have arrived; whether there were any.
     fn read(&mut self) -> io::Result<bool> {
         if self.records.is_none() {
             self.records = self.machine.records().ok().map(Records::new);

@@ -31,8 +31,8 @@ const XSAVE_LEAF: u32 = 0xd;
 /// Limits after which a guest with a clock that stands still is given up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
-    /// A guest kernel that has used the CPU for so long is busy for ever. It reports its time every 100 ms of its
-    /// clock, for which a run of 100 Gb/s takes some 0.5 s. What a program of the guest uses is not counted here.
+    /// CPU time after which a guest kernel counts as busy for ever. It reports its time every 100 ms of its clock, for
+    /// which a run of 100 Gb/s takes some 0.5 s. CPU time of the guest's programs is not counted here.
     pub(super) busy: Duration,
     /// Time after which a guest without any report counts as dead, busy or not.
     pub(super) silent: Duration,

@@ -10,8 +10,8 @@ use fullpipe_guest::refusal::{Asked, Refusal, Role, Whose};
 use fullpipe_scenario::engine::Failed;
 use fullpipe_scenario::{Flow, Resolved, congestion};
 
-/// The end of a run of which the kernel has refused a value. Where no key of the scenario stands for it, the fault is
-/// not the scenario's.
+/// The end of a run after the kernel has refused a value. Where no key of the scenario stands for the value, the fault
+/// is not the scenario's.
 pub(super) fn failed(refusal: &Refusal, run: &Resolved, family: Family) -> Failed {
     let Refusal { asked, said } = refusal;
     match wanted(asked, run, family) {

@@ -20,7 +20,7 @@ pub(super) struct Samples {
     mss: u32,
     interval: u64,
     end: u64,
-    /// The next sample, and what has come for it and later ones.
+    /// The next sample, and the records that have arrived for it and later ones.
     next: u64,
     waiting: BTreeMap<u64, Pending>,
     counted: HashMap<Counters, Counted>,

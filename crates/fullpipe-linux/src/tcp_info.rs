@@ -235,7 +235,7 @@ impl TcpInfo {
         }
     }
 
-    /// Numbers that the peer's FIN takes of what was received: 1 once it has come.
+    /// Sequence numbers of the peer's FIN among the received ones: 1 once it has arrived.
     fn received_fin(&self) -> u64 {
         AFTER_FIN.contains(&self.state).into()
     }
@@ -245,8 +245,8 @@ impl TcpInfo {
         (self.unacked + self.retrans).saturating_sub(self.sacked + self.lost)
     }
 
-    /// Bytes of data that were read. In what was received in order, and in what waits of it, the kernel counts the
-    /// FIN as one (tcp_rcv_nxt_update).
+    /// Bytes of data that were read. The kernel counts the FIN as one byte, both among bytes received in order and
+    /// among waiting ones (tcp_rcv_nxt_update).
     pub(super) fn data_read(&self) -> u64 {
         let fin = self.received_fin();
         let waiting = u64::from(self.rqueue).saturating_sub(fin);

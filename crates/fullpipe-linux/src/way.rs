@@ -242,7 +242,7 @@ impl Direction {
         self.stages.push((info, self.ways.len() - 1, by, serial));
     }
 
-    /// Packets that a link has sent are on its wire before they come to what is next.
+    /// Puts packets that a link has sent onto its wire, before they arrive at the next element.
     fn arrive(&mut self, next: Option<&mut Chain>) {
         if let Some(wire) = pieces::on_the_wire(&std::mem::take(&mut self.sent), next) {
             self.put(wire);
@@ -259,7 +259,7 @@ impl Direction {
         }
     }
 
-    /// Sees to it that the last qdisc counts what comes next.
+    /// Makes sure that the last qdisc counts the packets of the next element.
     fn count(&mut self) {
         if self.ways.last().is_none_or(|way| way.qdiscs.is_empty()) {
             self.put(pieces::counter());
@@ -270,8 +270,8 @@ impl Direction {
         self.stages.iter().any(|(_, _, by, _)| matches!(by, By::Copies))
     }
 
-    /// A list of packets to lose: where they come into a router, so before its qdisc. What counts there is for
-    /// a token bucket alone.
+    /// A list of packets to lose where they enter a router, so before its qdisc. The counter there is for a token
+    /// bucket alone.
     fn lose(&mut self, info: StageInfo, drops: Drops) {
         let flow = drops.flow;
         let joins = |way: &&mut Way| {

@@ -1,4 +1,4 @@
-//! Datagrams: what the guest is asked, and what it cannot be asked.
+//! Plan of datagrams for the guest, and keys that it cannot do.
 
 use super::{Answers, refused};
 use fullpipe_base::path::Direction;

@@ -1,4 +1,4 @@
-//! A resolved scenario as what the guest is asked, and what it cannot be asked.
+//! Plan of a resolved scenario for the guest, and keys that it cannot do.
 
 mod datagrams;
 mod flows;
@@ -35,7 +35,7 @@ pub(super) struct Asked {
     pub(super) memory_mib: u64,
 }
 
-/// Keys that are not done exactly, and what becomes of them.
+/// Keys that are not done exactly, and the deviations.
 type Answers = Vec<(String, Support)>;
 
 /// The keys of `run` that this engine does not do exactly on a kernel of that family.

@@ -1,4 +1,4 @@
-//! A mount: what the guest is asked, and what it cannot be.
+//! Plan of a mount for the guest, and keys that it cannot do.
 
 use super::{Answers, refused};
 use crate::kernel::Family;

@@ -227,7 +227,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // What cannot be removed now goes at the next start.
+        // The next start removes leftovers of this removal.
         let _ = fs::remove_dir_all(&self.hidden);
     }
 }

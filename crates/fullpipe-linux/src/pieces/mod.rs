@@ -22,7 +22,7 @@ const WIDEST: u64 = 2_147_483_647;
 pub(super) enum Piece {
     /// Qdiscs on a device of their own.
     Qdiscs(Chain),
-    /// Qdiscs like those of a chain, of which more may leave than arrives.
+    /// Qdiscs like those of a chain, from which more packets may leave than arrive.
     Copies(Chain),
     /// A qdisc for a flow.
     Apart(Apart),
