@@ -37,7 +37,7 @@ fn records_make_the_page() {
     page.check();
 }
 
-/// The quickest rows of the record with a change and without one, again: what was recorded is what the method does.
+/// The quickest rows of the record with a change and without one, again: the method still gives the recorded results.
 #[test]
 fn recorded_rows_are_what_advice_does() {
     let all: Vec<Path> = record::read(PATHS).expect("a record");
