@@ -18,7 +18,7 @@ pub enum Kept<'a> {
     In(&'a PathBuf),
 }
 
-/// The table of a run, which `report.packets` asks for. What is not taken goes.
+/// The table of a run, which `report.packets` asks for. A table that is not taken is removed.
 pub struct Growing {
     path: PathBuf,
     pub at: String,

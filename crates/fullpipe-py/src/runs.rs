@@ -211,7 +211,8 @@ fn sort(work: &Work, made: Vec<(usize, Made)>) -> Sorted {
 }
 
 impl Work<'_> {
-    /// Runs with so many threads, while this one looks for signals: what was made, and what a signal raised.
+    /// Runs with so many threads, while this one looks for signals. Returns the results, and the error that a signal
+    /// raised.
     fn all(&self, jobs: usize, all: usize) -> (Vec<(usize, Made)>, PyResult<()>) {
         let results = Mutex::new(Vec::new());
         let looked = thread::scope(|scope| {
