@@ -61,7 +61,7 @@ impl Loop {
     }
 }
 
-/// Numbers of connections of a flow: those side by side, and those of each in turn.
+/// Numbers of connections of a flow: parallel ones, and connections of each in turn.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Connections {
     /// Loops, or single connections, side by side.
@@ -157,7 +157,7 @@ pub(super) fn check(flows: &[written::Flow], cx: &mut Context) {
     }
 }
 
-/// Reports what is wrong with the flow that `flow` follows; `earlier` stand before it in the file.
+/// Reports problems with the flow that `flow` follows; `earlier` are the flows before it in the file.
 fn follows(
     flow: &written::Flow,
     after: &At<written::After>,

@@ -83,7 +83,7 @@ pub trait Engine: Sync {
     /// Whether this machine has what the engine needs for `resolved`.
     ///
     /// # Errors
-    /// What is missing, and how to get it.
+    /// The missing needs, and their remedies.
     fn ready(&self, _resolved: &Resolved) -> Result<(), String> {
         Ok(())
     }

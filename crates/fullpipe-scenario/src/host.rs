@@ -20,7 +20,7 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 
-/// A host as the simulator has it, and what else the scenario says of it.
+/// A host of the simulator, and further facts of the scenario about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Host {
     /// The host as the simulator has it.

@@ -270,7 +270,7 @@ fn axes(asked: &Asked, sets: &[Change], cx: &mut Context) -> Vec<Axis> {
     axes
 }
 
-/// Reports axes of which one takes back what another one sets.
+/// Reports axes where one overrides another one.
 fn overlapping(axes: &[Axis], cx: &mut Context) {
     let keys: Vec<&Dotted> = axes.iter().flat_map(|axis| &axis.keys).collect();
     for (n, key) in keys.iter().enumerate() {

@@ -281,7 +281,7 @@ pub const BACKWARD_STAGES: &[&str] =
 /// The stage of a host to which datagrams come, after its name.
 pub const UDP_SOCKET: &str = "udp_socket";
 
-/// Finds what `text` refers to in a run. Reports at `place` what does not exist.
+/// Finds the subject of `text` in a run. Reports at `place` a name that does not exist.
 pub fn find(
     text: &str,
     place: Place,

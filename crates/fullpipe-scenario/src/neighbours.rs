@@ -80,7 +80,7 @@ fn changed(
     node
 }
 
-/// Whether what a host sends comes later at the other side, which the simulator needs to know where there are several.
+/// Whether a host's packets arrive later at the other side, which the simulator needs where there are several.
 fn later(
     path: &Path,
     direction: Direction,
@@ -174,7 +174,7 @@ pub(super) fn flows_fit(
     cx.reports() == before
 }
 
-/// Reports hosts that are not at the ends of what goes there.
+/// Reports hosts that are not at the ends of that direction.
 pub(super) fn ends_fit(
     [from, to]: [&Option<At<Name>>; 2],
     direction: Direction,

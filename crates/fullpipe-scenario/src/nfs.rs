@@ -1,4 +1,4 @@
-//! Files on NFS mounts: what is written of them, what they cannot be, and the flows that are the mount's connections.
+//! Files on NFS mounts: their keys, their checks, and the flows that are the mount's connections.
 //!
 //! Limits:
 //! - docs/nfs.md lists what mounts cannot do.

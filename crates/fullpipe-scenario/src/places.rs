@@ -1,4 +1,4 @@
-//! Where the keys of a run stand, for what is said of them once the scenario has been read.
+//! Places of a run's keys, for messages after the scenario has been read.
 
 use super::format::context::{Context, Place};
 use super::format::node::{Node, Value};
@@ -13,7 +13,7 @@ const WAYS: [&str; 2] = ["path.forward.", "path.back."];
 #[derive(Clone, Debug, Default)]
 pub struct Places(BTreeMap<String, String>);
 
-/// Where something stands is no part of what it means: the same scenario in another file is equal.
+/// Places are no part of the meaning: the same scenario in another file is equal.
 impl PartialEq for Places {
     fn eq(&self, _other: &Places) -> bool {
         true

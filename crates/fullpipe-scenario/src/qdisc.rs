@@ -60,8 +60,8 @@ impl Qdisc {
         }
     }
 
-    /// The queue as the simulator has it, in front of a card of that rate on a path of that MTU. `pfifo` is what `pfifo_fast`
-    /// is with packets of one priority.
+    /// The queue as the simulator has it, in front of a card of that rate on a path of that MTU. `pfifo` equals
+    /// `pfifo_fast` with packets of one priority.
     pub(super) fn config(&self, nic_rate: Rate, mtu: u32) -> config::Qdisc {
         let Qdisc { kind, limit, flow_limit, initial_quantum, maxrate, codel, red, netem } = self;
         let largest = mtu + Framing::Ethernet.overhead();
@@ -90,7 +90,7 @@ impl Qdisc {
     }
 }
 
-/// A queue; by default it holds what Linux gives its kind. That of `pfifo_fast` is the kernel's.
+/// A queue, by default with the capacity that Linux gives its kind; `pfifo_fast` has the kernel's.
 pub(super) fn qdisc(
     written: &written::Qdisc,
     of_kernel: u32,

@@ -18,7 +18,7 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// The title: its own, or what stands behind `title =` in the text.
+    /// The title: its own, or the text after `title =`.
     pub fn title(&self) -> &'static str {
         if let Some(title) = self.title {
             return title;

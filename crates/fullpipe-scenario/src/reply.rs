@@ -1,4 +1,4 @@
-//! Flows that answer others: what they have from the flow that they answer, and what they cannot have.
+//! Flows that answer others: keys that they take from the other flow, and keys that they cannot have.
 
 use super::app;
 use super::format::context::Context;
@@ -7,7 +7,8 @@ use super::format::values::{Choice, Name};
 use super::written::{AppKind, Flow};
 use fullpipe_sim::config::Direction;
 
-/// The flows, those that answer with what they have from the flow that they answer. What cannot be is reported.
+/// The flows, with the keys that answering flows take from the flow that they answer. Reports keys that they cannot
+/// have.
 pub(super) fn complete(flows: &[Flow], cx: &mut Context) -> Vec<Flow> {
     for flow in flows {
         messages_are_answered(flow, flows, cx);

@@ -1,4 +1,4 @@
-//! From what was written to what it means: defaults, and checks that need more than one key.
+//! Resolution: defaults, and checks that need more than one key.
 
 use super::again::{self, Connections};
 use super::app;

@@ -429,7 +429,7 @@ fn is_forward(direction: &Direction) -> bool {
 /// An application that reads at a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Reader {
-    /// The rate of payload: after each read it works on what it got for so long.
+    /// Rate of payload: after each read the program works on the bytes for their time at this rate.
     #[serde(serialize_with = "show::shown")]
     pub rate: Rate,
     /// Most that one read takes, bytes.

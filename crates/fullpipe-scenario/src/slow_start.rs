@@ -32,8 +32,8 @@ pub fn slow_starts() -> Vec<Description> {
     all
 }
 
-/// Sets the parameters of `congestion` as the flow's slow start, if one is written, asks for; gives that slow start
-/// if no kernel has it. `own` is what was written of the congestion control.
+/// Sets the parameters of `congestion` that the flow's written slow start asks for; returns the slow start if no kernel
+/// has it. `own` is the congestion control as written.
 pub(super) fn resolve(
     written: Option<&special::Congestion>,
     own: Option<&special::Congestion>,
@@ -62,7 +62,7 @@ pub(super) fn resolve(
     Some(of_cc.then_some(asked))
 }
 
-/// The congestion control has to be one of `cc/`, and what is a parameter of it has to be one.
+/// Checks that the congestion control is one of `cc/`, and that a parameter of it is one.
 fn goes_with(name: &str, place: Place, of: &Congestion, cx: &mut Context) -> Option<()> {
     let known = cc::algorithms();
     if !known.iter().any(|algorithm| algorithm.name == of.name) {

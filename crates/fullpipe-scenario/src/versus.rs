@@ -83,7 +83,7 @@ pub(super) fn other(expect: &written::Expect) -> Option<(Side, &At<String>)> {
     above.or_else(|| expect.below.as_ref().map(|at| (Side::Below, at)))
 }
 
-/// Reports what an expectation of two variants cannot have, and what one of a value lacks.
+/// Reports keys that an expectation of two variants cannot have, and keys that an expectation of a value lacks.
 pub(super) fn check(expect: &written::Expect, cx: &mut Context) {
     let Some(metric) = &expect.metric else { return };
     let value = "`of` and `within`, or `above` or `below` with the name of a variant";

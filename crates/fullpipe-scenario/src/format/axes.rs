@@ -174,7 +174,7 @@ fn in_unit(end: &End, unit: &str) -> Option<f64> {
     })
 }
 
-/// Two ends that measure what this one does.
+/// Text on the expected ends: two of this one's dimension.
 fn like(end: &End) -> &'static str {
     let is = |dimension| quantity::parse(&end.text, dimension).is_ok();
     match () {

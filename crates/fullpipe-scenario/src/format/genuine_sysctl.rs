@@ -42,8 +42,8 @@ const LONG: (i64, i64) = (0, i64::MAX);
 /// Seconds, which the kernel keeps in jiffies, in an `int`: what is right for the largest HZ.
 const SECONDS: (i64, i64) = (INT.0 / 1000, INT.1 / 1000);
 
-/// All of one network namespace that can be written, without those that the simulator reads too. Tests compare
-/// them with what the kernels have and take.
+/// All sysctls of one network namespace that can be written, without those that the simulator reads too. Tests compare
+/// them with the kernels' names and ranges.
 pub const GENUINE: &[Genuine] = &[
     row("net.ipv4.tcp_abort_on_overflow", BYTE),
     row("net.ipv4.tcp_app_win", (0, 31)),

@@ -14,7 +14,7 @@ pub struct Node {
     pub place: Place,
     /// The text of a scalar for which no quotes of TOML were required (`--set`, defaults).
     pub bare: Option<String>,
-    /// The key that was written, where this value stands for one of that key's own.
+    /// The key that was written, where this value stands for one of its keys.
     pub called: Option<String>,
 }
 

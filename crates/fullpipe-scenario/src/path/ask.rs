@@ -85,8 +85,8 @@ pub enum Ask {
 /// A rate with a queue in front of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sending {
-    /// Rates, each from its time on; the first one from 0. What is being sent goes on at the new rate; a rate of
-    /// 0 sends nothing.
+    /// Rates, each from its time on; the first one from 0. A packet in transmission continues at the new rate; a rate
+    /// of 0 sends nothing.
     pub steps: Vec<Step>,
     /// Bytes that the rate counts for each packet.
     pub framing: Framing,

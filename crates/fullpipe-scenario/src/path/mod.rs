@@ -1,8 +1,8 @@
 //! The path of a scenario: elements, one file each, and the short form.
 //!
-//! An element's file has its keys, what they mean, what it asks of whoever carries packets ([`Ask`]), and the
-//! simulator's configuration that says the same. A new element is a new file, its `mod` line, and its line in the list below.
-//! Some elements mean just what the simulator's struct holds. The list then names how its keys are saved.
+//! An element's file has its keys, their meaning, its impairment for engines ([`Ask`]), and the equal configuration of
+//! the simulator. A new element is a new file, its `mod` line, and its line in the list below. Some elements mean just
+//! what the simulator's struct holds. The list then names how its keys are saved.
 
 mod ask;
 mod beside;

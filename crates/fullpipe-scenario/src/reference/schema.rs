@@ -1,7 +1,7 @@
 //! The JSON Schema (draft 2020-12) by which editors check and complete scenarios.
 //!
-//! It says what the parser's tables say. What needs more than one key (names that are referred to,
-//! conflicts) is left to the parser.
+//! It follows the parser's tables. Rules about more than one key (references to names, conflicts) are left to the
+//! parser.
 
 use super::groups;
 use crate::format::genuine_sysctl::GENUINE;

@@ -21,7 +21,7 @@ pub enum QdiscKind {
     FqCodel,
     /// Drops or marks at its head while the delay is too long.
     Codel,
-    /// Drops or marks what comes, by a probability that follows the average length.
+    /// Drops or marks arriving packets, by a probability that follows the average length.
     Red,
     /// Delays and loses.
     Netem,

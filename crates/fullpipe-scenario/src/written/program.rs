@@ -6,7 +6,7 @@ use crate::format::values::choices;
 /// A well-known program that limits itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Program {
-    /// ssh, and what goes through it: scp, rsync, tunnels.
+    /// ssh, and programs over it: scp, rsync, tunnels.
     OpenSsh,
     /// OpenSSH's sftp, and scp since 9.0.
     Sftp,

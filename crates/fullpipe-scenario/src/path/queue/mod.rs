@@ -118,9 +118,9 @@ pub enum Discipline {
     Codel(Codel),
     /// A queue for each flow, in turn; each drops or marks at its head while the delay is too long.
     FqCodel(Codel),
-    /// Drops or marks what comes, by a probability that follows the delay.
+    /// Drops or marks arriving packets, by a probability that follows the delay.
     Pie(Pie),
-    /// Drops or marks what comes, by a probability that follows the average length.
+    /// Drops or marks arriving packets, by a probability that follows the average length.
     Red(Red),
     /// A rate of its own, a queue for each flow, and CoDel with BLUE.
     Cake(Cake),
