@@ -1,4 +1,4 @@
-//! The first sentence of advice: what to set, and what it gains.
+//! The first sentence of advice: the settings, and their gain.
 
 use super::Case;
 use super::candidates;
@@ -39,7 +39,7 @@ pub fn answer(case: &Case, found: &Found, engine: &str) -> String {
 
 /// Sentences on the changes: their gain, the cause of today, and what still limits the flows.
 ///
-/// Changes that gain little come after what limits the flows.
+/// Changes that gain little follow the limit of the flows.
 fn set(found: &Found, runs: &str) -> String {
     let changes: Vec<String> = found.changes.iter().map(|own| in_words(&own.change)).collect();
     let gain = format!("{}: {} ({runs}).", listed(&changes), gained(found));
@@ -149,7 +149,7 @@ fn set_nothing(case: &Case, found: &Found, runs: &str) -> String {
             let evidence = evidence.map_or_else(String::new, |text| format!(": {text}"));
             let cause = headline.cause.as_ref();
             let cause = cause.map_or(String::new(), |cause| format!(" {cause}{evidence}."));
-            // What helps may be what this allowance does not reach.
+            // The cure may be a change that this allowance does not reach.
             let remedy = remedy(today)
                 .map_or(String::new(), |own| format!(" What would help: {}.", lower(own)));
             format!(

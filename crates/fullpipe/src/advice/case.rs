@@ -324,7 +324,7 @@ pub(super) fn alone_for(run: &Resolved, allowed: &Allowed, own: &Flow) -> Option
     (!beside.is_empty() && life > 0.0).then(|| 1.0 - shared.as_secs_f64() / life)
 }
 
-/// Max-min fair part of the flows that ask for most: what those leave that ask for less than their part.
+/// Max-min fair part of the flows with the largest demands: the rate that flows with smaller demands leave.
 fn share(allowed: f64, mut demands: Vec<f64>) -> f64 {
     demands.sort_by(f64::total_cmp);
     let (mut left, mut count) = (allowed, demands.len().max(1) as f64);

@@ -1,8 +1,8 @@
-//! The scenario that proves advice: one variant as it is today, one as advised.
+//! The scenario that proves advice: a variant with today's settings, and one with the advised ones.
 //!
-//! The file describes the advised hosts. Variant `today` sets back what the advice changes, so that a reader sees each
-//! change on one line. Keys of NFS mounts, of datagrams, and those that a flow of today has not, stand in variant `advised`: no
-//! variant can take them away.
+//! The file describes the advised hosts. Variant `today` sets the advised keys back, so that a reader sees each change
+//! on one line. Variant `advised` has the keys of NFS mounts, of datagrams, and keys that a flow of today does not
+//! have: no variant can remove them.
 
 use super::Case;
 use super::edit::{Edit, copies, edited};

@@ -38,7 +38,7 @@ impl Goal {
         }
     }
 
-    /// Whether an outcome comes so much closer to the goal than another one that a change is worth it.
+    /// Whether an outcome is so much closer to the goal than another one that a change is worth it.
     pub(super) fn is_closer(self, own: &Outcome, than: &Outcome) -> bool {
         match self {
             Goal::Rate => false,

@@ -322,7 +322,7 @@ fn outcome_of(
     let flows = || resolved.flow.iter().zip(counts).filter(|(_, counts)| **counts);
     let [start, until] = main_life(counts, recording, resolved, end);
     let all = window(case, counts, recording, [start, until]);
-    // A transfer of fixed size is judged by all of its life, a flow that goes on by what it settles at.
+    // A transfer of fixed size is judged by all of its life, an endless flow by its settled rate.
     let is_finite = flows().all(|(flow, _)| flow.bytes.is_some()) && until < end;
     let span = match is_finite {
         true => [start, until],

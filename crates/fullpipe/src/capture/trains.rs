@@ -187,7 +187,7 @@ fn add(open: &mut Option<PacketTrain>, next: PacketTrain) -> Option<PacketTrain>
     if joined { None } else { open.replace(next) }
 }
 
-/// The order of a row group: what is alike stands together, which packs best.
+/// Sorts a row group so that alike rows are neighbours, which packs best.
 fn in_order(rows: &mut [PacketTrain]) {
     rows.sort_by_key(|row| (row.flow, row.acks, row.time));
 }

@@ -43,7 +43,7 @@ impl Chosen {
     /// Whether this machine has what it needs for these runs.
     ///
     /// # Errors
-    /// What is missing.
+    /// The missing needs.
     pub fn ready(&self, plans: &[Plan]) -> Result<(), String> {
         plans.iter().try_for_each(|plan| self.engine.ready(&plan.resolved))
     }
@@ -74,7 +74,7 @@ impl Chosen {
 /// The engines of these names for these runs.
 ///
 /// # Errors
-/// What any of them objects to, all of it at once; then what is missing on this machine.
+/// All objections of the engines at once; then the needs that this machine lacks.
 pub fn several(names: &[&str], allowed: Allowed, plans: &[Plan]) -> Result<Vec<Chosen>, Unfit> {
     let (mut engines, mut wrong) = (Vec::new(), Vec::new());
     for name in names {
@@ -168,7 +168,7 @@ fn objection(
     }
 }
 
-/// Where the key stands of which the engine says that, as the end of a message.
+/// Place of the key that an engine's answer is about, as the end of a message.
 fn place(engine: &dyn Engine, plans: &[Plan], answer: &(String, Support)) -> String {
     let says = |plan: &&Plan| engine.support(&plan.resolved).contains(answer);
     plans.iter().find(says).map_or_else(String::new, |plan| plan.places.line(&answer.0))

@@ -1,4 +1,4 @@
-//! The first sentence: what to set, and what it gains.
+//! The first sentence: the settings, and their gain.
 
 use super::proof::Proof;
 use super::scenario::{PLANNED, TODAY, streams_name};

@@ -25,7 +25,7 @@ pub struct Hint {
 const FAST: Rate = Rate::mbit(500);
 /// MTU with jumbo frames.
 const JUMBO: u32 = 9000;
-/// A ring holds what comes while the CPU is away: the length of a timer tick with HZ 1000.
+/// Time for which a ring holds arriving packets while the CPU is away: a timer tick with HZ 1000.
 const AWAY: Time = Time::ms(1);
 /// A usual ring of a card, and the largest that is advised, descriptors.
 const RINGS: [u64; 2] = [512, 8192];

@@ -111,7 +111,7 @@ pub fn render(document: &Relieved) -> String {
     out
 }
 
-/// Reliefs with their bars. Those that give nothing stand in one line.
+/// Reliefs with their bars. Reliefs without a gain share one line.
 fn table(out: &mut String, run: &Run) {
     let most = run.reliefs.iter().filter_map(|own| own.gain).fold(1.0, f64::max);
     let width = run.reliefs.iter().map(|own| own.label.chars().count()).max().unwrap_or(0);

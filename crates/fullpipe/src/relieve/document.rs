@@ -36,7 +36,7 @@ pub struct Run {
     /// Time in which the judged flows had it acknowledged, s.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub seconds: Option<f64>,
-    /// Reliefs, the largest gain first; those without a gain come last.
+    /// Reliefs, the largest gain first; reliefs without a gain are last.
     pub reliefs: Vec<Tried>,
 }
 

@@ -19,7 +19,7 @@ pub fn write(out: impl Write, value: &impl Serialize) -> io::Result<()> {
 struct Lines {
     /// For each list and object whether it has filled a line of its own: then its end stands on one, too.
     open: Vec<bool>,
-    /// Whether what comes next is an element of a list: a list or an object begins on a new line.
+    /// Whether the next value is an element of a list: a list or an object begins on a new line.
     element: bool,
 }
 

@@ -88,7 +88,7 @@ impl Job {
         }
     }
 
-    /// Makes the run of that number; none where `control` has stopped it. What is wrong with it stands in the record.
+    /// Makes the run of that number; none where `control` has stopped it. The record has its error.
     fn run(&self, number: u64, control: &mut dyn Control) -> Option<Record> {
         let point = self.space.point(number);
         let plan = match self.space.plan(&point) {

@@ -139,7 +139,7 @@ fn with_a_loss(lost: u64, resent: u64) -> Document {
     document
 }
 
-/// A document of forty steps without a loss; cwnd is a half of what it was at so many samples from 2 s on.
+/// A document of forty steps without a loss; cwnd is halved at so many samples from 2 s on.
 fn with_a_dip(samples: u64) -> Document {
     let step = Step { segments: 10, limit: Limit::CwndAvoidance, busy_ms: 10 };
     let mut recording = steps(Time::ZERO, &[step; 40]);

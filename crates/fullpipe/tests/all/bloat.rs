@@ -16,7 +16,7 @@ fn run(recipe: &str, variant: &str, set: &[&str]) -> Run {
     made(&scenario, &scenario.plans()[0]).0
 }
 
-/// Name, variant, what is set, and what the letter says of it: cwnd, unacknowledged packets, RTT.
+/// Name, variant, settings, and the letter's values: cwnd, unacknowledged packets, RTT.
 const RUNS: [(&str, &str, &[&str], [&str; 3]); 9] = [
     ("before", "before", &[], ["96", "14", "15.875"]),
     (REMEMBERING, REMEMBERING, &[], ["15", "4", "5.206"]),

@@ -217,8 +217,8 @@ fn connecting() {
     assert!(share(long, "connecting") < 0.1, "{:?}", long.flows[0].limits);
 }
 
-/// The rate of the host's own fq, whoever waits for it: TCP small queues, a window, or TCP's own pace. More of what small
-/// queues allow (tcp_limit_output_bytes) changes nothing.
+/// The rate of the host's own fq, whoever waits for it: TCP small queues, a window, or TCP's own pace. A larger limit
+/// of small queues (tcp_limit_output_bytes) changes nothing.
 #[test]
 fn maxrate() {
     holds("maxrate", "pacing", Some("sender.qdisc"));

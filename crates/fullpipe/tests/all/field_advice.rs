@@ -1,7 +1,7 @@
 //! Advice on the problems of real people (scenarios/field): the setting that cured each, and the rate that the cure had.
 //!
-//! The rate to reach is that of the cure in the report, as the scenario's own variant has it, or what its path allows. Advice may reach
-//! it by another setting than the report has: the table says so.
+//! The rate to reach is that of the cure in the report, as the scenario's own variant has it, or the rate that its path
+//! allows. Advice may reach it by another setting than the report's: the table says so.
 
 use crate::field::{CASES, documents};
 use crate::marked;
@@ -36,8 +36,7 @@ const fn report(
     Report { file, variant, reported, cure, setting }
 }
 
-/// Report with a cure that is not one of a TCP flow that fills its path: changes that are allowed, and what they are
-/// for.
+/// Report with a cure that is not one of a TCP flow that fills its path, with its allowed changes and their goal.
 struct Special {
     report: Report,
     allowance: fn() -> Allowance,

@@ -1,5 +1,5 @@
-//! The page on the overflow of the 2007 path: its tables come from runs of the recipe
-//! (`UPDATE_EXPECT=1` rewrites them), and what it says of the stall is asserted.
+//! The page on the overflow of the 2007 path: its tables come from runs of the recipe (`UPDATE_EXPECT=1` rewrites
+//! them), and its statements on the stall are asserted.
 
 use crate::made::made;
 use crate::marked;

@@ -50,7 +50,7 @@ fn the_router_loses_what_is_too_much() {
     // The figure as printed loses too much, the other reading less, and neither is off by a percent of what is sent.
     assert!(shares[1] > shares[2] && shares[2] > PUBLISHED_SHARE, "{shares:?}");
     assert!(shares[1] - PUBLISHED_SHARE < 0.01, "{shares:?}");
-    // A host that pays for datagrams what TCP's plateaus say cannot send so much.
+    // A host that pays for datagrams as TCP's plateaus suggest cannot send so much.
     assert!(shares[3] == 0.0 && runs[3].2.sent < 1_200_000, "{:?}", runs[3].2);
     marked::committed(PAGE, "udp", &table);
 }

@@ -16,7 +16,7 @@ fn anchors(page: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Targets of a page's links, without those to other sites and those in blocks of code.
+/// Targets of a page's links, without links to other sites and links in blocks of code.
 fn targets(page: &str) -> Vec<&str> {
     let prose = page.split("```").step_by(2);
     let links = prose.flat_map(|text| text.split("](").skip(1));

@@ -91,7 +91,7 @@ fn stand_ins(plan: &Plan) -> u64 {
     mountd + u64::from(own.nconnect) - 1
 }
 
-/// Model and kernel need the same number of round trips, and make the same calls but for those that stand for others.
+/// Model and kernel need the same number of round trips, and make the same calls except those that stand for others.
 #[test]
 fn a_mount_asks_for_the_same() {
     let scenario = loaded(IDLE);

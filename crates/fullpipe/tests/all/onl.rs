@@ -231,12 +231,13 @@ fn slow_start(initcwnd: &str) -> SlowStart {
 fn one_reno_flow_fills_its_hosts_ring_and_qdisc() {
     let [two, three] = ["2 packets", "3 packets"].map(slow_start);
     assert_eq!([two.first_round, two.requeued_in, two.dropped_in, two.drops], [2, 10, 12, 1]);
-    // What slow start sends at the card's rate until the ring of 256 is full: two packets go in for one that goes out.
+    // Slow start sends at the card's rate until the ring of 256 is full: two packets enter it for each one that
+    // leaves.
     assert!((480..=560).contains(&two.before_requeues), "{}", two.before_requeues);
     // Half as much as is acknowledged goes out, and that ends within a round.
     assert!((two.share_in_cwr - 0.5).abs() < 0.02, "{}", two.share_in_cwr);
     assert_eq!(two.open_in, 13);
-    // One skb is refused; the ring takes the next one of those that wait within a packet's time or two.
+    // One skb is refused; the ring takes the next waiting one within a packet's time or two.
     let packet = Time::us(13);
     assert!(two.full > Time::ZERO && two.full < packet + packet, "{}", two.full);
     assert!((two.ends - 0.65).abs() < 0.05, "{}", two.ends);

@@ -221,7 +221,7 @@ fn study_three_flows_share_the_port() {
     assert!(near > 0 && least < 3.0 && most > 3.5, "{least} {most} {near}");
     let of_others = delivered(&fast.1) as f64 / delivered(&reno.1) as f64;
     assert!((0.1..0.6).contains(&of_others), "{of_others}");
-    // What the port of 960 Mb/s could have carried, of which the three are to get nearly all.
+    // Capacity of the port of 960 Mb/s; the three flows should get nearly all of it.
     let carried = 960e6 / 8.0 * (reno.1.duration_s - 1.0) * 1448.0 / 1500.0;
     assert!(delivered(&reno.1) as f64 > 0.9 * carried, "{carried}");
     assert_eq!(stage(&fast.1, "port").dropped, 0);

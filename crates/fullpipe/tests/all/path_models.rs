@@ -1,5 +1,5 @@
-//! The examples of path elements, scenarios/path/*.toml: what they expect holds, and each shows what its
-//! element does.
+//! The examples of path elements, scenarios/path/*.toml: their expectations hold, and each shows the effect of its
+//! element.
 
 use crate::made::made;
 use fullpipe::analysis::document::Run;
@@ -234,7 +234,7 @@ fn a_policer_lets_no_more_than_its_rate_pass() {
 fn a_shaper_lets_its_burst_pass_at_once_and_drops_what_its_queue_does_not_hold() {
     let (_, run, recording) = run("shaper.toml", &[]);
     let (_, left, dropped) = counters(&recording, "shaper");
-    // For 5 s packets come to it, and what waits then leaves in 20 ms.
+    // Packets arrive for 5 s, and the rest leaves in 20 ms.
     let [least, most] = [5.0, 5.02].map(|seconds| (100e6 / 8.0 * seconds + 65536.0) / 1514.0);
     assert!((0.97 * least..=most).contains(&(left as f64)) && dropped > 10, "{left}, {dropped}");
     close(run.flows[0].mean_mbit, 100.0 * 1448.0 / 1514.0, 0.03);

@@ -1,4 +1,4 @@
-//! Verdicts from the sockets of one end: what they read, and what they say of small runs.
+//! Verdicts from the sockets of one end: their inputs, and their results on small runs.
 
 use crate::made::{loaded, made};
 use fullpipe::analysis::document::{Confidence, Grade, Headline, Run};

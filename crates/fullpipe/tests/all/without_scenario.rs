@@ -13,9 +13,10 @@ use fullpipe::trace::recording::Recording;
 use fullpipe_sim::units::Time;
 use std::path::PathBuf;
 
-/// Settings of a run that an audit of its hosts and devices shows, and what any observer knows: names, times, directions.
+/// Settings of a run that an audit of its hosts and devices shows, and facts that any observer knows: names, times,
+/// directions.
 ///
-/// Each field stands here by name, so that a new one asks whether an observer can know it.
+/// Each field is here by name, so that a new one raises the question whether an observer can know it.
 fn observed(meta: &RunMeta) -> RunMeta {
     RunMeta {
         variant: String::new(),

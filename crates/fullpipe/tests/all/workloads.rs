@@ -1,4 +1,4 @@
-//! The examples of what applications send, scenarios/workloads/*.toml: what they expect holds.
+//! Examples of application traffic, scenarios/workloads/*.toml: their expectations hold.
 
 use crate::made::made;
 use fullpipe::engine::{self, Support};

@@ -1,4 +1,4 @@
-//! Socket buffers: what a program asks for, and what the kernel tunes to.
+//! Socket buffers: requests of programs, and the kernel's tuning.
 
 use super::super::Case;
 use super::super::case::Sent;

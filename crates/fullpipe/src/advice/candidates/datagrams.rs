@@ -10,7 +10,7 @@ use crate::scenario::Element;
 
 /// Room of a delay, as a multiple of what it holds.
 const SPARE: f64 = 1.25;
-/// A socket that is too small gets so many times its size, again and again.
+/// Factor by which a socket that is too small grows, repeatedly.
 const LARGER: u64 = 4;
 /// Largest SO_RCVBUF that is tried, bytes: what does not fit has a reader that is too slow.
 const LARGEST: u64 = 64 << 20;
@@ -61,7 +61,7 @@ fn most(case: &Case, asked: &Asked, option: u64) -> Option<Change> {
     })
 }
 
-/// A delay of the path that holds what is under way.
+/// A delay of the path that holds all packets in flight.
 pub fn delay(case: &Case, place: &str) -> Vec<Change> {
     let elements = way(&case.today, case.direction).iter();
     let own = elements.into_iter().find_map(|element| match element {

@@ -1,4 +1,4 @@
-//! Settings that look like mistakes: each goes back to what the kernel has by itself.
+//! Settings that look like mistakes: each is set back to the kernel's default.
 //!
 //! A fault costs nothing to undo in a trial; where undoing it gains nothing, the method withdraws it.
 
@@ -283,7 +283,7 @@ impl Fault<'_> {
             let first = sent.settings.first_ssthresh.map(u64::from);
             let usual = usual_ssthresh(&sent.congestion, &sent.settings.kernels[0]);
             let needs = sent.needs.map_or(0, |needs| needs.window);
-            // What somebody set goes back to the kernel's own with the other parameters.
+            // With the other parameters a configured value goes back to the kernel's own.
             first == usual && first.is_some_and(|first| first.saturating_mul(mss) < needs)
         };
         let own = self.case.flows.iter().filter(|sent| sent.hosts[0] == self.name);

@@ -18,7 +18,8 @@ pub use remedies::{MOST_TRIED, Offers, remedies};
 use super::Case;
 use super::change::{Change, Scope};
 
-/// The whole arithmetic cure, in the order in which changes act: what undoes a fault comes before what sets a value.
+/// The whole arithmetic cure, in the order in which changes act: changes that undo a fault are in front of changes that
+/// set a value.
 pub fn cure(case: &Case) -> Vec<Change> {
     // What datagrams lack shows a run, not arithmetic.
     if case.datagrams.is_some() {
@@ -41,7 +42,7 @@ pub fn fairer(case: &Case) -> Vec<Vec<Change>> {
     vec![cure(case), pace::changes(case), caps, remedies::alike(case), remedies::short_queue(case)]
 }
 
-/// Changes of which those that programs make alike on several flows are one.
+/// Changes, with equal changes of programs on several flows joined into one.
 pub fn together(changes: impl IntoIterator<Item = Change>) -> Vec<Change> {
     let mut all: Vec<Change> = Vec::new();
     for change in changes {

@@ -1,4 +1,5 @@
-//! Devices, qdiscs and routes: a `.link` file of systemd for what it knows, and commands when a device comes up.
+//! Devices, qdiscs and routes: a `.link` file of systemd for settings that it knows, and commands when a device
+//! appears.
 
 use super::super::change::{Change, How};
 use super::{File, commands};
@@ -47,7 +48,7 @@ fn link(host: &str, lines: &[&str]) -> File {
 pub(super) const SAVE: &str =
     "ethtool -g DEV; ethtool -c DEV; tc qdisc show dev DEV; ip route show";
 
-/// Where the names come from that stand in the files as DEV and ROUTE.
+/// Source of the names DEV and ROUTE in the files.
 pub(super) const NAMES: &str =
     "# DEV: the device of the path (ip route get ADDRESS). ROUTE: its line of ip route show.\n";
 

@@ -79,7 +79,7 @@ fn sysctls<'a>(changes: &[&'a Change]) -> Vec<(&'a str, &'a str)> {
 fn commands(changes: &[&Change]) -> Vec<String> {
     let of = |change: &&Change| match &change.how {
         How::Device { command, .. } => vec![command.clone()],
-        // A qdisc that is replaced by one of its kind keeps what is not named, so another kind comes between.
+        // A qdisc that is replaced by one of its kind keeps unnamed settings, so another kind is set in between.
         How::Qdisc { words } => vec![
             "tc qdisc replace dev DEV root pfifo".into(),
             format!("tc qdisc replace dev DEV root {words}"),

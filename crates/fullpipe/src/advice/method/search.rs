@@ -100,7 +100,7 @@ impl Search<'_> {
 
         let most = best.outcome.clone();
         let mut best = self.prune(best)?;
-        // What was in the way of the loop may be gone.
+        // The obstacle of the loop may be gone.
         if gain(&best.outcome, &most) >= COUNTS {
             let next = self.climb(best.clone())?;
             if gain(&next.outcome, &best.outcome) >= COUNTS {
@@ -119,7 +119,7 @@ impl Search<'_> {
     fn most(&mut self, today: &Outcome) -> Result<State, Stopped> {
         let nothing = State { changes: Vec::new(), outcome: today.clone() };
         let mut whole = self.allowed(cure(self.case));
-        // What avoids losses would hide the fault that the verdict names; the loop adds what else is needed.
+        // A change that avoids losses would hide the fault that the verdict names; the loop adds the other changes.
         let is_repair = |own: &Change| own.setting == SACK;
         if is_slow_repair(today) && whole.iter().any(is_repair) {
             whole.retain(is_repair);

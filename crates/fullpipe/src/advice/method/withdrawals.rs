@@ -58,7 +58,7 @@ impl Search<'_> {
                 false => self.needless(&best, &needless)?.0,
             };
         }
-        // What was needed together with a change that is gone may be needless without it, and the other way round.
+        // A change that was needed together with a removed one may be needless without it, and the other way round.
         if state.changes.len() < best.changes.len() && state.changes.len() > 1 {
             let again = self.prune(state.clone())?;
             if gain(&best.outcome, &again.outcome) < TOGETHER {
@@ -190,7 +190,7 @@ fn with_sizes(
     changes.iter().map(|own| sized(own).unwrap_or_else(|| own.clone())).collect()
 }
 
-/// Changes by what they are about: the two buffers are one each, whoever sets them.
+/// Changes by their subjects: the two buffers are one subject each, whoever sets them.
 fn grouped(changes: &[Change]) -> Vec<Vec<Change>> {
     let about = |own: &Change| match &own.setting[..] {
         "SO_SNDBUF" | "net.core.wmem_max" => "net.ipv4.tcp_wmem".to_string(),

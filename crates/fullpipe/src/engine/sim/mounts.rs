@@ -33,7 +33,7 @@ const READAHEAD: u64 = 128 << 10;
 /// The most that `nfs_congestion_kb` is, KiB (6.12 `nfs_init_writepagecache`).
 const MOST_CONGESTION_KIB: u64 = 256 << 10;
 
-/// Adds what stands for the mounts of `run`: clients of one server.
+/// Adds the clients of one server that represent the mounts of `run`.
 pub(super) fn add(run: &Resolved, config: &mut Config) {
     let Some(first) = run.nfs.first() else { return };
     let clients = run.mounts().map(|(own, connections)| {

@@ -25,7 +25,7 @@ pub enum Marks {
     Queue,
 }
 
-/// The path's size, the run's length, and what goes over the path.
+/// The path's size, the run's length, and the traffic of the path.
 pub struct Frame {
     /// Bits per second.
     pub rate: f64,

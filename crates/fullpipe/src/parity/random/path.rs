@@ -47,7 +47,7 @@ fn queue(rng: &mut Rng, frame: &Frame) -> String {
     }
 }
 
-/// Uncommonly: each so manyth packet goes ahead of those that a delay holds.
+/// Uncommonly: one packet in so many overtakes those that a delay holds.
 fn reordering(rng: &mut Rng) -> String {
     if !rarely(rng) {
         return String::new();

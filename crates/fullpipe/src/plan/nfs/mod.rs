@@ -5,7 +5,7 @@
 //! with the planned ones, run one after the other.
 //!
 //! Limits:
-//! - docs/nfs.md says what plans promise and what they leave out.
+//! - docs/nfs.md lists the promises of plans, and their gaps.
 
 pub mod files;
 pub mod memory;

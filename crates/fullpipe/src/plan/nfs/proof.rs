@@ -73,7 +73,7 @@ impl Proof {
         OPERATIONS.iter().any(|operation| self.gains(operation))
     }
 
-    /// The answer in one sentence or two: what the settings gain, and what they cost.
+    /// The answer in one sentence or two: the gain of the settings, and their cost.
     pub fn answer(&self) -> String {
         let rates = |operation: &str| {
             let [today, planned] = self.rates(operation).map(numbers::short);

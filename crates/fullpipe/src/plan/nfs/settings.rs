@@ -1,4 +1,4 @@
-//! The settings themselves: those of today's kernel, and those for a path.
+//! The settings: those of today's kernel, and those for a path.
 
 use super::Question;
 use crate::numbers;
@@ -112,7 +112,7 @@ fn readahead(requests: u64, size: u64, lossy: bool) -> u64 {
     ((requests * size) << u32::from(lossy)).max(READAHEAD)
 }
 
-/// Bytes that one connection keeps under way: its largest window, or the mean one that losses leave to CUBIC.
+/// Bytes that one connection keeps in flight: its largest window, or the mean one that losses leave to CUBIC.
 fn kept(q: &Question, window: &Window) -> u64 {
     if q.loss == 0.0 {
         return window.bytes;

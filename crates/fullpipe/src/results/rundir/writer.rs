@@ -201,7 +201,7 @@ fn write_text(path: &Path, text: &str) -> Result<(), Error> {
     write().map_err(|e| without_part(path, &e))
 }
 
-/// Removes a file of which a part was written: nobody shall take it for the whole.
+/// Removes a file that was written in part, so that no reader takes it for the whole.
 fn without_part(path: &Path, error: &std::io::Error) -> Error {
     // Most often it goes; else the message names it.
     let _ = fs::remove_file(path);

@@ -1,4 +1,4 @@
-//! The tables of a page: how flows share the path, what they do to each other, what was expected.
+//! The tables of a page: fairness of the flows, their effects on each other, and expectations.
 
 use crate::numbers;
 use crate::report::page::escape::text;

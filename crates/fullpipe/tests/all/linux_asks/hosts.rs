@@ -85,7 +85,7 @@ fn a_flow_goes_backward_from_the_receivers_card() {
     assert!(plan.flows[0].backward);
     let card = plan.watched.iter().find(|watch| usize::from(watch.namespace) > plan.routers.len());
     assert_eq!(card.map(|watch| watch.device), Some(fullpipe_guest::record::LEFT_DEVICE));
-    // What is granted is what the host allows that has this end.
+    // The kernel grants what the host with this end allows.
     assert_eq!(plan.flows[0].sndbuf, Some(212_992));
 }
 
@@ -185,7 +185,7 @@ fn a_kernel_that_nothing_judges_is_refused() {
     );
 }
 
-/// The pace, and what may wait unsent, are those of 6.1 and 6.12; real kernels get what was written.
+/// The pace, and the limit of unsent data, are those of 6.1 and 6.12; real kernels get the written values.
 #[test]
 fn pacing_is_of_kernels_whose_rules_are_known() {
     let sets = |kernel: &str| {

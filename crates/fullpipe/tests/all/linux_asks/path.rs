@@ -64,7 +64,7 @@ fn what_elements_do_has_its_counterpart() {
             "0 forward: netem delay 10000000 ns limit 100000000 None seeded true \
              overtake 0.1 0.25 gap 5\n",
         ),
-        // What comes has to be counted before it is copied: on the card's wire it is.
+        // Packets have to be counted before they are copied: on the card's wire they are.
         (
             r#"{ kind = "duplicate", name = "x", probability = 0.1, correlation = 0.25 }"#,
             "0 forward: netem delay 0 ns limit 100000000 None seeded true duplicate 0.1 0.25\n",
@@ -116,7 +116,7 @@ fn what_elements_do_has_its_counterpart() {
              1 forward: at 1000000000 ns 0: netem delay 0 ns limit 100000000 None seeded false \
              wire 1000 overhead 0\n",
         ),
-        // A constant delay takes the wire over, with what becomes of it.
+        // A constant delay takes the wire over, with its later changes.
         (
             r#"{ kind = "varying-link", name = "x", rate = "100Mbit", framing = "ip",
                  steps = [{ at = "1s", rate = "1Gbit" }], queue = { discipline = "cake", limit = "9MB" } },

@@ -37,8 +37,8 @@ fn read() -> Causes {
     lines.map(entry).collect()
 }
 
-/// The causes; each run that asks for one has one. With UPDATE_EXPECT=1 those that are missing are added, and those of runs
-/// that ask for none any more are left out.
+/// The causes; each run that asks for one has one. With UPDATE_EXPECT=1 missing causes are added, and causes of runs
+/// that need none any more are left out.
 pub fn of(units: &[Unit]) -> Causes {
     let runs = asking(units);
     let mut causes = read();

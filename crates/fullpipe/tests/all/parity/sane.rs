@@ -8,10 +8,10 @@ use fullpipe_sim::units::Time;
 /// Frames by which a rate may seem exceeded: the burst of the link's token bucket, and the frame in transmission at the
 /// sample before.
 const FRAMES: f64 = 3.0;
-/// A link is late by up to half a microsecond and lets go what it owes within 4 us.
+/// Time within which a link sends late data, s; a link is late by up to half a microsecond.
 const SLACK_S: f64 = 4e-6;
 
-/// Checks a table against its scenario, of which all that is to be lost has come.
+/// Checks a table against its scenario, of which all listed losses have happened.
 pub fn check(name: &str, run: &Resolved, table: &Table) {
     possible(name, run, table);
     lists_are_lost(name, run, table);
@@ -86,8 +86,8 @@ fn grows(name: &str, rows: &[&Row]) {
     }
 }
 
-/// srtt is no less than the path's delay, where it was measured at all. Kernels before 3.15 measure in jiffies, later ones
-/// by timestamps of 1 ms where what was acknowledged has been sent twice.
+/// srtt is no less than the path's delay, where it was measured at all. Kernels before 3.15 measure in jiffies, later
+/// ones by timestamps of 1 ms where the acknowledged data was sent twice.
 fn round_trips(name: &str, run: &Resolved, host: &Host, rows: &[&Row]) {
     let fine = host.config.kernel.starts_with("6.");
     for row in rows.iter().filter(|row| row.srtt_us > 0) {
@@ -128,7 +128,7 @@ fn no_more_than_the_link_carries(name: &str, run: &Resolved, table: &Table) {
     }
 }
 
-/// Exactly what stands in the lists, of which all has come.
+/// Checks that exactly the listed packets are lost; all of them have arrived.
 fn lists_are_lost(name: &str, run: &Resolved, table: &Table) {
     for element in elements(run) {
         let Element::Drop(list) = element else { continue };

@@ -1,4 +1,4 @@
-//! A report in the browser: what it draws, what it says under the pointer, what it fetched.
+//! A report in the browser: its drawings, its texts under the pointer, its requests.
 
 use crate::report_chromium::webdriver::Session;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! Documents to render: one that looks like the 2007 experiment, one of edge cases, one of a sweep.
+//! Documents to render: one like the 2007 experiment, one of edge cases, one of a sweep.
 //!
 //! Rates follow the published rows with a small deterministic error; windows, round-trip times and
 //! limits are made up to be plausible. Nothing here says anything about the simulator.

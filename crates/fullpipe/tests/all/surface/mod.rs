@@ -1,4 +1,4 @@
-//! A sweep as a page: what is drawn and what appears under the pointer are the cells' values.
+//! A sweep as a page: drawings and texts under the pointer are the cells' values.
 
 mod differences;
 mod failures;

@@ -101,7 +101,7 @@ pub fn records(name: &str) -> Merged {
     Merged::open(&[kept.folder()]).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The first repetition of each point is that of today's scenario: who changes one records its sweep anew.
+/// The first repetition of each point is that of today's scenario: a change of the scenario needs a new record.
 #[test]
 fn records_are_of_todays_scenarios() {
     for kept in &KEPT {
@@ -128,7 +128,8 @@ fn records_are_of_todays_scenarios() {
     }
 }
 
-/// A run of each control is what it was, to the byte: where the simulator does something else, all sweeps are to be recorded anew.
+/// A run of each control is the same, to the byte. Where the simulator does something else, all sweeps have to be
+/// recorded again.
 #[test]
 fn the_simulator_makes_the_same_runs() {
     let kept = KEPT.iter().find(|kept| kept.name == "controls").expect("a sweep");

@@ -61,8 +61,8 @@ fn at_early_loss(setting: &Setting, packets: f64, early_s: f64) -> f64 {
 
 /// The lowest and highest mean at which a window rests that fell by fast convergence.
 ///
-/// Highest: the loss comes when the window is a packet short of its last maximum. What is higher is
-/// below its maximum at the loss, and falls to (1 + beta) / 2 of itself: so that is the lowest.
+/// Highest: the loss comes when the window is a packet short of its last maximum. A higher window is below its maximum
+/// at the loss, and falls to (1 + beta) / 2 of itself: so this is the lowest.
 pub fn rests_between(setting: &Setting, packets: f64) -> [f64; 2] {
     let highest = at_early_loss(setting, packets, C.cbrt().recip());
     let law = Cubic { rtt_s: setting.rtt_s, whole_packets: true };

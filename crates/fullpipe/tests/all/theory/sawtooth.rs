@@ -16,7 +16,7 @@ const RECOVERY: u8 = 3;
 /// Packets per ACK once the window is open: the delayed ACK's two.
 const B: f64 = 2.0;
 
-/// Teeth left out at the start: what slow start did, and what stands on it.
+/// Teeth left out at the start: slow start, and those that depend on it.
 const UNSTEADY: usize = 3;
 
 /// The moments at which recovery began, and cwnd before it.

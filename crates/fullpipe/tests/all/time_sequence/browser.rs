@@ -19,7 +19,7 @@ fn open(made: &KeptRun) -> Option<Page> {
     Some(page)
 }
 
-/// Shows what is around a packet, points at it, and reads what is said: the title, then names with values.
+/// Shows the surroundings of a packet, points at it, and reads the text: the title, then names with values.
 fn said(page: &Page, packet: &PacketTrain) -> (String, Vec<(String, String)>) {
     let (time, middle) = (packet.time.0 as f64, packet.seq as f64 + f64::from(packet.len) / 2.0);
     let middle = if packet.acks { packet.ack as f64 } else { middle };
