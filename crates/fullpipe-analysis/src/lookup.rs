@@ -10,7 +10,7 @@ use fullpipe_trace::recording::Recording;
 use fullpipe_trace::schema::Row;
 use std::collections::BTreeMap;
 
-/// The samples of one flow and what happened to it, each in order of time.
+/// The samples and events of one flow, each in order of time.
 pub struct FlowTrace<'a> {
     pub samples: Vec<&'a FlowSample>,
     pub events: Vec<&'a Event>,
@@ -88,7 +88,7 @@ pub type Told<'a> = (&'a StageInfo, StageTrace<'a>);
 /// A recording sorted by flow and stage.
 pub struct Traces<'a> {
     pub flows: Vec<FlowTrace<'a>>,
-    /// In the recording's order, that of the packets.
+    /// Stages in the recording's order, which is the packets' order.
     pub stages: Vec<Told<'a>>,
     /// Indices in `stages`, by the direction of flows: links that can be the bottleneck, and the cards of all hosts
     /// that send.
@@ -102,7 +102,7 @@ pub fn host_of(place: &str) -> &str {
     place.rsplit_once('.').map_or(place, |(host, _)| host)
 }
 
-/// The stages of a host's card and of what waits for it.
+/// The stages of a host's card and of the queue in front of it.
 pub fn card(host: &str) -> [String; 2] {
     ["qdisc", "tx_ring"].map(|stage| format!("{host}.{stage}"))
 }
@@ -121,7 +121,7 @@ pub struct Passed<'t, 'a> {
     pub links_back: Vec<&'t StageTrace<'a>>,
     /// Whether data of other flows takes the ACKs' path.
     pub shared_back: bool,
-    /// Whether somebody asked for a pace.
+    /// Whether a pace is configured.
     pub paced: bool,
     /// Whether both hosts offer SACK.
     pub sack: bool,

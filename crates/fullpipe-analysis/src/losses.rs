@@ -1,4 +1,4 @@
-//! Episodes of loss, and how those of two runs lie to each other.
+//! Episodes of loss, and their pairs in two runs.
 //!
 //! An *episode* begins with the sample that shows a retransmission, a timeout, or the state Recovery or
 //! Loss, and lasts until a sample shows another state. The n-th episode of one run belongs to the n-th

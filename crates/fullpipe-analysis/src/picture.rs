@@ -37,13 +37,13 @@ use fullpipe_base::trace::{StageInfo, StageSample};
 use fullpipe_trace::schema::HOST_STAGES;
 use std::collections::BTreeMap;
 
-/// Kinds that hold no packets: what waits in a send buffer are bytes.
+/// Kinds that hold no packets: a send buffer holds bytes.
 pub const WITHOUT_PACKETS: [&str; 3] = ["application", "cpu", "send_buffer"];
 
 /// Kinds in which nothing waits.
 pub const WITHOUT_ROOM: [&str; 2] = ["application", "cpu"];
 
-/// The places in the recording's order, that of the packets.
+/// The places in the recording's order, which is the packets' order.
 pub fn picture(meta: &RunMeta, traces: &Traces, flows: &[Flow]) -> Picture {
     let blamed = blamed(meta, traces, flows);
     let place = |(info, trace): &Told| {
@@ -74,7 +74,7 @@ pub fn picture(meta: &RunMeta, traces: &Traces, flows: &[Flow]) -> Picture {
     Picture { step_s: meta.sample.as_secs_f64(), places: traces.stages.iter().map(place).collect() }
 }
 
-/// The host that a stage belongs to; none for what lies between the hosts.
+/// The host that a stage belongs to; none for a stage between the hosts.
 pub(super) fn host(info: &StageInfo) -> Option<&str> {
     let (host, _) = info.name.rsplit_once('.')?;
     HOST_STAGES.contains(&info.kind).then_some(host)

@@ -75,7 +75,7 @@ pub fn reductions(
     if cutters.is_empty() {
         return BTreeMap::new();
     }
-    // What others lost before the flow began did not cut its cwnd.
+    // Drops of other flows before the flow began did not cut its cwnd.
     let overtakes = cutters.iter().map(|cutter| cutter.overtakes).collect();
     let mut cause = Cause::new(counted(&cutters, trace.before(from)), overtakes);
     let mut spent = vec![0.0; cutters.len()];
@@ -101,12 +101,12 @@ struct Cause {
     total: u64,
     /// Whether packets overtake each other at a place, so that it counts retransmissions; by place.
     overtakes: Vec<bool>,
-    /// Whether the cut goes on.
+    /// Whether the cut continues.
     open: bool,
 }
 
 impl Cause {
-    /// `base`: what each place had counted when the flow began.
+    /// `base`: count of each place when the flow began.
     fn new(base: Vec<u64>, overtakes: Vec<bool>) -> Cause {
         Cause { counts: vec![0; base.len()], base, total: 0, overtakes, open: false }
     }
@@ -125,7 +125,7 @@ impl Cause {
         let counted = counted();
         let mut counts: Vec<u64> =
             counted.iter().zip(&self.base).map(|(now, base)| now.saturating_sub(*base)).collect();
-        // Data sent again beyond what was dropped was late, not lost.
+        // Retransmissions beyond the dropped packets were late, not lost.
         let both = || self.overtakes.iter().copied();
         let dropped = counts.iter().zip(both()).filter(|(_, overtakes)| !overtakes);
         let dropped = dropped.fold(0, |sum: u64, (n, _)| sum.saturating_add(*n));

@@ -16,7 +16,7 @@ pub struct Side<'a> {
     pub needs: Option<Memory>,
     /// Option by which a program asks.
     pub option: &'static str,
-    /// Sysctl that bounds what it may ask for.
+    /// Sysctl that bounds requests for the buffer.
     pub most: &'static str,
     /// Sysctl that bounds autotuning.
     pub tuned: &'static str,

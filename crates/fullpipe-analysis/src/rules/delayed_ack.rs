@@ -1,9 +1,10 @@
 //! Nagle's rule waits for an ACK that the other host delays: each message in several writes takes a round trip and 40 ms more.
 //!
-//! A message in several writes ends in a segment that is not full. Nagle's rule holds it back until what was sent before is
-//! acknowledged (RFC 896). The other host has nothing to send yet, so it delays that ACK: Linux for 40 ms (TCP_DELACK_MIN).
+//! A message in several writes ends in a segment that is not full. Nagle's rule holds it back until all earlier data is
+//! acknowledged (RFC 896). The other host has nothing to send yet, so it delays that ACK: Linux for 40 ms
+//! (TCP_DELACK_MIN).
 //!
-//! Twin: a server that takes a round trip and as long to answer.
+//! Twin: a server that takes a round trip and 40 ms to answer.
 
 use super::dialogue::{Dialogue, segments};
 use super::{Cause, Context, Finding, Rule, When, setting};

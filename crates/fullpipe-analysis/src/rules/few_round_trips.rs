@@ -12,7 +12,7 @@ use fullpipe_base::limits::{Derived, Limit};
 /// The rule.
 pub const RULE: Rule = Rule { name: "few-round-trips", code: "too_short", when: GROWING, find };
 
-/// Limits that growth goes through.
+/// Limits in which growth shows.
 const GROWING: When = When::Held(&["receive_window", "cwnd_slow_start", "pacing"]);
 /// Round trips below which a transfer says little about the path.
 ///

@@ -182,7 +182,7 @@ pub fn names_of(code: &str) -> Vec<&'static str> {
     RULES.iter().filter(|rule| rule.code == code).map(|rule| rule.name).collect()
 }
 
-/// The cause with a code, or that of the rule with a name; none where neither is known.
+/// The cause with a code, or the cause of the rule with a name; none where neither is known.
 pub fn by_name(name: &str) -> Option<&'static Known> {
     let code = RULES.iter().find(|rule| rule.name == name).map_or(name, |rule| rule.code);
     by_code(code)
@@ -233,7 +233,7 @@ mod tests {
         }
     }
 
-    /// Results of later versions may name limits that this one does not know.
+    /// A limit that this version does not know, from results of a later version.
     #[test]
     fn a_cause_without_a_rule_is_named_all_the_same() {
         let cause = |limit: &str, is_cut| {

@@ -9,7 +9,7 @@ use fullpipe_base::limits::Limit;
 /// The rule.
 pub const RULE: Rule = Rule { name: "pacing", code: "pacing", when: When::Held(&["pacing"]), find };
 
-/// Share of payload in what a pace counts, at least.
+/// Least share of payload in the bytes that a pace counts.
 const PAYLOAD: f64 = 0.9;
 
 /// Part of the path from which on a pace leaves nothing to gain.
