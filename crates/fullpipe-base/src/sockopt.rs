@@ -16,7 +16,7 @@ pub struct Sockopt {
 }
 
 impl Sockopt {
-    /// The one of that name.
+    /// The option of that name.
     pub fn find(name: &str) -> Option<&'static Sockopt> {
         SOCKOPTS.iter().find(|known| known.name == name)
     }
