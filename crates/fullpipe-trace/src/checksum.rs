@@ -1,7 +1,7 @@
 //! A checksum in the metadata of a Parquet file, over the whole file, against damage.
 //!
-//! Parquet's own checksums are optional and leave out the metadata. This one is the FNV-1a hash with 64
-//! bits (draft-eastlake-fnv, section 5) of the file in which the checksum itself is sixteen zeros.
+//! Parquet's own checksums are optional and leave out the metadata. This checksum is the FNV-1a hash with 64 bits
+//! (draft-eastlake-fnv, section 5) of the file in which the checksum itself is sixteen zeros.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};

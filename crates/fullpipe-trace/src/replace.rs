@@ -9,7 +9,7 @@ use std::path::Path;
 /// Writes a file under another name, then gives it its own.
 ///
 /// # Errors
-/// It cannot be written; or what `write` says.
+/// It cannot be written; or the error of `write`.
 pub fn replace(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> Result<(), Error>,
