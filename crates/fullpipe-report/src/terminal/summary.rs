@@ -9,9 +9,9 @@ use fullpipe_analysis::document::{Document, Run};
 use fullpipe_analysis::numbers;
 use std::borrow::Cow;
 
-/// Most lines of a text on a screen, so that there is room below 60 for what the command itself says.
+/// Most lines of a text on a screen, so that the command's own lines have room below 60.
 pub const LINES: usize = 50;
-/// Where what is left out is shown.
+/// Where the left-out items are shown.
 const MORE: &str = "--full, or report.html";
 /// Number of runs up to which each has lines of its own.
 pub const EACH: usize = 6;
