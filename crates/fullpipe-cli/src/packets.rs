@@ -85,7 +85,7 @@ struct Growing(PathBuf);
 
 impl Drop for Growing {
     fn drop(&mut self) {
-        // Most often it was taken; else there is nobody to tell.
+        // Most often the table was taken; else there is no caller to report to.
         let _ = std::fs::remove_file(&self.0);
     }
 }

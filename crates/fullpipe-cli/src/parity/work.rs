@@ -39,7 +39,7 @@ pub struct Done {
 }
 
 impl Done {
-    /// Whether all of so many runs were compared, with all twins that they need.
+    /// Whether all `of` runs were compared, with all twins that they need.
     pub fn is_whole(&self, of: usize) -> bool {
         self.finished == of && self.untwinned == 0
     }

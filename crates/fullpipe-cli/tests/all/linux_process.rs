@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-/// A run that would take very long; ends when it is under way.
+/// A run that would take very long; returns when the run is in progress.
 fn long_run(desk: &Desk) -> Child {
     let long = ["--set", "duration=864000s", "--set", "flow.bulk.duration=864000s", "--out", "out"];
     let child = desk.start(&arguments(&long));

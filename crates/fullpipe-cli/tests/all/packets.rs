@@ -26,7 +26,7 @@ fn a_run_leaves_a_table_and_a_graph_that_the_report_links_to() {
     }
 }
 
-/// Two runs that differ in whether packets are kept: what the example expects of both holds.
+/// Two runs, with and without kept packets: the example's expectations of both hold.
 #[test]
 fn a_capture_that_costs_slows_its_flow() {
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/captures/cost.toml");

@@ -85,7 +85,7 @@ fn what_nothing_fixed_bounds_has_no_capacity() {
     let null = serde_json::Value::Null;
     assert_eq!(capacity("delay", &[]), null);
     assert_eq!(capacity("sender.send_buffer", &[]), null);
-    // Linux doubles what SO_SNDBUF asks for
+    // Linux doubles the value of SO_SNDBUF
     assert_eq!(capacity("sender.send_buffer", &["flow.bulk.sndbuf=\"64KiB\""]), 131_072);
     assert_eq!(capacity("link", &["path.queue.limit=\"70 packets\""]), 70);
     let elements = "path={ forward = [{ kind = \"delay\", name = \"far\", delay = \"5ms\", limit = \"900 packets\" }] }";
