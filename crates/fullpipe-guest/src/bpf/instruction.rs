@@ -22,7 +22,7 @@ pub enum Width {
     Half,
 }
 
-/// Where a jump goes.
+/// Target of a jump.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Label {
     /// The packet is counted.
@@ -31,7 +31,7 @@ pub enum Label {
     Came,
     /// The bucket is filled.
     Filled,
-    /// The packet goes on.
+    /// The packet passes.
     Pass,
 }
 

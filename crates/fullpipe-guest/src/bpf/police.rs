@@ -22,7 +22,7 @@ const BILLION: i32 = 1_000_000_000;
 
 /// A bucket in the kernel.
 pub struct Policer {
-    /// To be attached where the packets come in.
+    /// Program to attach where packets arrive.
     pub program: OwnedFd,
     _state: Map,
 }

@@ -13,7 +13,7 @@ use crate::error::{Context, Result};
 use crate::run::Event;
 use crate::{layout, run, sys};
 
-/// Most that one read waits for, bytes.
+/// Most bytes that one read waits for.
 const READ: u64 = 1 << 30;
 
 /// Time that some readings of a guest's clock take, ns: a read of data that was there already began no later than it
@@ -70,7 +70,8 @@ fn read_at_rate(flow: &Flow, reader: Reader, socket: &OwnedFd) -> io::Result<u64
 
 fn accept(index: usize, flow: &Flow) -> Result<OwnedFd> {
     let listener = listener(index, flow)?;
-    // One that needs ECN is granted it only where the listener has it too (tcp_ca_needs_ecn).
+    // A connection with an algorithm that needs ECN gets ECN only where the listener has that algorithm too
+    // (tcp_ca_needs_ecn).
     set_congestion(&listener, index, &flow.congestion)?;
     accept_at(&listener, index, flow)
 }

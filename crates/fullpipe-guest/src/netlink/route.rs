@@ -25,7 +25,7 @@ impl Netlink {
         self.ask(&mut message, &format!("address {ip}"))
     }
 
-    /// Sends what is for that network through that neighbour; TCP begins with a cwnd of `initcwnd` packets there.
+    /// Routes packets for that network through that neighbour; TCP begins with a cwnd of `initcwnd` packets there.
     pub fn route(&mut self, to: Network, through: Ipv4Addr, initcwnd: Option<u32>) -> Result<()> {
         const RTM_NEWROUTE: u16 = 24;
         const RTA_DST: u16 = 1;
@@ -47,7 +47,7 @@ impl Netlink {
         self.ask(&mut message, &format!("route to {first}/{bits} through {through}"))
     }
 
-    /// Sets the Ethernet address of a neighbour for good, so that nobody asks for it.
+    /// Sets the Ethernet address of a neighbour permanently, so that no ARP is needed.
     pub fn neighbour(&mut self, device: u32, ip: Ipv4Addr, mac: [u8; 6]) -> Result<()> {
         const RTM_NEWNEIGH: u16 = 28;
         const NDA_DST: u16 = 1;

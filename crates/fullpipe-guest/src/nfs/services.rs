@@ -20,7 +20,7 @@ pub fn start_rpcbind(namespace: &Namespace) -> Result<()> {
     start("rpcbind", RPCBIND_PORT, namespace, Arc::new(rpcbind))
 }
 
-/// Starts what answers MOUNT with the root's handle.
+/// Starts the service that answers MOUNT with the root's handle.
 pub fn start_mount(root: Vec<u8>, namespace: &Namespace) -> Result<()> {
     start("mountd", MOUNT_PORT, namespace, Arc::new(move |call| mount(call, &root)))
 }

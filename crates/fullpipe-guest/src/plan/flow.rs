@@ -1,4 +1,4 @@
-//! Connections of a plan, and what programs do with them.
+//! Connections of a plan, and the work of programs on them.
 
 use serde::{Deserialize, Serialize};
 
@@ -45,8 +45,8 @@ pub struct Flow {
     /// Pace of the receiver's reads; none: all data, at once.
     #[serde(default)]
     pub reader: Option<Reader>,
-    /// Moves the data as the plainest program would, by write(2) and read(2): what the engine's cost is measured
-    /// against. It writes until the run ends.
+    /// Whether the data is moved by the plainest program, with write(2) and read(2): the standard for the engine's
+    /// cost. It writes until the run ends.
     #[serde(default)]
     pub plain: bool,
 }
