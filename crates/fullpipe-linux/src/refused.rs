@@ -57,7 +57,7 @@ fn wanted(asked: &Asked, run: &Resolved, family: Family) -> Option<Wanted> {
     }
 }
 
-/// The key of a sysctl; none for what the engine itself sets. `receives` is the host that provides `rmem_max`.
+/// The key of a sysctl; none for a sysctl that the engine itself sets. `receives` is the host that provides `rmem_max`.
 fn sysctl(of: Whose, name: &str, (run, receives): (&Resolved, &str)) -> Option<String> {
     let dotted = name.replace('/', ".");
     let host = match of {

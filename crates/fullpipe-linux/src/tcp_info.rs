@@ -55,8 +55,8 @@ pub(super) struct TcpInfo {
     pub(super) min_rtt: u32,
     pub(super) data_segs_in: u64,
     pub(super) data_segs_out: u64,
-    /// us in which something was in flight or waited to be sent; those limited by the receiver's window; by
-    /// the send buffer.
+    /// us with data in flight or waiting to be sent; of these, us limited by the receiver's window; us limited by the
+    /// send buffer.
     pub(super) busy_time: u64,
     pub(super) rwnd_limited: u64,
     pub(super) sndbuf_limited: u64,
@@ -69,7 +69,7 @@ pub(super) struct TcpInfo {
     pub(super) rcv_ooopack: u64,
     pub(super) snd_wnd: u32,
     pub(super) rcv_wnd: u32,
-    /// Timeouts, those of SYNs included; Linux says it from 6.7 on.
+    /// Timeouts, including SYN timeouts; Linux reports them from 6.7 on.
     pub(super) total_rto: Option<u16>,
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Counters {
     pub(super) handle: u32,
 }
 
-/// Where the counters of a stage come from.
+/// Source of a stage's counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
     /// A qdisc's counters.
@@ -84,7 +84,7 @@ struct Direction {
     sent: Vec<(Time, plan::Wire)>,
 }
 
-/// A stage, the way that it is on, what of it the stage is, how its busy time is known.
+/// A stage, the index of its [`Way`], its part of the way, and the rule for its busy time.
 type Placed = (StageInfo, usize, By, Option<Serial>);
 
 /// Part of a device that a stage describes.
@@ -92,9 +92,9 @@ type Placed = (StageInfo, usize, By, Option<Serial>);
 enum By {
     /// Its root qdisc.
     Root,
-    /// Its root qdisc, and the one of that number which marks packets.
+    /// The root qdisc, and the qdisc of that number, which marks packets.
     Marking(usize),
-    /// Its root qdisc, behind that of the way before it.
+    /// The root qdisc, behind the previous device's root qdisc.
     Copies,
     /// The qdisc of its flow of that number.
     Apart(usize),
@@ -144,7 +144,7 @@ pub(super) fn routers(run: &Resolved) -> Result<(Vec<Router>, Vec<Watched>), (St
 
 /// Course of one direction over the routers.
 struct Course {
-    /// Whether it goes back, and the routers' numbers fall.
+    /// Whether the direction is back, with falling numbers of routers.
     back: bool,
     out: u32,
     comes_in: u32,

@@ -140,7 +140,7 @@ fn cards(run: &Resolved, answers: &mut Answers) {
         };
         let slowest = way.iter().filter_map(|element| Some(element.rate()?.0)).min();
         let is_slower = slowest.is_none_or(|slowest| host.config.nic_rate < slowest);
-        // A packet on the wire has the only descriptor: what waits is in the qdisc already.
+        // A packet on the wire has the only descriptor: waiting packets are in the qdisc already.
         let nothing_waits = host.config.tx_ring == 1 && !host.config.tso;
         if is_slower && !nothing_waits && (direction == Direction::Forward || backward) {
             let what = "all that waits for the card is in the qdisc".to_string();
@@ -152,7 +152,7 @@ fn cards(run: &Resolved, answers: &mut Answers) {
     }
 }
 
-/// Whether a host's card and its ring are what they are where a scenario does not speak of them.
+/// Whether a host's card and its ring have their default values.
 fn is_default(host: &Host, run: &Resolved) -> bool {
     let ring = profile::kernel(&host.config.kernel).map(|kernel| kernel.ring);
     ring == Some(host.config.tx_ring) && host.config.nic_rate == run.path.default_nic_rate()

@@ -49,7 +49,7 @@ impl Check {
     }
 }
 
-/// A finding that differs from what must be.
+/// A finding that differs from the required one.
 struct Problem {
     found: String,
     remedy: String,

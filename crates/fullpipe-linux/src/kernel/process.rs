@@ -70,7 +70,7 @@ impl Children {
     /// Waits until all have ended, and calls `tick` several times a second meanwhile.
     ///
     /// # Errors
-    /// One of them failed, or `watch` said stop.
+    /// One of them failed, or `watch` stopped the build.
     pub fn finish<W: Watch + ?Sized>(
         mut self,
         watch: &mut W,

@@ -56,7 +56,7 @@ pub(super) fn rate(sending: &Sending, wire: Wire) -> Result<Chain, String> {
     Ok(Chain { qdiscs, changes, marking, capacity: capacity(queue), serial, wires })
 }
 
-/// A token bucket of so many bytes, counted by `framing`, and the queue in front of it.
+/// A token bucket of `burst` bytes, counted by `framing`, and the queue in front of it.
 pub(super) fn shaper(
     (rate, burst): (Rate, u32),
     (framing, limit): (Framing, QueueLimit),
