@@ -192,7 +192,7 @@ fn is_random(text: &str) -> bool {
     ["loss", "reorder", "jitter"].iter().any(|kind| text.contains(&format!("kind = \"{kind}\"")))
 }
 
-/// Mean gain of a relief over several seeds, of which `first` is the gain with the case's own.
+/// Mean gain of a relief over several seeds; `first` is the gain with the case's own seed.
 fn confirmed(text: &str, relief: &str, first: f64) -> Result<f64, String> {
     let mut sum = first;
     for seed in SEEDS {

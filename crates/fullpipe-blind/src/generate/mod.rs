@@ -43,7 +43,7 @@ pub struct Drawn {
 pub enum Hosts {
     /// With CPU costs, interrupt moderation and extra hosts.
     Full,
-    /// Without these, so that an engine with real kernels runs the cases; causes that stand in them are not drawn.
+    /// Without these, so that an engine with real kernels runs the cases; causes in such keys are not drawn.
     Plain,
 }
 

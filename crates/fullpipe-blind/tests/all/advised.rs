@@ -20,7 +20,7 @@ const CURES_SEED: u64 = 505;
 /// Blind cases of that set.
 const CASES: usize = 500;
 
-/// Sums of a record of so many paths or cases.
+/// Sums of a record of `count` paths or cases.
 fn sums<T: Measured>(text: &str, count: usize) -> String {
     let all = record::read::<T>(text).expect("a record");
     assert_eq!(all.len(), count, "{}", T::HEAD);
