@@ -67,7 +67,7 @@ impl Growing {
 impl Drop for Growing {
     fn drop(&mut self) {
         if !self.path.as_os_str().is_empty() {
-            // There is nobody to tell.
+            // There is no caller to report to.
             let _ = fs::remove_file(&self.path);
         }
     }

@@ -29,7 +29,7 @@ use std::time::{Duration, Instant, SystemTime};
 /// Between two looks whether Python has a signal for us.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Flow, limit, its label, its share, and what cut cwnd.
+/// Flow, limit, its label, its share, and the cause of cwnd's cuts.
 type Finding<'a> = (&'a str, &'a str, &'a str, f64, Option<String>);
 
 /// Results of a scenario's runs.
@@ -37,7 +37,7 @@ type Finding<'a> = (&'a str, &'a str, &'a str, f64, Option<String>);
 pub struct Outcome {
     document: Document,
     recordings: Vec<Recording>,
-    /// Where each run's table of packets stands; none where there is none.
+    /// Folder of each run's table of packets; none where there is none.
     folders: Vec<Option<PathBuf>>,
     #[pyo3(get)]
     directory: Option<PathBuf>,
@@ -45,7 +45,7 @@ pub struct Outcome {
 
 #[pymethods]
 impl Outcome {
-    /// The document, as it stands in summary.json.
+    /// The document, as in summary.json.
     fn json(&self) -> PyResult<String> {
         let mut bytes = Vec::new();
         json::write(&mut bytes, &self.document).map_err(error::environment)?;
@@ -121,11 +121,11 @@ type Made = Result<(Run, Recording), Failed>;
 pub struct Keeping {
     /// The new directory that has them all; none: they are not kept.
     pub out: Option<PathBuf>,
-    /// Where tables of packets stand without `out`.
+    /// Folder of tables of packets without `out`.
     pub packets: Option<PathBuf>,
 }
 
-/// Makes all runs. A signal to Python ends them at their next sample, and is raised when `out` has what there is.
+/// Makes all runs. A signal to Python ends them at their next sample, and is raised when `out` has the results so far.
 pub fn run(
     py: Python<'_>,
     scenario: &Scenario,
@@ -163,7 +163,7 @@ pub fn run(
     Ok(Outcome { document, recordings, folders, directory })
 }
 
-/// Where the tables of packets stand.
+/// Folders of the tables of packets.
 fn folders(
     document: &Document,
     directory: Option<&PathBuf>,
@@ -331,8 +331,8 @@ impl Control for Until<'_> {
     }
 }
 
-/// Waits until all senders of `ended` are gone, with Python's lock released. A signal that raises has `stop` set, and is
-/// returned when they are.
+/// Waits until all senders of `ended` are gone, with Python's lock released. A signal that raises an error sets `stop`;
+/// the error is returned when the senders are gone.
 pub fn until(ended: &mpsc::Receiver<()>, stop: &AtomicBool) -> PyResult<()> {
     let mut raised = Ok(());
     loop {
