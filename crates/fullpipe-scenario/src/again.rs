@@ -12,7 +12,7 @@ use fullpipe_base::units::Time;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The connection before a flow: what has to be over before it connects.
+/// The connection before a flow, which has to be over before the flow connects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct After {
     /// Name of the flow before it, from the same host.
@@ -25,12 +25,12 @@ pub struct After {
     pub until: Option<Time>,
 }
 
-/// A loop of connections, each of which carries a number of bytes.
+/// A loop of connections, each with a number of bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
     /// Index of the connection that it begins with.
     pub first: usize,
-    /// Indices of those that follow it, in turn.
+    /// Indices of the following ones, in turn.
     pub others: Vec<usize>,
     /// Bytes of all its connections.
     pub bytes: u64,

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 pub struct Asked {
     /// Variants that it is about, each judged by itself; of two that are compared the first one.
     pub variants: Vec<String>,
-    /// The other one of two that are compared.
+    /// The other one of two compared variants.
     pub other: Option<String>,
     /// Points of the sweep: dotted key to value; empty: all of them.
     pub at: Map<String, Value>,

@@ -7,7 +7,7 @@ use fullpipe_sim::tcp::behaviour::{behaviour, refusals};
 use fullpipe_sim::tcp::profile::find;
 use std::collections::BTreeMap;
 
-/// The overridden rows by name; those that the profile of `kernel` does not read are reported.
+/// The overridden rows by name; reports rows that the profile of `kernel` does not read.
 pub fn overridden(
     written: &Option<At<Behaviour>>,
     kernel: &str,

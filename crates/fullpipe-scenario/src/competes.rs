@@ -1,4 +1,4 @@
-//! Which variants belong together, for measuring what flows do to another one.
+//! Variants that are compared with each other, to measure effects of flows on another one.
 
 use super::copies::is_or_copies;
 use super::format::context::{Context, Place};

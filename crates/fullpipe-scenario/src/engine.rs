@@ -43,9 +43,9 @@ pub struct Outcome {
 /// Why a run failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failed {
-    /// The scenario has what the engine cannot do, named by its key.
+    /// The scenario has a key that the engine cannot do; the text names it.
     Scenario(String),
-    /// The machine, or what runs on it, went wrong.
+    /// The machine, or a program on it, failed.
     Machine(String),
 }
 

@@ -40,7 +40,7 @@ impl Version {
         }
     }
 
-    /// Whether the share follows payload / truesize of what the driver delivers.
+    /// Whether the share follows payload / truesize of delivered packets.
     pub fn share_is_measured(self) -> bool {
         self >= Version::new(6, 6, 0)
     }

@@ -1,4 +1,4 @@
-//! From a file and options to what runs can be made of it.
+//! From a file and options to the runs that can be made of it.
 
 use super::competes::Competes;
 use super::expect::check_points;
@@ -181,7 +181,7 @@ fn figures(at: &At<String>, source: &Source, cx: &mut Context) -> Option<Data> {
     }
 }
 
-/// The variants that were chosen, of those that are offered; none: all of the text's.
+/// The chosen variants, among the offered ones; none: all of the text's.
 fn alternatives(
     asked: &Asked,
     offered: &[String],

@@ -27,7 +27,7 @@ pub struct Metric {
 pub enum Unit {
     /// Bytes.
     Bytes,
-    /// Packets, segments, or what a stage counts.
+    /// Packets, segments, or a stage's units.
     Packets,
     /// Rounds of slow start.
     Rounds,
@@ -278,7 +278,7 @@ pub const RECEIVER_STAGES: &[&str] =
 pub const BACKWARD_STAGES: &[&str] =
     &["receiver.application", "receiver.send_buffer", "sender.receive_buffer"];
 
-/// The stage of a host to which datagrams come, after its name.
+/// The stage of a host that receives datagrams, after its name.
 pub const UDP_SOCKET: &str = "udp_socket";
 
 /// Finds the subject of `text` in a run. Reports at `place` a name that does not exist.

@@ -53,7 +53,7 @@ pub(super) fn resolve(
     all.iter().map(one).collect::<Vec<_>>().into_iter().collect()
 }
 
-/// Where it stands.
+/// Direction of the host's data, from the name of its neighbour.
 fn side(beside: &At<Name>, cx: &mut Context) -> Option<Direction> {
     match beside.value.0.as_str() {
         "sender" => Some(Direction::Forward),
@@ -125,7 +125,7 @@ fn same_options(neighbour: &written::Neighbour, host: &Host, base: &Host, cx: &m
 }
 
 fn distinct(all: &[written::Neighbour], cx: &mut Context) {
-    // Counters of what hosts share have that name.
+    // Counters of shared parts have the name "kernel".
     let mut seen: Vec<&str> = ENDS.into_iter().chain(["kernel"]).collect();
     for name in all.iter().filter_map(|neighbour| neighbour.name.as_ref()) {
         if seen.contains(&name.value.0.as_str()) {

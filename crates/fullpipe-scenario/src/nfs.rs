@@ -88,7 +88,7 @@ pub(super) fn resolve(
     resolved.into_iter().collect::<Option<_>>().filter(|_| cx.reports() == before)
 }
 
-/// The connections of all mounts, which elements of a path may name, and where their data goes.
+/// The connections of all mounts, which elements of a path may name, and the directions of their data.
 pub(super) fn connections_of(run: &written::Run) -> Vec<(String, Direction)> {
     let all = run.nfs.iter().flat_map(|at| &at.value.0);
     let of = |own: &written::Nfs| {
@@ -100,7 +100,7 @@ pub(super) fn connections_of(run: &written::Run) -> Vec<(String, Direction)> {
     all.flat_map(of).collect()
 }
 
-/// Reports what is said of the server by one mount otherwise than by the first.
+/// Reports server keys in which a mount differs from the first one.
 fn one_server(all: &[written::Nfs], cx: &mut Context) {
     let said = |own: &written::Nfs| {
         let bytes = own.server_buffer.as_ref().map(|at| at.value.0);
@@ -244,7 +244,7 @@ fn whole_kib(size: Option<(u64, Place)>, cx: &mut Context) {
 }
 
 impl NfsOperation {
-    /// Where the data goes.
+    /// Direction of the data.
     pub fn direction(self) -> Direction {
         match self {
             NfsOperation::Write => Direction::Forward,
@@ -264,7 +264,8 @@ impl Resolved {
         })
     }
 
-    /// Elements with lists of packets of a mount's connections, of which engines know other ones first.
+    /// Elements with lists of packets of a mount's connections. The first packets of a connection differ between
+    /// engines.
     pub fn lists_of_mounts(&self) -> impl Iterator<Item = (String, &'static str)> {
         let of_mount =
             |name: &str| self.flow.iter().any(|flow| flow.app == App::Nfs && flow.name == name);
@@ -294,7 +295,7 @@ impl Nfs {
         (self.version == NfsVersion::V3).then_some(Retry { timeo, retrans })
     }
 
-    /// The mount's connections. Its data goes forward where it is written, and backward where it is read.
+    /// The mount's connections. Their data is forward where the file is written, and backward where it is read.
     pub(super) fn connections(&self) -> impl Iterator<Item = Flow> {
         let flow = |name| Flow {
             name,

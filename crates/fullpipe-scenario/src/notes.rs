@@ -17,7 +17,7 @@ pub fn notes(scenario: &Scenario) -> Vec<String> {
     all
 }
 
-/// Settings of a run that do less than was asked, one sentence each; a kernel that another version stands for, too.
+/// Sentences on settings of a run that do less than asked, and on a kernel that another version represents.
 pub fn of_run(run: &Resolved) -> Vec<String> {
     let cut = capped_buffers(run).into_iter().chain(ssthresh_without_effect(run));
     let cut = cut.chain(frames_without_effect(run));
@@ -58,7 +58,7 @@ fn frames_without_effect(run: &Resolved) -> Vec<String> {
     stations.map(note).collect()
 }
 
-/// Kernels for which the profile of another version stands.
+/// Kernels that the profile of another version represents.
 fn nearest_profiles(run: &Resolved) -> Vec<String> {
     let note = |asked: &str, profile: &str| {
         format!(

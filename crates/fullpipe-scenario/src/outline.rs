@@ -22,16 +22,17 @@ const MOST_QUEUE: u64 = 1 << 50;
 /// Round trips and time in which slow start and a full queue show.
 const ROUND_TRIPS: u64 = 30;
 const LEAST_TIME: Time = Time::secs(5);
-/// Random loss shows after so many losses of a flow. A run waits for them no longer than this, s, and for no more packets.
+/// Losses of a flow after which random loss shows. A run waits for them no longer than this, s, and for no more
+/// packets.
 const LOSSES: f64 = 20.0;
 const MOST_PATIENCE: f64 = 600.0;
 const MOST_PACKETS: f64 = 3e7;
-/// A queue holds so many packets at least.
+/// Least number of packets that a queue holds.
 const LEAST_QUEUE: u64 = 100;
 /// Parallel flows start within a round trip, and at least within this time.
 const LEAST_SPREAD: Time = Time::ms(10);
 
-/// A path between two hosts, and what flows over it.
+/// A path between two hosts, and its flows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outline {
     /// Rate of the bottleneck (1 bit/s to 1 Pbit/s).
@@ -48,7 +49,7 @@ pub struct Outline {
     pub loss: f64,
     /// Parallel flows (1 to 10000).
     pub flows: u32,
-    /// Kernel of both hosts: a version, or what `uname -r` prints.
+    /// Kernel of both hosts: a version, or the output of `uname -r`.
     pub kernel: String,
     /// Whether TCP timestamps are in use.
     pub timestamps: bool,
@@ -376,7 +377,7 @@ mod tests {
         Outline::new(Rate::gbit(10), Time::ms(80), "6.12")
     }
 
-    /// Every text loads and means what was asked.
+    /// Every text loads and has the asked meaning.
     #[test]
     fn every_text_loads_and_means_what_was_asked() {
         let asked = [

@@ -21,7 +21,7 @@ impl PartialEq for Places {
 }
 
 impl Places {
-    /// Places of all keys of a tree, in which later changes have replaced what they change.
+    /// Places of all keys of a tree, after later changes have replaced earlier values.
     pub(super) fn of(root: &Node, cx: &Context) -> Places {
         let mut places = Places::default();
         places.below("", root, cx);

@@ -38,13 +38,13 @@ pub struct Plan {
     pub set: Map<String, Value>,
     /// The complete description.
     pub resolved: Resolved,
-    /// Where its keys stand.
+    /// Places of its keys.
     pub places: Places,
     /// The expectations that apply to this run.
     pub expectations: Vec<Expect>,
-    /// Metrics that are compared with those of other variants.
+    /// Metrics that are compared with other variants' metrics.
     pub compared: Vec<Compared>,
-    /// Name of the run in [`Scenario::published`] that this one is to be compared with.
+    /// Name of the run in [`Scenario::published`] to compare this one with.
     pub published_run: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! The queue of a host: what its keys mean.
+//! The queue of a host: the meaning of its keys.
 
 use super::format::context::{Context, Place};
 use super::format::keys::At;
@@ -60,8 +60,8 @@ impl Qdisc {
         }
     }
 
-    /// The queue as the simulator has it, in front of a card of that rate on a path of that MTU. `pfifo` equals
-    /// `pfifo_fast` with packets of one priority.
+    /// The queue for the simulator, in front of a card of that rate on a path of that MTU. `pfifo` equals `pfifo_fast`
+    /// with packets of one priority.
     pub(super) fn config(&self, nic_rate: Rate, mtu: u32) -> config::Qdisc {
         let Qdisc { kind, limit, flow_limit, initial_quantum, maxrate, codel, red, netem } = self;
         let largest = mtu + Framing::Ethernet.overhead();

@@ -40,7 +40,7 @@ fn one(flow: &Flow, flows: &[Flow], cx: &mut Context) -> Option<Flow> {
     Some(completed)
 }
 
-/// Bytes of a message: those of one write, unless the application says another size.
+/// Bytes of a message: one write, unless the application has another size.
 fn message(flow: &Flow) -> Option<u64> {
     let size = flow.app.as_ref().and_then(|app| app.value.0.size.as_ref());
     let size = size.filter(|_| kind(flow) == Some(AppKind::Messages)).map(|at| at.value.0);
@@ -52,7 +52,7 @@ fn kind(flow: &Flow) -> Option<AppKind> {
     app::kind(&flow.app.as_ref()?.value.0)
 }
 
-/// Messages are those of a connection in which one program asks, and the other one answers.
+/// Checks that messages are on a connection in which one program asks, and the other one answers.
 fn messages_are_answered(flow: &Flow, flows: &[Flow], cx: &mut Context) {
     let Some(app) = flow.app.as_ref().filter(|_| kind(flow) == Some(AppKind::Messages)) else {
         return;

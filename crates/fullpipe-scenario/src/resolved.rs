@@ -44,7 +44,8 @@ pub struct Resolved {
     /// Extra hosts, each at the end of one of these.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub host: Vec<Neighbour>,
-    /// The flows, one entry per connection; those of mounts are the last, and are not written, for they follow from `nfs`.
+    /// The flows, one entry per connection. Connections of mounts are the last; they are not written, because they
+    /// follow from `nfs`.
     #[serde(skip_serializing_if = "are_all_of_mounts", serialize_with = "without_mounts")]
     pub flow: Vec<Flow>,
     /// Packets that are no TCP segments.
@@ -76,7 +77,7 @@ impl Resolved {
         Surroundings { mtu: self.path.mtu, flows: flows.collect() }
     }
 
-    /// All hosts, first those from which flows go forward.
+    /// All hosts, first the senders of forward data.
     pub fn stations(&self) -> Vec<Station<'_>> {
         let ends = [
             (Direction::Forward, "sender", &self.hosts.sender),
@@ -117,7 +118,7 @@ impl Resolved {
         })
     }
 
-    /// Index of the connection that comes before `flow` in a loop, and when `flow` follows it.
+    /// Index of the connection before `flow` in a loop, and the rule by which `flow` follows it.
     pub fn follows<'a>(&self, flow: &'a Flow) -> Option<(usize, &'a After)> {
         let after = flow.after.as_ref()?;
         Some((self.flow.iter().position(|other| other.name == after.flow)?, after))
@@ -157,7 +158,7 @@ impl Resolved {
         Some(if flow.reply_to.is_some() { other } else { flow })
     }
 
-    /// Whether a flow's data goes there.
+    /// Whether a flow's data has that direction.
     pub fn has(&self, direction: Direction) -> bool {
         self.flow.iter().any(|flow| flow.direction == direction)
     }
@@ -208,7 +209,7 @@ impl Neighbour {
 pub struct Station<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Where the data goes that it sends.
+    /// Direction of the data that it sends.
     pub direction: Direction,
     /// Settings of the host.
     pub host: &'a Host,
@@ -234,13 +235,13 @@ pub const NODELAY: &str = "TCP_NODELAY";
 pub struct Flow {
     /// Name, unique within a run.
     pub name: String,
-    /// Where its data goes.
+    /// Direction of its data.
     #[serde(skip_serializing_if = "is_forward", serialize_with = "show::direction")]
     pub direction: Direction,
-    /// The host that sends its data; none: `sender`, or `receiver` if it goes backward.
+    /// The host that sends its data; none: `sender`, or `receiver` for backward data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// The host that receives it; none: the other one of these.
+    /// The host that receives it; none: the other end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// Name of the flow that this one answers, in the same connection.
@@ -248,7 +249,7 @@ pub struct Flow {
     pub reply_to: Option<String>,
     /// Congestion control and all its parameters.
     pub congestion: Congestion,
-    /// A slow start that no kernel has; none: that of the congestion control's parameters.
+    /// A slow start that no kernel has; none: the parameters of the congestion control decide.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_start: Option<SlowStart>,
     /// SO_SNDBUF as requested, bytes; none: not set.
@@ -374,7 +375,7 @@ pub struct Nfs {
     /// Most bytes of a WRITE.
     #[serde(serialize_with = "show::write_size")]
     pub wsize: u32,
-    /// Requests at a time; none: as the kernel has it.
+    /// Concurrent requests; none: the kernel's default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slots: Option<u16>,
     /// Connections.
@@ -396,13 +397,13 @@ pub struct Nfs {
     /// Read-ahead of the client, bytes; none: the kernel's default.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::size")]
     pub readahead: Option<u64>,
-    /// The mount's `timeo`; none: as the kernel has it.
+    /// The mount's `timeo`; none: the kernel's default.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
     pub timeo: Option<Time>,
-    /// The mount's `retrans`; none: as the kernel has it.
+    /// The mount's `retrans`; none: the kernel's default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retrans: Option<u32>,
-    /// Memory of both hosts, bytes; none: what files and buffers need.
+    /// Memory of both hosts, bytes; none: the need of files and buffers.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::size")]
     pub memory: Option<u64>,
     /// Congestion control of both hosts' sockets.
@@ -432,7 +433,7 @@ pub struct Reader {
     /// Rate of payload: after each read the program works on the bytes for their time at this rate.
     #[serde(serialize_with = "show::shown")]
     pub rate: Rate,
-    /// Most that one read takes, bytes.
+    /// Most bytes of one read.
     #[serde(serialize_with = "show::write_size")]
     pub read: u32,
 }
@@ -440,7 +441,7 @@ pub struct Reader {
 /// A program that reads datagrams at its own pace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct DatagramReader {
-    /// The rate of payload: after each datagram it works on it for so long; none: no time.
+    /// Rate of payload: the program works on each datagram for its time at this rate; none: no time.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::rate")]
     pub rate: Option<Rate>,
     /// Time for which it reads, from the datagrams' start on and again after each pause; with `off` or not at all.
@@ -502,7 +503,7 @@ pub enum App {
         size: u64,
         /// Messages that may be without an answer at a time.
         in_flight: u32,
-        /// Time from the beginning of a message to that of the next one, at least; none: each as soon as it may.
+        /// Least time from the beginning of a message to that of the next one; none: each as soon as it may.
         #[serde(serialize_with = "show::time", skip_serializing_if = "Option::is_none")]
         period: Option<Time>,
     },
@@ -525,7 +526,7 @@ pub struct Report {
     /// Interval of the trace's samples.
     #[serde(serialize_with = "show::shown")]
     pub sample: Time,
-    /// Length of the bins of queues, rates and drops over time; none: as [`Resolved::bin`] has it.
+    /// Length of the bins of queues, rates and drops over time; none: [`Resolved::bin`] decides.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
     pub bin: Option<Time>,
     /// Interval of the hosts' counters, rounded up to samples; none: the engine's choice.
@@ -556,7 +557,7 @@ pub struct Packets {
 }
 
 impl Packets {
-    /// Whether those of a flow of this name are meant.
+    /// Whether packets of a flow of this name are kept.
     pub fn are_of(&self, flow: &str) -> bool {
         self.flow.as_deref().is_none_or(|name| is_or_copies(flow, name))
     }

@@ -102,14 +102,14 @@ pub fn queue_limit<S: Serializer>(value: &QueueLimit, s: S) -> Written<S> {
 pub fn is_no_time(value: &Time) -> bool {
     *value == Time::ZERO
 }
-/// Where a flow's data goes.
+/// Direction of a flow's data.
 pub fn direction<S: Serializer>(value: &Direction, s: S) -> Written<S> {
     s.serialize_str(match value {
         Direction::Forward => "forward",
         Direction::Backward => "backward",
     })
 }
-/// The host from which data goes there.
+/// The host that sends data in that direction.
 pub fn host_of<S: Serializer>(value: &Direction, s: S) -> Written<S> {
     s.serialize_str(match value {
         Direction::Forward => "sender",

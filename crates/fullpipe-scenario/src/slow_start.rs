@@ -11,7 +11,7 @@ use fullpipe_sim::cc::{self, Description, KernelVersion, Parameter};
 const STANDARD: &str = "standard";
 const HYSTART: &str = "hystart";
 
-/// Every slow start that a flow can ask for, those of kernels first.
+/// Every slow start that a flow can ask for, first those of kernels.
 pub fn slow_starts() -> Vec<Description> {
     let one =
         |name, title, parameters| Description { name, title, kernels: Vec::new(), parameters };
@@ -82,8 +82,7 @@ fn goes_with(name: &str, place: Place, of: &Congestion, cx: &mut Context) -> Opt
     Some(())
 }
 
-/// Gives a parameter, if the algorithm has it, the value that the slow start asks for; another one must not be
-/// written.
+/// Sets a parameter, if the algorithm has it, to the value of the slow start; another value must not be written.
 fn impose(
     parameter: &str,
     value: i64,

@@ -23,12 +23,12 @@ use serde_json::{Map, Value as Json};
 /// A dotted key with its new value.
 pub(super) type Change = (Dotted, Node);
 
-/// The seed of a scenario that names none, as `written.rs` has it.
+/// Seed of a scenario without a written seed, as `written.rs` has it.
 const DEFAULT_SEED: u64 = 1;
 /// Problems after which no further points are tried.
 const ENOUGH: usize = 50;
 
-/// A variant, or what there is without variants.
+/// A variant, or the base without variants.
 #[derive(Clone, Debug)]
 pub(super) struct Alternative {
     pub name: String,
@@ -59,12 +59,12 @@ pub struct Point {
     pub variant: usize,
     /// Index on each axis.
     pub at: Vec<usize>,
-    /// Repetition, from 0; its seed is the scenario's and so much more.
+    /// Repetition, from 0; its seed is the scenario's plus this number.
     pub repetition: u32,
 }
 
 impl Space {
-    /// Reads a scenario, of which nothing is tried. `sets` and `variants` are as of [`load`](super::load).
+    /// Reads a scenario without trying a point. `sets` and `variants` are as in [`load`](super::load).
     ///
     /// # Errors
     /// Everything that is wrong with its text and the options, as far as it can be found without a run.
@@ -111,7 +111,7 @@ impl Space {
         self.variants.iter().map(|variant| variant.name.as_str())
     }
 
-    /// Which variants are compared, of those that are run.
+    /// Variants that are compared, among those that are run.
     pub fn competition(&self) -> Vec<Competes> {
         let own = self.variants.iter().filter_map(|variant| variant.competes.as_ref());
         own.map(|(competes, _)| competes.clone()).collect()
@@ -204,7 +204,7 @@ impl Space {
         cx.finish(plan)
     }
 
-    /// A point without what seeds shift but hosts' jitter, which no rule knows; none where it is wrong.
+    /// A point without the seeds' shifts, except hosts' jitter, which no rule knows; none where it is wrong.
     pub fn unshifted(&self, point: &Point) -> Option<Plan> {
         let mut cx = self.context();
         let repeat = Repeat { host_jitter: self.repeat.host_jitter, ..Repeat::default() };
@@ -245,7 +245,7 @@ impl Space {
         cx
     }
 
-    /// The plan of a point; reports what is wrong with it.
+    /// The plan of a point; reports its errors.
     pub(super) fn resolve(
         &self,
         variant: usize,

@@ -1,4 +1,4 @@
-//! Expectations about two variants of a sweep: a metric of one is above or below that of the other.
+//! Expectations about two variants of a sweep: a metric of one is above or below the other's.
 
 use super::expect::{extent, is_about, same_value};
 use super::format::context::Context;
@@ -37,7 +37,7 @@ pub enum Side {
     Below,
 }
 
-/// A metric of a run that is compared with that of another variant.
+/// A metric of a run that is compared with another variant's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compared {
     /// The metric as written.

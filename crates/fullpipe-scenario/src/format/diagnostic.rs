@@ -21,7 +21,7 @@ pub struct Diagnostic {
     pub width: usize,
     /// Values that would be right.
     pub expected: Option<String>,
-    /// Names close to what was written, nearest first.
+    /// Names close to the written one, nearest first.
     pub near: Vec<String>,
 }
 

@@ -11,7 +11,7 @@ pub struct Genuine {
     pub bounds: (i64, i64),
     /// First version that has it.
     pub since: KernelVersion,
-    /// First version that has it no longer.
+    /// First version that lacks it again.
     pub until: Option<KernelVersion>,
 }
 
@@ -39,7 +39,7 @@ const BYTE: (i64, i64) = (0, 255);
 const INT: (i64, i64) = (i32::MIN as i64, i32::MAX as i64);
 const FROM_0: (i64, i64) = (0, INT.1);
 const LONG: (i64, i64) = (0, i64::MAX);
-/// Seconds, which the kernel keeps in jiffies, in an `int`: what is right for the largest HZ.
+/// Seconds, which the kernel keeps in jiffies, in an `int`: the range that is right for the largest HZ.
 const SECONDS: (i64, i64) = (INT.0 / 1000, INT.1 / 1000);
 
 /// All sysctls of one network namespace that can be written, without those that the simulator reads too. Tests compare
@@ -104,7 +104,7 @@ pub const GENUINE: &[Genuine] = &[
     row("net.ipv4.tcp_workaround_signed_windows", BYTE),
 ];
 
-/// The one of that name.
+/// The sysctl of that name.
 pub fn genuine(name: &str) -> Option<&'static Genuine> {
     GENUINE.iter().find(|known| known.name == name)
 }

@@ -95,7 +95,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// In words, as what is expected, with an example.
+    /// Words for the expected value, with an example.
     pub fn describe(&self) -> String {
         match self {
             Kind::Text => "a string".into(),
@@ -147,7 +147,7 @@ fn names(group: &Group) -> String {
 pub trait Read: Sized {
     /// Form of the value.
     const KIND: Kind;
-    /// Reads it; what is wrong is reported, and none returned then.
+    /// Reads the value; reports errors, and returns none then.
     fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self>;
 }
 
@@ -157,7 +157,7 @@ pub trait Section: Read {
     const GROUP: &'static Group;
 }
 
-/// A value, where it stands, and whether it was written (or is a default).
+/// A value, its place, and whether it was written (or is a default).
 #[derive(Clone, Debug)]
 pub struct At<T> {
     pub value: T,
@@ -181,7 +181,7 @@ pub fn wrong_type(node: &Node, key: &str, kind: &Kind, cx: &mut Context) {
     cx.error("wrong-type", node.place, message).expected(kind.describe() + &quoted);
 }
 
-/// Reports a name that is not known; `elsewhere` has names that another key stands for.
+/// Reports an unknown name; `elsewhere` has names that another key sets.
 pub fn unknown<'a>(
     what: &str,
     (name, place): (&str, Place),

@@ -31,7 +31,7 @@ pub enum Value {
     Table(Table),
 }
 
-/// A table; `dotted` where it stands for the left part of a dotted key.
+/// A table; `dotted` where it is the left part of a dotted key.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     pub entries: Vec<Entry>,
@@ -127,7 +127,7 @@ pub fn parse(text: &str, source: u32, cx: &mut Context) -> Option<Node> {
     }
 }
 
-/// Reports what the TOML parser says, or something clearer for the most common mistakes.
+/// Reports the TOML parser's message, or a clearer one for the most common mistakes.
 fn syntax(message: &str, text: &str, place: Place, cx: &mut Context) {
     let rest = text.get(place.start..).unwrap_or_default().trim_start_matches([' ', '\t']);
     let before = text.get(..place.start).unwrap_or_default().trim_end_matches([' ', '\t']);
@@ -204,7 +204,7 @@ impl Maker<'_> {
     }
 }
 
-/// The value in `text`, which stands at `place`: TOML, or else a string without quotes.
+/// The value in `text` at `place`: TOML, or else a string without quotes.
 pub fn fragment(text: &str, place: Place) -> Node {
     let trimmed = text.trim();
     let value = format!("v = {trimmed}");

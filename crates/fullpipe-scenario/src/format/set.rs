@@ -7,7 +7,7 @@ use super::node::{Entry, Node, Table, Value};
 use super::special::lengthen;
 use super::sysctl::flatten;
 
-/// Sets `key` in `root`, a table described by `group`. What is wrong is reported at the key.
+/// Sets `key` in `root`, a table described by `group`. Reports errors at the key.
 pub fn set(root: &mut Node, group: &Group, key: &Dotted, value: &Node, cx: &mut Context) {
     let mut setter = Setter { key, value, cx };
     setter.table(root, group, 0);

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug)]
 pub struct Sockopts(pub BTreeMap<&'static str, i64>);
 
-/// Options that another key stands for.
+/// Options that another key sets.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("SO_SNDBUF", "`sndbuf` of the flow"),
     ("SO_RCVBUF", "`rcvbuf` of the flow"),

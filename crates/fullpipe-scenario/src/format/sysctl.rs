@@ -21,7 +21,7 @@ pub struct Entry {
     pub field: Field,
 }
 
-/// Where a sysctl's value lies and what kind it is.
+/// Kind of a sysctl, and the place of its value.
 pub enum Field {
     /// Bytes.
     Size(fn(&mut Sysctl) -> &mut u64),
@@ -162,7 +162,7 @@ pub const SYSCTLS: &[Entry] = &[
     },
 ];
 
-/// Name and value of each sysctl, as the kernel shows them; without those that are as the kernel has them.
+/// Name and value of each sysctl, as the kernel shows them, without kernels' defaults.
 pub fn written(sysctl: &Sysctl) -> Vec<(&'static str, Json)> {
     let mut copy = *sysctl;
     let known = |entry: &Entry| Some((entry.name, value(&entry.field, &mut copy)?));
@@ -237,7 +237,7 @@ fn apply(field: &Field, value: SysctlValue, to: &mut Sysctl) {
     }
 }
 
-/// sysctls that another key of the scenario stands for.
+/// sysctls that another key of the scenario sets.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("net.ipv4.tcp_timestamps", "`timestamps` of the host"),
     ("net.ipv4.tcp_congestion_control", "`congestion` of the flow"),
@@ -353,7 +353,7 @@ fn bytes(
 
 /// Meaning of a sysctl with three numbers.
 struct Three {
-    /// Words for what is expected, with an example.
+    /// Words for the expected value, with an example.
     expected: &'static str,
     /// Reader of a value from its text.
     read: fn(&str, &str, &Node, &mut Context) -> Option<u64>,

@@ -14,8 +14,8 @@ use fullpipe_sim::config::{Distribution, QueueLimit, Unit};
 pub enum Ask {
     /// Segments wait in a queue and are sent one after the other, each for its bytes over the rate.
     Rate(Sending),
-    /// Segments wait in a queue; at each opportunity 1504 bytes are sent, a packet counting 4 more than IP has.
-    /// After the last one all begin anew.
+    /// Segments wait in a queue; at each opportunity 1504 bytes are sent, and a packet counts 4 bytes more than its IP
+    /// bytes. After the last opportunity the list starts again.
     Opportunities {
         /// Milliseconds, not falling; the last one is the period.
         at_ms: Vec<u32>,
@@ -53,7 +53,7 @@ pub enum Ask {
     LoseListed(Listed),
     /// Segments of a flow are marked (CE) by their number, if they bear a codepoint that can be.
     MarkListed(Listed),
-    /// A segment chosen by chance comes twice, the copy directly behind it.
+    /// A segment chosen by chance is duplicated, the copy directly behind it.
     Copy(Chance),
     /// Larger segments are dropped.
     Narrow {
@@ -62,7 +62,7 @@ pub enum Ask {
     },
     /// A segment passes at once if the bucket has tokens for it, and is dropped otherwise.
     Police {
-        /// Rate at which tokens come.
+        /// Rate of new tokens.
         rate: Rate,
         /// Tokens that the bucket holds, bytes; it begins full.
         burst: u64,
@@ -71,7 +71,7 @@ pub enum Ask {
     },
     /// Segments wait in a queue; the first one leaves as soon as the bucket has tokens for it.
     Shape {
-        /// Rate at which tokens come.
+        /// Rate of new tokens.
         rate: Rate,
         /// Tokens that the bucket holds, bytes; it begins full.
         burst: u64,
@@ -90,7 +90,7 @@ pub struct Sending {
     pub steps: Vec<Step>,
     /// Bytes that the rate counts for each packet.
     pub framing: Framing,
-    /// Where packets wait; what is being sent is not in it.
+    /// Queue of waiting packets, without the one in transmission.
     pub queue: Queue,
 }
 
@@ -116,7 +116,7 @@ pub struct Overtake {
     pub delay: Time,
     /// Delay of chosen ones.
     pub chosen_delay: Time,
-    /// Which are chosen, among those that may be.
+    /// Chance of a segment, among those that may be chosen.
     pub chosen: Chance,
     /// After a chosen one the next `gap` - 1 may not be (1 or more).
     pub gap: u32,

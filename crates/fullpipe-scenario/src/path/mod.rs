@@ -58,7 +58,7 @@ trait Written: Section {
 
 /// Meaning of an element, with every default written out.
 trait Meaning {
-    /// The highest rate at which it lets packets through, and what the rate counts.
+    /// The highest rate at which it passes packets, and the bytes that the rate counts.
     fn rate(&self) -> Option<(Rate, Framing)> {
         None
     }
@@ -70,7 +70,7 @@ trait Meaning {
     fn delay(&self) -> Time {
         Time::ZERO
     }
-    /// Fills in what depends on the other elements.
+    /// Fills in defaults that depend on the other elements.
     fn complete(&mut self, _whole: &Whole) {}
     /// Effect on packets of a run.
     fn ask(&self, run: &Surroundings) -> Ask;
@@ -109,7 +109,7 @@ impl Surroundings<'_> {
         flow.unwrap_or_default() as u16
     }
 
-    /// Indices of the flows that are one connection with that of a name: the one that it answers, or that answers it.
+    /// Indices of the flows that share a connection with the named one: the flow that it answers, or that answers it.
     fn connection_of(&self, name: &str) -> Vec<u16> {
         let index = self.flow_index(name);
         let answered = self.flows.get(usize::from(index)).and_then(|(_, asks)| *asks);
@@ -151,8 +151,8 @@ macro_rules! elements {
                 match self { $(Element::$meaning(e) => e.ask(run),)* }
             }
 
-            /// The highest rate at which it lets packets through, and what the rate counts; none
-            /// where it has no rate.
+            /// The highest rate at which it passes packets, and the bytes that the rate counts; none where it has no
+            /// rate.
             pub fn rate(&self) -> Option<(Rate, Framing)> {
                 match self { $(Element::$meaning(e) => e.rate(),)* }
             }
@@ -257,7 +257,8 @@ impl Path {
         self.elements().fold(Time::ZERO, |sum, element| sum + element.delay())
     }
 
-    /// The rate of a card that the scenario does not speak of: ten times that of the fastest link, so that it is not the limit.
+    /// The rate of a card without a written rate: ten times that of the fastest link, so that the card is not the
+    /// limit.
     pub fn default_nic_rate(&self) -> Rate {
         let fastest = self.elements().filter_map(|element| Some(element.rate()?.0)).max();
         fastest.map_or(Rate::gbit(10), |rate| Rate(rate.0.saturating_mul(10)))

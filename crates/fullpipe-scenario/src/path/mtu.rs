@@ -1,4 +1,4 @@
-//! A link with a smaller MTU that drops what is too large without an ICMP message.
+//! A link with a smaller MTU that drops larger packets without an ICMP message.
 
 use super::{Ask, Meaning, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;

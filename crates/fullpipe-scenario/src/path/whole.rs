@@ -16,7 +16,7 @@ pub(super) struct Whole<'a> {
     pub(super) forward: bool,
     /// The scenario's text; files that it names lie in its folder.
     pub(super) source: &'a Source,
-    /// Names of the flows, and where the data of each goes.
+    /// Names of the flows, and the direction of the data of each.
     pub(super) flows: &'a [(String, Direction)],
 }
 

@@ -134,7 +134,7 @@ fn short_form(group: &Group, short: &str) -> Value {
     json!({ "anyOf": [alone, reference(group)] })
 }
 
-/// The name of one of these, or a table with its parameters.
+/// The name of an algorithm, or a table with its parameters.
 fn named(algorithms: &[Description]) -> Value {
     let names: BTreeSet<&str> = algorithms.iter().map(|algorithm| algorithm.name).collect();
     let tables = algorithms.iter().map(|algorithm| {

@@ -109,7 +109,7 @@ pub enum Until {
 }
 
 impl Until {
-    /// Whether a run goes on to its end.
+    /// Whether a run continues to its end.
     pub fn is_end(&self) -> bool {
         *self == Until::End
     }

@@ -21,7 +21,7 @@ pub enum Program {
 /// Limit of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// Window, and what is read before the other end allows more, bytes.
+    /// Window, and bytes that are read before the other end allows more.
     Window(u64, u64),
     /// Requests, and bytes of an answer.
     Requests(i64, u64),

@@ -109,7 +109,7 @@ pub struct Queue {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "discipline", rename_all = "snake_case")]
 pub enum Discipline {
-    /// Drops what finds it full.
+    /// Drops packets that find it full.
     #[serde(rename = "droptail")]
     DropTail,
     /// A queue for each flow, in turn.
@@ -126,7 +126,7 @@ pub enum Discipline {
     Cake(Cake),
 }
 
-/// Stands for a queue's limit until the whole path is known.
+/// Placeholder of a queue's limit until the whole path is known.
 const UNSET: QueueLimit = QueueLimit::Bytes(0);
 
 /// A queue. One that takes no full packet, of `packet` bytes, is reported: nothing could be sent
@@ -209,7 +209,7 @@ fn whole_us(key: &str, at: &Option<At<AnyTime>>, default: Time, cx: &mut Context
 }
 
 impl Queue {
-    /// Fills in what depends on the rate and the path's delay. Without a limit it holds their product.
+    /// Fills in defaults that depend on the rate and the path's delay. Without a limit the queue holds their product.
     pub(super) fn complete(&mut self, (rate, framing): (Rate, Framing), whole: &Whole) {
         if self.limit == UNSET {
             self.limit = QueueLimit::Bytes(match &self.discipline {
