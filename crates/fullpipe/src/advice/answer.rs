@@ -13,7 +13,7 @@ use crate::analysis::words::{lower, ms, percent, rate_of};
 /// Queueing delay from which on a full path deserves a word: this share of the round trip, and this time, ms.
 const STANDING: f64 = 0.5;
 const LEAST_MS: f64 = 5.0;
-/// Share of the path below which the answer also says what limits the flows with the changes.
+/// Share of the path below which the answer also names the limit of the flows with the changes.
 const ENOUGH_SHARE: f64 = 0.9;
 /// Share of the path below which changes that gain little are not the first words.
 const LOW_SHARE: f64 = 0.5;
@@ -37,7 +37,7 @@ pub fn answer(case: &Case, found: &Found, engine: &str) -> String {
     }
 }
 
-/// Sentences on the changes: their gain, the cause of today, and what still limits the flows.
+/// Sentences on the changes: their gain, today's cause, and the remaining limit of the flows.
 ///
 /// Changes that gain little follow the limit of the flows.
 fn set(found: &Found, runs: &str) -> String {
@@ -48,7 +48,7 @@ fn set(found: &Found, runs: &str) -> String {
     let has_streams = found.changes.iter().any(|own| own.change.has_copies());
     let gains_much = found.cured.mbit >= LARGE_GAIN * found.today.mbit;
     let would_help = match remedy(&found.cured) {
-        // Streams are what it would name, too, and so is a setting that is changed.
+        // The remedy may be streams again, or a setting that is changed already.
         Some(remedy) if beyond.is_some() && !has_streams && !is_made(found) => {
             format!(" What would help more: {}.", lower(remedy))
         }

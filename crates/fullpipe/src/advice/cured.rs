@@ -74,7 +74,8 @@ fn variant(text: &mut String, title: &str, name: &str, set: &Map<String, Json>) 
     }
 }
 
-/// The key in the advised scenario: of a flow with copies that of the first copy, which today is alone.
+/// The key in the advised scenario. For a flow with copies it is the key of the first copy, which is the only one
+/// today.
 fn first_copy(key: &[String], edits: &[&Edit], today: &Json) -> Vec<String> {
     let mut key = key.to_vec();
     let [kind, name, ..] = &mut key[..] else { return key };
@@ -88,7 +89,7 @@ fn first_copy(key: &[String], edits: &[&Edit], today: &Json) -> Vec<String> {
     key
 }
 
-/// Puts today's value of a key into `back`; of a key that today has not, the whole table that has it.
+/// Puts today's value of a key into `back`; for a key that today does not have, the whole table with it.
 fn set_back(
     key: &[String],
     now: &[String],
@@ -97,7 +98,7 @@ fn set_back(
 ) {
     for length in (1..=key.len()).rev() {
         let value = at(today, &key[..length]);
-        // A table that is empty is not written at all.
+        // An empty table is not written at all.
         let is_options = key[length - 1] == "sockopt" && at(advised, &now[..length]).is_some();
         let value = value.cloned().or_else(|| is_options.then(|| Json::Object(Map::new())));
         if let Some(value) = value {

@@ -14,10 +14,10 @@ pub struct Elsewhere {
     pub lines: Vec<String>,
 }
 
-/// Name of a system, and what says a change there.
+/// Name of a system, and the function that translates a change for it.
 type System = (&'static str, fn(&Change) -> Vec<String>);
 
-/// Equivalents of what is advised; none where nothing has one.
+/// Equivalents of the advised changes; none where no change has one.
 pub fn elsewhere(changes: &[Change]) -> Vec<Elsewhere> {
     let systems: [System; 3] = [("Windows", windows), ("FreeBSD", freebsd), ("macOS", macos)];
     let mut all = Vec::new();

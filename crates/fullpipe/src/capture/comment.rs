@@ -39,7 +39,7 @@ fn meaning(at: &At) -> &'static str {
     point(at.name()).or_else(|| point("link")).unwrap_or_default()
 }
 
-/// The comment on a packet of which something was dropped.
+/// The comment on a packet with dropped segments.
 pub fn dropped(packet: &Packet, stages: &[StageInfo]) -> Option<String> {
     let places = packet.dropped.iter().map(|dropped| {
         let stage = stages.iter().find(|stage| stage.index == dropped.stage);

@@ -59,7 +59,7 @@ impl Out {
         &mut self.buffer
     }
 
-    /// Writes what was collected, once it is much or `all` is wanted. A stream without its reader is no error.
+    /// Writes the collected bytes, once they are many or `all` is set. A stream without its reader is no error.
     ///
     /// # Errors
     /// It cannot be written.

@@ -34,7 +34,7 @@ struct Flow {
     direction: Direction,
     /// Window scales that its ends have offered: of the end that sends data, of the other.
     scales: [Option<u8>; 2],
-    /// The train of each way that may go on.
+    /// The last train of each direction, which may grow.
     open: [Option<PacketTrain>; 2],
 }
 

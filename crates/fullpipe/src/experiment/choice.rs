@@ -1,11 +1,11 @@
-//! Which engine runs a scenario, and what it may do otherwise than the scenario says.
+//! Engine of a scenario, and its allowed deviations.
 
 use crate::analysis::Made;
 use crate::engine::{self, Engine, Support, without};
 use crate::scenario::{self, Plan, Resolved};
 use std::fmt;
 
-/// Between several objections, so that they stand below each other behind "error: ".
+/// Text between several objections, so that they are aligned behind "error: ".
 pub const BETWEEN: &str = "\n       ";
 
 /// Deviations from a scenario that a user allows the engines.
@@ -135,7 +135,7 @@ pub fn answers(engine: &dyn Engine, plans: &[Plan]) -> Vec<(String, Support)> {
     all
 }
 
-/// All keys that the engine refuses, or does otherwise without having been allowed to; with them what is missing on this machine.
+/// All keys that the engine refuses, or deviates from without permission; and the needs that this machine lacks.
 pub fn objections(engine: &dyn Engine, plans: &[Plan], allowed: Allowed) -> Vec<String> {
     let answers = answers(engine, plans).into_iter();
     let mut found: Vec<String> =
@@ -180,10 +180,10 @@ pub fn permission(engine: &dyn Engine, key: &str) -> String {
     version.map_or(format!("--without {key}"), |version| format!("--as-kernel {version}"))
 }
 
-/// Whether each key that `--without` names is one of some run.
+/// Checks that each key of `--without` exists in some run.
 ///
 /// # Errors
-/// One that no run has.
+/// A key that no run has.
 pub fn known_keys<'a>(
     without: &[String],
     runs: impl Iterator<Item = &'a Resolved>,

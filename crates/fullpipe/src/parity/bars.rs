@@ -91,7 +91,7 @@ pub struct Miss {
     pub run: String,
     /// The congestion control.
     pub congestion: String,
-    /// In what, and how often the allowed distance that is; the largest first.
+    /// Missed bars, with the distance as a multiple of the allowed one; the largest first.
     pub misses: Vec<(Bar, f64)>,
     /// Command that shows the miss.
     pub command: String,
@@ -140,13 +140,13 @@ fn figure(bar: Bar, units: &[&Unit]) -> Option<Figure> {
     (of > 0).then_some(Figure { bar, value, kept: Some(kept), of, met: value >= least })
 }
 
-/// The middle one, of an even number the upper one of the two in the middle.
+/// The middle value; of an even number of values the upper one in the middle.
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()
 }
 
-/// Distances of a unit for a bar, as multiples of what is allowed; empty where there is nothing to judge.
+/// Distances of a unit for a bar, as multiples of the allowed one; empty where there is nothing to judge.
 fn excesses(bar: Bar, unit: &Unit) -> Vec<f64> {
     match bar {
         Bar::Median => Vec::new(),
@@ -177,7 +177,7 @@ pub fn misses(units: &[Unit]) -> Vec<Miss> {
     all
 }
 
-/// The largest distance of a unit as a multiple of what the bar allows a run; 0 where there is nothing to judge.
+/// The largest distance of a unit as a multiple of the one that the bar allows; 0 where there is nothing to judge.
 pub fn excess(bar: Bar, unit: &Unit) -> f64 {
     excesses(bar, unit).into_iter().fold(0.0, f64::max)
 }

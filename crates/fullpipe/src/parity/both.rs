@@ -74,7 +74,7 @@ pub fn command(case: &Case) -> String {
 /// Whether this machine can run a case on real Linux.
 ///
 /// # Errors
-/// What is missing, and how to get it, in options of `fullpipe parity`.
+/// The missing needs and their remedies, in options of `fullpipe parity`.
 pub fn ready(case: &Case) -> Result<(), String> {
     let failed = |why| match why {
         Failed::Scenario(why) | Failed::Machine(why) => why,

@@ -29,7 +29,7 @@ impl Case {
 /// A case for each run of a scenario file, with these changes.
 ///
 /// # Errors
-/// What is wrong with the file or the changes, with its place.
+/// An error in the file or in the changes, with its place.
 pub fn of_file(path: &Path, sets: &[String]) -> Result<Vec<Case>, String> {
     let source = Source::read(path).map_err(|e| e.to_string())?;
     of_source(&source, &path.display().to_string(), sets)
@@ -58,7 +58,7 @@ pub fn seeded(
     Ok(cases)
 }
 
-/// A case for each run of a scenario that stands in the file `shown`.
+/// A case for each run of a scenario in the file `shown`.
 fn of_scenario(scenario: &Scenario, shown: &str, sets: &[String]) -> Vec<Case> {
     let plans = scenario.plans();
     let named = plans.len() > 1 || plans.iter().any(|plan| plan.variant != "base");

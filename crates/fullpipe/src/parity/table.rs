@@ -1,4 +1,4 @@
-//! A table of a run: its flows at moments equally far apart, and where it comes from.
+//! A table of a run: its flows at moments equally far apart, and its origin.
 
 use super::grid;
 use crate::scenario::Resolved;
@@ -10,7 +10,7 @@ use std::fmt::Write;
 const INFINITE: u32 = 0x7fff_ffff;
 const COLUMNS: &str = "time_s,flow,cwnd,ssthresh,srtt_us,sent,retransmitted,acked,delivered";
 
-/// A line of the table: a flow at a moment; the names are those of [`FlowSample`], counts since the start.
+/// A line of the table: a flow at a moment. The names are [`FlowSample`]'s, and counts are since the start.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     /// Simulated time, s.
@@ -46,10 +46,10 @@ pub struct Stage {
     pub peak: u64,
 }
 
-/// Where a table comes from; empty for one that is not kept.
+/// Origin of a table; empty for one that is not kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// The kernel as built, its HZ, and what of fullpipe is in it.
+    /// The kernel as built, its HZ, and fullpipe's changes in it.
     pub kernel: String,
     /// Command that ran it.
     pub command: String,
@@ -85,7 +85,7 @@ impl Table {
         }
     }
 
-    /// The table as text: what [`read`] reads.
+    /// The table as text, which [`read`] reads.
     pub fn text(&self) -> String {
         let Origin { kernel, command, seed, scenario } = &self.origin;
         let head = format!("# kernel {kernel}\n# command {command}\n# seed {seed}\n");

@@ -23,7 +23,7 @@ use crate::scenario::Element;
 use fullpipe_base::units::Time;
 use serde::Serialize;
 
-/// Delay of the forward path that each twin adds to that of the one before.
+/// Delay that each twin adds to the forward path of the previous one.
 pub const STEP: Time = Time::ns(100);
 /// Twins without which nothing can be said at 5 %.
 pub const FEWEST: i64 = 20;
@@ -55,9 +55,9 @@ pub struct Chance {
 pub struct Rank {
     /// Which bar.
     pub bar: Bar,
-    /// The simulator's distance as a multiple of what is allowed, above 1.
+    /// The simulator's distance as a multiple of the allowed one, above 1.
     pub sim: f64,
-    /// Median of the distances of Linux's twins from Linux, as a multiple of what is allowed.
+    /// Median of the distances of Linux's twins from Linux, as a multiple of the allowed one.
     pub itself: f64,
     /// Twins that are at least as far as the simulator.
     pub as_far: usize,
@@ -112,7 +112,7 @@ impl Twins {
     /// Runs them; `on` runs a case on an engine. None: it was stopped.
     ///
     /// # Errors
-    /// Those of `on`.
+    /// The error of `on`.
     pub fn run<E>(
         self,
         mut on: impl FnMut(&str, &Case) -> Result<Option<Table>, E>,
@@ -162,7 +162,8 @@ pub fn found(case: &Case, units: &[Unit], linux: &Table, twins: &[Ran]) -> Resul
     Ok(Twinned { chances, itself: itself.into_iter().next().unwrap_or_default() })
 }
 
-/// `itself` are the distances of Linux's twins from Linux, `beside` those of the simulator's twins from Linux's.
+/// Verdict on a miss. `itself` are the distances of Linux's twins from Linux, `beside` those of the simulator's twins
+/// from Linux's.
 fn chance(miss: Miss, units: &[Unit], itself: &[Vec<Unit>], beside: &[Vec<Unit>]) -> Chance {
     let own = |unit: &&Unit| unit.congestion == miss.congestion;
     let linux: Vec<&Unit> = itself.iter().flatten().filter(own).collect();

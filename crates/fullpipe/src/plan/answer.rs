@@ -80,7 +80,7 @@ fn arithmetic(demand: &Demand, advice: &Advice) -> String {
     )
 }
 
-/// Parallel flows, where those asked for cannot fill the path.
+/// Parallel flows, where the requested ones cannot fill the path.
 fn streams(demand: &Demand, advice: &Advice, proof: Option<&Proof>) -> Option<String> {
     let needed = advice.streams?;
     let why = match sizes::loss_bounds(demand) {

@@ -30,10 +30,10 @@ const AWAY: Time = Time::ms(1);
 /// A usual ring of a card, and the largest that is advised, descriptors.
 const RINGS: [u64; 2] = [512, 8192];
 
-/// Every hint for the path. `own`: the buffers that the hosts will have. `needed`: the flows that fill the path, where those
-/// asked for do not.
+/// Every hint for the path. `own`: the buffers that the hosts will have. `needed`: the flows that fill the path, where
+/// the requested ones do not.
 pub fn hints(demand: &Demand, own: Buffers, needed: Option<u64>) -> Vec<Hint> {
-    // Memory and pace are those of the flows that will be there.
+    // Memory and pace are for the advised number of flows.
     let advised = needed.filter(|n| *n <= MOST_STREAMS);
     let many = demand.with_flows(advised.unwrap_or(demand.flows.into()));
     let all = [

@@ -126,7 +126,7 @@ impl Tried {
     }
 }
 
-/// Takes the relief of both buffers away where one of them gives as much.
+/// Removes the relief of both buffers where one of them gives as much.
 fn without_needless(mut reliefs: Vec<Tried>) -> Vec<Tried> {
     let gain = |own: &Tried| own.gain.unwrap_or(0.0);
     let is_one =

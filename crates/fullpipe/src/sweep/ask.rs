@@ -1,4 +1,4 @@
-//! From a scenario and what is asked of it to a sweep.
+//! From a scenario and a request to a sweep.
 
 use super::job::Job;
 use super::manifest::Manifest;
@@ -50,12 +50,12 @@ pub struct Share<'a> {
     pub shard: Shard,
     /// Points to which it keeps; none: all.
     pub sample: Option<&'a Sample>,
-    /// Whether it makes those again that failed.
+    /// Whether it makes failed runs again.
     pub retry: bool,
 }
 
 impl Share<'_> {
-    /// Its runs, of so many in all.
+    /// Runs of the share, among all.
     pub fn runs(&self, all: u64) -> impl Iterator<Item = u64> {
         (0..all).filter(|run| self.shard.has(*run) && self.sample.is_none_or(|own| own.has(*run)))
     }

@@ -81,7 +81,7 @@ pub struct CellFlow {
     /// in the second half, and cwnd held the flow back.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub law_holds: bool,
-    /// Its part of what is delivered while all flows live (0 to 1); absent where it is alone.
+    /// Its part of the delivered bytes while all flows live (0 to 1); absent where it is alone.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub share: Option<Estimate>,
     /// Coefficient of variation of its rate in the second half of that time; absent where it is alone.
@@ -137,7 +137,7 @@ pub fn cells(merged: &Merged) -> Result<Vec<Cell>, Error> {
 /// Passes each cell of a sweep to `tell`, in its order; one at a time, as a sweep may have a million.
 ///
 /// # Errors
-/// Records cannot be read, or what `tell` returns.
+/// Records cannot be read, or the error of `tell`.
 pub fn each(merged: &Merged, mut tell: impl FnMut(Cell) -> Result<(), Error>) -> Result<(), Error> {
     let mut group = Vec::<Record>::new();
     merged.each(|record| {
@@ -243,7 +243,7 @@ fn over(own: &[&Flow], parts: &[&Part]) -> Option<CellFlow> {
     })
 }
 
-/// The name that comes most often, of several the first.
+/// The most frequent name; of several the first.
 fn most<'a>(names: impl Iterator<Item = &'a str> + Clone) -> String {
     let count = |name: &str| names.clone().filter(|other| *other == name).count();
     let best = names.clone().enumerate().max_by_key(|(n, name)| (count(name), usize::MAX - n));

@@ -19,7 +19,7 @@ pub struct Comparison {
     pub scenario: Vec<Setting>,
     /// Points that both have, metric by metric.
     pub pairs: Vec<Pair>,
-    /// Points that one of them has alone, as text.
+    /// Points that only one of them has, as text.
     pub alone: Vec<String>,
 }
 
@@ -143,7 +143,7 @@ fn shown((a, b): (&Estimate, &Estimate), within: Option<f64>, one_run: bool) -> 
     }
 }
 
-/// Half the width of the difference's interval, and the effect size; none where one of them has a single value.
+/// Half the width of the difference's interval, and the effect size; none where a sweep has a single value.
 fn welch(a: &Estimate, b: &Estimate) -> Option<(f64, Option<f64>)> {
     let (ea, eb) = (a.error()?, b.error()?);
     let (va, vb) = (ea * ea, eb * eb);
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(see(&[1.0, 1.1, 0.9], &[9.0, 9.1, 8.9]), Shown::Higher);
         assert_eq!(see(&[9.0, 9.1, 8.9], &[1.0, 1.1, 0.9]), Shown::Lower);
         assert_eq!(see(&[5.0, 5.0], &[5.0, 5.0]), Shown::Equal);
-        // Equal rates of different runs are rates as others are; those of one run say nothing.
+        // Equal rates of different runs count like other rates; rates of one run show nothing.
         assert_eq!(see(&[5.0, 5.0], &[6.0, 6.0]), Shown::Higher);
         assert_eq!(see(&[5.0, 5.0], &[5.0, 5.1]), Shown::Nothing);
         let one = |a: &[f64], b: &[f64]| Shown::between(&of(a), &of(b), true);

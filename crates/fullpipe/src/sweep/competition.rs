@@ -31,8 +31,9 @@ pub struct Company {
     /// Congestion controls of the others, each once.
     pub against: Vec<String>,
     /// Friendliness ratio of the others: the flow's throughput next to them over its throughput next to flows of its
-    /// own kind. 1: they leave it as much as these do; 0: nothing. It is 1 less what draft-irtf-iccrg-tcpeval-01,
-    /// "Impact on standard TCP traffic", calls the throughput that standard flows lose. Absent without `like`.
+    /// own kind. 1: they leave it as much as its own kind does; 0: nothing. It is 1 less what
+    /// draft-irtf-iccrg-tcpeval-01, "Impact on standard TCP traffic", calls the throughput that standard flows lose.
+    /// Absent without `like`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub friendliness: Option<Estimate>,
     /// The harm that the others do to it, compared with being alone. Absent without `solo`.
@@ -57,12 +58,12 @@ pub struct Harm {
     pub loss: Option<Estimate>,
 }
 
-/// Harm to a value of which more is better; none where alone there is nothing to be taken.
+/// Harm to a value of which more is better; none where the flow has nothing of it alone.
 pub fn harm_to_more(solo: f64, together: f64) -> Option<f64> {
     (solo > 0.0).then(|| (solo - together) / solo)
 }
 
-/// Harm to a value of which less is better; none where there is nothing of it in company, but alone.
+/// Harm to a value of which less is better; none where the value is 0 in company, but not alone.
 pub fn harm_to_less(solo: f64, together: f64) -> Option<f64> {
     match (solo > 0.0, together > 0.0) {
         (_, true) => Some((together - solo) / together),
@@ -282,7 +283,7 @@ mod tests {
         assert_eq!(harm.loss.map(|loss| (loss.min, loss.max)), Some((0.5, 1.0)));
     }
 
-    /// A flow of 200 s next to one of 80 s: its rate after the other one is over does not count.
+    /// A flow of 200 s next to one of 80 s: only the time in which both live counts.
     #[test]
     fn in_company_the_time_counts_in_which_all_live() {
         let own = Competes { variant: "v".into(), flow: "reno".into(), solo: None, like: None };

@@ -53,7 +53,7 @@ const SIDES: [Side; 2] = [
     },
 ];
 
-/// Programs that ask for too little ask for none, and the kernel may tune to what the path needs.
+/// Programs that ask for too little ask for none, and the kernel may tune to the path's need.
 pub fn changes(case: &Case) -> Vec<Change> {
     let mut changes = Vec::new();
     for side in &SIDES {

@@ -1,6 +1,6 @@
 //! Changes that may help a case: visible faults undone, buffers by arithmetic, and a pace just below the path.
 //!
-//! [`cure`] is all of them at once, where the method begins. [`remedies`] are those for the first limit of a run.
+//! [`cure`] is all of them at once, the beginning of the method. [`remedies`] are those for the first limit of a run.
 
 mod buffers;
 mod datagrams;
@@ -21,7 +21,7 @@ use super::change::{Change, Scope};
 /// The whole arithmetic cure, in the order in which changes act: changes that undo a fault are in front of changes that
 /// set a value.
 pub fn cure(case: &Case) -> Vec<Change> {
-    // What datagrams lack shows a run, not arithmetic.
+    // A run, not arithmetic, shows the needs of datagrams.
     if case.datagrams.is_some() {
         return Vec::new();
     }

@@ -72,7 +72,7 @@ fn change(case: &Case, share: f64, bytes_per_s: u64, names: &[&str]) -> Change {
         .edits(edits)
 }
 
-/// Whether a policer of the path drops what is more than its bucket holds.
+/// Whether a policer of the path drops packets beyond its bucket.
 fn is_policed(case: &Case) -> bool {
     way(&case.today, case.direction).iter().any(|element| matches!(element, Element::Policer(_)))
 }

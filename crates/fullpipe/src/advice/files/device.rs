@@ -27,7 +27,8 @@ pub fn files(host: &str, changes: &[&Change]) -> Vec<File> {
     files
 }
 
-/// The first `.link` file that matches a device holds alone, so the default policy for names stands in it, too.
+/// A `.link` file of a host. The first file that matches a device is the only one in force, so it has the default
+/// policy for names, too.
 fn link(host: &str, lines: &[&str]) -> File {
     let text = format!(
         "{NAMES}# MAC: what ethtool -P DEV says. Where it says none: MACAddress= and Type=ether.\n[Match]\nPermanentMACAddress=MAC\n\n[Link]\n\
@@ -44,7 +45,7 @@ fn link(host: &str, lines: &[&str]) -> File {
     }
 }
 
-/// Command that shows what the devices, qdiscs and routes of a host have.
+/// Command that shows the settings of a host's devices, qdiscs and routes.
 pub(super) const SAVE: &str =
     "ethtool -g DEV; ethtool -c DEV; tc qdisc show dev DEV; ip route show";
 

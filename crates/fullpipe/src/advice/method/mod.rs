@@ -24,13 +24,13 @@ pub const ALMOST: f64 = 0.95;
 pub const ENOUGH: f64 = 0.96;
 /// Gain below which a change is not accepted, and loss below which it is withdrawn.
 pub(super) const COUNTS: f64 = 0.02;
-/// Removals and smaller buffers together may cost so much.
+/// Rate that removals and smaller buffers together may cost.
 const TOGETHER: f64 = 0.03;
 /// Runs that differ by chance alone keep this part of the rate, or chance decides.
 const STEADY: f64 = 0.97;
 /// Mean share of the path below which a path that is full in the end is looked at again.
 const LATE_MEAN: f64 = 0.7;
-/// Rules on what keeps a flow from growing.
+/// Rules on limits of a flow's growth.
 const LATE: [&str; 2] = ["remembered-ssthresh", "initial-ssthresh"];
 /// Code of losses without SACK: the repair after slow start takes a round trip for each.
 const SLOW_REPAIR: &str = "sack_off";
@@ -50,7 +50,7 @@ pub struct Step {
     pub then: String,
 }
 
-/// What the method found.
+/// Results of the method.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// Goal of the search.
@@ -65,7 +65,7 @@ pub struct Found {
     pub steps: Vec<Step>,
     /// Lists of settings that were tried.
     pub tried: usize,
-    /// Runs of the last trials, of which the worst one counts; one where chance does not decide.
+    /// Runs of the last trials, of which the worst one counts; 1 where chance does not decide.
     pub seeds: u64,
     /// Number of the first of these runs.
     pub first_seed: u64,
@@ -174,13 +174,13 @@ pub(super) fn more(new: f64, old: f64) -> f64 {
     }
 }
 
-/// Accepted changes and new ones; a new one takes the place of an old one of the same setting.
+/// Accepted changes and new ones; a new one replaces an old one of the same setting.
 fn joined(old: &[Change], new: Vec<Change>) -> Vec<Change> {
     let stays =
         |own: &&Change| new.iter().all(|new| !new.is_about(own) || own.rank == Rank::Cosmetic);
     let mut all: Vec<Change> = old.iter().filter(stays).cloned().collect();
     all.extend(new);
-    // Copies of flows come last: edits name the flows as they are today.
+    // Copies of flows are last: edits name the flows as they are today.
     all.sort_by_key(Change::has_copies);
     all
 }

@@ -1,4 +1,4 @@
-//! Removal of what is not needed: changes one by one, all but two on a path that loses packets, and sizes of buffers.
+//! Removal of needless changes: one by one, all but two on a path that loses packets, and smaller sizes of buffers.
 
 use super::super::Case;
 use super::super::candidates::{self, Least};
@@ -29,7 +29,7 @@ impl Search<'_> {
         Ok(if suffices { pruned } else { best })
     }
 
-    /// Takes away what is not needed, the cosmetic first and the pace last.
+    /// Removes needless changes, the cosmetic first and the pace last.
     pub(super) fn prune(&mut self, best: State) -> Result<State, Stopped> {
         let alone = self.removals(&best)?;
         // The rest is judged by the most that these changes give.
@@ -68,7 +68,7 @@ impl Search<'_> {
         Ok(state)
     }
 
-    /// The changes of a state, each with what the others do without it.
+    /// The changes of a state, each with the outcome of the others without it.
     pub(super) fn kept(&mut self, state: &State) -> Result<Vec<Kept>, Stopped> {
         let without = self.removals(state)?;
         let kept = state.changes.iter().zip(without).map(|(change, without)| Kept {
@@ -207,7 +207,7 @@ fn grouped(changes: &[Change]) -> Vec<Vec<Change>> {
     groups
 }
 
-/// The changes that stay when some are gone, by their places.
+/// The changes that stay when some are removed, by their indices.
 pub(super) fn without(changes: &[Change], gone: &[usize]) -> Vec<Change> {
     let stays = |at: &usize| !gone.contains(at);
     (0..changes.len()).filter(stays).map(|at| changes[at].clone()).collect()

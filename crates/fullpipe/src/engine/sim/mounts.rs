@@ -191,7 +191,7 @@ impl<'a> Told<'a> {
             return Err(sink);
         }
         let flows = run.flow.len();
-        // The other ways of all connections stand behind all flows, in the same order.
+        // The second flows of all connections are numbered after all flows, in the same order.
         let others = flows - run.mounts().next().map_or(0, |(_, own)| own.start);
         let mount = |(own, connections): (&Nfs, Range<usize>)| {
             let reads = own.operation == NfsOperation::Read;

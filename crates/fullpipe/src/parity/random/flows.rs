@@ -1,4 +1,4 @@
-//! The flows of a random scenario: how long they are, their sockets' buffers, and what the applications do.
+//! The flows of a random scenario: their lengths, their sockets' buffers, and their applications.
 
 use super::draw::{between, often, pick, rarely};
 use super::frame::Frame;
@@ -16,7 +16,7 @@ const LEAST_PACKETS: f64 = 8.0;
 pub struct Flows {
     /// TOML.
     pub text: String,
-    /// Numbers of those that go forward, at least one.
+    /// Numbers of the forward flows, at least one.
     pub forward: Vec<u32>,
     /// Up to how many bytes the kernels tune buffers, where that is not their default.
     pub tuned_up_to: Option<u64>,

@@ -1,4 +1,4 @@
-//! The path of a random scenario: a link with its queue and a delay each way, and what is uncommon there.
+//! The path of a random scenario: a link with its queue and a delay each way, and uncommon elements.
 
 use super::draw::{between, pick, rarely};
 use super::frame::{Frame, Marks, whole};
@@ -59,7 +59,7 @@ fn reordering(rng: &mut Rng) -> String {
     )
 }
 
-/// A link for ACKs: uncommonly a narrow one, and one of 0.1 to 1 of the rate where data go back too.
+/// A link for ACKs: uncommonly a narrow one, and one of 0.1 to 1 of the rate where there are backward data, too.
 fn way_back(rng: &mut Rng, frame: &Frame) -> String {
     let data = frame.rate * between(rng, 0.1, 1.0);
     let room = room(rng, frame, 2.0);

@@ -1,4 +1,4 @@
-//! Distances between simulator and real Linux: a line per run, the bars, and what is further apart than they allow.
+//! Distances between simulator and real Linux: a line per run, the bars, and the misses.
 
 use crate::numbers::ABSENT;
 use crate::parity::bars::{Bar, Figure, Judged, Miss};

@@ -1,4 +1,4 @@
-//! A plan as the files and commands that put it in force, and those that take it back.
+//! A plan as the files and commands that put it in force, and as their undo.
 
 use super::settings::Settings;
 use super::{KERNEL, Plan, Question};

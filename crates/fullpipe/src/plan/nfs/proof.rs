@@ -97,7 +97,7 @@ impl Proof {
 /// Proves a plan on an engine; none where `control` has stopped a run.
 ///
 /// # Errors
-/// What the engine says.
+/// The engine's error.
 pub fn proof(
     q: &Question,
     plan: &Plan,
@@ -117,7 +117,7 @@ pub fn proof(
 /// A write and a read with each of these settings, in order.
 ///
 /// # Errors
-/// What the engine says.
+/// The engine's error.
 pub fn runs(
     q: &Question,
     settings: &[(&str, Settings)],

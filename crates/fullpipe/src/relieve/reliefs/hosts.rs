@@ -42,7 +42,7 @@ pub fn window_scaling(run: &Resolved) -> Vec<SetOption> {
     off.map(|(name, _)| sysctl(name, "net.ipv4.tcp_window_scaling", 1)).collect()
 }
 
-/// Packets of a first window that Linux takes for a route, and which shallow queues stand.
+/// Packets of a first window that Linux accepts for a route, and that shallow queues hold.
 const FIRST_WINDOW: u32 = 32;
 
 /// A larger first window of transfers of a fixed size.
