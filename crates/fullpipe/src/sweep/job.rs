@@ -65,7 +65,7 @@ impl Job {
         if let Some(laws) = known().get(&key) {
             return laws.clone();
         }
-        // Of the point itself, whichever of its repetitions comes first.
+        // Laws of the point itself, whichever of its repetitions is first.
         let run = self.space.unshifted(point).map(|plan| plan.resolved);
         let laws = run.iter().flat_map(|run| {
             run.flow.iter().map(|flow| theory::expected(run, flow)).collect::<Vec<_>>()
@@ -138,7 +138,7 @@ impl Job {
     }
 }
 
-/// Goes on until it is stopped.
+/// Control that continues until it is stopped.
 struct Until<'a>(&'a dyn Fn() -> bool);
 
 impl Control for Until<'_> {

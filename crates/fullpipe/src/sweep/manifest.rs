@@ -2,7 +2,7 @@
 //!
 //! Limits:
 //! - A sweep is the text of its scenario: another comment, title, expectation or number of repetitions is another
-//!   sweep, which does not go on in the same directory.
+//!   sweep, which does not continue in the same directory.
 //! - Another build of the same version is not noticed. A changed file that the scenario names (rates of a link over
 //!   time) is noticed only if two results of one run are merged.
 
@@ -100,7 +100,7 @@ impl Manifest {
         format!("{:08x}", checksum::of(text.as_bytes()) >> 32)
     }
 
-    /// Reads that of a directory.
+    /// Reads the manifest of a directory.
     ///
     /// # Errors
     /// There is none, or it cannot be read.

@@ -46,16 +46,16 @@ pub struct Facts {
     /// Fairness of the flows; absent where no two of one direction live at one time.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fairness: Option<Shared>,
-    /// Places that dropped something, and links in front of which something waited, in the packets' order.
+    /// Places with drops, and links with a queue in front of them, in the packets' order.
     #[serde(default)]
     pub stages: Vec<Stage>,
     /// Expectations of the whole run; absent where there are none.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub expected: Vec<Expected>,
-    /// Metrics that are compared with those of other variants, where they have a value; absent where none is.
+    /// Metrics that are compared with other variants', where they have a value; absent where none has.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub compared: BTreeMap<String, f64>,
-    /// Expectations of intervals that do not hold, and those without a value, as sentences; absent where all do.
+    /// Expectations of intervals that fail or have no value, as sentences; absent where all hold.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub failed: Vec<String>,
 }
@@ -89,7 +89,7 @@ pub struct Flow {
     /// Times it entered Recovery or Loss in that half.
     #[serde(default)]
     pub loss_epochs: u64,
-    /// Whether the rate is a steady one, as summary.json has it.
+    /// Whether the rate is steady, as in summary.json.
     #[serde(default)]
     pub steady: bool,
     /// Segments retransmitted.
@@ -113,7 +113,7 @@ pub struct Flow {
     /// Limit that held it back for most of its life.
     #[serde(default)]
     pub limit: String,
-    /// For what share of it.
+    /// Share of its life for which this limit held it.
     #[serde(default)]
     pub limit_share: f64,
 }
@@ -149,7 +149,7 @@ pub struct Shared {
 pub struct Part {
     /// Name in the scenario.
     pub name: String,
-    /// Its part of what is delivered while all flows live (0 to 1).
+    /// Its part of the delivered bytes while all flows live (0 to 1).
     pub share: f64,
     /// Mean rate over the second half of that time, Mb/s of payload; absent in records of earlier versions.
     #[serde(skip_serializing_if = "Option::is_none", default)]

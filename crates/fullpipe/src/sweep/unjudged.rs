@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn each_reason_is_counted() {
-        // Two points of each of three variants, and one of two variants.
+        // Two points for each of three variants, and one for two variants.
         let nothing = Unjudged::of(&manifest(&[], &[]), &[]);
         assert_eq!(nothing, Unjudged { all: 7, absent: 7, ..Unjudged::default() });
         let cells = [

@@ -1,4 +1,4 @@
-//! Rates, queues and drops over time, of runs of the simulator: their bins add up to what the run counts.
+//! Rates, queues and drops over time, from runs of the simulator: their bins add up to the run's counts.
 
 use crate::made::made;
 use fullpipe::analysis::document::{Bins, Rates, Run};
@@ -23,7 +23,7 @@ fn columns(rates: &Rates) -> [&Vec<u64>; 4] {
     [&rates.sent_bytes, &rates.retransmitted_bytes, &rates.acked_bytes, &rates.delivered_bytes]
 }
 
-/// The line of all flows is what the flows' lines add up to, in each bin.
+/// The line of all flows is the sum of the flows' lines, in each bin.
 fn flows_add_up(bins: &Bins) {
     for bin in 0..bins.end_s.len() {
         for what in 0..4 {

@@ -1,4 +1,4 @@
-//! The page on the two changes of 2014: its tables come from runs of the recipes (`UPDATE_EXPECT=1` rewrites them).
+//! The page on the two changes of 2014: its tables are made from runs of the recipes (`UPDATE_EXPECT=1` rewrites them).
 
 use crate::made::made;
 use crate::marked;

@@ -20,7 +20,7 @@ struct Report {
     variant: &'static str,
     /// Cure of the report: the setting's name where advice has that setting, else words.
     reported: &'static str,
-    /// The variant with that cure; none where the path alone says what is to be reached.
+    /// The variant with that cure; none where the path alone sets the rate to reach.
     cure: Option<&'static str>,
     /// Setting that has to be among the changes; none: nothing is to be set.
     setting: Option<&'static str>,

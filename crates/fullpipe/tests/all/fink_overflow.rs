@@ -1,4 +1,4 @@
-//! The page on the overflow of the 2007 path: its tables come from runs of the recipe (`UPDATE_EXPECT=1` rewrites
+//! The page on the overflow of the 2007 path: its tables are made from runs of the recipe (`UPDATE_EXPECT=1` rewrites
 //! them), and its statements on the stall are asserted.
 
 use crate::made::made;
@@ -36,7 +36,7 @@ struct Overflow {
     /// The longest time without data for the receiver's application after the first drop, seconds.
     silence: f64,
     walked: u64,
-    /// Packets in flight when that recovery begins, and what the sender's CPU does in it.
+    /// Packets in flight when that recovery begins, and the work of the sender's CPU in it.
     in_flight: u64,
     work: Work,
     /// Mean rate of the eight seconds after the first two, Mb/s.
@@ -46,7 +46,7 @@ struct Overflow {
 /// Work of the sender's CPU in a recovery.
 #[derive(Default)]
 struct Work {
-    /// Skbs looked at for SACKs, to mark and to send again, and what that costs, seconds.
+    /// Skbs looked at for SACKs, to mark and to send again, and the cost of these looks, seconds.
     walked: [u64; 3],
     walks: f64,
     /// Cost of ACKs, transmission and copying, seconds.
@@ -56,7 +56,7 @@ struct Work {
 }
 
 impl Work {
-    /// Counts what was done between two samples, at the sender's costs.
+    /// Work between two samples, at the sender's costs.
     fn between(begin: &FlowSample, end: &FlowSample, trace: &Recording, plan: &Plan) -> Work {
         let cpu = &plan.resolved.hosts.sender.config.cpu;
         let grown = |count: fn(&FlowSample) -> u64| count(end) - count(begin);

@@ -1,4 +1,5 @@
-//! The page on UDP over the path of 2007: its tables come from runs of the recipe (`UPDATE_EXPECT=1` rewrites them).
+//! The page on UDP over the path of 2007: its tables are made from runs of the recipe (`UPDATE_EXPECT=1` rewrites
+//! them).
 
 use crate::made::made;
 use crate::marked;
@@ -47,7 +48,8 @@ fn the_router_loses_what_is_too_much() {
         assert_eq!((udp.refused, udp.duplicates, udp.reordered), (0, 0, Some(0)), "{name}");
     }
     let shares: Vec<f64> = runs.iter().map(|(.., udp)| udp.loss_share).collect();
-    // The figure as printed loses too much, the other reading less, and neither is off by a percent of what is sent.
+    // The printed figure loses too much, the other reading less, and neither is off by a percent of the sent
+    // datagrams.
     assert!(shares[1] > shares[2] && shares[2] > PUBLISHED_SHARE, "{shares:?}");
     assert!(shares[1] - PUBLISHED_SHARE < 0.01, "{shares:?}");
     // A host that pays for datagrams as TCP's plateaus suggest cannot send so much.
@@ -59,7 +61,7 @@ fn the_router_loses_what_is_too_much() {
 #[ignore = "a study: make studies"]
 fn study_ping_waits_for_a_tick() {
     let trips = runs()[0].1.rtt_ms.expect("answers");
-    // The delay, and up to a tick of 4 ms more; its mean deviation is that of an even spread, 4 ms / sqrt(12).
+    // The delay, and up to a tick of 4 ms more; the mean deviation is an even spread's, 4 ms / sqrt(12).
     assert!(trips.min >= 80.0 && trips.max <= 84.1, "{trips:?}");
     assert!((trips.avg - 82.0).abs() < 0.5 && (trips.mdev - 1.155).abs() < 0.2, "{trips:?}");
     let table = format!(

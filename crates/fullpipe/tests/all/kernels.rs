@@ -43,7 +43,7 @@ fn unread() -> String {
     text
 }
 
-/// Distributions, and what `uname -r` prints there.
+/// Distributions, and their output of `uname -r`.
 const HOSTS: [(&str, &str); 13] = [
     ("RHEL 7, CentOS 7", "3.10.0-1160.el7.x86_64"),
     ("RHEL 8, Rocky 8, Alma 8", "4.18.0-553.el8_10.x86_64"),

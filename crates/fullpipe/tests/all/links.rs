@@ -83,7 +83,7 @@ fn links_of_generated_pages_lead_somewhere() {
     }
 }
 
-/// Paths in backquotes that name a file or folder from the root; `<name>` stands for a new one.
+/// Paths in backquotes that name a file or folder from the root; `<name>` is a placeholder for a new one.
 fn paths(page: &str) -> impl Iterator<Item = &str> {
     let quoted = page.split('`').skip(1).step_by(2);
     quoted.filter(|text| text.contains('/') && !text.contains([' ', '<', '*', ':']))

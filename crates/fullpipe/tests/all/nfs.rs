@@ -1,5 +1,5 @@
-//! The page on NFS: its tables come from runs of scenarios/workloads/nfs.toml and of random mounts on real Linux, which
-//! take minutes and a kernel (`make nfs`, `make nfs-record`), and from the simulator.
+//! The page on NFS: its tables are made from runs of scenarios/workloads/nfs.toml and of random mounts on real Linux,
+//! which take minutes and a kernel (`make nfs`, `make nfs-record`), and from the simulator.
 
 use crate::made::{has_kernel, made_on};
 use crate::marked;
@@ -17,7 +17,7 @@ const PAGE: &str = "docs/nfs.md";
 const RECORDED: &str = "scenarios/nfs/genuine.csv";
 const SEED: u64 = 1;
 const MOUNTS: u64 = 40;
-/// Bars: the median difference of rates, that of nine in ten, and how often the first limit is the same.
+/// Bars: the median difference of rates, the difference of nine in ten, and the share of equal first limits.
 const MEDIAN: f64 = 0.05;
 const NINE_IN_TEN: f64 = 0.15;
 const SAME_LIMIT: usize = 36;

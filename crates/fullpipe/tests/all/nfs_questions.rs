@@ -1,4 +1,4 @@
-//! The page on the questions of 2008 about NFS: its tables come from the recipes, on the simulator and, as `make
+//! The page on the questions of 2008 about NFS: its tables are made from the recipes, on the simulator and, as `make
 //! nfs-record` has kept it, on real Linux (`UPDATE_EXPECT=1` rewrites them).
 
 use crate::made::made_on;
@@ -20,10 +20,10 @@ const MEDIAN: f64 = 0.05;
 const EACH: f64 = 0.05;
 /// Largest distance of the rates of clients that share a line.
 const SHARED: f64 = 0.03;
-/// Variants with losses by chance, of which both engines have others.
+/// Variants with random losses, which differ between the engines.
 const LOSSY: &str = "loss 1e-4";
 /// Variant in which two clients share a line in one of several ways, by which packets its queue drops. The test makes
-/// so many starts of the near one, some ms apart, and allows the means so much distance, in standard errors of their
+/// several starts of the near one, some ms apart. It allows the means a distance in standard errors of their
 /// difference.
 const UNSTEADY: &str = "kernel's buffers, at a time";
 const CLIENTS: [&str; 2] = ["far", "near"];
@@ -69,7 +69,7 @@ fn asked(recipe: &str) -> Vec<Asked> {
     (0..space.runs()).flat_map(of_run).collect()
 }
 
-/// The mounts of the unsteady variant, where the near client starts so many times later.
+/// The mounts of the unsteady variant, with the near client's start moved by `start` steps.
 fn started(start: u64) -> Vec<Asked> {
     let source = scenario::recipe("nfs-near-far").expect("the recipe").source();
     let ms = 2000 + start * APART_MS;
@@ -225,7 +225,7 @@ fn study_questions_have_the_same_answers_on_both_engines() {
         let found = of.1.iter().find(|both| name(both) == variant).expect("a variant");
         [found.genuine.mbit, found.model.mbit]
     };
-    // What the page says in words, of each engine.
+    // Statements of the page in words, for each engine.
     for engine in 0..2 {
         let rate = |of, variant: &str| rate(of, variant)[engine];
         let one = rate(connections, "1 connection");

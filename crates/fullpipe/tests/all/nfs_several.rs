@@ -70,7 +70,7 @@ fn rates(run: &Run) -> Vec<f64> {
     run.nfs.iter().map(|own| own.mean_mbit.unwrap_or_else(|| panic!("{}", own.name))).collect()
 }
 
-/// Each mount has its own rate, requests and connection, at the host that has it, and the far one its own round trip.
+/// Each mount has its own rate, requests and connection, at its host, and the far one its own round trip.
 #[test]
 fn each_client_has_its_own() {
     let scenario = loaded(TEXT);

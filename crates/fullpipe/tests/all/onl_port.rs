@@ -1,5 +1,5 @@
-//! The page on the gigabit experiments: a port that drops without a queue, and three flows through it. Its tables come from runs of
-//! the recipes (`UPDATE_EXPECT=1` rewrites them).
+//! The page on the gigabit experiments: a port that drops without a queue, and three flows through it. Its tables are
+//! made from runs of the recipes (`UPDATE_EXPECT=1` rewrites them).
 
 use crate::made::made;
 use crate::marked;
@@ -42,7 +42,7 @@ fn delivered(run: &Run) -> u64 {
     run.flows.iter().map(|flow| flow.bytes).sum()
 }
 
-/// Jain's index of what the flows delivered (R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984): 1 where all have the same.
+/// Jain's index of the flows' delivered bytes (R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984): 1 where all have the same.
 fn fairness(run: &Run) -> f64 {
     let bytes = run.flows.iter().map(|flow| flow.bytes as f64);
     let squares: f64 = bytes.clone().map(|bytes| bytes * bytes).sum();
@@ -153,8 +153,8 @@ fn three_with(burst: &str) -> u64 {
     delivered(&chosen("onl-reno-3flows", &["reno, port of 1 Gb/s"], &[burst])[0].1)
 }
 
-/// The drops that the page reports hang on keys that it does not state: what the block takes at once, and how fast the
-/// card is.
+/// The reported drops of the page hang on keys that the page does not state: the burst of the block, and the rate of
+/// the card.
 #[test]
 #[ignore = "a study: make studies"]
 fn study_what_the_block_drops_is_not_determined() {

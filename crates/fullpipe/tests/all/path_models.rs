@@ -91,7 +91,7 @@ fn a_smaller_mtu_passes_the_handshake_alone() {
     assert!(run.flows[0].mean_mbit > 80.0, "{} Mb/s", run.flows[0].mean_mbit);
 }
 
-/// Segments that a stage drops in a millisecond, of those in which it drops some: the mean.
+/// Mean number of segments that a stage drops in a millisecond, over the milliseconds with drops.
 fn dropped_at_once(recording: &Recording, name: &str) -> f64 {
     let stage = recording.stages.iter().find(|stage| stage.name == name).expect("a stage");
     let samples = recording.stage_samples.iter().filter(|sample| sample.stage == stage.index);
@@ -190,7 +190,7 @@ fn copies_cost_capacity_and_nothing_else() {
     let (_, copied, recording) = run("duplicate.toml", &[]);
     let (entered, left, _) = counters(&recording, "copies");
     close((left - entered) as f64 / entered as f64, 0.01, 0.2);
-    // A packet in a hundred goes twice over the link, which is full. Nothing is sent again for it, as the scenario expects.
+    // A packet in a hundred passes the full link twice. Nothing is sent again for it, as the scenario expects.
     let (_, plain, _) = run("duplicate.toml", &["path.forward.copies.probability=0"]);
     let share = copied.flows[0].mean_mbit / plain.flows[0].mean_mbit;
     assert!((0.985..0.995).contains(&share), "{share} of the rate");
@@ -276,7 +276,7 @@ fn what_several_hosts_send_meets_at_the_bottleneck() {
     let sent =
         ["sender", "second", "old"].map(|host| counters(&recording, &format!("{host}.tx_ring")).1);
     assert!(sent.iter().all(|sent| *sent > 20_000), "{sent:?}");
-    // What is on its way between card and queue as the run ends: 10 ms, and 30 ms more.
+    // Packets between card and queue as the run ends: 10 ms, and 30 ms more.
     let (_, passed, dropped) = counters(&recording, "bottleneck");
     let missing = sent.iter().sum::<u64>() - passed - dropped;
     assert!(dropped > 100 && missing < 100, "{sent:?}: {missing}");

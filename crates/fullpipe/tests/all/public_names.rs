@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::fmt::Write;
 use std::path::Path;
 
-/// Columns of the pages' tables that say what a value may be.
+/// Columns of the pages' tables with the possible values.
 const TYPES: [&str; 5] = ["value", "values", "type", "choices", "unit of `within`"];
 
 /// The cells of a row of a Markdown table.
@@ -72,7 +72,7 @@ fn public_names_change_knowingly() {
     expect_file![path].assert_eq(&now);
 }
 
-/// Calls `visit` with each property of a schema: its name and what the schema says of it.
+/// Calls `visit` with each property of a schema: its name and its description.
 fn properties(schema: &Value, visit: &mut impl FnMut(&str, &Value)) {
     if let Some(Value::Object(all)) = schema.get("properties") {
         all.iter().for_each(|(name, property)| visit(name, property));

@@ -8,7 +8,7 @@ use fullpipe::relieve::{Outcome, Relieved, Run, Watch, make, trials};
 use fullpipe::scenario::{Source, load};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Lets trials go on.
+/// A watch that lets trials continue.
 struct ToTheEnd;
 
 impl Watch for ToTheEnd {

@@ -1,4 +1,4 @@
-//! Scenarios that are right: what they mean.
+//! Valid scenarios, and their meaning.
 
 use fullpipe::scenario::{
     App, Beside, Diagnostics, Discipline, Element, Reader, Resolved, Scenario, SetOption, Source,

@@ -112,7 +112,7 @@ fn damaged_tables_are_refused_without_a_panic() {
 /// Columns that show more of a flow's two sockets.
 const SOCKET_COLUMNS: usize = 38;
 
-/// Tables that lack these columns are those of earlier runs.
+/// Tables of earlier runs lack these columns.
 #[test]
 fn columns_of_sockets_are_later_ones() {
     let columns = FlowSample::columns();

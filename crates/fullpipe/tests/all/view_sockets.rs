@@ -72,7 +72,7 @@ fn of_receiver(own: &Ran) -> Ran {
             receiver: sample.receiver,
             ..FlowSample::blank()
         };
-        // Both ends know what they agreed to.
+        // Both ends know the options that they agreed to.
         seen.sender.options = sample.sender.options;
         seen
     };

@@ -164,7 +164,7 @@ impl<'a> Seen<'a> {
         self.judging.add(cell);
     }
 
-    /// Writes the page; what else there is to tell.
+    /// Writes the page, and returns the remaining results.
     fn draw(
         self,
         competition: &[Company],

@@ -44,7 +44,7 @@ pub struct Surfaces {
     /// Matrix of each congestion control next to each; absent where no two axes are the controls of two flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pairs: Option<Pairs>,
-    /// Axes of which not all values are drawn; the page says so in words.
+    /// Axes without some of their values; the page says so in words.
     #[serde(skip)]
     pub thinned: Vec<Thinned>,
     /// Runs that failed; the page has them as a table, not as data.
@@ -153,7 +153,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// The panels' names: their variants, where no point has several flows. What has one name is one panel.
+    /// The panels' names: their variants, where no point has several flows. Parts of one name are one panel.
     fn name(&mut self) -> Vec<String> {
         let name = |[variant, flow]: &[String; 2]| match self.several {
             true => format!("{variant}: {flow}"),

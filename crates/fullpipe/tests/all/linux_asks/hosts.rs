@@ -239,7 +239,7 @@ fn a_scenario_of_a_genuine_kernel_runs_on_it_and_on_another_one_if_asked() {
     assert_eq!(answers(linux, &both), (Some("6.12"), 0));
     assert_eq!(answers(other, &both), (Some("6.1"), 2));
     assert!(linux.as_kernel("5.4").is_none());
-    // What 6.1 does not have is refused there alone.
+    // A sysctl that 6.1 lacks is refused there alone.
     let plb = [&both[..], &["hosts.sender.sysctl.net.ipv4.tcp_plb_enabled=1"]].concat();
     let refused = |engine: &dyn Engine| {
         engine.support(&resolved(&plb)).iter().any(|(key, _)| key.ends_with("tcp_plb_enabled"))
@@ -247,7 +247,8 @@ fn a_scenario_of_a_genuine_kernel_runs_on_it_and_on_another_one_if_asked() {
     assert!(refused(other) && !refused(linux));
 }
 
-/// net.ipv4.tcp_mem is of a kernel: the hosts of a guest share it, and may not differ. The simulator has one of each host from 6.1 on.
+/// net.ipv4.tcp_mem belongs to a kernel: the hosts of a guest share it, and may not differ. The simulator has one for
+/// each host from 6.1 on.
 #[test]
 fn hosts_share_the_memory_of_all_sockets() {
     let set = |host: &str, pages: &str| format!("hosts.{host}.sysctl.net.ipv4.tcp_mem=\"{pages}\"");

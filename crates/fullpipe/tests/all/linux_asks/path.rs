@@ -87,7 +87,7 @@ fn what_elements_do_has_its_counterpart() {
             "0 forward: police 10000000 burst 30000 overhead 14\n",
         ),
         (r#"{ kind = "mtu", name = "x", mtu = 1400 }"#, "0 forward: nothing above 1400 bytes\n"),
-        // What leaves it is on no wire.
+        // Packets that leave it are on no wire.
         (
             r#"{ kind = "shaper", name = "x", rate = "10Mbit", burst = "30kB", queue = { limit = "90kB" } },
                { kind = "delay", name = "y", delay = "1ms" }"#,

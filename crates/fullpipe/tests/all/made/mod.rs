@@ -10,7 +10,7 @@ use fullpipe_sim::units::Time;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
-/// Lets a run go on until it ends.
+/// Control that lets a run continue to its end.
 pub struct ToTheEnd;
 
 impl Control for ToTheEnd {

@@ -105,7 +105,7 @@ fn with_twins(case: &Case, count: u32) -> (Vec<Unit>, Twinned) {
     (units, found)
 }
 
-/// A line per miss: how far, how far Linux is from itself, and what that says.
+/// A line per miss: its distance, Linux's distance from itself, and the verdict.
 fn misses(chances: &[Chance]) -> String {
     let mut text = format!(
         "| run | times what is allowed: the simulator | Linux itself, median | as far, of {} | distributions apart | \

@@ -45,7 +45,7 @@ fn study_red_drops_as_often_on_both_engines() {
     drops_alike(&cases(&[]), "link", 100.0);
 }
 
-/// In front of a card, which alone is slow: what is dropped there the sender knows at once.
+/// In front of a card, which alone is slow: the sender knows of drops there at once.
 #[test]
 #[ignore = "a study: make studies"]
 fn study_red_on_a_host_drops_as_often_on_both_engines() {

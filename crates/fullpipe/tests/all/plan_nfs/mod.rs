@@ -1,4 +1,4 @@
-//! Plans of NFS mounts: tables worked out by hand, files and text, and whether they keep what they promise.
+//! Plans of NFS mounts: tables worked out by hand, files and text, and a check of their promises.
 
 mod promise;
 
@@ -58,7 +58,7 @@ fn what_is_enough_stays() {
     let plan = planned(&q);
     let readahead = plan.settings.readahead;
     assert_eq!(Settings { readahead: plan.today.readahead, ..plan.settings }, plan.today);
-    // A request that comes and one that is asked for.
+    // An arriving request, and one that is asked for.
     assert_eq!(readahead, 2 << 20);
     assert_eq!(files(&q, &plan).len(), 1, "{:?}", files(&q, &plan));
 }

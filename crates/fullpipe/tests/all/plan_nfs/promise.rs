@@ -43,7 +43,7 @@ fn path(draws: &mut Draws) -> Question {
     q
 }
 
-/// A file takes so many seconds and round trips at the path's rate, where the plan's own proof has no less.
+/// Least seconds and round trips of a file at the path's rate, where the plan's own proof has no less.
 const LEAST_TIME: f64 = 2.0;
 const ROUND_TRIPS: f64 = 100.0;
 
@@ -74,7 +74,7 @@ impl Sink for &Program {
     }
 }
 
-/// Stops a run when a program is done, or after so long.
+/// Control that stops a run when a program is done, or after a time.
 struct Until<'a>(&'a Program, Time);
 
 impl Control for Until<'_> {
@@ -90,7 +90,7 @@ fn faster(q: &Question, settings: &Settings, way: usize, bar: f64) -> Option<f64
     let scenario = load(&Source::text("plan.toml", &text), &[], &[]).expect("a plan's scenario");
     let name = format!("s, {}", WAYS[way]);
     let plan = scenario.plans().iter().find(|plan| plan.name() == name).expect("both ways");
-    // Nobody looks at samples.
+    // No test reads the samples.
     let mut run = plan.resolved.clone();
     run.report.sample = run.report.interval;
     let program = Program::default();
@@ -161,7 +161,7 @@ fn kept(q: Question) -> Kept {
         (own < ENOUGH * plan.path.payload_mbit).then(|| grid(&q).iter().fold(own, better))
     });
     let own = |(_, buffer): Buffer| *buffer(&mut plan.settings.clone());
-    // Where the best is not known the planned rate stands for it, which needs no more.
+    // Where the best rate is unknown the planned rate replaces it, which needs no more.
     let most = [0, 1].map(|way| best[way].unwrap_or(planned[way]));
     let needed = BUFFERS.map(|own| needed(&q, &plan.settings, own, most[own.0]));
     Kept {
@@ -174,7 +174,7 @@ fn kept(q: Question) -> Kept {
     }
 }
 
-/// A buffer that data passes, and of which way.
+/// A buffer of a direction of data.
 type Buffer = (usize, fn(&mut Settings) -> &mut u64);
 
 const BUFFERS: [Buffer; 4] = [

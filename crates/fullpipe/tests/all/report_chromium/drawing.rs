@@ -7,7 +7,7 @@ use crate::report_sample as sample;
 use fullpipe::report::html::render;
 use serde_json::{Value, json};
 
-/// Compares what is drawn with the document, to a hundredth of a pixel.
+/// Compares the drawing with the document, to a hundredth of a pixel.
 pub fn check_drawn(page: &Page, figure: &str, series: &str, expected: &[Point]) {
     let drawn = page.points(figure, series);
     assert_eq!(drawn.len(), expected.len(), "{figure} {series}");

@@ -2,7 +2,7 @@
 
 use fullpipe::analysis::document::{Document, Flow};
 
-/// A point as the document has it: x, y and, for a band, the upper end.
+/// A point of the document: x, y and, for a band, the upper end.
 pub type Point = (f64, f64, Option<f64>);
 
 /// A column of a flow's series, over its time.

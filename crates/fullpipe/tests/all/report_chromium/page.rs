@@ -30,7 +30,7 @@ impl Page {
         Self { session, _directory: directory }
     }
 
-    /// Runs a function body in the page; what it returns.
+    /// Runs a function body in the page, and returns its result.
     pub fn run(&self, script: &str, arguments: &[Value]) -> Value {
         let body = json!({"script": script, "args": arguments});
         self.session.post("/execute/sync", &body)
@@ -68,7 +68,7 @@ impl Page {
         serde_json::from_value(series).expect("ids")
     }
 
-    /// Moves the mouse to a time in a panel of a figure, and reads what appears.
+    /// Moves the mouse to a time in a panel of a figure, and reads the tooltip.
     pub fn hover(&self, figure: &str, panel: usize, time: f64) -> Values {
         self.bring_to_view(&format!("#figure-{figure} .panel:nth-child({})", panel + 1));
         let (x, y) = self.locate(figure, panel, time);

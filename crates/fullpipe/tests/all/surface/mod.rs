@@ -130,7 +130,7 @@ fn a_browser_draws_the_cells_and_tells_their_values() {
     let html = page(&Surfaces::new(&manifest, &cells(&space), Failures::default()), "23 runs.");
     let Some(page) = browser::open(&html) else { return };
     let count = |selector: &str| count(&page, selector);
-    // Twelve fields in each of two surfaces, of which one has no value; as many in the difference.
+    // Twelve fields in each of two surfaces, one of them without a value; as many in the difference.
     assert_eq!(count("#surfaces rect"), json!(24));
     assert_eq!(count("#surfaces rect.none"), json!(1));
     assert_eq!(count("#differences rect.field"), json!(12));

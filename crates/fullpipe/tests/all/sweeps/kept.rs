@@ -1,4 +1,4 @@
-//! Sweeps that take minutes to hours: their records are kept, without what no table needs.
+//! Sweeps that take minutes to hours: their records are kept, without fields that no table needs.
 
 use super::Asked;
 use fullpipe::scenario::{self, SetOption, Source, Space};
@@ -16,7 +16,7 @@ pub struct Kept {
     scenario: &'static str,
     /// Engine of the runs.
     engine: &'static str,
-    /// Beginnings of the variants and changes of all runs, and points drawn of each; none: all as the scenario has it.
+    /// Beginnings of the variants and changes of all runs, and points drawn of each; none: the whole scenario.
     part: Option<Part>,
 }
 
@@ -71,7 +71,7 @@ impl Kept {
         Source::text(stem.expect("a name"), &text)
     }
 
-    /// Calls `tell` with what is asked.
+    /// Calls `tell` with the sweep's scenario and options.
     pub fn asked<T>(&self, tell: impl FnOnce(Asked) -> T) -> T {
         let texts = |of: fn(&Part) -> &'static [&'static str]| -> Vec<String> {
             self.part.iter().flat_map(|part| of(part).iter().map(|text| (*text).into())).collect()

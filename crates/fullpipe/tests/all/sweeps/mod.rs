@@ -27,7 +27,7 @@ pub struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// The runs, and what the sweep is.
+    /// The runs, and the manifest of the sweep.
     pub fn job(&self) -> (Job, Manifest) {
         let sets: Vec<SetOption> = self.sets.iter().cloned().map(SetOption).collect();
         let allowed = Allowed { as_kernel: None, without: &[] };

@@ -62,8 +62,8 @@ fn way_up(window: f64, beta: f64) -> (f64, f64) {
     (packets, additive + search + slow)
 }
 
-/// The window at each loss, if losses are so many packets apart and happen when the window is back at its last maximum.
-/// For (1 - beta) window above 4 S.
+/// The window at each loss, if losses are `packets` packets apart and happen when the window is back at its last
+/// maximum. For (1 - beta) window above 4 S.
 pub fn at_loss(beta: f64, packets: f64) -> f64 {
     let (mut low, mut high) = (SMAX * PART / (1.0 - beta), 1e7);
     assert!(way_up(low, beta).0 < packets, "the window is too small");

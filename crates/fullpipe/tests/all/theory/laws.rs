@@ -55,7 +55,7 @@ fn study_surfaces_keep_to_the_rules_where_the_mask_says_so() {
             judged.push(name);
         }
     }
-    // CUBIC's rule does not hold where losses come more often than its curve is looked at.
+    // CUBIC's rule does not hold where losses are more frequent than looks at its curve.
     assert!(!judged.contains(&"cubic at 1e-3, 1ms".to_string()), "{judged:?}");
     assert!(judged.len() >= 10, "{judged:?}");
 }

@@ -14,8 +14,7 @@ const RECOVERY: u64 = 3;
 
 /// Growth of a congestion control's window between two losses.
 pub trait Growth {
-    /// From a window after a loss: the window when so many packets have been sent, and the round
-    /// trips that this took.
+    /// The window after `packets` packets from a window after a loss, and the round trips for them.
     fn grow(&self, from: f64, last_max: f64, packets: f64) -> (f64, f64);
 }
 
@@ -48,7 +47,7 @@ impl Setting {
         }
     }
 
-    /// The next loss, so many packets later, and the round trips between.
+    /// The next loss, `packets` packets later, and the round trips between.
     pub fn next(&self, law: &impl Growth, at: AtLoss, packets: f64) -> (AtLoss, f64) {
         let lower = self.fast_convergence && at.window < at.last_max;
         let last_max =
@@ -57,7 +56,7 @@ impl Setting {
         (AtLoss { window, last_max }, rounds)
     }
 
-    /// The mean window from the first loss of a flow on, with so many packets between the losses.
+    /// The mean window from the first loss of a flow on, with the given numbers of packets between the losses.
     pub fn mean(&self, law: &impl Growth, from: f64, between: impl Iterator<Item = f64>) -> f64 {
         let (mut at, mut sent, mut all) = (AtLoss { window: from, last_max: 0.0 }, 0.0, 0.0);
         for packets in between {
@@ -122,7 +121,7 @@ impl Losses {
         self.0.len() - 1 - first
     }
 
-    /// Window at a loss, from what was left of it: exact to a packet.
+    /// Window at a loss, from the rest after it: exact to a packet.
     pub fn window(&self, number: usize) -> f64 {
         self.0[number].window
     }

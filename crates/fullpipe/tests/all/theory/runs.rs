@@ -6,7 +6,7 @@ use fullpipe::scenario::{self, Plan, Resolved, Scenario, SetOption, Source};
 use fullpipe::trace::recording::Recording;
 use std::path::Path;
 
-/// A run, what was asked for, and its trace.
+/// A run, its scenario, and its trace.
 pub struct Made {
     pub resolved: Resolved,
     pub run: Run,

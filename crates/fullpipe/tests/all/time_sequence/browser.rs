@@ -147,7 +147,7 @@ fn the_page_opens_on_slow_start() {
     let seventh = (rounds[6].start_s + made.run.flows[0].clock_start_s) * 1e9;
     assert!((first[1] / seventh - 1.0).abs() < 0.05, "{first:?}: {seventh}");
 
-    // What was sent until then fills the height.
+    // Data sent until then fills the height.
     let sent: u64 = rounds[..6].iter().map(|round| round.segments * 1448).sum();
     let height = first[3] - first[2];
     assert!((sent as f64..2.0 * sent as f64).contains(&height), "{height} of {sent} bytes");

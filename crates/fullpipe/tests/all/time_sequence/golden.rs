@@ -111,7 +111,8 @@ fn trains_by_hand() {
             row.window,
         )
     };
-    // The end that sends data has offered a scale of 2: 46 << 2; the other one of 3: 100 << 3. A SYN's is not scaled.
+    // The end that sends data has offered a scale of 2: 46 << 2; the other one of 3: 100 << 3. A SYN's window is not
+    // scaled.
     assert_eq!(
         rows.iter().map(row).collect::<Vec<Row>>(),
         [

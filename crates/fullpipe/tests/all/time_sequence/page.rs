@@ -46,7 +46,7 @@ impl Numbers<'_> {
         }
     }
 
-    /// A column: differences from what each is expected to be by the train before.
+    /// A column: differences from the values that the previous train predicts.
     fn column(&mut self, count: usize) -> Vec<i64> {
         let zigzag = |value: u64| (value >> 1) as i64 ^ -((value & 1) as i64);
         (0..count).map(|_| zigzag(self.next())).collect()
