@@ -1,6 +1,7 @@
 //! Names the commit of a release build for `fullpipe --version`.
 //!
-//! Other builds name none, so that a commit alone compiles nothing anew. A packager without a checkout sets FULLPIPE_COMMIT.
+//! Other builds name none, so that a commit alone recompiles nothing. A packager without a checkout sets
+//! FULLPIPE_COMMIT.
 
 use std::env;
 use std::process::Command;

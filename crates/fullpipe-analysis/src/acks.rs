@@ -1,5 +1,5 @@
-//! Where ACKs are lost. A few lost ACKs do no harm, because each ACK repeats what earlier ones acknowledged. Where many
-//! are lost, the remaining ACKs release data in bursts, cwnd grows slowly and timeouts come early. No window shows
+//! Places that lose ACKs. A few lost ACKs do no harm, because each ACK repeats what earlier ones acknowledged. Where
+//! many are lost, the remaining ACKs release data in bursts, cwnd grows slowly and timeouts come early. No window shows
 //! this.
 
 use super::lookup::{Told, Traces};

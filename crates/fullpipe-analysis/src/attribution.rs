@@ -21,7 +21,7 @@
 //! A stage never idles if it was busy for at least 99 % of the last smoothed round-trip time. The rest allows for the
 //! grid of the samples.
 //!
-//! TCP's own pace follows cwnd, so a busy place takes its time as it takes cwnd's. A pace that somebody asked for stays
+//! TCP's own pace follows cwnd, so a busy place takes its time as it takes cwnd's. A configured pace keeps its time
 //! where others share the path: a higher pace would take more of it. Without SACK a hole exhausts the receive window,
 //! and that time belongs to recovery. ACKs wait ("ack_path") where no place of the data's path is busy, but a link of
 //! the ACKs' path is, and the round trip is longer for it.
@@ -42,8 +42,8 @@ use fullpipe_base::trace::{EventKind, FlowSample, Limit, StageInfo, StageSample}
 use fullpipe_base::units::Time;
 use std::collections::BTreeMap;
 
-/// Groups of windows, which busy hosts keep exhausted; so are the calls that a client may have out. A real kernel does not tell
-/// of calls: what it says of a mount's connection is that the application has nothing to send.
+/// Groups of windows that busy hosts keep exhausted. The calls that a client may have outstanding are such a window,
+/// too. A real kernel does not report calls: to it the application of a mount's connection has nothing to send.
 const WINDOWS: [Group; 3] = [Group::Cwnd, Group::Buffer, Group::Calls];
 
 /// The sender's predicates of some groups.
@@ -87,7 +87,7 @@ impl Attribution {
         spent
     }
 
-    /// Nanoseconds between the sample before the `count`-th and that one in which cwnd was the limit.
+    /// Nanoseconds of cwnd as the limit, from the sample before the `count`-th to the `count`-th.
     pub fn by_cwnd(&self, count: usize) -> u64 {
         let spent = self.spent(count - 1, count);
         of(&[Group::Cwnd]).fold(0, |sum: u64, limit| sum.saturating_add(spent[limit]))
@@ -110,7 +110,7 @@ impl Attribution {
     }
 }
 
-/// The time between the sample before the `count`-th and that one.
+/// Split of the time from the sample before the `count`-th to the `count`-th.
 fn step(flow: &FlowTrace, count: usize, passed: &Passed, calls: bool) -> Split {
     let (before, after) = (flow.before(count - 1), flow.before(count));
     let mut spent = [0; COUNT];

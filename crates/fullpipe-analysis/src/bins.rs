@@ -1,4 +1,4 @@
-//! What passes, waits and is dropped over time, in bins of `report.bin` of the run's own clock.
+//! Rates, queues and drops over time, in bins of `report.bin` of the run's own clock.
 //!
 //! Counters are known at the trace's samples alone. So a bin ends with the last sample up to its bound, and begins
 //! where the previous bin ends. The counts of all bins add up to the run's.
@@ -90,7 +90,7 @@ fn with_rates(spans: &[(Time, Time)], rates: Rates) -> Rates {
     }
 }
 
-/// None of what holds no packets, and where nothing ever waited and nothing was dropped.
+/// Bins of a place. None for a stage without packets, and where nothing ever waited and nothing was dropped.
 fn place(spans: &[(Time, Time)], (info, trace): &Told) -> Option<PlaceBins> {
     if WITHOUT_PACKETS.contains(&info.kind) {
         return None;

@@ -1,4 +1,4 @@
-//! Two experiments compared: what differs in the scenarios, and what in the results.
+//! Comparison of two experiments: differences in the scenarios, and in the results.
 
 use super::distance::distance;
 use super::document::{Document, Flow, Run, Stage};
@@ -76,7 +76,7 @@ pub fn of_one_scenario(run_a: &Run, run_b: &Run) -> Pair {
     }
 }
 
-/// Causes that only one of two runs has, those of the first one first.
+/// Causes that only one of two runs has, first those of the first run.
 fn findings(a: &Run, b: &Run) -> Vec<Change> {
     let share = |run: &Run, code: &str| {
         run.findings.iter().find(|own| own.code == code).map(|own| own.share_of_time)

@@ -68,7 +68,7 @@ fn intervals(a: &Flow, b: &Flow) -> Vec<IntervalPair> {
     pairs.collect()
 }
 
-/// The parting at a common bucket, with what happened there.
+/// The parting at a common bucket, with the moments there.
 fn parting(a: &Flow, b: &Flow, (at_s, i, j): (f64, usize, usize)) -> Option<Parting> {
     let states = (State::at(&a.series, i)?, State::at(&b.series, j)?);
     let srtt_us = states.0.srtt_us.max(states.1.srtt_us).unwrap_or(0);

@@ -124,10 +124,10 @@ fn cpu(about: &FlowMeta, traces: &Traces, life: &Life) -> Option<CpuShares> {
     works.then(|| CpuShares { sender: share(sender), receiver: share(receiver) })
 }
 
-/// Intervals that have to be full in a row: what was held back by a lost segment comes in one or two.
+/// Consecutive intervals that have to be full: data held back by a lost segment arrives in one or two.
 const LASTING: usize = 3;
 
-/// Until the end of the first of [`LASTING`] intervals that delivered [`REACHED`] of what the path can carry.
+/// Time until the end of the first of [`LASTING`] intervals that delivered [`REACHED`] of the path's capacity.
 fn time_to_full_rate(way: &WayMeta, intervals: &[Interval]) -> Option<f64> {
     let full = REACHED * way.capacity_mbit?;
     let mut runs = intervals.windows(LASTING);

@@ -63,7 +63,7 @@ fn unvalidated(run: &Resolved, genuine: bool) -> Vec<String> {
     kernels
 }
 
-/// Qdiscs of hosts that send data which differ from what their kernels would have.
+/// Qdiscs of sending hosts that differ from their kernels' defaults.
 fn chosen_qdiscs(run: &Resolved) -> Vec<String> {
     let senders: Vec<_> = run.flow.iter().map(|flow| run.hosts_of(flow)[0].name).collect();
     let hosts = run.stations().into_iter().filter(|station| senders.contains(&station.name));
@@ -75,8 +75,8 @@ fn chosen_qdiscs(run: &Resolved) -> Vec<String> {
     chosen.map(|station| format!("{}.qdisc", station.name)).collect()
 }
 
-/// The buffers that the kernel tunes, up to the maximum of tcp_wmem or tcp_rmem each; what a flow has asked for is doubled
-/// (Linux `sock_setsockopt`).
+/// Buffers that the kernel tunes, up to the maximum of tcp_wmem or tcp_rmem each. A buffer that a flow has requested is
+/// doubled (Linux `sock_setsockopt`).
 fn tuned(run: &Resolved) -> BTreeMap<String, u64> {
     let (mut bounds, mut are_tuned) = (BTreeMap::new(), BTreeSet::new());
     for flow in &run.flow {

@@ -1,8 +1,7 @@
 //! Facts from a trace, computed once, and the document they end in.
 //!
-//! [`run`] turns what was asked ([`RunMeta`]) and what was recorded into a [`document::Run`]. It
-//! hides clocks, intervals and the attribution of time. Nothing here knows which engine made the
-//! trace, opens a file or reads a clock.
+//! [`run`] turns the request ([`RunMeta`]) and the recording into a [`document::Run`]. It hides clocks, intervals and
+//! the attribution of time. Nothing here knows which engine made the trace, opens a file or reads a clock.
 
 mod acks;
 mod attribution;
@@ -129,7 +128,7 @@ fn leave_out_what_did_not_begin(run: &mut document::Run, lives: &Lives) {
     (run.bins.flows, run.flows) = (bins, flows.map(numbered).collect());
 }
 
-/// Takes what there is of each flow that begins, with its index in the trace.
+/// Takes the entry of each flow that begins, with its index in the trace.
 fn begun<T>(all: &mut Vec<T>, lives: &Lives) -> impl Iterator<Item = (usize, T)> {
     let all = core::mem::take(all).into_iter().enumerate().zip(&lives.flows);
     all.filter(|(_, life)| life.begins).map(|(own, _)| own)
@@ -145,7 +144,7 @@ fn of_sockets(
     (headline::with_judgement(headline, meta, run), findings)
 }
 
-/// The names of a plan's runs, one per engine; that of the plan where there is only one.
+/// Names of a plan's runs, one per engine; the plan's own name where there is only one.
 pub fn run_names(plan: &Plan, engines: &[&str]) -> Vec<String> {
     match engines {
         [_] => vec![plan.name()],
@@ -153,8 +152,8 @@ pub fn run_names(plan: &Plan, engines: &[&str]) -> Vec<String> {
     }
 }
 
-/// The document of a scenario's runs on these engines, which bear the names of [`run_names`]. It is partial if
-/// one of them is, if a band is, or if some are missing.
+/// The document of a scenario's runs on these engines, named by [`run_names`]. It is partial if a run or a band is
+/// partial, or if runs are missing.
 pub fn document(
     scenario: &Scenario,
     engines: &[&str],

@@ -10,7 +10,7 @@ use fullpipe_trace::recording::Recording;
 use fullpipe_trace::schema::Row;
 use std::collections::BTreeMap;
 
-/// The samples of one flow and what happened to it, each in order of time.
+/// The samples and events of one flow, each in order of time.
 pub struct FlowTrace<'a> {
     pub samples: Vec<&'a FlowSample>,
     pub events: Vec<&'a Event>,
@@ -88,7 +88,7 @@ pub type Told<'a> = (&'a StageInfo, StageTrace<'a>);
 /// A recording sorted by flow and stage.
 pub struct Traces<'a> {
     pub flows: Vec<FlowTrace<'a>>,
-    /// In the recording's order, that of the packets.
+    /// Stages in the recording's order, which is the packets' order.
     pub stages: Vec<Told<'a>>,
     /// Indices in `stages`, by the direction of flows: links that can be the bottleneck, and the cards of all hosts
     /// that send.
@@ -102,7 +102,7 @@ pub fn host_of(place: &str) -> &str {
     place.rsplit_once('.').map_or(place, |(host, _)| host)
 }
 
-/// The stages of a host's card and of what waits for it.
+/// The stages of a host's card and of the queue in front of it.
 pub fn card(host: &str) -> [String; 2] {
     ["qdisc", "tx_ring"].map(|stage| format!("{host}.{stage}"))
 }
@@ -121,7 +121,7 @@ pub struct Passed<'t, 'a> {
     pub links_back: Vec<&'t StageTrace<'a>>,
     /// Whether data of other flows takes the ACKs' path.
     pub shared_back: bool,
-    /// Whether somebody asked for a pace.
+    /// Whether a pace is configured.
     pub paced: bool,
     /// Whether both hosts offer SACK.
     pub sack: bool,
@@ -268,7 +268,7 @@ impl Lives {
             let connects = begun.unwrap_or(flow.start);
             let clock = accepted.unwrap_or(connects).saturating_sub(meta.clock_offset);
             let read = when(EventKind::Finished);
-            // What comes after everything was read ends nothing.
+            // An event after everything was read ends nothing.
             let aborted = trace
                 .first(EventKind::Aborted)
                 .filter(|event| read.is_none_or(|read| event.time < read));
@@ -279,7 +279,7 @@ impl Lives {
             let complete = finished.is_some_and(|time| time <= end);
             let over = finished.or(aborted.map(|event| event.time)).unwrap_or(end).min(end);
             let aborted = aborted.map(|event| event.value);
-            // What mounts and opens files comes before the program does.
+            // Mounting and opening files precede the program.
             let start = accepted.filter(|_| meta.is_of_mount(index)).unwrap_or(connects);
             let begins = !flow.follows || begun.is_some();
             if !begins {

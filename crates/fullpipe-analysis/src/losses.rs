@@ -1,4 +1,4 @@
-//! Episodes of loss, and how those of two runs lie to each other.
+//! Episodes of loss, and their pairs in two runs.
 //!
 //! An *episode* begins with the sample that shows a retransmission, a timeout, or the state Recovery or
 //! Loss, and lasts until a sample shows another state. The n-th episode of one run belongs to the n-th
@@ -35,7 +35,7 @@ pub fn losses(a: &Flow, b: &Flow, until_s: Option<f64>) -> Losses {
 fn episodes(moments: &[Moment]) -> Vec<Episode> {
     let mut episodes: Vec<Episode> = Vec::new();
     let (mut state, mut open) = (0, false);
-    // What one sample shows stands together.
+    // All moments of one sample count together.
     for seen in moments.chunk_by(|one, next| one.at_s == next.at_s) {
         let total = |what| seen.iter().filter(|m| m.what == what).map(|m| m.value).sum();
         let (retransmitted, timeouts): (u64, u64) =

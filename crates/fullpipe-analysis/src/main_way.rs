@@ -55,7 +55,7 @@ fn lasts(run: &Resolved, flow: &Flow) -> Time {
     flow.duration.map_or(left, |own| own.min(left))
 }
 
-/// Bytes that a program writes; infinite where it takes what it gets.
+/// Bytes that a program writes; infinite where it writes as fast as it can.
 fn wanted(run: &Resolved, flow: &Flow) -> f64 {
     let at_rate = match flow.app {
         App::Rate { rate } => rate.0 as f64 / 8.0 * lasts(run, flow).as_secs_f64(),

@@ -23,7 +23,7 @@ pub struct RunMeta {
     pub unvalidated: Vec<String>,
     /// Qdiscs of hosts that send data which are not as the kernel sets them up, by their stage.
     pub chosen_qdiscs: Vec<String>,
-    /// Buffers of sockets of which the kernel tunes some: bytes of memory up to which it may, by their stage.
+    /// Buffers of sockets that the kernel tunes: largest bytes of memory, by their stage.
     pub tuned: BTreeMap<String, u64>,
     /// Settings that do less than was asked, one sentence each.
     pub notes: Vec<String>,
@@ -88,7 +88,7 @@ impl RunMeta {
             || datagrams.any(|(start, end)| lives_too(start, end))
     }
 
-    /// Whether the flow is a connection of a mount: those are the last ones.
+    /// Whether the flow is a connection of a mount: connections of mounts are the last flows.
     pub(crate) fn is_of_mount(&self, flow: usize) -> bool {
         self.mount_of(flow).is_some()
     }
@@ -104,9 +104,10 @@ impl RunMeta {
 pub struct WayMeta {
     /// Names of the links and stages of the card that can be the bottleneck.
     pub bottlenecks: Vec<String>,
-    /// Names of where packets wait in front of the slowest of them. That one is reported in which most wait, or the first.
+    /// Names of stages where packets wait in front of the slowest of them. Reports show the one with most waiting
+    /// packets, or the first.
     pub queues: Vec<String>,
-    /// Rate of the slowest link, bit/s, where it is one at all times and no card is slower.
+    /// Rate of the slowest link, bit/s, where it is constant and no card is slower.
     pub rate: Option<u64>,
     /// Payload that the slowest link can carry, or a card that is slower, Mb/s; none where no element has a rate.
     pub capacity_mbit: Option<f64>,
@@ -132,7 +133,7 @@ pub struct Made {
 pub struct FlowMeta {
     /// Name, unique in the run.
     pub name: String,
-    /// Where its data goes.
+    /// Direction of its data.
     pub direction: Direction,
     /// Names of the hosts that send and receive its data.
     pub hosts: [String; 2],
@@ -150,7 +151,7 @@ pub struct FlowMeta {
     pub base_rtt: Option<Time>,
     /// Flow of the other direction of its connection, by index; none of a connection with data one way.
     pub other_half: Option<usize>,
-    /// Its sender's qdisc, where that holds it to a rate that somebody has set.
+    /// Its sender's qdisc, where that holds it to a configured rate.
     pub shaper: Option<String>,
     /// Settings of its hosts and sockets.
     pub settings: settings::FlowSettings,
@@ -195,7 +196,7 @@ pub struct DatagramsMeta {
 /// Published figures of one run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figures {
-    /// Where they come from.
+    /// Source of the figures.
     pub source: String,
     /// The published run.
     pub run: figures::Run,

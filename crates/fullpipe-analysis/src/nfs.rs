@@ -10,8 +10,8 @@ pub(super) fn nfs(meta: &RunMeta, recording: &Recording, lives: &Lives) -> Vec<N
     meta.nfs.iter().map(|own| one(own, recording, lives)).collect()
 }
 
-/// Rates of connections without what a server sends again for calls that have timed out; with several connections, as much of
-/// each.
+/// Rates of connections without data that a server sends again for calls that have timed out; with several connections,
+/// an equal part of each.
 pub(super) fn leave_out_repetitions(
     meta: &RunMeta,
     mounts: &[Nfs],

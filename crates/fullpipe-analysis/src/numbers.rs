@@ -72,7 +72,7 @@ pub fn share(value: f64) -> String {
     if percent > 0.0 && percent < 0.1 {
         return "< 0.1 %".to_string();
     }
-    // What is not all of it says so, and with the rest adds up to it.
+    // A percentage below 100 says so, and adds up to 100 with the rest.
     let nearly_all = (99.5..99.95).contains(&percent);
     let decimals = usize::from(percent.abs() < 10.0 && percent != 0.0 || nearly_all);
     with_unit(fixed(percent, decimals), "%")

@@ -8,7 +8,7 @@ use fullpipe_base::trace::{StageInfo, StageSample};
 pub struct Occupancy {
     /// Mean number waiting.
     pub mean: f64,
-    /// Mean of what is used of the capacity, in its units.
+    /// Mean of the used capacity, in its units.
     pub mean_used: f64,
     /// Share of the time in which it was full.
     pub full: f64,

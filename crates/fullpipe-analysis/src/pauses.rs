@@ -36,7 +36,7 @@ impl Pauses {
     pub fn are_a_habit(self) -> bool {
         let pauses =
             (self.count >= 2 && self.share >= 0.1 || self.share >= 0.25) && self.waits <= 0.8;
-        // A short pause hides behind data that is still under way, but cwnd starts again after it.
+        // A short pause hides behind data that is still in flight, but cwnd starts again after it.
         pauses || self.restarts >= 3 && self.waits >= 0.1 && self.waits <= 0.8
     }
 
@@ -63,7 +63,7 @@ pub fn pauses(trace: &FlowTrace, round_trip: Time, done: bool) -> Pauses {
         return Pauses::default();
     }
 
-    // Data under way hides the first part of a pause.
+    // Data in flight hides the first part of a pause.
     let least = LEAST.max(Time(round_trip.0 / 2));
     let slow = |sample: &FlowSample| sample.limits[Limit::CwndSlowStart as usize];
     let (mut own, mut dry, mut starts) = (Pauses::default(), [false; PARTS], [false; PARTS]);

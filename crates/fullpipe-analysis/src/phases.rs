@@ -1,8 +1,7 @@
 //! The band of a comparison with published figures, over the phases of the path's timers.
 //!
-//! How the ticks of a delay line's timer stood against the start of a published run is not known.
-//! The run is therefore repeated with the ticks at other phases, and the band holds every row that
-//! one of them gives.
+//! The phase of a delay line's timer at the start of a published run is unknown. The run is therefore repeated with the
+//! ticks at other phases, and the band holds the rows of all repetitions.
 
 use super::document::Published;
 use fullpipe_base::units::Time;

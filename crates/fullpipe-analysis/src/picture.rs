@@ -1,8 +1,8 @@
 //! The picture of the path: how full each place was, and of which flows it was the limit.
 //!
-//! Drops, marks, blocked time and the highest number waiting are exact (they stand in the stage's counters). So are the
-//! mean and the time in which a place was full or empty, where the trace counts them ([`StageInfo::timed`]). Else they
-//! come from the samples, which do not show what happens between two of them.
+//! Drops, marks, blocked time and the highest number waiting are exact (the stage counts them). So are the mean and the
+//! time in which a place was full or empty, where the trace counts them ([`StageInfo::timed`]). Else they come from the
+//! samples, which do not show what happens between two of them.
 //!
 //! Limits:
 //! - Times of send and receive buffers, and of all places on engine `linux`, come from samples: anything shorter than
@@ -37,13 +37,13 @@ use fullpipe_base::trace::{StageInfo, StageSample};
 use fullpipe_trace::schema::HOST_STAGES;
 use std::collections::BTreeMap;
 
-/// Kinds that hold no packets: what waits in a send buffer are bytes.
+/// Kinds that hold no packets: a send buffer holds bytes.
 pub const WITHOUT_PACKETS: [&str; 3] = ["application", "cpu", "send_buffer"];
 
 /// Kinds in which nothing waits.
 pub const WITHOUT_ROOM: [&str; 2] = ["application", "cpu"];
 
-/// The places in the recording's order, that of the packets.
+/// The places in the recording's order, which is the packets' order.
 pub fn picture(meta: &RunMeta, traces: &Traces, flows: &[Flow]) -> Picture {
     let blamed = blamed(meta, traces, flows);
     let place = |(info, trace): &Told| {
@@ -74,7 +74,7 @@ pub fn picture(meta: &RunMeta, traces: &Traces, flows: &[Flow]) -> Picture {
     Picture { step_s: meta.sample.as_secs_f64(), places: traces.stages.iter().map(place).collect() }
 }
 
-/// The host that a stage belongs to; none for what lies between the hosts.
+/// The host that a stage belongs to; none for a stage between the hosts.
 pub(super) fn host(info: &StageInfo) -> Option<&str> {
     let (host, _) = info.name.rsplit_once('.')?;
     HOST_STAGES.contains(&info.kind).then_some(host)
@@ -104,7 +104,7 @@ fn level(info: &StageInfo, sample: &StageSample) -> Level {
     }
 }
 
-/// Bytes of one of what waits; 0 where nothing does.
+/// Bytes of a waiting unit; 0 where nothing waits.
 fn mean_bytes(sample: &StageSample) -> u64 {
     match sample.waiting {
         0 => 0,

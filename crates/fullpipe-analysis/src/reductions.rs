@@ -8,11 +8,10 @@
 //! back belongs to the causes of the latest cut, after a link and the receiver's CPU have had their share. Before the
 //! first cut, cwnd is as small as it began: that is nobody's fault.
 //!
-//! Where packets overtake each other, TCP takes some for lost that come late: what it has sent again beyond what was
-//! dropped is what such a place counts. With SACK, D-SACKs show that this happens: without any D-SACK such a place
-//! counts nothing.
+//! Where packets overtake each other, TCP takes some late ones for lost. Such a place counts retransmissions beyond the
+//! dropped packets. With SACK, D-SACKs show that this happens: without any D-SACK such a place counts nothing.
 //!
-//! Places count what they drop without its flow: where flows share one, it may be another one's packet. A reduction that is
+//! Places count drops without the flow: where flows share a place, a drop may be another flow's. A reduction that is
 //! undone stays a cut until the next one.
 
 use super::FlowMeta;
@@ -76,7 +75,7 @@ pub fn reductions(
     if cutters.is_empty() {
         return BTreeMap::new();
     }
-    // What others lost before the flow began did not cut its cwnd.
+    // Drops of other flows before the flow began did not cut its cwnd.
     let overtakes = cutters.iter().map(|cutter| cutter.overtakes).collect();
     let mut cause = Cause::new(counted(&cutters, trace.before(from)), overtakes);
     let mut spent = vec![0.0; cutters.len()];
@@ -102,17 +101,17 @@ struct Cause {
     total: u64,
     /// Whether packets overtake each other at a place, so that it counts retransmissions; by place.
     overtakes: Vec<bool>,
-    /// Whether the cut goes on.
+    /// Whether the cut continues.
     open: bool,
 }
 
 impl Cause {
-    /// `base`: what each place had counted when the flow began.
+    /// `base`: count of each place when the flow began.
     fn new(base: Vec<u64>, overtakes: Vec<bool>) -> Cause {
         Cause { counts: vec![0; base.len()], base, total: 0, overtakes, open: false }
     }
 
-    /// Looks at what happened between two samples, at the later of which the places have `counted` so much.
+    /// Looks at the changes between two samples; at the later one the places have `counted` so much.
     fn look(
         &mut self,
         before: &FlowSample,
@@ -126,7 +125,7 @@ impl Cause {
         let counted = counted();
         let mut counts: Vec<u64> =
             counted.iter().zip(&self.base).map(|(now, base)| now.saturating_sub(*base)).collect();
-        // Data sent again beyond what was dropped was late, not lost.
+        // Retransmissions beyond the dropped packets were late, not lost.
         let both = || self.overtakes.iter().copied();
         let dropped = counts.iter().zip(both()).filter(|(_, overtakes)| !overtakes);
         let dropped = dropped.fold(0, |sum: u64, (n, _)| sum.saturating_add(*n));

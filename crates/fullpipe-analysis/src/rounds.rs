@@ -110,7 +110,7 @@ mod tests {
         let trace = FlowTrace::new(samples.iter().collect());
         let round = |start_s, end_s, segments| Round { start_s, end_s: Some(end_s), segments };
         let found = rounds(&trace, &LIFE, Time::ms(25));
-        // What was sent by the sample before ends a round: 2, then 6.
+        // Data sent by the sample before ends a round: 2, then 6.
         let expected = [round(0.05, 0.15, 2), round(0.15, 0.25, 4), round(0.25, 0.275, 4)];
         assert_eq!(found.map(|found| found.len()), Some(3));
         for (found, expected) in rounds(&trace, &LIFE, Time::ms(25)).unwrap().iter().zip(&expected)

@@ -1,7 +1,7 @@
 //! The path of each flow as the trace shows it: round trip without queues, and share of packets lost by chance.
 //!
-//! Rules must not know what only a scenario says, as an observed connection has none. [`seen`] therefore replaces the
-//! scenario's length and losses of the path before a rule looks at the settings of a run.
+//! Rules must not use facts of a scenario alone, because an observed connection has none. [`seen`] therefore replaces
+//! the scenario's length and losses of the path before a rule looks at the settings of a run.
 
 use crate::lookup::{FlowTrace, Traces};
 use crate::meta::{FlowMeta, RunMeta};
@@ -11,7 +11,7 @@ use crate::sizing::Question;
 use fullpipe_base::units::Time;
 use fullpipe_scenario::response::ENOUGH_LOSSES;
 
-/// Settings of a run in which length and losses of the path are those of the trace.
+/// Settings of a run with length and losses of the path from the trace.
 pub fn seen(meta: &RunMeta, traces: &Traces) -> RunMeta {
     let flow = |(about, trace): (&FlowMeta, &FlowTrace)| {
         let base_rtt = trace.least_rtt();

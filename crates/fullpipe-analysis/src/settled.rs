@@ -49,7 +49,7 @@ mod tests {
     use fullpipe_base::trace::{Event, FlowSample};
     use fullpipe_trace::schema::Row;
 
-    /// A flow of 8 s that has so many bytes acknowledged in each second, with the state changes given.
+    /// A flow of 8 s with these bytes acknowledged in each second, and the given state changes.
     fn of(rates: [u64; 8], states: &[(u64, CaState)]) -> Settled {
         let mut bytes = 0;
         let sample = |(second, rate): (usize, &u64)| {
@@ -92,7 +92,7 @@ mod tests {
         let uneven = [0, 0, 0, 1, 1, 1, 1, 2];
         let few = of(uneven, &states);
         assert_eq!((few.loss_epochs, few.steady), (1, false));
-        // 30 epochs from 2 s on are too few: the mean is of those from 4 s on.
+        // 30 epochs from 2 s on are too few: the mean covers the epochs from 4 s on.
         let each = |from: u64, n: u64| (from + n * 50, [Recovery, Open][n as usize % 2]);
         let all: Vec<_> = (0..60).map(|n| each(2000, n)).collect();
         let half = of(uneven, &all);

@@ -42,7 +42,7 @@ pub fn slow_start(trace: &FlowTrace, life: &Life, link: Option<Link>) -> Option<
     })
 }
 
-/// The link in front of which a flow's queue stands.
+/// The link with a flow's queue in front of it.
 #[derive(Clone, Copy)]
 pub struct Link<'a> {
     pub queue: &'a StageTrace<'a>,

@@ -23,7 +23,7 @@ pub struct Expected {
     pub holds: bool,
 }
 
-/// Least mean window, packets: below it losses are often repaired by timeouts, of which the rules say nothing.
+/// Least mean window, packets: below it timeouts often repair losses, and the rules do not cover timeouts.
 const LEAST_WINDOW: f64 = 10.0;
 /// Least mean time between losses under CUBIC, seconds.
 ///
@@ -31,10 +31,10 @@ const LEAST_WINDOW: f64 = 10.0;
 /// rises by one step a look. Where losses are only a few looks apart, the simulator and Linux lie below the rule. A
 /// quarter of a second, eight looks, is inferred from the surface of cern-loss-delay.
 const CUBIC_EPOCH: f64 = 0.25;
-/// The oldest kernel that the rules are compared with. Those before it hold large skbs back (2.6.25 to 3.14) or count ACKs where the
-/// rules count packets; their windows are up to a half smaller.
+/// The oldest kernel that the rules are compared with. Earlier kernels hold large skbs back (2.6.25 to 3.14) or count
+/// ACKs where the rules count packets; their windows are up to a half smaller.
 const JUDGED_FROM: Version = Version::new(6, 1, 0);
-/// Largest share of what the path holds that the mean window may be: the window swings above its mean.
+/// Largest share of the path's packets that the mean window may be: the window swings above its mean.
 const LARGEST_SHARE: f64 = 0.5;
 /// Losses over which the mean is taken: its relative error is below 2 %.
 const LOSSES: u32 = 3000;
@@ -82,7 +82,7 @@ pub(super) fn losses(way: &[Element]) -> Option<f64> {
     Some(1.0 - kept).filter(|loss| *loss > 0.0)
 }
 
-/// Whether nothing on the way drops what its queues have room for.
+/// Whether no element drops packets for which its queues have room.
 fn is_lossless(way: &[Element]) -> bool {
     way.iter().all(|element| match element {
         Element::Loss(loss) => loss.probability == 0.0,
@@ -91,7 +91,7 @@ fn is_lossless(way: &[Element]) -> bool {
     })
 }
 
-/// Whether the rule is known to be what this kernel does.
+/// Whether this kernel is known to follow the rule.
 fn is_judged(run: &Resolved, flow: &Flow) -> bool {
     let kernel = run.hosts_of(flow)[0].host.config.kernel.parse::<Version>();
     kernel.is_ok_and(|kernel| kernel >= JUDGED_FROM)
@@ -108,7 +108,7 @@ fn delay(way: &[Element]) -> f64 {
 
 /// A rule for the window, round by round.
 trait Rule {
-    /// The window after so many rounds without a loss that began with one of `window` packets.
+    /// The window after so many rounds without a loss, from one of `window` packets.
     fn grow(&mut self, window: f64, rounds: f64) -> f64;
     /// The window after a round with a loss.
     fn cut(&mut self, window: f64) -> f64;
@@ -120,7 +120,7 @@ fn rule(run: &Resolved, flow: &Flow, rtt: f64) -> Option<Box<dyn Rule>> {
     let kernel = host.config.kernel.parse::<Version>().ok()?;
     match flow.congestion.name.as_str() {
         "reno" => {
-            // An ACK comes for every second segment; a kernel that counts ACKs grows half as fast.
+            // Every second segment gets an ACK; a kernel that counts ACKs grows half as fast.
             let step = if kernel.reno_counts_packets() { 1.0 } else { 0.5 };
             Some(Box::new(Reno { step }))
         }

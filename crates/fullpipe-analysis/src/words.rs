@@ -59,7 +59,7 @@ pub fn ms(value: f64) -> String {
     format!("{} ms", numbers::short(value))
 }
 
-/// A noun phrase or sentence as it stands within another one; abbreviations stay.
+/// A noun phrase or sentence for use within another one; abbreviations stay.
 pub fn lower(text: &str) -> String {
     let is_word = text.chars().nth(1).is_some_and(|c| c.is_lowercase() || c == ' ');
     let mut rest = text.chars();

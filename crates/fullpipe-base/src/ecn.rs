@@ -8,7 +8,7 @@ pub enum Ecn {
     NotEct = 0,
     /// ECT(1). Classic ECN does not use it.
     Ect1 = 1,
-    /// ECT(0): what a capable transport sends.
+    /// ECT(0): codepoint of a capable transport.
     Ect0 = 2,
     /// CE: congestion was experienced on the way.
     Ce = 3,

@@ -1,7 +1,7 @@
-//! The table of limits: what can hold a flow back, with its name, label, group, place and colour.
+//! The table of limits of a flow, each with its name, label, group, place and colour.
 //!
-//! A limit is a variant of [`Limit`] or [`Derived`] and a row of [`TABLE`]. The code that charges time to it stands elsewhere:
-//! for [`Limit`] in the engine, for [`Derived`] in the analysis.
+//! A limit is a variant of [`Limit`] or [`Derived`] and a row of [`TABLE`]. Other code charges time to it: the engine
+//! for [`Limit`], the analysis for [`Derived`].
 
 /// Why the sender did not send, by the predicate that stopped it. Index into `FlowSample::limits`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,11 +31,11 @@ pub enum Limit {
     Pacing = 10,
     /// Remote procedure calls: the client has more to ask, and as many calls out as it has slots (`fullpipe_sim::rpc`).
     RpcSlots = 11,
-    /// The client's page cache asks for no more: read-ahead, or the bound of what is written back at a time.
+    /// The client's page cache asks for no more: read-ahead, or the bound of concurrent write-back.
     PageCache = 12,
     /// Calls wait for a thread of the server.
     ServerThreads = 13,
-    /// The receive window, while the server leaves what it has of a record in the socket until all of it is there.
+    /// The receive window, while the server leaves a partial record in the socket until all of it has arrived.
     RecordGate = 14,
     /// The host holds as much of the flow as TCP small queues allow: in the qdisc, or in the ring, until the driver
     /// hears of sent packets.
@@ -54,7 +54,7 @@ pub enum Derived {
     TxRing,
     /// The receiver's CPU.
     ReceiverCpu,
-    /// Nobody attributed this time.
+    /// No part of the engine or the analysis attributed this time.
     Unknown,
     /// A link of the ACKs' way.
     AckPath,
@@ -138,7 +138,7 @@ pub struct About {
 /// Number of limits, both kinds together.
 pub const COUNT: usize = Derived::Reader as usize + 1;
 
-/// All limits in the order in which reports stack and colour them. A new one comes last.
+/// All limits in the order in which reports stack and colour them. A new one is added at the end.
 #[rustfmt::skip]
 pub const TABLE: [About; COUNT] = [
     About {
@@ -324,7 +324,7 @@ pub fn labelled(label: &str) -> Option<&'static About> {
     by_index().find(|own| own.label.eq_ignore_ascii_case(label))
 }
 
-/// The label of the limit with this name; an unknown name stands for itself.
+/// The label of the limit with this name; an unknown name is its own label.
 #[must_use]
 pub fn label(name: &str) -> &str {
     named(name).map_or(name, |own| own.label)
@@ -342,7 +342,7 @@ pub fn group(name: &str) -> Option<Group> {
     named(name).map(|own| own.group)
 }
 
-/// All rows by index: those of the sender's predicates, then what is derived.
+/// All rows by index: first the sender's predicates, then the derived limits.
 pub fn by_index() -> impl Iterator<Item = &'static About> + Clone {
     (0..COUNT).map(about)
 }

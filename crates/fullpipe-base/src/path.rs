@@ -1,17 +1,17 @@
-//! Words of a path: where data goes, what a decision is about, how much a queue holds.
+//! Words of a path: direction of data, unit of decisions, capacity of a queue.
 
 /// The way of a flow's data between the two sides of the path. The host that sends the data also opens the connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
-    /// Data goes from `sender` to `receiver`.
+    /// Data travels from `sender` to `receiver`.
     #[default]
     Forward,
-    /// Data goes from `receiver` to `sender`.
+    /// Data travels from `receiver` to `sender`.
     Backward,
 }
 
 impl Direction {
-    /// Name of the way: `forward` or `back`, as scenarios and traces have it.
+    /// Name of the direction, `forward` or `back`, in scenarios and traces.
     pub fn way(self) -> &'static str {
         match self {
             Direction::Forward => "forward",
@@ -43,7 +43,7 @@ pub enum Unit {
 /// Capacity of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueueLimit {
-    /// In bytes, counted as the place where the queue stands counts them.
+    /// In bytes, counted as the queue's place counts them.
     Bytes(u64),
     /// In packets.
     Packets(u32),

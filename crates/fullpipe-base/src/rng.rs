@@ -45,7 +45,7 @@ impl Rng {
         if draws >= 1e18 { u64::MAX } else { draws as u64 }
     }
 
-    /// Normally distributed with mean 0 and deviation 1 (Box and Muller 1958, one of the pair).
+    /// A normally distributed number with mean 0 and deviation 1 (Box and Muller 1958, one of the pair).
     pub fn normal(&mut self) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log(self.unit()));
         radius * libm::cos(core::f64::consts::TAU * self.unit())

@@ -1,4 +1,4 @@
-//! Socket options by the kernel's names: what a scenario may ask for, and what the guest sets.
+//! Socket options by the kernel's names: options that a scenario may ask for, and that the guest sets.
 //!
 //! Numbers are those of `include/uapi/asm-generic/socket.h`, `linux/in.h` and `linux/tcp.h`.
 
@@ -16,7 +16,7 @@ pub struct Sockopt {
 }
 
 impl Sockopt {
-    /// The one of that name.
+    /// The option of that name.
     pub fn find(name: &str) -> Option<&'static Sockopt> {
         SOCKOPTS.iter().find(|known| known.name == name)
     }

@@ -58,8 +58,8 @@ pub struct StageInfo {
     pub unit: &'static str,
     /// Capacity in `unit`s, where something fixed bounds it.
     pub capacity: Option<u64>,
-    /// Whether its samples tell for how long what waited, and how long it was full and empty: [`StageSample::waiting_ns`] and
-    /// those after it. Else they are 0, and only the samples tell.
+    /// Whether the samples count how long units waited, and how long the stage was full and empty:
+    /// [`StageSample::waiting_ns`] and the fields after it. Else these are 0, and only the samples' levels are known.
     pub timed: bool,
 }
 
@@ -72,7 +72,7 @@ pub struct FlowSample {
     pub flow: u16,
     /// Bytes read by the receiving application.
     pub bytes_delivered: u64,
-    /// Segments of which the receiving application has read the last byte.
+    /// Segments that the receiving application has read to their last byte.
     pub segments_delivered: u64,
     /// Segments sent by TCP, retransmissions included (before the qdisc).
     pub segments_sent: u64,
@@ -129,8 +129,8 @@ pub struct StageSample {
     pub waiting_bytes: u64,
     /// Highest `waiting` since the last sample, the level at that time included.
     pub peak: u64,
-    /// Units that entered, cumulative (dropped ones not included; one that is dropped later is taken out
-    /// again). What has entered has left or waits; a link has one more in transmission.
+    /// Units that entered, cumulative. Dropped ones are not included; a unit that is dropped later is taken out again.
+    /// A unit that has entered has left or waits; a link has one more in transmission.
     pub entered: u64,
     /// Units that left, cumulative.
     pub left: u64,
@@ -144,7 +144,7 @@ pub struct StageSample {
     /// Nanoseconds up to `time` during which the stage was working (serialising, copying), cumulative.
     pub busy_ns: u64,
     /// Nanoseconds the stage refused new work because it was full, cumulative. For a transmit ring: nanoseconds an skb
-    /// waited for descriptors, or for the driver or byte queue limits to let the queue go on.
+    /// waited for descriptors, or for the driver or byte queue limits to start the queue again.
     pub blocked_ns: u64,
     /// Nanoseconds for which units have waited up to `time`, added up over all units, where [`StageInfo::timed`]. Per
     /// nanosecond this is the mean number of waiting units. Cumulative, modulo 2^64.
@@ -173,7 +173,7 @@ pub struct Counter {
     pub time: Time,
     /// Owner: the name of a host, or "kernel" where several hosts share it.
     pub host: Arc<str>,
-    /// Name as the system's tools have it, for instance "Tcp.RetransSegs".
+    /// Name in the system's tools, for instance "Tcp.RetransSegs".
     pub name: Arc<str>,
     /// Its value now.
     pub value: u64,
@@ -219,7 +219,8 @@ pub enum EventKind {
     Round,
     /// The first slow start is over; value: segments sent for the first time by then.
     SlowStartEnded,
-    /// The program that asks has read an answer as a whole; value: ns since it began to write the request. The flow is that of requests.
+    /// The asking program has read a whole answer; value: ns since it began to write the request. The flow is that of
+    /// requests.
     Answered,
     /// The receiving program has read a message that nobody answers as a whole; value: ns since the other program began to write it.
     MessageRead,
@@ -229,7 +230,7 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    /// Name as it stands in tables.
+    /// Name in tables.
     pub const fn name(self) -> &'static str {
         match self {
             EventKind::Established => "established",

@@ -12,7 +12,7 @@ pub struct Time(pub u64);
 impl Time {
     /// The start of a run.
     pub const ZERO: Time = Time(0);
-    /// A time that never comes.
+    /// A time after all others.
     pub const NEVER: Time = Time(u64::MAX);
 
     /// `n` nanoseconds.
@@ -135,9 +135,9 @@ impl fmt::Display for Rate {
 pub enum Framing {
     /// The IP packet alone (1500 for a full Ethernet packet).
     Ip,
-    /// With the 14-byte Ethernet header (1514): what tbf and netem count.
+    /// With the 14-byte Ethernet header (1514), as tbf and netem count.
     Ethernet,
-    /// With preamble, FCS and inter-frame gap (1538): what an Ethernet wire takes.
+    /// With preamble, FCS and inter-frame gap (1538), as on an Ethernet wire.
     EthernetWire,
 }
 

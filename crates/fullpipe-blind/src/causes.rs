@@ -35,7 +35,7 @@ pub const BROKEN: [&str; 23] = [
     "wscale_off",
 ];
 
-/// Causes that stand in keys which engines with real kernels do not have: CPU costs, and rings that wait for an interrupt.
+/// Causes in keys that engines with real kernels do not have: CPU costs, and rings that wait for an interrupt.
 pub const OF_HOSTS: [&str; 4] = ["cpu_receiver", "cpu_sender", "rx_drop", "tx_ring"];
 
 /// Causes of cases without a break.

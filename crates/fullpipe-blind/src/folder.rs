@@ -8,7 +8,7 @@ use std::path::Path;
 /// Ending of a label's file.
 const LABEL: &str = ".label.json";
 
-/// Folder of the cases that are not scored, within that of a set.
+/// Folder of unscored cases, within that of a set.
 pub const APART: &str = "apart";
 
 /// Writes cases into a folder, which is made where it is missing.

@@ -36,7 +36,7 @@ pub fn case(name: &str, text: &str) -> Result<Case, String> {
     case.ok_or_else(|| format!("{name}: no TCP flow sends data"))
 }
 
-/// Number of the first run that judges advice, which has tried those below and those from 100 on.
+/// Number of the first run that judges advice. Advice has tried the runs below it, and those from 100 on.
 pub const UNSEEN: u64 = 3;
 
 /// An outcome for each list of edits, the worst of three runs from the number `first_seed` on.

@@ -152,7 +152,8 @@ fn decides(relief: &str, cause: &str) -> bool {
     }
 }
 
-/// Gains of the reliefs that decide, those of the cause first. The first second cause ends it: such a case is not scored.
+/// Gains of the reliefs that decide, first those of the cause. The first second cause ends the work: such a case is not
+/// scored.
 fn reliefs(
     text: &str,
     trials: &[Trial],
@@ -191,7 +192,7 @@ fn is_random(text: &str) -> bool {
     ["loss", "reorder", "jitter"].iter().any(|kind| text.contains(&format!("kind = \"{kind}\"")))
 }
 
-/// Mean gain of a relief over several seeds, of which `first` is the gain with the case's own.
+/// Mean gain of a relief over several seeds; `first` is the gain with the case's own seed.
 fn confirmed(text: &str, relief: &str, first: f64) -> Result<f64, String> {
     let mut sum = first;
     for seed in SEEDS {
@@ -236,7 +237,7 @@ fn scenario(text: &str, more_seed: u64) -> Result<Scenario, String> {
     load(&[SetOption(format!("seed={}", own.seed.saturating_add(more_seed)))])
 }
 
-/// Lets a run go on.
+/// Control that never stops a run.
 struct ToTheEnd;
 
 impl Control for ToTheEnd {

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// True once a signal has come.
+/// True after a signal.
 static STOP: AtomicBool = AtomicBool::new(false);
-/// Error of what a signal has stopped.
+/// Error of work that a signal has stopped.
 pub const STOPPED: &str = "stopped by a signal";
 /// Time between two lines of progress.
 const EVERY: Duration = Duration::from_secs(5);

@@ -164,7 +164,7 @@ fn prove(
     })
 }
 
-/// Rates of both runs at full length, and a warning where they are not what the trials promise.
+/// Rates of both runs at full length, and a warning where they differ from the promise of the trials.
 fn at_full_length(kept: &Kept, advice: &Advice) -> String {
     let rate = |name: &str| {
         let run = kept.document.runs.iter().find(|run| run.variant == name)?;

@@ -17,7 +17,7 @@ use serde_json::json;
 use side::{Opened, check_pair};
 use std::path::Path;
 
-/// Reads both and prints what differs.
+/// Reads both results and prints the differences.
 pub fn compare(arguments: &CompareArguments, output: &Output) -> Result<(), Failure> {
     let swept = [&arguments.a, &arguments.b].map(|path| path.join(manifest::FILE).exists());
     if swept[0] != swept[1] && arguments.a.is_dir() && arguments.b.is_dir() {
@@ -37,7 +37,7 @@ pub fn compare(arguments: &CompareArguments, output: &Output) -> Result<(), Fail
     let comparison = beside(&a.side(), &b.side());
     print(arguments, [&a, &b], &comparison, output)?;
 
-    // What is printed is not lost where the file cannot be written.
+    // The printed text is not lost where the file cannot be written.
     if let Some(file) = &arguments.out {
         let merged = analysis::merged(a.document(), b.document(), &comparison);
         new_file::write(file, &html::render(&merged))?;
@@ -46,7 +46,7 @@ pub fn compare(arguments: &CompareArguments, output: &Output) -> Result<(), Fail
     Ok(())
 }
 
-/// Prints what differs, as text or as JSON.
+/// Prints the differences, as text or as JSON.
 fn print(
     arguments: &CompareArguments,
     [a, b]: [&Opened; 2],

@@ -1,4 +1,4 @@
-//! `fullpipe doctor`: what runs on a real kernel need, and how to get what is missing.
+//! `fullpipe doctor`: needs of runs on a real kernel, and the remedy for a missing one.
 
 use crate::args::DoctorArguments;
 use crate::failure::Failure;
@@ -20,7 +20,7 @@ pub fn doctor(arguments: &DoctorArguments, output: &Output) -> Result<(), Failur
     }
 }
 
-/// A line for each check; under what is missing, why it matters and what to do.
+/// A line for each check; below a failed one, the reason and the remedy.
 fn text(diagnosis: &Diagnosis) -> String {
     diagnosis.checks.iter().map(line).collect()
 }

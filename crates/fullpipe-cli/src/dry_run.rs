@@ -35,7 +35,7 @@ struct Substitution {
     what: String,
 }
 
-/// Prints the complete scenario of each run and what it will take. The engines have accepted the scenario already.
+/// Prints the complete scenario of each run and its estimate. The engines have accepted the scenario already.
 pub fn dry_run(
     scenario: &Scenario,
     engines: &[Chosen],

@@ -1,5 +1,4 @@
-//! Which engine runs a scenario, and what it may do otherwise than the scenario says: the library's choice with the arguments
-//! of the command.
+//! Engine of a scenario, and its allowed deviations: the library's choice with the arguments of the command.
 
 use crate::failure::Failure;
 use crate::run_arguments::RunArguments;
@@ -55,10 +54,10 @@ pub fn named(name: &str, as_kernel: Option<&str>) -> Result<&'static dyn Engine,
     experiment::named(name, as_kernel).map_err(Failure::Input)
 }
 
-/// Whether each key that `--without` names is one of some run.
+/// Checks that each key of `--without` exists in some run.
 ///
 /// # Errors
-/// One that no run has.
+/// A key that no run has.
 pub fn known_keys<'a>(
     without: &[String],
     runs: impl Iterator<Item = &'a Resolved>,

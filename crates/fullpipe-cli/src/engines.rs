@@ -9,7 +9,7 @@ use fullpipe::scenario::Scenario;
 /// The engines that the arguments name, in their order.
 ///
 /// # Errors
-/// An engine is named twice; what any of them objects to, all of it at once; then what is missing on this machine.
+/// An engine is named twice; all objections of the engines at once; then the needs that this machine lacks.
 pub fn chosen(arguments: &RunArguments, scenario: &Scenario) -> Result<Vec<Chosen>, Failure> {
     let names = names(arguments)?;
     let (mut engines, mut objections) = (Vec::new(), Vec::new());

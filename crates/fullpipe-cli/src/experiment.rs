@@ -47,7 +47,7 @@ pub struct Done {
     pub document: Document,
     /// Why runs failed, in the scenario's order.
     pub failures: Vec<Failure>,
-    /// Why files of runs that stand in the document are missing.
+    /// Reasons for missing files of runs in the document.
     pub unkept: Vec<Failure>,
 }
 
@@ -242,7 +242,7 @@ impl Experiment<'_> {
     }
 }
 
-/// A run as it comes from its engine.
+/// Results of a run from its engine.
 struct Simulated {
     run: Run,
     recording: Recording,
@@ -267,7 +267,7 @@ fn failure(failed: Failed) -> Failure {
 struct Watch<'a> {
     progress: &'a Progress,
     seen: Time,
-    /// Flags that become true when it is no use to go on.
+    /// Flags that become true when further work is useless.
     hopeless: Vec<Arc<AtomicBool>>,
 }
 

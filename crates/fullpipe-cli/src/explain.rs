@@ -100,7 +100,7 @@ pub fn explain(arguments: &ExplainArguments, output: &Output) -> Result<(), Fail
     }
 }
 
-/// Meaning of a limit, and the causes of which it is a sign.
+/// Meaning of a limit, and the causes that it indicates.
 fn meaning(limit: &About) -> String {
     let About { name, label, meaning, .. } = limit;
     let text = format!(

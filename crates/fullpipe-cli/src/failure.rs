@@ -9,18 +9,18 @@ use std::fmt::Display;
 pub enum Failure {
     /// 1: the result is there, but an expectation of the scenario does not hold.
     Expectation,
-    /// 2: what was asked makes no sense; the text says why.
+    /// 2: the request makes no sense; the text says why.
     Input(String),
-    /// 3: this machine cannot; the text says what failed.
+    /// 3: this machine cannot; the text has the error.
     Environment(String),
-    /// 2 or 3, that of the first one: runs that failed, of several.
+    /// 2 or 3, as the first failure: some of several runs failed.
     Runs {
         /// Why, in the scenario's order; at least one.
         failures: Vec<Failure>,
         /// Fate of the other runs.
         others: Option<String>,
     },
-    /// 130: stopped by a signal; what there is was kept.
+    /// 130: stopped by a signal; finished parts were kept.
     Interrupted,
 }
 
@@ -49,7 +49,7 @@ impl Failure {
         Failure::Environment(format!("{what}: {cause}"))
     }
 
-    /// Says what happened on standard error; the exit code.
+    /// Prints the failure on standard error, and returns the exit code.
     pub fn report(&self) -> u8 {
         match self {
             Failure::Input(text) | Failure::Environment(text) => {

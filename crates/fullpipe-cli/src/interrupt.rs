@@ -2,8 +2,8 @@
 //! ends the program.
 //!
 //! Limits:
-//! - A run stops at a sample, and what was simulated by then is analysed and written first. With hundreds of
-//!   thousands of samples and few packets that takes several times as long as simulating them.
+//! - A run stops at a sample, and the part until then is analysed and written first. With hundreds of thousands of
+//!   samples and few packets that takes several times as long as simulating them.
 
 use crate::failure::Failure;
 use crate::output::note;
@@ -66,7 +66,7 @@ fn on_signal() {
     std::process::exit(130);
 }
 
-/// Takes the name away first: what has become a result meanwhile has another one and stays.
+/// Renames the directory first: one that has become a result meanwhile has another name and stays.
 fn remove(path: &Path) {
     let mut gone = path.as_os_str().to_owned();
     gone.push(".gone");

@@ -94,7 +94,7 @@ fn dispatch(command: &Command) -> Result<(), Failure> {
     }
 }
 
-/// Help, version, or what is wrong with the arguments. A closed pipe is no one's fault.
+/// Help, version, or an error in the arguments. A closed pipe is no error.
 fn shown_by_clap(message: &clap::Error) -> u8 {
     let _ = message.print();
     u8::try_from(message.exit_code()).unwrap_or(2)

@@ -72,10 +72,7 @@ impl Output {
         }
     }
 
-    /// Writes what a file holds.
-    ///
-    /// # Errors
-    /// As [`Output::print`], or the file cannot be read.
+    /// Writes the contents of a file.
     pub fn copy(&self, path: &Path) -> Result<(), Failure> {
         let file = File::open(path)
             .map_err(|e| Failure::environment(format!("cannot read {}", path.display()), e))?;
@@ -106,7 +103,7 @@ fn style(stream: impl IsTerminal + AsFd) -> Style {
     Style { width, color: terminal && set("NO_COLOR").is_none() }
 }
 
-/// Says something on standard error; whoever closed it does not want to know.
+/// Prints a line on standard error; a closed standard error is ignored.
 pub fn note(text: &str) {
     let _ = writeln!(io::stderr(), "{text}");
 }

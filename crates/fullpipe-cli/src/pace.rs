@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 /// Time over which the rate is taken.
 const WINDOW: Duration = Duration::from_secs(10);
-/// Work over which it is taken at least, where there was so much.
+/// Least work over which the rate is taken, where there was so much.
 const LEAST_WORK: u64 = 20;
 /// Least time between two looks.
 const STEP: Duration = Duration::from_millis(500);
@@ -22,12 +22,12 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// For so much work.
+    /// An estimate for `total` work.
     pub fn new(total: u64) -> Pace {
         Pace { total, seen: VecDeque::from([(Duration::ZERO, 0)]) }
     }
 
-    /// There is so much more.
+    /// Adds work.
     pub fn more(&mut self, work: u64) {
         self.total += work;
     }
@@ -55,7 +55,7 @@ impl Pace {
     }
 }
 
-/// When a line of progress is due: every few seconds at first, every half minute of what takes long.
+/// Times of progress lines: every few seconds at first, every half minute in a long run.
 #[derive(Debug)]
 pub struct Every {
     began: Instant,

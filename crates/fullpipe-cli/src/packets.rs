@@ -80,12 +80,12 @@ pub fn draw(folder: &Path, title: &str, run: &Run, progress: &Progress) -> Resul
     Ok(())
 }
 
-/// Where a table grows. What is still there when its run has failed goes.
+/// Path of a growing table. If its run fails, the file is removed.
 struct Growing(PathBuf);
 
 impl Drop for Growing {
     fn drop(&mut self) {
-        // Most often it was taken; else there is nobody to tell.
+        // Most often the table was taken; else there is no caller to report to.
         let _ = std::fs::remove_file(&self.0);
     }
 }

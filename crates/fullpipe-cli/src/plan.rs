@@ -1,4 +1,4 @@
-//! `fullpipe plan`: what to set on the hosts of a path, and the run that proves it.
+//! `fullpipe plan`: settings for the hosts of a path, and the run that proves them.
 
 use crate::failure::Failure;
 use crate::interrupt;

@@ -1,4 +1,4 @@
-//! `fullpipe plan --nfs`: what a mount over a path asks of both ends, and the proof.
+//! `fullpipe plan --nfs`: settings of a mount over a path for both ends, and the proof.
 
 use crate::failure::Failure;
 use crate::interrupt;

@@ -10,7 +10,7 @@ use std::io::{IsTerminal, stderr};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Up to so many runs each has a line when it ends.
+/// Number of runs up to which each has a line when it ends.
 const FEW: usize = 6;
 
 /// Shows progress; shared by the threads that run.
@@ -27,10 +27,10 @@ pub enum Progress {
 pub struct Lines {
     pace: Pace,
     every: Every,
-    /// Simulated microseconds: all, and those that are done.
+    /// Simulated microseconds: all, and the finished ones.
     total_us: u64,
     done_us: u64,
-    /// Runs of the scenario: all, and those that have ended.
+    /// Runs of the scenario: all, and the finished ones.
     runs: usize,
     ended: usize,
     /// Current work that is not a run of the scenario.
@@ -69,7 +69,7 @@ impl Progress {
             Progress::Lines(lines) => lock(lines).advance(span).iter().for_each(|line| note(line)),
             Progress::Bar(bar, pace) => {
                 bar.inc(span.as_us());
-                // Another thread that has it does the same.
+                // A thread that holds the lock does the same.
                 if let Ok(mut pace) = pace.try_lock()
                     && let Some(left) = pace.left(bar.elapsed(), bar.position())
                 {
@@ -134,7 +134,7 @@ impl Progress {
     }
 }
 
-/// Watches runs that follow each other: a line every few seconds, and an end when a signal comes.
+/// Watches consecutive runs: prints a line every few seconds, and ends them at a signal.
 pub struct InTurn {
     every: Every,
     /// Number of the run, from 1 on.

@@ -1,4 +1,4 @@
-//! Options that are quantities; those with units are read exactly as a scenario reads them.
+//! Options that are quantities; values with units are read exactly as in a scenario.
 
 use fullpipe::base::units::{Rate, Time};
 use fullpipe::capture::LEAST_SNAP;
@@ -44,7 +44,7 @@ fn whole(text: &str, expected: &str) -> Result<u32, String> {
     text.parse().map_err(|_| format!("expected {expected}"))
 }
 
-/// Bytes to keep of a packet: 0 for all, or so many that all headers are kept.
+/// Bytes to keep of a packet: 0 for all, else enough for all headers.
 pub fn snap(text: &str) -> Result<u32, String> {
     let expected =
         || format!("0 for whole packets, or at least {LEAST_SNAP} bytes for all headers");

@@ -1,4 +1,4 @@
-//! `fullpipe relieve`: what each relief alone would give.
+//! `fullpipe relieve`: the gain of each relief alone.
 
 use crate::args::{TEMPLATE, engine_names};
 use crate::engine::{known_keys, named};

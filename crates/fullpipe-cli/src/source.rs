@@ -42,7 +42,7 @@ pub fn announce(arguments: &RunArguments) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Says what a person should know of a scenario before it runs.
+/// Prints notes on a scenario for the user before it runs.
 pub fn notes(scenario: &Scenario) {
     scenario::notes(scenario).iter().for_each(|text| note(&format!("note: {text}")));
 }
@@ -57,8 +57,7 @@ fn packets(point: &str, arguments: &RunArguments) -> String {
     format!("report.packets.at={point}")
 }
 
-/// A name without directory and ending is a recipe's; a file of that name is taken where no recipe
-/// has it.
+/// A name without directory and ending is a recipe's. A file of that name counts where there is no such recipe.
 pub fn source(named: &Path) -> Result<Source, Failure> {
     Source::named(named).map_err(Failure::Input)
 }

@@ -48,7 +48,7 @@ impl Writes {
     }
 }
 
-/// Buffers for messages that come.
+/// Buffers for arriving messages.
 pub struct Arrivals {
     size: usize,
     buffer: Vec<u8>,

@@ -5,11 +5,11 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::Command;
 
-/// Directories that the guest's root has, for what is mounted and made in it.
+/// Directories of the guest's root, for mounts and new files.
 pub const DIRECTORIES: [&str; 5] = ["proc", "sys", "dev", "tmp", "run"];
 /// Name of the first process in the guest's root.
 pub const INIT: &str = "init";
-/// 2023-11-14, 22:13:20 UTC: what the guest's clock says when it starts.
+/// Start of the guest's clock: 2023-11-14, 22:13:20 UTC.
 const EPOCH_NS: u64 = 1_700_000_000_000_000_000;
 const WORDS: [&str; 13] = [
     "uml_dir=uml",

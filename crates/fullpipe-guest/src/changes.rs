@@ -1,4 +1,4 @@
-//! Qdiscs that change while the run goes on: a thread for each router that has some.
+//! Qdiscs that change during the run: a thread for each router that has some.
 
 use fullpipe_guest::plan::{Change, Plan};
 

@@ -5,7 +5,7 @@ use std::{fmt, io};
 use fullpipe_guest::record::{FAILED, REFUSED};
 use fullpipe_guest::refusal::{Asked, Refusal};
 
-/// An error of the guest: what it was doing, and why that failed.
+/// An error of the guest: the failed action, and the reason.
 #[derive(Debug, PartialEq)]
 pub struct Error {
     what: String,
@@ -18,7 +18,7 @@ pub struct Error {
 pub type Result<T> = std::result::Result<T, Error>;
 
 impl Error {
-    /// `what` was being done and failed because of `why`.
+    /// An error: the action `what` failed because of `why`.
     pub fn new(what: impl fmt::Display, why: impl fmt::Display) -> Error {
         Error { what: what.to_string(), why: why.to_string(), refusal: None }
     }
@@ -41,9 +41,9 @@ impl fmt::Display for Error {
     }
 }
 
-/// Says what was being done when something else failed.
+/// Adds the failed action to another error.
 pub trait Context<T> {
-    /// `what` is asked for only on failure.
+    /// `what` is called only on failure.
     fn at<D: fmt::Display>(self, what: impl FnOnce() -> D) -> Result<T>;
 }
 

@@ -92,7 +92,7 @@ pub fn server(plan: &Plan) -> Ipv4Addr {
     right(plan.routers.len())
 }
 
-/// Ports from which a mount's connections come: the first and the last one.
+/// Source ports of a mount's connections: the first and the last one.
 pub fn mount_ports(plan: &Plan, connections: &Range<usize>) -> [u16; 2] {
     [connections.start, connections.end - 1].map(|number| sender_port(number, plan.seed))
 }
@@ -111,7 +111,7 @@ pub fn own_port(plan: &Plan, flow: usize) -> (u16, bool) {
 pub fn ends_of_datagrams(plan: &Plan, index: usize) -> [End; 2] {
     let hosts = [left(0), right(plan.routers.len())];
     let [from, to] = if plan.datagrams[index].backward { [hosts[1], hosts[0]] } else { hosts };
-    // Ports of UDP are no ports of TCP, but the sender's may not be those of others' receivers.
+    // Ports of UDP are no ports of TCP, but a sender's port must not be another receiver's.
     let number = plan.connections() + index;
     [(from, sender_port(number, plan.seed)), (to, receiver_port(number))]
 }

@@ -70,7 +70,7 @@ fn whole_run() -> Result<()> {
     record_end(&path, plan.end_ns)
 }
 
-/// Records what lists of losses have met, and that the run is done.
+/// Records the counters of lists of losses, and the end of the run.
 fn record_end(path: &path::Path, time_ns: u64) -> Result<()> {
     let mut out = run::out()?;
     for dropper in &path.droppers {

@@ -10,7 +10,7 @@ use crate::error::{Context, Result};
 use crate::netlink::Netlink;
 use crate::{run, sys};
 
-/// A network namespace, and what it is set up with.
+/// A network namespace, and the means to set it up.
 pub struct Namespace {
     /// Descriptor by which a thread enters it.
     pub fd: OwnedFd,
@@ -41,7 +41,7 @@ impl Namespace {
     }
 }
 
-/// Starts a thread that does something in a namespace; the run fails with it, as `what`.
+/// Starts a thread in a namespace; if it fails, the run fails with the name `what`.
 pub fn spawn(
     what: String,
     namespace: &OwnedFd,

@@ -30,7 +30,7 @@ impl Out {
         Ok(Out { records, progress, buffer: Vec::with_capacity(2 * CHUNK), held: 0 })
     }
 
-    /// Adds a record of what `fill` puts into `most` bytes; it says how many it used.
+    /// Adds a record that `fill` writes into `most` bytes; `fill` returns the number of used bytes.
     pub fn fill<E>(
         &mut self,
         kind: u16,
@@ -45,7 +45,7 @@ impl Out {
         let len = fill(&mut self.buffer[body..body + most]).inspect_err(|_| {
             self.buffer.truncate(start);
         })?;
-        // What lies between the end of the body and the next multiple of 8 is still zero.
+        // Bytes between the end of the body and the next multiple of 8 are still zero.
         let len = len.min(most).next_multiple_of(8);
         self.buffer.truncate(body + len);
         let head = Head { kind, index: index as u16, len: len as u32, time_ns };

@@ -1,4 +1,4 @@
-//! The path: hosts and routers, the links between them, and what acts on their devices.
+//! The path: hosts and routers, the links between them, and the qdiscs and programs on their devices.
 
 use std::net::Ipv4Addr;
 
@@ -30,7 +30,7 @@ fn name_of(device: u32) -> &'static str {
 
 /// Namespaces and lists of the path, as they were set up.
 pub struct Path {
-    /// From the sender to the receiver, then those of the extra hosts.
+    /// Namespaces from the sender to the receiver, then those of the extra hosts.
     pub namespaces: Vec<Namespace>,
     /// Lists of packets to lose, by router, forward before back.
     pub droppers: Vec<Dropper>,

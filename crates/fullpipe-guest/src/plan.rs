@@ -24,8 +24,8 @@ pub use flow::{After, Flow, Messages, Reader};
 /// Name of the plan's file in the guest's root.
 pub const FILE: &str = "plan.json";
 
-/// Most flows of a run. Each has two threads, and each page of theirs is a mapping on the host, of which a process
-/// has 65,530 at most (vm.max_map_count).
+/// Most flows of a run. Each has two threads, and each page of these is a mapping on the host. A process has 65,530
+/// mappings at most (vm.max_map_count).
 pub const MAX_FLOWS: usize = 2_000;
 
 /// Most routers and extra hosts: each of the links between hosts and routers has a network of its own.
@@ -73,7 +73,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Connections that are sampled: of the flows, then those of mounts.
+    /// Connections that are sampled: first those of the flows, then those of mounts.
     pub fn connections(&self) -> usize {
         self.mounts().last().map_or(self.flows.len(), |(_, own)| own.end)
     }
@@ -93,7 +93,7 @@ impl Plan {
         self.mounts().find(|(_, own)| own.contains(&connection)).map(|(nfs, _)| nfs)
     }
 
-    /// Whether the data of that connection goes from the receiver to the sender.
+    /// Whether the data of that connection travels from the receiver to the sender.
     pub fn is_backward(&self, connection: usize) -> bool {
         match self.flows.get(connection) {
             Some(flow) => flow.backward,
@@ -128,8 +128,8 @@ pub struct Watch {
 pub struct Host {
     /// sysctls of its network namespace: path below /proc/sys, value.
     pub sysctl: Vec<(String, String)>,
-    /// Largest number of segments that TCP puts into one packet for the card to split; 1: it splits itself.
-    /// None: as the device has it. What is not split by TCP is split behind the qdisc.
+    /// Largest number of segments that TCP puts into one packet for the card to split; 1: it splits itself. None: the
+    /// device's own value. Packets that TCP does not split are split behind the qdisc.
     pub gso_max_segs: Option<u32>,
     /// First cwnd of its route to the other host, packets; none: the kernel's.
     pub initcwnd: Option<u32>,
@@ -145,7 +145,7 @@ pub struct Host {
 /// An extra host at the sender's end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Beside {
-    /// Its name, unlike "sender", "receiver" and those of others.
+    /// Its name, unlike "sender", "receiver" and other names.
     pub name: String,
     /// Settings of the host.
     pub host: Host,
@@ -163,7 +163,7 @@ pub struct Router {
 /// Elements that a packet passes on its way out of one device, in this order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Way {
-    /// Packets to lose or to mark, looked at where they come into this router (a host: not allowed).
+    /// Packets to lose or to mark, where they enter this router (a host: not allowed).
     pub drops: Vec<Drops>,
     /// Largest IP packet that goes on, bytes; the router answers a larger one by ICMP (a host: not allowed).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -178,17 +178,17 @@ pub struct Way {
     pub changes: Vec<Change>,
 }
 
-/// Largest bucket, bytes: twice its tokens, in billionths of a bit, and what comes in a nanosecond fit into 64 bits.
+/// Largest bucket, bytes: twice its tokens, in billionths of a bit, and the tokens of a nanosecond fit into 64 bits.
 pub const LARGEST_BURST: u64 = 1_000_000_000;
 
 /// A token bucket: a packet passes at once or is dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Police {
-    /// Bits per second that come, 1 or more.
+    /// Bits per second of new tokens, 1 or more.
     pub rate: u64,
     /// Bytes that it holds, 1 to [`LARGEST_BURST`]; it begins full.
     pub burst: u64,
-    /// Bytes that a packet counts beyond those of IP.
+    /// Bytes that a packet counts beyond its IP bytes.
     pub overhead: i32,
     /// Largest IP packet that passes, bytes: there is no bucket, and neither rate nor burst counts. None: any that has tokens.
     #[serde(default)]
@@ -204,7 +204,7 @@ pub struct Apart {
     pub qdisc: Qdisc,
 }
 
-/// A qdisc becomes another of its kind. What waits in it stays.
+/// New settings of a qdisc, of the same kind. Waiting packets stay in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Change {
     /// ns from the run's start.
@@ -220,11 +220,11 @@ pub struct Change {
 pub struct Drops {
     /// Index of the flow.
     pub flow: u16,
-    /// Packets with data; those sent again count.
+    /// Packets with data; retransmissions count.
     pub segments: Vec<u64>,
     /// Packets without data that are neither SYN nor FIN.
     pub acks: Vec<u64>,
-    /// Whether they go on, marked (CE) where they bear a codepoint that can be.
+    /// Whether they pass, marked (CE) where their codepoint allows it.
     pub mark: bool,
 }
 
@@ -233,7 +233,7 @@ pub struct Drops {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Qdisc {
-    /// A rate, and in front of it a queue (its child, or one of `limit` bytes).
+    /// A rate, and a queue in front of it (its child, or one of `limit` bytes).
     Tbf {
         /// Bits per second.
         rate: u64,
@@ -246,14 +246,14 @@ pub enum Qdisc {
         /// Bytes that are counted beyond the 14 of the header (`tc stab overhead`); may be negative.
         overhead: i32,
     },
-    /// A rate, and in front of it a queue, its child. A packet leaves when those before it have had their time.
+    /// A rate, and a queue in front of it, its child. A packet leaves when earlier ones have had their time.
     Htb {
-        /// Bits per second, of which a packet takes less than a minute.
+        /// Bits per second; a packet takes less than a minute.
         rate: u64,
         /// Bytes that are counted beyond the 14 of the header (`tc stab overhead`); may be negative.
         overhead: i32,
     },
-    /// Passes packets on to its child, at once when they come. It looks by taking a packet (`qdisc_peek_dequeued`).
+    /// Passes arriving packets on to its child at once. It peeks by dequeuing a packet (`qdisc_peek_dequeued`).
     Ets,
     /// A queue bounded in packets.
     Pfifo {
@@ -323,7 +323,7 @@ pub enum Qdisc {
         limit: u32,
         /// Delay to hold, us.
         target_us: u32,
-        /// Interval at which the probability is set anew, us.
+        /// Interval at which the probability is recomputed, us.
         update_us: u32,
         /// Mark instead of drop, where a flow can be marked.
         ecn: bool,
@@ -356,11 +356,11 @@ pub struct Netem {
     pub limit: u32,
     /// Loss.
     pub loss: Loss,
-    /// Which packets come twice.
+    /// Packets that are duplicated.
     pub duplicate: Option<Chance>,
     /// Packets that leave at once, ahead of those that wait.
     pub overtake: Option<Overtake>,
-    /// Seed of its random numbers (since Linux 6.6; before that of the kernel's).
+    /// Seed of its random numbers (since Linux 6.6; earlier kernels use their own).
     pub seed: u64,
 }
 
@@ -380,7 +380,7 @@ pub struct Spread {
     pub width_ns: u64,
     /// Whether it is normal; else it is uniform.
     pub normal: bool,
-    /// Whether packets keep their order: each waits for those before it.
+    /// Whether packets keep their order: each waits for earlier ones.
     pub keep_order: bool,
 }
 
@@ -389,14 +389,14 @@ pub struct Spread {
 pub struct Chance {
     /// 0 to 1.
     pub probability: f64,
-    /// Share of the random number that comes from the one before, 0 to 1.
+    /// Share of the previous random number in the next one, 0 to 1.
     pub correlation: f64,
 }
 
 /// Packets that go ahead.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Overtake {
-    /// Which, of those that may.
+    /// Chance of a packet, among those that may.
     pub chance: Chance,
     /// Packets from one that does to the next that may, 1 or more.
     pub gap: u32,
@@ -448,7 +448,7 @@ pub struct Nfs {
     pub rsize: u32,
     /// Bytes of a WRITE at most (`wsize`).
     pub wsize: u32,
-    /// Requests at a time: RPC slots of a connection (v3) or slots of the session (v4.2); none: as the kernel has it.
+    /// Concurrent requests: RPC slots of a connection (v3) or slots of the session (v4.2); none: the kernel's default.
     pub slots: Option<u16>,
     /// The server's threads.
     pub threads: u32,
@@ -456,13 +456,13 @@ pub struct Nfs {
     pub connections: u16,
     /// Whether the server answers when data is on the disk (`sync`); else at once.
     pub sync: bool,
-    /// The mount's `timeo`, tenths of a second; none: as the kernel has it.
+    /// The mount's `timeo`, tenths of a second; none: the kernel's default.
     #[serde(default)]
     pub timeo: Option<u32>,
-    /// The mount's `retrans`; none: as the kernel has it.
+    /// The mount's `retrans`; none: the kernel's default.
     #[serde(default)]
     pub retrans: Option<u32>,
-    /// KiB that the client reads ahead; none: as the kernel has it.
+    /// KiB that the client reads ahead; none: the kernel's default.
     pub readahead_kib: Option<u32>,
     /// When it is mounted and the program begins, ns from the run's start.
     pub start_ns: u64,

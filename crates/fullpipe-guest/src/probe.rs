@@ -24,10 +24,10 @@ const BATCH: usize = 256;
 const LONGEST: usize = 4096;
 /// Memory of answers that the kernel keeps for us, bytes; more if one sample takes more.
 const KEPT: usize = 16 << 20;
-/// Memory that one answer takes, bytes: the most, that of a qdisc before its unused rest is cut off (netlink_trim).
+/// Largest memory of one answer, bytes: a qdisc's before its unused rest is cut off (netlink_trim).
 const ANSWER: usize = 12 << 10;
 
-/// A flow's connection as a host has it.
+/// A flow's connection at one host.
 pub struct Connection {
     /// Number of the flow.
     pub flow: usize,
@@ -125,7 +125,7 @@ fn too_long() -> Error {
     Error::new("a probe's answer", format!("longer than {LONGEST} bytes"))
 }
 
-/// Answers as they come, in the order of the requests.
+/// Answers of the kernel, in the order of the requests.
 struct Answers<'a> {
     about: &'a About,
     /// Answers to one request.

@@ -126,7 +126,7 @@ pub const RIGHT_DEVICE: u32 = 3;
 /// Handle of the ingress qdisc of a device; its packets are all that arrived.
 pub const INCOMING_HANDLE: u32 = 0xffff_0000;
 
-/// Handle of the qdisc of that number (from 0, the root) in the chain of a device, as [`QDISCS`] has it.
+/// Handle of the qdisc of that number (from 0, the root) in the chain of a device, for [`QDISCS`].
 pub fn qdisc_handle(number: usize) -> u32 {
     (number as u32 + 1) << 16
 }

@@ -14,7 +14,7 @@ use crate::sys;
 
 /// Time of CLOCK_MONOTONIC at which a run starts, ns: long after the path is set up, and the same in each run.
 const START: u64 = 10_000_000_000;
-/// Start of a run with a mount, ns of CLOCK_MONOTONIC: nfsd lets nobody open files in the first 10 s of its life.
+/// Start of a run with a mount, ns of CLOCK_MONOTONIC: nfsd lets no client open files in the first 10 s of its life.
 const START_WITH_MOUNT: u64 = 20_000_000_000;
 
 static STARTS: AtomicU64 = AtomicU64::new(START);
@@ -43,7 +43,7 @@ impl Event {
     }
 }
 
-/// Takes it that the run is that of a plan: before anything asks for [`start`].
+/// Sets the run's plan, before the first call of [`start`].
 pub fn follow(plan: &Plan) {
     STARTS.store(if plan.nfs.is_empty() { START } else { START_WITH_MOUNT }, Ordering::Relaxed);
 }
@@ -76,7 +76,7 @@ pub fn remember(event: Event) {
     EVENTS.lock().unwrap_or_else(PoisonError::into_inner).push(event);
 }
 
-/// Records what has happened.
+/// Records the events so far.
 pub fn record_events(out: &mut Out) {
     let mut events = EVENTS.lock().unwrap_or_else(PoisonError::into_inner);
     for event in events.drain(..) {
@@ -91,7 +91,7 @@ pub fn fail(error: &Error) -> ! {
     println!("fullpipe-init: {error}");
     let (kind, text) = error.record();
     if let Some(out) = OUT.get() {
-        // Whoever holds the lock may be who failed; the record then follows what is in the file.
+        // The thread that failed may hold the lock itself; the record then follows the file's contents.
         match out.try_lock() {
             Ok(mut out) => end_with(&mut out, kind, &text),
             Err(std::sync::TryLockError::Poisoned(out)) => {

@@ -189,7 +189,7 @@ impl Sampler<'_> {
         probes.try_for_each(|probe| probe.read(&[time_ns], &mut self.arrivals, &mut out))
     }
 
-    /// Records what the samples at these times have found.
+    /// Records the findings of the samples at these times.
     fn record(&mut self, times: &[u64]) -> Result<()> {
         let last = times[times.len() - 1];
         let counted = |time: &&u64| time.is_multiple_of(self.counted_ns);

@@ -61,7 +61,7 @@ pub fn mount_with(kind: &str, source: &str, at: &str, options: &str) -> io::Resu
     Ok(rustix::mount::mount(source, at, kind, MountFlags::empty(), &*options)?)
 }
 
-/// Writes what is held back, then ends the kernel.
+/// Writes buffered data, then ends the kernel.
 pub fn power_off() -> ! {
     rustix::fs::sync();
     let _ = rustix::system::reboot(RebootCommand::PowerOff);
@@ -75,7 +75,7 @@ pub fn sharp_timers() -> io::Result<()> {
 
 /// Puts the calling thread into a new network namespace.
 pub fn unshare_net() -> io::Result<()> {
-    // SAFETY: threads go on sharing their descriptors.
+    // SAFETY: threads still share their descriptors.
     Ok(unsafe { thread::unshare_unsafe(UnshareFlags::NEWNET) }?)
 }
 
@@ -106,7 +106,8 @@ const TIMER_SLACK_NS: u64 = 1;
 
 /// Sleeps until that time of CLOCK_MONOTONIC, through signals.
 pub fn sleep_until(ns: u64) {
-    // The kernel's timer is set for the end of the slack; it comes earlier with another one, and where there is no slack.
+    // The kernel's timer is set for the end of the slack. It fires earlier with another timer, and where there is no
+    // slack.
     wait_for(ns.saturating_sub(TIMER_SLACK_NS));
     if now() < ns {
         wait_for(ns);
@@ -174,7 +175,7 @@ pub fn set_number(fd: &OwnedFd, level: i32, name: i32, value: i32) -> io::Result
     set_option(fd, level, name, &value.to_ne_bytes())
 }
 
-/// Reads an option into `value`, as much of it as fits; what it does not fill stays.
+/// Reads an option into `value`, as much of it as fits; the rest of `value` stays.
 pub fn option(fd: &OwnedFd, level: i32, name: i32, value: &mut [u8]) -> io::Result<usize> {
     let mut len = value.len() as libc::socklen_t;
     let to = value.as_mut_ptr().cast();
@@ -183,7 +184,7 @@ pub fn option(fd: &OwnedFd, level: i32, name: i32, value: &mut [u8]) -> io::Resu
     Ok(len as usize)
 }
 
-/// `struct tcp_info` of a socket, as long as the kernel has it.
+/// `struct tcp_info` of a socket, with the kernel's length.
 pub fn tcp_info(socket: &OwnedFd) -> io::Result<Vec<u8>> {
     const ROOM: usize = 1024;
     let mut info = vec![0; ROOM];

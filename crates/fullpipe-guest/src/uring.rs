@@ -1,7 +1,7 @@
 //! Many steps by one call of the kernel: a chain of io_uring requests.
 //!
 //! A call of the kernel costs some 20 us in user-mode Linux, because ptrace takes part in it. A chain is handed over
-//! once; what follows runs as task work of the thread that waits for its end (io_cqring_wait), within the kernel.
+//! once. Its steps run as task work of the thread that waits for its end (io_cqring_wait), within the kernel.
 //!
 //! Time comes from a timerfd. A timeout of io_uring would end the wait each time (io_should_wake).
 
@@ -57,8 +57,8 @@ impl Ring {
         let (mut text, mut told) = (0, 0);
         for (number, step) in steps.iter().enumerate() {
             let reads = matches!(step, Step::Text(_));
-            // The next request belongs to the chain, whatever becomes of this one: to read less than there is room
-            // for counts as a failure.
+            // The next request belongs to the chain, whatever the result of this one: a read of less than the buffer
+            // counts as a failure.
             let mut flags = Flags::empty();
             flags.set(Flags::IO_HARDLINK, number < last);
             flags.set(Flags::SKIP_SUCCESS, number < last && !reads);

@@ -27,7 +27,7 @@ use std::time::Instant;
 
 /// The guest that the library carries.
 const INIT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/fullpipe-init"));
-/// MiB; what the engine gives these runs.
+/// Memory that the engine gives these runs, MiB.
 const MEMORY: u64 = 2048;
 const ROUNDS: usize = 5;
 const FAMILY: &str = "6.12";

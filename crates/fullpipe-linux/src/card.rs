@@ -38,7 +38,7 @@ pub(super) fn serial(host: &Host, mtu: u32) -> Serial {
     Serial { rate: shaped(host, mtu).0.0, uncounted: 0 }
 }
 
-/// Whether what becomes of packets hangs on their bytes.
+/// Whether the queue's decisions depend on the bytes of packets.
 fn looks_at_bytes(queue: &fullpipe_scenario::Qdisc) -> bool {
     use QdiscKind::{Bfifo, Codel, Fq, FqCodel, Netem, Pfifo, PfifoFast, Red};
     match queue.kind {
@@ -50,9 +50,9 @@ fn looks_at_bytes(queue: &fullpipe_scenario::Qdisc) -> bool {
 
 /// A rate on an Ethernet wire, and the framing by which packets are counted: `as_frames`, with their header alone.
 ///
-/// Of a packet of many segments Linux counts each with its Ethernet header, as long as nothing is to be added
-/// (qdisc_pkt_len_init, not __qdisc_calculate_pkt_len). What is added counts below the rate too, where a queue of
-/// bytes would find packets larger than they are. So the rate is that without the rest, of full segments.
+/// Of a packet of many segments Linux counts each with its Ethernet header, as long as no overhead is to be added
+/// (qdisc_pkt_len_init, not __qdisc_calculate_pkt_len). An added overhead counts below the rate too, where a queue of
+/// bytes would find packets larger than they are. So the rate is the one without overhead, for full segments.
 fn counted(rate: Rate, mtu: u32, as_frames: bool) -> (Rate, Framing) {
     match as_frames {
         true => (rate.in_frames(mtu), Framing::Ethernet),

@@ -29,7 +29,7 @@ impl Names {
         self.sources.insert(source, Source { host, names: lines.collect() });
     }
 
-    /// The counters of a record; those without a name are left out.
+    /// The counters of a record; counters without a name are left out.
     pub(super) fn read(&self, head: Head, body: &[u8]) -> Vec<Counter> {
         let Some(Source { host, names }) = self.sources.get(&head.index) else {
             return Vec::new();

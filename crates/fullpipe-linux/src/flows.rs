@@ -1,4 +1,4 @@
-//! Samples of flows from what the kernel says of both sockets.
+//! Samples of flows from the kernel's state of both sockets.
 
 use super::tcp_info::TcpInfo;
 use fullpipe_base::path::Direction;
@@ -47,7 +47,7 @@ pub(super) struct FlowState {
     in_a_row: u8,
 }
 
-/// Time by what held the flow back.
+/// Time by limit of the flow.
 #[derive(Default)]
 struct Limits {
     /// ns by [`Limit`], and the moment up to which they add up.
@@ -63,7 +63,7 @@ impl FlowState {
         FlowState { end, ..FlowState::default() }
     }
 
-    /// connect() has returned after so many SYNs were sent again.
+    /// connect() has returned after `syns_again` retransmitted SYNs.
     pub(super) fn connected(&mut self, syns_again: u64) {
         (self.syns_again, self.timeouts) = (syns_again, syns_again);
     }
@@ -78,7 +78,7 @@ impl FlowState {
         sender.memory.discard_sent();
     }
 
-    /// The sample at `time`, and what has happened since the last one.
+    /// The sample at `time`, and the events since the last one.
     pub(super) fn sample(&mut self, time: Time, flow: u16, mss: u32) -> (FlowSample, Vec<Event>) {
         let events = self.events(time, flow);
         let (info, receiver) = (&self.sender, &self.receiver);
@@ -120,7 +120,7 @@ impl FlowState {
         if ca_state != self.ca_state {
             events.push(Event { time, flow, kind: EventKind::CaState, value: ca_state.into() });
         }
-        // Before 6.7 only those in a row are known, and an ACK sets them to 0.
+        // Before 6.7 only consecutive timeouts are known, and an ACK sets them to 0.
         let in_a_row = u64::from(retransmits.saturating_sub(self.in_a_row));
         let timeouts = total_rto.map_or(self.timeouts + in_a_row, u64::from).max(self.timeouts);
         let numbers = self.timeouts + 1..=timeouts;
@@ -134,8 +134,8 @@ impl FlowState {
 }
 
 impl Limits {
-    /// Shares the time up to `now` out. The kernel counts in jiffies (tcp_chrono_start, tcp_chrono_stop), so
-    /// what it says beyond the time that has passed is taken later.
+    /// Shares the time up to `now` out. The kernel counts in jiffies (tcp_chrono_start, tcp_chrono_stop), so a count
+    /// beyond the time that has passed is taken later.
     fn advance(&mut self, now: u64, info: &TcpInfo, bulk: bool) {
         let mut left = now.saturating_sub(self.until);
         let told = [info.rwnd_limited, info.sndbuf_limited];
@@ -175,8 +175,8 @@ fn phase(info: &TcpInfo, bulk: bool) -> Limit {
     }
 }
 
-/// Whether cwnd has room and what waits is less than a segment: the application's last bytes, which Nagle's rule holds
-/// back (tcp_nagle_check). More of them would let them go. A FIN does so, too.
+/// Whether cwnd has room and less than a segment waits: the application's last bytes, which Nagle's rule holds back
+/// (tcp_nagle_check). More data would release them. A FIN does so, too.
 fn holds_back_the_last(info: &TcpInfo) -> bool {
     let room = info.in_flight() < info.snd_cwnd;
     info.state == ESTABLISHED && room && info.notsent_bytes < info.snd_mss

@@ -14,7 +14,8 @@ const INIT: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/fullpipe-init"));
 /// Name that its leftovers bear, too.
 const NAME: &str = "fullpipe-linux";
 
-/// Numbers of directories that this process has tried. Whoever makes one holds it until that is locked.
+/// Numbers of directories that this process has tried. A thread that makes a directory holds the number until that is
+/// locked.
 static TRIED: Mutex<u32> = Mutex::new(1);
 
 /// A guest's directory. It is removed when dropped; leftovers of a killed program are removed by the next one.

@@ -87,7 +87,7 @@ impl Engine for Linux {
         "linux"
     }
 
-    /// 140,000 frames were measured (10 Gb/s, MTU 1500 and 9000), of which ACKs are a third.
+    /// 140,000 frames were measured (10 Gb/s, MTU 1500 and 9000); a third of them are ACKs.
     fn pace(&self) -> f64 {
         7e4
     }
@@ -222,7 +222,7 @@ fn others(cache: &Cache, wanted: Wanted) -> Vec<Hz> {
 /// A kernel that has not been built.
 pub struct Missing {
     wanted: Wanted,
-    /// The HZ of those like it that have been.
+    /// HZ of similar kernels that have been built.
     others: Vec<Hz>,
 }
 
@@ -290,7 +290,7 @@ impl Following {
         }
     }
 
-    /// Takes what has come; whether anything has.
+    /// Reads the records that have arrived; whether there were any.
     fn read(&mut self) -> io::Result<bool> {
         if self.records.is_none() {
             self.records = self.machine.records().ok().map(Records::new);
@@ -327,7 +327,7 @@ impl Following {
         Outcome { end: self.reached, complete, segments: self.samples.segments }
     }
 
-    /// An end for this reason, with what the kernel has said last.
+    /// An end for this reason, with the kernel's last words.
     fn failed(&self, why: String) -> Stop {
         let cause = self.machine.cause().unwrap_or_default();
         Stop::Failed(format!("{cause}{why}{}", self.machine.last_lines()))

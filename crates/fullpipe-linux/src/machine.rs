@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::process::{Child, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// Name of the file with what the kernel prints.
+/// Name of the file with the kernel's output.
 const CONSOLE: &str = "console";
 /// Lines of it that an error shows.
 const SHOWN_LINES: usize = 8;
@@ -31,8 +31,8 @@ const XSAVE_LEAF: u32 = 0xd;
 /// Limits after which a guest with a clock that stands still is given up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Patience {
-    /// A guest kernel that has used the CPU for so long is busy for ever. It reports its time every 100 ms of its
-    /// clock, for which a run of 100 Gb/s takes some 0.5 s. What a program of the guest uses is not counted here.
+    /// CPU time after which a guest kernel counts as busy for ever. It reports its time every 100 ms of its clock, for
+    /// which a run of 100 Gb/s takes some 0.5 s. CPU time of the guest's programs is not counted here.
     pub(super) busy: Duration,
     /// Time after which a guest without any report counts as dead, busy or not.
     pub(super) silent: Duration,
@@ -123,7 +123,7 @@ impl Machine {
         match waitid(number, look) {
             Ok(None) => return Ok(None),
             Ok(Some(_)) => self.kill_group(),
-            // It has been waited for; what it said is known.
+            // It has been waited for; its status is known.
             Err(_) => {}
         }
         self.child.wait().map(Some)
@@ -160,7 +160,7 @@ impl Machine {
         }
     }
 
-    /// A sentence about a failure that is known by what the kernel has printed, ending in ": ".
+    /// A sentence about a failure that the kernel's output shows, ending in ": ".
     pub(super) fn cause(&self) -> Option<String> {
         let text = fs::read(self.jail.file(CONSOLE)).unwrap_or_default();
         cause(&String::from_utf8_lossy(&text), register_bytes())
@@ -208,7 +208,7 @@ fn register_bytes() -> u32 {
     0
 }
 
-/// In words: what a status says.
+/// A status in words.
 fn how_it_ended(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("with exit code {code}"),

@@ -24,7 +24,7 @@ fn resolved() -> Resolved {
     scenario.plans()[0].resolved.clone()
 }
 
-/// Follows `kernel`; `prepare` is given its directory before it starts. What the error says.
+/// Follows `kernel`; `prepare` gets its directory before it starts. Returns the error's text.
 fn failure(
     kernel: &Path,
     patience: Patience,

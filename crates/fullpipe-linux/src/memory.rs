@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 const VARIABLE: &str = "FULLPIPE_MEMORY_DIR";
 /// Where it usually is.
 const SHARED: &str = "/dev/shm";
-/// With less left a guest is ended: it would die at the next page, without a word. Some times what a guest takes
-/// between two looks at it.
+/// Free memory below which a guest is ended: it would die at the next page, without a message. It is some times the
+/// memory that a guest takes between two looks.
 const LEAST: u64 = 16 << 20;
 
 /// The directory of this user, from the root on: the guest works elsewhere.

@@ -19,7 +19,7 @@ const TYPE: u16 = 0x3fff;
 /// Counters of one qdisc.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Counted {
-    /// Packets that left with their bytes, and those that wait with theirs.
+    /// Packets that left with their bytes, and waiting packets with theirs.
     pub(super) packets: u64,
     pub(super) bytes: u64,
     pub(super) waiting: u64,
@@ -84,7 +84,7 @@ fn counted(stats: &[u8]) -> Counted {
     for (kind, value) in attributes(stats) {
         let u32_at = |at| number::<4>(value, at).map_or(0, |n| u64::from(u32::from_ne_bytes(n)));
         match kind {
-            // Its 32 bits overflow; the 64 may come before or after it.
+            // Its 32 bits overflow; the attribute with 64 bits may be in front of it or behind it.
             TCA_STATS_BASIC => {
                 counted.bytes = number::<8>(value, 0).map_or(0, u64::from_ne_bytes);
                 counted.packets = counted.packets.max(u32_at(8));
@@ -160,7 +160,7 @@ mod tests {
         };
         let second = Counted { packets: 7_000_000_000, bytes: 9000, ..Counted::default() };
         assert_eq!(read(4, &bytes), [(at(3, 1 << 16), first), (at(2, 2 << 16), second)]);
-        // Cut off anywhere, it is read as far as it goes.
+        // A truncated message is read up to its end.
         for length in 0..bytes.len() {
             assert!(read(4, &bytes[..length]).len() <= 2);
         }

@@ -1,4 +1,4 @@
-//! The guest's records as it writes them: what is whole so far.
+//! The guest's records while it writes them: the complete ones so far.
 
 use fullpipe_guest::record::Head;
 use std::fs::File;

@@ -10,8 +10,8 @@ use fullpipe_guest::refusal::{Asked, Refusal, Role, Whose};
 use fullpipe_scenario::engine::Failed;
 use fullpipe_scenario::{Flow, Resolved, congestion};
 
-/// The end of a run of which the kernel has refused a value. Where no key of the scenario stands for it, the fault is
-/// not the scenario's.
+/// The end of a run after the kernel has refused a value. Where no key of the scenario stands for the value, the fault
+/// is not the scenario's.
 pub(super) fn failed(refusal: &Refusal, run: &Resolved, family: Family) -> Failed {
     let Refusal { asked, said } = refusal;
     match wanted(asked, run, family) {
@@ -57,7 +57,7 @@ fn wanted(asked: &Asked, run: &Resolved, family: Family) -> Option<Wanted> {
     }
 }
 
-/// The key of a sysctl; none for what the engine itself sets. `receives` is the host that provides `rmem_max`.
+/// The key of a sysctl; none for a sysctl that the engine itself sets. `receives` is the host that provides `rmem_max`.
 fn sysctl(of: Whose, name: &str, (run, receives): (&Resolved, &str)) -> Option<String> {
     let dotted = name.replace('/', ".");
     let host = match of {

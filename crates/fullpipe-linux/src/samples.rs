@@ -20,14 +20,14 @@ pub(super) struct Samples {
     mss: u32,
     interval: u64,
     end: u64,
-    /// The next sample, and what has come for it and later ones.
+    /// The next sample, and the records that have arrived for it and later ones.
     next: u64,
     waiting: BTreeMap<u64, Pending>,
     counted: HashMap<Counters, Counted>,
     /// Busy time of each stage up to the last sample, ns; the sample's time is `told`.
     busy: Vec<u64>,
     told: Time,
-    /// Whether the guest has said that it is done; what went wrong.
+    /// Whether the guest has reported its end; its error.
     pub(super) done: bool,
     pub(super) failed: Option<String>,
     /// Value that the kernel refuses.
@@ -247,7 +247,7 @@ impl Samples {
     }
 }
 
-/// A list of losses or marks on that router, and what it met.
+/// A list of losses or marks on that router, and its counters.
 fn met(router: u16, body: &[u8]) -> (List, Counted) {
     let [flow, back, segments, met, acks, met_acks, marks] =
         [0, 1, 2, 3, 4, 5, 6].map(|n| word(body, 8 * n));

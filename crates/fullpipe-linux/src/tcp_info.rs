@@ -55,8 +55,8 @@ pub(super) struct TcpInfo {
     pub(super) min_rtt: u32,
     pub(super) data_segs_in: u64,
     pub(super) data_segs_out: u64,
-    /// us in which something was in flight or waited to be sent; those limited by the receiver's window; by
-    /// the send buffer.
+    /// us with data in flight or waiting to be sent; of these, us limited by the receiver's window; us limited by the
+    /// send buffer.
     pub(super) busy_time: u64,
     pub(super) rwnd_limited: u64,
     pub(super) sndbuf_limited: u64,
@@ -69,7 +69,7 @@ pub(super) struct TcpInfo {
     pub(super) rcv_ooopack: u64,
     pub(super) snd_wnd: u32,
     pub(super) rcv_wnd: u32,
-    /// Timeouts, those of SYNs included; Linux says it from 6.7 on.
+    /// Timeouts, including SYN timeouts; Linux reports them from 6.7 on.
     pub(super) total_rto: Option<u16>,
 }
 
@@ -235,7 +235,7 @@ impl TcpInfo {
         }
     }
 
-    /// Numbers that the peer's FIN takes of what was received: 1 once it has come.
+    /// Sequence numbers of the peer's FIN among the received ones: 1 once it has arrived.
     fn received_fin(&self) -> u64 {
         AFTER_FIN.contains(&self.state).into()
     }
@@ -245,8 +245,8 @@ impl TcpInfo {
         (self.unacked + self.retrans).saturating_sub(self.sacked + self.lost)
     }
 
-    /// Bytes of data that were read. In what was received in order, and in what waits of it, the kernel counts the
-    /// FIN as one (tcp_rcv_nxt_update).
+    /// Bytes of data that were read. The kernel counts the FIN as one byte, both among bytes received in order and
+    /// among waiting ones (tcp_rcv_nxt_update).
     pub(super) fn data_read(&self) -> u64 {
         let fin = self.received_fin();
         let waiting = u64::from(self.rqueue).saturating_sub(fin);

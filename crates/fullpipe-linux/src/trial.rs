@@ -1,4 +1,4 @@
-//! Boots a cached kernel for a moment, which shows whether runs on it can begin at all on this machine.
+//! Boots a cached kernel for a moment, which shows whether runs on it can begin on this machine.
 
 use super::kernel::Entry;
 use super::machine::Patience;

@@ -23,7 +23,7 @@ pub(super) struct Counters {
     pub(super) handle: u32,
 }
 
-/// Where the counters of a stage come from.
+/// Source of a stage's counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Seen {
     /// A qdisc's counters.
@@ -87,7 +87,7 @@ struct Direction {
     sent: Vec<(Time, plan::Wire)>,
 }
 
-/// A stage, the way that it is on, what of it the stage is, how its busy time is known.
+/// A stage, the index of its [`Way`], its part of the way, and the rule for its busy time.
 type Placed = (StageInfo, usize, By, Option<Serial>);
 
 /// Part of a device that a stage describes.
@@ -95,9 +95,9 @@ type Placed = (StageInfo, usize, By, Option<Serial>);
 enum By {
     /// Its root qdisc.
     Root,
-    /// Its root qdisc, and the one of that number which marks packets.
+    /// The root qdisc, and the qdisc of that number, which marks packets.
     Marking(usize),
-    /// Its root qdisc, behind that of the way before it.
+    /// The root qdisc, behind the previous device's root qdisc.
     Copies,
     /// The qdisc of its flow of that number.
     Apart(usize),
@@ -153,7 +153,7 @@ pub(super) fn routers(run: &Resolved) -> Result<(Vec<Router>, Vec<Watched>), (St
 
 /// Course of one direction over the routers.
 struct Course {
-    /// Whether it goes back, and the routers' numbers fall.
+    /// Whether the direction is back, with falling numbers of routers.
     back: bool,
     out: u32,
     comes_in: u32,
@@ -256,7 +256,7 @@ impl Direction {
         self.stages.push((info, self.ways.len() - 1, by, serial));
     }
 
-    /// Packets that a link has sent are on its wire before they come to what is next.
+    /// Puts packets that a link has sent onto its wire, before they arrive at the next element.
     fn arrive(&mut self, next: Option<&mut Chain>) {
         if let Some(wire) = pieces::on_the_wire(&std::mem::take(&mut self.sent), next) {
             self.put(wire);
@@ -273,7 +273,7 @@ impl Direction {
         }
     }
 
-    /// Sees to it that the last qdisc counts what comes next.
+    /// Makes sure that the last qdisc counts the packets of the next element.
     fn count(&mut self) {
         if self.ways.last().is_none_or(|way| way.qdiscs.is_empty()) {
             self.put(pieces::counter());
@@ -284,8 +284,8 @@ impl Direction {
         self.stages.iter().any(|(_, _, by, _)| matches!(by, By::Copies))
     }
 
-    /// A list of packets to lose: where they come into a router, so before its qdisc. What counts there is for
-    /// a token bucket alone.
+    /// A list of packets to lose where they enter a router, so before its qdisc. The counter there is for a token
+    /// bucket alone.
     fn lose(&mut self, info: StageInfo, drops: Drops) {
         let flow = drops.flow;
         let joins = |way: &&mut Way| {

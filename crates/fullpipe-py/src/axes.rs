@@ -1,4 +1,4 @@
-//! Axes and repetitions put into a scenario's text, so that what is swept is a scenario that the command takes, too.
+//! Axes and repetitions put into a scenario's text, so that the sweep is a scenario that the command takes, too.
 
 use crate::error;
 use pyo3::exceptions::PyTypeError;

@@ -33,7 +33,7 @@ pub fn add(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("EnvironmentError", py.get_type::<EnvironmentError>())
 }
 
-/// What was asked makes no sense.
+/// The request makes no sense.
 pub fn scenario(why: impl ToString) -> PyErr {
     ScenarioError::new_err(why.to_string().trim_end().to_string())
 }

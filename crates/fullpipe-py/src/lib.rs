@@ -1,5 +1,5 @@
-//! The compiled part of the Python package `fullpipe`: what it does is the library's, what it looks like stands in
-//! `python/fullpipe`.
+//! The compiled part of the Python package `fullpipe`. The library does the work, and `python/fullpipe` has the
+//! interface.
 
 mod axes;
 mod error;

@@ -18,7 +18,7 @@ pub enum Kept<'a> {
     In(&'a PathBuf),
 }
 
-/// The table of a run, which `report.packets` asks for. What is not taken goes.
+/// The table of a run, which `report.packets` asks for. A table that is not taken is removed.
 pub struct Growing {
     path: PathBuf,
     pub at: String,
@@ -67,7 +67,7 @@ impl Growing {
 impl Drop for Growing {
     fn drop(&mut self) {
         if !self.path.as_os_str().is_empty() {
-            // There is nobody to tell.
+            // There is no caller to report to.
             let _ = fs::remove_file(&self.path);
         }
     }

@@ -29,7 +29,7 @@ use std::time::{Duration, Instant, SystemTime};
 /// Between two looks whether Python has a signal for us.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Flow, limit, its label, its share, and what cut cwnd.
+/// Flow, limit, its label, its share, and the cause of cwnd's cuts.
 type Finding<'a> = (&'a str, &'a str, &'a str, f64, Option<String>);
 
 /// Results of a scenario's runs.
@@ -37,7 +37,7 @@ type Finding<'a> = (&'a str, &'a str, &'a str, f64, Option<String>);
 pub struct Outcome {
     document: Document,
     recordings: Vec<Recording>,
-    /// Where each run's table of packets stands; none where there is none.
+    /// Folder of each run's table of packets; none where there is none.
     folders: Vec<Option<PathBuf>>,
     #[pyo3(get)]
     directory: Option<PathBuf>,
@@ -45,14 +45,15 @@ pub struct Outcome {
 
 #[pymethods]
 impl Outcome {
-    /// The document, as it stands in summary.json.
+    /// The document, as in summary.json.
     fn json(&self) -> PyResult<String> {
         let mut bytes = Vec::new();
         json::write(&mut bytes, &self.document).map_err(error::environment)?;
         String::from_utf8(bytes).map_err(error::environment)
     }
 
-    /// What held each flow of a run back, largest share first: flow, limit, label, share; and what cut cwnd, as a sentence.
+    /// Limits of each flow of a run, largest share first: flow, limit, label, share; and the cause of cwnd's cuts, as a
+    /// sentence.
     fn findings(&self, run: usize) -> PyResult<Vec<Finding<'_>>> {
         let run = self.document.runs.get(run).ok_or_else(|| no_run(run))?;
         let of = |flow| {
@@ -116,15 +117,15 @@ struct Work<'a> {
 
 type Made = Result<(Run, Recording), Failed>;
 
-/// What is done with the results of runs.
+/// Destination of the results of runs.
 pub struct Keeping {
     /// The new directory that has them all; none: they are not kept.
     pub out: Option<PathBuf>,
-    /// Where tables of packets stand without `out`.
+    /// Folder of tables of packets without `out`.
     pub packets: Option<PathBuf>,
 }
 
-/// Makes all runs. A signal to Python ends them at their next sample, and is raised when `out` has what there is.
+/// Makes all runs. A signal to Python ends them at their next sample, and is raised when `out` has the results so far.
 pub fn run(
     py: Python<'_>,
     scenario: &Scenario,
@@ -162,7 +163,7 @@ pub fn run(
     Ok(Outcome { document, recordings, folders, directory })
 }
 
-/// Where the tables of packets stand.
+/// Folders of the tables of packets.
 fn folders(
     document: &Document,
     directory: Option<&PathBuf>,
@@ -210,7 +211,8 @@ fn sort(work: &Work, made: Vec<(usize, Made)>) -> Sorted {
 }
 
 impl Work<'_> {
-    /// Runs with so many threads, while this one looks for signals: what was made, and what a signal raised.
+    /// Runs with so many threads, while this one looks for signals. Returns the results, and the error that a signal
+    /// raised.
     fn all(&self, jobs: usize, all: usize) -> (Vec<(usize, Made)>, PyResult<()>) {
         let results = Mutex::new(Vec::new());
         let looked = thread::scope(|scope| {
@@ -252,7 +254,7 @@ impl Work<'_> {
         analysis::run_names(self.of(index).0, &self.names)[index % self.engines.len()].clone()
     }
 
-    /// One plan on one engine, run, analysed and, where that is asked, written.
+    /// Runs one plan on one engine, analyses it and, on request, writes it.
     fn one(&self, index: usize) -> Made {
         let (plan, _) = self.of(index);
         let (kept, table) = Growing::begin(self.packets, index, plan)?.unzip();
@@ -320,7 +322,7 @@ impl Work<'_> {
     }
 }
 
-/// Goes on until it is to stop.
+/// Control that goes on until it is to stop.
 struct Until<'a>(&'a AtomicBool);
 
 impl Control for Until<'_> {
@@ -329,8 +331,8 @@ impl Control for Until<'_> {
     }
 }
 
-/// Waits until all senders of `ended` are gone, with Python's lock released. A signal that raises has `stop` set, and is
-/// returned when they are.
+/// Waits until all senders of `ended` are gone, with Python's lock released. A signal that raises an error sets `stop`;
+/// the error is returned when the senders are gone.
 pub fn until(ended: &mpsc::Receiver<()>, stop: &AtomicBool) -> PyResult<()> {
     let mut raised = Ok(());
     loop {

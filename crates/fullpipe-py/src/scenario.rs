@@ -88,7 +88,7 @@ impl Scenario {
             .collect()
     }
 
-    /// What a sweep's task needs to read this again: name, text, where its files lie, and of which recipe these are.
+    /// Parts with which a sweep's task reads the scenario again: name, text, folder of its files, and its recipe.
     fn parts(&self) -> (String, String, Option<PathBuf>, Option<String>) {
         let (beside, recipe) = match &self.source.beside {
             Beside::Directory(path) => (Some(absolute(path)), None),

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
-/// What is swept.
+/// Runs of a sweep.
 #[pyclass(frozen, module = "fullpipe._fullpipe")]
 pub struct Sweep {
     job: Job,
@@ -56,13 +56,13 @@ impl Sweep {
         Ok(axes::toml(value)?.to_string().trim().to_string())
     }
 
-    /// How many runs there are.
+    /// Number of runs.
     #[getter]
     fn runs(&self) -> u64 {
         self.manifest.runs
     }
 
-    /// What the sweep is, as its directory has it.
+    /// Manifest of the sweep, as its directory has it.
     #[getter]
     fn manifest(&self) -> String {
         serde_json::to_string(&self.manifest).unwrap_or_default()
@@ -81,7 +81,7 @@ impl Sweep {
         line.ok_or_else(|| error::environment("the run was stopped"))
     }
 
-    /// Makes these runs with so many threads here, and keeps each record at once.
+    /// Makes these runs with `jobs` threads here, and keeps each record at once.
     #[pyo3(signature = (store, runs, jobs))]
     fn work(&self, py: Python<'_>, store: &Store, runs: Vec<u64>, jobs: usize) -> PyResult<()> {
         py.detach(|| self.make(&runs, jobs, &|record| store.keep(record)))
@@ -101,7 +101,7 @@ impl Sweep {
         let lost = thread::scope(|scope| {
             let (done, ended) = mpsc::channel::<()>();
             let work = scope.spawn(|| {
-                // It goes with the thread, however that ends.
+                // It is dropped with the thread, however that ends.
                 let _done = done;
                 sweep::make(&self.job, runs, jobs, &stopped, keep)
             });
@@ -199,7 +199,7 @@ impl Finished {
         self.passed
     }
 
-    /// Runs that are there, those that failed included.
+    /// Number of recorded runs, failed ones included.
     #[getter]
     fn runs(&self) -> u64 {
         self.merged.runs()

@@ -3,7 +3,8 @@
 /// Characters of a label for which there mostly is room.
 pub const SHORT: usize = 16;
 
-/// The labels, without the beginning that a long one shares with another: what is left of both would be the same.
+/// The labels, without the beginning that a long one shares with another: shortened at their ends, both would look the
+/// same.
 pub fn told_apart(shown: &[String]) -> Vec<String> {
     let label = |(n, own): (usize, &String)| {
         let others = shown.iter().enumerate().filter(|(other, _)| *other != n);

@@ -1,4 +1,4 @@
-//! Shows a [`Document`](fullpipe_analysis::document::Document), and nothing but what stands in it.
+//! Shows a [`Document`](fullpipe_analysis::document::Document), and nothing beyond its contents.
 //!
 //! [`figures`] and [`tables`] turn the document into neutral data: findings, axes, series, cells.
 //! They do not draw. A renderer, for instance [`html`], draws all of them alike. [`time_sequence`] shows a run's packets, and

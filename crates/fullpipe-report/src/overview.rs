@@ -81,7 +81,7 @@ impl<'a> Row<'a> {
         matches!(&self.of, Of::Alike(flows) if flows.len() < self.run.flows.len())
     }
 
-    /// Rate of payload, Mb/s: of one flow its mean, of all flows of a run that of its headline, else their sum.
+    /// Rate of payload, Mb/s: for one flow its mean, for all flows of a run its headline's, else their sum.
     pub fn rate_mbit(&self) -> Option<f64> {
         let of_run = self.run.headline.as_ref().filter(|_| !self.is_part() && self.is_alone());
         match (&self.of, self.flows()) {
@@ -92,7 +92,7 @@ impl<'a> Row<'a> {
         }
     }
 
-    /// Share of what the path allows (0 to 1). A part of a run has none. Datagrams have none where flows have a row.
+    /// Share of the path's rate (0 to 1). A part of a run has none. Datagrams have none where flows have a row.
     pub fn share(&self) -> Option<f64> {
         let is_subject = match self.flows() {
             [] => of_run(self.run).iter().all(|row| row.flows().is_empty()),
@@ -114,7 +114,7 @@ impl<'a> Row<'a> {
         let mut rates: Vec<f64> = flows.iter().map(|flow| flow.mean_mbit).collect();
         rates.sort_by(f64::total_cmp);
         let [least, .., most] = rates[..] else { return None };
-        // The lower one of two middle ones.
+        // The lower of two middle values.
         Some([least, rates[(rates.len() - 1) / 2], most])
     }
 
@@ -144,13 +144,13 @@ pub fn ranked<'a>(flows: &[&'a Flow]) -> Vec<(&'a str, f64)> {
     sums
 }
 
-/// Rate of a run, Mb/s: that of its headline, else the sum of its first row.
+/// Rate of a run, Mb/s: its headline's, else the sum of its first row.
 pub fn rate_mbit(run: &Run) -> Option<f64> {
     let of_headline = run.headline.as_ref().and_then(|headline| headline.rate_mbit);
     of_headline.or_else(|| of_run(run).first().and_then(Row::rate_mbit))
 }
 
-/// Share of what the path allows that a run reached (0 to 1); none where that is not known.
+/// Share of the path's rate that a run reached (0 to 1); none where it is not known.
 pub fn share(run: &Run) -> Option<f64> {
     run.headline.as_ref().and_then(|headline| headline.share)
 }

@@ -27,7 +27,7 @@ pub enum Shown<'a> {
     Crowd(Vec<&'a Flow>),
 }
 
-/// The flows in the document's order, with more than `most` alike ones as a crowd where its first one stands.
+/// The flows in the document's order. More than `most` alike flows are a crowd, in the place of its first one.
 #[must_use]
 pub fn shown(run: &Run, most: usize) -> Vec<Shown<'_>> {
     let mut groups: BTreeMap<_, Vec<&Flow>> = BTreeMap::new();

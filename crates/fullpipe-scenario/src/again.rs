@@ -12,7 +12,7 @@ use fullpipe_base::units::Time;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The connection before a flow: what has to be over before it connects.
+/// The connection before a flow, which has to be over before the flow connects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct After {
     /// Name of the flow before it, from the same host.
@@ -25,12 +25,12 @@ pub struct After {
     pub until: Option<Time>,
 }
 
-/// A loop of connections, each of which carries a number of bytes.
+/// A loop of connections, each with a number of bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
     /// Index of the connection that it begins with.
     pub first: usize,
-    /// Indices of those that follow it, in turn.
+    /// Indices of the following ones, in turn.
     pub others: Vec<usize>,
     /// Bytes of all its connections.
     pub bytes: u64,
@@ -61,7 +61,7 @@ impl Loop {
     }
 }
 
-/// Connections that a flow is written as: those side by side, and those of each in turn.
+/// Numbers of connections of a flow: parallel ones, and connections of each in turn.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Connections {
     /// Loops, or single connections, side by side.
@@ -87,8 +87,8 @@ impl Connections {
     }
 }
 
-/// The flow itself, or copies with numbers. Each answers, or follows, the copy of its number; in a loop it follows the one
-/// that stands so many before it as there are loops.
+/// The flow itself, or copies with numbers. Each copy answers, or follows, the copy of its number. In a loop it follows
+/// the copy that is as many numbers before it as there are loops.
 pub(super) fn copies(flow: Flow, written: &written::Flow) -> Vec<Flow> {
     let of = Connections::of(written);
     let all = of.all();
@@ -157,7 +157,7 @@ pub(super) fn check(flows: &[written::Flow], cx: &mut Context) {
     }
 }
 
-/// Reports what is wrong with the flow that `flow` follows; `earlier` stand before it in the file.
+/// Reports problems with the flow that `flow` follows; `earlier` are the flows before it in the file.
 fn follows(
     flow: &written::Flow,
     after: &At<written::After>,

@@ -6,7 +6,7 @@ use super::resolved::App;
 use super::written::{AppKind, AppTable};
 use fullpipe_base::units::{Rate, Time};
 
-/// Keys of a kind, of which the first ones are needed, and an example.
+/// Keys of a kind, with the number of needed ones (the first), and an example.
 struct Keys {
     all: &'static [&'static str],
     needed: usize,
@@ -67,7 +67,7 @@ fn missing(app: &AppTable, kind: AppKind) -> Vec<&'static str> {
     needed.filter(|name| !known.contains(name) && !has_limit).copied().collect()
 }
 
-/// Kind of an application: the one that is written, or that of the keys.
+/// Kind of an application: the written one, or the kind that its keys imply.
 pub(super) fn kind(app: &AppTable) -> Option<AppKind> {
     match (&app.kind, &app.window, &app.requests) {
         (Some(kind), ..) => Some(kind.value),
@@ -80,12 +80,12 @@ pub(super) fn kind(app: &AppTable) -> Option<AppKind> {
     }
 }
 
-/// Whether the keys are those of the kind.
+/// Whether the keys fit the kind, and are complete.
 pub(super) fn is_whole(app: &AppTable, kind: AppKind) -> bool {
     !app.wrong && strange(app, kind).is_empty() && missing(app, kind).is_empty()
 }
 
-/// The application of a flow with writes of this size. What is wrong is reported.
+/// The application of a flow with writes of this size. Reports errors.
 pub(super) fn resolve(app: &AppTable, write: u64, cx: &mut Context) -> Option<App> {
     let kind = self::kind(app)?;
     let (name, example) = (name(kind), keys(kind).example);
@@ -122,7 +122,7 @@ pub(super) fn resolve(app: &AppTable, write: u64, cx: &mut Context) -> Option<Ap
     })
 }
 
-/// Name of a kind, as scenarios have it.
+/// Name of a kind in scenarios.
 fn name(kind: AppKind) -> &'static str {
     let at = AppKind::VALUES.iter().position(|own| *own == kind);
     at.map_or("", |at| AppKind::NAMES[at])

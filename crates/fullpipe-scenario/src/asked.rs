@@ -10,11 +10,11 @@ use serde_json::{Map, Value};
 pub struct Asked {
     /// Variants that it is about, each judged by itself; of two that are compared the first one.
     pub variants: Vec<String>,
-    /// The other one of two that are compared.
+    /// The other one of two compared variants.
     pub other: Option<String>,
     /// Points of the sweep: dotted key to value; empty: all of them.
     pub at: Map<String, Value>,
-    /// How many points these are; none where options have changed the axes that it names.
+    /// Number of these points; none where options have changed the axes that it names.
     pub points: u64,
 }
 

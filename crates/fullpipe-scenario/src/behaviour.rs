@@ -1,4 +1,4 @@
-//! What of a kernel's profile a host overrides: only rows that the profile reads then.
+//! Rows of a kernel's profile that a host overrides: only rows that the profile then reads.
 
 use super::format::context::Context;
 use super::format::keys::At;
@@ -7,7 +7,7 @@ use fullpipe_sim::tcp::behaviour::{behaviour, refusals};
 use fullpipe_sim::tcp::profile::find;
 use std::collections::BTreeMap;
 
-/// The overridden rows by name; those that the profile of `kernel` does not read are reported.
+/// The overridden rows by name; reports rows that the profile of `kernel` does not read.
 pub fn overridden(
     written: &Option<At<Behaviour>>,
     kernel: &str,

@@ -1,4 +1,4 @@
-//! Which variants belong together, for measuring what flows do to another one.
+//! Variants that are compared with each other, to measure effects of flows on another one.
 
 use super::copies::is_or_copies;
 use super::format::context::{Context, Place};
@@ -23,7 +23,7 @@ pub struct Competes {
 }
 
 impl Competes {
-    /// What was written of a variant, with the place of the flow's name.
+    /// A variant's key as written, with the place of the flow's name.
     pub(super) fn of(variant: &str, at: &At<written::Competes>) -> Option<(Competes, Place)> {
         let flow = at.value.flow.as_ref()?;
         let name = |at: &Option<At<String>>| at.as_ref().map(|at| at.value.clone());

@@ -1,6 +1,5 @@
 //! Congestion controls by kernel: those of `cc/`, and all that real kernels have, with the parameters of their modules
-//! (`module_param` in `net/ipv4/tcp_*.c` of Linux 6.1 and 6.12, which agree). [`resolve`] reads the one that a scenario
-//! asks for.
+//! (`module_param` in `net/ipv4/tcp_*.c` of Linux 6.1 and 6.12, which agree). [`resolve`] reads a scenario's choice.
 
 use super::format::context::{Context, Place};
 use super::format::node::Node;
@@ -174,7 +173,7 @@ pub fn of_kernel(kernel: &str) -> Vec<Description> {
     all
 }
 
-/// Whether no kernel has it: the simulator alone does.
+/// Whether no kernel has it, but the simulator alone.
 pub fn is_of_no_kernel(name: &str) -> bool {
     MODULES.iter().all(|module| module.name != name)
 }

@@ -8,7 +8,7 @@ pub fn copy_names(name: &str, count: usize) -> Vec<String> {
     }
 }
 
-/// Whether a flow has this name, or is one of the copies of a flow that was written with it.
+/// Whether a flow has this name, or is a copy of a flow that was written with it.
 pub fn is_or_copies(flow: &str, name: &str) -> bool {
     match flow.strip_prefix(name) {
         Some("") => true,

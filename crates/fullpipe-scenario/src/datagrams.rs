@@ -1,4 +1,4 @@
-//! Datagrams: what is written of them, and what they cannot be.
+//! Datagrams: their keys, and their checks.
 //!
 //! Limits:
 //! - A scenario with datagrams also needs a TCP flow. Datagrams have counters in the trace, but no intervals and no

@@ -6,10 +6,10 @@ use crate::Resolved;
 use fullpipe_base::trace::{Control, Sink};
 use fullpipe_base::units::Time;
 
-/// What an engine does with a scenario key.
+/// Support of a scenario key by an engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Support {
-    /// What the key says.
+    /// The key's exact meaning.
     Exact,
     /// Something else, for the reason given; the user must have asked for it.
     Substituted(String),
@@ -20,7 +20,7 @@ pub enum Support {
 }
 
 impl Support {
-    /// What is done in the key's place, where it is something else.
+    /// The deviation from the key, where there is one.
     pub fn otherwise(self) -> Option<String> {
         match self {
             Support::Substituted(what) | Support::Told(what) => Some(what),
@@ -29,7 +29,7 @@ impl Support {
     }
 }
 
-/// How a run ended.
+/// End of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// Simulated time reached.
@@ -43,9 +43,9 @@ pub struct Outcome {
 /// Why a run failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Failed {
-    /// The scenario has what the engine cannot do, named by its key.
+    /// The scenario has a key that the engine cannot do; the text names it.
     Scenario(String),
-    /// The machine, or what runs on it, went wrong.
+    /// The machine, or a program on it, failed.
     Machine(String),
 }
 
@@ -83,7 +83,7 @@ pub trait Engine: Sync {
     /// Whether this machine has what the engine needs for `resolved`.
     ///
     /// # Errors
-    /// What is missing, and how to get it.
+    /// The missing needs, and their remedies.
     fn ready(&self, _resolved: &Resolved) -> Result<(), String> {
         Ok(())
     }

@@ -13,7 +13,7 @@ use super::versus;
 use super::written;
 use serde_json::Value as Json;
 
-/// The expectations that apply to `variant` at a point of the sweep. What is wrong with them is reported.
+/// The expectations that apply to `variant` at a point of the sweep. Reports errors in them.
 pub fn read(
     written: &[written::Expect],
     (variant, point): (&str, &[Change]),

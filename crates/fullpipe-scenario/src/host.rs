@@ -1,4 +1,4 @@
-//! A host: what its keys mean, and how they are written again.
+//! A host: the meaning of its keys, and their text.
 
 use super::behaviour::overridden;
 use super::format::context::Context;
@@ -20,12 +20,12 @@ use serde::{Serialize, Serializer};
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeMap;
 
-/// A host as the simulator has it, and what else the scenario says of it.
+/// A host of the simulator, and further facts of the scenario about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Host {
-    /// The host as the simulator has it.
+    /// The host for the simulator.
     pub config: config::Host,
-    /// The kernel as the scenario names it ("5.15.0-91-generic"), where another version's profile stands for it.
+    /// The kernel in the scenario's words ("5.15.0-91-generic"), where another version's profile represents it.
     pub kernel_asked: Remark,
     /// The queue between TCP and the driver, as the scenario describes it.
     pub qdisc: Qdisc,
@@ -93,7 +93,7 @@ pub(super) fn resolve(host: &written::Host, path: Option<&Path>, cx: &mut Contex
     Some(Host { config, kernel_asked, qdisc, genuine_sysctl, calibrated })
 }
 
-/// The profile of a kernel, and its name as written where another version's profile stands for it.
+/// The profile of a kernel, and its written name where another version's profile represents it.
 fn kernel(at: &At<String>, cx: &mut Context) -> Option<(&'static Kernel, Option<String>)> {
     if let Some((kernel, own)) = profile::named(&at.value) {
         return Some((kernel, (!own).then(|| at.value.clone())));

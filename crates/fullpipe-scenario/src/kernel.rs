@@ -1,4 +1,4 @@
-//! What differs between Linux versions, as far as a plan needs it. Each choice names its source.
+//! Differences between Linux versions, as far as a plan needs them. Each choice names its source.
 
 use super::Version;
 use fullpipe_sim::tcp::profile::InitialCwnd;
@@ -40,7 +40,7 @@ impl Version {
         }
     }
 
-    /// Whether the share follows payload / truesize of what the driver delivers.
+    /// Whether the share follows payload / truesize of delivered packets.
     pub fn share_is_measured(self) -> bool {
         self >= Version::new(6, 6, 0)
     }

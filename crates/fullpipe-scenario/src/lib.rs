@@ -1,4 +1,4 @@
-//! What is asked: a TOML file, checked and resolved into complete descriptions of runs.
+//! Scenarios: TOML files, checked and resolved into complete descriptions of runs.
 //!
 //! [`load`] does everything: it parses, applies variants, sweep points and `--set` options, checks,
 //! and fills in defaults. It returns a [`Scenario`] with one [`Plan`] per run, or all problems it

@@ -1,4 +1,4 @@
-//! From a file and options to what runs can be made of it.
+//! From a file and options to the runs that can be made of it.
 
 use super::competes::Competes;
 use super::expect::check_points;
@@ -63,7 +63,7 @@ fn few(space: &Space, cx: &mut Context) -> Option<u64> {
     Some(points)
 }
 
-/// One plan per variant and point, until there is enough to complain about.
+/// Plans of all variants and points, until there are enough problems.
 fn plans(space: &Space, points: u64, cx: &mut Context) -> Vec<Plan> {
     let mut plans = Vec::new();
     let mut flows = 0;
@@ -181,7 +181,7 @@ fn figures(at: &At<String>, source: &Source, cx: &mut Context) -> Option<Data> {
     }
 }
 
-/// The variants that were chosen, of those that are offered; none: all of the text's.
+/// The chosen variants, among the offered ones; none: all of the text's.
 fn alternatives(
     asked: &Asked,
     offered: &[String],
@@ -270,7 +270,7 @@ fn axes(asked: &Asked, sets: &[Change], cx: &mut Context) -> Vec<Axis> {
     axes
 }
 
-/// Reports axes of which one takes back what another one sets.
+/// Reports axes where one overrides another one.
 fn overlapping(axes: &[Axis], cx: &mut Context) {
     let keys: Vec<&Dotted> = axes.iter().flat_map(|axis| &axis.keys).collect();
     for (n, key) in keys.iter().enumerate() {

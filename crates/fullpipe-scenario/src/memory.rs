@@ -2,16 +2,16 @@
 
 use super::{Nfs, Resolved};
 
-/// Memory of a guest that has little in flight, MiB, and the most that one gets.
+/// Memory of a guest with little in flight, MiB, and the largest memory of a guest.
 const MEMORY_MIB: (u64, u64) = (1024, 8192);
-/// Memory that a byte in flight, queued or kept for retransmission takes, with what surrounds it.
+/// Memory of a byte in flight, queued or kept for retransmission, with its overhead.
 const MEMORY_PER_BYTE: u64 = 4;
 /// Memory of a file that the server and the client's cache have, as multiples of its bytes.
 pub const COPIES: u64 = 2;
-/// As many times that much memory is free for it, so that the client's limits of what it holds back (vm.dirty_ratio) are far.
+/// Free memory as a multiple of these copies, so that the client's limits of dirty data (vm.dirty_ratio) are far.
 pub const ROOM: u64 = 2;
 
-/// Memory of the kernel, MiB. The same on every machine, for it changes what the kernel's tables are like.
+/// Memory of the kernel, MiB. It is equal on every machine, because it changes the sizes of the kernel's tables.
 pub fn of_kernel_mib(run: &Resolved) -> u64 {
     let most = |asked: Option<u64>, tuned: u64| asked.map_or(tuned, |bytes| 2 * bytes);
     let buffers = run.flow.iter().map(|flow| {

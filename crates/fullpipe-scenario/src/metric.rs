@@ -1,4 +1,4 @@
-//! What an expectation can be about: one table of metrics with their units.
+//! Metrics of expectations: one table with their units.
 
 use super::format::context::{Context, Place};
 use super::format::quantity::{Decimal, Dimension, RATE, SIZE, TIME, Wrong, parse};
@@ -12,13 +12,13 @@ use fullpipe_sim::config::Direction;
 pub struct Metric {
     /// Its name: "bytes" in "flow.NAME.bytes".
     pub name: &'static str,
-    /// What it counts.
+    /// Unit.
     pub unit: Unit,
     /// Whether it has a value per report interval.
     pub per_interval: bool,
     /// Whether it has a value for the whole run.
     pub whole_run: bool,
-    /// What it means.
+    /// Meaning.
     pub doc: &'static str,
 }
 
@@ -27,7 +27,7 @@ pub struct Metric {
 pub enum Unit {
     /// Bytes.
     Bytes,
-    /// Packets, segments, or what a stage counts.
+    /// Packets, segments, or a stage's units.
     Packets,
     /// Rounds of slow start.
     Rounds,
@@ -88,7 +88,7 @@ impl Target {
     }
 }
 
-/// What a stage counts.
+/// Unit of a stage.
 fn counted(stage: &str) -> &'static str {
     match stage.rsplit_once('.') {
         Some((_, "application" | "send_buffer")) => "bytes",
@@ -236,7 +236,7 @@ pub const DATAGRAMS: &[Metric] = &[
     ),
 ];
 
-/// How flows share the path: "fairness.METRIC".
+/// Metrics of fairness: "fairness.METRIC".
 pub const FAIRNESS: &[Metric] = &[
     metric("jain", Unit::Share, BOTH, "Jain's index of the rates while all flows live"),
     metric("jain_settled", Unit::Share, RUN, "the same over the second half of that time"),
@@ -284,14 +284,14 @@ pub const SENDER_STAGES: &[&str] =
 pub const RECEIVER_STAGES: &[&str] =
     &["rx_ring", "backlog", "receive_buffer", "cpu", "qdisc", "tx_ring"];
 
-/// Stages that there are besides where a flow goes backward.
+/// Further stages where a flow goes backward.
 pub const BACKWARD_STAGES: &[&str] =
     &["receiver.application", "receiver.send_buffer", "sender.receive_buffer"];
 
-/// The stage of a host to which datagrams come, after its name.
+/// The stage of a host that receives datagrams, after its name.
 pub const UDP_SOCKET: &str = "udp_socket";
 
-/// Finds what `text` refers to in a run. Reports at `place` what does not exist.
+/// Finds the subject of `text` in a run. Reports at `place` a name that does not exist.
 pub fn find(
     text: &str,
     place: Place,
@@ -483,7 +483,7 @@ fn measured(text: &str, dimension: &Dimension, power: i32) -> Result<f64, Wrong>
     Ok(base as f64 * 10_f64.powi(power))
 }
 
-/// What packets, or what a stage counts, may be called.
+/// Names of packets, and of a stage's units.
 const PACKETS: [&str; 8] =
     ["packet", "packets", "segment", "segments", "skb", "skbs", "byte", "bytes"];
 

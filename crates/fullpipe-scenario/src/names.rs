@@ -1,4 +1,4 @@
-//! Every key that a run can have: what options that name keys are checked against.
+//! Every key that a run can have, for the check of options that name keys.
 
 use super::format::genuine_sysctl::GENUINE;
 use super::format::keys::{Group, Kind, Section};

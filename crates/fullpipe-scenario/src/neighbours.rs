@@ -53,7 +53,7 @@ pub(super) fn resolve(
     all.iter().map(one).collect::<Vec<_>>().into_iter().collect()
 }
 
-/// Where it stands.
+/// Direction of the host's data, from the name of its neighbour.
 fn side(beside: &At<Name>, cx: &mut Context) -> Option<Direction> {
     match beside.value.0.as_str() {
         "sender" => Some(Direction::Forward),
@@ -80,7 +80,7 @@ fn changed(
     node
 }
 
-/// Whether what a host sends comes later at the other side, which the simulator needs to know where there are several.
+/// Whether a host's packets arrive later at the other side, which the simulator needs where there are several.
 fn later(
     path: &Path,
     direction: Direction,
@@ -106,7 +106,7 @@ fn later(
     later
 }
 
-/// What hosts of a side have to agree on: the simulator has one size of segments for all flows.
+/// Checks options on which hosts of a side have to agree: the simulator has one size of segments for all flows.
 fn same_options(neighbour: &written::Neighbour, host: &Host, base: &Host, cx: &mut Context) {
     let options = |host: &Host| {
         let sysctl = &host.config.sysctl;
@@ -125,7 +125,7 @@ fn same_options(neighbour: &written::Neighbour, host: &Host, base: &Host, cx: &m
 }
 
 fn distinct(all: &[written::Neighbour], cx: &mut Context) {
-    // Counters of what hosts share have that name.
+    // Counters of shared parts have the name "kernel".
     let mut seen: Vec<&str> = ENDS.into_iter().chain(["kernel"]).collect();
     for name in all.iter().filter_map(|neighbour| neighbour.name.as_ref()) {
         if seen.contains(&name.value.0.as_str()) {
@@ -174,7 +174,7 @@ pub(super) fn flows_fit(
     cx.reports() == before
 }
 
-/// Reports hosts that are not at the ends of what goes there.
+/// Reports hosts that are not at the ends of that direction.
 pub(super) fn ends_fit(
     [from, to]: [&Option<At<Name>>; 2],
     direction: Direction,

@@ -1,4 +1,4 @@
-//! Files on NFS mounts: what is written of them, what they cannot be, and the flows that are the mount's connections.
+//! Files on NFS mounts: their keys, their checks, and the flows that are the mount's connections.
 //!
 //! Limits:
 //! - docs/nfs.md lists what mounts cannot do.
@@ -88,7 +88,7 @@ pub(super) fn resolve(
     resolved.into_iter().collect::<Option<_>>().filter(|_| cx.reports() == before)
 }
 
-/// The connections of all mounts, which elements of a path may name, and where their data goes.
+/// The connections of all mounts, which elements of a path may name, and the directions of their data.
 pub(super) fn connections_of(run: &written::Run) -> Vec<(String, Direction)> {
     let all = run.nfs.iter().flat_map(|at| &at.value.0);
     let of = |own: &written::Nfs| {
@@ -100,7 +100,7 @@ pub(super) fn connections_of(run: &written::Run) -> Vec<(String, Direction)> {
     all.flat_map(of).collect()
 }
 
-/// Reports what is said of the server by one mount otherwise than by the first.
+/// Reports server keys in which a mount differs from the first one.
 fn one_server(all: &[written::Nfs], cx: &mut Context) {
     let said = |own: &written::Nfs| {
         let bytes = own.server_buffer.as_ref().map(|at| at.value.0);
@@ -244,7 +244,7 @@ fn whole_kib(size: Option<(u64, Place)>, cx: &mut Context) {
 }
 
 impl NfsOperation {
-    /// Where the data goes.
+    /// Direction of the data.
     pub fn direction(self) -> Direction {
         match self {
             NfsOperation::Write => Direction::Forward,
@@ -264,7 +264,8 @@ impl Resolved {
         })
     }
 
-    /// Elements with lists of packets of a mount's connections, of which engines know other ones first.
+    /// Elements with lists of packets of a mount's connections. The first packets of a connection differ between
+    /// engines.
     pub fn lists_of_mounts(&self) -> impl Iterator<Item = (String, &'static str)> {
         let of_mount =
             |name: &str| self.flow.iter().any(|flow| flow.app == App::Nfs && flow.name == name);
@@ -294,7 +295,7 @@ impl Nfs {
         (self.version == NfsVersion::V3).then_some(Retry { timeo, retrans })
     }
 
-    /// The mount's connections. Its data goes forward where it is written, and backward where it is read.
+    /// The mount's connections. Their data is forward where the file is written, and backward where it is read.
     pub(super) fn connections(&self) -> impl Iterator<Item = Flow> {
         let flow = |name| Flow {
             name,
@@ -319,8 +320,9 @@ impl Nfs {
         copy_names(&self.name, self.nconnect.into()).into_iter().map(flow)
     }
 
-    /// What the server asks for a socket to send and to receive, bytes before the kernel doubles them; none: the kernel tunes it.
-    /// The rule of the setting that was proposed in 2008: no more than sysctls allow, no less than the threads need.
+    /// Buffers that the server requests for a socket to send and to receive, bytes before the kernel doubles them;
+    /// none: the kernel tunes them. The rule is that of the setting that was proposed in 2008: no more than sysctls
+    /// allow, no less than the threads need.
     pub fn server_buffers(&self, server: &Host) -> [Option<u64>; 2] {
         let payload = self.rsize.max(self.wsize).into();
         let needed = [server_send_buffer_2008(payload, self.threads), server_buffer_2008(payload)];
@@ -334,7 +336,7 @@ impl Nfs {
         [0, 1].map(asked)
     }
 
-    /// How that server takes requests.
+    /// Way in which that server takes requests.
     pub fn reads_of(&self, server: &Host) -> NfsServerReads {
         self.server_reads.unwrap_or(match server.config.kernel.as_str() {
             NFS_2008 => NfsServerReads::WholeRecords,

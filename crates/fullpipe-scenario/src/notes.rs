@@ -1,4 +1,4 @@
-//! What a reader of a resolved scenario should know although nothing is wrong with it.
+//! Notes for a reader of a resolved scenario, although nothing is wrong with it.
 
 use super::Scenario;
 use super::profile::is_unvalidated;
@@ -7,7 +7,7 @@ use super::shown_system;
 use fullpipe_base::units::Time;
 use fullpipe_sim::config::System;
 
-/// One sentence per finding, each once, however many runs have it.
+/// Sentences on findings, each once, however many runs have it.
 pub fn notes(scenario: &Scenario) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     let of_plan = |run| unvalidated_kernels(run).into_iter().chain(of_run(run));
@@ -19,7 +19,7 @@ pub fn notes(scenario: &Scenario) -> Vec<String> {
     all
 }
 
-/// Settings of a run that do less than was asked, one sentence each; a kernel that another version stands for, too.
+/// Sentences on settings of a run that do less than asked, and on a kernel that another version represents.
 pub fn of_run(run: &Resolved) -> Vec<String> {
     let cut = capped_buffers(run).into_iter().chain(ssthresh_without_effect(run));
     let cut = cut.chain(frames_without_effect(run)).chain(buffers_without_effect(run));

@@ -19,19 +19,20 @@ const MOST_MTU: u32 = 65_535;
 /// Largest queue of a link that a scenario takes, bytes.
 const MOST_QUEUE: u64 = 1 << 50;
 
-/// Slow start and a full queue show within so many round trips and so much time.
+/// Round trips and time in which slow start and a full queue show.
 const ROUND_TRIPS: u64 = 30;
 const LEAST_TIME: Time = Time::secs(5);
-/// Random loss shows after so many losses of a flow. A run waits for them no longer than this, s, and for no more packets.
+/// Losses of a flow after which random loss shows. A run waits for them no longer than this, s, and for no more
+/// packets.
 const LOSSES: f64 = 20.0;
 const MOST_PATIENCE: f64 = 600.0;
 const MOST_PACKETS: f64 = 3e7;
-/// A queue holds so many packets at least.
+/// Least number of packets that a queue holds.
 const LEAST_QUEUE: u64 = 100;
 /// Parallel flows start within a round trip, and at least within this time.
 const LEAST_SPREAD: Time = Time::ms(10);
 
-/// A path between two hosts, and what flows over it.
+/// A path between two hosts, and its flows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outline {
     /// Rate of the bottleneck (1 bit/s to 1 Pbit/s).
@@ -40,7 +41,7 @@ pub struct Outline {
     pub rtt: Time,
     /// Largest IP packet, bytes (88 to 65535).
     pub mtu: u32,
-    /// What the rate counts.
+    /// Bytes that the rate counts for each packet.
     pub framing: Framing,
     /// Queue of the bottleneck, bytes; `None`: one bandwidth-delay product, at least 100 packets.
     pub queue: Option<u64>,
@@ -48,13 +49,13 @@ pub struct Outline {
     pub loss: f64,
     /// Parallel flows (1 to 10000).
     pub flows: u32,
-    /// Kernel of both hosts: a version, or what `uname -r` prints.
+    /// Kernel of both hosts: a version, or the output of `uname -r`.
     pub kernel: String,
     /// Whether TCP timestamps are in use.
     pub timestamps: bool,
     /// Congestion control; `None`: the kernel's default.
     pub congestion: Option<String>,
-    /// How long the flows send; `None`: long enough to see slow start, queues and losses.
+    /// Length of the flows; `None`: long enough to see slow start, queues and losses.
     pub duration: Option<Time>,
 }
 
@@ -128,7 +129,7 @@ impl Outline {
         Source::text(&format!("{}-{}.toml", self.rate, self.rtt), &self.text())
     }
 
-    /// How long the flows send: 30 round trips and 5 s, or until each flow is likely to have lost 20 segments, at most ten
+    /// Length of the flows: 30 round trips and 5 s, or until each flow is likely to have lost 20 segments, at most ten
     /// minutes and thirty million packets.
     pub fn lasts(&self) -> Time {
         let shown = Time(self.rtt.0.saturating_mul(ROUND_TRIPS)) + LEAST_TIME;
@@ -149,7 +150,7 @@ impl Outline {
         needed.min(MOST_PATIENCE).min(MOST_PACKETS / (of_one * flows))
     }
 
-    /// How long the flows may send on a full path, s, for a run of at most thirty million packets.
+    /// Length of flows on a full path, s, for a run of at most thirty million packets.
     pub fn most_seconds(&self) -> f64 {
         MOST_PACKETS / self.packets_per_second()
     }
@@ -165,7 +166,7 @@ impl Outline {
         self.rate.0 as f64 / 8.0 / f64::from(self.mtu + self.framing.overhead())
     }
 
-    /// The options of the command that stand for it, those left out that are the default.
+    /// Options of the command that give the same outline, without defaults.
     pub fn options(&self) -> String {
         let mut text = format!("--rate {} --rtt {}", self.rate, self.rtt);
         let mut add = |is_set: bool, option: String| {
@@ -184,7 +185,7 @@ impl Outline {
         text
     }
 
-    /// One sentence: path, hosts, flows and queue.
+    /// A sentence on path, hosts, flows and queue.
     pub fn describe(&self) -> String {
         let loss = match self.loss > 0.0 {
             true => format!(", {} of the segments lost", probability(self.loss)),
@@ -376,7 +377,7 @@ mod tests {
         Outline::new(Rate::gbit(10), Time::ms(80), "6.12")
     }
 
-    /// Every text loads and means what was asked.
+    /// Every text loads and has the asked meaning.
     #[test]
     fn every_text_loads_and_means_what_was_asked() {
         let asked = [

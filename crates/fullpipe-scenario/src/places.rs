@@ -1,19 +1,19 @@
-//! Where the keys of a run stand, for what is said of them once the scenario has been read.
+//! Places of a run's keys, for messages after the scenario has been read.
 
 use super::format::context::{Context, Place};
 use super::format::node::{Node, Value};
 use std::collections::BTreeMap;
 
-/// What engines name elements by, whichever way they are on.
+/// Prefix of elements in engines' names for keys, in both directions.
 const ELEMENT: &str = "path, element ";
-/// How their keys begin in a scenario.
+/// Prefixes of their keys in a scenario.
 const WAYS: [&str; 2] = ["path.forward.", "path.back."];
 
 /// The keys that were written, dotted, with file, line and column: "my.toml:12:3".
 #[derive(Clone, Debug, Default)]
 pub struct Places(BTreeMap<String, String>);
 
-/// Where something stands is no part of what it means: the same scenario in another file is equal.
+/// Places are no part of the meaning: the same scenario in another file is equal.
 impl PartialEq for Places {
     fn eq(&self, _other: &Places) -> bool {
         true
@@ -21,14 +21,14 @@ impl PartialEq for Places {
 }
 
 impl Places {
-    /// Places of all keys of a tree, in which later changes have replaced what they change.
+    /// Places of all keys of a tree, after later changes have replaced earlier values.
     pub(super) fn of(root: &Node, cx: &Context) -> Places {
         let mut places = Places::default();
         places.below("", root, cx);
         places
     }
 
-    /// Where a key stands, as engines name keys; of one that was not written, the table that it would stand in.
+    /// Place of a key, as engines name keys; for a key that was not written, the table that it would be in.
     pub fn of_key(&self, key: &str) -> Option<&str> {
         match key.strip_prefix(ELEMENT) {
             None => self.nearest(key),

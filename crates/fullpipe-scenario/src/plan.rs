@@ -1,4 +1,4 @@
-//! What [`load`](super::load) returns: the runs a scenario asks for.
+//! Result of [`load`](super::load): the runs that a scenario asks for.
 
 use super::places::Places;
 use super::published::Data;
@@ -21,13 +21,13 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// One per variant and sweep point, in the file's order; the last axis of a sweep runs fastest.
+    /// Plans of variants and sweep points, in the file's order; the last axis of a sweep runs fastest.
     pub fn plans(&self) -> &[Plan] {
         &self.plans
     }
 }
 
-/// One run.
+/// A run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Plan {
     /// Name of the variant, "base" where the scenario has none.
@@ -38,13 +38,13 @@ pub struct Plan {
     pub set: Map<String, Value>,
     /// The complete description.
     pub resolved: Resolved,
-    /// Where its keys stand.
+    /// Places of its keys.
     pub places: Places,
     /// The expectations that apply to this run.
     pub expectations: Vec<Expect>,
-    /// Metrics that are compared with those of other variants.
+    /// Metrics that are compared with other variants' metrics.
     pub compared: Vec<Compared>,
-    /// Name of the run in [`Scenario::published`] that this one is to be compared with.
+    /// Name of the run in [`Scenario::published`] to compare this one with.
     pub published_run: Option<String>,
 }
 
@@ -66,12 +66,12 @@ pub fn unquoted(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_string)
 }
 
-/// What a run is expected to show.
+/// Expectation of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expect {
     /// The metric as written, for instance "flow.bulk.segments_delivered".
     pub metric: String,
-    /// What the metric refers to.
+    /// Subject of the metric.
     pub target: Target,
     /// Report intervals it covers, first and one past the last; none: the whole run.
     pub interval: Option<[usize; 2]>,
@@ -83,7 +83,7 @@ pub struct Expect {
     pub tolerance: Tolerance,
 }
 
-/// What a metric refers to; columns are names of the document's fields.
+/// Subject of a metric; columns are names of the document's fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Target {
     /// A column of a flow.
@@ -107,7 +107,7 @@ pub enum Target {
         /// The column, see the metrics' table.
         column: &'static str,
     },
-    /// How flows share the path.
+    /// Fairness of the flows.
     Fairness {
         /// The column, see the metrics' table.
         column: &'static str,
@@ -128,12 +128,12 @@ pub enum Target {
     },
 }
 
-/// How far a measured value may be from the expected one.
+/// Distance that a measured value may have from the expected one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Tolerance {
     /// In the metric's own unit.
     Absolute(f64),
-    /// As a share of the expected value (0.02 is 2 %).
+    /// A share of the expected value (0.02 is 2 %).
     Relative(f64),
 }
 
@@ -143,7 +143,7 @@ impl Tolerance {
         (measured - expected).abs() <= self.allowed(expected) * (1.0 + 1e-12)
     }
 
-    /// How far a value may be from the expected one, in the metric's own unit.
+    /// Largest distance of a value from the expected one, in the metric's own unit.
     pub fn allowed(self, expected: f64) -> f64 {
         match self {
             Tolerance::Absolute(bound) => bound,

@@ -9,7 +9,7 @@ use std::str::FromStr;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct At(String);
 
-/// Names and what is seen there.
+/// Names of points, and the packets visible there.
 pub const POINTS: [(&str, &str); 4] = [
     (
         "sender-qdisc",
@@ -61,11 +61,11 @@ impl At {
         &self.0
     }
 
-    /// The point of this name in a scenario. Where no element is called "link", that is the one that
-    /// has a queue.
+    /// The point of this name in a scenario. Where no element is called "link", the point "link" is the element with a
+    /// queue.
     ///
     /// # Errors
-    /// There is none, or "link" could be several; the text lists those there are.
+    /// There is none, or "link" could be several; the text lists the existing points.
     pub fn point(&self, resolved: &Resolved) -> Result<Point, String> {
         let of_host = |(place, station): (usize, Station)| self.of_host(place, station.name);
         if let Some(point) = (0..).zip(resolved.stations()).find_map(of_host) {
@@ -89,7 +89,7 @@ impl At {
         }
     }
 
-    /// The point, if it is one of the host of this name at this place.
+    /// The point, if it belongs to the host of this name at this place.
     fn of_host(&self, place: usize, name: &str) -> Option<Point> {
         let what = match self.0.as_str() {
             RECEIVER => (name == RECEIVER).then_some("-qdisc"),

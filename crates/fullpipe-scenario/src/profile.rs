@@ -1,4 +1,4 @@
-//! What a scenario has to know of kernels: names and defaults.
+//! Facts about kernels that a scenario needs: names and defaults.
 
 use super::version::Version;
 use fullpipe_sim::config::Sysctl;
@@ -52,7 +52,7 @@ const LINUX_2_6_24: Kernel = Kernel {
 const LINUX_3_14: Kernel = Kernel {
     name: "3.14",
     sysctl: Sysctl {
-        // SK_RMEM_MAX in include/net/sock.h: 256 packets of 256 bytes, with what they cost.
+        // SK_RMEM_MAX in include/net/sock.h: 256 packets of 256 bytes, with their overhead.
         rmem_max: 212_992,
         wmem_max: 212_992,
         // tcp_init(): 6 MiB and a scale of 1 since 3.4.
@@ -130,7 +130,7 @@ pub fn kernel(name: &str) -> Option<&'static Kernel> {
 /// The first version that each profile stands for, in order. Where a version has no profile of its own:
 ///
 /// - 3.2 has proportional rate reduction and an initial window of ten (2.6.39), as 3.14 has.
-/// - 4.9 paces by itself and times losses soon after (RACK, 4.18 by default), as 6.1 does.
+/// - 4.9 paces by itself, and soon after kernels time losses (RACK, 4.18 by default), as 6.1 does.
 /// - 6.10 starts with a window share of one half (697a6c8cec03), as 6.12 does.
 /// - 6.16 has tcp_rmem of 32 MiB (572be9bf9d0d), as 6.18 has.
 const STANDS_FOR: [(Version, &str); 8] = [
@@ -144,7 +144,7 @@ const STANDS_FOR: [(Version, &str); 8] = [
     (Version::new(6, 16, 0), "6.18"),
 ];
 
-/// The profile that stands for a version; `None` for versions before the oldest profile.
+/// The profile that represents a version; `None` for versions before the oldest profile.
 pub fn for_version(version: Version) -> Option<&'static Kernel> {
     let (_, name) = STANDS_FOR.iter().rev().find(|(first, _)| *first <= version)?;
     kernel(name)
@@ -165,7 +165,7 @@ pub fn profile_of(name: &str) -> Option<(&'static str, bool)> {
     named(name).map(|(kernel, own)| (kernel.name, own))
 }
 
-/// The first version that each profile stands for, and the profile, in order.
+/// The first version that each profile represents, and the profile, in order.
 pub fn profile_starts() -> impl Iterator<Item = (Version, &'static str)> {
     STANDS_FOR.into_iter()
 }
@@ -201,7 +201,7 @@ mod tests {
         assert!(named("2.6.18-398.el5").is_none() && named("6.1x").is_none());
     }
 
-    /// Each profile stands for its own version.
+    /// Each profile represents its own version.
     #[test]
     fn every_profile_stands_for_itself() {
         for kernel in KERNELS {

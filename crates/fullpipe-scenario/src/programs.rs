@@ -1,8 +1,8 @@
 //! Programs that limit themselves: a window of their own, or a number of requests without an answer.
 //!
-//! TCP does not know such a limit, so no sysctl moves it. The program that may send no more waits for a message of the program
-//! at the other end. That message is data of the same connection, and a flow of its own here. Such programs set TCP_NODELAY,
-//! without which Nagle's rule would hold back each short message until the one before is acknowledged.
+//! TCP does not know such a limit, so no sysctl moves it. A program that has used its window up waits for a message of
+//! the program at the other end. That message is data of the same connection, and a flow of its own here. Such programs
+//! set TCP_NODELAY. Without it Nagle's rule would hold back each short message until the previous one is acknowledged.
 
 use super::app::{is_whole, kind};
 use super::format::context::{Context, Place};
@@ -57,7 +57,7 @@ fn is_alone(flow: &Flow, flows: &[Flow], cx: &mut Context) -> bool {
     true
 }
 
-/// Flows of a program that waits for the other end to allow more: its data, and what allows it.
+/// Flows of a program that waits for the other end to allow more: its data, and the messages that allow it.
 fn windowed(flow: &Flow, app: &AppTable, cx: &mut Context) -> Vec<Flow> {
     let of_program = match app.program.as_ref().map(|at| at.value.limit()) {
         Some(Limit::Window(window, size)) => Some((window, size)),
@@ -162,7 +162,7 @@ fn other_end(flow: &Flow, app: &AppTable, what: &str, answers: Answers) -> Flow 
     without_delay(own)
 }
 
-/// A flow with TCP_NODELAY, unless it says whether it has it.
+/// A flow with TCP_NODELAY, unless the option is written.
 fn without_delay(mut flow: Flow) -> Flow {
     let options = flow.sockopt.get_or_insert_with(|| at(Sockopts(BTreeMap::new()), flow.place));
     options.value.0.entry(NODELAY).or_insert(1);

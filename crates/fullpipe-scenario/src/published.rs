@@ -14,7 +14,7 @@ use super::format::values::{List, twice};
 /// The figures of one publication.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Data {
-    /// Where they come from.
+    /// Source of the figures.
     pub source: String,
     /// The published runs, in the file's order.
     pub runs: Vec<Run>,

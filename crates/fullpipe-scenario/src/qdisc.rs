@@ -1,4 +1,4 @@
-//! The queue of a host: what its keys mean.
+//! The queue of a host: the meaning of its keys.
 
 use super::format::context::{Context, Place};
 use super::format::keys::At;
@@ -44,7 +44,7 @@ pub struct Qdisc {
 /// netem: delay and loss.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Netem {
-    /// How long each packet waits.
+    /// Delay of each packet.
     #[serde(serialize_with = "show::shown")]
     pub delay: Time,
     /// Probability that a packet is lost (0 to 1).
@@ -60,8 +60,8 @@ impl Qdisc {
         }
     }
 
-    /// The queue as the simulator has it, in front of a card of that rate on a path of that MTU. `pfifo` is what `pfifo_fast`
-    /// is with packets of one priority.
+    /// The queue for the simulator, in front of a card of that rate on a path of that MTU. `pfifo` equals `pfifo_fast`
+    /// with packets of one priority.
     pub(super) fn config(&self, nic_rate: Rate, mtu: u32) -> config::Qdisc {
         let Qdisc { kind, limit, flow_limit, initial_quantum, maxrate, codel, red, netem } = self;
         let largest = mtu + Framing::Ethernet.overhead();
@@ -90,7 +90,7 @@ impl Qdisc {
     }
 }
 
-/// A queue; by default it holds what Linux gives its kind. That of `pfifo_fast` is the kernel's.
+/// A queue, by default with the capacity that Linux gives its kind; `pfifo_fast` has the kernel's.
 pub(super) fn qdisc(
     written: &written::Qdisc,
     of_kernel: u32,

@@ -18,7 +18,7 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// The title: its own, or what stands behind `title =` in the text.
+    /// The title: its own, or the text after `title =`.
     pub fn title(&self) -> &'static str {
         if let Some(title) = self.title {
             return title;
@@ -53,7 +53,7 @@ pub fn recipe(name: &str) -> Result<&'static Recipe, Vec<&'static str>> {
 }
 
 impl Source {
-    /// A name without directory and ending is a recipe's; a file of that name is taken where no recipe has it.
+    /// A name without directory and ending is a recipe's. A file of that name counts where there is no such recipe.
     ///
     /// # Errors
     /// There is neither, or the file cannot be read.
@@ -92,7 +92,7 @@ const fn of(
     Recipe { name, text, files: &[], variants, title: Some(title) }
 }
 
-/// The experiments with one flow on the Open Network Laboratory, and those with three.
+/// The experiments with one flow on the Open Network Laboratory, and the ones with three.
 const ONL: &str = text!("published/onl-1flow.toml");
 const ONL_FLOWS: &str = text!("published/onl-3flows.toml");
 /// CERN's runs with one flow.

@@ -13,10 +13,10 @@ use fullpipe_sim::config::Distribution;
 use fullpipe_sim::rng::Rng;
 use std::collections::BTreeMap;
 
-/// How runs are repeated.
+/// Repetition of runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repeat {
-    /// Runs of each point, with the scenario's seed and those after it.
+    /// Runs of each point, with consecutive seeds from the scenario's on.
     pub seeds: u32,
     /// The most by which a flow starts later.
     pub start_jitter: Time,
@@ -34,7 +34,7 @@ impl Default for Repeat {
 }
 
 impl Repeat {
-    /// What was written; without it each point is one run, and nothing is shifted.
+    /// Repetition as written; without the key each point is one run, and nothing is shifted.
     pub(super) fn of(written: Option<&written::Repeat>) -> Repeat {
         let Some(written) = written else { return Repeat::default() };
         let time = |at: Option<Time>| at.unwrap_or(Time::ZERO);
@@ -46,7 +46,7 @@ impl Repeat {
         }
     }
 
-    /// Shifts what the run's seed shifts.
+    /// Shifts the run by its seed.
     pub fn shift(&self, run: &mut Resolved) {
         let seed = run.seed;
         // A mount's program begins when it is said to.
@@ -80,7 +80,7 @@ impl Repeat {
     }
 }
 
-/// From no time to `most` for each packet, uniformly, in the order in which they come.
+/// From no time to `most` for each packet, uniformly, in the packets' order.
 fn hesitation(name: &str, most: Time, taken: &[&str]) -> Element {
     let mut name = name.to_string();
     while taken.contains(&name.as_str()) {

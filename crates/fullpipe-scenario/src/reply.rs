@@ -1,4 +1,4 @@
-//! Flows that answer others: what they have from the flow that they answer, and what they cannot have.
+//! Flows that answer others: keys that they take from the other flow, and keys that they cannot have.
 
 use super::app;
 use super::format::context::Context;
@@ -7,7 +7,8 @@ use super::format::values::{Choice, Name};
 use super::written::{AppKind, Flow};
 use fullpipe_sim::config::Direction;
 
-/// The flows, those that answer with what they have from the flow that they answer. What cannot be is reported.
+/// The flows, with the keys that answering flows take from the flow that they answer. Reports keys that they cannot
+/// have.
 pub(super) fn complete(flows: &[Flow], cx: &mut Context) -> Vec<Flow> {
     for flow in flows {
         only_requests_are_in_flight(flow, flows, cx);
@@ -39,7 +40,7 @@ fn one(flow: &Flow, flows: &[Flow], cx: &mut Context) -> Option<Flow> {
     Some(completed)
 }
 
-/// Bytes of a message: those of one write, unless the application says another size.
+/// Bytes of a message: one write, unless the application has another size.
 fn message(flow: &Flow) -> Option<u64> {
     let size = flow.app.as_ref().and_then(|app| app.value.0.size.as_ref());
     let size = size.filter(|_| kind(flow) == Some(AppKind::Messages)).map(|at| at.value.0);

@@ -1,4 +1,4 @@
-//! From what was written to what it means: defaults, and checks that need more than one key.
+//! Resolution: defaults, and checks that need more than one key.
 
 use super::again::{self, Connections};
 use super::app;
@@ -35,7 +35,7 @@ const MOST_BINS: u64 = 100_000;
 /// Most samples that can be asked for.
 const MOST_SAMPLES: u64 = 10_000_000;
 
-/// Resolves a run; `name` is its title where it has none. None if anything is missing; what is wrong is reported.
+/// Resolves a run; `name` is its title where it has none. None if anything is missing; reports errors.
 pub fn run(
     written: &written::Run,
     name: &str,
@@ -123,7 +123,7 @@ fn traffic<'a>(run: &written::Run, flows: &'a [(String, Direction)]) -> Traffic<
     Traffic { flows, backward }
 }
 
-/// The names of all flows, copies included, and where their data goes.
+/// The names of all flows, copies included, and the directions of their data.
 fn names(flows: &[written::Flow]) -> Vec<(String, Direction)> {
     let named = |flow: &written::Flow| {
         let count = Connections::of(flow).all();
@@ -283,7 +283,7 @@ fn flows(
     whole.then_some(flows)
 }
 
-/// Reports flows of one name, among those written and among their copies.
+/// Reports flows of one name, among written ones and among their copies.
 fn distinct(written: &[written::Flow], flows: &[Flow], cx: &mut Context) {
     let named: Vec<(&str, Place)> = written
         .iter()

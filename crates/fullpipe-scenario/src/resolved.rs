@@ -1,4 +1,4 @@
-//! What a scenario means, with every default written out. Its serialised form is a scenario again:
+//! Meaning of a scenario, with every default written out. Its serialised form is a scenario again:
 //! [`Resolved::to_toml`] parses to an equal `Resolved`.
 
 use super::again::After;
@@ -25,7 +25,7 @@ const BIN: Time = Time::ms(250);
 /// Bins of a run, where none are asked for.
 const BINS: u64 = 4000;
 
-/// One run, completely described.
+/// A run, completely described.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Resolved {
     /// Title of the scenario.
@@ -35,16 +35,17 @@ pub struct Resolved {
     /// When the run ends, in simulated time.
     #[serde(serialize_with = "show::shown")]
     pub duration: Time,
-    /// What is reported, and how finely it is traced.
+    /// Report, and resolution of the trace.
     pub report: Report,
-    /// What packets pass between the hosts.
+    /// Elements between the hosts.
     pub path: Path,
     /// The hosts at the ends of the path.
     pub hosts: Hosts,
     /// Extra hosts, each at the end of one of these.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub host: Vec<Neighbour>,
-    /// The flows, one entry per connection; those of mounts are the last, and are not written, for they follow from `nfs`.
+    /// The flows, one entry per connection. Connections of mounts are the last; they are not written, because they
+    /// follow from `nfs`.
     #[serde(skip_serializing_if = "are_all_of_mounts", serialize_with = "without_mounts")]
     pub flow: Vec<Flow>,
     /// Packets that are no TCP segments.
@@ -76,7 +77,7 @@ impl Resolved {
         Surroundings { mtu: self.path.mtu, flows: flows.collect() }
     }
 
-    /// All hosts, those first from which flows go forward.
+    /// All hosts, first the senders of forward data.
     pub fn stations(&self) -> Vec<Station<'_>> {
         let ends = [
             (Direction::Forward, "sender", &self.hosts.sender),
@@ -117,7 +118,7 @@ impl Resolved {
         })
     }
 
-    /// Index of the connection that comes before `flow` in a loop, and when `flow` follows it.
+    /// Index of the connection before `flow` in a loop, and the rule by which `flow` follows it.
     pub fn follows<'a>(&self, flow: &'a Flow) -> Option<(usize, &'a After)> {
         let after = flow.after.as_ref()?;
         Some((self.flow.iter().position(|other| other.name == after.flow)?, after))
@@ -157,12 +158,12 @@ impl Resolved {
         Some(if flow.reply_to.is_some() { other } else { flow })
     }
 
-    /// Whether a flow's data goes there.
+    /// Whether a flow's data has that direction.
     pub fn has(&self, direction: Direction) -> bool {
         self.flow.iter().any(|flow| flow.direction == direction)
     }
 
-    /// The ways on which data goes, each with the host at its beginning.
+    /// Directions that carry data, each with its elements and the host at its beginning.
     pub fn ways_of_data(&self) -> impl Iterator<Item = (Direction, &[Element], &Host)> {
         let ways = [
             (Direction::Forward, &self.path.forward[..], &self.hosts.sender),
@@ -189,10 +190,10 @@ pub struct Neighbour {
     /// Direction of the data that it sends: it stands at the end where this direction begins.
     #[serde(rename = "beside", serialize_with = "show::host_of")]
     pub direction: Direction,
-    /// What is not as with that host, by the keys of a host.
+    /// Keys with other values than that host has.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub set: BTreeMap<String, Json>,
-    /// What it is.
+    /// Settings of the host.
     #[serde(skip)]
     pub host: Host,
 }
@@ -208,14 +209,14 @@ impl Neighbour {
 pub struct Station<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Where the data goes that it sends.
+    /// Direction of the data that it sends.
     pub direction: Direction,
-    /// What it is.
+    /// Settings of the host.
     pub host: &'a Host,
 }
 
 impl Station<'_> {
-    /// By what key of the scenario it is described.
+    /// Key of the scenario that describes it.
     pub fn key(&self) -> String {
         match self.name {
             name if ENDS.contains(&name) => format!("hosts.{name}"),
@@ -228,7 +229,7 @@ impl Station<'_> {
 pub const CORK: &str = "TCP_CORK";
 /// The socket option that asks for a rate that is not exceeded, bytes per second.
 pub const MAX_PACING_RATE: &str = "SO_MAX_PACING_RATE";
-/// The socket option that lets a partial segment go at once.
+/// Socket option that sends a partial segment at once.
 pub const NODELAY: &str = "TCP_NODELAY";
 
 /// A flow: one connection.
@@ -236,13 +237,13 @@ pub const NODELAY: &str = "TCP_NODELAY";
 pub struct Flow {
     /// Name, unique within a run.
     pub name: String,
-    /// Where its data goes.
+    /// Direction of its data.
     #[serde(skip_serializing_if = "is_forward", serialize_with = "show::direction")]
     pub direction: Direction,
-    /// The host that sends its data; none: `sender`, or `receiver` if it goes backward.
+    /// The host that sends its data; none: `sender`, or `receiver` for backward data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// The host that receives it; none: the other one of these.
+    /// The host that receives it; none: the other end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// Name of the flow that this one answers, in the same connection.
@@ -250,7 +251,7 @@ pub struct Flow {
     pub reply_to: Option<String>,
     /// Congestion control and all its parameters.
     pub congestion: Congestion,
-    /// A slow start that no kernel has; none: that of the congestion control's parameters.
+    /// A slow start that no kernel has; none: the parameters of the congestion control decide.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slow_start: Option<SlowStart>,
     /// SO_SNDBUF as requested, bytes; none: not set.
@@ -271,18 +272,18 @@ pub struct Flow {
     /// The connection before it in a loop; none: it connects at `start`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<After>,
-    /// How long it writes.
+    /// Time for which it writes.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
     pub duration: Option<Time>,
-    /// How much it writes, bytes.
+    /// Bytes that it writes.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::size")]
     pub bytes: Option<u64>,
-    /// What the application offers.
+    /// Load of the application.
     pub app: App,
     /// Size of one write, bytes.
     #[serde(serialize_with = "show::write_size")]
     pub write: u32,
-    /// How fast the receiving application reads; none: all there is, at once.
+    /// Pace of the receiving application; none: all data, at once.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reader: Option<Reader>,
 }
@@ -310,7 +311,7 @@ impl Flow {
 pub struct Datagrams {
     /// Name, unique within a run.
     pub name: String,
-    /// What they are.
+    /// Kind of the datagrams.
     #[serde(serialize_with = "show::choice")]
     pub kind: DatagramKind,
     /// Where they go.
@@ -319,7 +320,7 @@ pub struct Datagrams {
     /// The host that sends them; none: `sender`, or `receiver` if they go backward.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// The host that they go to; none: the other one of these.
+    /// Host that receives them; none: the other end.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to: Option<String>,
     /// Payload of each, bytes.
@@ -334,16 +335,16 @@ pub struct Datagrams {
     /// SO_RCVBUF as requested, bytes; none: not set.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::size")]
     pub rcvbuf: Option<u64>,
-    /// How the program reads that receives them; none: each as soon as its CPU allows.
+    /// Pace of the program that receives them; none: each as soon as its CPU allows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reader: Option<DatagramReader>,
     /// When the first one is written.
     #[serde(serialize_with = "show::shown")]
     pub start: Time,
-    /// How long they are written.
+    /// Time for which they are written.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
     pub duration: Option<Time>,
-    /// How many there are.
+    /// Number of datagrams.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u64>,
 }
@@ -359,7 +360,7 @@ pub struct Nfs {
     /// The extra host that mounts it; none: the sender.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// What it does.
+    /// Operation of the program.
     #[serde(serialize_with = "show::choice")]
     pub operation: NfsOperation,
     /// Size of a file, bytes.
@@ -376,35 +377,35 @@ pub struct Nfs {
     /// Most bytes of a WRITE.
     #[serde(serialize_with = "show::write_size")]
     pub wsize: u32,
-    /// Requests at a time; none: as the kernel has it.
+    /// Concurrent requests; none: the kernel's default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub slots: Option<u16>,
     /// Connections.
     pub nconnect: u16,
     /// Threads of the server.
     pub threads: u32,
-    /// How long a thread works on a request.
+    /// Time that a thread works on a request.
     #[serde(skip_serializing_if = "show::is_no_time", serialize_with = "show::shown")]
     pub service: Time,
-    /// What the server asks for each of its sockets; none: what its kernel's server has.
+    /// Buffer that the server requests for each of its sockets; none: its kernel's default.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::size")]
     pub server_buffer: Option<u64>,
-    /// How the server takes requests; none: as its kernel does.
+    /// Way in which the server takes requests; none: its kernel's.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::choice_if_any")]
     pub server_reads: Option<NfsServerReads>,
     /// When the server answers.
     #[serde(serialize_with = "show::choice")]
     pub export: NfsExport,
-    /// How far the client reads ahead, bytes; none: as the kernel has it.
+    /// Read-ahead of the client, bytes; none: the kernel's default.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::size")]
     pub readahead: Option<u64>,
-    /// The mount's `timeo`; none: as the kernel has it.
+    /// The mount's `timeo`; none: the kernel's default.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
     pub timeo: Option<Time>,
-    /// The mount's `retrans`; none: as the kernel has it.
+    /// The mount's `retrans`; none: the kernel's default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retrans: Option<u32>,
-    /// Memory of both hosts, bytes; none: what files and buffers need.
+    /// Memory of both hosts, bytes; none: the need of files and buffers.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::size")]
     pub memory: Option<u64>,
     /// Congestion control of both hosts' sockets.
@@ -431,10 +432,10 @@ fn is_forward(direction: &Direction) -> bool {
 /// An application that reads at a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Reader {
-    /// The rate of payload: after each read it works on what it got for so long.
+    /// Rate of payload: after each read the program works on the bytes for their time at this rate.
     #[serde(serialize_with = "show::shown")]
     pub rate: Rate,
-    /// Most that one read takes, bytes.
+    /// Most bytes of one read.
     #[serde(serialize_with = "show::write_size")]
     pub read: u32,
 }
@@ -442,13 +443,13 @@ pub struct Reader {
 /// A program that reads datagrams at its own pace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct DatagramReader {
-    /// The rate of payload: after each datagram it works on it for so long; none: no time.
+    /// Rate of payload: the program works on each datagram for its time at this rate; none: no time.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::rate")]
     pub rate: Option<Rate>,
-    /// How long it reads, from the datagrams' start on and again after each pause; with `off` or not at all.
+    /// Time for which it reads, from the datagrams' start on and again after each pause; with `off` or not at all.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
     pub on: Option<Time>,
-    /// How long it pauses.
+    /// Length of a pause.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
     pub off: Option<Time>,
 }
@@ -473,11 +474,11 @@ pub struct SlowStart {
     pub parameters: BTreeMap<String, i64>,
 }
 
-/// What the application offers.
+/// Load of an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
 pub enum App {
-    /// As much as the send buffer takes.
+    /// As much data as the send buffer takes.
     Bulk,
     /// At most a rate of payload.
     Rate {
@@ -487,13 +488,13 @@ pub enum App {
     },
     /// The kernel's NFS client or server, as an entry of `nfs` says.
     Nfs,
-    /// As much as the send buffer takes, and pauses.
+    /// As much data as the send buffer takes, with pauses.
     #[serde(rename = "on-off")]
     OnOff {
-        /// How long it writes.
+        /// Time for which it writes.
         #[serde(serialize_with = "show::shown")]
         on: Time,
-        /// How long it pauses after that.
+        /// Length of the pause after it.
         #[serde(serialize_with = "show::shown")]
         off: Time,
     },
@@ -504,7 +505,7 @@ pub enum App {
         size: u64,
         /// Messages that may be without an answer at a time.
         in_flight: u32,
-        /// Time from the beginning of a message to that of the next one, at least; none: each as soon as it may.
+        /// Least time from the beginning of a message to that of the next one; none: each as soon as it may.
         #[serde(serialize_with = "show::time", skip_serializing_if = "Option::is_none")]
         period: Option<Time>,
         /// The program corks the socket before a message, and uncorks it behind its last write (TCP_CORK).
@@ -513,7 +514,7 @@ pub enum App {
     },
 }
 
-/// What is reported.
+/// Report of a run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
     /// Length of an interval.
@@ -522,15 +523,15 @@ pub struct Report {
     /// Length of the first interval.
     #[serde(serialize_with = "show::shown")]
     pub first_interval: Time,
-    /// What starts the interval clock.
+    /// Event that starts the interval clock.
     pub clock: Clock,
-    /// How much earlier than that it starts.
+    /// Time by which the clock starts before that event.
     #[serde(serialize_with = "show::shown")]
     pub clock_offset: Time,
     /// Interval of the trace's samples.
     #[serde(serialize_with = "show::shown")]
     pub sample: Time,
-    /// Length of the bins of queues, rates and drops over time; none: as [`Resolved::bin`] has it.
+    /// Length of the bins of queues, rates and drops over time; none: [`Resolved::bin`] decides.
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
     pub bin: Option<Time>,
     /// Interval of the hosts' counters, rounded up to samples; none: the engine's choice.
@@ -561,7 +562,7 @@ pub struct Packets {
 }
 
 impl Packets {
-    /// Whether those of a flow of this name are meant.
+    /// Whether packets of a flow of this name are kept.
     pub fn are_of(&self, flow: &str) -> bool {
         self.flow.as_deref().is_none_or(|name| is_or_copies(flow, name))
     }

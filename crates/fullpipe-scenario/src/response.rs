@@ -8,9 +8,10 @@ pub fn reno_window(probability: f64) -> f64 {
     1.2 / probability.sqrt()
 }
 
-/// Packets that CUBIC keeps in flight on average at a loss probability above 0 and a round trip of `rtt` seconds, Reno's
-/// window if that is larger. RFC 9438, section 5.1, with C = 0.4 and beta = 0.7: the factor is
-/// (C (3 + beta) / (4 (1 - beta)))^(1/4) = 1.0538.
+/// Packets that CUBIC keeps in flight on average at a loss probability above 0 and a round trip of `rtt` seconds, or
+/// Reno's window if that is larger.
+///
+/// RFC 9438, section 5.1, with C = 0.4 and beta = 0.7: the factor is (C (3 + beta) / (4 (1 - beta)))^(1/4) = 1.0538.
 pub fn cubic_window(probability: f64, rtt: f64) -> f64 {
     let factor = (0.4_f64 * 3.7 / 1.2).powf(0.25);
     let own = factor * (rtt / probability).powf(0.75);

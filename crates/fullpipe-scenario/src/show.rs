@@ -1,4 +1,4 @@
-//! How resolved values are written, so that the scenario parser reads the same value back.
+//! Text of resolved values, which the scenario parser reads back as the same values.
 
 use super::format::values::Choice;
 use fullpipe_base::units::{Framing, Rate, Time};
@@ -28,7 +28,7 @@ pub fn bytes(n: u64) -> String {
 pub fn shown<T: Display, S: Serializer>(value: &T, s: S) -> Written<S> {
     s.collect_str(value)
 }
-/// What may be absent; absent ones are skipped before this is called.
+/// A value that may be absent; absent ones are skipped before this is called.
 pub fn some<T: Display, S: Serializer>(value: &Option<T>, s: S) -> Written<S> {
     value.as_ref().map(T::to_string).serialize(s)
 }
@@ -102,14 +102,14 @@ pub fn queue_limit<S: Serializer>(value: &QueueLimit, s: S) -> Written<S> {
 pub fn is_no_time(value: &Time) -> bool {
     *value == Time::ZERO
 }
-/// Where a flow's data goes.
+/// Direction of a flow's data.
 pub fn direction<S: Serializer>(value: &Direction, s: S) -> Written<S> {
     s.serialize_str(match value {
         Direction::Forward => "forward",
         Direction::Backward => "backward",
     })
 }
-/// The host from which data goes there.
+/// The host that sends data in that direction.
 pub fn host_of<S: Serializer>(value: &Direction, s: S) -> Written<S> {
     s.serialize_str(match value {
         Direction::Forward => "sender",

@@ -1,5 +1,5 @@
-//! Slow start as an axis of its own: what kernels have stays with the parameters of the congestion control, and
-//! what none has is a [`SlowStart`] of the flow.
+//! Slow start as an axis of its own. Slow starts of kernels stay with the parameters of the congestion control, and one
+//! that no kernel has is a [`SlowStart`] of the flow.
 
 use super::congestion::{self, INITIAL_SSTHRESH};
 use super::format::context::{Context, Place};
@@ -7,11 +7,11 @@ use super::format::special;
 use super::resolved::{Congestion, SlowStart};
 use fullpipe_sim::cc::{self, Description, KernelVersion, Parameter};
 
-/// What kernels have, by parameters of their congestion controls.
+/// Slow starts of kernels, by parameters of their congestion controls.
 const STANDARD: &str = "standard";
 const HYSTART: &str = "hystart";
 
-/// Every slow start that a flow can ask for, those of kernels first.
+/// Every slow start that a flow can ask for, first those of kernels.
 pub fn slow_starts() -> Vec<Description> {
     let one =
         |name, title, parameters| Description { name, title, kernels: Vec::new(), parameters };
@@ -32,8 +32,8 @@ pub fn slow_starts() -> Vec<Description> {
     all
 }
 
-/// Sets the parameters of `congestion` as the flow's slow start, if one is written, asks for; gives that slow start
-/// if no kernel has it. `own` is what was written of the congestion control.
+/// Sets the parameters of `congestion` that the flow's written slow start asks for; returns the slow start if no kernel
+/// has it. `own` is the congestion control as written.
 pub(super) fn resolve(
     written: Option<&special::Congestion>,
     own: Option<&special::Congestion>,
@@ -62,7 +62,7 @@ pub(super) fn resolve(
     Some(of_cc.then_some(asked))
 }
 
-/// The congestion control has to be one of `cc/`, and what is a parameter of it has to be one.
+/// Checks that the congestion control is one of `cc/`, and that a parameter of it is one.
 fn goes_with(name: &str, place: Place, of: &Congestion, cx: &mut Context) -> Option<()> {
     if !cc::takes_slow_start(&of.name) {
         let known = cc::algorithms().into_iter().map(|algorithm| algorithm.name);
@@ -82,8 +82,7 @@ fn goes_with(name: &str, place: Place, of: &Congestion, cx: &mut Context) -> Opt
     Some(())
 }
 
-/// Gives a parameter, if the algorithm has it, the value that the slow start asks for; another one must not be
-/// written.
+/// Sets a parameter, if the algorithm has it, to the value of the slow start; another value must not be written.
 fn impose(
     parameter: &str,
     value: i64,

@@ -123,7 +123,7 @@ pub(super) fn decode(name: &str, bytes: &[u8]) -> Result<String, Diagnostics> {
     Err(Diagnostics { items: vec![item] })
 }
 
-/// So many of a directory's scenario files are named.
+/// Number of a directory's scenario files that are named.
 const NAMED: usize = 5;
 
 /// A directory in a scenario's place; the message names the scenario files in it.

@@ -23,18 +23,18 @@ use serde_json::{Map, Value as Json};
 /// A dotted key with its new value.
 pub(super) type Change = (Dotted, Node);
 
-/// The seed of a scenario that names none, as `written.rs` has it.
+/// Seed of a scenario without a written seed, as `written.rs` has it.
 const DEFAULT_SEED: u64 = 1;
 /// Problems after which no further points are tried.
 const ENOUGH: usize = 50;
 
-/// A variant, or what there is without variants.
+/// A variant, or the base without variants.
 #[derive(Clone, Debug)]
 pub(super) struct Alternative {
     pub name: String,
     pub changes: Vec<Change>,
     pub published_run: Option<String>,
-    /// What it is compared with, and where that was written.
+    /// Variants to compare it with, and the place of the key.
     pub competes: Option<(Competes, Place)>,
 }
 
@@ -59,12 +59,12 @@ pub struct Point {
     pub variant: usize,
     /// Index on each axis.
     pub at: Vec<usize>,
-    /// Repetition, from 0; its seed is the scenario's and so much more.
+    /// Repetition, from 0; its seed is the scenario's plus this number.
     pub repetition: u32,
 }
 
 impl Space {
-    /// Reads a scenario, of which nothing is tried. `sets` and `variants` are as of [`load`](super::load).
+    /// Reads a scenario without trying a point. `sets` and `variants` are as in [`load`](super::load).
     ///
     /// # Errors
     /// Everything that is wrong with its text and the options, as far as it can be found without a run.
@@ -111,13 +111,13 @@ impl Space {
         self.variants.iter().map(|variant| variant.name.as_str())
     }
 
-    /// Which variants are compared, of those that are run.
+    /// Variants that are compared, among those that are run.
     pub fn competition(&self) -> Vec<Competes> {
         let own = self.variants.iter().filter_map(|variant| variant.competes.as_ref());
         own.map(|(competes, _)| competes.clone()).collect()
     }
 
-    /// What is expected of two variants, where both are run.
+    /// Expectations of two variants, where both are run.
     pub fn versus(&self) -> Vec<Versus> {
         let all = self.expect.iter().filter_map(Versus::of);
         all.filter(|own| self.is_chosen(&own.variant) && self.is_chosen(&own.other)).collect()
@@ -134,12 +134,12 @@ impl Space {
         self.axes.iter().map(axis).collect()
     }
 
-    /// How runs are repeated.
+    /// Repetition of the runs.
     pub fn repeat(&self) -> Repeat {
         self.repeat
     }
 
-    /// How many runs there are.
+    /// Number of runs.
     pub fn runs(&self) -> u64 {
         let points = self.axes.iter().map(|axis| axis.points.len() as u64);
         let points = points.fold(self.variants.len() as u64, u64::saturating_mul);
@@ -165,7 +165,7 @@ impl Space {
         at
     }
 
-    /// What the axes are at a point: dotted key to value as written.
+    /// Values of the axes at a point: dotted key to value as written.
     pub fn coordinates(&self, point: &Point) -> Map<String, Json> {
         shown(&self.changes(&point.at))
     }
@@ -194,17 +194,17 @@ impl Space {
         Scenario { name, title, seed, published: None, plans }
     }
 
-    /// One run.
+    /// The plan of a point.
     ///
     /// # Errors
-    /// What is wrong with the scenario at this point.
+    /// Problems of the scenario at this point.
     pub fn plan(&self, point: &Point) -> Result<Plan, Diagnostics> {
         let mut cx = self.context();
         let plan = self.resolve(point.variant, &point.at, point.repetition, &mut cx);
         cx.finish(plan)
     }
 
-    /// A point without what seeds shift but hosts' jitter, which no rule knows; none where it is wrong.
+    /// A point without the seeds' shifts, except hosts' jitter, which no rule knows; none where it is wrong.
     pub fn unshifted(&self, point: &Point) -> Option<Plan> {
         let mut cx = self.context();
         let repeat = Repeat { host_jitter: self.repeat.host_jitter, ..Repeat::default() };
@@ -245,7 +245,7 @@ impl Space {
         cx
     }
 
-    /// The plan of a point; reports what is wrong with it.
+    /// The plan of a point; reports its errors.
     pub(super) fn resolve(
         &self,
         variant: usize,
@@ -293,7 +293,7 @@ impl Space {
         })
     }
 
-    /// What a point changes.
+    /// Changes at a point.
     fn changes(&self, at: &[usize]) -> Vec<Change> {
         let axes = self.axes.iter().zip(at);
         let values = axes.flat_map(|(axis, n)| axis.keys.iter().zip(&axis.points[*n]));

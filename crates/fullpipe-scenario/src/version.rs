@@ -62,7 +62,7 @@ impl fmt::Display for Version {
 impl FromStr for Version {
     type Err = String;
 
-    /// Reads "2.6.20", "6.12", "6.1.0-18-amd64" (what `uname -r` prints).
+    /// Reads "2.6.20", "6.12", "6.1.0-18-amd64" (the output of `uname -r`).
     fn from_str(text: &str) -> Result<Version, String> {
         let wrong =
             || format!("\"{text}\" is not a Linux version; expected for example 2.6.20 or 6.12");

@@ -1,4 +1,4 @@
-//! Expectations about two variants of a sweep: a metric of one is above or below that of the other.
+//! Expectations about two variants of a sweep: a metric of one is above or below the other's.
 
 use super::expect::{extent, is_about, same_value};
 use super::format::context::Context;
@@ -11,7 +11,7 @@ use super::written;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// What is expected of two variants at the same points.
+/// Expectation of two variants at the same points.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Versus {
     /// The variant.
@@ -37,12 +37,12 @@ pub enum Side {
     Below,
 }
 
-/// A metric of a run that is compared with that of another variant.
+/// A metric of a run that is compared with another variant's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Compared {
     /// The metric as written.
     pub metric: String,
-    /// What it refers to.
+    /// Subject of the metric.
     pub target: Target,
 }
 
@@ -57,7 +57,7 @@ impl Side {
 }
 
 impl Versus {
-    /// What was written; none where a value is expected, or where it is not whole.
+    /// The expectation as written; none where a value is expected, or where the key is incomplete.
     pub(super) fn of(expect: &written::Expect) -> Option<Versus> {
         let (side, other) = other(expect)?;
         let at = expect.at.iter().flat_map(|at| &at.value.0);
@@ -83,7 +83,7 @@ pub(super) fn other(expect: &written::Expect) -> Option<(Side, &At<String>)> {
     above.or_else(|| expect.below.as_ref().map(|at| (Side::Below, at)))
 }
 
-/// Reports what an expectation of two variants cannot have, and what one of a value lacks.
+/// Reports keys that an expectation of two variants cannot have, and keys that an expectation of a value lacks.
 pub(super) fn check(expect: &written::Expect, cx: &mut Context) {
     let Some(metric) = &expect.metric else { return };
     let value = "`of` and `within`, or `above` or `below` with the name of a variant";
@@ -110,7 +110,7 @@ pub(super) fn check(expect: &written::Expect, cx: &mut Context) {
     }
 }
 
-/// What is to be measured of a variant at a point, each once. Reports metrics that it does not have.
+/// Metrics to measure for a variant at a point, each once. Reports metrics that it does not have.
 pub(super) fn compared(
     written: &[written::Expect],
     (variant, point): (&str, &[Change]),

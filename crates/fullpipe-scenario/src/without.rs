@@ -5,7 +5,7 @@ pub fn allows(patterns: &[String], key: &str) -> bool {
     patterns.iter().any(|pattern| matches(pattern, key))
 }
 
-/// Whether `key` is what `pattern` says, in which each * stands for any text.
+/// Whether `key` matches `pattern`, in which each * stands for any text.
 pub fn matches(pattern: &str, key: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern == key,

@@ -1,7 +1,7 @@
 //! A checksum in the metadata of a Parquet file, over the whole file, against damage.
 //!
-//! Parquet's own checksums are optional and leave out the metadata. This one is the FNV-1a hash with 64
-//! bits (draft-eastlake-fnv, section 5) of the file in which the checksum itself is sixteen zeros.
+//! Parquet's own checksums are optional and leave out the metadata. This checksum is the FNV-1a hash with 64 bits
+//! (draft-eastlake-fnv, section 5) of the file in which the checksum itself is sixteen zeros.
 
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
@@ -51,7 +51,7 @@ pub fn fits(file: &mut File) -> io::Result<bool> {
     Ok(found == sum.as_bytes())
 }
 
-/// Where the checksum stands in the file, and what it must be.
+/// Place of the checksum in the file, and its right value.
 fn sum(file: &mut File) -> io::Result<(Range<u64>, String)> {
     let (start, mut metadata) = metadata(file)?;
     let none = || io::Error::new(io::ErrorKind::InvalidData, "it has no checksum");

@@ -1,4 +1,4 @@
-//! The columns of a trace's tables as plain vectors, for those who hand tables on in another form than a file.
+//! The columns of a trace's tables as plain vectors, for programs that hand tables on in another form than a file.
 
 use super::schema::{Access, Column, Kind, Names, Row};
 use std::collections::HashMap;

@@ -3,7 +3,7 @@
 use super::schema::{Access, Names, Row};
 use std::io::Write;
 
-/// Writes a table of a trace with a header line; the columns are those of the Parquet file.
+/// Writes a table of a trace with a header line; its columns equal the Parquet file's.
 ///
 /// # Errors
 /// `out` refuses.

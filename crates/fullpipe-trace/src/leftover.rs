@@ -7,12 +7,12 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-/// Hidden name of what is to be called `name`.
+/// Hidden name of a file that will be called `name`.
 pub fn hidden_name(name: &str) -> String {
     format!(".{name}.{}.tmp", std::process::id())
 }
 
-/// Removes what killed programs left in `parent` under this name, or under any, where it is `of_ours`.
+/// Removes leftovers of killed programs in `parent` under this name, or under any name, where they are `of_ours`.
 pub fn sweep(parent: &Path, name: Option<&str>, of_ours: impl Fn(&Path) -> bool) {
     let meant = |named: &str| name.is_none_or(|name| name == named);
     remove(parent, |named, process, path| meant(named) && of_ours(path) && is_gone(process));
@@ -28,14 +28,14 @@ pub fn sweep_own(parent: &Path, name: &str) {
     });
 }
 
-/// Removes what has a name of ours, is not locked, and is `meant` by name, process and path.
+/// Removes files with a name of ours that are not locked, and `meant` by name, process and path.
 fn remove(parent: &Path, meant: impl Fn(&str, u32, &Path) -> bool) {
     for entry in fs::read_dir(parent).into_iter().flatten().flatten() {
         let path = entry.path();
         let file = entry.file_name().to_string_lossy().into_owned();
         let Some((named, process)) = parts(&file) else { continue };
         if meant(named, process, &path) && lock(&path).is_some() {
-            // There is nobody to tell.
+            // There is no caller to report to.
             let _ = match is_directory(&path) {
                 true => fs::remove_dir_all(&path),
                 false => fs::remove_file(&path),
@@ -44,7 +44,7 @@ fn remove(parent: &Path, meant: impl Fn(&str, u32, &Path) -> bool) {
     }
 }
 
-/// Name and process of what is hidden: `.NAME.PID.tmp`, or with `-2` and so on behind it.
+/// Name and process of a hidden file: `.NAME.PID.tmp`, or with `-2` and so on behind it.
 fn parts(file: &str) -> Option<(&str, u32)> {
     let (before, behind) = file.strip_prefix('.')?.rsplit_once(".tmp")?;
     let number = behind.strip_prefix('-').is_some_and(|n| n.parse::<u32>().is_ok());

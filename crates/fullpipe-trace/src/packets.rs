@@ -37,7 +37,7 @@ pub struct PacketTrain {
     pub time: Time,
     /// Index of the flow.
     pub flow: u16,
-    /// Whether they come from the end that receives the flow's data (ACKs), not from the one that sends it.
+    /// Whether the packets are sent by the end that receives the flow's data (ACKs), not by the end that sends it.
     pub acks: bool,
     /// Number of packets, at least 1.
     pub count: u32,

@@ -10,9 +10,9 @@ use fullpipe_base::trace::{Counter, Event, FlowSample, Sink, StageInfo, StageSam
 pub struct Recording {
     /// The stages, by index.
     pub stages: Vec<StageInfo>,
-    /// Flow samples; all flows of one moment stand together.
+    /// Flow samples; all flows of one moment are neighbours.
     pub flows: Vec<FlowSample>,
-    /// Stage samples; all stages of one moment stand together.
+    /// Stage samples; all stages of one moment are neighbours.
     pub stage_samples: Vec<StageSample>,
     /// Events.
     pub events: Vec<Event>,

@@ -1,4 +1,4 @@
-//! Files that follow from others and are written anew: whoever reads one finds it whole.
+//! Files that follow from others and are rewritten: a reader always finds a whole file.
 
 use super::Error;
 use super::leftover::hidden_name;
@@ -9,7 +9,7 @@ use std::path::Path;
 /// Writes a file under another name, then gives it its own.
 ///
 /// # Errors
-/// It cannot be written; or what `write` says.
+/// It cannot be written; or the error of `write`.
 pub fn replace(
     path: &Path,
     write: impl FnOnce(&mut BufWriter<File>) -> Result<(), Error>,
@@ -22,7 +22,7 @@ pub fn replace(
         out.flush().and_then(|()| fs::rename(&hidden, path)).map_err(|e| unwritten(path, e))
     });
     if written.is_err() {
-        // What was begun; most often there is nothing, or nobody to tell.
+        // Removes an unfinished file; most often there is none, and no caller to report to.
         let _ = fs::remove_file(&hidden);
     }
     written

@@ -31,7 +31,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Name as it stands in the reference page.
+    /// Name in the reference page.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::U8 => "u8",
@@ -69,7 +69,7 @@ pub enum Clock {
 }
 
 impl Clock {
-    /// Name as it stands in the reference page.
+    /// Name in the reference page.
     pub const fn name(self) -> &'static str {
         match self {
             Clock::Itself => "the clock itself",

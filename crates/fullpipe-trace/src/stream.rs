@@ -62,7 +62,7 @@ impl<R: Row> Stream<R> {
         written.map_err(|e| cannot_write(&self.path, &e))
     }
 
-    /// Writes what is left, and the file's end.
+    /// Writes the remaining rows, and the file's end.
     ///
     /// # Errors
     /// It cannot be written.

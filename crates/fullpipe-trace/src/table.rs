@@ -1,5 +1,4 @@
-//! Tables of a trace as Parquet files. Hides everything about the format; the columns come from
-//! [`super::schema`].
+//! Tables of a trace as Parquet files. Hides everything about the format; [`super::schema`] declares the columns.
 
 use super::checksum;
 use super::error::Error;
@@ -29,7 +28,7 @@ pub(super) const GROUP: usize = 1 << 17;
 const BATCH: usize = 1 << 14;
 const STAGES_KEY: &str = "fullpipe.stages";
 
-/// Writes the tables of a run into `directory`: three, and that of counters where there are any.
+/// Writes the tables of a run into `directory`: three, and a fourth one where there are counters.
 ///
 /// # Errors
 /// A file cannot be written.
@@ -213,8 +212,8 @@ pub fn read_groups<R: Row>(directory: &Path, each: impl FnMut(Vec<R>)) -> Result
         Error::new(&path, format!("cannot read: {e}"))
             .hint(format!("a run directory has a table of {} per run", R::TABLE))
     })?;
-    // The decoder takes some of what it reads for granted. The checksum finds damage by chance; a file
-    // made to deceive must not end the program either.
+    // The decoder takes some input for granted. The checksum finds accidental damage; a file made to deceive must not
+    // end the program either.
     let decoded = catch_unwind(AssertUnwindSafe(|| read_from(file, each)));
     decoded.unwrap_or_else(|_| Err("its pages contradict each other".into())).map_err(|what| {
         Error::new(&path, format!("damaged: {what}")).hint("run the scenario again")
@@ -261,7 +260,7 @@ fn check_metadata<R: Row>(reader: &SerializedFileReader<File>) -> Result<Stages,
     metadata_value(reader, STAGES_KEY).map(stage_info::from_json).transpose()
 }
 
-/// Where each column stands in the file; nowhere where a table of an earlier version lacks it.
+/// Place of each column in the file; none where a table of an earlier version lacks it.
 fn places<R: Row>(
     reader: &SerializedFileReader<File>,
     columns: &[Column<R>],

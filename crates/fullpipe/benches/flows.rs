@@ -1,6 +1,5 @@
-//! What many flows cost: CPU time per train and per data packet of 1,000 flows (scenario e of
-//! `benches/peers`) against one flow (a), in the simulator alone, taken in turns. The aim per train is at
-//! most one and a half times.
+//! Cost of many flows: CPU time per train and per data packet of 1,000 flows (scenario e of `benches/peers`) against
+//! one flow (a), in the simulator alone, taken in turns. The aim per train is at most one and a half times.
 
 #[path = "../../../benches/measure.rs"]
 mod measure;

@@ -1,9 +1,8 @@
-//! What recovery costs a whole run: CPU time per packet of a window of 100,000 of which one in ten is
-//! lost, against the same transfer without loss, taken in turns. The aim is at most twice.
+//! Cost of recovery in a whole run: CPU time per packet of a window of 100,000 with one loss in ten packets, against
+//! the same transfer without loss, taken in turns. The aim is at most twice.
 //!
-//! Both runs move the same bytes to their end, so that nothing is left half done in one of them. What
-//! the run with losses takes longer is charged to the packets of that one window. Packets are data
-//! packets sent, those sent again included.
+//! Both runs transfer all of the same bytes. The extra time of the run with losses is charged to the packets of that
+//! one window. Packets are data packets sent, retransmissions included.
 
 #[path = "../../../benches/measure.rs"]
 mod measure;
@@ -18,7 +17,7 @@ use std::fmt::Write;
 /// The window is full when this packet is sent.
 const FIRST: u64 = 300_000;
 const WINDOW: u64 = 100_000;
-/// One packet in so many is lost.
+/// Packets per lost packet.
 const LOST: u64 = 10;
 const PACKETS: u64 = 600_000;
 const MSS: u64 = 1460;
@@ -66,7 +65,7 @@ fn cost(simulator: &dyn Engine, run: &Resolved, lost: u64) -> (f64, f64) {
     (spent, outcome.segments as f64)
 }
 
-/// What a packet costs without loss and in recovery.
+/// Cost of a packet without loss and in recovery.
 fn round(simulator: &dyn Engine, whole: &Resolved, lossy: &Resolved) -> (f64, f64) {
     let (plain, packets) = cost(simulator, whole, 0);
     let (recovering, with_again) = cost(simulator, lossy, WINDOW / LOST);

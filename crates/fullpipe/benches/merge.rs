@@ -1,5 +1,5 @@
-//! What it takes to merge and draw the results of a sweep: memory and CPU time of 10,000 small results and of 1,000,000, each in a process of
-//! its own. The aim is less than 2 GB.
+//! Cost of merging and drawing the results of a sweep: memory and CPU time of 10,000 small results and of 1,000,000,
+//! each in a process of its own. The aim is less than 2 GB.
 
 #[path = "../../../benches/measure.rs"]
 mod measure;
@@ -22,7 +22,7 @@ const BOUND: f64 = 2000.0;
 /// Names the directory to a process that merges.
 const MERGE: &str = "FULLPIPE_BENCH_MERGE";
 
-/// A sweep of so many points of one flow.
+/// A sweep with `results` points of one flow.
 fn sweep(results: u64) -> (Space, Manifest) {
     let delays: Vec<String> = (1..=100).map(|ms| format!("\"{ms}ms\"")).collect();
     let (delays, losses) = (delays.join(", "), results / 100);
@@ -96,7 +96,7 @@ fn write(directory: &Path, results: u64) -> std::io::Result<()> {
     out.flush()
 }
 
-/// Merges and draws what is in a directory, and prints the most memory that took, kB, and the CPU time, s.
+/// Merges and draws the contents of a directory, and prints the most memory used, kB, and the CPU time, s.
 fn merge(directory: &Path) {
     let merged = Merged::open(&[directory.to_path_buf()]).expect("records");
     Finished::write(&merged, directory).expect("written");
@@ -106,7 +106,7 @@ fn merge(directory: &Path) {
     println!("{} {}", peak.trim(), process_cpu_s());
 }
 
-/// Memory, MB, and CPU time, s, of merging so many results.
+/// Memory, MB, and CPU time, s, of merging `results` results.
 fn cost(results: u64) -> [f64; 2] {
     let directory = tempfile::tempdir().expect("a directory");
     write(directory.path(), results).expect("written");

@@ -1,6 +1,5 @@
-//! How fast the simulator is, and what the trace costs: the run "cubic, initial_ssthresh 100" of
-//! the recipe fink-2007, with its trace and with one sample a second, taken in turns. Prints data
-//! segments per CPU second.
+//! Speed of the simulator, and cost of the trace: the run "cubic, initial_ssthresh 100" of the recipe fink-2007, with
+//! its trace and with one sample a second, taken in turns. Prints data segments per CPU second.
 
 #[path = "../../../benches/measure.rs"]
 mod measure;

@@ -71,7 +71,7 @@ pub struct Steady {
     marks: VecDeque<(u64, Time)>,
     /// Whether the round trip has to settle, too.
     with_round_trip: bool,
-    /// End of the span that is under way.
+    /// End of the current span.
     next: Time,
     settled: Option<Time>,
 }
@@ -82,9 +82,10 @@ impl Steady {
         if run.has_loops() { Time::NEVER } else { from }
     }
 
-    /// For flows with this longest round trip, of which `counts` says which count; looked for after `from`.
+    /// A detector for flows with this longest round trip, of which `counts` selects the ones that count; it looks after
+    /// `from`.
     pub fn new(round_trip: Time, from: Time, counts: &[bool]) -> Steady {
-        // ACKs come in bunches, so a span has a whole number of round trips.
+        // ACKs arrive in bunches, so a span has a whole number of round trips.
         let trips = ROUND_TRIPS.max(LEAST_SPAN.0.div_ceil(round_trip.0.max(1)));
         let span = Time(round_trip.0.saturating_mul(trips)).max(LEAST_SPAN);
         // The first span that is compared ends where the flows have grown.
@@ -101,7 +102,7 @@ impl Steady {
         }
     }
 
-    /// A watch that also waits for the round trip: a queue may grow while the rate is that of the path.
+    /// A detector that also waits for the round trip: a queue may grow while the rate is the path's.
     pub fn with_round_trip(self) -> Steady {
         Steady { with_round_trip: true, ..self }
     }
@@ -151,9 +152,9 @@ impl Steady {
 
 /// A sink that watches the rate on the way to another sink.
 pub struct Watching<'a> {
-    /// Where everything goes.
+    /// Sink of all records.
     pub sink: &'a mut dyn Sink,
-    /// What watches.
+    /// Detector of the settled rate.
     pub steady: &'a RefCell<Steady>,
 }
 
@@ -186,7 +187,7 @@ impl Sink for Watching<'_> {
 pub struct UntilSteady<'a> {
     /// The other control.
     pub control: &'a mut dyn Control,
-    /// What watches.
+    /// Detector of the settled rate.
     pub steady: &'a RefCell<Steady>,
 }
 

@@ -72,7 +72,7 @@ pub(super) fn reading(own: &DatagramsMeta, traces: &Traces) -> Option<Reading> {
     let mbit =
         |datagrams: u64, ns: u64| datagrams as f64 * f64::from(own.size) * 8e3 / ns.max(1) as f64;
 
-    // A pause begins and ends within an interval: these tell no rate, and what they drop is the pause's.
+    // A pause begins and ends within an interval. Such intervals show no rate, and their drops belong to the pause.
     let (around, apart): (Vec<_>, Vec<_>) =
         (0..all.len()).partition(|at| is_around_pause(all, *at));
     let sum = |of: &[usize], value: fn(&Interval) -> u64| -> u64 {

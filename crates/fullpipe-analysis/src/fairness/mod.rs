@@ -81,7 +81,7 @@ pub fn fairness(meta: &RunMeta, traces: &Traces, lives: &Lives) -> Option<Fairne
     })
 }
 
-/// Which flows are compared: those of one direction.
+/// Flows to compare: those of one direction.
 fn compared(meta: &RunMeta, lives: &Lives) -> Option<(Direction, Vec<usize>)> {
     let of = |direction: Direction| {
         let flows = meta.flows.iter().enumerate().filter(|(_, flow)| flow.direction == direction);

@@ -51,7 +51,7 @@ pub(super) fn run(
     (with_judgement(headline, meta, run), findings)
 }
 
-/// A headline of a run that may be cut short, with what became of its expectations.
+/// A headline of a run that may be cut short, with the results of its expectations.
 pub(super) fn with_judgement(mut headline: Headline, meta: &RunMeta, run: &Run) -> Headline {
     if run.partial {
         headline.grade = Grade::Partial;
@@ -156,7 +156,7 @@ fn of_flows(context: Context) -> (Headline, Vec<document::Finding>) {
     (headline, findings)
 }
 
-/// The cause that the line names with its finding, and all others that are worth a word; one of each code.
+/// Findings of the cause that the line names, and of all others that are worth a word; one of each code.
 fn findings(
     context: &Context,
     first: Option<(&Cause, Finding)>,
@@ -213,8 +213,8 @@ fn grade(context: &Context, all: &[Cause]) -> Grade {
     }
 }
 
-/// The cause that the line names. A link that is busy for a part of the time only does not explain what is missing, if
-/// anything else does.
+/// The cause that the line names. A link that is busy for only a part of the time does not explain the missing rate, if
+/// another cause does.
 fn chosen<'c>(context: &Context, all: &'c [Cause]) -> Option<&'c Cause> {
     let mut busy = all.iter().filter(|cause| !is_quiet(&cause.limit));
     let explains = |cause: &&Cause| match cause.limit == LINK {
@@ -239,7 +239,7 @@ fn chosen<'c>(context: &Context, all: &'c [Cause]) -> Option<&'c Cause> {
     }
 }
 
-/// Whether datagrams take most of what the flows lack.
+/// Whether datagrams take most of the rate that the flows lack.
 fn is_crowded(context: &Context) -> bool {
     let lacks = context.subject.share().map_or(0.0, |share| 1.0 - share);
     lacks > 0.0 && context.datagrams() >= MOST * lacks
@@ -255,7 +255,8 @@ fn held_by_its_program<'c>(context: &Context, all: &'c [Cause]) -> Option<&'c Ca
     (pauses.are_a_habit() || pauses.runs_dry() && !is_blocked).then_some(program)
 }
 
-/// The cause of a program that reads slowly. It holds the flow in the end: what drops take is made up between two of its waits.
+/// The cause of a program that reads slowly. It holds the flow in the end: the flow makes up for drops between two of
+/// the program's waits.
 fn held_by_its_reader(all: &[Cause]) -> Option<&Cause> {
     let most = all.iter().filter(|own| !is_quiet(&own.limit) && own.limit != LINK);
     let most = most.map(|own| own.share).fold(0.0, f64::max);
@@ -289,7 +290,7 @@ fn code(context: &Context, grade: Grade, found: &Finding) -> &'static str {
     }
 }
 
-/// "285 of 9,415 Mb/s (3 %)", after what went wrong.
+/// "285 of 9,415 Mb/s (3 %)", for a sentence that follows the problem.
 fn reached(context: &Context, grade: Grade) -> String {
     let subject = context.subject;
     let rate = rate_of(subject.rate, subject.allowed_mbit());
@@ -325,9 +326,9 @@ fn sentence(context: &Context, cause: &Cause, found: &Finding, second: String) -
     does(context, cause, found) + &because + &second
 }
 
-/// A link that is busy for this share of the flows' lives is what a path that is full in the end is about.
+/// Share of the flows' lives for which a link is busy, from which on it is the cause of a path that is full in the end.
 const LATE: f64 = 0.8;
-/// Part of what is missing from which on one cause explains it.
+/// Part of the missing rate from which on one cause explains it.
 const MOST: f64 = 0.8;
 /// Share of the path from which on no cure gives a fifth more.
 const LITTLE_LESS: f64 = 1.0 / 1.2;
@@ -367,7 +368,7 @@ fn second(all: &[Cause], first: &Cause, found: &Finding, grade: Grade) -> String
     next.map_or(String::new(), |next| format!(" (next: {} {})", next.named(), percent(next.share)))
 }
 
-/// That the path has lost too few packets by chance to show what its losses do.
+/// Note that the path has lost too few packets by chance to show the effect of its losses.
 fn too_few(context: &Context, cause: Option<&Cause>) -> Option<String> {
     let is_cut = cause.is_some_and(|own| own.is_cut);
     let way = context.subject.flows.first()?.meta.direction.way();
@@ -381,13 +382,13 @@ fn too_few(context: &Context, cause: Option<&Cause>) -> Option<String> {
     })
 }
 
-/// Whether a CPU or a program holds the flow most of the time: what it has is not the path's rate.
+/// Whether a CPU or a program holds the flow most of the time, so that its rate is not the path's.
 fn is_of_host(cause: &Cause) -> bool {
     let hosts = [Limit::SenderCpu.about().name, Derived::ReceiverCpu.about().name, PROGRAM];
     cause.share >= HELD_BY_HOST && hosts.contains(&&cause.limit[..])
 }
 
-/// That a plateau is far below the path, or that the full rate comes late.
+/// Note that a plateau is far below the path, or that the full rate is reached late.
 fn plateau(context: &Context, grade: Grade, cause: Option<&Cause>) -> String {
     let subject = context.subject;
     let (Some(plateau), Some(allowed)) = (subject.plateau(), subject.allowed_mbit()) else {
@@ -395,7 +396,7 @@ fn plateau(context: &Context, grade: Grade, cause: Option<&Cause>) -> String {
     };
     let reached = subject.only().and_then(|one| one.flow.time_to_plateau_s);
     let from = reached.map_or(String::new(), |at| format!(" from {} s on", numbers::short(at)));
-    // ACKs of a queue that drains come faster than the path carries.
+    // ACKs of a queue that drains arrive faster than the path carries data.
     let rate = numbers::rate(plateau.min(allowed));
     match grade {
         // A rate that falls again has another cause than the start.
@@ -417,7 +418,7 @@ fn lasts(flow: &Flow, plateau: f64) -> bool {
     mean(&flow.intervals[flow.intervals.len() / 2..]) >= FULL * plateau
 }
 
-/// A rate that was so much less a quarter of a flow's life ago still grows.
+/// Ratio to the rate a quarter of a flow's life ago, below which the rate still grows.
 const GREW: f64 = 0.9;
 /// Share of a flow's life in which its CPU or program holds it, from which on its rate is not that of the path.
 const HELD_BY_HOST: f64 = 0.5;

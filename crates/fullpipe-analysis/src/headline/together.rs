@@ -48,7 +48,7 @@ fn badness(own: &Headline) -> f64 {
 }
 
 fn of_several(told: &[(&Run, &Headline)]) -> Headline {
-    // Where no run knows what its path allows, the slower one is worse.
+    // Where no run knows its path's rate, the slower one is worse.
     let rate = |own: &Headline| match own.share {
         None => own.rate_mbit.unwrap_or(0.0),
         Some(_) => 0.0,
@@ -120,7 +120,7 @@ fn range(told: &[(&Run, &Headline)]) -> String {
         (least, most) => format!("{least} to {most}"),
     };
     match () {
-        // One end does not know what the path allows.
+        // One end does not know the path's rate.
         () if highest == 0.0 => format!("{rates} Mb/s"),
         () if of.is_empty() => format!("{shares} of what their paths allow"),
         () => format!("{rates}{of} Mb/s ({shares})"),
@@ -130,7 +130,7 @@ fn range(told: &[(&Run, &Headline)]) -> String {
 /// Below this ratio two rates are alike.
 const ALIKE: f64 = 1.02;
 
-/// The line above a comparison of two results: which is faster, and what holds each back.
+/// The line above a comparison of two results: the faster one, and the limit of each.
 pub fn compared([a, b]: [Option<&Headline>; 2]) -> String {
     let held = |name: &str, own: Option<&Headline>| match own {
         Some(own) if own.grade.is_failure() => format!("{name}: {}", failure(own)),

@@ -1,4 +1,4 @@
-//! Buffers for rules on the send buffer and the receive window: who set a buffer, what it allows, what the path needs.
+//! Buffers for rules on the send buffer and the receive window: who set a buffer, its limit, and the path's need.
 
 use super::subject::One;
 use super::{Cause, Context, Finding, valued};
@@ -16,7 +16,7 @@ pub struct Side<'a> {
     pub needs: Option<Memory>,
     /// Option by which a program asks.
     pub option: &'static str,
-    /// Sysctl that bounds what it may ask for.
+    /// Sysctl that bounds requests for the buffer.
     pub most: &'static str,
     /// Sysctl that bounds autotuning.
     pub tuned: &'static str,

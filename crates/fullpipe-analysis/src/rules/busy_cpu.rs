@@ -1,7 +1,8 @@
 //! The CPU of the sending or of the receiving host never rests.
 //!
 //! Limits:
-//! - What a call costs is not seen. A program that writes little at a time is named, and a run with larger writes decides.
+//! - The cost of a call is not visible. A program that writes little at a time is named, and a run with larger writes
+//!   decides.
 
 use super::subject::One;
 use super::{Cause, Context, Finding, Rule, When, setting, valued};

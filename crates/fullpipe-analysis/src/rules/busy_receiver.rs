@@ -9,7 +9,7 @@ use fullpipe_base::limits::Derived;
 /// The amendment.
 pub const AMENDMENT: Amendment = amend;
 
-/// Share of the time from which on a CPU is the reason for what is dropped.
+/// Share of the time from which on a CPU is the reason for drops.
 const BUSY: f64 = 0.9;
 /// Share of a flow's life in which it rests in no round trip, from which on it is the reason, too.
 const OFTEN: f64 = 0.1;

@@ -44,16 +44,17 @@ impl Cause {
 
 type Key = (String, Option<String>, bool);
 
-/// A flow that its own program holds for this share of its life has what it asks for.
+/// Share of its life from which on a flow that its own program holds has the rate that it asks for.
 pub const SATISFIED: f64 = 0.5;
 
-/// The flows that could use more: all of them, if each has what its program asks for.
+/// Flows that could use more: all of them, if each has the rate that its program asks for.
 pub fn wanting<'s, 'a>(all: &'s [One<'a>]) -> Vec<&'s One<'a>> {
     let wants_more: Vec<&One> = all.iter().filter(|one| one.share(PROGRAM) < SATISFIED).collect();
     if wants_more.is_empty() { all.iter().collect() } else { wants_more }
 }
 
-/// All causes of the subject's flows, largest first. Flows that have what they ask for say nothing about the others.
+/// All causes of the subject's flows, largest first. Flows that have the rate that they ask for do not count among
+/// others.
 pub fn causes(context: &Context) -> Vec<Cause> {
     let flows = wanting(&context.subject.flows);
     let mut sums: BTreeMap<Key, f64> = BTreeMap::new();
@@ -77,7 +78,7 @@ pub fn is_quiet(limit: &str) -> bool {
 /// A flow below this share of its pace is slow for another reason: TCP's own pace, which spreads cwnd, is lower then.
 const HELD: f64 = 0.8;
 
-/// Whether a pace that somebody asked for is what the flow has.
+/// Whether a configured pace is the flow's rate.
 pub fn is_held_to_a_pace(one: &One) -> bool {
     let pace = one.meta.settings.pace.as_ref();
     // A short transfer reaches its pace late.
@@ -85,9 +86,10 @@ pub fn is_held_to_a_pace(one: &One) -> bool {
     pace.is_some_and(|pace| one.best_mbit().max(settled) * 1e6 >= HELD * pace.rate as f64)
 }
 
-/// Share of a flow's life in which the ring of its card refuses packets, from which on TCP's own pace is not what spreads them.
+/// Share of a flow's life in which the ring of its card refuses packets, from which on TCP's own pace does not spread
+/// them.
 const REFUSED: f64 = 0.5;
-/// Part of cwnd that is in flight, below which cwnd is not what holds a flow.
+/// Part of cwnd that is in flight, below which cwnd does not hold a flow.
 const ROOM: f64 = 0.6;
 /// Time for which small queues let a flow fill its host's queues (Linux `sk_pacing_shift`: 2^-10 s of its pace).
 const SMALL_QUEUES: f64 = 1.0 / 1024.0;

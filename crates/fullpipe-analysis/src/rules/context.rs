@@ -36,7 +36,7 @@ impl Context<'_> {
         self.run.stages.iter().find(|stage| stage.name == name)
     }
 
-    /// The flow of which a cause takes the largest share.
+    /// The flow with the largest share of a cause.
     pub fn most<'s>(&'s self, cause: &Cause) -> &'s One<'s> {
         let share = |one: &One| {
             let limits = if cause.is_cut { &one.flow.reductions } else { &one.flow.limits };
@@ -44,7 +44,7 @@ impl Context<'_> {
             name.and_then(|name| limits.get(name)).copied().unwrap_or(0.0)
         };
         let all = wanting(&self.subject.flows);
-        // Of flows that all have what they ask for, the first is meant.
+        // If all flows have the rate that they ask for, the first one counts.
         if let Some(first) = all.first().filter(|first| share(first) >= SATISFIED) {
             return first;
         }

@@ -3,7 +3,7 @@
 use super::{Cause, Context, Finding};
 use crate::document::Stage;
 
-/// The stage that a cause names, and what it does to cwnd; none where the run has no such stage.
+/// The stage that a cause names, and the finding on its effect on cwnd; none where the run has no such stage.
 pub fn dropped<'a>(context: &'a Context, cause: &Cause) -> Option<(&'a Stage, Finding)> {
     let stage = context.stage(cause.place.as_deref()?)?;
     let what = if stage.marked > 0 && stage.dropped == 0 { "Marks" } else { "Drops" };

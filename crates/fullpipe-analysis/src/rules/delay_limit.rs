@@ -1,4 +1,4 @@
-//! A delay, like netem, holds only so many packets.
+//! A delay, such as netem, holds a limited number of packets.
 
 use super::cut::dropped;
 use super::{Cause, Context, Finding, Rule, When, valued};

@@ -1,9 +1,10 @@
 //! Nagle's rule waits for an ACK that the other host delays: each message in several writes takes a round trip and 40 ms more.
 //!
-//! A message in several writes ends in a segment that is not full. Nagle's rule holds it back until what was sent before is
-//! acknowledged (RFC 896). The other host has nothing to send yet, so it delays that ACK: Linux for 40 ms (TCP_DELACK_MIN).
+//! A message in several writes ends in a segment that is not full. Nagle's rule holds it back until all earlier data is
+//! acknowledged (RFC 896). The other host has nothing to send yet, so it delays that ACK: Linux for 40 ms
+//! (TCP_DELACK_MIN).
 //!
-//! Twin: a server that takes a round trip and as long to answer.
+//! Twin: a server that takes a round trip and 40 ms to answer.
 
 use super::dialogue::{Dialogue, segments};
 use super::{Cause, Context, Finding, Rule, When, setting};
@@ -18,7 +19,7 @@ pub const RULE: Rule =
 
 /// Time of a turn beyond two round trips that is a delayed ACK, s: TCP_DELACK_MIN, and a tick or two of its timer.
 ///
-/// One round trip is that of the message. The other one is that of the part that waits for the ACK.
+/// One round trip is the message's. The other one is that of the part that waits for the ACK.
 const DELAYED: [f64; 2] = [0.036, 0.06];
 /// Segments of a message in several writes.
 const PARTS: f64 = 1.9;

@@ -71,8 +71,8 @@ fn messages(context: &Context, one: &One) -> Option<Messages> {
     one.flow.messages.or_else(|| other?.messages)
 }
 
-/// Times of the messages of a dialogue, as the side that asks has them: "half of the answers come within 1.2 ms, 95 % within 41 ms". None
-/// where the trace does not tell them.
+/// Times of the messages of a dialogue, at the asking side: "half of the answers come within 1.2 ms, 95 % within 41
+/// ms". None where the trace has no messages.
 pub fn times(context: &Context, one: &One) -> Option<String> {
     let messages = messages(context, one)?;
     let [median, p95] = [messages.median_ms, messages.p95_ms].map(ms);

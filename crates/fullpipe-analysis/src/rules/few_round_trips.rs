@@ -12,7 +12,7 @@ use fullpipe_base::limits::{Derived, Limit};
 /// The rule.
 pub const RULE: Rule = Rule { name: "few-round-trips", code: "too_short", when: GROWING, find };
 
-/// Limits that growth goes through.
+/// Limits in which growth shows.
 const GROWING: When = When::Held(&["receive_window", "cwnd_slow_start", "pacing"]);
 /// Round trips below which a transfer says little about the path.
 ///
@@ -58,7 +58,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     })
 }
 
-/// "each of 35 connections starts anew, and ": what a loop of connections costs.
+/// "each of 35 connections starts anew, and ": the cost of a loop of connections.
 fn anew(context: &Context) -> String {
     match context.subject.is_loop() {
         true => format!("each of {} connections starts anew, and ", context.subject.flows.len()),

@@ -15,7 +15,7 @@ pub struct Finding {
     pub does: &'static str,
     /// Reason, behind the colon.
     pub because: Option<String>,
-    /// Sentence that says what to do.
+    /// Sentence with the cure.
     pub cure: Option<String>,
     /// Stage or host.
     pub place: Option<String>,
@@ -23,7 +23,7 @@ pub struct Finding {
     pub setting: Option<Setting>,
     /// Time that packets wait in a standing queue, ms.
     pub queue_ms: Option<f64>,
-    /// Whether the flow is as fast as somebody asked for.
+    /// Whether the flow is as fast as the scenario asks for.
     pub as_asked: bool,
     /// Whether the flow still grows, so that a longer transfer is faster.
     pub grows: bool,
@@ -59,7 +59,7 @@ impl Finding {
         self
     }
 
-    /// With what to do.
+    /// Sets the cure.
     pub fn cure(mut self, what: impl Into<String>) -> Finding {
         self.cure = Some(what.into());
         self

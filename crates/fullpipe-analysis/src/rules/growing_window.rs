@@ -12,7 +12,7 @@ pub const RULE: Rule =
 
 /// Segments below this size take more memory for their headers than for their payload, bytes (RFC 1122's default MSS).
 const SMALL: u32 = 536;
-/// Share of what a buffer allows, below which autotuning has not yet reached it.
+/// Share of a buffer's limit below which autotuning has not yet reached it.
 const GROWN: f64 = 0.7;
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
@@ -42,7 +42,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     )
 }
 
-/// The largest window, where autotuning did not reach what the sysctl and the path allow.
+/// The largest window, where autotuning did not reach the limits of the sysctl and the path.
 fn still_grows(context: &Context, one: &One) -> Option<u64> {
     let own = &one.meta.settings;
     let (needs, window) = (one.needs?, window(context, one)?);

@@ -1,6 +1,6 @@
 //! Table of causes: codes, groups, titles, twins and pages, in all views and in all outputs.
 //!
-//! A code names what is wrong, a group where in the chain it is. The rule that found a cause is finer: several rules may
+//! A code names the problem, a group its place in the chain. The rule that found a cause is finer: several rules may
 //! share a code. Codes stay; a new cause gets a new code and a page in `pages/CODE.md`.
 
 /// Code of a path that is full: nothing is wrong.
@@ -15,7 +15,7 @@ pub struct Known {
     pub group: &'static str,
     /// Title, a few words.
     pub title: &'static str,
-    /// Codes of causes that look the same to whoever sees the sender's sockets alone.
+    /// Codes of causes that look the same in a view of the sender's sockets alone.
     pub twins: &'static [&'static str],
     /// Observation that decides between the cause and its twins, one sentence; empty without twins.
     pub would_decide: &'static str,

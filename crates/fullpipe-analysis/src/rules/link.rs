@@ -1,4 +1,4 @@
-//! A link is full: all is well, a queue stands in front of it, or others fill it.
+//! A link is full: all is well, a long queue waits in front of it, or other traffic fills it.
 
 use super::context::FULL;
 use super::{Cause, Context, Finding, Rule, When, setting};
@@ -17,7 +17,7 @@ pub const LINK: &str = Derived::Link.about().name;
 /// `STANDING` of the round trip.
 const NOTICED: f64 = 30.0;
 
-/// Share of the round trip without queues: a shorter queue is what TCP needs to fill a path with drop-tail.
+/// Share of the round trip without queues up to which a queue is what TCP needs to fill a path with drop-tail.
 const STANDING: f64 = 1.5;
 
 /// Share of the path from which on datagrams are worth a word.
@@ -84,7 +84,7 @@ fn others(context: &Context, cause: &Cause, busy: Finding) -> Finding {
     Finding { cure, ..busy.because(why).code("compete") }
 }
 
-/// Queue and round trip without it, ms, where the queue stands there and is long.
+/// Queue and round trip without it, ms, where the queue never empties and is long.
 fn standing_queue(context: &Context, place: &str) -> Option<(f64, f64)> {
     let base = context.subject.base_rtt()?.as_secs_f64() * 1e3;
     let flows = &context.subject.flows;

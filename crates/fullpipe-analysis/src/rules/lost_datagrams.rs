@@ -94,7 +94,7 @@ fn why_unread(host: &str, reading: Option<&Reading>) -> String {
 /// Cure where a socket drops datagrams.
 fn cure_of_socket(host: &str, stage: &Stage, reading: Option<&Reading>) -> String {
     let most = format!("net.core.rmem_max of {host}");
-    // The kernel doubles what a program asks for.
+    // The kernel doubles a program's request.
     let has = stage.capacity.unwrap_or_default() / 2;
     match reading {
         Some(own) if own.is_too_slow() => {

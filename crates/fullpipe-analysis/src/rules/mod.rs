@@ -1,8 +1,9 @@
 //! Rules: each looks for one cause, and its [`Finding`] says where the cause is, why, and what to do.
 //!
-//! [`causes`] ranks what stops the flows. [`find`] asks the rules in the order of [`RULES`]; the first that fires makes the
-//! finding. An [`Amendment`] then adds what another fact changes. A new rule is a file here and its lines in this one.
-//! Files without `RULE` are what rules share; [`lost_datagrams`] makes findings for headlines that are about datagrams.
+//! [`causes`] ranks what stops the flows. [`find`] asks the rules in the order of [`RULES`]; the first that fires makes
+//! the finding. An [`Amendment`] then adds the effect of another fact. A new rule is a file here and its lines in this
+//! one. Files without `RULE` are shared by rules; [`lost_datagrams`] makes findings for headlines that are about
+//! datagrams.
 
 mod ack_path;
 mod application;
@@ -183,7 +184,7 @@ pub fn names_of(code: &str) -> Vec<&'static str> {
     RULES.iter().filter(|rule| rule.code == code).map(|rule| rule.name).collect()
 }
 
-/// The cause with a code, or that of the rule with a name; none where neither is known.
+/// The cause with a code, or the cause of the rule with a name; none where neither is known.
 pub fn by_name(name: &str) -> Option<&'static Known> {
     let code = RULES.iter().find(|rule| rule.name == name).map_or(name, |rule| rule.code);
     by_code(code)
@@ -234,7 +235,7 @@ mod tests {
         }
     }
 
-    /// Results of later versions may name limits that this one does not know.
+    /// A limit that this version does not know, from results of a later version.
     #[test]
     fn a_cause_without_a_rule_is_named_all_the_same() {
         let cause = |limit: &str, is_cut| {

@@ -1,4 +1,4 @@
-//! Nagle's rule holds back a small segment until an ACK comes.
+//! Nagle's rule holds back a small segment until an ACK arrives.
 
 use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;

@@ -1,4 +1,4 @@
-//! A pace that somebody asked for, or that of TCP itself, spreads packets.
+//! A configured pace, or TCP's own, spreads packets.
 
 use super::cause::is_held_to_a_pace;
 use super::{Cause, Context, Finding, Rule, When, valued};
@@ -9,7 +9,7 @@ use fullpipe_base::limits::Limit;
 /// The rule.
 pub const RULE: Rule = Rule { name: "pacing", code: "pacing", when: When::Held(&["pacing"]), find };
 
-/// Share of payload in what a pace counts, at least.
+/// Least share of payload in the bytes that a pace counts.
 const PAYLOAD: f64 = 0.9;
 
 /// Part of the path from which on a pace leaves nothing to gain.

@@ -1,4 +1,4 @@
-//! A policer with a bucket below what the path needs drops packets.
+//! A policer with a bucket below the path's need drops packets.
 
 use super::cut::dropped;
 use super::{Cause, Context, Finding, Rule, When, valued};

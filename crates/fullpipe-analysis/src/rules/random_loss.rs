@@ -10,7 +10,7 @@ use crate::words::percent;
 pub const RULE: Rule =
     Rule { name: "random-loss", code: "loss", when: When::Cut(&["loss", "gilbert-elliott"]), find };
 
-/// Below this share a loss is said as one of so many packets.
+/// Share below which a text writes a loss as one of so many packets.
 const RARE: f64 = 1e-3;
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {

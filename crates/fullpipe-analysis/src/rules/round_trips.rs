@@ -16,7 +16,7 @@ use crate::words::ms;
 pub const RULE: Rule =
     Rule { name: "round-trips", code: "turns", when: When::Held(&["application"]), find };
 
-/// Share of the time without data that one round trip for each turn has to explain: more than anything else can.
+/// Share of the time without data that one round trip for each turn has to explain: more than any other cause can.
 const EXPLAINED: f64 = 0.5;
 /// Share of a flow's life that turns may take: each takes a round trip at least, so more of them are no turns.
 const POSSIBLE: f64 = 1.05;

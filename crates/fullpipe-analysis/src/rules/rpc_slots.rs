@@ -1,4 +1,4 @@
-//! NFS: all calls that the session allows are under way.
+//! NFS: all calls that the session allows are outstanding.
 
 use super::mount::Mount;
 use super::{Cause, Context, Finding, Rule, When, setting};

@@ -1,4 +1,4 @@
-//! A queue of the path is too short for what the path needs.
+//! A queue of the path is too short for its round trip.
 
 use super::cut::dropped;
 use super::{Cause, Context, Finding, Rule, When, valued};

@@ -22,7 +22,7 @@ pub const AMENDMENT: Amendment = amend;
 const CPUS: [&str; 2] = [Limit::SenderCpu.about().name, Derived::ReceiverCpu.about().name];
 /// MTU of Ethernet, bytes.
 const USUAL: u32 = 1500;
-/// Full packets of the usual MTU carry so many times as much before a word is due.
+/// Ratio of the rate of full packets of the usual MTU from which on a note is due.
 const GAINS: f64 = 1.2;
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {

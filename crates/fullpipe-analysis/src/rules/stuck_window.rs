@@ -63,7 +63,8 @@ fn waits<'a>(context: &'a Context, one: &super::One) -> Option<&'a FlowSample> {
     let last = samples.iter().rfind(|sample| sample.receiver.rcvbuf > 0)?;
     let round_trip = one.meta.base_rtt.unwrap_or(Time::ZERO);
 
-    let is_long = last.time.saturating_sub(first.time).as_ns() >= round_trip.as_ns().saturating_mul(ROUND_TRIPS);
+    let is_long = last.time.saturating_sub(first.time).as_ns()
+        >= round_trip.as_ns().saturating_mul(ROUND_TRIPS);
     let never_grew = samples.iter().all(|sample| sample.receiver.rcvbuf <= first.receiver.rcvbuf);
     let waits = last.receiver.rcv_space > last.receiver.rcv_ssthresh;
     (is_long && never_grew && waits).then_some(last)

@@ -26,7 +26,7 @@ pub struct One<'a> {
 
 /// A flow below this share of another one's rate takes no part of the path from it that counts.
 const SHARES: f64 = 0.1;
-/// Share of an asked rate from which on a flow has what was asked for.
+/// Share of an asked rate from which on a flow has reached it.
 const AS_ASKED: f64 = 0.95;
 
 impl One<'_> {

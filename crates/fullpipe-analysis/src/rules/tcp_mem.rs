@@ -1,4 +1,5 @@
-//! The memory of all TCP sockets of a host is full, so that it offers small windows and drops what comes (net.ipv4.tcp_mem).
+//! The memory of all TCP sockets of a host is full, so that it offers small windows and drops arriving packets
+//! (net.ipv4.tcp_mem).
 //!
 //! Source: Linux 6.12 `__sk_mem_raise_allocated`, `tcp_adjust_rcv_ssthresh`, `tcp_should_expand_sndbuf`.
 

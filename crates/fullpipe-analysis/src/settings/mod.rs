@@ -1,5 +1,5 @@
-//! Settings of hosts and elements that a verdict may name. They come with [`RunMeta`](super::RunMeta); the analysis does
-//! not know scenarios.
+//! Settings of hosts and elements that a verdict may name. They are part of [`RunMeta`](super::RunMeta); the analysis
+//! does not know scenarios.
 
 mod of_plan;
 
@@ -24,7 +24,7 @@ pub struct FlowSettings {
     pub send: Buffer,
     /// The receive buffer.
     pub receive: Buffer,
-    /// The path as the sending and the receiving host have it; `None` where it has no length.
+    /// The path as the sending and the receiving host see it; `None` where it has no length.
     pub ends: Option<[Question; 2]>,
     /// Probability that the path loses a segment by chance, each independently; 0 where it has other losses.
     pub loss: f64,
@@ -115,7 +115,7 @@ pub struct Buffer {
 }
 
 impl Buffer {
-    /// Bytes of memory that the buffer may reach. The kernel doubles what a program asks for (Linux `sock_setsockopt`).
+    /// Bytes of memory that the buffer may reach. The kernel doubles a program's request (Linux `sock_setsockopt`).
     pub fn allows(&self) -> u64 {
         self.asked.map_or(self.tuned, |asked| self.granted(asked.min(self.most)))
     }
@@ -130,7 +130,7 @@ impl Buffer {
         if self.counts_data { granted } else { granted.div_ceil(2) }
     }
 
-    /// Whether a sysctl cut what the program asked for.
+    /// Whether a sysctl cut the program's request.
     pub fn is_cut(&self) -> bool {
         self.asked.is_some_and(|asked| asked > self.most)
     }
@@ -177,7 +177,7 @@ pub struct Lossy {
     pub flows: u64,
 }
 
-/// A pace that somebody asked for.
+/// A configured pace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pace {
     /// bit/s.
@@ -186,7 +186,7 @@ pub struct Pace {
     pub by: &'static str,
 }
 
-/// Rate that a way allows, and what it counts.
+/// Rate that a direction allows, and the bytes that it counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allowed {
     /// bit/s.

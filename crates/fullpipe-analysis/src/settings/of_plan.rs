@@ -102,7 +102,7 @@ fn kind(own: QdiscKind) -> &'static str {
     }
 }
 
-/// The lower one of the socket's pace (SO_MAX_PACING_RATE) and of the sender's fq (maxrate).
+/// The lower one of the socket's pace (SO_MAX_PACING_RATE) and the sender's fq rate (maxrate).
 fn pace(flow: &Flow, from: Station) -> Option<Pace> {
     let asked = flow.sockopt.get(MAX_PACING_RATE).and_then(|bytes| u64::try_from(*bytes).ok());
     let socket =
@@ -111,7 +111,7 @@ fn pace(flow: &Flow, from: Station) -> Option<Pace> {
     socket.into_iter().chain(qdisc).min_by_key(|pace| pace.rate)
 }
 
-/// The path as both ends of a flow have it; none where the path has no length, or a host no version.
+/// The path as both ends of a flow see it; none where the path has no length, or a host no version.
 fn ends(run: &Resolved, flow: &Flow) -> Option<[Question; 2]> {
     let way = allowed(run, flow.direction)?;
     let question = |station: Station| {

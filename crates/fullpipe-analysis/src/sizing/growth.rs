@@ -34,7 +34,7 @@ pub struct Recovery {
 
 /// RFC 9438, section 5: C, in packets per second cubed.
 const CUBIC_C: f64 = 0.4;
-/// RFC 9438, section 4.6: what a loss leaves of the window.
+/// RFC 9438, section 4.6: part of the window that a loss leaves.
 const CUBIC_BETA: f64 = 0.7;
 
 /// Slow start until `window` packets are in flight.

@@ -45,7 +45,7 @@ const HEADROOM: f64 = 1.12;
 /// Share of its largest send buffer that a bulk sender keeps in flight. A writer is woken when a third of the buffer is
 /// free (`sk_stream_min_wspace`), and skbs of TSO take 1.5 % more than their payload.
 pub const SENT_SHARE: f64 = 0.63;
-/// Flows that share a path are not alike: one needs up to so much more than its share.
+/// Factor on its share that one of several flows may need: flows that share a path are not alike.
 pub const UNEVEN: f64 = 1.4;
 /// From this MTU on a driver's page holds one segment and little else.
 const JUMBO: u32 = 4000;
@@ -57,7 +57,7 @@ const BURSTS: Version = Version::new(4, 9, 0);
 const MEASURED: Version = Version::new(6, 10, 0);
 /// First version in which TCP paces without fq (218af599fa63 "tcp: internal implementation for pacing").
 pub const PACES_ITSELF: Version = Version::new(4, 13, 0);
-/// Share of the path at which a socket paces: 97 %, and what rounding may take from a measured rate.
+/// Share of the path at which a socket paces: 97 %, and the part that rounding may take from a measured rate.
 ///
 /// 0.97 gave 0.977 of the rate, and a queue below 1 ms.
 pub const PACED_SHARE: f64 = 0.971;
@@ -78,7 +78,7 @@ pub fn today(kernel: Version) -> Buffers {
 /// which depends on the driver. Before, it is the fixed share of the version.
 pub fn window_share(kernel: Version, mtu: u32) -> f64 {
     if kernel < MEASURED {
-        // 6.6 to 6.9 start at a quarter and measure, too. One half is what they reach with small frames.
+        // 6.6 to 6.9 start at a quarter and measure, too. They reach one half with small frames.
         let fixed = kernel.window_share();
         return (fixed.num as f64 / fixed.den as f64).max(0.5);
     }
@@ -152,7 +152,7 @@ fn whole(bytes: u64) -> u64 {
     bytes.next_multiple_of(unit).min(LARGEST_BUFFER)
 }
 
-/// Highest rate of payload of all flows together, Mb/s: the path's, or what TCP's largest window allows.
+/// Highest rate of payload of all flows together, Mb/s: the path's, or the rate of TCP's largest window.
 pub fn reachable_mbit(demand: &Demand) -> f64 {
     let window = window::window(&demand.path);
     let bound = window.bound.map_or(f64::INFINITY, |bound| bound.mbit_per_flow);

@@ -1,7 +1,7 @@
 //! The headline and the findings of a view of sockets.
 //!
-//! Of several copies of the judged flow the cause that holds most bytes counts. What the path allows is unknown here, so a rate
-//! stands alone.
+//! Of several copies of the judged flow the cause that holds most bytes counts. The path's rate is unknown here, so a
+//! rate is given alone.
 
 use super::facts::Facts;
 use super::rules::verdicts;
@@ -85,7 +85,7 @@ fn answer(judged: Vec<Judged>, partial: bool, verb: &str) -> Answer {
     (Headline { grade, ..headline }, findings)
 }
 
-/// The connection with the most bytes among those of the cause that holds most of them.
+/// The connection with the most bytes, among those of the cause that holds most bytes.
 fn most(judged: &[Judged]) -> Option<&Judged> {
     let code = |one: &Judged| one.verdicts.first().map_or("", |verdict| verdict.code);
     let weight = |of: &str| -> u64 {
@@ -123,7 +123,7 @@ fn headline(first: &Verdict, one: &Judged, rate: f64, flows: usize) -> Headline 
 fn does(verdict: &Verdict) -> String {
     match verdict.code {
         TOO_SHORT => format!("{} is too short to tell", verdict.who),
-        // What waits on the path holds a flow that its cwnd does not hold.
+        // Packets that wait on the path hold a flow that its cwnd does not hold.
         _ if verdict.share < LEAST_SHARE => format!("{} {} the flow", verdict.who, verdict.does),
         _ => format!(
             "{} {} the flow {} of the time",

@@ -2,7 +2,7 @@
 //!
 //! Limits:
 //! - Several reductions between two looks count as one.
-//! - An epoch before the first look is not seen: nobody knows the RTT at which it began.
+//! - An epoch before the first look is not seen: the RTT at its beginning is unknown.
 
 use super::facts::Cut;
 use crate::view::sender::Look;

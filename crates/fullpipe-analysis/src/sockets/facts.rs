@@ -188,7 +188,7 @@ pub struct Cwnd {
     pub early_ssthresh: Option<f64>,
     /// Ssthresh was set at the first look already.
     pub from_the_first: bool,
-    /// Whether cwnd is below ssthresh at the end: slow start goes on.
+    /// Whether cwnd is below ssthresh at the end, so that slow start continues.
     pub slow_start: bool,
     /// Median of packets in flight in the main part.
     pub in_flight: f64,

@@ -1,4 +1,4 @@
-//! Measuring: facts from what one host sees of a flow.
+//! Measuring: facts from one host's view of a flow.
 //!
 //! Limits:
 //! - Everything between two looks is unknown. A window that was full between them is not seen.
@@ -16,7 +16,7 @@ use fullpipe_base::units::Time;
 const START: f64 = 0.35;
 /// Share of the window above which it counts as full: segments do not fill it to the byte.
 const WINDOW_FULL: f64 = 0.85;
-/// Bytes unsent up to which the program has nothing to send: a write has just come (one skb).
+/// Bytes unsent up to which the program has nothing to send: one skb, from a write that has just happened.
 const NOTHING: u64 = 65_536;
 
 /// Facts of one flow of a sight.
@@ -128,7 +128,7 @@ fn part(looks: &[Look], holds: impl Fn(&Look) -> bool) -> f64 {
     looks.iter().filter(|look| holds(look)).count() as f64 / looks.len().max(1) as f64
 }
 
-/// In flight is at cwnd, but for one packet or what a burst leaves.
+/// Whether packets in flight reach cwnd, except for one packet or the rest of a burst.
 fn fills_cwnd(look: &Look) -> bool {
     look.in_flight + (look.cwnd / 32).max(1) >= look.cwnd
 }
@@ -328,7 +328,7 @@ fn own(sight: &Sight, main: &[Look]) -> Own {
     }
 }
 
-/// Share of other connections in what the host's connections carry while this one lives.
+/// Share of other connections in the data of all connections of the host while this one lives.
 fn beside(sight: &Sight, flow: &Flow) -> f64 {
     let (Some(first), Some(last)) = (flow.looks.first(), flow.looks.last()) else { return 0.0 };
     let carried = |own: &Flow| {

@@ -35,7 +35,7 @@ struct Facts {
     window: u64,
     /// Limit of the memory at the end, bytes.
     limit: u64,
-    /// The limit is the same at all looks.
+    /// Whether the limit is the same at all looks.
     constant: bool,
     /// Packets that arrived beyond a hole.
     beyond: u64,

@@ -1,4 +1,4 @@
-//! Verdict of a rule about one connection: cause, certainty, evidence, and what to do.
+//! Verdict of a rule about one connection: cause, certainty, evidence, and remedy.
 
 use crate::document::{Confidence, Setting};
 
@@ -21,7 +21,7 @@ pub struct Verdict {
     pub does: &'static str,
     /// Facts that speak for it.
     pub evidence: Vec<String>,
-    /// Sentence that says what to do.
+    /// Sentence with the remedy.
     pub remedy: Option<String>,
     /// Observation that decides between it and its twins.
     pub would_decide: Option<String>,
@@ -48,13 +48,13 @@ impl Verdict {
         self
     }
 
-    /// With what to do.
+    /// Sets the remedy.
     pub fn remedy(mut self, what: impl Into<String>) -> Verdict {
         self.remedy = Some(what.into());
         self
     }
 
-    /// With causes that look the same, and what decides between them.
+    /// Sets causes that look the same, and the observation that decides between them.
     pub fn twins(mut self, codes: &[&'static str], decide: impl Into<String>) -> Verdict {
         self.twins = codes.to_vec();
         self.would_decide = Some(decide.into());

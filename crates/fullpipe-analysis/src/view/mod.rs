@@ -1,8 +1,8 @@
 //! Views: the part of a run that a verdict may use.
 //!
-//! [`View::Model`] uses everything that the trace has. The views of sockets use what one host can see of itself: `ss -tmi`,
-//! `nstat`, `tc -s qdisc`, `ethtool -S`, `/proc/stat` and its settings. [`sender::Sight`] and [`receiver::Sight`] hold that
-//! part and nothing else, so a verdict that gets a sight cannot read more.
+//! [`View::Model`] uses everything that the trace has. The views of sockets use sources of one host alone: `ss -tmi`,
+//! `nstat`, `tc -s qdisc`, `ethtool -S`, `/proc/stat` and its settings. [`sender::Sight`] and [`receiver::Sight`] hold
+//! that part and nothing else, so a verdict that gets a sight cannot read more.
 //!
 //! Hidden in both: the path, the other host, the limits that the simulator counts, and drops by their place.
 
@@ -61,7 +61,7 @@ fn every(sample: Time, end: Time) -> usize {
     usize::try_from(step.0 / sample.0.max(1)).unwrap_or(1).max(1)
 }
 
-/// Everything that one host sees of connections of a kind.
+/// Everything that one host sees of its connections of a kind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sight<Flow> {
     /// The host.

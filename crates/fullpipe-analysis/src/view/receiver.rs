@@ -17,7 +17,7 @@ pub struct Flow {
     pub name: String,
     /// True where the verdict is about it.
     pub judged: bool,
-    /// Receive buffer: what the program asked for, and the sysctls.
+    /// Receive buffer: the program's request, and the sysctls.
     pub buffer: Buffer,
     /// Options that both ends agreed to, see [`option`].
     pub options: u8,
@@ -57,7 +57,7 @@ fn options(recording: &Recording, index: usize) -> u8 {
     own.fold(0, |options, sample| options | sample.sender.options) & option::ALL
 }
 
-/// The looks at a socket while data comes.
+/// The looks at a socket while data arrives.
 fn trimmed(mut looks: Vec<Look>) -> Vec<Look> {
     let came = |pair: &[Look]| {
         pair[0].socket.bytes_received != pair[1].socket.bytes_received || pair[1].socket.unread > 0

@@ -21,7 +21,7 @@ pub struct Flow {
     pub congestion: String,
     /// First ssthresh that the congestion control's module asks for, packets.
     pub first_ssthresh: Option<u32>,
-    /// Send buffer: what the program asked for, and the sysctls.
+    /// Send buffer: the program's request, and the sysctls.
     pub buffer: Buffer,
     /// Share of looks at which bytes had arrived in the other direction since the look before (bytes_received; 0 to 1).
     pub answered: f64,
@@ -52,11 +52,11 @@ pub struct Look {
     pub ca_state: u8,
     /// Bytes acknowledged.
     pub bytes_acked: u64,
-    /// Bytes sent, those sent again included.
+    /// Bytes sent, retransmissions included.
     pub bytes_sent: u64,
     /// Bytes sent again.
     pub bytes_retransmitted: u64,
-    /// Segments sent, those sent again included (segs_out).
+    /// Segments sent, retransmissions included (segs_out).
     pub segments_sent: u64,
     /// Segments sent again (total_retrans).
     pub segments_retransmitted: u64,

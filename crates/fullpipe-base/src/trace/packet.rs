@@ -14,8 +14,8 @@ pub enum Point {
     /// `dev_hard_start_xmit`, Linux 2.6.20). So a TSO skb is one packet, and packets that the qdisc refused are not
     /// seen. Incoming packets are seen as the softirq hands them to IP (`netif_receive_skb`).
     Qdisc(usize),
-    /// On the cable of the host at this place, each packet when its last bit has passed. What arrives is seen
-    /// before the receive ring decides about it.
+    /// On the cable of the host at this place, each packet when its last bit has passed. Arriving packets are seen
+    /// before the receive ring decides about them.
     Wire(usize),
     /// Forward packets at the input of the element with this index, before it decides. Packets of the way back as they
     /// leave it, at a host's cable: the way back has no element that belongs to this one.
@@ -32,7 +32,7 @@ pub struct Packet {
     pub flow: u16,
     /// From a host at the sender's end of the path to one at the other, whichever end of the flow is where, or back.
     pub forward: bool,
-    /// Identification of the IP packet; of an skb of several segments that of the first.
+    /// Identification of the IP packet; for an skb of several segments, of the first one.
     pub ip_id: u16,
     /// Segments in it: 1 except for a TSO skb that is not cut yet, and for an skb that GRO has joined.
     pub segments: u32,
@@ -52,7 +52,7 @@ pub struct Packet {
     pub syn: bool,
     /// Whether it ends the sender's stream.
     pub fin: bool,
-    /// The window field, as it stands on the wire: scaled, except in a SYN.
+    /// The window field on the wire: scaled, except in a SYN.
     pub window: u16,
     /// Options of a SYN.
     pub offers: Option<Offers>,

@@ -57,7 +57,7 @@ pub struct SenderSocket {
     pub snd_mss: u32,
     /// MTU of the path, bytes.
     pub pmtu: u32,
-    /// Packets that have arrived; what arrives twice counts twice.
+    /// Packets that have arrived; a packet that arrives twice counts twice.
     pub delivered: u64,
     /// Packets of these with ACKs that reported a mark.
     pub delivered_ce: u64,
@@ -77,7 +77,7 @@ pub struct SenderSocket {
     pub backoff: u8,
     /// Timeouts in a row.
     pub retransmits: u8,
-    /// Timeouts, those of SYNs included.
+    /// Timeouts, including SYN timeouts.
     pub total_rto: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Advice on blind cases: how much of what a case has without its break the advice regains.
+//! Advice on blind cases: the part of the rate without the break that advice regains.
 
 use super::judged;
 use crate::causes::{HEALTHY, TOO_SHORT};
@@ -19,7 +19,7 @@ pub struct Cure {
     pub setting: bool,
     /// Share of the path today, and as advised (0 to 1).
     pub shares: [f64; 2],
-    /// Mean rate as advised over that of the case without its break, from first to last byte.
+    /// Mean rate with advice over that of the case without its break, from first to last byte.
     pub regained: f64,
     /// Share of the path today in the worst of the label's three runs (0 to 1); of healthy cases alone.
     #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -22,7 +22,7 @@ pub struct List {
     pub congestion: Option<&'static str>,
 }
 
-/// The lists. Values of tuned 2.20 are read from its profile; those of fasterdata and perfSONAR are their usual ones.
+/// The lists. Values of tuned 2.20 are read from its profile; fasterdata's and perfSONAR's are their usual ones.
 pub const LISTS: [List; 3] = [
     List {
         name: "tuned network-throughput",
@@ -104,7 +104,7 @@ impl List {
             edits.push(Edit::host(host, &["sysctl", "net.ipv4.tcp_wmem"], Some(self.wmem.into())));
             edits.push(Edit::host(host, &["sysctl", "net.ipv4.tcp_rmem"], Some(self.rmem.into())));
         }
-        // A list says which qdisc; a rate that somebody has set on it stays.
+        // A list names the qdisc; a rate that is set on it stays.
         let set = case.today.hosts.sender.qdisc.maxrate.is_some();
         if let Some(kind) = self.qdisc.filter(|_| !set) {
             edits.push(Edit::host("sender", &["qdisc"], Some(json!({ "kind": kind }))));

@@ -31,9 +31,9 @@ pub struct Judged {
     pub advice: Advice,
     /// Time that it took, s.
     pub seconds: f64,
-    /// As it is, the worst of three seeds.
+    /// Without changes, the worst of three seeds.
     pub today: Outcome,
-    /// As advised, the worst of three seeds.
+    /// With the advised changes, the worst of three seeds.
     pub advised: Outcome,
 }
 

@@ -12,7 +12,7 @@ pub fn written<T: Serialize>(all: &[T]) -> String {
 /// The items of such a text.
 ///
 /// # Errors
-/// A line is not what [`written`] writes; the message has its number.
+/// A line has not the form of [`written`]; the message has its number.
 pub fn read<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, String> {
     let one = |(n, line): (usize, &str)| {
         serde_json::from_str(line).map_err(|wrong| format!("line {}: {wrong}", n + 1))

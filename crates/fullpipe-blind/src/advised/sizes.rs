@@ -58,7 +58,7 @@ pub fn sizes(seed: u64, number: usize) -> Result<Vec<Sized>, String> {
     Ok(all)
 }
 
-/// Least part of a change's advised size that keeps the best rate: that of the advised size, or of the largest one.
+/// Least part of a change's advised size that keeps the best rate: the rate of the advised size, or of the largest one.
 ///
 /// All other changes are as advised. The largest size may overflow a queue, and then has less.
 fn bisected(

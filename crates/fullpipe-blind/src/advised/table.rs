@@ -19,7 +19,7 @@ pub trait Measured: Serialize + DeserializeOwned {
     fn rows(all: &[Self]) -> String;
 }
 
-/// The page of what was measured; `what` says on which set.
+/// The page of the measurements; `what` names the set.
 pub fn page<T: Measured>(what: &str, all: &[T]) -> String {
     format!("# {}\n\n{what}\n\n{}\n{}", T::HEAD, T::sums(all), T::rows(all))
 }

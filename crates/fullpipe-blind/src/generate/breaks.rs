@@ -4,7 +4,7 @@ use super::draft::{App, Draft, Policer, Reorder};
 use super::draw::Draw;
 use super::healthy::other;
 
-/// Least and greatest strength: the break leaves one part in so many of the rate.
+/// Least and greatest strength: a break divides the rate by it.
 const STRENGTH: [f64; 2] = [1.5, 6.0];
 /// Longest interrupt moderation of a card, us.
 const MODERATION: f64 = 8_000.0;
@@ -169,7 +169,7 @@ fn without_sack(draw: &mut Draw, draft: &mut Draft) {
     }
 }
 
-/// Packets of which headers are a large part. Fast paths would need too many of them.
+/// Packets with headers as a large part. Fast paths would need too many of them.
 fn small_mss(draw: &mut Draw, draft: &mut Draft) -> Option<()> {
     draft.mtu = draw.pick(&[150, 200, 240, 280]);
     (draft.rate < 300e6).then_some(())

@@ -77,7 +77,7 @@ pub struct Policer {
     pub burst: f64,
 }
 
-/// Packets that come late.
+/// Packets that are late.
 #[derive(Clone, Copy, Debug)]
 pub struct Reorder {
     /// Delay of a late packet, us.
@@ -89,7 +89,7 @@ pub struct Reorder {
 /// Data that the program offers.
 #[derive(Clone, Copy, Debug)]
 pub enum App {
-    /// As much as goes.
+    /// As much data as possible.
     Bulk,
     /// At most a rate, bits per second.
     Rate(f64),
@@ -109,7 +109,7 @@ pub struct Host {
     pub kernel: &'static str,
     /// Kind of its qdisc.
     pub qdisc: &'static str,
-    /// Packets of its qdisc; none: as the kernel has it.
+    /// Packets of its qdisc; none: the kernel's default.
     pub qdisc_limit: Option<u32>,
     /// `maxrate` of fq, bits per second.
     pub maxrate: Option<f64>,
@@ -154,7 +154,7 @@ pub struct Other {
     pub start_ms: u64,
     /// Time of writing, ms.
     pub lasts_ms: u64,
-    /// Rate, bits per second; none: as much as goes.
+    /// Rate, bits per second; none: as much as possible.
     pub rate: Option<f64>,
     /// True where it has hosts of its own.
     pub own_host: bool,

@@ -21,7 +21,7 @@ impl Draw {
         low + self.0.unit() * (high - low)
     }
 
-    /// One of several.
+    /// Picks a value.
     pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())]
     }

@@ -13,7 +13,7 @@ use draw::Draw;
 
 /// Every so manyth case is healthy or too short.
 const UNBROKEN: usize = 4;
-/// Of these, every so manyth is too short.
+/// Interval of too short cases among these.
 const SHORT: usize = 3;
 /// Drafts of one case at most.
 const ATTEMPTS: u32 = 60;
@@ -43,7 +43,7 @@ pub struct Drawn {
 pub enum Hosts {
     /// With CPU costs, interrupt moderation and extra hosts.
     Full,
-    /// Without these, so that an engine with real kernels runs the cases; causes that stand in them are not drawn.
+    /// Without these, so that an engine with real kernels runs the cases; causes in such keys are not drawn.
     Plain,
 }
 

@@ -17,7 +17,7 @@ pub fn text(draft: &Draft) -> String {
     out
 }
 
-/// Whole units, so that equal drafts have equal texts.
+/// A value in whole units, so that equal drafts have equal texts.
 fn whole(value: f64) -> u64 {
     value.round().max(1.0) as u64
 }

@@ -41,20 +41,20 @@ pub struct Scored {
     /// "sure", "likely" or "cannot tell"; absent where the verdict does not say.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub confidence: Option<String>,
-    /// Points for the cause: 1, 1/n for n twins of which one is right, or 0.
+    /// Points for the cause: 1, 1/n for n twins that include the right one, or 0.
     pub points: f64,
     /// Points for the group, likewise.
     pub group_points: f64,
     /// Headline.
     pub text: String,
-    /// Rule, grade and limit behind the headline, for those who look for the reason.
+    /// Rule, grade and limit behind the headline, for readers who look for the reason.
     pub because: String,
     /// Reason why the engine did not run the case; such a case is not counted.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub not_run: Option<String>,
 }
 
-/// Lets a run go on until a signal comes.
+/// Control that stops a run after a signal.
 struct UntilStopped;
 
 impl Control for UntilStopped {

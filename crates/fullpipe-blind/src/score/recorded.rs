@@ -23,7 +23,7 @@ pub fn written(scored: &[Scored]) -> String {
 /// The cases of such a text.
 ///
 /// # Errors
-/// A line is not what [`written`] writes; the message has its number.
+/// A line has not the form of [`written`]; the message has its number.
 pub fn read(text: &str) -> Result<Vec<Scored>, String> {
     let mut lines = text.lines().enumerate();
     match lines.next() {

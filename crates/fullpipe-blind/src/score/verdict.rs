@@ -13,7 +13,8 @@ pub struct Says {
     pub confidence: Option<String>,
 }
 
-/// The verdict of a headline, as JSON. `code`, `twins` and `confidence` come first; without a code that of its rule.
+/// The verdict of a headline, as JSON. `code`, `twins` and `confidence` have priority; without a code the rule's code
+/// counts.
 pub fn says(headline: &Value) -> Says {
     let text = |key: &str| headline.get(key).and_then(Value::as_str);
     let confidence = text("confidence").map(|word| word.replace('_', " "));

@@ -20,7 +20,7 @@ const CURES_SEED: u64 = 505;
 /// Blind cases of that set.
 const CASES: usize = 500;
 
-/// Sums of a record of so many paths or cases.
+/// Sums of a record of `count` paths or cases.
 fn sums<T: Measured>(text: &str, count: usize) -> String {
     let all = record::read::<T>(text).expect("a record");
     assert_eq!(all.len(), count, "{}", T::HEAD);
@@ -37,7 +37,7 @@ fn records_make_the_page() {
     page.check();
 }
 
-/// The quickest rows of the record with a change and without one, again: what was recorded is what the method does.
+/// The quickest rows of the record with a change and without one, again: the method still gives the recorded results.
 #[test]
 fn recorded_rows_are_what_advice_does() {
     let all: Vec<Path> = record::read(PATHS).expect("a record");

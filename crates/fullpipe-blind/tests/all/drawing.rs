@@ -5,7 +5,7 @@ use fullpipe_blind::folder;
 use fullpipe_blind::generate::{Case, Hosts, causes as order, draw};
 use fullpipe_blind::label::{Asked, CLEAR, SECOND, label};
 
-/// A seed of which these cases are drawn quickly.
+/// A seed that draws these cases quickly.
 const SEED: u64 = 3;
 
 fn drawn(number: usize, code: &str) -> Case {

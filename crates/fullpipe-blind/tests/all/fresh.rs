@@ -1,4 +1,4 @@
-//! Forty cases that nobody has seen: the seed is the day.
+//! Forty new cases: the seed is the day.
 
 use fullpipe::analysis::view::View;
 use fullpipe::engine::sim::Simulator;

@@ -73,14 +73,14 @@ fn records_make_the_page() {
         let scored = recorded::read(record).expect("a record");
         assert_eq!(recorded::written(&scored), record, "{name}");
         assert_eq!(scored.len(), CASES, "{name}");
-        // Headings of a table stand below that of its section.
+        // Headings of a table are one level below the section's.
         page.put(name, &sums(&scored).replace("\n## ", "\n### "));
     }
     page.put("kernel", &on_both());
     page.check();
 }
 
-/// The first two cases of the records again: what was recorded is what the rules say.
+/// The first two cases of the records again: the rules still give the recorded verdicts.
 #[test]
 fn recorded_verdicts_are_what_rules_say() {
     let causes = generate::causes(SEED, CASES, Hosts::Full);

@@ -1,4 +1,4 @@
-//! `fullpipe kernel list`: what the cache has.
+//! `fullpipe kernel list`: contents of the cache.
 
 use crate::args::KernelListArguments;
 use crate::failure::Failure;

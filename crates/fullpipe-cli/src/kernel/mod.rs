@@ -54,7 +54,7 @@ fn told(wanted: &Wanted, entry: &Entry, found: bool) -> String {
     }
 }
 
-/// Removes what was named; that there is none of a named version is an error.
+/// Removes the named kernels; a named version without a kernel is an error.
 fn remove(arguments: &KernelRemoveArguments, cache: &Cache) -> Result<(), Failure> {
     let meant = |entry: &Entry| {
         let version = match arguments.which {

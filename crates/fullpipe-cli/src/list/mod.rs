@@ -119,7 +119,7 @@ impl Listing {
         }
     }
 
-    /// The names that have a word in them, or in what is said of them first.
+    /// Entries with a word in their names or titles.
     fn with_word(mut self, word: &str) -> Listing {
         let word = word.to_lowercase();
         let has = |text: &str| text.to_lowercase().contains(&word);

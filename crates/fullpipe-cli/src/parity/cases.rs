@@ -57,7 +57,7 @@ impl Draw {
 /// The runs, all of which both engines can do, and a kernel for them where they need one.
 ///
 /// # Errors
-/// A scenario is wrong, or has what an engine cannot do; there is no kernel.
+/// A scenario is wrong, or has a key that an engine cannot do; there is no kernel.
 pub fn asked(arguments: &ParityArguments) -> Result<Asked, Failure> {
     no_draw(arguments)?;
     if arguments.random.is_none() && arguments.scenarios.is_empty() {

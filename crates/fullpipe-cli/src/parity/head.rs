@@ -16,7 +16,7 @@ pub struct Head {
     /// Draw of the scenarios, where they are random.
     #[serde(skip_serializing_if = "Option::is_none")]
     drawn: Option<Draw>,
-    /// Each scenario ran with the seeds 1 to this one.
+    /// Each scenario ran with the seeds from 1 to this number.
     #[serde(skip_serializing_if = "Option::is_none")]
     seeds: Option<u64>,
     /// Keys that those kernels do otherwise than scenarios say.

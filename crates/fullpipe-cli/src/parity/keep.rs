@@ -13,7 +13,7 @@ impl Folder {
     /// Makes it.
     ///
     /// # Errors
-    /// It is a file or would stand below one, there is something in it, or it cannot be made.
+    /// The path is a file or below one, the folder is not empty, or it cannot be made.
     pub fn new(path: &Path) -> Result<Folder, Failure> {
         if let Some(file) =
             path.ancestors().find(|part| part.exists()).filter(|part| !part.is_dir())

@@ -69,7 +69,7 @@ pub fn parity(arguments: &ParityArguments, output: &Output) -> Result<(), Failur
 enum Verdict {
     /// Distributions over seeds.
     Spreads(Vec<Spread>),
-    /// Bars, and what misses them.
+    /// Bars, and the misses.
     Bars(Vec<Judged>, Vec<Miss>),
     /// The suite: no run may miss a bar, and no distance may differ from the kept one.
     Suite(Vec<Judged>, Vec<Miss>, Vec<Changed>),

@@ -39,7 +39,7 @@ pub struct Done {
 }
 
 impl Done {
-    /// Whether all of so many runs were compared, with all twins that they need.
+    /// Whether all `of` runs were compared, with all twins that they need.
     pub fn is_whole(&self, of: usize) -> bool {
         self.finished == of && self.untwinned == 0
     }
@@ -65,7 +65,8 @@ struct Work<'a> {
     results: Mutex<Vec<(&'a Case, Compared)>>,
 }
 
-/// Compares with `jobs` threads, what misses a bar with so many twins. After a signal or a failure no more runs begin.
+/// Compares runs with `jobs` threads; a run that misses a bar also runs with so many twins. After a signal or a failure
+/// no more runs begin.
 pub fn run(
     asked: &Asked,
     folder: Option<&Folder>,

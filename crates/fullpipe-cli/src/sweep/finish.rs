@@ -23,7 +23,7 @@ pub struct Telling<'a> {
     pub sample: Option<&'a Sample>,
 }
 
-/// Writes what follows from the runs, prints the cells, and says what is not whole.
+/// Writes the results of the runs, prints the cells, and names missing parts.
 pub fn finish(
     merged: &Merged,
     directory: &Path,
@@ -56,7 +56,7 @@ pub fn finish(
     if finished.passed() { Ok(()) } else { Err(Failure::Expectation) }
 }
 
-/// The cells, how flows share the path in them, and what they do to each other.
+/// The cells, fairness of their flows, and the flows' effects on each other.
 fn text(finished: &Finished, style: Style) -> String {
     let few = &finished.few;
     terminal::cells(&finished.title, &few.cells, few.lines, style)

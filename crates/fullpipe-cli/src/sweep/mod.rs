@@ -25,7 +25,7 @@ use work::Done;
 /// Text that the first signal prints.
 const STOPPING: &str = "stopping; finished runs are kept (once more to quit at once)";
 
-/// Makes the runs that are not there yet, and shows what there is.
+/// Makes the missing runs, and shows the results so far.
 pub fn sweep(arguments: &SweepArguments, output: &Output) -> Result<(), Failure> {
     let source = source(&arguments.scenario)?;
     let (job, manifest) = asked(arguments, &source)?;
@@ -122,7 +122,7 @@ pub fn merge(arguments: &MergeArguments, output: &Output) -> Result<(), Failure>
     finish(&merged, &directory, telling, output)
 }
 
-/// Whether a directory is that of a sweep.
+/// Whether a directory holds a sweep.
 pub fn is_sweep(directory: &Path) -> bool {
     directory.join(manifest::FILE).exists()
 }
@@ -151,7 +151,7 @@ fn directory(arguments: &SweepArguments, manifest: &Manifest) -> PathBuf {
     arguments.out.clone().unwrap_or_else(default)
 }
 
-/// Text on what a sweep would do.
+/// Text on the work of a sweep.
 fn plan(manifest: &Manifest, directory: &Path, share: &Share) -> String {
     let mut text = format!("{}: {} runs\n", manifest.title, manifest.runs);
     text += &format!("  variants  {}\n", manifest.variants.join("; "));

@@ -31,7 +31,7 @@ struct State {
 }
 
 impl Progress {
-    /// For so many runs.
+    /// Progress of `total` runs.
     pub fn new(quiet: bool, total: u64) -> Progress {
         let shown = match (quiet || total == 0, stderr().is_terminal()) {
             (true, _) => Shown::Nothing,
@@ -43,7 +43,7 @@ impl Progress {
         Progress { shown, state: Mutex::new(state), total }
     }
 
-    /// A run is made; `failed`: what is to be said of it, empty where nothing is.
+    /// A run is made; `failed`: text on its failure, empty without one.
     pub fn done(&self, failed: Option<&str>) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.done += 1;
@@ -70,7 +70,7 @@ impl Progress {
         if !matches!(self.shown, Shown::Lines) {
             return;
         }
-        // Another thread that has it does the same.
+        // A thread that holds the lock does the same.
         let Ok(mut state) = self.state.try_lock() else { return };
         if state.every.is_due() {
             note(&format!("{} of {} runs{}", state.done, self.total, rest(&state)));

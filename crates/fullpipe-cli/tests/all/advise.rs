@@ -1,4 +1,4 @@
-//! `fullpipe advise`: the answer, the document, files and proof, what is refused, and a signal.
+//! `fullpipe advise`: the answer, the document, files and proof, refusals, and a signal.
 
 use crate::common::guests::signal;
 use crate::common::{Call, Desk};
@@ -60,7 +60,7 @@ fn a_run_may_end_with_advice() {
     assert!(call.stdout.contains("\nSet tcp_wmem of sender to "), "{}", call.stdout);
 }
 
-/// Report, both variants and the files of both hosts stand in one new directory.
+/// Report, both variants and the files of both hosts are in one new directory.
 #[test]
 fn the_proof_is_kept() {
     let desk = Desk::with_short();
@@ -77,7 +77,7 @@ fn the_proof_is_kept() {
     ] {
         assert!(desk.path("kept").join(name).exists(), "{name}");
     }
-    // The report says what to set, and says it again when it is made anew.
+    // The report names the settings, and does so again when it is written again.
     let shows = |what: &str| {
         let page = fs::read_to_string(desk.path("kept/report.html")).expect("a page");
         assert!(page.contains("<h2 id=\"advice\">Advice</h2>"), "{what}");

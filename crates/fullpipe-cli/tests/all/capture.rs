@@ -1,4 +1,4 @@
-//! `fullpipe run --pcap`: files, points, what is said about wrong ones.
+//! `fullpipe run --pcap`: files, points, messages on wrong points.
 
 use crate::common::guests::signal;
 use crate::common::{Call, Desk, SHORT};
@@ -201,7 +201,7 @@ fn start_long(desk: &Desk, out: &str) -> Running {
     running
 }
 
-/// A call that is under way; it does not outlive the test.
+/// A call in progress; it does not outlive the test.
 struct Running(Option<Child>);
 
 impl Running {
@@ -241,7 +241,7 @@ fn captures(desk: &Desk) -> Vec<String> {
 fn what_a_killed_capture_left_goes_at_the_next_start() {
     let desk = Desk::with_short();
     drop(start_long(&desk, "killed"));
-    // not ours: another program's, another capture's, one that somebody still has
+    // not ours: another program's, another capture's, one that is still locked
     let [no_process, other, directory, held] = [
         ".a.pcapng.tmp",
         ".b.pcapng.1073741824.tmp",

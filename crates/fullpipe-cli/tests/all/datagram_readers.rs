@@ -1,4 +1,4 @@
-//! Programs that read datagrams late: what the verdict says of them, and what advice does about them.
+//! Programs that read datagrams late: the verdict on them, and advice for them.
 
 use crate::common::Desk;
 use serde_json::Value;
@@ -62,7 +62,8 @@ fn a_pause_needs_a_buffer_for_what_comes_meanwhile() {
     assert!(reading.is_null(), "{reading}");
 }
 
-/// A program that reads less than comes loses with any buffer; a pause of a program that catches up is none of its kind.
+/// A program that reads less than arrives loses with any buffer; a pause of a program that catches up does not count as
+/// such.
 #[test]
 fn a_program_that_reads_less_than_comes_is_too_slow() {
     let (text, reading) = verdict(&[SLOW]);

@@ -1,4 +1,4 @@
-//! Runs that fail among others: what is done is kept. On the simulator.
+//! Runs that fail among others: finished results are kept. On the simulator.
 
 use crate::common::guests::{behind, signal, wait_for};
 use crate::common::{Call, Desk, SHORT};
@@ -82,7 +82,7 @@ fn tables_that_do_not_fit_cost_no_result() {
     assert!(desk.call(&["report", "out"]).ends_with(0).stdout.contains("too long"));
 }
 
-/// A disk without any room: the verdict is printed, and what could be written is named.
+/// A disk without any room: the verdict is printed, and the written files are named.
 #[test]
 fn a_full_disk_costs_no_verdict() {
     let desk = Desk::with_short();
@@ -138,7 +138,7 @@ fn a_page_that_does_not_fit_costs_nothing_else() {
     assert_eq!(desk.names("."), ["a", "short.toml"]);
 }
 
-/// Two runs into one directory: who comes second prints the verdict, and says where its results lie.
+/// Two runs into one directory: the second one prints its verdict, and names the directory of its results.
 #[test]
 fn the_loser_of_two_runs_keeps_its_result() {
     let desk = Desk::with_short();

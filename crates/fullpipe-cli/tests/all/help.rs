@@ -1,4 +1,4 @@
-//! Help, versions, and what is said about wrong arguments.
+//! Help, versions, and messages on wrong arguments.
 
 use crate::common::Desk;
 use fullpipe::results::formats;

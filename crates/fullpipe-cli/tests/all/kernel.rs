@@ -1,4 +1,4 @@
-//! `fullpipe kernel` without a kernel: programs of our own stand in for apt, xz and make.
+//! `fullpipe kernel` without a kernel: programs of our own replace apt, xz and make.
 
 use crate::common::{Call, Desk};
 use crate::workshop;

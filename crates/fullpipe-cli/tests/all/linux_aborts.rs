@@ -34,7 +34,7 @@ fn a_connection_that_times_out_leaves_the_others_alone() {
     assert!((2.0..4.5).contains(&at), "{at} s");
     let last = other["intervals"][5]["throughput_mbit"].as_f64().expect("a rate");
     assert!(last > 9.0, "{last} Mb/s");
-    // What was in flight is thrown away.
+    // Data in flight is discarded.
     let recording = table::read_all(&desk.path("out/base")).expect("tables");
     let end = recording.flows.iter().rfind(|sample| sample.flow == 0).expect("a sample");
     assert_eq!((end.in_flight, end.unsent), (0, 0));
@@ -78,7 +78,7 @@ fn each_kernel_tells_its_timeouts() {
     let Some(desk) = desk(&text) else { return };
     for kernel in ["6.12", "6.1"] {
         let (timeouts, resent) = told(&desk, kernel, &format!("out{kernel}"));
-        // A tail loss probe comes before the first one.
+        // A tail loss probe precedes the first one.
         assert!(timeouts.len() >= 3 && resent >= 4, "{kernel}: {timeouts:?}, {resent}");
         let counted: Vec<u64> = (1..=timeouts.len() as u64).collect();
         assert_eq!(timeouts, counted, "{kernel}");

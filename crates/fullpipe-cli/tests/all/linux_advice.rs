@@ -28,7 +28,7 @@ fn bbr_is_proved_on_the_kernel() {
     let share = |when: &str| advice[when]["share"].as_f64().expect("a share");
     assert!(share("today") < 0.2 && share("advised") > 0.9, "{}", advice["answer"]);
 
-    // The simulator says that it cannot try it, and what can.
+    // The simulator says that it cannot try it, and names the engine that can.
     let simulated = desk.call(&["advise", "my.toml", "--no-report"]).ends_with(0);
     assert!(simulated.stdout.contains("--engine linux tries it"), "{}", simulated.stdout);
 }

@@ -40,7 +40,8 @@ fn counted(sets: &[&str]) -> Option<[[f64; 6]; 2]> {
     Some([of(0), of(1)])
 }
 
-/// Each run loses the same datagrams on the simulator as on Linux, where any are lost. The numbers are those of the sockets' drops.
+/// Each run loses the same datagrams on the simulator as on Linux, where any are lost. The expected numbers are the
+/// sockets' drops.
 fn are_alike(cases: &[(&[&str], f64)]) {
     for (sets, drops) in cases {
         let Some([simulator, kernel]) = counted(sets) else { return };

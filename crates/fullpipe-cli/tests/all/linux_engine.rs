@@ -37,7 +37,7 @@ fn study_a_full_link_carries_what_its_framing_leaves() {
             (found / expected - 1.0).abs() < 0.002,
             "{rate}, {mtu}: {found} for {expected} Mb/s"
         );
-        // The link never idles then, and so it is what holds the flow back.
+        // The link never idles then, and so it holds the flow back.
         let link = intervals[1]["limits"]["link"].as_f64().expect("a share");
         let busy = stage(&document, "link")["busy_s"].as_f64().expect("a time");
         assert!(link > 0.99 && busy <= seconds * 1.0001, "{rate}, {mtu}: {link}, {busy} s");
@@ -84,7 +84,8 @@ fn hundreds_of_flows_share_the_link() {
     let bytes: Vec<u64> = flows.iter().map(|flow| flow["bytes"].as_u64().expect("bytes")).collect();
     let all: u64 = bytes.iter().sum();
     assert!(bytes.len() == 300 && bytes.iter().all(|bytes| *bytes > 0), "{bytes:?}");
-    // The first data comes after 25 ms. From then on the link carries 1448 bytes of each 1514, and is a little early.
+    // The first data arrives after 25 ms. From then on the link carries 1448 bytes of each 1514, and is a little
+    // early.
     let most = (0.975 * 1e9 / 8.0 * 1448.0 / 1514.0) as u64 + 2 * 1514;
     assert!((90_000_000..=most).contains(&all), "{all} of {most}");
     let refused = desk.call(&arguments(&["--set", "flow.bulk.count=2001", "--out", "no"]));
@@ -128,7 +129,7 @@ fn study_large_packets_on_the_wires_carry_the_same() {
         let document = run(&desk, out, &["--set", gso]);
         let intervals = document["runs"][0]["flows"][0]["intervals"].as_array().expect("intervals");
         let rate = intervals[1]["throughput_mbit"].as_f64().expect("a rate");
-        // Packets in flight for 5 ms; those that have left the kernel counts by segments.
+        // Packets in flight for 5 ms; the kernel counts sent packets by segments.
         (rate, stage(&document, "far")["peak"].as_f64().expect("packets"))
     };
     let (frames, large) =
@@ -276,7 +277,7 @@ fn both_delays_are_what_was_asked() {
     let intervals = flow["intervals"].as_array().expect("intervals");
     let srtt = intervals.last().expect("one")["srtt_us"].as_f64().expect("measured");
     assert!((srtt - 20_000.0).abs() <= 100.0, "{srtt} us for 20 ms");
-    // accept() returns when the third packet has come: twice forward, once back.
+    // accept() returns when the third packet has arrived: twice forward, once back.
     let accepted = flow["clock_start_s"].as_f64().expect("accepted") * 1e3;
     assert!((accepted - 25.0).abs() <= 0.1, "{accepted} ms for 25 ms");
 }
@@ -335,7 +336,7 @@ fn counter(trace: &Recording, host: &str, name: &str) -> Vec<(u64, u64)> {
     of.map(|row| (row.time.0, row.value)).collect()
 }
 
-/// The kernel's own counters of what the flow and the path say, too.
+/// Counters of the kernel about the flow and the path, too.
 #[test]
 fn counters_tell_of_losses_when_they_are_mended() {
     let list = "[{ kind = \"drop\", name = \"list\", flow = \"bulk\", segments = [500, 501, 2000, 6000] },";
@@ -359,12 +360,12 @@ fn counters_tell_of_losses_when_they_are_mended() {
     assert!(last("receiver", "TcpExt.TCPOFOQueue") > 100);
     assert_eq!(last("receiver", "Tcp.RetransSegs"), 0);
     assert!(last("kernel", "softnet.processed") > 10_000);
-    // The device sends segments, a SYN and an ACK; the list loses what it has sent.
+    // The device sends segments, a SYN and an ACK; the list drops sent ones.
     let segments = trace.flows.last().expect("samples").segments_sent;
     let sent = last("sender", "dev.right.tx_packets");
     assert!((segments..=segments + 3).contains(&sent), "{sent} of {segments}");
     assert_eq!(last("receiver", "dev.left.rx_packets"), last("receiver", "Ip.InReceives"));
-    // Each when the flow's own sample has it.
+    // Each counter changes with the flow's own sample.
     let flows = trace.flows.windows(2);
     let resent = flows.filter(|w| w[0].segments_retransmitted != w[1].segments_retransmitted);
     let resent: Vec<_> = resent.map(|w| (w[1].time.0, w[1].segments_retransmitted)).collect();

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::process::Child;
 use std::time::{Duration, Instant};
 
-/// The name of each variant and what it sets.
+/// Name of each variant, with its settings.
 fn with_variants(variants: &[(&str, &str)]) -> String {
     let variant =
         |(name, set): &(&str, &str)| format!("[[variant]]\nname = \"{name}\"\nset = {{ {set} }}\n");
@@ -114,7 +114,7 @@ fn a_full_directory_for_the_guests_files_is_named_with_its_variable() {
     }
 }
 
-/// In a container process numbers come again: the program is process 1 each time.
+/// Containers reuse process numbers: the program is process 1 each time.
 #[test]
 fn a_leftover_of_the_same_process_number_is_no_obstacle() {
     let Some(desk) = desk(&scenario("100Mbit", 1500, "1MB", 0.1)) else { return };

@@ -1,5 +1,5 @@
-//! What holds a flow back on a real kernel: one run for each limit that the kernel reports. Without a kernel these
-//! tests are skipped, unless FULLPIPE_REQUIRE_KERNEL is set.
+//! Limits of a flow on a real kernel: one run for each limit that the kernel reports. Without a kernel these tests are
+//! skipped, unless FULLPIPE_REQUIRE_KERNEL is set.
 
 use crate::common::linux::{desk, number, run, scenario};
 use serde_json::Value;
@@ -52,7 +52,7 @@ fn an_application_with_a_rate_is_the_limit() {
     }
 }
 
-/// A window of twice what the path holds.
+/// A window of twice the path's capacity.
 #[test]
 fn a_full_link_is_the_limit() {
     let Some(last) = limits("link", "socket_buffer = \"5MB\"", &[]) else { return };
@@ -60,7 +60,7 @@ fn a_full_link_is_the_limit() {
     assert!(share(&last, "link") > 0.99, "{last}");
 }
 
-/// A card of half the link's rate: TCP waits for what it has sent to leave the host.
+/// A card of half the link's rate: TCP waits until sent data leaves the host.
 #[test]
 fn a_full_card_is_the_limit() {
     let card = ["hosts.sender.nic_rate=500Mbit"];

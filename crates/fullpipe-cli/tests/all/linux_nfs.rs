@@ -99,7 +99,7 @@ fn calls_that_time_out_are_sent_again_alike() {
     assert!(kernel[1] >= kernel[0] + 10, "few calls were sent again: {kernel:?}");
 }
 
-/// Both versions, both ways: the files arrive, no faster than the wire, and what the kernel counts agrees.
+/// Both versions, both operations: the files arrive, no faster than the wire, and the kernel's counts agree.
 #[test]
 fn files_are_written_and_read() {
     let Some(desk) = desk() else { return };
@@ -135,7 +135,8 @@ fn files_are_written_and_read() {
     }
 }
 
-/// The bytes of a round trip are those of the slots. 4 of 64 KiB and 20 ms are 105 Mb/s, one half of them is half of that.
+/// The bytes of a round trip are those of the slots. 4 of 64 KiB and 20 ms are 105 Mb/s, and half as many are half of
+/// it.
 #[test]
 fn slots_and_sizes_bound_what_is_under_way() {
     let Some(desk) = desk() else { return };
@@ -145,7 +146,8 @@ fn slots_and_sizes_bound_what_is_under_way() {
         let (slots, size) = (set("slots=2"), set("wsize=64KiB"));
         let run = run(&desk, out, &["--set", &version, "--set", &slots, "--set", &size]);
         let mbit = run["nfs"][0]["mean_mbit"].as_f64().unwrap_or_else(|| panic!("{run}"));
-        // Besides the round trip a request takes its time on the wire, 5.5 ms, of which the two share a part.
+        // In addition to the round trip a request takes its time on the wire, 5.5 ms; the two slots share a part of
+        // it.
         assert!((30.0..52.5).contains(&mbit), "{out}: {mbit} Mb/s");
         let limits = &run["flows"][0]["limits"];
         assert!(limits["application"].as_f64() > Some(0.3), "{out}: {limits}");
@@ -181,7 +183,7 @@ fn connections_are_flows_and_two_runs_are_the_same() {
     }
 }
 
-/// Reading ahead is a knob of reads: as much as is under way.
+/// Read-ahead is a setting of reads: as much as is in flight.
 #[test]
 fn reading_ahead_fills_the_path() {
     let Some(desk) = desk() else { return };

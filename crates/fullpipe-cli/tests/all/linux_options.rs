@@ -32,7 +32,7 @@ fn with(desk: &Desk, [sender, receiver]: [&str; 2], more: &[&str]) -> (Value, Re
     (document["runs"][0]["flows"][0].clone(), trace(desk, &out))
 }
 
-/// Writes of so many bytes at a rate.
+/// Settings of writes of `bytes` each, at a rate.
 fn writes(bytes: u32, rate: &str) -> [String; 4] {
     let app = format!("flow.bulk.app={{ kind = \"rate\", rate = \"{rate}\" }}");
     ["--set".into(), app, "--set".into(), format!("flow.bulk.write={bytes}B")]
@@ -61,7 +61,7 @@ fn small_writes_are_gathered_or_not() {
     };
     let ((nagle, _), (each, of_each), (full, of_full)) =
         (segments(""), segments("TCP_NODELAY = 1"), segments("TCP_CORK = 1"));
-    // What is still in flight at the end are a few.
+    // A few segments are still in flight at the end.
     assert!((each.abs_diff(of_each / 500)) <= 25, "{each} segments of {of_each} bytes");
     assert!(full.abs_diff(of_full / 1448) <= 15, "{full} segments of {of_full} bytes");
     assert!(full < nagle && nagle < each / 2, "{full} {nagle} {each}");
@@ -89,7 +89,7 @@ fn no_more_waits_unsent_than_was_allowed() {
         assert!(last(&trace).bytes_delivered > 20_000_000);
         trace.flows.iter().map(|sample| sample.unsent).max().expect("samples")
     };
-    // What is written last fills one more skb.
+    // The last write fills one more skb.
     for bytes in [20_000, 200_000] {
         let unsent = most(&format!("TCP_NOTSENT_LOWAT = {bytes}"));
         assert!((bytes..bytes + 65_536).contains(&unsent), "{unsent} of {bytes}");
@@ -151,7 +151,7 @@ fn delays_and_paces_of_sockets_are_kept_by_fq() {
     assert!((rate / expected - 1.0).abs() < 0.05, "{rate} Mb/s");
 }
 
-/// Two flows at a card that is the limit, of which the first has another priority: bands of fq have 9, 3 and 1 parts.
+/// Two flows at a card that is the limit. The first one has another priority: bands of fq have 9, 3 and 1 parts.
 #[test]
 fn priorities_share_the_card_as_the_bands_of_fq_do() {
     let Some(desk) = plain() else { return };
@@ -202,7 +202,7 @@ fn timeouts_of_a_thin_flow_are_as_asked() {
     };
     let lone = writes(1448, "144800bit");
     let lone: Vec<&str> = lone.iter().map(String::as_str).collect();
-    // When the last of what was lost was sent again, s.
+    // Time of the last retransmission of a lost segment, s.
     let mended = |option: &str| {
         let trace = sending(&desk, option, &lone);
         let pairs = trace.flows.windows(2);

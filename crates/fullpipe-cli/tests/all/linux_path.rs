@@ -51,7 +51,8 @@ fn a_policer_passes_its_rate_and_its_burst_and_drops_the_rest() {
     assert_eq!(above["entered"], above["left"]);
 }
 
-/// A full segment of 1500 bytes does not pass 1400, and one of 1400 does. With tcp_mtu_probing the kernel finds out by itself.
+/// A full segment of 1500 bytes does not pass 1400, and one of 1400 does. With tcp_mtu_probing the kernel finds the MTU
+/// by itself.
 #[test]
 fn a_smaller_mtu_drops_full_packets_alone() {
     let element = r#"{ kind = "mtu", name = "tunnel", mtu = 1400 }"#;
@@ -109,7 +110,7 @@ fn a_varying_link_has_each_rate_in_its_time() {
     }
 }
 
-/// A packet that finds the link idle takes its time on the wire: that of the rate at its time.
+/// A packet that finds the link idle takes its time on the wire, at the current rate.
 #[test]
 fn a_varying_link_takes_its_time_for_each_packet() {
     let link = "{ kind = \"link\", name = \"link\", rate = \"1Mbit\"";
@@ -123,13 +124,13 @@ fn a_varying_link_takes_its_time_for_each_packet() {
     // Cards with wires on which nothing takes long.
     let cards = ["hosts.sender.nic_rate=10Gbit", "hosts.receiver.nic_rate=10Gbit"];
     let write = [&write[..], &["--set", cards[0], "--set", cards[1]]].concat();
-    // Alone, where a delay comes behind it that takes the wire over, and where none does.
+    // Alone, in front of a delay that takes the wire over, and without one.
     for behind in ["", "{ kind = \"loss\", name = \"none\", probability = 0 },"] {
         let far = "{ kind = \"delay\", name = \"far\"";
         desk.write("my.toml", &desk.read("my.toml").replace(far, &format!("{behind}{far}")));
         let document = run(&desk, &format!("out{}", behind.len()), &write);
         let intervals = &document["runs"][0]["flows"][0]["intervals"];
-        // 20 ms, and 1514 bytes; what is left of another rate after four seconds of measuring is an eighth of 1 %.
+        // 20 ms, and 1514 bytes; the rest of another rate after four seconds of measuring is an eighth of 1 %.
         for (second, mbit) in [(3, 1.0), (7, 2.0), (11, 0.5)] {
             let (srtt, expected) =
                 (number(&intervals[second], "srtt_us"), 20_000.0 + 1514.0 * 8.0 / mbit);
@@ -183,8 +184,8 @@ fn fates(trace: &Recording, name: &str) -> Vec<bool> {
     fates
 }
 
-/// Two states, seen in ACKs, one each millisecond, of which TCP misses none. In the bad one 70 % are lost; it ends with
-/// each packet at 20 %, so that one loss follows another at 0.8 * 0.7.
+/// Two states, seen in ACKs, one each millisecond; TCP misses none of them. In the bad one 70 % are lost. It ends with
+/// each packet at 20 %, so that a loss follows a loss at 0.8 * 0.7.
 #[test]
 #[ignore = "a study: make studies"]
 fn study_losses_of_two_states_come_in_runs_of_their_length() {
@@ -217,8 +218,8 @@ fn study_losses_of_two_states_come_in_runs_of_their_length() {
     let (length, expected) = (runs.iter().sum::<f64>() / runs.len() as f64, 1.0 / (1.0 - again));
     let deviation = again.sqrt() / (1.0 - again) / (runs.len() as f64).sqrt();
     assert!((length - expected).abs() < 4.0 * deviation, "runs of {length}, {expected} expected");
-    // Loss in the bad state: what follows a loss and a packet that passed is lost if the state has lasted, or has come
-    // back.
+    // Loss in the bad state: a packet after a loss and a packet that passed is lost if the state has lasted, or has
+    // returned.
     let chances: Vec<bool> =
         fates.windows(3).filter(|w| w[0] && !w[1]).map(|window| window[2]).collect();
     let lost = chances.iter().filter(|lost| **lost).count() as f64 / chances.len() as f64;

@@ -1,5 +1,5 @@
-//! The engine `linux` as a program: its processes and files, what ends it, what it refuses. Without a kernel these tests
-//! are skipped, unless FULLPIPE_REQUIRE_KERNEL is set.
+//! The engine `linux` as a program: its processes and files, its end, its refusals. Without a kernel these tests are
+//! skipped, unless FULLPIPE_REQUIRE_KERNEL is set.
 
 use crate::common::guests::{guest_of, guests_of, parent, processes, signal};
 use crate::common::linux::{arguments, desk, run, scenario};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
-/// A run that would take very long; ends when it is under way.
+/// A run that would take very long; returns when the run is in progress.
 fn long_run(desk: &Desk) -> Child {
     let long = ["--set", "duration=864000s", "--set", "flow.bulk.duration=864000s", "--out", "out"];
     let child = desk.start(&arguments(&long));

@@ -131,7 +131,7 @@ fn lives(run: &Value) -> Vec<Life> {
     flows.map(life).collect()
 }
 
-/// The last request is shorter than the others, and the connection is closed when the last answer has come.
+/// The last request is shorter than the others, and the connection is closed when the last answer has arrived.
 #[test]
 fn transfers_of_a_fixed_size_end_on_both_engines() {
     for app in ["{ window = \"64KiB\", size = \"10kB\" }", "{ requests = 7, size = \"33kB\" }"] {

@@ -38,7 +38,7 @@ fn disciplines_mark_flows_with_ecn_and_drop_from_others() {
     }
 }
 
-/// Mean delay in a queue of 100 Mb/s behind which are 20 ms, ms, after three seconds of so many flows. A packet of 1514
+/// Mean delay in a queue of 100 Mb/s in front of 20 ms, ms, after three seconds of `flows` flows. A packet of 1514
 /// bytes takes 0.12 ms.
 fn delay_ms(queue: &str, flows: u32) -> Option<f64> {
     let desk = desk(&full(queue, "5MB", false))?;
@@ -86,8 +86,8 @@ fn study_the_queue_of_red_lies_between_its_thresholds() {
     }
 }
 
-/// Short transfers of which each would raise the average a little. In the second between two of them it falls again,
-/// so that none loses anything. A long one raises it above the upper threshold; it goes on all the same.
+/// Short transfers, each of which raises the average a little. In the second between two of them the average falls
+/// again, so that none loses anything. A long transfer raises it above the upper threshold, and continues all the same.
 #[test]
 fn a_pause_lets_the_average_of_red_fall() {
     let queue = "discipline = \"red\", limit = \"500kB\", min = \"4kB\", max = \"8kB\"";
@@ -135,7 +135,7 @@ fn no_flow_has_more_in_fq_than_its_limit() {
             "{found}: {limit}, {flows} flows"
         );
     }
-    // What TCP itself wants in the queue (its small queues) is more.
+    // TCP itself wants more in the queue (its small queues).
     let (free, dropped) = peak(100, 1);
     assert!(free > 6.0 && !dropped, "{free}");
     let (two, _) = peak(100, 2);

@@ -44,7 +44,7 @@ fn what_the_kernel_refuses_is_named_by_its_key_with_its_value() {
     assert!(!desk.path("no").exists());
 }
 
-/// Bounds that are known are checked before anything runs, where the value stands.
+/// Known bounds are checked before anything runs, at the value's place.
 #[test]
 fn a_sysctl_beyond_its_bounds_is_found_in_the_scenario() {
     let desk = Desk::new();

@@ -53,7 +53,7 @@ fn call(desk: &Desk, cache: &str, arguments: &[&str]) -> Call {
     Call::of(command.output().expect("it starts"))
 }
 
-/// The run is the one of a host without AMX, byte for byte.
+/// The run equals that of a host without AMX, byte for byte.
 #[test]
 fn a_cpu_with_amx_runs_the_kernel() {
     let Some(desk) = desk(&scenario("100Mbit", 1500, "1MB", 0.2)) else { return };

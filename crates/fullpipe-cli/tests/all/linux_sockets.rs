@@ -102,7 +102,7 @@ fn run(desk: &Desk, engine: &str) -> Recording {
     trace(desk, engine)
 }
 
-/// Counters of a host that tell what happens to a sender.
+/// Counters of a host that show events of a sender.
 const COUNTERS: [&str; 26] = [
     "Tcp.RetransSegs",
     "TcpExt.TCPHystartTrainDetect",

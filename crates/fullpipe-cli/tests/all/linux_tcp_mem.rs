@@ -25,7 +25,7 @@ name = "bulk"
 duration = "3s"
 sndbuf = "1MiB"
 "#;
-/// The flow that is read begins when the others have taken what they take.
+/// The flow that is read begins when the others have taken their memory.
 const LATE: &str = "flow.bulk.start=2s";
 /// Most of the difference between the engines.
 const ALIKE: f64 = 0.02;

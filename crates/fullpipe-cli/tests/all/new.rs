@@ -15,7 +15,7 @@ fn a_path_runs_without_a_file_and_says_what_it_is() {
         "5.15.0-91-generic has no profile of its own and runs as Linux 6.1",
     ]);
     assert!(call.stdout.contains("20Mbit x 20ms"), "{}", call.stdout);
-    // The note stands in the result, too, where no option hides it.
+    // The note is in the result, too, where no option hides it.
     let quiet = desk.call(&[&["run", "-q", "--json", "--out", "quiet"][..], &PATH].concat());
     assert!(quiet.ends_with(0).stdout.contains("runs as Linux 6.1, the nearest one"));
     assert_eq!(desk.names("fullpipe-results"), ["20Mbit-20ms", "latest"]);

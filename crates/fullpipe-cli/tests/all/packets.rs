@@ -1,4 +1,4 @@
-//! `fullpipe run --packets`: what it leaves, what it changes, what is said about wrong points.
+//! `fullpipe run --packets`: its files, its effects, and its messages on wrong points.
 
 use crate::common::{Desk, SHORT};
 
@@ -26,7 +26,7 @@ fn a_run_leaves_a_table_and_a_graph_that_the_report_links_to() {
     }
 }
 
-/// Two runs that differ in whether packets are kept: what the example expects of both holds.
+/// Two runs, with and without kept packets: the example's expectations of both hold.
 #[test]
 fn a_capture_that_costs_slows_its_flow() {
     let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/captures/cost.toml");
@@ -77,7 +77,7 @@ fn points_are_those_of_captures_and_one_run_has_one() {
     };
     both(&["--packets=sender"], "a").ends_with(2).complains(&["one point", "sender-qdisc"]);
     both(&["--packets"], "b").ends_with(0);
-    // What comes after it is the scenario.
+    // The word after it is the scenario.
     desk.call(&["run", "--packets", "short.toml", "--out", "c"]).ends_with(0);
     desk.call(&["run", "short.toml", "--pcap", "b.pcap", "--at", "sender", "--out", "d"])
         .ends_with(0);

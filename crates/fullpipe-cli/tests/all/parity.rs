@@ -1,4 +1,4 @@
-//! `fullpipe parity`: what is asked, what is shown, how it ends.
+//! `fullpipe parity`: its arguments, its output, its exit codes.
 
 use crate::common::{Call, Desk};
 use serde_json::Value;
@@ -135,7 +135,7 @@ fn what_draws_scenarios_is_for_random_ones() {
     call.complains(&["-1", "--seed <N>"]);
 }
 
-/// A file is not taken for a folder, nor is what would stand below it; it stays as it was.
+/// A file is not taken for a folder, nor is a path below it; the file stays as it was.
 #[test]
 fn a_file_is_no_folder_to_keep_runs_in() {
     let desk = desk("short");

@@ -1,5 +1,5 @@
-//! The README's table of published against simulated figures is what a run gives
-//! (`UPDATE_EXPECT=1` rewrites it).
+//! The README's table of published against simulated figures equals the results of a run (`UPDATE_EXPECT=1` rewrites
+//! it).
 
 #[path = "../../../fullpipe/tests/all/marked/mod.rs"]
 #[allow(dead_code, reason = "tables of studies are in another crate")]

@@ -10,7 +10,7 @@ use std::path::Path;
 
 const PATH: [&str; 6] = ["--rate", "10Gbit", "--rtt", "80ms", "--kernel", "6.1"];
 const PICTURE: &str = "docs/before-after.svg";
-/// Width and height of the picture, and the edges of what is drawn in it, pixels.
+/// Width and height of the picture, and the edges of the drawing in it, pixels.
 const SIZE: (f64, f64) = (760.0, 260.0);
 const LEFT: f64 = 52.0;
 const RIGHT: f64 = 640.0;

@@ -1,4 +1,4 @@
-//! `fullpipe relieve`: the answer, the document, what is refused, and a signal.
+//! `fullpipe relieve`: the answer, the document, refusals, and a signal.
 
 use crate::common::guests::signal;
 use crate::common::{Call, Desk};

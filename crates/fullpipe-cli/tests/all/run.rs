@@ -85,7 +85,7 @@ fn what_nothing_fixed_bounds_has_no_capacity() {
     let null = serde_json::Value::Null;
     assert_eq!(capacity("delay", &[]), null);
     assert_eq!(capacity("sender.send_buffer", &[]), null);
-    // Linux doubles what SO_SNDBUF asks for
+    // Linux doubles the value of SO_SNDBUF
     assert_eq!(capacity("sender.send_buffer", &["flow.bulk.sndbuf=\"64KiB\""]), 131_072);
     assert_eq!(capacity("link", &["path.queue.limit=\"70 packets\""]), 70);
     let elements = "path={ forward = [{ kind = \"delay\", name = \"far\", delay = \"5ms\", limit = \"900 packets\" }] }";
@@ -106,7 +106,7 @@ fn a_text_is_short_whole_or_one_line_a_run() {
     let variants = (0..4).map(|n| format!("\n[[variant]]\nname = \"v{n}\"\n"));
     desk.write("short.toml", &format!("{SHORT}{}", variants.collect::<String>()));
     let short = desk.call(&["run", "short.toml", "--out", "a"]).ends_with(0);
-    // As a terminal of 80 columns shows it, with what stands on standard error.
+    // As a terminal of 80 columns shows it, with the lines of standard error.
     let rows = |text: &str| text.lines().map(|line| line.len().div_ceil(80).max(1)).sum::<usize>();
     assert!(rows(&short.stdout) + rows(&short.stderr) <= 60, "{}{}", short.stdout, short.stderr);
     let first = short.stdout.lines().next().expect("a line").to_string();

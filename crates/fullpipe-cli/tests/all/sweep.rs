@@ -113,7 +113,7 @@ fn what_is_there_is_not_run_again_and_a_torn_line_is() {
     let call = desk.call(&["sweep", "grid.toml", "--out", "out"]).ends_with(0);
     assert!(call.stderr.contains("8 of 12 runs are there already"), "{}", call.stderr);
     assert_eq!(records(&desk, "out"), whole);
-    // What was there stands where it stood.
+    // Earlier records keep their places.
     let again = std::fs::read_to_string(&file).expect("records");
     assert_eq!(again[..eight], text[..eight]);
 }
@@ -159,7 +159,7 @@ fn parts_together_are_the_whole() {
     assert_eq!(records(&desk, "all"), records(&desk, "whole"));
     let cells = std::fs::read_to_string(desk.path("whole/cells.json")).expect("cells");
     assert_eq!(merged, serde_json::from_str::<Value>(&cells).expect("cells"));
-    // One part alone says what is missing.
+    // One part alone names the missing runs.
     let some = desk.call(&["merge", "shared", "--json"]).ends_with(3);
     assert_eq!(some.json()["missing"], 4);
 }
@@ -183,7 +183,7 @@ fn the_page_of_a_sweep_is_written_again() {
     assert!(!desk.path("out/cells.json").exists() && !desk.path("out/results.csv").exists());
     desk.call(&["report", "out", "--out", "other.html"]).ends_with(0);
     assert_eq!(read("other.html"), page);
-    // A part has a page, too, which says what is missing.
+    // A part has a page, too, which names the missing runs.
     sweep(&desk, &["--out", "part", "--shard", "1/4"]).ends_with(0);
     desk.call(&["report", "part"]).ends_with(0);
     assert!(read("part/report.html").contains("0 runs failed, 9 are missing."));
@@ -418,7 +418,7 @@ fn points_are_drawn_and_drawn_on() {
     let more = sweep(&desk, &["--out", "out", "--points", "2", "--json"]).ends_with(0);
     assert_eq!(points(&more).len(), 4, "two points of two variants");
     assert!(points(&more).contains(&first[0]));
-    // What was there is not made again.
+    // Recorded runs are not made again.
     assert_eq!(records(&desk, "out").len(), 8);
     sweep(&desk, &["--out", "out"]).ends_with(0);
     for wrong in ["0", "x", "-1"] {
@@ -452,7 +452,7 @@ fn points_that_are_drawn_are_shared() {
         let call = desk.call(&[&["merge", "all"], points].concat()).ends_with(3);
         assert!(call.stderr.contains(&format!("{missing} runs are missing")), "{}", call.stderr);
     }
-    // A part alone lacks what the other one has.
+    // A part alone lacks the runs of the other one.
     let call = desk.call(&["merge", "shared", "--points", "2"]).ends_with(3);
     assert!(call.stderr.contains("4 runs are missing"), "{}", call.stderr);
 }

@@ -22,7 +22,7 @@ pub enum Width {
     Half,
 }
 
-/// Where a jump goes.
+/// Target of a jump.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Label {
     /// The packet is counted.
@@ -31,7 +31,7 @@ pub enum Label {
     Came,
     /// The bucket is filled.
     Filled,
-    /// The packet goes on.
+    /// The packet passes.
     Pass,
 }
 
@@ -93,7 +93,7 @@ pub enum Op {
     /// Marks the packet of the context in r1 (CE); r0 = 0 where its codepoint does not allow it
     /// (bpf_skb_ecn_set_ce).
     Mark,
-    /// Ends; r0 is what becomes of the packet.
+    /// Ends; r0 is the verdict on the packet.
     Exit,
 }
 

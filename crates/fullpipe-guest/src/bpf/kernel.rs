@@ -33,7 +33,7 @@ impl Attributes {
     }
 
     /// # Safety
-    /// The addresses must lead to what the command wants.
+    /// The addresses must point to the structures that the command needs.
     unsafe fn call(mut self, command: i32) -> io::Result<i32> {
         // SAFETY: promised by the caller.
         unsafe { sys::bpf(command, &mut self.0) }
@@ -105,7 +105,7 @@ impl Map {
     }
 }
 
-/// Gives the kernel a program for packets. On failure the error has the end of what its verifier says.
+/// Gives the kernel a program for packets. On failure the error has the end of the verifier's text.
 pub fn load(code: &[u8]) -> Result<OwnedFd, String> {
     let mut log = vec![0_u8; 65_536];
     let attributes = Attributes::new()

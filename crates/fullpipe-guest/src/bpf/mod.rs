@@ -1,4 +1,4 @@
-//! Programs of eBPF: what they are written with, and those that are not lists of losses.
+//! Programs of eBPF: their instructions, and programs other than lists of losses.
 
 pub mod classify;
 pub mod instruction;

@@ -22,7 +22,7 @@ pub const STACK: Register = Register(10);
 const IPV4: i32 = 0x800;
 const TCP: i32 = 6;
 
-/// Go on to the next filter (TC_ACT_UNSPEC).
+/// Pass to the next filter (TC_ACT_UNSPEC).
 const GO_ON: i32 = -1;
 /// Drop (TC_ACT_SHOT).
 const DROP: i32 = 2;
@@ -32,7 +32,7 @@ pub fn shoot() -> [Op; 2] {
     [Op::Set(R0, DROP), Op::Exit]
 }
 
-/// Where packets pass, which go on to the next filter.
+/// Target for packets that pass to the next filter.
 pub fn pass() -> [Op; 3] {
     [Op::Here(Label::Pass), Op::Set(R0, GO_ON), Op::Exit]
 }
@@ -57,12 +57,12 @@ pub struct Flow {
     pub port_at: i32,
 }
 
-/// Lets pass what is not IPv4.
+/// Lets packets pass that are not IPv4.
 pub fn ip() -> Vec<Op> {
     vec![Op::Move(CONTEXT, R1), Op::Packet(Width::Half, 12), Op::IfNot(R0, IPV4, Label::Pass)]
 }
 
-/// Lets pass what is not of the flow.
+/// Lets packets of other flows pass.
 pub fn find(flow: Flow) -> Vec<Op> {
     let mut program = ip();
     program.extend([

@@ -1,7 +1,7 @@
-//! A token bucket that drops what it has no tokens for, and a limit of what a packet may have.
+//! A token bucket that drops packets without tokens, and a limit of the bytes of a packet.
 //!
-//! Tokens are counted in billionths of a bit, so that nothing is rounded: in a nanosecond as many come as the rate
-//! has bits per second.
+//! Tokens are counted in billionths of a bit, so that nothing is rounded: each nanosecond adds as many as the rate has
+//! bits per second.
 
 use std::os::fd::OwnedFd;
 
@@ -22,7 +22,7 @@ const BILLION: i32 = 1_000_000_000;
 
 /// A bucket in the kernel.
 pub struct Policer {
-    /// To be attached where the packets come in.
+    /// Program to attach where packets arrive.
     pub program: OwnedFd,
     _state: Map,
 }

@@ -1,6 +1,6 @@
 //! Counters of the hosts' protocols and devices, and of the kernel's receive path, from files of /proc.
 //!
-//! The files are long and little of them changes. So a record has what has changed, by numbers.
+//! The files are long and few of their values change. So a record has the changed values, by numbers.
 
 mod mount;
 mod text;
@@ -30,7 +30,7 @@ pub struct Counters {
     sources: Vec<Source>,
 }
 
-/// A file, and what it said last.
+/// A file, and its last values.
 struct Source {
     file: OwnedFd,
     said: Said,
@@ -79,7 +79,7 @@ impl Counters {
         }
     }
 
-    /// Records what has changed, by the next text of each file.
+    /// Records changed values, from the next text of each file.
     pub fn record<'a>(
         &mut self,
         time_ns: u64,
@@ -92,7 +92,7 @@ impl Counters {
         out.relieve().at(|| "records")
     }
 
-    /// Reads the files now, and records what has changed.
+    /// Reads the files now, and records changed values.
     pub fn record_now(&mut self, time_ns: u64, out: &mut Out) -> Result<()> {
         for (number, source) in self.sources.iter_mut().enumerate() {
             let mut text = [0; LONGEST];
@@ -121,7 +121,7 @@ impl Said {
         Said { host, name, format, values: Vec::new(), now: Vec::new() }
     }
 
-    /// Records what has changed in the text, as the source of that number.
+    /// Records changed values of the text, as the source of that number.
     pub fn record(
         &mut self,
         number: usize,

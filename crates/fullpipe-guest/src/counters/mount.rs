@@ -4,8 +4,8 @@
 /// A counter: its name and value.
 type Counter = (String, u64);
 
-/// Bytes (include/linux/nfs_iostat.h, `enum nfs_stat_bytecounters`): of calls of programs, of those that pass the page
-/// cache by, from and to the server; and pages.
+/// Bytes (include/linux/nfs_iostat.h, `enum nfs_stat_bytecounters`): of programs' calls, of calls that bypass the page
+/// cache, from and to the server; and pages.
 const BYTES: [&str; 8] = [
     "NORMALREADBYTES",
     "NORMALWRITTENBYTES",
@@ -90,7 +90,7 @@ pub fn of_server(text: &str) -> Vec<Counter> {
     SERVER.iter().flat_map(line).collect()
 }
 
-/// Values by their names; what is missing is 0.
+/// Values by their names; missing ones are 0.
 fn named(of: &str, names: &[&str], values: &[u64]) -> Vec<Counter> {
     let values = values.iter().copied().chain(std::iter::repeat(0));
     names.iter().zip(values).map(|(name, value)| (format!("{of}.{name}"), value)).collect()

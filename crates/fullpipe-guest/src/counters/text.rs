@@ -5,7 +5,7 @@ use super::mount;
 /// Layout of a text.
 #[derive(Clone, Copy)]
 pub enum Format {
-    /// `snmp` and `netstat`: a line of names, then one of values, each behind "Tcp:" or the like.
+    /// `snmp` and `netstat`: a line of names, then one of values, each behind a prefix such as "Tcp:".
     Protocols,
     /// `dev`: two lines of titles, then a line of a device.
     Devices,
@@ -54,7 +54,7 @@ impl Format {
         }
     }
 
-    /// The values. What is below 0 (Tcp.MaxConn: no limit) counts as 0.
+    /// The values. A value below 0 (Tcp.MaxConn: no limit) counts as 0.
     pub fn values(self, text: &str, mut each: impl FnMut(u64)) {
         let mut all = |line: &str| {
             line.split_ascii_whitespace().for_each(|value| each(value.parse().unwrap_or(0)));

@@ -39,7 +39,7 @@ struct Counted {
     socket: Option<OwnedFd>,
 }
 
-/// Makes the counters of all datagrams, of which nothing is counted yet.
+/// Makes the counters of all datagrams, without counts yet.
 pub fn open(plan: &Plan) {
     let interval = plan.counters_ns.max(1).next_multiple_of(plan.sample_ns);
     let ends = plan.datagrams.iter().flat_map(|own| {
@@ -68,7 +68,7 @@ pub fn watch(index: usize, socket: &OwnedFd) -> Result<()> {
     Ok(())
 }
 
-/// Takes a program's counters at a time, ns from the run's start; that of drops is known by itself.
+/// Takes a program's counters at a time, ns from the run's start; the counter of drops is read elsewhere.
 pub fn take(end: usize, index: usize, time_ns: u64, values: &[u64]) {
     let own = &mut all()[2 * index + end];
     let tick = time_ns.next_multiple_of(own.interval);
@@ -80,7 +80,7 @@ pub fn take(end: usize, index: usize, time_ns: u64, values: &[u64]) {
     own.now[..values.len()].copy_from_slice(values);
 }
 
-/// Records what has changed up to a time; `is_last`: at the end of the run.
+/// Records changed values up to a time; `is_last`: at the end of the run.
 pub fn record(time_ns: u64, is_last: bool, out: &mut Out) {
     for (number, own) in all().iter_mut().enumerate() {
         let source = usize::from(DATAGRAM_SOURCES) + number;

@@ -3,7 +3,7 @@
 //! A datagram bears its number and when it was written (8 bytes each, in the machine's byte order), then zeros.
 //!
 //! Limits:
-//! - What the socket has dropped is looked at when its program reads, and at the end of the run.
+//! - The socket's drops are read when its program reads, and at the end of the run.
 
 mod count;
 
@@ -102,7 +102,7 @@ struct Reading {
     own: Datagrams,
     socket: OwnedFd,
     received: Received,
-    /// Bytes of what is read.
+    /// Buffer of a read.
     buffer: Vec<u8>,
 }
 

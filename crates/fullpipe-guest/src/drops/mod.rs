@@ -33,7 +33,7 @@ impl Direction {
 
 /// Program that drops or marks the packets of one list.
 pub struct Dropper {
-    /// To be attached where the packets come in.
+    /// Program to attach where packets arrive.
     pub program: OwnedFd,
     /// Number of the router, from 0.
     pub router: usize,
@@ -45,7 +45,7 @@ pub struct Dropper {
 }
 
 impl Dropper {
-    /// Gives the kernel what it needs for a list.
+    /// Gives the kernel the program and the maps of a list.
     pub fn load(
         router: usize,
         direction: Direction,

@@ -13,9 +13,9 @@ const NUMBER: Register = Register(8);
 const COUNTER: Register = Register(9);
 const FIN_OR_SYN: i32 = 3;
 
-/// Counter of packets with data; the next one is of those dropped.
+/// Counter of packets with data; the next one counts dropped packets with data.
 pub const DATA: u32 = 0;
-/// Counter of packets without data; the next one is of those dropped.
+/// Counter of packets without data; the next one counts dropped packets without data.
 pub const ACKS: u32 = 2;
 /// Counters that there are.
 pub const COUNTERS: u32 = 4;
@@ -34,7 +34,7 @@ pub struct Target {
     pub counters: i32,
     /// Set of [`key`]s.
     pub list: i32,
-    /// Whether packets of the list are marked and go on.
+    /// Whether packets of the list are marked and pass.
     pub mark: bool,
 }
 
@@ -65,7 +65,7 @@ fn count(counters: i32) -> Vec<Op> {
     program
 }
 
-/// Goes on if the packet is not in the list.
+/// Passes the packet if it is not in the list.
 fn find_listed(list: i32) -> Vec<Op> {
     let mut program = vec![
         Op::Move(R2, COUNTER),

@@ -1,7 +1,7 @@
 //! The end of a connection: its socket is closed as soon as the other side has all, as programs do it.
 //!
-//! With the close Linux forgets the connection's state, and keeps what it has learned of the path for the next
-//! connection (6.12 `tcp_time_wait`, `tcp_update_metrics`). Samples keep showing the last state.
+//! With the close Linux forgets the connection's state, and keeps its metrics of the path for the next connection (6.12
+//! `tcp_time_wait`, `tcp_update_metrics`). Samples keep showing the last state.
 
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
@@ -29,7 +29,7 @@ static LAST: Mutex<BTreeMap<Kind, Last>> = Mutex::new(BTreeMap::new());
 /// acknowledged that, and closes the socket. Remembers the last state of the socket under `kinds`.
 ///
 /// # Errors
-/// Those of `done`, or the kernel has given the connection up. The socket stays open.
+/// The error of `done`, or the kernel has given the connection up. The socket stays open.
 pub fn end(socket: OwnedFd, done: io::Result<()>, kinds: &[Kind]) -> io::Result<()> {
     match done.and_then(|()| acknowledged(&socket)) {
         Ok(info) => {
@@ -48,7 +48,8 @@ pub fn end(socket: OwnedFd, done: io::Result<()>, kinds: &[Kind]) -> io::Result<
     }
 }
 
-/// After all is read: in a loop the receiver says, too, that no more comes. The socket stays open, so that it can be sampled.
+/// Ends a receiver after all is read: in a loop the receiver shuts its side down, too. The socket stays open, so that
+/// it can be sampled.
 ///
 /// # Errors
 /// The kernel has given the connection up.
@@ -62,7 +63,7 @@ pub fn last(kind: Kind, time_ns: u64) -> Option<Vec<u8>> {
     last.get(&kind).filter(|(since, _)| *since <= time_ns).map(|(_, body)| body.clone())
 }
 
-/// Ends what is written and waits for its acknowledgement; `struct tcp_info` then.
+/// Shuts the sending side down and waits for the acknowledgement; returns `struct tcp_info` then.
 fn acknowledged(socket: &OwnedFd) -> io::Result<Vec<u8>> {
     sys::end_writing(socket)?;
     let changes = sys::Changes::of(socket)?;

@@ -86,7 +86,7 @@ impl Dialogue {
         loop {
             let left = flow.bytes.map_or(u64::MAX, |bytes| bytes - read);
             let size = flow.messages().size.min(left);
-            // Without a request to wait for it is the end of the stream that comes next.
+            // Without a request to wait for the stream ends next.
             let came = read_all(socket, size.max(1))?;
             read += came;
             if came == 0 || size == 0 {
@@ -222,14 +222,14 @@ struct Exchange {
 
 #[derive(Default)]
 struct State {
-    /// Requests that are written, and those that are answered.
+    /// Written requests, and answered ones.
     written: u64,
     answered: u64,
     /// When requests were begun that have no answer.
     began: VecDeque<u64>,
     /// Whether no more requests are written.
     ends: bool,
-    /// Whether no more answers come.
+    /// Whether no more answers will arrive.
     broken: bool,
 }
 
@@ -243,7 +243,7 @@ impl Exchange {
         self.changed.notify_all();
     }
 
-    /// Waits until something holds; false where no more answers come.
+    /// Waits until a condition holds; false where no more answers will arrive.
     fn wait(&self, holds: impl Fn(&State) -> bool) -> bool {
         let state = self.lock();
         let waits = |state: &mut State| !state.broken && !holds(state);

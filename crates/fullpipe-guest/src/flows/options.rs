@@ -8,7 +8,7 @@ use fullpipe_guest::refusal::{Asked, Role};
 use crate::error::{Error, Result, granted};
 use crate::sys;
 
-/// Sets all those of one end of a flow.
+/// Sets all options of one end of a flow.
 pub fn set_all(socket: &OwnedFd, flow: usize, role: Role, options: &[(String, i64)]) -> Result<()> {
     options.iter().try_for_each(|(name, value)| {
         let asked = || Asked::Option { flow, role, name: name.clone(), value: *value };
@@ -19,7 +19,7 @@ pub fn set_all(socket: &OwnedFd, flow: usize, role: Role, options: &[(String, i6
 
 fn set(socket: &OwnedFd, option: &Sockopt, value: i64) -> std::io::Result<()> {
     let (level, number) = option.number;
-    // What can be more than 32 bits may have 64 (SO_MAX_PACING_RATE, since Linux 5.0).
+    // An option with more than 32 bits may have 64 (SO_MAX_PACING_RATE, since Linux 5.0).
     if option.bounds.1 > u32::MAX.into() {
         return sys::set_option(socket, level, number, &value.to_ne_bytes());
     }

@@ -1,4 +1,4 @@
-//! The plainest programs that move data: what the engine's cost is measured against.
+//! The plainest programs that move data: the standard for the engine's cost.
 
 use std::fs::File;
 use std::io::{Read, Write};

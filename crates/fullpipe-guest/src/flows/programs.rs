@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::netlink::diag::End;
 use crate::{layout, run};
 
-/// Connections that a program opens: those of a loop in their order, mostly one.
+/// Connections that a program opens: mostly one, several of a loop in their order.
 pub struct Program {
     opened: Vec<Connection>,
 }

@@ -1,4 +1,4 @@
-//! Reads what comes.
+//! Reads arriving data.
 
 use std::io;
 use std::net::Ipv4Addr;
@@ -14,7 +14,7 @@ use crate::error::{Context, Result};
 use crate::run::Event;
 use crate::{layout, run, sys};
 
-/// Most that one read waits for, bytes.
+/// Most bytes that one read waits for.
 const READ: u64 = 1 << 30;
 
 /// Time that some readings of a guest's clock take, ns: a read of data that was there already began no later than it
@@ -81,20 +81,21 @@ fn read_at_rate(
 
 fn accept(index: usize, flow: &Flow) -> Result<OwnedFd> {
     let listener = listener(index, flow)?;
-    // One that needs ECN is granted it only where the listener has it too (tcp_ca_needs_ecn).
+    // A connection with an algorithm that needs ECN gets ECN only where the listener has that algorithm too
+    // (tcp_ca_needs_ecn).
     set_congestion(&listener, index, &flow.congestion)?;
     accept_at(&listener, index, flow)
 }
 
-/// A socket that will listen, with what those that receive a flow's data have.
+/// A socket that will listen, with the options of sockets that receive a flow's data.
 pub(super) fn listener(index: usize, flow: &Flow) -> Result<OwnedFd> {
     let listener = sys::tcp_socket().at(|| "socket")?;
     set(&listener, index, flow)?;
     Ok(listener)
 }
 
-/// Sets what a socket that receives a flow's data has. What is accepted has it from the listener, in time for the window
-/// scale of the SYN's answer.
+/// Sets the options of a socket that receives a flow's data. An accepted socket inherits them from the listener, in
+/// time for the window scale of the SYN-ACK.
 pub(super) fn set(socket: &OwnedFd, index: usize, flow: &Flow) -> Result<()> {
     set_buffer(socket, libc::SO_RCVBUFFORCE, flow.rcvbuf)?;
     options::set_all(socket, index, Role::Receiver, &flow.receiver_options)

@@ -14,7 +14,7 @@ use crate::netlink::diag::End;
 use crate::run::Event;
 use crate::{run, sys};
 
-/// Bytes that one call of the kernel writes, in writes of the size asked for.
+/// Bytes of one system call, in writes of the requested size.
 const CALL: usize = 4 << 20;
 /// Most messages of one call (UIO_MAXIOV).
 const MOST_WRITES: usize = 1024;
@@ -54,7 +54,7 @@ pub(super) fn socket(index: usize, flow: &Flow, (address, port): End) -> Result<
     Ok(socket)
 }
 
-/// Sets what a socket that sends a flow's data has.
+/// Sets the options of a socket that sends a flow's data.
 pub(super) fn set(socket: &OwnedFd, index: usize, flow: &Flow) -> Result<()> {
     set_congestion(socket, index, &flow.congestion)?;
     set_buffer(socket, libc::SO_SNDBUFFORCE, flow.sndbuf)?;
@@ -73,7 +73,7 @@ pub(super) fn connect(
     remember_connection(index, socket, value)
 }
 
-/// Says that a flow's sending socket is connected, after so many ns.
+/// Records that a flow's sending socket is connected, after so many ns.
 pub(super) fn remember_connection(index: usize, socket: &OwnedFd, value: u64) -> io::Result<()> {
     let time_ns = run::time();
     let more = [&syns_again(socket)?.to_ne_bytes()[..], &super::congestion(socket)?].concat();
@@ -99,7 +99,7 @@ fn write(flow: &Flow, socket: &OwnedFd) -> io::Result<()> {
     }
 }
 
-/// Writes what a flow asks for.
+/// Writer of a flow's data.
 struct Writer<'a> {
     socket: &'a OwnedFd,
     writes: Writes,
@@ -166,8 +166,8 @@ impl Writer<'_> {
         self.write(self.left)
     }
 
-    /// The time is up: ends the write of which `done` bytes are taken. At that moment a program that knows of no
-    /// timer is within a write, since time passes nowhere else; it stops after it.
+    /// Ends the write of which `done` bytes are taken, because the time is up. A program without a timer is within a
+    /// write at that moment, since time passes nowhere else; it stops after it.
     fn last_write(&mut self, done: u64) -> io::Result<()> {
         let rest = (self.size - done).min(self.left);
         self.write(rest)

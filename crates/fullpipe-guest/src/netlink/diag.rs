@@ -52,7 +52,7 @@ pub fn request(number: u32, here: End, there: End) -> Vec<u8> {
 /// State of a connection.
 #[derive(Debug, PartialEq, Eq)]
 pub struct State<'a> {
-    /// Bytes that wait to be read, and those not acknowledged (u32 each).
+    /// Bytes that wait to be read, and unacknowledged bytes (u32 each).
     pub queues: &'a [u8],
     /// Memory, an array of u32 (SK_MEMINFO_); empty where the kernel does not tell it.
     pub memory: &'a [u8],

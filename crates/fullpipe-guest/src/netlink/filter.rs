@@ -22,7 +22,7 @@ impl Netlink {
         self.ask(&mut message, "qdisc clsact")
     }
 
-    /// Asks a program about each packet that comes in by a device; `order` is from 1.
+    /// Attaches a program to the incoming packets of a device; `order` is from 1.
     pub fn attach(&mut self, device: u32, order: u16, program: &OwnedFd) -> Result<()> {
         const DIRECT_ACTION: u32 = 1;
         self.filter(device, TC_H_INGRESS, order, program, (TCA_BPF_FLAGS, DIRECT_ACTION))

@@ -96,10 +96,10 @@ pub fn plain_frames(any_socket: &OwnedFd, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Lets a device of the caller's namespace join what it receives (GRO); a packet waits for others `wait_ns` at most.
+/// Turns GRO on for a device of the caller's namespace; a packet waits for others `wait_ns` at most.
 pub fn join_received(any_socket: &OwnedFd, name: &str, wait_ns: u64) -> Result<()> {
     sys::ethtool(any_socket, name, ETHTOOL_SGRO, 1).at(|| format!("GRO of {name}"))?;
-    // What stands there are devices of the namespace in which it is mounted.
+    // The entries are devices of the namespace in which it is mounted.
     sys::mount("sysfs", "/sys").at(|| "mounting /sys of a host")?;
     let file = format!("/sys/class/net/{name}/gro_flush_timeout");
     std::fs::write(&file, wait_ns.to_string()).at(|| file)

@@ -60,7 +60,7 @@ impl Message {
         self.attr(kind, &[value.as_bytes(), &[0]].concat())
     }
 
-    /// Adds an attribute that begins with the structure `body` and holds what `fill` adds.
+    /// Adds an attribute that begins with the structure `body` and holds the attributes of `fill`.
     pub fn nest(
         &mut self,
         kind: u16,

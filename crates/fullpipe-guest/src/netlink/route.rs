@@ -65,7 +65,7 @@ impl Netlink {
         self.ask(&mut message, &format!("route to {first}/{bits} through {through}"))
     }
 
-    /// Sets the Ethernet address of a neighbour for good, so that nobody asks for it.
+    /// Sets the Ethernet address of a neighbour permanently, so that no ARP is needed.
     pub fn neighbour(&mut self, device: u32, ip: Ipv4Addr, mac: [u8; 6]) -> Result<()> {
         const RTM_NEWNEIGH: u16 = 28;
         const NDA_DST: u16 = 1;

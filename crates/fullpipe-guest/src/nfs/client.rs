@@ -13,7 +13,7 @@ use crate::{layout, sys, sysctl};
 /// Where the clients have the file system, in the guest's root.
 const MOUNTS: &str = "/run";
 
-/// Where the client of that number has it.
+/// Mount point of the client of that number.
 pub fn directory(number: usize) -> String {
     format!("{MOUNTS}/{number}")
 }
@@ -25,7 +25,7 @@ pub fn make_directories(plan: &Plan) -> Result<()> {
     (0..plan.nfs.len()).try_for_each(make)
 }
 
-/// Sets what the client has to find when it mounts by connections from the first to the last of these ports.
+/// Sets the client up before it mounts by connections from the first to the last of these ports.
 pub fn prepare((number, nfs): (usize, &Nfs), from: [u16; 2], namespace: &Namespace) -> Result<()> {
     namespace.enter()?;
     if number > 0 {
@@ -36,9 +36,9 @@ pub fn prepare((number, nfs): (usize, &Nfs), from: [u16; 2], namespace: &Namespa
 }
 
 /// Gives the client of this namespace its own identity: a server of version 4 takes two clients of one name for one
-/// that begins anew.
+/// that has restarted.
 fn identify(number: usize) -> Result<()> {
-    // What stands there is of the namespace in which it is mounted.
+    // The entries belong to the namespace in which it is mounted.
     sys::mount("sysfs", "/sys").at(|| "mounting /sys of a client")?;
     tell("/sys/fs/nfs/net/nfs_client/identifier", &format!("client-{number}"))
 }
@@ -72,7 +72,7 @@ impl Mount {
     }
 }
 
-/// Gives the connections of the mount ports that are known before.
+/// Gives the connections of the mount known ports.
 ///
 /// An odd number of several ports would leave one of them unused (6.12 `__inet_hash_connect` looks at even numbers of
 /// ports), so one more is reserved.
@@ -123,7 +123,7 @@ fn options(nfs: &Nfs, plan: &Plan) -> String {
     )
 }
 
-/// Sets how far the client reads ahead: of the device that stands for the mount.
+/// Sets the read-ahead of the mount's device.
 fn read_ahead(directory: &str, kib: u32) -> Result<()> {
     use std::os::unix::fs::MetadataExt;
     let device = Path::new(directory).metadata().at(|| directory)?.dev();

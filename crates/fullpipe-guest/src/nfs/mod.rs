@@ -3,11 +3,11 @@
 //! | file | concern |
 //! |---|---|
 //! | `rpc.rs` | answers of a small RPC server over TCP (RFC 5531) |
-//! | `services.rs` | what the kernel asks programs for: rpcbind (RFC 1833) and MOUNT (RFC 1813, appendix I) |
-//! | `server.rs` | nfsd: what it exports to whom, its versions, threads and listener |
+//! | `services.rs` | services that the kernel asks programs for: rpcbind (RFC 1833) and MOUNT (RFC 1813, appendix I) |
+//! | `server.rs` | nfsd: its exports and clients, its versions, threads and listener |
 //! | `client.rs` | the mount |
 //! | `program.rs` | the program that writes or reads files |
-//! | `stats.rs` | what the kernel counts of the mount |
+//! | `stats.rs` | the kernel's counters of the mount |
 
 mod client;
 mod program;
@@ -26,7 +26,7 @@ use crate::error::{Context, Result};
 use crate::layout;
 use crate::namespaces::Namespace;
 
-/// Sets up what the plan mounts. The clients mount it when it is time, and their programs go on from there.
+/// Sets up the mounts of the plan. The clients mount at their times, and their programs follow.
 pub fn start(plan: &Plan, namespaces: &mut [Namespace]) -> Result<()> {
     if plan.nfs.is_empty() {
         return Ok(());

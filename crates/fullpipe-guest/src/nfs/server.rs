@@ -1,6 +1,6 @@
 //! nfsd in the receiver's namespace, set up through its own file system below /proc (fs/nfsd/nfsctl.c), and its caches
 //! of exports and clients (fs/nfsd/export.c, net/sunrpc/svcauth_unix.c). The caches' entries never expire, so the
-//! kernel asks nobody.
+//! kernel asks no program.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -20,7 +20,7 @@ const NFSD: &str = "/proc/fs/nfsd";
 const CACHES: &str = "/proc/thread-self/net/rpc";
 /// Name of all clients.
 const DOMAIN: &str = "fullpipe";
-/// When what the caches say expires, s since 1970: not during a run.
+/// Expiry of the caches' entries, s since 1970: not during a run.
 const NEVER: u32 = i32::MAX as u32;
 /// User and group that the server gives to unknown callers: nobody and nogroup.
 const NOBODY: u32 = 65_534;
@@ -89,7 +89,8 @@ fn fill(name: &str, bytes: u64) -> Result<()> {
     Ok(())
 }
 
-/// Writes into the caches that every client of this path is one domain, and what that domain may do with the export.
+/// Writes into the caches that every client of this path is one domain, and the permissions of that domain on the
+/// export.
 fn export(nfs: &Nfs, plan: &Plan) -> Result<()> {
     let later = if nfs.sync { flag::GATHERED_WRITES } else { flag::ASYNC };
     let flags = flag::INSECURE_PORT | flag::NOSUBTREECHECK | flag::FSID | later;

@@ -20,7 +20,7 @@ pub fn start_rpcbind(namespace: &Namespace) -> Result<()> {
     start("rpcbind", RPCBIND_PORT, namespace, Arc::new(rpcbind))
 }
 
-/// Starts what answers MOUNT with the root's handle.
+/// Starts the service that answers MOUNT with the root's handle.
 pub fn start_mount(root: Vec<u8>, namespace: &Namespace) -> Result<()> {
     start("mountd", MOUNT_PORT, namespace, Arc::new(move |call| mount(call, &root)))
 }
@@ -31,7 +31,7 @@ fn start(name: &str, port: u16, namespace: &Namespace, answers: Answers) -> Resu
     namespaces::spawn(name.into(), &namespace.fd, move || rpc::serve(&listener, &answers))
 }
 
-/// SET (1) and UNSET (2) are granted (RFC 1833); nobody asks for what was set.
+/// SET (1) and UNSET (2) are granted (RFC 1833); no program asks for the entries.
 fn rpcbind(call: Call) -> Option<Vec<u8>> {
     match call.procedure {
         NULL => Some(Vec::new()),

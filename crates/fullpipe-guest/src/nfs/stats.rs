@@ -19,7 +19,7 @@ const FIRST_CLIENT: usize = 10_001;
 /// Text of all mounts: the place of each, and counters of those of NFS.
 const MOUNTS: &str = "/proc/self/mountstats";
 const NFSD: &str = "/proc/thread-self/net/rpc/nfsd";
-/// A sample is taken so long after its time, ns, and so are these.
+/// Delay of a sample after its time, ns; these counters have the same.
 const AFTER: u64 = 1;
 
 /// Starts the thread that reads them, at the times at which counters are read, and once at the run's end.

@@ -22,7 +22,7 @@ pub struct Datagrams {
     pub reader: Option<DatagramReader>,
     /// When the first one is written, ns from the run's start.
     pub start_ns: u64,
-    /// None is written so long after `start_ns`, ns.
+    /// Time after `start_ns` for which datagrams are written, ns.
     pub duration_ns: Option<u64>,
     /// Most datagrams.
     pub count: Option<u64>,
@@ -43,7 +43,8 @@ impl Datagrams {
 /// A program that reads datagrams at its own pace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DatagramReader {
-    /// Bits per second: so long it works on a datagram before it reads the next one; none: no time.
+    /// Bits per second. The program works on a datagram for its time at this rate before it reads the next one; none:
+    /// no time.
     pub rate: Option<u64>,
     /// Time from the datagrams' start, and from the end of each pause, for which the program reads, ns; 0: always.
     pub on_ns: u64,
@@ -52,7 +53,7 @@ pub struct DatagramReader {
 }
 
 impl DatagramReader {
-    /// Rest of the pause, ns, so long after the datagrams' start; 0: there is none.
+    /// Rest of the pause at a time since the datagrams' start, ns; 0: there is none.
     #[must_use]
     pub fn pause_ns(&self, since_start: u64) -> u64 {
         let period = self.on_ns.saturating_add(self.off_ns).max(1);

@@ -1,4 +1,4 @@
-//! Connections of a plan, and what programs do with them.
+//! Connections of a plan, and the work of programs on them.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,8 +9,8 @@ pub struct Flow {
     /// are these ends of the flow, not the hosts.
     #[serde(default)]
     pub backward: bool,
-    /// The flow that this one answers: its data go back in that one's connection, a message after each message of the other
-    /// has been read.
+    /// The flow that this one answers. The answers go back in the other flow's connection, a message after each message
+    /// of the other has been read.
     #[serde(default)]
     pub answers: Option<usize>,
     /// Messages of a program that asks or answers; none: each is one write, and one is without an answer.
@@ -45,8 +45,8 @@ pub struct Flow {
     /// Pace of the receiver's reads; none: all data, at once.
     #[serde(default)]
     pub reader: Option<Reader>,
-    /// Moves the data as the plainest program would, by write(2) and read(2): what the engine's cost is measured
-    /// against. It writes until the run ends.
+    /// Whether the data is moved by the plainest program, with write(2) and read(2): the standard for the engine's
+    /// cost. It writes until the run ends.
     #[serde(default)]
     pub plain: bool,
 }
@@ -102,7 +102,8 @@ impl Flow {
 /// An application that reads at a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reader {
-    /// Bits per second, 1 or more: so long it works on what a read gave, before the next one.
+    /// Bits per second, 1 or more. The program works on the bytes of each read for their time at this rate, before the
+    /// next one.
     pub rate: u64,
     /// Most bytes of one read.
     pub read: u32,

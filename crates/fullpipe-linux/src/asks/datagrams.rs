@@ -1,4 +1,4 @@
-//! Datagrams: what the guest is asked, and what it cannot be asked.
+//! Plan of datagrams for the guest, and keys that it cannot do.
 
 use super::{Answers, refused};
 use fullpipe_base::path::Direction;
@@ -14,7 +14,7 @@ pub(super) fn datagrams(own: &Datagrams, run: &Resolved) -> plan::Datagrams {
         backward,
         size: own.size,
         rate: own.rate.map_or(1, |rate| rate.0),
-        // What setsockopt grants: net.core.rmem_max.
+        // setsockopt grants at most net.core.rmem_max.
         rcvbuf: own.rcvbuf.map(|bytes| bytes.min(reads.config.sysctl.rmem_max)),
         reader: own.reader.map(reader),
         start_ns: own.start.0,

@@ -1,4 +1,4 @@
-//! Flows: what the guest's are asked, and the parameters of congestion controls.
+//! Flows: their plan for the guest, and the parameters of congestion controls.
 
 use super::Answers;
 use crate::kernel::Family;
@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The plan of the guest for a flow of `run`.
 pub(super) fn flow(flow: &Flow, run: &Resolved) -> plan::Flow {
     let [sender, receiver] = run.hosts_of(flow).map(|station| station.host);
-    // What setsockopt grants (net.core.wmem_max, rmem_max), which in this kernel both hosts share.
+    // setsockopt grants at most net.core.wmem_max and rmem_max, which both hosts share in this kernel.
     let granted = |asked: Option<u64>, most: u64| asked.map(|bytes| bytes.min(most));
     plan::Flow {
         backward: flow.direction == Direction::Backward,
@@ -83,8 +83,10 @@ fn options(options: &BTreeMap<&'static str, i64>) -> Vec<(String, i64)> {
     options.iter().map(|(name, value)| (name.to_string(), *value)).collect()
 }
 
-/// Congestion controls' parameters that are not as the kernel has them by itself, as words of its command line.
-/// It has one value of each for all flows. What its module does not have has to be as in the scenario's kernel.
+/// Congestion controls' parameters that differ from the kernel's defaults, as words of its command line.
+///
+/// The kernel has one value of each for all flows. A parameter that its module lacks has to be as in the scenario's
+/// kernel.
 pub(super) fn words(run: &Resolved, family: Family) -> Result<Vec<String>, (String, String)> {
     let modules = congestion::genuine();
     let mut words = BTreeSet::new();
@@ -105,7 +107,7 @@ pub(super) fn words(run: &Resolved, family: Family) -> Result<Vec<String>, (Stri
                     let why = format!("{name} of Linux {family} has no such parameter");
                     return Err((key(parameter), why));
                 }
-                // Flows behind the first one of an algorithm have its values, or it would have been refused.
+                // Later flows of an algorithm have the first one's values, or the run would have been refused.
                 Some(default) if first => {
                     if let Some(other) = with_another(value, parameter, flow, &run.flow) {
                         let why = format!(

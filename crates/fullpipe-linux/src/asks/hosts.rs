@@ -1,4 +1,4 @@
-//! Hosts: what the guest's are asked, and what they do otherwise.
+//! Plan of hosts for the guest, and its deviations.
 
 use super::{Answers, refused};
 use crate::kernel::Family;

@@ -8,7 +8,7 @@ use fullpipe_sim::cc::KernelVersion;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::{Command, Stdio};
 
-/// Prints what there is, one word and its value per line, and halts.
+/// Prints the kernel's facts, one word and its value per line, and halts.
 const SCRIPT: &str = r#"
 mount -t proc proc /proc; mount -t sysfs sysfs /sys
 cd /proc/sys/net/ipv4; for f in tcp_*; do echo "sysctl net.ipv4.$f $(cat $f 2>&1)"; done
@@ -16,7 +16,8 @@ cd /proc/sys/net/core; for f in [rw]mem_max; do echo "sysctl net.core.$f $(cat $
 cd /sys/module; for f in tcp_*/parameters/*; do echo "parameter $f $(cat $f)"; done
 "#;
 
-/// sysctls of no host alone: of the whole kernel, lists, keys, and what other keys of the scenario say.
+/// sysctls that belong to no single host: of the whole kernel, lists, keys, and those that other keys of the scenario
+/// set.
 const OTHERS: [&str; 10] = [
     "tcp_allowed_congestion_control",
     "tcp_available_congestion_control",
@@ -94,7 +95,7 @@ fn sysctls_are_those_of_the_kernel_and_so_are_defaults() {
     }
 }
 
-/// Says whether the sysctl $1 takes the value $2 and has it then.
+/// Prints whether the sysctl $1 takes the value $2 and has it then.
 const TRY: &str = r#"
 mount -t proc proc /proc; cd /proc/sys
 try() {
@@ -102,7 +103,7 @@ try() {
 }
 "#;
 
-/// Bounds that are wider than those of a kernel: a stable release of 6.12 has lowered the greatest value to 31.
+/// Bounds that are wider than a kernel's: a stable release of 6.12 has lowered the greatest value to 31.
 const WIDER: &str = "net.ipv4.tcp_tso_rtt_log";
 
 /// Bounds of the sysctls that are one number, by name, and whether the kernel's own may be wider.
@@ -124,8 +125,8 @@ fn bounds(version: KernelVersion) -> Vec<(&'static str, (i64, i64), bool)> {
     modelled.chain(genuine.map(|known| (known.name, known.bounds, false))).collect()
 }
 
-/// Each kernel takes the least and the greatest value that a scenario may have, and of those that only a kernel reads
-/// nothing beyond.
+/// Each kernel takes the least and the greatest value that a scenario may have. Of sysctls that only a kernel reads it
+/// takes nothing beyond.
 #[test]
 fn bounds_of_sysctls_are_those_of_the_kernel() {
     for kernel in profile::genuine() {

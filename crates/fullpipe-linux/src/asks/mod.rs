@@ -1,4 +1,4 @@
-//! A resolved scenario as what the guest is asked, and what it cannot be asked.
+//! Plan of a resolved scenario for the guest, and keys that it cannot do.
 
 mod datagrams;
 mod flows;
@@ -35,7 +35,7 @@ pub(super) struct Asked {
     pub(super) memory_mib: u64,
 }
 
-/// Keys that are not done exactly, and what becomes of them.
+/// Keys that are not done exactly, and the deviations.
 type Answers = Vec<(String, Support)>;
 
 /// The keys of `run` that this engine does not do exactly on a kernel of that family.
@@ -140,7 +140,7 @@ fn cards(run: &Resolved, answers: &mut Answers) {
         };
         let slowest = way.iter().filter_map(|element| Some(element.rate()?.0)).min();
         let is_slower = slowest.is_none_or(|slowest| host.config.nic_rate < slowest);
-        // A packet on the wire has the only descriptor: what waits is in the qdisc already.
+        // A packet on the wire has the only descriptor: waiting packets are in the qdisc already.
         let nothing_waits = host.config.tx_ring == 1 && !host.config.tso;
         if is_slower && !nothing_waits && (direction == Direction::Forward || backward) {
             let what = "all that waits for the card is in the qdisc".to_string();
@@ -152,7 +152,7 @@ fn cards(run: &Resolved, answers: &mut Answers) {
     }
 }
 
-/// Whether a host's card and its ring are what they are where a scenario does not speak of them.
+/// Whether a host's card and its ring have their default values.
 fn is_default(host: &Host, run: &Resolved) -> bool {
     let ring = profile::kernel(&host.config.kernel).map(|kernel| kernel.ring);
     ring == Some(host.config.tx_ring) && host.config.nic_rate == run.path.default_nic_rate()

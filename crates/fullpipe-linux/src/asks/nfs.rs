@@ -1,4 +1,4 @@
-//! A mount: what the guest is asked, and what it cannot be.
+//! Plan of a mount for the guest, and keys that it cannot do.
 
 use super::{Answers, refused};
 use crate::kernel::Family;
@@ -9,7 +9,8 @@ use fullpipe_scenario::{
     Nfs, NfsExport, NfsOperation, NfsServerReads, NfsVersion, Resolved, tenths,
 };
 
-/// Congestion controls that a namespace may have by sysctl (6.12 `tcp_set_default_congestion_control`: those that are not restricted).
+/// Congestion controls that a namespace may have by sysctl (6.12 `tcp_set_default_congestion_control`: the unrestricted
+/// ones).
 const ALLOWED: [&str; 2] = ["reno", "cubic"];
 /// Memory of a kernel without files, MiB.
 const KERNEL_MIB: u64 = 256;
@@ -111,7 +112,7 @@ pub(super) fn mount(own: &Nfs, run: &Resolved) -> plan::Nfs {
     }
 }
 
-/// sysctls of all hosts, alike: the kernel's own sockets have what their namespace has.
+/// sysctls of all hosts, alike: the kernel's own sockets take them from their namespace.
 pub(super) fn sysctl(run: &Resolved) -> impl Iterator<Item = (String, String)> {
     let name = |own: &Nfs| ("net/ipv4/tcp_congestion_control".into(), own.congestion.name.clone());
     run.nfs.first().map(name).into_iter()

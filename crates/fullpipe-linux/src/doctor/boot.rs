@@ -11,7 +11,7 @@ pub fn check(cache: &Result<Cache, Error>) -> Check {
     Check::new("boot", "a run begins with the boot of a kernel", judge(&current, crate::boot))
 }
 
-/// Lists the time of each boot, or the first kernel that does not come up.
+/// Lists the time of each boot, or the first kernel that does not boot.
 fn judge(
     entries: &[Entry],
     boot: impl Fn(&Entry) -> Result<Duration, String>,
@@ -34,7 +34,7 @@ fn name(entry: &Entry) -> String {
     format!("{} HZ {}{nfs}", entry.family, entry.hz)
 }
 
-/// The kernel, the reason, and the command that builds it anew.
+/// The kernel, the reason, and the command that rebuilds it.
 fn failed(entry: &Entry, why: &str) -> Problem {
     let config = match entry.contents {
         Contents::Tcp => String::new(),

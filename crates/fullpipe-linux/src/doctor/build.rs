@@ -53,7 +53,7 @@ fn candidate(package: &str) -> Result<String, Problem> {
     })
 }
 
-/// Room for a build, in a cache that can be written; nobody who has a kernel needs either.
+/// Room for a build, in a cache that can be written; a user with a kernel needs neither.
 pub fn space(cache: &Result<Cache, Error>) -> Check {
     let found = match cache {
         Err(error) => Err(Problem::new(error.to_string(), "export FULLPIPE_CACHE=DIRECTORY")),

@@ -11,7 +11,7 @@ use std::fs;
 const LEAST: u64 = 1_000_000_000;
 const WHY: &str = "a run takes 0.1 to 1 GB, at 100 Gb/s up to 3";
 
-/// Looks at what is free, and at what this control group may have.
+/// Looks at the free memory, and at the limit of this control group.
 pub fn check() -> Check {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let free = available(&read("/proc/meminfo"));

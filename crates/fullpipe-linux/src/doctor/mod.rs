@@ -40,7 +40,7 @@ pub struct Diagnosis {
 }
 
 impl Check {
-    /// With what was found; a problem comes with its remedy.
+    /// A check with its finding; a problem has its remedy.
     fn new(name: &'static str, why: &'static str, found: Result<String, Problem>) -> Check {
         match found {
             Ok(found) => Check { name, ok: true, found, why, remedy: String::new() },
@@ -49,7 +49,7 @@ impl Check {
     }
 }
 
-/// A finding that differs from what must be.
+/// A finding that differs from the required one.
 struct Problem {
     found: String,
     remedy: String,

@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-/// Least free space of it for the guest's memory, bytes: what a 10 Gb/s run takes.
+/// Least free space of it for the guest's memory, bytes: the need of a 10 Gb/s run.
 const LEAST: u64 = 1_000_000_000;
 const WHY: &str = "the guest's memory is a file that is mapped executable; a run takes 1 to 3 GB";
 
@@ -60,7 +60,7 @@ fn map_executable(place: &Path) -> io::Result<()> {
     let file = options.read(true).write(true).custom_flags(libc::O_TMPFILE).open(place)?;
     file.set_len(4096)?;
     let protection = libc::PROT_READ | libc::PROT_WRITE | libc::PROT_EXEC;
-    // SAFETY: a new mapping of a page of our own file, which nobody uses and which is unmapped at once.
+    // SAFETY: a new mapping of a page of our own file, which no other code uses and which is unmapped at once.
     unsafe {
         let fd = file.as_raw_fd();
         let page = libc::mmap(std::ptr::null_mut(), 4096, protection, libc::MAP_SHARED, fd, 0);

@@ -26,7 +26,7 @@ pub struct Built {
 /// Finds the kernel that is wanted, or builds it; with `again` builds it in any case.
 ///
 /// # Errors
-/// Something is missing or fails; says what to install, or shows the end of the log.
+/// A program is missing or fails; the error names the packages to install, or shows the end of the log.
 pub fn build<W: Watch + ?Sized>(
     cache: &Cache,
     wanted: &Wanted,
@@ -40,7 +40,7 @@ pub fn build<W: Watch + ?Sized>(
     needs::check()?;
     check_name(cache.directory())?;
     let _lock = cache.lock(watch)?;
-    // Whoever was waited for may have built it.
+    // The build that held the lock may have made it.
     if let Some(entry) = there() {
         return Ok(Built { entry, found: true });
     }
@@ -102,7 +102,7 @@ fn compiler() -> String {
     told.lines().next().unwrap_or_default().to_owned()
 }
 
-/// Moves what is kept into `ready`.
+/// Moves the files to keep into `ready`.
 fn collect(directory: &Path, tree: &Path, mut record: Record) -> Result<(), Error> {
     let ready = directory.join("ready");
     let kernel = ready.join(KERNEL);

@@ -1,8 +1,8 @@
 //! Built kernels: `kernels/<version>-hz<HZ>-<hash>/` in the user's cache, with the kernel, its
 //! description and its log.
 //!
-//! A kernel is built under a hidden name and renamed when whole; what killed builds left is removed
-//! by the next one. One build at a time holds the lock.
+//! A kernel is built under a hidden name and renamed when whole; the next build removes leftovers of killed ones. One
+//! build at a time holds the lock.
 
 use super::record::Record;
 use super::watch::{Step, Watch};
@@ -41,7 +41,7 @@ pub struct Entry {
     pub contents: Contents,
     /// Hash of its configuration and changes.
     pub hash: String,
-    /// Its description, or what is wrong with it.
+    /// Its description, or its damage.
     pub record: Result<Record, Error>,
 }
 
@@ -61,7 +61,7 @@ impl Entry {
         (self.family, self.contents, self.hz, &self.hash)
     }
 
-    /// Reads what is in `directory`; none if it does not have a kernel's name.
+    /// Reads the contents of `directory`; none if it does not have a kernel's name.
     fn read(directory: PathBuf) -> Option<Entry> {
         let (wanted, hash) = Wanted::read(directory.file_name()?.to_str()?)?;
         let (Wanted { family, hz, contents }, hash) = (wanted, hash.to_owned());
@@ -98,7 +98,7 @@ impl Cache {
         &self.directory
     }
 
-    /// All kernels, damaged ones and those of other versions of fullpipe too, by name.
+    /// All kernels by name, also damaged ones and those of other versions of fullpipe.
     pub fn list(&self) -> Vec<Entry> {
         let entries = fs::read_dir(&self.directory).into_iter().flatten().flatten();
         let mut entries: Vec<Entry> =
@@ -112,23 +112,23 @@ impl Cache {
         Entry::read(self.directory.join(wanted.name())).filter(|entry| entry.record.is_ok())
     }
 
-    /// Removes a kernel. Runs that use it go on.
+    /// Removes a kernel. Runs that use it continue.
     ///
     /// # Errors
     /// It cannot be removed.
     pub fn remove(&self, entry: &Entry) -> Result<(), Error> {
         let failed = |e| Error::at(&entry.directory, format!("cannot be removed: {e}"));
         let hidden = self.directory.join(leftover::hidden_name("removed"));
-        // Nobody finds half a kernel.
+        // No reader finds half a kernel.
         fs::rename(&entry.directory, &hidden).map_err(failed)?;
         fs::remove_dir_all(&hidden).map_err(failed)
     }
 
-    /// Makes the directory and waits until no other process builds; removes what killed builds have
-    /// left. The lock ends when the file is closed.
+    /// Makes the directory and waits until no other process builds; removes leftovers of killed builds. The lock ends
+    /// when the file is closed.
     ///
     /// # Errors
-    /// It cannot be written, or `watch` said stop.
+    /// It cannot be written, or `watch` stopped the build.
     pub(super) fn lock<W: Watch + ?Sized>(&self, watch: &mut W) -> Result<File, Error> {
         let advice = "name another directory in FULLPIPE_CACHE";
         let failed = |e| Error::at(&self.directory, format!("cannot be written: {e}")).hint(advice);
@@ -148,7 +148,7 @@ impl Cache {
                     }
                     sleep(Duration::from_millis(200));
                 }
-                // Without locks nobody else can be waited for.
+                // Without locks no other build can be waited for.
                 Err(TryLockError::Error(e)) if e.kind() == ErrorKind::Unsupported => break,
                 Err(TryLockError::Error(e)) => return Err(failed(e)),
             }
@@ -173,7 +173,7 @@ impl Cache {
     }
 }
 
-/// The cache directory, by what `variable` says.
+/// The cache directory, by the value of `variable`.
 fn root(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let named = variable("FULLPIPE_CACHE").map(PathBuf::from);
     let shared = || Some(PathBuf::from(variable("XDG_CACHE_HOME")?).join("fullpipe"));
@@ -186,11 +186,11 @@ fn builder(path: &Path) -> Option<u32> {
     fs::read_to_string(path).ok()?.trim().parse().ok()
 }
 
-/// A kernel that is being built; what is there is removed when this is dropped.
+/// A kernel that is being built; its files are removed when this is dropped.
 pub(super) struct Place {
     hidden: PathBuf,
     target: PathBuf,
-    /// While it is held nobody takes the directory for a leftover.
+    /// Lock that shows other processes that the directory is no leftover.
     _lock: Option<File>,
 }
 
@@ -227,7 +227,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // What cannot be removed now goes at the next start.
+        // The next start removes leftovers of this removal.
         let _ = fs::remove_dir_all(&self.hidden);
     }
 }

@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(with_padded_registers(&elsewhere), None);
     }
 
-    /// A file of the source, a text without the place, the place, and a text that has it.
+    /// A file of the source, a text without the place, the place, and a text with it.
     type Place<'a> = (&'a str, &'a str, &'a str, &'a str);
 
     #[test]
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(Some(written(REGISTERS_FILE)), with_padded_registers(REGISTERS));
     }
 
-    /// Compiles the pad with a caller, gives it an area as the kernel keeps it, and looks at what the host would get.
+    /// Compiles the pad with a caller, gives it an area as the kernel keeps it, and looks at the result for the host.
     #[test]
     fn the_pad_keeps_all_but_what_lies_beyond() {
         let directory = tempfile::tempdir().expect("a directory");
@@ -271,7 +271,7 @@ mod tests {
         assert_eq!(status.code(), Some(0), "the number of the failed check");
     }
 
-    /// All parts are said to hold something: 17, 18 and those from 20 on lie beyond 2,696 bytes.
+    /// All parts are marked as used: 17, 18 and those from 20 on lie beyond 2,696 bytes.
     const CALLER: &str = r#"
         static unsigned char kept[2696];
 

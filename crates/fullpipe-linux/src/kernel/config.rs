@@ -1,4 +1,4 @@
-//! The kernel's configuration: what is asked, and whether it was granted.
+//! The kernel's configuration: the wanted options, and a check of the result.
 
 use super::{Error, Wanted};
 use std::path::Path;
@@ -14,8 +14,8 @@ pub fn asked(wanted: &Wanted) -> String {
     wanted.contents.fragments().join("\n")
 }
 
-/// All that the finished configuration has to have: what is asked, and HZ, which is no question of `arch/um` but
-/// changed in its source.
+/// All options of the finished configuration: the wanted ones, and HZ, which `arch/um` does not offer and the change of
+/// its source sets.
 pub fn wanted(wanted: &Wanted) -> String {
     format!("{}\nCONFIG_HZ={}\n", asked(wanted), wanted.hz)
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 /// Why there is no kernel.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// Somebody asked to stop.
+    /// A user asked to stop.
     Stopped,
     /// A step failed.
     Failed {

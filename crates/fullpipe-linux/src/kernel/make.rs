@@ -48,7 +48,7 @@ pub fn configure<W: Watch + ?Sized>(
     config::check(&config::wanted(wanted), &granted, &path)
 }
 
-/// Compiles on all cores; `log_file` is where `log` goes. Returns how many lines `make` printed.
+/// Compiles on all cores; `log_file` is the file of `log`. Returns how many lines `make` printed.
 ///
 /// # Errors
 /// `make` fails.
@@ -74,10 +74,10 @@ pub fn compile<W: Watch + ?Sized>(
     Ok(lines)
 }
 
-/// Lines that have come since the last call.
+/// Lines since the last call.
 fn new_lines(log: &mut File) -> u64 {
     let mut text = Vec::new();
-    // What cannot be read is not counted.
+    // Unreadable text is not counted.
     let _ = log.read_to_end(&mut text);
     text.iter().map(|byte| u64::from(*byte == b'\n')).sum()
 }

@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 pub struct Need {
     /// A program's name, or the name of something else that is needed.
     pub name: &'static str,
-    /// Debian's package that has it.
+    /// Debian's package with the program.
     pub package: &'static str,
 }
 
@@ -66,7 +66,7 @@ pub fn told(missing: &[Need]) -> String {
     format!("a kernel cannot be built without {}", names.join(", "))
 }
 
-/// The command that installs what is missing.
+/// The command that installs the missing packages.
 pub fn install(missing: &[Need]) -> String {
     let mut packages: Vec<&str> = missing.iter().map(|need| need.package).collect();
     packages.dedup();

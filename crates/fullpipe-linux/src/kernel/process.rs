@@ -23,7 +23,7 @@ pub struct Children {
 }
 
 impl Children {
-    /// None yet; what they say goes to `log`.
+    /// No children yet; their output is written to `log`.
     pub fn new(log: &File) -> Result<Children, Error> {
         let log = log.try_clone().map_err(|e| Error::new(format!("the build's log: {e}")))?;
         Ok(Children { children: Vec::new(), log })
@@ -36,8 +36,8 @@ impl Children {
         Ok(())
     }
 
-    /// Starts a row of them, each reading what the one before it writes; the last one's output goes
-    /// to the log.
+    /// Starts a pipeline: each program reads the output of the one before it. The last one's output is written to the
+    /// log.
     pub fn start_row(&mut self, row: &mut [Command]) -> Result<(), Error> {
         let last = row.len().saturating_sub(1);
         let mut input = Stdio::null();
@@ -70,7 +70,7 @@ impl Children {
     /// Waits until all have ended, and calls `tick` several times a second meanwhile.
     ///
     /// # Errors
-    /// One of them failed, or `watch` said stop.
+    /// One of them failed, or `watch` stopped the build.
     pub fn finish<W: Watch + ?Sized>(
         mut self,
         watch: &mut W,
@@ -107,7 +107,7 @@ impl Drop for Children {
             while child.try_wait().is_ok_and(|status| status.is_none()) && asked.elapsed() < GRACE {
                 sleep(TICK);
             }
-            // What the leader left of its group goes too.
+            // Ends the rest of the leader's group, too.
             end(child, libc::SIGKILL);
             let _ = child.wait();
         }

@@ -1,4 +1,4 @@
-//! `kernel.json`: what a cached kernel is and how it was made.
+//! `kernel.json`: description of a cached kernel and of its build.
 
 use super::Error;
 use serde::{Deserialize, Serialize};

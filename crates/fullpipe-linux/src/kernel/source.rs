@@ -20,7 +20,7 @@ const DRIVERS: &str = "accel acpi ata atm bluetooth clk comedi crypto cxl dma ed
     net/hamradio net/ipa net/phy net/usb net/wan net/wireless net/wwan nfc nvme nvmem pci perf phy \
     pinctrl platform power powercap ptp pwm regulator remoteproc rtc s390 scsi siox slimbus soc \
     soundwire spi staging target thermal thunderbolt ufs usb vdpa vfio video w1 watchdog xen";
-/// Machines that are not this one.
+/// Machines other than this one.
 const MACHINES: &str = "alpha arc arm arm64 csky hexagon ia64 loongarch m68k microblaze mips nios2 \
     openrisc parisc powerpc riscv s390 sh sparc xtensa x86/kvm";
 /// The rest.
@@ -61,7 +61,7 @@ pub fn installed(root: &Path, family: Family) -> Option<PathBuf> {
     path.is_file().then_some(path)
 }
 
-/// Patterns of what is left out, as tar takes them: a "*" matches "/" too.
+/// Patterns of left-out files, in tar's form: a "*" matches "/" too.
 pub fn excluded() -> Vec<String> {
     let drivers = DRIVERS.split_whitespace().map(|name| format!("drivers/{name}/*.[chS]"));
     let machines = MACHINES.split_whitespace().map(|name| format!("arch/{name}/*.[chS]"));
@@ -97,10 +97,10 @@ pub fn obtain<W: Watch + ?Sized>(
     fetched(directory, &package).map(Source::Package)
 }
 
-/// Whether there are programs that fetch and open a package.
+/// Checks that there are programs that fetch and open a package.
 ///
 /// # Errors
-/// There are not; says what to install.
+/// A program is missing; the error names the packages to install.
 pub fn fetchable(path: &OsStr, package: &str) -> Result<(), Error> {
     let tools = ["apt-get", "dpkg-deb"];
     match tools.into_iter().find(|tool| !needs::is_in(path, tool)) {
@@ -143,7 +143,7 @@ impl Source {
         }
     }
 
-    /// Unpacks what a kernel needs into `directory`, which is made.
+    /// Unpacks the files that a kernel needs into `directory`, which is made.
     ///
     /// # Errors
     /// It cannot be read or written.

@@ -1,4 +1,4 @@
-//! Which kernel: version, HZ, and what fullpipe makes of it.
+//! The wanted kernel: version, HZ, and fullpipe's contents.
 
 use super::{change, config};
 use std::fmt;
@@ -137,7 +137,7 @@ impl FromStr for Contents {
     }
 }
 
-/// A kernel as somebody wants it.
+/// A kernel as a user wants it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
     /// Its series.

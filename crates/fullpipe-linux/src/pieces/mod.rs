@@ -22,13 +22,13 @@ const WIDEST: u64 = 2_147_483_647;
 pub(super) enum Piece {
     /// Qdiscs on a device of their own.
     Qdiscs(Chain),
-    /// Qdiscs like those of a chain, of which more may leave than arrives.
+    /// Qdiscs like those of a chain, from which more packets may leave than arrive.
     Copies(Chain),
     /// A qdisc for a flow.
     Apart(Apart),
-    /// A list where packets come into a router.
+    /// A list where packets enter a router.
     Drops(Drops),
-    /// A token bucket where packets come into a router.
+    /// A token bucket where packets enter a router.
     Police(Police),
     /// A router that answers packets of more than so many bytes.
     Router(u32),
@@ -62,14 +62,14 @@ pub(super) struct Chain {
     pub(super) capacity: Capacity,
     /// Time to send a packet, where the rate is constant.
     pub(super) serial: Option<Serial>,
-    /// The wire that packets are on behind it, and from when on it is this one; none: they take no time.
+    /// Wires that packets are on behind it, each from its time on; none: they take no time.
     pub(super) wires: Vec<(Time, plan::Wire)>,
 }
 
-/// The time that packets take on a wire, from what a qdisc has counted of them.
+/// Rule for the time of packets on a wire, from a qdisc's counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Serial {
-    /// Bits per second, at all times.
+    /// Constant rate, bits per second.
     pub(super) rate: u64,
     /// Bytes of a packet that the qdisc does not count; may be negative.
     pub(super) uncounted: i64,

@@ -14,7 +14,7 @@ const SLACK_NS: u64 = 20;
 /// Time that a card takes ahead, ns, in addition to the largest skb: it has a buffer of its own.
 pub(crate) const CARD_AHEAD_NS: u64 = 4_000;
 
-/// A qdisc with the rate, the queue below it, and what becomes of the rate.
+/// A qdisc with the rate, the queue below it, and later changes of the rate.
 pub(super) fn rate(sending: &Sending, wire: Wire) -> Result<Chain, String> {
     let Sending { steps, framing, queue } = sending;
     if steps.iter().any(|step| step.rate.0 == 0) {
@@ -56,7 +56,7 @@ pub(super) fn rate(sending: &Sending, wire: Wire) -> Result<Chain, String> {
     Ok(Chain { qdiscs, changes, marking, capacity: capacity(queue), serial, wires })
 }
 
-/// A token bucket of so many bytes, counted by `framing`, and the queue in front of it.
+/// A token bucket of `burst` bytes, counted by `framing`, and the queue in front of it.
 pub(super) fn shaper(
     (rate, burst): (Rate, u32),
     (framing, limit): (Framing, QueueLimit),

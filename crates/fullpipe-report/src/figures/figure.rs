@@ -38,7 +38,7 @@ pub struct Figure {
 pub enum Prominence {
     /// Carries the argument.
     Main,
-    /// Supports it; two of them may stand side by side.
+    /// Supports it; two of them may be side by side.
     Supporting,
 }
 
@@ -69,7 +69,7 @@ pub struct Axis {
     pub log_offered: bool,
 }
 
-/// Time on the horizontal axis, as every figure over time has it.
+/// Time on the horizontal axis of every figure over time.
 pub const TIME: Axis = Axis {
     label: "time since the run's first interval clock started",
     unit: "s",
@@ -133,7 +133,7 @@ pub enum Role {
 pub struct Line {
     /// The flow or the place that it is about.
     pub name: String,
-    /// Number of its colour, from 0; none: that of text, for what sums the others up.
+    /// Number of its colour, from 0; none for sums, which have the text's colour.
     pub colour: Option<usize>,
 }
 

@@ -6,7 +6,7 @@ use super::subject::first_clock_s;
 use fullpipe_analysis::document::{Document, PlaceBins, Run};
 use fullpipe_analysis::numbers;
 
-/// Kinds that hold packets for a time: what is under way, not a queue.
+/// Kinds that hold packets in flight for a time: no queues.
 const DELAYS: [&str; 4] = ["delay", "flow-delay", "jitter", "reorder"];
 
 pub(super) fn figure(document: &Document) -> Figure {

@@ -6,8 +6,8 @@ use super::subject::Subject;
 /// Least growth of cwnd from one stroke to the next: rounds at one height would be a smear.
 const GROWTH: f64 = 1.001;
 
-/// A stroke where each round of slow start begins, on the line of cwnd as it is drawn. Rounds after slow start, and those in which
-/// cwnd does not grow, have none.
+/// A stroke at the beginning of each round of slow start, on the drawn line of cwnd. Rounds after slow start, and
+/// rounds in which cwnd does not grow, have none.
 pub(super) fn ticks(subject: &Subject) -> Vec<Tick> {
     let flow = subject.flow;
     let end = flow.slow_start.map_or(f64::INFINITY, |own| own.ended_s.unwrap_or(f64::INFINITY));
@@ -32,7 +32,7 @@ pub(super) fn ticks(subject: &Subject) -> Vec<Tick> {
     ticks
 }
 
-/// cwnd at a time, between those of two buckets' ends; before the first end that of the first.
+/// cwnd at a time, interpolated between the ends of two buckets; before the first end its own.
 fn cwnd(subject: &Subject, time: f64) -> Option<f64> {
     let series = &subject.flow.series;
     let after = series.end_s.partition_point(|end| *end < time);

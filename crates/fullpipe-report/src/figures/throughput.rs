@@ -1,4 +1,4 @@
-//! Delivered payload per interval, with what others published and the band of all clock phases.
+//! Delivered payload per interval, with published rates and the band of all clock phases.
 
 use super::figure::{Annotation, Axis, Column, Figure, Layout, Prominence, Role, Series, TIME};
 use super::parting::partings;

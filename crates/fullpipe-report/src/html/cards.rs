@@ -11,7 +11,7 @@ use fullpipe_analysis::numbers;
 use fullpipe_analysis::scenario::shown;
 use std::fmt::Write;
 
-/// Kinds of flows that a card shows; the others stand in the table of flows.
+/// Number of kinds of flows that a card shows; the others are in the table of flows.
 const KINDS_SHOWN: usize = 4;
 /// Limits a card names; the others are added up.
 const LIMITS_NAMED: usize = 3;
@@ -62,7 +62,7 @@ impl Card<'_> {
     }
 }
 
-/// Datagrams and flows of a run; alike flows stand together.
+/// Datagrams and flows of a run; alike flows are joined.
 fn subjects(run: &Run) -> String {
     let mut out = String::new();
     let rows = overview::of_run(run);
@@ -204,7 +204,7 @@ fn flow_block(run: &Run, flow: &Flow) -> String {
     )
 }
 
-/// A bar of what held the flow back, and its largest parts in words; the words add up to 100 %.
+/// A bar of the flow's limits, with its largest parts in words; the words add up to 100 %.
 fn shares(ranked: &[(&str, f64)]) -> String {
     if ranked.is_empty() {
         return "<p class=\"quiet\">what held it back is not known</p>".to_string();

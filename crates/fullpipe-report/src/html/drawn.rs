@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 /// is about.
 pub(super) const MOST: usize = 6;
 
-/// Up to so many alike flows are all drawn at first.
+/// Number of alike flows up to which all are drawn at first.
 const EACH: usize = 2;
 
 /// Whether the page has a matrix of runs, from which the reader chooses.

@@ -1,5 +1,5 @@
-//! The places of the figures and what controls them. Everything has its final size before a script
-//! runs, so that nothing moves.
+//! The places of the figures, and their controls. Everything has its final size before a script runs, so that nothing
+//! moves.
 
 use super::drawn::{at_first, hidden};
 use crate::figures::{Figure, Layout, Line, Prominence, Role, Series};

@@ -144,7 +144,7 @@ fn script() -> String {
 /// Characters of JSON from which on it is deflated.
 const LARGE: usize = 2_000_000;
 
-/// The document, and what its figures are made of.
+/// The document, and the data of its figures.
 fn data(document: &Document, figures: &[Figure]) -> String {
     let mut out = String::new();
     let figures = serde_json::json!({

@@ -87,7 +87,7 @@ fn pipe(run: &Run, lanes: &[&Lane], back: bool) -> String {
     }
 }
 
-/// The places of a lane; those in a row at which nothing happened are folded into one.
+/// The places of a lane; consecutive places without events are folded into one.
 fn places(run: &Run, lane: &Lane) -> String {
     let mut out = String::new();
     let idle = |(stage, place): &(&Stage, &Place)| is_idle(run, stage, place);
@@ -167,7 +167,7 @@ fn bar(place: &Place) -> String {
     }
 }
 
-/// All values of a place, as they stand in the document.
+/// All values of a place, as in the document.
 fn exact(stage: &Stage, place: &Place) -> String {
     let absent = || numbers::ABSENT.to_string();
     let share =

@@ -3,11 +3,11 @@
 use fullpipe_analysis::limits::{COUNT, TABLE};
 use std::fmt::Write;
 
-/// Colours of the light and the dark theme, without those of limits.
+/// Colours of the light and the dark theme, without limits' colours.
 const THEME_CSS: &str = include_str!("assets/theme.css");
-/// The line of [`THEME_CSS`] at which the colours of limits stand.
+/// The line of [`THEME_CSS`] that the colours of limits replace.
 const COLOURS: &str = "  /* limits */\n";
-/// The line of [`THEME_CSS`] at which the classes of limits stand.
+/// The line of [`THEME_CSS`] that the classes of limits replace.
 const CLASSES: &str = "/* .limits */\n";
 /// Colour of limits that are not known, on light and on dark paper.
 const REST: [&str; 2] = ["#9aa0a6", "#747a80"];
@@ -23,7 +23,7 @@ pub fn theme_css() -> String {
     THEME_CSS.replace(COLOURS, &colours).replace(CLASSES, &classes)
 }
 
-/// Content security policy: it forbids every request, also those that a hostile document would try to add.
+/// Content security policy: it forbids every request, also requests that a hostile document would try to add.
 pub const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; \
                           img-src data:; base-uri 'none'; form-action 'none'";
 /// Layout of a page.

@@ -1,4 +1,4 @@
-//! Findings of each run: cause, share, certainty, evidence, what to do.
+//! Findings of each run: cause, share, certainty, evidence, cure.
 
 use super::table::{Cell, Table, column};
 use crate::shares::certainty;
@@ -59,7 +59,7 @@ fn row(run: &Run, own: &Finding, has_twins: bool) -> Vec<Cell> {
     cells
 }
 
-/// Causes that look the same, and what decides.
+/// Causes that look the same, and the observation that decides.
 fn twins(own: &Finding) -> Cell {
     match own.would_decide.as_ref().filter(|_| !own.twins.is_empty()) {
         Some(decides) => Cell::text(format!("{}. {decides}", own.twins.join(", "))),

@@ -8,7 +8,7 @@ pub(super) fn tables(document: &Document) -> Vec<Table> {
     vec![of_runs(document), of_flows(document)]
 }
 
-/// Runs with what they have of it.
+/// Runs with their fairness.
 fn shared(document: &Document) -> impl Iterator<Item = (&Run, &Fairness)> {
     document.runs.iter().filter_map(|run| Some((run, run.fairness.as_ref()?)))
 }

@@ -4,7 +4,7 @@ use super::table::{Cell, Table, column};
 use fullpipe_analysis::document::{Document, Flow, Run};
 use fullpipe_analysis::numbers;
 
-/// Whether what the run changed names a slow start.
+/// Whether a key that the run changed names a slow start.
 pub(crate) fn asks(run: &Run) -> bool {
     run.set.keys().any(|key| key.contains(".slow_start"))
 }

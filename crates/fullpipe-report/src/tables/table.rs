@@ -1,6 +1,6 @@
 //! Description of a table, before it is laid out.
 
-/// A table: what it shows, its columns with units, its rows.
+/// A table: its title, its columns with units, its rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     /// Name; equal for the tables of one kind.

@@ -25,7 +25,7 @@ pub fn compare(comparison: &Comparison, style: Style) -> String {
     lines.join("\n") + "\n"
 }
 
-/// The comparison in few lines: of each pair of runs what differs first.
+/// The comparison in few lines: the first differences of each pair of runs.
 pub fn compare_short(comparison: &Comparison, style: Style) -> String {
     let pairs = comparison.runs.iter().map(|pair| self::pair(pair, style));
     let mut sections = vec![Section::whole(vec![style.bold(&comparison.headline)])];

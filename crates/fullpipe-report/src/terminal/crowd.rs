@@ -1,4 +1,4 @@
-//! Many alike flows as one table: what they did together, and how far they were apart.
+//! Many alike flows as one table: their results together, and their spread.
 
 use super::Style;
 use super::grid::{Column, lay_out, number, wrap};
@@ -85,7 +85,7 @@ fn cells(end: f64, all: &[&Interval], decimals: usize) -> Vec<String> {
     ]
 }
 
-/// The lower one of two middle ones.
+/// The lower of two middle values.
 fn median(mut values: Vec<u32>) -> Option<u32> {
     values.sort_unstable();
     values.get(values.len().saturating_sub(1) / 2).copied()

@@ -14,7 +14,7 @@ const WIDE: [Column; 2] = [words("counted in"), words("why")];
 /// Room for a place's name in front of the numbers.
 const NAME: usize = 40;
 
-/// Drops in one sentence: "dropped: 12,345 at link (0.62 % of those sent)"; none where nothing was.
+/// Drops in one sentence: "dropped: 12,345 at link (0.62 % of those sent)"; none without drops.
 pub fn sentence(run: &Run) -> Option<String> {
     let places = run.stages.iter().filter(|stage| stage.dropped > 0).map(|stage| {
         let sent = sent(run, stage).map(|sent| percent(stage.dropped as f64 / sent.max(1) as f64));
@@ -54,7 +54,7 @@ pub fn more(run: &Run) -> Vec<String> {
     marked.chain(requeued).chain(idle).collect()
 }
 
-/// That a qdisc has nothing to do, and what would change that.
+/// Note that a qdisc has nothing to do, and the change that would give it work.
 fn idle(run: &Run, qdisc: &str) -> String {
     let host = qdisc.trim_end_matches(".qdisc");
     let ring = run.stages.iter().find(|stage| stage.name == format!("{host}.tx_ring"));

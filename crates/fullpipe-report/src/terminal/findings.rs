@@ -1,4 +1,4 @@
-//! Findings of a run: cause, evidence, what to do. The short text has those behind the first, which the headline names.
+//! Findings of a run: cause, evidence, cure. The short text leaves out the first one, which the headline names.
 
 use super::Style;
 use super::grid::wrap;

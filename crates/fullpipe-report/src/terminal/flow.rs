@@ -78,7 +78,7 @@ fn row(interval: &Interval, decimals: usize, style: Style) -> Vec<String> {
 
 /// Decimals of a second that tell each interval from the next.
 pub(super) fn decimals(flow: &Flow) -> usize {
-    // Of what is a tenth of a second or a millisecond long but for rounding, too.
+    // Intervals of a tenth of a second or a millisecond count also where rounding made them shorter.
     let length = |i: &Interval| (i.end_s - i.start_s) * (1.0 + 1e-6);
     let least = flow.intervals.iter().map(|interval| match length(interval) {
         length if length >= 0.1 => 1,

@@ -8,7 +8,7 @@ pub struct Column {
     pub label: &'static str,
     /// Unit of its numbers; empty for words and plain counts.
     pub unit: &'static str,
-    /// Words stand on the left, numbers on the right.
+    /// Whether the column has words, on the left; numbers are on the right.
     pub words: bool,
 }
 
@@ -22,7 +22,7 @@ pub const fn words(label: &'static str) -> Column {
     Column { label, unit: "", words: true }
 }
 
-/// Rows under their columns, and what these are.
+/// Rows under their columns, with the columns' meaning.
 pub struct Table {
     /// Heading above the table; may be empty.
     pub heading: String,

@@ -9,12 +9,12 @@ use fullpipe_analysis::document::{Document, Flow, Run};
 use fullpipe_analysis::limits;
 use fullpipe_analysis::numbers;
 
-/// Up to so many runs each has its own lines.
+/// Number of runs up to which each has its own lines.
 const EACH: usize = 6;
 /// Before a value that a median is expected to have.
 const EXPECTED: &str = " (expected ";
 
-/// The paragraphs of all runs, of many those of limits; empty where nothing was sent.
+/// The paragraphs of all runs, or of limits where there are many runs; empty where nothing was sent.
 pub fn items(document: &Document, is_whole: bool, style: Style) -> Vec<Vec<String>> {
     match document.runs.len() {
         0..=EACH => each(document, is_whole, style),
@@ -22,8 +22,8 @@ pub fn items(document: &Document, is_whole: bool, style: Style) -> Vec<Vec<Strin
     }
 }
 
-/// Each run: all limits of its flows, and where cwnd was cut and ACKs were lost. Medians that nothing is expected of stand in the
-/// whole text alone.
+/// Paragraphs of each run: all limits of its flows, and the places that cut cwnd and lost ACKs. Medians without an
+/// expectation are in the whole text alone.
 pub fn each(document: &Document, is_whole: bool, style: Style) -> Vec<Vec<String>> {
     let mut items = Vec::new();
     for run in &document.runs {
@@ -104,7 +104,7 @@ fn together(document: &Document, style: Style) -> Vec<Vec<String>> {
     texts.map(|text| wrap(&text, "  ", style.columns())).collect()
 }
 
-/// Medians of the flow's samples, each with what the scenario expects of it.
+/// Medians of the flow's samples, each with the scenario's expectation.
 fn medians(run: &Run, flow: &Flow) -> Option<String> {
     let own = flow.medians?;
     let expected = |what: &str, unit: f64| {

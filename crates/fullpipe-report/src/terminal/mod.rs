@@ -36,7 +36,7 @@ use fullpipe_analysis::document::{Document, Run};
 pub enum Detail {
     /// A line for each run.
     Brief,
-    /// The answer and what it rests on, in at most 60 lines together with what the command says.
+    /// The answer and its grounds, in at most 60 lines together with the command's own lines.
     Short,
     /// Intervals, the path and all drops besides; alike flows together.
     Full,

@@ -39,7 +39,7 @@ impl Name {
     }
 }
 
-/// The names in so many characters of room. Names are longer where a point leaves too little room to distinguish
+/// The names in at most `room` characters. Names are longer where a point leaves too little room to distinguish
 /// variants.
 pub fn fitted(names: &[Name], room: usize) -> Vec<String> {
     let mut variants: Vec<String> = Vec::new();
@@ -60,7 +60,8 @@ pub fn fitted(names: &[Name], room: usize) -> Vec<String> {
     names.iter().map(short).collect()
 }
 
-/// The variants in so much room, from where they part, or without their middles; none where two would be the same.
+/// The variants in at most `room` characters, from their first difference on, or without their middles; none where two
+/// would be the same.
 fn labels(variants: &[String], room: usize) -> Option<Vec<String>> {
     let cut = |all: Vec<String>| -> Vec<String> {
         all.iter().map(|name| without_middle(name, room)).collect()
@@ -69,7 +70,7 @@ fn labels(variants: &[String], room: usize) -> Option<Vec<String>> {
     [variants.to_vec(), told_apart(variants)].into_iter().map(cut).find(differ)
 }
 
-/// A text in so many characters: its beginning and its end.
+/// A text in at most `room` characters: its beginning and its end.
 fn without_middle(text: &str, room: usize) -> String {
     let chars: Vec<char> = text.chars().collect();
     if chars.len() <= room {

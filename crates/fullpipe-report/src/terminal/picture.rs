@@ -84,7 +84,7 @@ fn row(run: &Run, (stage, place): (&Stage, &Place), style: Style) -> Vec<String>
     row
 }
 
-/// A bar of [`BAR`] cells; what is above 0 has one.
+/// A bar of [`BAR`] cells; a value above 0 has one at least.
 fn bar((mean, peak): (f64, f64)) -> String {
     let cells = |share: f64| match share {
         share if share > 0.0 => ((share * BAR as f64).round() as usize).clamp(1, BAR),

@@ -10,7 +10,7 @@ use fullpipe_analysis::document::{Document, Run};
 use fullpipe_analysis::limits;
 use fullpipe_analysis::numbers;
 
-/// From more runs on a matrix stands in place of rows, where the scenario has axes.
+/// Number of runs from which on a matrix replaces the rows, where the scenario has axes.
 const ROWS: usize = 6;
 /// Most lines of either.
 const MOST: usize = 26;
@@ -84,7 +84,7 @@ fn by_run(rows: &[Row], lines: Vec<Vec<String>>) -> Vec<Vec<String>> {
     items
 }
 
-/// A run's name, or that of a part of it.
+/// Name of a run, or of a part of it.
 fn label(row: &Row) -> String {
     let partial = if row.run.partial { " (partial)" } else { "" };
     match (row.is_part(), row.name()) {

@@ -1,4 +1,4 @@
-//! Parts of a text that together have at most so many lines.
+//! Parts of a text that together have a bounded number of lines.
 
 use super::Style;
 use super::grid::wrap;
@@ -22,12 +22,12 @@ impl Section {
         Section { head, ..Section::default() }
     }
 
-    /// Items in at most so many lines.
+    /// Items in at most `most` lines.
     pub fn items(items: Vec<Vec<String>>, most: usize, what: &'static str) -> Section {
         Section { items, most, what, ..Section::default() }
     }
 
-    /// Sentences, each an item, in at most so many lines.
+    /// Sentences, each an item, in at most `most` lines.
     pub fn sentences(texts: &[String], most: usize, what: &'static str, style: Style) -> Section {
         let wrapped = texts.iter().map(|text| wrap(text, "  ", style.columns()));
         Section::items(wrapped.collect(), most, what)

@@ -1,4 +1,4 @@
-//! The answer and what it rests on, in few lines: headline, runs, what held them back, drops, what was expected, notes.
+//! The answer and its grounds, in few lines: headline, runs, their limits, drops, expectations, notes.
 
 use super::grid::wrap;
 use super::sections::{Section, fit};
@@ -9,9 +9,9 @@ use fullpipe_analysis::document::{Document, Run};
 use fullpipe_analysis::numbers;
 use std::borrow::Cow;
 
-/// Most lines of a text on a screen, so that there is room below 60 for what the command itself says.
+/// Most lines of a text on a screen, so that the command's own lines have room below 60.
 pub const LINES: usize = 50;
-/// Where what is left out is shown.
+/// Where the left-out items are shown.
 const MORE: &str = "--full, or report.html";
 /// Number of runs up to which each has lines of its own.
 pub const EACH: usize = 6;
@@ -62,7 +62,7 @@ fn sections(document: &Document, is_whole: bool, style: Style) -> Vec<Section> {
     sections
 }
 
-/// Document with the runs of which the whole trace is shown: sockets do not show what holds a flow back, nor drops.
+/// Document with the runs that show their whole trace: sockets do not show what holds a flow back, nor drops.
 fn traced(document: &Document) -> Cow<'_, Document> {
     if document.runs.iter().all(|run| run.view.is_none()) {
         return Cow::Borrowed(document);

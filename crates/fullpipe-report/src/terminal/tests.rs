@@ -128,7 +128,7 @@ fn alike_flows_are_one_row_with_least_median_and_most() {
         // 12 flows of 7,150,080 and 16,997,120 bytes in 2 s; rates of 88 to 99 Mb/s.
         let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words.contains(" 12 1,159 – 88.0 93.0 99.0 0"), "{text}");
-        // The rates of the first second, of 57.2 Mb/s each, stand in the full text alone.
+        // The rates of the first second, 57.2 Mb/s each, are in the full text alone.
         assert!(!text.contains(" 686.4 ") && full.contains(" 686.4 "), "{full}");
         assert!(full.contains("--every-flow") && !every.contains("--every-flow"));
         let each = every.matches("/ netperf-").count();

@@ -1,4 +1,4 @@
-//! Trains as bytes: column by column, each value as its difference from what the train before lets expect.
+//! Trains as bytes: column by column, each value as its difference from the value that the previous train predicts.
 //!
 //! A value is a zigzag number in LEB128 groups of seven bits, the lowest first. `assets/data.js` reads the same.
 
@@ -41,7 +41,7 @@ impl Places {
     }
 }
 
-/// A column: what it is, and what the next train is expected to have.
+/// A column: its value, and the expected value of the next train.
 type Column = (fn(&PacketTrain) -> u64, fn(&PacketTrain) -> u64);
 
 const COLUMNS: [Column; 14] = [
@@ -61,7 +61,7 @@ const COLUMNS: [Column; 14] = [
     (|row| row.sack_step, |row| row.sack_step),
 ];
 
-/// The trains of a chunk, which stand in order of time.
+/// The trains of a chunk, in order of time.
 pub fn trains(rows: &[PacketTrain], places: &mut Places) -> Vec<u8> {
     let mut out = Vec::with_capacity(rows.len() * 24);
     for (value, expected) in COLUMNS {

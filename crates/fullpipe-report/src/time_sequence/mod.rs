@@ -39,14 +39,14 @@ struct Chunk {
     letters: usize,
 }
 
-/// A level of the pyramid, as the page's index has it.
+/// A level of the pyramid in the page's index.
 #[derive(Debug, Serialize)]
 struct LevelIndex {
     shift: u32,
     chunks: Vec<Chunk>,
 }
 
-/// A round of slow start, as the page's index has it.
+/// A round of slow start in the page's index.
 #[derive(Debug, Serialize)]
 struct Round {
     /// When it begins, ns.
@@ -55,7 +55,7 @@ struct Round {
     segments: u64,
 }
 
-/// A flow, as the page's index has it.
+/// A flow in the page's index.
 #[derive(Debug, Serialize)]
 struct FlowIndex {
     name: String,
@@ -100,13 +100,13 @@ pub fn write(folder: &Path, title: &str, run: &Run) -> Result<PathBuf, Error> {
     };
     let written = page();
     if written.is_err() {
-        // A part of a page is no page; most often it goes.
+        // Removes an unfinished page.
         let _ = fs::remove_file(&path);
     }
     written.map(|()| path)
 }
 
-/// Writes the chunks of all flows; where they stand.
+/// Writes the chunks of all flows, and returns their places.
 fn chunks(
     folder: &Path,
     run: &Run,
@@ -184,7 +184,7 @@ impl Reading {
         Ok(())
     }
 
-    /// Stores what waits of a way as a chunk.
+    /// Stores the waiting trains of a direction as a chunk.
     fn store<W: Write>(
         &mut self,
         way: usize,

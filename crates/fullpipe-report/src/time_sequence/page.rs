@@ -72,7 +72,7 @@ fn kept(run: &Run) -> String {
     )
 }
 
-/// Text on what is visible at a point of the path, and what is not; empty for an element.
+/// Text on the visible and the hidden effects at a point of the path; empty for an element.
 fn seen_at(point: &str) -> String {
     let of_hosts = [("-qdisc", "sender-qdisc"), ("-wire", "sender-wire")];
     let of_host =

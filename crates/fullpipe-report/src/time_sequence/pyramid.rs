@@ -1,8 +1,8 @@
 //! Drawing of a flow with too many packets for single marks: the range of sequence numbers in each bin of time.
 //!
-//! Bins are 2^shift ns wide and begin at multiples of that; each level's are four times as wide as those of the level
-//! below, so that one covers exactly four of them. Empty bins are left out. The finest level is the first that needs no
-//! more than a set number of bins.
+//! Bins are 2^shift ns wide and begin at multiples of that; bins of each level are four times as wide as bins of the
+//! level below, so that one covers exactly four of them. Empty bins are left out. The finest level is the first that
+//! needs no more than a set number of bins.
 
 use super::chunk::{difference, number};
 use fullpipe_analysis::trace::packets::PacketTrain;
@@ -28,7 +28,7 @@ pub enum Mark {
     Sack,
     /// Data marked CE.
     Marked,
-    /// ACKs that were dropped later, by what they acknowledge.
+    /// ACKs that were dropped later, by the data that they acknowledge.
     AckDropped,
 }
 
@@ -134,7 +134,7 @@ impl Pyramid {
         }
     }
 
-    /// The levels, the finest first: those that have a quarter as many bins as there were trains, or less.
+    /// The levels, the finest first: levels with at most a quarter as many bins as there were trains.
     pub fn levels(self) -> Vec<Level> {
         let (mut shift, mut bins, mut levels) = (self.shift, self.bins, Vec::new());
         loop {
@@ -151,7 +151,7 @@ impl Pyramid {
     }
 }
 
-/// Joins each four bins into one of four times the width.
+/// Joins four bins each into one of four times the width.
 fn widened(bins: BTreeMap<u64, Bin>) -> BTreeMap<u64, Bin> {
     let mut wide: BTreeMap<u64, Bin> = BTreeMap::new();
     for (number, bin) in bins {

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 const LEVEL: u8 = 6;
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-/// Where a chunk stands: its first letter, and how many it has.
+/// Place of a chunk: its first letter, and its number of letters.
 pub type Place = (u64, usize);
 
 /// Writer of the chunks, with the number of letters so far.

@@ -1,4 +1,4 @@
-//! Axes of a sweep: dotted keys with what they are in turn, as a list, a range, or several keys together.
+//! Axes of a sweep: dotted keys with their values in turn, as a list, a range, or several keys together.
 
 use super::context::{Context, Place};
 use super::dotted::{Assignments, Dotted};
@@ -13,11 +13,11 @@ const MOST_POINTS: i64 = 100_000;
 #[derive(Clone, Debug)]
 pub struct Axes(pub Vec<Axis>);
 
-/// Keys that change together, and what they are at each point.
+/// Keys that change together, and their values at each point.
 #[derive(Clone, Debug)]
 pub struct Axis {
     pub keys: Vec<Dotted>,
-    /// As many values each as there are keys.
+    /// Points of the axis, each with as many values as there are keys.
     pub points: Vec<Vec<Node>>,
     pub place: Place,
 }
@@ -41,7 +41,7 @@ impl Read for Axes {
     }
 }
 
-/// The axes of an entry: one, or several where it stands for the left part of dotted keys.
+/// The axes of an entry: one, or several where it is the left part of dotted keys.
 fn axes_of(entry: &Entry, key: &str, cx: &mut Context) -> Option<Vec<Axis>> {
     if entry.key.contains(',') {
         return together(entry, cx).map(|axis| vec![axis]);
@@ -148,7 +148,8 @@ struct End {
 }
 
 impl End {
-    /// A value between the ends, written as this one is: with its own digits where these are nine or fewer, else with four.
+    /// A value between the ends, written like this one: with its own digits where these are nine or fewer, else with
+    /// four.
     fn like(&self, value: f64, place: Place) -> Node {
         let digits = |count: usize| format!("{value:.*e}", count - 1).parse().unwrap_or(value);
         let own: f64 = digits(9);
@@ -174,7 +175,7 @@ fn in_unit(end: &End, unit: &str) -> Option<f64> {
     })
 }
 
-/// Two ends that measure what this one does.
+/// Text on the expected ends: two of this one's dimension.
 fn like(end: &End) -> &'static str {
     let is = |dimension| quantity::parse(&end.text, dimension).is_ok();
     match () {

@@ -21,19 +21,20 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// States what would be right.
+    /// Adds the values that would be right.
     pub fn expected(&mut self, what: impl Into<String>) -> &mut Problem {
         self.expected = Some(what.into());
         self
     }
 
-    /// Offers these instead of the names near what was written.
+    /// Offers these values instead of names near the written one.
     pub fn meant(&mut self, values: Vec<String>) -> &mut Problem {
         self.near = values;
         self
     }
 
-    /// Offers the names near `written` among `known`, and all of them as what is expected; of a former name its present one.
+    /// Offers the names near `written` among `known`, and all of them as expected ones; for a former name its present
+    /// one.
     pub fn names<'a>(
         &mut self,
         written: &str,
@@ -73,7 +74,7 @@ pub fn one_of(known: &[&str]) -> String {
     }
 }
 
-/// The texts and what is wrong with them.
+/// The texts, and their problems.
 #[derive(Debug, Default)]
 pub struct Context {
     texts: Vec<(String, String)>,
@@ -115,12 +116,12 @@ impl Context {
         &mut self.problems[at]
     }
 
-    /// How often something was reported, the same again included.
+    /// Number of reports, repeated ones included.
     pub fn reports(&self) -> usize {
         self.reports
     }
 
-    /// How much is wrong.
+    /// Number of problems.
     pub fn count(&self) -> usize {
         self.problems.len()
     }

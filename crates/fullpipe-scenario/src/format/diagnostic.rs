@@ -1,13 +1,13 @@
-//! What is wrong with a scenario: where, what was expected, and what was probably meant.
+//! Problems of a scenario: the place, the expected value, and the probably intended one.
 
 use std::fmt;
 
-/// One problem. Everything needed to show it is inside; no file has to be read again.
+/// A problem. Everything needed to show it is inside; no file has to be read again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// Stable name of the kind of problem, see [`CODES`].
     pub code: &'static str,
-    /// What is wrong, one sentence without a full stop.
+    /// The problem, one sentence without a full stop.
     pub message: String,
     /// File as named by the caller, or "--set #1".
     pub file: String,
@@ -17,11 +17,11 @@ pub struct Diagnostic {
     pub column: usize,
     /// The line itself.
     pub source: String,
-    /// How many characters the caret marks, at least 1.
+    /// Number of characters that the caret marks, at least 1.
     pub width: usize,
-    /// What would be right.
+    /// Values that would be right.
     pub expected: Option<String>,
-    /// Names close to what was written, nearest first.
+    /// Names close to the written one, nearest first.
     pub near: Vec<String>,
 }
 
@@ -100,7 +100,7 @@ pub struct Diagnostics {
     pub items: Vec<Diagnostic>,
 }
 
-/// How many are written out; a file with more has one cause.
+/// Problems that are written out; a file with more has one cause.
 const WRITTEN_OUT: usize = 30;
 
 impl fmt::Display for Diagnostics {

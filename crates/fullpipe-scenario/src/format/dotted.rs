@@ -1,4 +1,4 @@
-//! Dotted keys with values: what variants, sweeps and `--set` change.
+//! Dotted keys with values: the changes of variants, sweeps and `--set`.
 
 use super::context::{Context, Place};
 use super::keys::{Kind, Read, wrong_type};
@@ -59,7 +59,7 @@ fn assignments(
     Some(found)
 }
 
-/// Follows tables that stand for the left part of a dotted key.
+/// Follows tables that are the left part of a dotted key.
 fn gather(
     table: &Table,
     before: &[String],

@@ -11,7 +11,7 @@ pub struct Genuine {
     pub bounds: (i64, i64),
     /// First version that has it.
     pub since: KernelVersion,
-    /// First version that has it no longer.
+    /// First version that lacks it again.
     pub until: Option<KernelVersion>,
 }
 
@@ -22,13 +22,13 @@ impl Genuine {
     }
 }
 
-/// One that all kernels have which an engine runs.
+/// A sysctl that all kernels of an engine have.
 const fn row(name: &'static str, bounds: (i64, i64)) -> Genuine {
     Genuine { name, bounds, since: KernelVersion::FIRST, until: None }
 }
 
-/// One of newer kernels only. Where between two kernels that an engine runs it appeared is inferred from the kernel's
-/// history: no test sees it.
+/// A sysctl of newer kernels only. The version that introduced it, between two kernels that an engine runs, is inferred
+/// from the kernel's history: no test sees it.
 const fn since(a: u8, b: u8, sysctl: Genuine) -> Genuine {
     Genuine { since: KernelVersion::new(a, b, 0), ..sysctl }
 }
@@ -39,11 +39,11 @@ const BYTE: (i64, i64) = (0, 255);
 const INT: (i64, i64) = (i32::MIN as i64, i32::MAX as i64);
 const FROM_0: (i64, i64) = (0, INT.1);
 const LONG: (i64, i64) = (0, i64::MAX);
-/// Seconds, which the kernel keeps in jiffies, in an `int`: what is right for the largest HZ.
+/// Seconds, which the kernel keeps in jiffies, in an `int`: the range that is right for the largest HZ.
 const SECONDS: (i64, i64) = (INT.0 / 1000, INT.1 / 1000);
 
-/// All of one network namespace that can be written, without those that the simulator reads too. Tests compare
-/// them with what the kernels have and take.
+/// All sysctls of one network namespace that can be written, without those that the simulator reads too. Tests compare
+/// them with the kernels' names and ranges.
 pub const GENUINE: &[Genuine] = &[
     row("net.ipv4.tcp_abort_on_overflow", BYTE),
     row("net.ipv4.tcp_app_win", (0, 31)),
@@ -98,7 +98,7 @@ pub const GENUINE: &[Genuine] = &[
     row("net.ipv4.tcp_workaround_signed_windows", BYTE),
 ];
 
-/// The one of that name.
+/// The sysctl of that name.
 pub fn genuine(name: &str) -> Option<&'static Genuine> {
     GENUINE.iter().find(|known| known.name == name)
 }

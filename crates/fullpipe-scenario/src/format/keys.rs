@@ -1,7 +1,7 @@
-//! How keys are described, once: name, kind of value, default, meaning.
+//! Descriptions of keys, in one place: name, kind of value, default, meaning.
 //!
-//! A [`group!`] declares a table of a scenario. From it come the struct that holds what was
-//! written, its reader with its diagnostics, the reference page and the JSON Schema.
+//! A [`group!`] declares a table of a scenario. It generates the struct of the written values, its reader with its
+//! diagnostics, the reference page and the JSON Schema.
 
 use super::context::{Context, Place};
 use super::node::{Node, Table, Value};
@@ -11,9 +11,9 @@ use super::quantity::Dimension;
 pub struct Group {
     /// Name of the definition in the JSON Schema.
     pub id: &'static str,
-    /// How diagnostics and the reference call it, for instance "[path]".
+    /// Name in diagnostics and in the reference, for instance "[path]".
     pub name: &'static str,
-    /// What it describes.
+    /// Subject of the table.
     pub doc: &'static str,
     /// Its keys, in the order in which they are explained.
     pub keys: &'static [Key],
@@ -27,7 +27,7 @@ pub struct Key {
     pub doc: &'static str,
 }
 
-/// What stands for a key that is not written.
+/// Meaning of a key that is not written.
 pub enum Default {
     /// Nothing: the key must be written.
     Required,
@@ -37,11 +37,11 @@ pub enum Default {
     Is(&'static str),
     /// A table in which nothing is written.
     Empty,
-    /// What this sentence says.
+    /// The meaning in this sentence.
     Absent(&'static str),
 }
 
-/// What a key's value looks like.
+/// Form of a key's value.
 #[derive(Clone, Copy)]
 pub enum Kind {
     Text,
@@ -95,7 +95,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// In words, as what is expected, with an example.
+    /// Words for the expected value, with an example.
     pub fn describe(&self) -> String {
         match self {
             Kind::Text => "a string".into(),
@@ -145,9 +145,9 @@ fn names(group: &Group) -> String {
 
 /// A value that can be read from a node. `key` names it in messages.
 pub trait Read: Sized {
-    /// What it looks like.
+    /// Form of the value.
     const KIND: Kind;
-    /// Reads it; what is wrong is reported, and none returned then.
+    /// Reads the value; reports errors, and returns none then.
     fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self>;
 }
 
@@ -157,7 +157,7 @@ pub trait Section: Read {
     const GROUP: &'static Group;
 }
 
-/// A value, where it stands, and whether it was written (or is a default).
+/// A value, its place, and whether it was written (or is a default).
 #[derive(Clone, Debug)]
 pub struct At<T> {
     pub value: T,
@@ -181,7 +181,7 @@ pub fn wrong_type(node: &Node, key: &str, kind: &Kind, cx: &mut Context) {
     cx.error("wrong-type", node.place, message).expected(kind.describe() + &quoted);
 }
 
-/// Reports a name that is not known; `elsewhere` has names that another key stands for.
+/// Reports an unknown name; `elsewhere` has names that another key sets.
 pub fn unknown<'a>(
     what: &str,
     (name, place): (&str, Place),

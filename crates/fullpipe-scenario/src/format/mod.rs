@@ -1,4 +1,4 @@
-//! The format below the keys: TOML with places, kinds of values, and what is wrong with them.
+//! The format below the keys: TOML with places, kinds of values, and their problems.
 //!
 //! A scenario becomes a tree of [`node`]s. Variants and options change it by [`dotted`] keys. [`keys`] declares
 //! tables, which read the tree. Everything wrong goes to the [`context`].

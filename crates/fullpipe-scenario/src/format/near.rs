@@ -1,6 +1,6 @@
 //! Names that were probably meant.
 
-/// How many are offered.
+/// Number of names that are offered.
 const OFFERED: usize = 3;
 
 /// The candidates close to `written`, nearest first, at most three.

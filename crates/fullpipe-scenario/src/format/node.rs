@@ -1,7 +1,7 @@
 //! A TOML file as a tree in which everything knows its place in the text.
 //!
-//! Variants, sweep points and `--set` options replace parts of the tree; what they bring keeps its
-//! own place, so that a problem is shown where it was written.
+//! Variants, sweep points and `--set` options replace parts of the tree. The new parts keep their own places, so that a
+//! problem is shown where it was written.
 
 use super::context::{Context, Place};
 use serde_json::Value as Json;
@@ -14,7 +14,7 @@ pub struct Node {
     pub place: Place,
     /// The text of a scalar for which no quotes of TOML were required (`--set`, defaults).
     pub bare: Option<String>,
-    /// The key that was written, where this value stands for one of that key's own.
+    /// The key that was written, where this value stands for one of its keys.
     pub called: Option<String>,
 }
 
@@ -31,7 +31,7 @@ pub enum Value {
     Table(Table),
 }
 
-/// A table; `dotted` where it stands for the left part of a dotted key.
+/// A table; `dotted` where it is the left part of a dotted key.
 #[derive(Clone, Debug, Default)]
 pub struct Table {
     pub entries: Vec<Entry>,
@@ -127,7 +127,7 @@ pub fn parse(text: &str, source: u32, cx: &mut Context) -> Option<Node> {
     }
 }
 
-/// Reports what the TOML parser says, or something clearer for the most common mistakes.
+/// Reports the TOML parser's message, or a clearer one for the most common mistakes.
 fn syntax(message: &str, text: &str, place: Place, cx: &mut Context) {
     let rest = text.get(place.start..).unwrap_or_default().trim_start_matches([' ', '\t']);
     let before = text.get(..place.start).unwrap_or_default().trim_end_matches([' ', '\t']);
@@ -204,7 +204,7 @@ impl Maker<'_> {
     }
 }
 
-/// The value in `text`, which stands at `place`: TOML, or else a string without quotes.
+/// The value in `text` at `place`: TOML, or else a string without quotes.
 pub fn fragment(text: &str, place: Place) -> Node {
     let trimmed = text.trim();
     let value = format!("v = {trimmed}");

@@ -1,14 +1,14 @@
 //! Numbers with units, exactly: "10Gbit", "80ms", "60MiB", "0.98ns/byte".
 //!
-//! A quantity is an integer count of its base unit. What is not a whole number of them is refused,
-//! never rounded. No floating point is involved.
+//! A quantity is an integer count of its base unit. A fraction of it is refused, never rounded. No floating point is
+//! involved.
 
 /// A kind of quantity: its base unit and the units it can be written in.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Dimension {
-    /// What it is, with its article.
+    /// Name of the quantity, with its article.
     pub name: &'static str,
-    /// What values count, in the plural.
+    /// Unit of the values, in the plural.
     pub base: &'static str,
     /// An example of a value.
     pub example: &'static str,
@@ -120,7 +120,7 @@ pub enum Wrong {
     NoNumber,
     /// There is a number and nothing else.
     NoUnit,
-    /// The unit is not one of the dimension's.
+    /// The unit does not belong to the dimension.
     Unit(String),
     /// Below zero.
     Negative,

@@ -7,7 +7,7 @@ use super::node::{Entry, Node, Table, Value};
 use super::special::lengthen;
 use super::sysctl::flatten;
 
-/// Sets `key` in `root`, a table described by `group`. What is wrong is reported at the key.
+/// Sets `key` in `root`, a table described by `group`. Reports errors at the key.
 pub fn set(root: &mut Node, group: &Group, key: &Dotted, value: &Node, cx: &mut Context) {
     let mut setter = Setter { key, value, cx };
     setter.table(root, group, 0);
@@ -110,7 +110,7 @@ impl Setter<'_> {
         None
     }
 
-    /// What remains of the key, joined, in a table that may hold anything.
+    /// Sets the rest of the key, joined, in a table that may hold anything.
     fn leaf(&mut self, node: &mut Node, depth: usize) {
         let Value::Table(table) = &mut node.value else {
             return;

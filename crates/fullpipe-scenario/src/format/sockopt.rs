@@ -1,4 +1,4 @@
-//! Socket options by the kernel's names, without those that other keys stand for. The simulator has a few of them.
+//! Socket options by the kernel's names, without options that other keys set. The simulator has a few of them.
 
 use super::context::Context;
 use super::keys::{Kind, Read, unknown, wrong_type};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 #[derive(Clone, Debug)]
 pub struct Sockopts(pub BTreeMap<&'static str, i64>);
 
-/// Options that another key stands for.
+/// Options that another key sets.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("SO_SNDBUF", "`sndbuf` of the flow"),
     ("SO_RCVBUF", "`rcvbuf` of the flow"),

@@ -75,7 +75,7 @@ pub fn read_short<T: Section>(
     T::read(&node, key, cx)
 }
 
-/// A congestion control, or slow start, and what was written of its parameters.
+/// A congestion control, or slow start, and its written parameters.
 #[derive(Clone, Debug)]
 pub struct Congestion {
     pub name: At<String>,
@@ -90,7 +90,7 @@ impl Read for Congestion {
     }
 }
 
-/// A slow start and what was written of its parameters.
+/// A slow start and its written parameters.
 #[derive(Clone, Debug)]
 pub struct SlowStart(pub Congestion);
 
@@ -150,7 +150,7 @@ impl Read for Behaviour {
     }
 }
 
-/// What a behaviour is overridden with.
+/// Choice of a behaviour that a host overrides.
 fn choice(entry: &Entry, cx: &mut Context) -> Option<String> {
     let Some(row) = behaviour::behaviour(&entry.key) else {
         let message = format!("unknown behaviour `{}`", entry.key);

@@ -15,13 +15,13 @@ use std::collections::BTreeMap;
 pub struct Entry {
     /// The kernel's full dotted name.
     pub name: &'static str,
-    /// What it means, with its unit.
+    /// Meaning, with its unit.
     pub doc: &'static str,
     /// Where its value lies.
     pub field: Field,
 }
 
-/// Where a sysctl's value lies and what kind it is.
+/// Kind of a sysctl, and the place of its value.
 pub enum Field {
     /// Bytes.
     Size(fn(&mut Sysctl) -> &mut u64),
@@ -192,7 +192,7 @@ pub const SYSCTLS: &[Entry] = &[
     },
 ];
 
-/// Name and value of each sysctl, as the kernel shows them; without those that are as the kernel has them.
+/// Name and value of each sysctl, as the kernel shows them, without kernels' defaults.
 pub fn written(sysctl: &Sysctl) -> Vec<(&'static str, Json)> {
     let mut copy = *sysctl;
     let known = |entry: &Entry| Some((entry.name, value(&entry.field, &mut copy)?));
@@ -228,7 +228,7 @@ pub enum SysctlWritten {
 /// The value of a sysctl.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SysctlValue {
-    /// One number.
+    /// A number.
     Number(u64),
     /// Three numbers: least, default, most.
     Triple([u64; 3]),
@@ -267,7 +267,7 @@ fn apply(field: &Field, value: SysctlValue, to: &mut Sysctl) {
     }
 }
 
-/// sysctls that another key of the scenario stands for.
+/// sysctls that another key of the scenario sets.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("net.ipv4.tcp_timestamps", "`timestamps` of the host"),
     ("net.ipv4.tcp_congestion_control", "`congestion` of the flow"),
@@ -383,9 +383,9 @@ fn bytes(
 
 /// Meaning of a sysctl with three numbers.
 struct Three {
-    /// Words for what is expected, with an example.
+    /// Words for the expected value, with an example.
     expected: &'static str,
-    /// One of them, from its text.
+    /// Reader of a value from its text.
     read: fn(&str, &str, &Node, &mut Context) -> Option<u64>,
 }
 

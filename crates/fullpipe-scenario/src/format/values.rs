@@ -323,7 +323,7 @@ impl Read for Probability {
     }
 }
 
-/// What a probability can be.
+/// Range of a probability.
 const PROBABILITIES: &str = "0 to 1, or \"0%\" to \"100%\"";
 
 /// The nodes of an array.

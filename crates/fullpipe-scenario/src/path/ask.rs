@@ -1,20 +1,21 @@
-//! What elements ask of whoever carries packets: a small vocabulary, as data with stated semantics.
+//! Impairments of path elements, for the engine that carries packets: a small vocabulary, as data with stated
+//! semantics.
 //!
-//! Each [`Ask`] is one thing that happens to every packet which comes, in the order in which packets come. Times
-//! count from the run's start. "Segment" is a packet of at most the MTU; "skb" is what the sender handed down as
-//! one, which may be many segments. No engine is known here.
+//! Each [`Ask`] is one effect on every arriving packet, in the packets' order. Times count from the run's start.
+//! "Segment" is a packet of at most the MTU; "skb" is what the sender handed down as one, which may be many segments.
+//! No engine is known here.
 
 use super::{Queue, Step, Timer};
 use fullpipe_base::units::{Framing, Rate, Time};
 use fullpipe_sim::config::{Distribution, QueueLimit, Unit};
 
-/// What an element does to packets.
+/// Effect of an element on packets.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Ask {
     /// Segments wait in a queue and are sent one after the other, each for its bytes over the rate.
     Rate(Sending),
-    /// Segments wait in a queue; at each opportunity 1504 bytes are sent, a packet counting 4 more than IP has.
-    /// After the last one all begin anew.
+    /// Segments wait in a queue; at each opportunity 1504 bytes are sent, and a packet counts 4 bytes more than its IP
+    /// bytes. After the last opportunity the list starts again.
     Opportunities {
         /// Milliseconds, not falling; the last one is the period.
         at_ms: Vec<u32>,
@@ -45,14 +46,14 @@ pub enum Ask {
     Lose {
         /// Which.
         law: Losses,
-        /// What is lost as one.
+        /// Unit of a loss.
         unit: Unit,
     },
     /// Segments of a flow are lost by their number.
     LoseListed(Listed),
     /// Segments of a flow are marked (CE) by their number, if they bear a codepoint that can be.
     MarkListed(Listed),
-    /// A segment chosen by chance comes twice, the copy directly behind it.
+    /// A segment chosen by chance is duplicated, the copy directly behind it.
     Copy(Chance),
     /// Larger segments are dropped.
     Narrow {
@@ -63,22 +64,22 @@ pub enum Ask {
     },
     /// A segment passes at once if the bucket has tokens for it, and is dropped otherwise.
     Police {
-        /// Rate at which tokens come.
+        /// Rate of new tokens.
         rate: Rate,
         /// Tokens that the bucket holds, bytes; it begins full.
         burst: u64,
-        /// What rate and burst count.
+        /// Bytes that rate and burst count for each packet.
         framing: Framing,
     },
     /// Segments wait in a queue; the first one leaves as soon as the bucket has tokens for it.
     Shape {
-        /// Rate at which tokens come.
+        /// Rate of new tokens.
         rate: Rate,
         /// Tokens that the bucket holds, bytes; it begins full.
         burst: u64,
-        /// What rate, burst and a limit in bytes count.
+        /// Bytes that rate, burst and a limit in bytes count for each packet.
         framing: Framing,
-        /// What the queue holds; one more is dropped.
+        /// Capacity of the queue; one more unit is dropped.
         limit: QueueLimit,
     },
 }
@@ -86,12 +87,12 @@ pub enum Ask {
 /// A rate with a queue in front of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sending {
-    /// Rates, each from its time on; the first one from 0. What is being sent goes on at the new rate; a rate of
-    /// 0 sends nothing.
+    /// Rates, each from its time on; the first one from 0. A packet in transmission continues at the new rate; a rate
+    /// of 0 sends nothing.
     pub steps: Vec<Step>,
-    /// What the rate counts.
+    /// Bytes that the rate counts for each packet.
     pub framing: Framing,
-    /// Where packets wait; what is being sent is not in it.
+    /// Queue of waiting packets, without the one in transmission.
     pub queue: Queue,
 }
 
@@ -102,7 +103,7 @@ pub struct Spread {
     pub mean: Time,
     /// Half the width of a uniform distribution, or the standard deviation of a normal one.
     pub width: Time,
-    /// How delays are distributed.
+    /// Distribution of the delays.
     pub distribution: Distribution,
     /// Correlation of the delays of neighbours, which leaves the distribution as it is (0 to 1).
     pub correlation: f64,
@@ -117,7 +118,7 @@ pub struct Overtake {
     pub delay: Time,
     /// Delay of chosen ones.
     pub chosen_delay: Time,
-    /// Which are chosen, among those that may be.
+    /// Chance of a segment, among those that may be chosen.
     pub chosen: Chance,
     /// After a chosen one the next `gap` - 1 may not be (1 or more).
     pub gap: u32,
@@ -132,7 +133,7 @@ pub struct Chance {
     pub correlation: f64,
 }
 
-/// How units are lost.
+/// Law of losses.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Losses {
     /// Each with this probability.
@@ -150,8 +151,8 @@ pub enum Losses {
     },
 }
 
-/// Segments of a flow by their number among those that come, from 0. Those of the handshake and window probes do
-/// not count; those sent again do.
+/// Segments of a flow by their number among the arriving ones, from 0. Segments of the handshake and window probes do
+/// not count; retransmissions do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listed {
     /// Index of the flow.

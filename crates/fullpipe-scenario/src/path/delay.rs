@@ -27,7 +27,7 @@ group! {
     }
 }
 
-/// What was written of a timer; its meaning has the same name.
+/// Keys of a timer as written; its meaning has the same name.
 pub(crate) mod keys {
     use crate::format::keys::Default::{Is, Required};
     use crate::format::keys::group;

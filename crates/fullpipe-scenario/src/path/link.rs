@@ -35,7 +35,7 @@ pub struct Link {
     /// Serialisation rate.
     #[serde(serialize_with = "show::shown")]
     pub rate: Rate,
-    /// What the rate counts.
+    /// Bytes that the rate counts for each packet.
     #[serde(serialize_with = "show::framing")]
     pub framing: Framing,
     /// The queue.

@@ -1,8 +1,8 @@
 //! The path of a scenario: elements, one file each, and the short form.
 //!
-//! An element's file has its keys, what they mean, what it asks of whoever carries packets ([`Ask`]), and the
-//! simulator's configuration that says the same. A new element is a new file, its `mod` line, and its line in the list below.
-//! Some elements mean just what the simulator's struct holds. The list then names how its keys are saved.
+//! An element's file has its keys, their meaning, its impairment for engines ([`Ask`]), and the equal configuration of
+//! the simulator. A new element is a new file, its `mod` line, and its line in the list below. Some elements mean just
+//! what the simulator's struct holds. The list then names how its keys are saved.
 
 mod ask;
 mod beside;
@@ -45,20 +45,20 @@ use fullpipe_base::units::{Framing, Rate, Time};
 use fullpipe_sim::config::{self, Configuration};
 use serde::Serialize;
 
-/// What was written of an element.
+/// An element as written.
 trait Written: Section {
-    /// What it means.
+    /// Meaning of the element.
     type Meaning;
     /// Its name, if it has one.
     fn name(&self) -> Option<&At<Name>>;
-    /// What it means; none if anything is missing or wrong, which is reported. `whole` is the path
-    /// as far as it is known then: its round trip is not.
+    /// Meaning of the element; none if anything is missing or wrong, which is reported. `whole` is the path as far as
+    /// it is known then: its round trip is not.
     fn resolve(&self, whole: &Whole, cx: &mut Context) -> Option<Self::Meaning>;
 }
 
-/// What an element means, with every default written out.
+/// Meaning of an element, with every default written out.
 trait Meaning {
-    /// The highest rate at which it lets packets through, and what the rate counts.
+    /// The highest rate at which it passes packets, and the bytes that the rate counts.
     fn rate(&self) -> Option<(Rate, Framing)> {
         None
     }
@@ -66,19 +66,19 @@ trait Meaning {
     fn queue(&self) -> Option<&Queue> {
         None
     }
-    /// How long a packet stays in it at least where nothing waits.
+    /// Least time of a packet in the element, where nothing waits.
     fn delay(&self) -> Time {
         Time::ZERO
     }
-    /// Fills in what depends on the other elements.
+    /// Fills in defaults that depend on the other elements.
     fn complete(&mut self, _whole: &Whole) {}
-    /// What it does to packets of a run.
+    /// Effect on packets of a run.
     fn ask(&self, run: &Surroundings) -> Ask;
     /// The simulator's configuration that says the same.
     fn config(&self, run: &Surroundings) -> config::Element;
 }
 
-/// What packets pass between the hosts.
+/// Elements between the hosts.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Path {
     /// Largest IP packet, bytes.
@@ -86,9 +86,9 @@ pub struct Path {
     /// Whether packets stay on the path as TCP hands them down, many segments in one.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub gso: bool,
-    /// What packets pass from the sender to the receiver, in order.
+    /// Elements from the sender to the receiver, in order.
     pub forward: Vec<Element>,
-    /// What packets pass on the way back, in order.
+    /// Elements on the way back, in order.
     pub back: Vec<Element>,
 }
 
@@ -109,7 +109,7 @@ impl Surroundings<'_> {
         flow.unwrap_or_default() as u16
     }
 
-    /// Indices of the flows that are one connection with that of a name: the one that it answers, or that answers it.
+    /// Indices of the flows that share a connection with the named one: the flow that it answers, or that answers it.
     fn connection_of(&self, name: &str) -> Vec<u16> {
         let index = self.flow_index(name);
         let answered = self.flows.get(usize::from(index)).and_then(|(_, asks)| *asks);
@@ -141,18 +141,18 @@ macro_rules! elements {
                 match self { $(Element::$meaning(e) => &e.name,)* }
             }
 
-            /// What it is, as the scenario names it.
+            /// Kind of the element, as the scenario names it.
             pub fn kind(&self) -> &'static str {
                 match self { $(Element::$meaning(_) => config::$meaning::KIND,)* }
             }
 
-            /// What it does to packets of a run.
+            /// Effect on packets of a run.
             pub fn ask(&self, run: &Surroundings) -> Ask {
                 match self { $(Element::$meaning(e) => e.ask(run),)* }
             }
 
-            /// The highest rate at which it lets packets through, and what the rate counts; none
-            /// where it has no rate.
+            /// The highest rate at which it passes packets, and the bytes that the rate counts; none where it has no
+            /// rate.
             pub fn rate(&self) -> Option<(Rate, Framing)> {
                 match self { $(Element::$meaning(e) => e.rate(),)* }
             }
@@ -162,7 +162,7 @@ macro_rules! elements {
                 match self { $(Element::$meaning(e) => e.queue(),)* }
             }
 
-            /// How long a packet stays in it at least where nothing waits.
+            /// Least time of a packet in the element, where nothing waits.
             pub fn delay(&self) -> Time {
                 match self { $(Element::$meaning(e) => e.delay(),)* }
             }
@@ -177,7 +177,7 @@ macro_rules! elements {
             }
         }
 
-        /// What was written of an element.
+        /// An element as written.
         #[derive(Clone, Debug)]
         pub(super) enum WrittenElement {
             $($meaning($module::$written),)*
@@ -257,7 +257,8 @@ impl Path {
         self.elements().fold(Time::ZERO, |sum, element| sum + element.delay())
     }
 
-    /// The rate of a card that the scenario does not speak of: ten times that of the fastest link, so that it is not the limit.
+    /// The rate of a card without a written rate: ten times that of the fastest link, so that the card is not the
+    /// limit.
     pub fn default_nic_rate(&self) -> Rate {
         let fastest = self.elements().filter_map(|element| Some(element.rate()?.0)).max();
         fastest.map_or(Rate::gbit(10), |rate| Rate(rate.0.saturating_mul(10)))

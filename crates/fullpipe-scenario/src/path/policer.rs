@@ -1,4 +1,4 @@
-//! A policer: a token bucket that drops what it has no tokens for, and delays nothing (`tc police`).
+//! A policer: a token bucket that drops packets without tokens, and delays nothing (`tc police`).
 
 use super::{Ask, Meaning, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
@@ -63,7 +63,7 @@ impl Written for PolicerElement {
 /// The size of a token bucket.
 pub(super) type Burst = Quantity<InSize, 1, { 1 << 50 }>;
 
-/// Reports a bucket that never has tokens for a full packet, of so many bytes.
+/// Reports a bucket that never has tokens for a full packet, of `packet` bytes.
 pub(super) fn passes_packets(burst: &At<Burst>, packet: u32, cx: &mut Context) {
     if burst.value.0 < u64::from(packet) {
         cx.error("out-of-range", burst.place, "no full packet would ever pass")

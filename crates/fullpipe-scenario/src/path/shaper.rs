@@ -38,10 +38,10 @@ pub struct Shaper {
     /// Rate that passes in the long run.
     #[serde(serialize_with = "show::shown")]
     pub rate: Rate,
-    /// What passes at once after a pause, bytes.
+    /// Size of the bucket, which passes at once after a pause, bytes.
     #[serde(serialize_with = "show::whole_size")]
     pub burst: u64,
-    /// What rate, burst and queue count.
+    /// Bytes that rate, burst and queue count for each packet.
     #[serde(serialize_with = "show::framing")]
     pub framing: Framing,
     /// The queue.

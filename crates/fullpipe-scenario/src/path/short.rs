@@ -1,4 +1,4 @@
-//! The path as a whole: its short form as elements, names of stages, what depends on all elements.
+//! The path as a whole: its short form as elements, names of stages, and defaults that depend on all elements.
 
 use super::{Delay, Element, Elements, Link, Loss, Path, Whole, delay, keys, needed, queue};
 use crate::format::context::{Context, Place};
@@ -8,12 +8,12 @@ use crate::source::Source;
 use fullpipe_base::units::{Rate, Time};
 use fullpipe_sim::config::{Direction, Unit};
 
-/// What a path carries.
+/// Traffic of a path.
 #[derive(Clone, Copy)]
 pub struct Traffic<'a> {
-    /// Names of the flows, and where their data goes.
+    /// Names of the flows, and the directions of their data.
     pub flows: &'a [(String, Direction)],
-    /// Whether any data, of flows or of datagrams, goes backward.
+    /// Whether any data, of flows or of datagrams, is backward.
     pub backward: bool,
 }
 
@@ -81,7 +81,7 @@ fn distinct(path: &keys::Path, cx: &mut Context) {
     twice(&names, "elements of the path", cx);
 }
 
-/// The short form as elements. Data that goes `backward` passes a link, too.
+/// The short form as elements. With `backward` data the way back has a link, too.
 fn short(path: &keys::Path, mtu: u32, backward: bool, cx: &mut Context) -> Option<Path> {
     let Some(rate) = &path.rate else {
         if !path.wrong {

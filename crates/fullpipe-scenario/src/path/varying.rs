@@ -40,7 +40,7 @@ pub struct VaryingLink {
     pub name: String,
     /// Rates, each from its time on; the first one at 0.
     pub steps: Vec<Step>,
-    /// What the rate counts.
+    /// Bytes that the rate counts for each packet.
     #[serde(serialize_with = "show::framing")]
     pub framing: Framing,
     /// The queue.

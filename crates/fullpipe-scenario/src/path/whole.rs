@@ -6,17 +6,17 @@ use crate::source::Source;
 use fullpipe_base::path::Direction;
 use fullpipe_base::units::Time;
 
-/// What an element may need to know of its surroundings.
+/// Facts about its surroundings that an element may need.
 pub(super) struct Whole<'a> {
     /// Largest IP packet, bytes.
     pub(super) mtu: u32,
     /// The delay of both directions.
     pub(super) round_trip: Time,
-    /// Whether the element stands on the data's way.
+    /// Whether the element is in the direction of data.
     pub(super) forward: bool,
     /// The scenario's text; files that it names lie in its folder.
     pub(super) source: &'a Source,
-    /// Names of the flows, and where the data of each goes.
+    /// Names of the flows, and the direction of the data of each.
     pub(super) flows: &'a [(String, Direction)],
 }
 
@@ -35,7 +35,7 @@ impl Whole<'_> {
         known.map(|(_, direction)| *direction)
     }
 
-    /// Whether the element stands on the way of that flow's data, or else of its ACKs.
+    /// Whether the element is in the direction of that flow's data, or else of its ACKs.
     pub(super) fn brings_data(&self, flow: &str) -> bool {
         self.forward == (self.direction(flow).unwrap_or_default() == Direction::Forward)
     }

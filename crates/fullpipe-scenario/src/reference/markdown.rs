@@ -147,7 +147,7 @@ fn table(page: &mut String, group: &Group) {
     }
 }
 
-/// Heading of a table: "`[path]`", "A link"; what the file holds for its outermost level.
+/// Heading of a table: "`[path]`", "A link"; for the outermost level the contents of the file.
 fn title(group: &Group) -> String {
     if group.name.starts_with("the ") {
         return group.doc.trim().trim_end_matches('.').into();
@@ -165,7 +165,7 @@ fn link(group: &Group) -> String {
     format!("[{}](#{})", title(group), anchor.replace(' ', "-"))
 }
 
-/// What a value looks like, with its bounds.
+/// Form of a value, with its bounds.
 fn value(kind: &Kind) -> String {
     match kind {
         Kind::Quantity { dimension, min, max } => {

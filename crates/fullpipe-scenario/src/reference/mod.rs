@@ -1,4 +1,4 @@
-//! What a user may read about the format, generated from the tables that the parser uses.
+//! Reference of the format for users, generated from the tables that the parser uses.
 
 mod markdown;
 mod schema;

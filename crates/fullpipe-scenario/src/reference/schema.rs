@@ -1,7 +1,7 @@
 //! The JSON Schema (draft 2020-12) by which editors check and complete scenarios.
 //!
-//! It says what the parser's tables say. What needs more than one key (names that are referred to,
-//! conflicts) is left to the parser.
+//! It follows the parser's tables. Rules about more than one key (references to names, conflicts) are left to the
+//! parser.
 
 use super::groups;
 use crate::format::genuine_sysctl::GENUINE;
@@ -134,7 +134,7 @@ fn short_form(group: &Group, short: &str) -> Value {
     json!({ "anyOf": [alone, reference(group)] })
 }
 
-/// The name of one of these, or a table with its parameters.
+/// The name of an algorithm, or a table with its parameters.
 fn named(algorithms: &[Description]) -> Value {
     let names: BTreeSet<&str> = algorithms.iter().map(|algorithm| algorithm.name).collect();
     let tables = algorithms.iter().map(|algorithm| {

@@ -1,4 +1,4 @@
-//! What programs do with connections: what they offer, how they read, and what they open one after another.
+//! Programs on connections: their load, their reads, and connections that they open one after another.
 
 use super::{AppKind, KERNEL_INT, Program};
 use crate::format::context::Context;
@@ -45,7 +45,7 @@ group! {
 /// Bytes of an application's message.
 pub type MessageSize = Quantity<InSize, 1, 1_099_511_627_776>;
 
-/// What the application offers; its kind alone, or a table.
+/// Load of the application; its kind alone, or a table.
 #[derive(Clone, Debug)]
 pub struct ShortApp(pub AppTable);
 

@@ -21,7 +21,7 @@ pub enum QdiscKind {
     FqCodel,
     /// Drops or marks at its head while the delay is too long.
     Codel,
-    /// Drops or marks what comes, by a probability that follows the average length.
+    /// Drops or marks arriving packets, by a probability that follows the average length.
     Red,
     /// Delays and loses.
     Netem,
@@ -59,7 +59,7 @@ pub enum NfsVersion {
     V4_2,
 }
 
-/// What a program does with files of a mount.
+/// Operation of a program on files of a mount.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NfsOperation {
     /// Writes new files.
@@ -77,10 +77,10 @@ pub enum NfsExport {
     Async,
 }
 
-/// How a server takes requests from a socket.
+/// Way in which a server takes requests from a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NfsServerReads {
-    /// What is there.
+    /// Data that has arrived.
     AsTheyCome,
     /// Nothing of one until all of it is there.
     WholeRecords,
@@ -97,7 +97,7 @@ pub enum AppKind {
     Messages,
 }
 
-/// What starts the interval clock of a flow.
+/// Event that starts the interval clock of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Clock {
@@ -116,7 +116,7 @@ pub enum Until {
 }
 
 impl Until {
-    /// Whether a run goes on to its end.
+    /// Whether a run continues to its end.
     pub fn is_end(&self) -> bool {
         *self == Until::End
     }

@@ -6,7 +6,7 @@ use crate::format::values::choices;
 /// A well-known program that limits itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Program {
-    /// ssh, and what goes through it: scp, rsync, tunnels.
+    /// ssh, and programs over it: scp, rsync, tunnels.
     OpenSsh,
     /// OpenSSH's sftp, and scp since 9.0.
     Sftp,
@@ -21,7 +21,7 @@ pub enum Program {
 /// Limit of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// Window, and what is read before the other end allows more, bytes.
+    /// Window, and bytes that are read before the other end allows more.
     Window(u64, u64),
     /// Requests, and bytes of an answer.
     Requests(i64, u64),

@@ -1,4 +1,4 @@
-//! The first sentence of advice: what to set, and what it gains.
+//! The first sentence of advice: the settings, and their gain.
 
 use super::Case;
 use super::candidates;
@@ -13,7 +13,7 @@ use crate::analysis::words::{lower, ms, percent, rate_of};
 /// Queueing delay from which on a full path deserves a word: this share of the round trip, and this time, ms.
 const STANDING: f64 = 0.5;
 const LEAST_MS: f64 = 5.0;
-/// Share of the path below which the answer also says what limits the flows with the changes.
+/// Share of the path below which the answer also names the limit of the flows with the changes.
 const ENOUGH_SHARE: f64 = 0.9;
 /// Share of the path below which changes that gain little are not the first words.
 const LOW_SHARE: f64 = 0.5;
@@ -37,9 +37,9 @@ pub fn answer(case: &Case, found: &Found, engine: &str) -> String {
     }
 }
 
-/// Sentences on the changes: their gain, the cause of today, and what still limits the flows.
+/// Sentences on the changes: their gain, today's cause, and the remaining limit of the flows.
 ///
-/// Changes that gain little come after what limits the flows.
+/// Changes that gain little follow the limit of the flows.
 fn set(found: &Found, runs: &str) -> String {
     let changes: Vec<String> = found.changes.iter().map(|own| in_words(&own.change)).collect();
     let gain = format!("{}: {} ({runs}).", listed(&changes), gained(found));
@@ -48,7 +48,7 @@ fn set(found: &Found, runs: &str) -> String {
     let has_streams = found.changes.iter().any(|own| own.change.has_copies());
     let gains_much = found.cured.mbit >= LARGE_GAIN * found.today.mbit;
     let would_help = match remedy(&found.cured) {
-        // Streams are what it would name, too, and so is a setting that is changed.
+        // The remedy may be streams again, or a setting that is changed already.
         Some(remedy) if beyond.is_some() && !has_streams && !is_made(found) => {
             format!(" What would help more: {}.", lower(remedy))
         }
@@ -149,7 +149,7 @@ fn set_nothing(case: &Case, found: &Found, runs: &str) -> String {
             let evidence = evidence.map_or_else(String::new, |text| format!(": {text}"));
             let cause = headline.cause.as_ref();
             let cause = cause.map_or(String::new(), |cause| format!(" {cause}{evidence}."));
-            // What helps may be what this allowance does not reach.
+            // The cure may be a change that this allowance does not reach.
             let remedy = remedy(today)
                 .map_or(String::new(), |own| format!(" What would help: {}.", lower(own)));
             format!(

@@ -10,16 +10,16 @@ use fullpipe_base::path::{Direction, QueueLimit};
 use fullpipe_base::units::Time;
 use std::collections::BTreeMap;
 
-/// A run as it is today, and what advice has to know of it.
+/// Today's run, and the facts about it that advice needs.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The run.
     pub today: Resolved,
-    /// Where the data goes that shall be faster.
+    /// Direction of the data to speed up.
     pub direction: Direction,
     /// Longest round trip of its flows, without queues.
     pub round_trip: Time,
-    /// How long the longest flow is to send.
+    /// Time for which the longest flow sends.
     pub horizon: Time,
     /// Rate that the path allows; none where nothing bounds it.
     pub allowed: Option<Allowed>,
@@ -155,7 +155,7 @@ impl Case {
         self.flows.iter().map(|flow| flow.name.clone()).collect()
     }
 
-    /// Judged flows that are open at the same time: a loop has one of its connections at a time.
+    /// Number of judged flows that are open at the same time: a loop has one of its connections at a time.
     pub fn at_once(&self) -> usize {
         let is_judged = |name: &str| self.flows.iter().any(|own| own.name == name);
         let begins = self.today.flow.iter().filter(|flow| flow.after.is_none());
@@ -190,7 +190,7 @@ impl Case {
 }
 
 impl Sent {
-    /// Payload that the flow may have of the path if it takes what it gets, bytes per second.
+    /// Payload of the path that a flow without a limit of its own may have, bytes per second.
     pub fn share_bytes(&self) -> Option<f64> {
         Some(self.share_mbit? * 1e6 / 8.0)
     }
@@ -230,7 +230,7 @@ const CROWDED: f64 = 0.05;
 /// Least part of the path that datagrams leave to flows.
 const LEAST_LEFT: f64 = 0.01;
 
-/// Payload that datagrams of UDP leave to flows, as datagrams take what they ask for; Mb/s.
+/// Payload that datagrams of UDP leave to flows, because datagrams take their demand; Mb/s.
 pub(super) fn left(run: &Resolved, direction: Direction, allowed: &Allowed) -> f64 {
     let lasts = run.flow.iter().filter(|flow| flow.direction == direction);
     let lasts = lasts.map(|flow| flow.duration.unwrap_or(run.duration)).max();
@@ -251,7 +251,7 @@ fn crowd(run: &Resolved, direction: Direction, allowed: &Allowed) -> Option<Crow
     is_crowded.then(|| Crowd { name: own.name.clone(), mbit: sent_mbit(own), carried_mbit })
 }
 
-/// Rate that a flow's program asks for, Mb/s; infinite where it takes what it gets.
+/// Demand of a flow's program, Mb/s; infinite where it writes as fast as it can.
 fn demand(flow: &Flow) -> f64 {
     match flow.app {
         App::Rate { rate } => rate.0 as f64 / 1e6,
@@ -270,7 +270,7 @@ fn life(run: &Resolved, allowed: &Allowed, flow: &Flow) -> [Time; 2] {
     [flow.start, sent.map_or(most, |sent| most.min(flow.start + sent))]
 }
 
-/// Part of each flow of a path, Mb/s, by its name. Connections of a loop have in turn what the first one has.
+/// Part of each flow of a path, Mb/s, by its name. Connections of a loop have the first one's part in turn.
 fn shares<'a>(run: &'a Resolved, allowed: Option<&Allowed>) -> BTreeMap<&'a str, f64> {
     let mut shares = BTreeMap::new();
     let Some(allowed) = allowed else { return shares };
@@ -282,9 +282,9 @@ fn shares<'a>(run: &'a Resolved, allowed: Option<&Allowed>) -> BTreeMap<&'a str,
     shares
 }
 
-/// Part of a path that a flow may have if it takes what it gets, Mb/s.
+/// Part of a path that a flow without a limit of its own may have, Mb/s.
 ///
-/// It shares with flows of its way that live for a good part of its life. Datagrams have theirs first.
+/// It shares with flows of its direction that live for a good part of its life. Datagrams have their part first.
 fn share_of(run: &Resolved, allowed: &Allowed, own: &Flow) -> f64 {
     let [start, end] = life(run, allowed, own);
     let counts = |flow: &&Flow| {
@@ -324,7 +324,7 @@ pub(super) fn alone_for(run: &Resolved, allowed: &Allowed, own: &Flow) -> Option
     (!beside.is_empty() && life > 0.0).then(|| 1.0 - shared.as_secs_f64() / life)
 }
 
-/// Max-min fair part of the flows that ask for most: what those leave that ask for less than their part.
+/// Max-min fair part of the flows with the largest demands: the rate that flows with smaller demands leave.
 fn share(allowed: f64, mut demands: Vec<f64>) -> f64 {
     demands.sort_by(f64::total_cmp);
     let (mut left, mut count) = (allowed, demands.len().max(1) as f64);

@@ -34,7 +34,7 @@ const AT_CONNECT: [&str; 4] = [
     "net.ipv4.tcp_timestamps",
 ];
 
-/// One sentence for each cost and condition.
+/// A sentence for each cost and condition.
 pub fn notes(case: &Case, found: &Found, engine: &str) -> Vec<String> {
     let changes: Vec<&Change> = found.changes.iter().map(|own| &own.change).collect();
     let mut notes = Vec::new();
@@ -176,7 +176,7 @@ fn alone(case: &Case, changes: &[&Change]) -> Option<String> {
     ))
 }
 
-/// What loss leaves of the path, whatever is set.
+/// Rate that loss leaves of the path, whatever is set.
 fn bound(case: &Case, found: &Found, engine: &str) -> Option<String> {
     let is_full = found.cured.fills(super::method::ENOUGH);
     if is_full || !case.is_lossy {
@@ -218,7 +218,7 @@ const DIFFERENCES: [(&str, Difference); 3] = [
 pub fn sensitivity(case: &Case, found: &Found, bench: &Bench) -> Result<Vec<Sensitivity>, Stopped> {
     let edits = found.changes.iter().flat_map(|own| &own.change.edits);
     let cured = changed(&case.today, edits)?.plans()[0].resolved.clone();
-    // Runs as those that the advice was judged by.
+    // Equal conditions to the runs that judged the advice.
     let (is_chancy, first_seed) = (found.seeds > 1, found.first_seed);
     let cured = Case { today: cured, is_chancy, first_seed, ..case.clone() };
     let other = |(what, difference): (&'static str, Difference)| {
@@ -236,7 +236,7 @@ pub fn sensitivity(case: &Case, found: &Found, bench: &Bench) -> Result<Vec<Sens
     let outcomes =
         each(others.len(), bench.jobs, |other| one.trials(&others[other].1, &[Vec::new()]))?;
     let all = others.iter().zip(outcomes.iter().flatten());
-    // The packet may be beyond the last one of a short trial.
+    // The lost packet may be beyond the end of a short trial.
     let differs = all.filter(|((what, _), outcome)| *what != LOST || has_lost(outcome));
     let said = differs.map(|((what, _), outcome)| Sensitivity {
         what: (*what).into(),
@@ -259,7 +259,7 @@ fn longer(case: &mut Case) {
     }
 }
 
-/// Rates are 97 % of what they were.
+/// Reduces rates to 97 %.
 fn slower(case: &mut Case) {
     let less = |rate: &mut Rate| rate.0 = rate.0 / 100 * 97;
     let path = &mut case.today.path;
@@ -277,7 +277,7 @@ fn slower(case: &mut Case) {
     }
 }
 
-/// The first flow loses a packet in the middle of what it sends; nothing where the path loses packets anyway.
+/// Lets the first flow lose a packet in the middle of its data; nothing where the path loses packets anyway.
 fn with_one_loss(case: &mut Case, mbit: f64) {
     let flows = case.today.flow.iter().filter(|flow| flow.direction == case.direction);
     let Some(flow) = flows.clone().next().filter(|_| !case.is_lossy) else { return };

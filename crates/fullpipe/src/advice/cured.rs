@@ -1,8 +1,8 @@
-//! The scenario that proves advice: one variant as it is today, one as advised.
+//! The scenario that proves advice: a variant with today's settings, and one with the advised ones.
 //!
-//! The file describes the advised hosts. Variant `today` sets back what the advice changes, so that a reader sees each
-//! change on one line. Keys of NFS mounts, of datagrams, and those that a flow of today has not, stand in variant `advised`: no
-//! variant can take them away.
+//! The file describes the advised hosts. Variant `today` sets the advised keys back, so that a reader sees each change
+//! on one line. Variant `advised` has the keys of NFS mounts, of datagrams, and keys that a flow of today does not
+//! have: no variant can remove them.
 
 use super::Case;
 use super::edit::{Edit, copies, edited};
@@ -11,7 +11,7 @@ use std::fmt::Write;
 
 /// Names of the variants.
 pub const TODAY: &str = "today";
-/// As advised.
+/// Name of the advised variant.
 pub const ADVISED: &str = "advised";
 
 /// The scenario file.
@@ -51,8 +51,8 @@ pub fn scenario(case: &Case, edits: &[&Edit]) -> Result<String, String> {
     Ok(text)
 }
 
-/// Whether a variant can set an edit's key and cannot take it away: keys of NFS mounts and of datagrams, and those that a flow of
-/// today has not.
+/// Whether a variant can set an edit's key and cannot remove it: keys of NFS mounts and of datagrams, and keys that a
+/// flow of today does not have.
 fn cannot_go(edit: &Edit, today: &Json) -> bool {
     let Edit::Set { key, value: Some(_) } = edit else { return false };
     match (&key[0][..], key.len()) {
@@ -74,7 +74,8 @@ fn variant(text: &mut String, title: &str, name: &str, set: &Map<String, Json>) 
     }
 }
 
-/// The key in the advised scenario: of a flow with copies that of the first copy, which today is alone.
+/// The key in the advised scenario. For a flow with copies it is the key of the first copy, which is the only one
+/// today.
 fn first_copy(key: &[String], edits: &[&Edit], today: &Json) -> Vec<String> {
     let mut key = key.to_vec();
     let [kind, name, ..] = &mut key[..] else { return key };
@@ -88,7 +89,7 @@ fn first_copy(key: &[String], edits: &[&Edit], today: &Json) -> Vec<String> {
     key
 }
 
-/// Puts today's value of a key into `back`; of a key that today has not, the whole table that has it.
+/// Puts today's value of a key into `back`; for a key that today does not have, the whole table with it.
 fn set_back(
     key: &[String],
     now: &[String],
@@ -97,7 +98,7 @@ fn set_back(
 ) {
     for length in (1..=key.len()).rev() {
         let value = at(today, &key[..length]);
-        // A table that is empty is not written at all.
+        // An empty table is not written at all.
         let is_options = key[length - 1] == "sockopt" && at(advised, &now[..length]).is_some();
         let value = value.cloned().or_else(|| is_options.then(|| Json::Object(Map::new())));
         if let Some(value) = value {

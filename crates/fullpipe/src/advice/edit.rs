@@ -1,7 +1,7 @@
-//! Edits of a resolved scenario: what a change does to a run, as data.
+//! Edits of a resolved scenario: the effect of a change on a run, as data.
 //!
-//! An edit names a key as the scenario file does. The edited scenario is loaded again, so a change is checked as a
-//! scenario is, and keys that were taken away get the defaults of the kernel.
+//! An edit names a key as the scenario file does. The edited scenario is loaded again. So a change is checked as a
+//! scenario is, and removed keys get the defaults of the kernel.
 
 use crate::scenario::{Resolved, Scenario, Source, load};
 use fullpipe_base::path::Direction;

@@ -14,10 +14,10 @@ pub struct Elsewhere {
     pub lines: Vec<String>,
 }
 
-/// Name of a system, and what says a change there.
+/// Name of a system, and the function that translates a change for it.
 type System = (&'static str, fn(&Change) -> Vec<String>);
 
-/// Equivalents of what is advised; none where nothing has one.
+/// Equivalents of the advised changes; none where no change has one.
 pub fn elsewhere(changes: &[Change]) -> Vec<Elsewhere> {
     let systems: [System; 3] = [("Windows", windows), ("FreeBSD", freebsd), ("macOS", macos)];
     let mut all = Vec::new();
@@ -42,7 +42,7 @@ pub fn elsewhere(changes: &[Change]) -> Vec<Elsewhere> {
     all
 }
 
-/// Commands without those that two changes come to; of two sizes of a setting, the larger one.
+/// Commands without duplicates of several changes; of two sizes of a setting, the larger one.
 fn once(commands: Vec<String>) -> Vec<String> {
     let size = |line: &str| {
         let (setting, size) = line.rsplit_once('=')?;
@@ -140,7 +140,7 @@ fn freebsd(change: &Change) -> Vec<String> {
     }
 }
 
-/// Both bounds of FreeBSD's buffers: that of autotuning, and that of all sockets.
+/// Both bounds of FreeBSD's buffers: of autotuning, and of all sockets.
 fn buffers(most: &str, which: &str, all: &str) -> Vec<String> {
     vec![format!("sysctl {all}={most}"), format!("sysctl net.inet.tcp.{which}buf_max={most}")]
 }

@@ -1,4 +1,4 @@
-//! Goals of advice: a full path, and what else an outcome has to have; and the changes that may serve them.
+//! Goals of advice: a full path, and further demands on an outcome; and the changes that may serve them.
 
 use super::change::Scope;
 use super::trial::Outcome;
@@ -11,7 +11,7 @@ const LONGER: f64 = 1.1;
 pub const PRICE: f64 = 0.05;
 /// From this share of its part on the slowest flow is not held back by others.
 pub const EVEN: f64 = 0.8;
-/// The slowest flow has to gain so much of its part for a change to be worth it.
+/// Part of its share that the slowest flow has to gain for a change to be worth it.
 const CLOSER: f64 = 0.1;
 /// Part of its share that the slowest flow may lose when a change is taken away.
 const LOST: f64 = 0.05;
@@ -29,7 +29,7 @@ pub enum Goal {
 }
 
 impl Goal {
-    /// Whether an outcome of a full path is what the goal is.
+    /// Whether an outcome of a full path meets the goal.
     pub(super) fn is_met(self, outcome: &Outcome) -> bool {
         match self {
             Goal::Rate => true,
@@ -38,7 +38,7 @@ impl Goal {
         }
     }
 
-    /// Whether an outcome comes so much closer to the goal than another one that a change is worth it.
+    /// Whether an outcome is so much closer to the goal than another one that a change is worth it.
     pub(super) fn is_closer(self, own: &Outcome, than: &Outcome) -> bool {
         match self {
             Goal::Rate => false,
@@ -63,7 +63,7 @@ impl Goal {
     }
 }
 
-/// Changes that are allowed, and what they are for.
+/// Changes that are allowed, and their goal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allowance {
     /// Owners of the settings that may change.

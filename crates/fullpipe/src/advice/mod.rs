@@ -1,7 +1,6 @@
-//! Advice: what to set on the hosts of a case, why, what it costs, and the runs that prove it.
+//! Advice: settings for the hosts of a case, with their reasons, their costs, and the runs that prove them.
 //!
-//! [`method`] describes the order of trials. Everything here works on a scenario, whatever it was made from, and on any
-//! engine.
+//! [`method`] describes the order of trials. Everything here works on any scenario, and on any engine.
 
 mod answer;
 pub mod candidates;
@@ -29,10 +28,10 @@ pub use edit::{Edit, edited};
 use method::Allowance;
 use trial::{Bench, Stopped};
 
-/// Finds advice for a case, and what it costs. [`newcomer`] is another cost, which takes longer.
+/// Finds advice for a case, and its costs. [`newcomer`] is another cost, which takes longer.
 ///
 /// # Errors
-/// A trial has no outcome: somebody interrupted it, or the engine failed.
+/// A trial has no outcome: a user interrupted it, or the engine failed.
 pub fn advise(case: &Case, allowance: &Allowance, bench: &Bench) -> Result<Advice, Stopped> {
     let found = method::find(case, allowance, bench)?;
     let changes: Vec<Change> = found.changes.iter().map(|own| own.change.clone()).collect();

@@ -1,4 +1,4 @@
-//! Part of the path that a flow has which joins when the others have it.
+//! Part of the path of a flow that joins when the other flows have it.
 //!
 //! Larger buffers keep a full path full, so a newcomer has to push the others aside. Congestion controls take tens of
 //! seconds for that on a long path: a shorter run would call slow convergence a starved flow.

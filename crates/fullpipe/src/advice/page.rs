@@ -7,7 +7,7 @@ use crate::report::page::escape::{sentence, text};
 use crate::report::terminal::grid::{Column, words};
 use std::fmt::Write;
 
-/// Section of HTML: the answer, the changes with their proof, what they cost, and the files with their undo.
+/// Section of HTML: the answer, the changes with their proof and their costs, and the files with their undo.
 pub fn section(advice: &Advice) -> String {
     let mut out = format!(
         "<section class=\"advice\" aria-labelledby=\"advice\"><h2 id=\"advice\">Advice</h2><p class=\"lead\">{}</p>",

@@ -108,7 +108,7 @@ pub fn joins(own: &Newcomer) -> String {
     )
 }
 
-/// Heading of what no file changes.
+/// Heading of changes that no file makes.
 pub fn by_hand(advice: &Advice) -> &'static str {
     let mut changes = advice.changes.iter().map(|own| own.change.scope);
     match changes.any(|scope| scope == Scope::Path) {

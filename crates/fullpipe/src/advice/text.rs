@@ -8,7 +8,7 @@ use crate::analysis::words::rate_of;
 use crate::report::terminal::grid::{Column, lay_out, number, words, wrap};
 use std::fmt::Write;
 
-/// How much is printed.
+/// Extent of the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Extent {
     /// Columns of the terminal.

@@ -26,7 +26,7 @@ const LEAST: Time = Time::secs(2);
 /// Round trips and time of a path that loses packets by chance.
 const LOSSY_ROUND_TRIPS: u64 = 200;
 const LOSSY_LEAST: Time = Time::secs(20);
-/// A trial that does not settle lasts so much longer at most.
+/// Factor on the length of a trial that does not settle, at most.
 const PATIENCE: u64 = 3;
 /// Runs of a trial where chance decides.
 const SEEDS: u64 = 3;
@@ -38,15 +38,15 @@ const SHIFTED: u64 = 10;
 /// Samples of a trial.
 const SAMPLES: u64 = 3000;
 
-/// Hears how far advice is, and says whether to go on.
+/// Observer of advice's progress, which decides whether to continue.
 pub trait Watch: Sync {
-    /// A step begins that makes so many runs, each of `lasts` of simulated time or less.
+    /// A step begins, with `runs` runs, each of `lasts` of simulated time or less.
     fn step(&self, what: &str, runs: usize, lasts: Time);
     /// A run simulated another span; `false` ends all runs.
     fn advance(&self, span: Time) -> bool;
 }
 
-/// Lets trials go on, unseen.
+/// A watch that lets trials continue, unseen.
 pub struct ToTheEnd;
 
 impl Watch for ToTheEnd {
@@ -70,7 +70,7 @@ pub struct Bench<'a> {
 /// Reason why a trial has no outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stopped {
-    /// Somebody interrupted it.
+    /// A user interrupted it.
     Interrupted,
     /// The engine refused or failed.
     Failed(Failed),
@@ -147,7 +147,7 @@ impl Outcome {
 }
 
 impl Bench<'_> {
-    /// One trial for each list of edits.
+    /// Trials of lists of edits, one for each list.
     ///
     /// # Errors
     /// The first trial that has no outcome.
@@ -166,7 +166,7 @@ impl Bench<'_> {
     /// Record of a run from its beginning to its end.
     ///
     /// # Errors
-    /// Somebody interrupted it, or the engine failed.
+    /// A user interrupted it, or the engine failed.
     pub fn recorded(&self, run: &Resolved) -> Result<Recording, Stopped> {
         let mut recording = Recording::default();
         let mut progress = Progress { watch: self.watch, seen: Time::ZERO, stopped: false };
@@ -245,7 +245,7 @@ fn prepared(case: &Case, edits: &[&Edit], seed: u64) -> Result<Scenario, Stopped
     changed(&run, [])
 }
 
-/// Flows that would go on for long stop when a trial has lost its patience.
+/// Stops long flows when a trial has lost its patience.
 fn shorten(case: &Case, run: &mut Resolved) {
     let most = Time(case.least().0.saturating_mul(PATIENCE));
     let latest = run.flow.iter().map(|flow| flow.start).max().unwrap_or(Time::ZERO);
@@ -292,7 +292,7 @@ impl Case {
 fn arrived(case: &Case, asked: &Asked, run: Run) -> Outcome {
     let own = run.datagrams.iter().find(|own| own.name == asked.name);
     let mbit = own.and_then(|own| own.mean_mbit).unwrap_or(0.0);
-    // What waits in queues arrives after the last one was sent.
+    // Packets in queues arrive after the last one was sent.
     let mbit = mbit.min(case.allowed_mbit().unwrap_or(f64::INFINITY));
     Outcome {
         mbit,
@@ -322,7 +322,7 @@ fn outcome_of(
     let flows = || resolved.flow.iter().zip(counts).filter(|(_, counts)| **counts);
     let [start, until] = main_life(counts, recording, resolved, end);
     let all = window(case, counts, recording, [start, until]);
-    // A transfer of fixed size is judged by all of its life, a flow that goes on by what it settles at.
+    // A transfer of fixed size is judged by all of its life, an endless flow by its settled rate.
     let is_finite = flows().all(|(flow, _)| flow.bytes.is_some()) && until < end;
     let span = match is_finite {
         true => [start, until],
@@ -354,7 +354,7 @@ fn outcome_of(
     }
 }
 
-/// Rules that find nothing to set on a full path: the link is busy, or the pace is that of the path.
+/// Rules that find nothing to set on a full path: the link is busy, or the pace is the path's.
 const FULL_RULES: [&str; 2] = ["link", "pacing"];
 
 /// Whether a verdict says that the path is full, and that nothing is to be set.
@@ -365,7 +365,7 @@ fn is_healthy(headline: Option<&Headline>) -> bool {
     })
 }
 
-/// Beginning and end of the flow that had the most data acknowledged; of a loop of connections those of the whole.
+/// Beginning and end of the flow with the most data acknowledged; for a loop of connections, of the whole loop.
 fn main_life(counts: &[bool], recording: &Recording, run: &Resolved, end: Time) -> [Time; 2] {
     let mut acked = vec![0; counts.len()];
     let mut busy = vec![Time::ZERO; counts.len()];
@@ -388,7 +388,7 @@ fn main_life(counts: &[bool], recording: &Recording, run: &Resolved, end: Time) 
     most.map_or([Time::ZERO, end], |flow| [run.flow[flow].start, busy[flow].min(end)])
 }
 
-/// The flow with the least of its part in a span, of those that send all the time.
+/// The flow with the least of its part in a span, among flows that send all the time.
 fn slowest(
     case: &Case,
     run: &Resolved,

@@ -1,4 +1,4 @@
-//! What a capture says of itself, and of packets that were dropped.
+//! Comments of a capture: on the whole file, and on packets that were dropped.
 
 use super::{About, At, POINTS, headers};
 use crate::trace::stage_info::why_dropped;
@@ -39,7 +39,7 @@ fn meaning(at: &At) -> &'static str {
     point(at.name()).or_else(|| point("link")).unwrap_or_default()
 }
 
-/// The comment on a packet of which something was dropped.
+/// The comment on a packet with dropped segments.
 pub fn dropped(packet: &Packet, stages: &[StageInfo]) -> Option<String> {
     let places = packet.dropped.iter().map(|dropped| {
         let stage = stages.iter().find(|stage| stage.index == dropped.stage);

@@ -110,7 +110,7 @@ impl Hidden {
 impl Drop for Hidden {
     fn drop(&mut self) {
         if !self.finished {
-            // There is nobody to tell.
+            // There is no caller to report to.
             let _ = fs::remove_file(&self.path);
         }
     }

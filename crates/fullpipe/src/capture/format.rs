@@ -27,20 +27,20 @@ const ETHERNET: u16 = 1;
 /// "Everything", as tcpdump writes it.
 const WHOLE: u32 = 262_144;
 
-/// How packets are written.
+/// Format of the packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Format {
     classic: bool,
     snap: u32,
 }
 
-/// How a packet was seen.
+/// A packet with its time and place.
 pub struct Seen<'a> {
     /// When.
     pub time: Time,
     /// Whether it left the host at which it was seen; none: not seen at a host.
     pub outgoing: Option<bool>,
-    /// What there is to say of it.
+    /// Comment on the packet.
     pub comment: Option<&'a str>,
 }
 

@@ -1,8 +1,8 @@
 //! Ethernet, IPv4 and TCP headers.
 //!
 //! The hosts are 10.0.0.1 (sender), 10.0.0.2 (receiver), 10.0.0.3 and so on, with the locally administered addresses
-//! 02:00:0a:00:00:01 and so on. Both streams begin with sequence number 0, so that the byte n of a
-//! flow has the number n + 1, modulo 2^32. Nobody on the way lowers the TTL.
+//! 02:00:0a:00:00:01 and so on. Both streams begin with sequence number 0, so that the byte n of a flow has the number
+//! n + 1, modulo 2^32. No router lowers the TTL.
 
 use crate::scenario::{ENDS, Flow, Resolved};
 use fullpipe_base::trace::{Offers, Packet};

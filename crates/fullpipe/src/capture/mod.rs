@@ -2,8 +2,8 @@
 //!
 //! The engine passes each packet to the sink ([`Sink::packet`]). Here the packet gets its headers ([`headers`]), its
 //! place in the file format ([`format`]) and, where it was dropped later on, a comment. The file grows under a hidden
-//! name, always by whole blocks, and gets its name at the end; a file that exists is never overwritten. A stream takes
-//! the place of a file where somebody reads meanwhile.
+//! name, always by whole blocks, and gets its name at the end; a file that exists is never overwritten. A stream
+//! replaces the file where a program reads meanwhile.
 
 mod comment;
 mod file;
@@ -32,12 +32,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tap::{Tap, Tapped};
 pub use trains::{Kept, Trains};
 
-/// Bytes kept of a packet where nobody says otherwise.
+/// Default of the bytes kept of a packet.
 pub const SNAP: u32 = 128;
-/// Least number of bytes that can be kept: those of the longest headers.
+/// Least number of bytes that can be kept: the longest headers.
 pub const LEAST_SNAP: u32 = headers::LONGEST as u32;
 
-/// What is captured of which run.
+/// Run, point and length of a capture.
 #[derive(Clone, Copy, Debug)]
 pub struct About<'a> {
     /// The scenario.
@@ -50,12 +50,12 @@ pub struct About<'a> {
     pub snap: u32,
 }
 
-/// What became of a capture.
+/// Result of a capture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
     /// The capture is whole, and has so many packets.
     Whole(u64),
-    /// The stream's reader closed it before the end; how much of it was read nobody knows.
+    /// The stream's reader closed it before the end; the number of read bytes is unknown.
     ReaderLeft,
 }
 
@@ -65,7 +65,7 @@ pub struct Capture {
     out: Out,
     format: Format,
     point: Point,
-    /// Of each flow the end that sends its data, and the one that receives it.
+    /// Ends of each flow: the one that sends its data, and the one that receives it.
     ends: Vec<[End; 2]>,
     stages: Vec<StageInfo>,
     packets: u64,
@@ -82,7 +82,7 @@ impl Capture {
         Capture::begin(Out::file(path)?, path, about)
     }
 
-    /// Begins a capture as pcapng on a stream. A reader that goes away ends the capture, not the run.
+    /// Begins a capture as pcapng on a stream. A reader that closes the stream ends the capture, not the run.
     ///
     /// # Errors
     /// The scenario has no such point.
@@ -147,7 +147,7 @@ impl Capture {
     fn take(&mut self, packet: &Packet) {
         self.packets += 1;
         let Some(&[sends, receives]) = self.ends.get(usize::from(packet.flow)) else { return };
-        // Hosts at the sender's end of the path stand before the others.
+        // Hosts at the sender's end of the path have lower indices.
         let of_sender = packet.forward == (sends.place < receives.place);
         let (from, to) = if of_sender { (sends, receives) } else { (receives, sends) };
         let outgoing = match self.point {
@@ -174,7 +174,7 @@ impl Capture {
 /// An end of a flow.
 #[derive(Clone, Copy, Debug)]
 struct End {
-    /// Its host's place among those of the run.
+    /// Index of its host in the run.
     place: usize,
     address: SocketAddrV4,
 }

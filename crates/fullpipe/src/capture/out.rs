@@ -1,4 +1,4 @@
-//! What a capture is written to: a file of its own, or a stream that somebody reads meanwhile.
+//! Destination of a capture: a file of its own, or a stream with a reader.
 
 use super::file::Hidden;
 use crate::trace::Error;
@@ -54,12 +54,12 @@ impl Out {
         matches!(self.to, To::Nobody)
     }
 
-    /// What is to be written next: whole blocks between two calls of [`Out::flush`].
+    /// Buffer of the next bytes: whole blocks between two calls of [`Out::flush`].
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.buffer
     }
 
-    /// Writes what was collected, once it is much or `all` is wanted. A stream without its reader is no error.
+    /// Writes the collected bytes, once they are many or `all` is set. A stream without its reader is no error.
     ///
     /// # Errors
     /// It cannot be written.

@@ -4,7 +4,7 @@ use fullpipe_base::trace::{
     Counter, Event, FlowSample, Packet, Point, Sink, StageInfo, StageSample,
 };
 
-/// What listens.
+/// A tap: receiver of stages and packets.
 pub(super) trait Tap {
     /// Where packets are to be seen.
     fn point(&self) -> Point;

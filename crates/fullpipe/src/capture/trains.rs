@@ -16,7 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What was kept of a run's packets.
+/// Result of keeping a run's packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kept {
     /// Packets.
@@ -27,14 +27,14 @@ pub struct Kept {
     pub trains: u64,
 }
 
-/// What is known of a flow.
+/// State of a flow.
 #[derive(Clone, Debug)]
 struct Flow {
     wanted: bool,
     direction: Direction,
     /// Window scales that its ends have offered: of the end that sends data, of the other.
     scales: [Option<u8>; 2],
-    /// The train of each way that may go on.
+    /// The last train of each direction, which may grow.
     open: [Option<PacketTrain>; 2],
 }
 
@@ -154,7 +154,7 @@ impl Trains {
     }
 }
 
-/// What a packet itself says.
+/// Row of a packet alone.
 fn row(packet: &Packet) -> PacketTrain {
     let mut sacks = [(0, 0); SACKS];
     sacks.iter_mut().zip(&packet.sacks).for_each(|(to, from)| *to = *from);
@@ -187,7 +187,7 @@ fn add(open: &mut Option<PacketTrain>, next: PacketTrain) -> Option<PacketTrain>
     if joined { None } else { open.replace(next) }
 }
 
-/// The order of a row group: what is alike stands together, which packs best.
+/// Sorts a row group so that alike rows are neighbours, which packs best.
 fn in_order(rows: &mut [PacketTrain]) {
     rows.sort_by_key(|row| (row.flow, row.acks, row.time));
 }

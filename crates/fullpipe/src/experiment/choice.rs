@@ -1,14 +1,14 @@
-//! Which engine runs a scenario, and what it may do otherwise than the scenario says.
+//! Engine of a scenario, and its allowed deviations.
 
 use crate::analysis::Made;
 use crate::engine::{self, Engine, Support, without};
 use crate::scenario::{self, Plan, Resolved};
 use std::fmt;
 
-/// Between several objections, so that they stand below each other behind "error: ".
+/// Text between several objections, so that they are aligned behind "error: ".
 pub const BETWEEN: &str = "\n       ";
 
-/// What a user lets engines do otherwise than a scenario says.
+/// Deviations from a scenario that a user allows the engines.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Allowed<'a> {
     /// The version that an engine with real kernels runs in place of the scenario's.
@@ -26,7 +26,7 @@ pub struct Chosen {
 /// Why no run can begin.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unfit {
-    /// What was asked makes no sense.
+    /// The request makes no sense.
     Input(String),
     /// This machine lacks something.
     Environment(String),
@@ -43,7 +43,7 @@ impl Chosen {
     /// Whether this machine has what it needs for these runs.
     ///
     /// # Errors
-    /// What is missing.
+    /// The missing needs.
     pub fn ready(&self, plans: &[Plan]) -> Result<(), String> {
         plans.iter().try_for_each(|plan| self.engine.ready(&plan.resolved))
     }
@@ -57,7 +57,7 @@ impl Chosen {
         plans.iter().try_for_each(one).map_err(|(name, why)| format!("{name}: {why}"))
     }
 
-    /// How a run of `resolved` is made; `partial`: it was cut short.
+    /// Facts on how a run of `resolved` is made; `partial`: it was cut short.
     pub fn made(&self, resolved: &Resolved, partial: bool) -> Made {
         let answers = self.engine.support(resolved).into_iter();
         let substituted =
@@ -74,7 +74,7 @@ impl Chosen {
 /// The engines of these names for these runs.
 ///
 /// # Errors
-/// What any of them objects to, all of it at once; then what is missing on this machine.
+/// All objections of the engines at once; then the needs that this machine lacks.
 pub fn several(names: &[&str], allowed: Allowed, plans: &[Plan]) -> Result<Vec<Chosen>, Unfit> {
     let (mut engines, mut wrong) = (Vec::new(), Vec::new());
     for name in names {
@@ -135,7 +135,7 @@ pub fn answers(engine: &dyn Engine, plans: &[Plan]) -> Vec<(String, Support)> {
     all
 }
 
-/// All keys that the engine refuses, or does otherwise without having been allowed to; with them what is missing on this machine.
+/// All keys that the engine refuses, or deviates from without permission; and the needs that this machine lacks.
 pub fn objections(engine: &dyn Engine, plans: &[Plan], allowed: Allowed) -> Vec<String> {
     let answers = answers(engine, plans).into_iter();
     let mut found: Vec<String> =
@@ -168,7 +168,7 @@ fn objection(
     }
 }
 
-/// Where the key stands of which the engine says that, as the end of a message.
+/// Place of the key that an engine's answer is about, as the end of a message.
 fn place(engine: &dyn Engine, plans: &[Plan], answer: &(String, Support)) -> String {
     let says = |plan: &&Plan| engine.support(&plan.resolved).contains(answer);
     plans.iter().find(says).map_or_else(String::new, |plan| plan.places.line(&answer.0))
@@ -180,10 +180,10 @@ pub fn permission(engine: &dyn Engine, key: &str) -> String {
     version.map_or(format!("--without {key}"), |version| format!("--as-kernel {version}"))
 }
 
-/// Whether each key that `--without` names is one of some run.
+/// Checks that each key of `--without` exists in some run.
 ///
 /// # Errors
-/// One that no run has.
+/// A key that no run has.
 pub fn known_keys<'a>(
     without: &[String],
     runs: impl Iterator<Item = &'a Resolved>,

@@ -1,5 +1,5 @@
-//! What stands around the pipeline wherever a scenario is run, by the command or from Python: which engines run it, and what
-//! they may do otherwise than it says.
+//! Choices around the pipeline wherever a scenario is run, by the command or from Python: the engines that run it, and
+//! their allowed deviations from it.
 
 mod choice;
 

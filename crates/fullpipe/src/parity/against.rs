@@ -1,4 +1,4 @@
-//! What the simulator is judged by: a kernel's release, and its HZ.
+//! The judge of the simulator: a kernel's release, and its HZ.
 
 use super::case::Case;
 use super::table::Table;
@@ -16,14 +16,14 @@ pub struct Against {
 }
 
 impl Against {
-    /// What made the kept table of a case.
+    /// Kernel that made the kept table of a case.
     pub fn of_table(table: &Table, case: &Case) -> Against {
         let origin = &table.origin.kernel;
         let kernel = origin.split(" (").next().unwrap_or(origin);
         Against { kernel: kernel.trim_start_matches("Linux ").into(), hz: hz(case) }
     }
 
-    /// What runs a case on this machine; of a kernel that does not tell its release the series.
+    /// Kernel that runs a case on this machine; the series where the kernel's release is unknown.
     pub fn of_case(case: &Case) -> Against {
         let run = &case.plan.resolved;
         let kernel = linux::release(run).unwrap_or_else(|| run.hosts.sender.config.kernel.clone());

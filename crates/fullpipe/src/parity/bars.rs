@@ -1,4 +1,4 @@
-//! How far runs may be apart, per congestion control, and which are further.
+//! Largest distances of runs, per congestion control, and the runs that exceed them.
 
 use super::distance::{Completion, Unit};
 use serde::Serialize;
@@ -16,7 +16,7 @@ pub const RESENT: (f64, u64) = (0.10, 3);
 /// Share of flows with an end that complete within one round trip of each other, at least.
 pub const IN_TIME: f64 = 0.95;
 
-/// What one bar is about.
+/// Quantity of a bar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Bar {
@@ -37,7 +37,7 @@ impl Bar {
     pub const ALL: [Bar; 5] =
         [Bar::Median, Bar::Near, Bar::Cwnd, Bar::Retransmissions, Bar::Completion];
 
-    /// What is counted, and where the bar is.
+    /// The counted quantity, and the bar's value.
     pub fn says(self) -> [&'static str; 2] {
         match self {
             Bar::Median => ["throughput apart, median of the runs", "under 3 %"],
@@ -56,9 +56,9 @@ pub struct Figure {
     pub bar: Bar,
     /// The figure, 0 to 1.
     pub value: f64,
-    /// How many runs or flows keep to it, where it is a share.
+    /// Number of runs or flows that keep to the bar, where it is a share.
     pub kept: Option<usize>,
-    /// Of so many.
+    /// Number of all runs or flows.
     pub of: usize,
     /// Whether the bar is met.
     pub met: bool,
@@ -91,9 +91,9 @@ pub struct Miss {
     pub run: String,
     /// The congestion control.
     pub congestion: String,
-    /// In what, and how often the allowed distance that is; the largest first.
+    /// Missed bars, with the distance as a multiple of the allowed one; the largest first.
     pub misses: Vec<(Bar, f64)>,
-    /// What shows it.
+    /// Command that shows the miss.
     pub command: String,
 }
 
@@ -140,13 +140,13 @@ fn figure(bar: Bar, units: &[&Unit]) -> Option<Figure> {
     (of > 0).then_some(Figure { bar, value, kept: Some(kept), of, met: value >= least })
 }
 
-/// The middle one, of an even number the upper one of the two in the middle.
+/// The middle value; of an even number of values the upper one in the middle.
 fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()
 }
 
-/// What a unit has of a bar's kind, as multiples of what is allowed; empty where there is nothing to judge.
+/// Distances of a unit for a bar, as multiples of the allowed one; empty where there is nothing to judge.
 fn excesses(bar: Bar, unit: &Unit) -> Vec<f64> {
     match bar {
         Bar::Median => Vec::new(),
@@ -177,7 +177,7 @@ pub fn misses(units: &[Unit]) -> Vec<Miss> {
     all
 }
 
-/// The largest distance of a unit as a multiple of what the bar allows a run; 0 where there is nothing to judge.
+/// The largest distance of a unit as a multiple of the one that the bar allows; 0 where there is nothing to judge.
 pub fn excess(bar: Bar, unit: &Unit) -> f64 {
     excesses(bar, unit).into_iter().fold(0.0, f64::max)
 }

@@ -12,7 +12,7 @@ pub const JUDGED: &str = "sim";
 /// The engine that judges.
 pub const JUDGE: &str = "linux";
 
-/// What an engine makes of a case; none: `control` has stopped it.
+/// Table of a case on an engine; none: `control` has stopped the run.
 ///
 /// # Errors
 /// See [`Failed`].
@@ -23,8 +23,8 @@ pub fn run(name: &str, case: &Case, control: &mut dyn Control) -> Result<Option<
     Ok(outcome.complete.then(|| Table::of(&case.plan.resolved, &recording)))
 }
 
-/// What keeps a case from being compared: keys that one of the engines does not do exactly, without their being allowed
-/// to be done otherwise (`without`, see [`without::allows`]).
+/// Objections to the comparison of a case: keys that one of the engines does not do exactly, unless the deviation is
+/// allowed (`without`, see [`without::allows`]).
 pub fn objections(case: &Case, without: &[String]) -> Vec<String> {
     let of = |name: &str| {
         let why = |(key, support): (String, Support)| {
@@ -36,7 +36,7 @@ pub fn objections(case: &Case, without: &[String]) -> Vec<String> {
     [of(JUDGED), of(JUDGE)].concat()
 }
 
-/// What there is to say against a key; nothing where it is done exactly, or as it may be.
+/// Objection to a key; nothing where the engine does it exactly, or deviates as it may.
 fn objection(key: &str, support: &Support, without: &[String]) -> Option<String> {
     match support {
         Support::Exact | Support::Told(_) => None,
@@ -52,18 +52,18 @@ fn objection(key: &str, support: &Support, without: &[String]) -> Option<String>
     }
 }
 
-/// What the judging engine does otherwise than a case says, by key.
+/// Deviations of the judging engine from a case, by key.
 pub fn substituted(case: &Case) -> Vec<String> {
     let what = |(key, support): (String, Support)| Some(format!("{key}: {}", support.otherwise()?));
     answers(JUDGE, case).into_iter().filter_map(what).collect()
 }
 
-/// What an engine says of each key of a case.
+/// Answers of an engine on each key of a case.
 fn answers(name: &str, case: &Case) -> Vec<(String, Support)> {
     named(name).map(|engine| engine.support(&case.plan.resolved)).unwrap_or_default()
 }
 
-/// What runs a case on both engines and compares them.
+/// Command that runs a case on both engines and compares them.
 pub fn command(case: &Case) -> String {
     let others = answers(JUDGE, case).into_iter();
     let others = others.filter(|(_, support)| matches!(support, Support::Substituted(_)));
@@ -74,7 +74,7 @@ pub fn command(case: &Case) -> String {
 /// Whether this machine can run a case on real Linux.
 ///
 /// # Errors
-/// What is missing, and how to get it, in options of `fullpipe parity`.
+/// The missing needs and their remedies, in options of `fullpipe parity`.
 pub fn ready(case: &Case) -> Result<(), String> {
     let failed = |why| match why {
         Failed::Scenario(why) | Failed::Machine(why) => why,

@@ -1,10 +1,10 @@
-//! What is compared: one run of a scenario, with its name and the command that runs it.
+//! A case of a comparison: one run of a scenario, with its name and the command that runs it.
 
 use crate::scenario::{self, Plan, Scenario, SetOption, Source};
 use fullpipe_sim::rng::Rng;
 use std::path::{Path, PathBuf};
 
-/// One run that both engines can do.
+/// A run that both engines can do.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// Name, unique among the cases of a call: "queue/reno-1bdp", "7/12".
@@ -15,7 +15,7 @@ pub struct Case {
     pub plan: Plan,
     /// Its scenario: as it was written where that is one run alone, else with every default written out.
     pub text: String,
-    /// What runs it; behind it belongs ` --engine NAME`.
+    /// Command that runs it, to be followed by ` --engine NAME`.
     pub command: String,
 }
 
@@ -29,7 +29,7 @@ impl Case {
 /// A case for each run of a scenario file, with these changes.
 ///
 /// # Errors
-/// What is wrong with the file or the changes, with its place.
+/// An error in the file or in the changes, with its place.
 pub fn of_file(path: &Path, sets: &[String]) -> Result<Vec<Case>, String> {
     let source = Source::read(path).map_err(|e| e.to_string())?;
     of_source(&source, &path.display().to_string(), sets)
@@ -58,7 +58,7 @@ pub fn seeded(
     Ok(cases)
 }
 
-/// A case for each run of a scenario that stands in the file `shown`.
+/// A case for each run of a scenario in the file `shown`.
 fn of_scenario(scenario: &Scenario, shown: &str, sets: &[String]) -> Vec<Case> {
     let plans = scenario.plans();
     let named = plans.len() > 1 || plans.iter().any(|plan| plan.variant != "base");

@@ -28,22 +28,22 @@ pub struct Unit {
     pub throughput: Option<Throughput>,
     /// None without samples of both sides.
     pub cwnd: Option<Cwnd>,
-    /// Whether the run lost and sent again nothing at all, on both sides.
+    /// Whether the run lost and retransmitted nothing, on both sides.
     pub loss_free: bool,
     /// Bytes acknowledged by the end.
     pub acked: [u64; 2],
     /// Segments sent again.
     pub retransmitted: [u64; 2],
-    /// Of flows that end with their last byte on at least one side.
+    /// Completions of flows that end with their last byte on at least one side.
     pub completions: Vec<Completion>,
-    /// What shows it.
+    /// Command that shows it.
     pub command: String,
 }
 
 /// Bytes acknowledged at the sender in intervals of 100 ms of its clock.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Throughput {
-    /// Sum of the differences over the sum of the larger values: a share of what was acknowledged, 0 to 1.
+    /// Sum of the differences over the sum of the larger values: a share of acknowledged bytes, 0 to 1.
     pub mean: f64,
     /// Median of the intervals' relative differences, 0 to 1.
     pub median: f64,
@@ -70,7 +70,7 @@ pub struct Cwnd {
     pub samples: usize,
 }
 
-/// The end of a flow that has so many bytes to send.
+/// The end of a flow with a fixed number of bytes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Completion {
     /// Name of the flow.
@@ -97,7 +97,7 @@ impl Unit {
 }
 
 impl Completion {
-    /// How many round trips they are apart; infinitely many where one side is not done.
+    /// Distance in round trips; infinite where one side is not done.
     pub fn round_trips(&self) -> f64 {
         match self.seconds {
             [Some(a), Some(b)] if self.round_trip_s > 0.0 => (a - b).abs() / self.round_trip_s,

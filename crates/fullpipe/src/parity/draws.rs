@@ -1,10 +1,10 @@
-//! What of a scenario is decided by random numbers. Each engine draws its own, so that what they decide differs though
-//! nothing is wrong.
+//! Parts of a scenario that random numbers decide. Each engine draws its own numbers, so these parts differ without an
+//! error.
 
 use crate::scenario::{Ask, Discipline, Element, Losses, Resolved, Surroundings};
 use fullpipe_base::units::Time;
 
-/// Keys and names of what draws random numbers in a run, in the path's order, the sender's host first.
+/// Keys and names of the elements that draw random numbers in a run, in the path's order, the sender's host first.
 pub fn draws(run: &Resolved) -> Vec<String> {
     let hosts = run.stations().into_iter().filter(|station| {
         let qdisc = &station.host.qdisc;

@@ -6,12 +6,12 @@ use fullpipe_base::units::Time;
 
 /// Length of the intervals in which throughput is compared.
 pub const INTERVAL: Time = Time::ms(100);
-/// What moments may be apart, in us: each divides the one before it, up to one that an interval is made of.
+/// Possible distances of moments, us: each divides the one before it, up to one that divides an interval.
 const STEPS: [u64; 10] = [100_000, 50_000, 20_000, 10_000, 5_000, 2_000, 1_000, 500, 200, 100];
-/// A short run has at least so many moments, unless its samples are fewer.
+/// Least number of moments in a short run, unless its samples are fewer.
 const FEWEST: u64 = 16;
 
-/// How far moments are apart: 100 ms, or less in a short run; whole samples.
+/// Distance of moments: 100 ms, or less in a short run; whole samples.
 pub fn step(run: &Resolved) -> Time {
     let sample = run.report.sample.0.max(1);
     let enough = |us: &&u64| run.duration.0 / (**us * 1000) >= FEWEST;

@@ -1,18 +1,18 @@
-//! How far the simulator is from real Linux: the same scenarios on both engines, and bars for their distances.
+//! Distance of the simulator from real Linux: the same scenarios on both engines, and bars for their distances.
 //!
 //! | file | concern |
 //! |---|---|
-//! | `case.rs` | what is compared: a run of the suite, of a user's scenario, a random one |
+//! | `case.rs` | a run to compare: of the suite, of a user's scenario, or a random one |
 //! | `random/` | random scenarios from a seed, and random mounts |
 //! | `mounts.rs` | files on mounts: how fast, and what held them back first |
 //! | `against.rs` | the kernel that judges |
-//! | `table.rs`, `grid.rs` | what is kept of a run: a table of moments, equally far apart |
+//! | `table.rs`, `grid.rs` | the kept table of a run, at moments equally far apart |
 //! | `both.rs` | a case on an engine |
 //! | `distance.rs` | distances between two tables of a case |
 //! | `rows.rs` | the suite's kept rows of distances, and which have changed |
-//! | `bars.rs` | how far they may be apart, per congestion control |
+//! | `bars.rs` | the largest allowed distances, per congestion control |
 //! | `spread.rs` | where chance decides: distributions over seeds |
-//! | `draws.rs` | what each engine decides by random numbers of its own |
+//! | `draws.rs` | the parts that each engine decides by random numbers of its own |
 //! | `terminal/` | all that as text |
 //! | `twin.rs` | whether a miss is chance: how far real Linux is from itself |
 

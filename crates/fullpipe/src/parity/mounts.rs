@@ -21,11 +21,11 @@ const SESSION_SLOTS: u64 = 64;
 pub struct Outcome {
     /// Bytes of the file over the time it took, Mb/s.
     pub mbit: f64,
-    /// What held the connections back for most of that time, and for which share of it.
+    /// Limit of the connections for most of that time, and its share of the time.
     pub first: (String, f64),
 }
 
-/// What an engine made of the mount of that number of a case.
+/// Outcome of a case's mount of that number on an engine.
 ///
 /// # Errors
 /// There is none, or its file was not done by the end of the run.
@@ -48,7 +48,7 @@ pub fn outcome(
     Ok(Outcome { mbit, first: self::first(&shares) })
 }
 
-/// What held real Linux back.
+/// Limit of real Linux in place of `application`.
 ///
 /// First: a link of the data's way that did not idle over the last round trip. Else the report of the kernel's sockets
 /// that have the data (`tcpi_rwnd_limited`, `tcpi_sndbuf_limited`, else cwnd). Where they had nothing to send: the
@@ -118,7 +118,7 @@ fn requests_out(host: &str, recording: &Recording) -> BTreeMap<Time, u64> {
     out
 }
 
-/// One that was recorded, as a line: name, hash of what the scenario means, Mb/s, first limit, its share.
+/// Line of a recorded outcome: name, hash of the resolved scenario, Mb/s, first limit, its share.
 pub fn line(case: &Case, outcome: &Outcome) -> String {
     let Outcome { mbit, first: (limit, share) } = outcome;
     format!("{},{},{mbit:.3},{limit},{share:.3}", case.name, case.hash())

@@ -4,11 +4,11 @@
 use super::distance::Unit;
 use serde::Serialize;
 
-/// Distances of distributions that are as large come by chance alone in one of a hundred cases: c(0.01) of the
-/// two-sample Kolmogorov-Smirnov test, sqrt(-ln(0.01 / 2) / 2).
+/// Critical value of the two-sample Kolmogorov-Smirnov test, c(0.01) = sqrt(-ln(0.01 / 2) / 2): larger distances occur
+/// by chance in one of a hundred cases.
 const CRITICAL: f64 = 1.628;
 
-/// What is distributed.
+/// A quantity with a distribution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Quantity {
@@ -25,7 +25,7 @@ impl Quantity {
     pub const ALL: [Quantity; 3] =
         [Quantity::AckedMb, Quantity::Retransmitted, Quantity::CompletionS];
 
-    /// What it is, with its unit.
+    /// Name of the quantity, with its unit.
     pub fn says(self) -> &'static str {
         match self {
             Quantity::AckedMb => "acknowledged, MB",
@@ -48,7 +48,7 @@ impl Quantity {
     }
 }
 
-/// How a quantity is distributed over the seeds. Pairs are Linux's and the simulator's.
+/// Distributions of a quantity over the seeds. Pairs are Linux's and the simulator's.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Spread {
     /// The run, without its seed.
@@ -67,7 +67,7 @@ pub struct Spread {
     pub high: [f64; 2],
     /// Largest difference of the two distribution functions (Kolmogorov-Smirnov), 0 to 1.
     pub apart: f64,
-    /// What it may be.
+    /// Largest allowed distance.
     pub allowed: f64,
     /// Whether it is no larger.
     pub met: bool,

@@ -1,4 +1,4 @@
-//! A table of a run: its flows at moments equally far apart, and where it comes from.
+//! A table of a run: its flows at moments equally far apart, and its origin.
 
 use super::grid;
 use crate::scenario::Resolved;
@@ -10,7 +10,7 @@ use std::fmt::Write;
 const INFINITE: u32 = 0x7fff_ffff;
 const COLUMNS: &str = "time_s,flow,cwnd,ssthresh,srtt_us,sent,retransmitted,acked,delivered";
 
-/// A line of the table: a flow at a moment; the names are those of [`FlowSample`], counts since the start.
+/// A line of the table: a flow at a moment. The names are [`FlowSample`]'s, and counts are since the start.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Row {
     /// Simulated time, s.
@@ -46,12 +46,12 @@ pub struct Stage {
     pub peak: u64,
 }
 
-/// Where a table comes from; empty for one that is not kept.
+/// Origin of a table; empty for one that is not kept.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Origin {
-    /// The kernel as built, its HZ, and what of fullpipe is in it.
+    /// The kernel as built, its HZ, and fullpipe's changes in it.
     pub kernel: String,
-    /// What ran it.
+    /// Command that ran it.
     pub command: String,
     /// The scenario's seed.
     pub seed: String,
@@ -66,15 +66,15 @@ pub struct Table {
     pub origin: Origin,
     /// The stages, by index.
     pub stages: Vec<Stage>,
-    /// Per flow its name and the seconds from connect() until all of its `bytes` were read; none for one that ends by
-    /// time, or not at all.
+    /// Name of each flow, and the seconds from connect() until all of its `bytes` were read; none for a flow that ends
+    /// by time, or not at all.
     pub complete: Vec<(String, Option<f64>)>,
-    /// By time and flow.
+    /// Rows by time and flow.
     pub rows: Vec<Row>,
 }
 
 impl Table {
-    /// What is kept of a run.
+    /// The table of a run.
     pub fn of(run: &Resolved, recording: &Recording) -> Table {
         let samples = grid::moments(run, &recording.flows);
         Table {
@@ -85,14 +85,14 @@ impl Table {
         }
     }
 
-    /// The table as text: what [`read`] reads.
+    /// The table as text, which [`read`] reads.
     pub fn text(&self) -> String {
         let Origin { kernel, command, seed, scenario } = &self.origin;
         let head = format!("# kernel {kernel}\n# command {command}\n# seed {seed}\n");
         format!("{head}# scenario {scenario}\n{}", self.body())
     }
 
-    /// What the run did: all that a repetition has to give again.
+    /// Results of the run as text, which a repetition has to reproduce.
     pub fn body(&self) -> String {
         let mut text = String::new();
         for Stage { name, entered, dropped, peak } in &self.stages {

@@ -10,7 +10,7 @@
 //! - over the twins the simulator's results are distributed as Linux's are ([`spread`]).
 //!
 //! Where random numbers decide ([`draws`]), each engine draws its own, and all twins of an engine draw the same: they
-//! do not show how far apart runs are by chance. Other seeds do.
+//! do not show the distances that chance causes. Other seeds do.
 
 use super::bars::{self, Bar, Miss};
 use super::both::{JUDGE, JUDGED};
@@ -23,7 +23,7 @@ use crate::scenario::Element;
 use fullpipe_base::units::Time;
 use serde::Serialize;
 
-/// What the way forward of a twin is longer than that of the one before.
+/// Delay that each twin adds to the forward path of the previous one.
 pub const STEP: Time = Time::ns(100);
 /// Twins without which nothing can be said at 5 %.
 pub const FEWEST: i64 = 20;
@@ -41,23 +41,23 @@ pub struct Chance {
     pub twins: usize,
     /// Each bar that is missed, the worst first.
     pub ranks: Vec<Rank>,
-    /// How results are distributed over the twins.
+    /// Distributions of results over the twins.
     pub spreads: Vec<Spread>,
     /// Whether it may be chance, by both tests.
     pub by_chance: bool,
-    /// What draws random numbers in the run; twins do not tell how much chance there is in them.
+    /// Elements that draw random numbers in the run; twins do not show how much chance these add.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub draws: Vec<String>,
 }
 
-/// How far the simulator is from Linux, among Linux's twins.
+/// Distance of the simulator from Linux, ranked among Linux's twins.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Rank {
     /// Which bar.
     pub bar: Bar,
-    /// The simulator's distance as a multiple of what is allowed, above 1.
+    /// The simulator's distance as a multiple of the allowed one, above 1.
     pub sim: f64,
-    /// Median of the distances of Linux's twins from Linux, as a multiple of what is allowed.
+    /// Median of the distances of Linux's twins from Linux, as a multiple of the allowed one.
     pub itself: f64,
     /// Twins that are at least as far as the simulator.
     pub as_far: usize,
@@ -88,7 +88,7 @@ pub struct Twins {
     both: bool,
 }
 
-/// What became of a twin.
+/// Results of a twin.
 pub struct Ran {
     case: Case,
     linux: Table,
@@ -96,7 +96,8 @@ pub struct Ran {
 }
 
 impl Twins {
-    /// Of a run that misses a bar `count`, on both engines; of another one the first on Linux alone. None where `count` is 0.
+    /// Twins of a run: `count` on both engines if it misses a bar, else the first one on Linux alone. None where
+    /// `count` is 0.
     pub fn of(case: &Case, units: &[Unit], count: u32) -> Twins {
         let both = !bars::misses(units).is_empty();
         let count = if both { count } else { count.min(1) };
@@ -111,7 +112,7 @@ impl Twins {
     /// Runs them; `on` runs a case on an engine. None: it was stopped.
     ///
     /// # Errors
-    /// Those of `on`.
+    /// The error of `on`.
     pub fn run<E>(
         self,
         mut on: impl FnMut(&str, &Case) -> Result<Option<Table>, E>,
@@ -137,16 +138,16 @@ impl Ran {
     }
 }
 
-/// What twins tell of a run.
+/// Results of a run's twins.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Twinned {
     /// Distances of Linux's first twin from Linux; the twin is where the simulator is in other units.
     pub itself: Vec<Unit>,
-    /// Of each miss whether it may be chance.
+    /// Whether each miss may be chance.
     pub chances: Vec<Chance>,
 }
 
-/// What the twins of a run show. `units` are the run's distances and `linux` its table of real Linux.
+/// Results of a run's twins. `units` are the run's distances and `linux` its table of real Linux.
 ///
 /// # Errors
 /// A table is not of this case.
@@ -161,7 +162,8 @@ pub fn found(case: &Case, units: &[Unit], linux: &Table, twins: &[Ran]) -> Resul
     Ok(Twinned { chances, itself: itself.into_iter().next().unwrap_or_default() })
 }
 
-/// `itself` are the distances of Linux's twins from Linux, `beside` those of the simulator's twins from Linux's.
+/// Verdict on a miss. `itself` are the distances of Linux's twins from Linux, `beside` those of the simulator's twins
+/// from Linux's.
 fn chance(miss: Miss, units: &[Unit], itself: &[Vec<Unit>], beside: &[Vec<Unit>]) -> Chance {
     let own = |unit: &&Unit| unit.congestion == miss.congestion;
     let linux: Vec<&Unit> = itself.iter().flatten().filter(own).collect();

@@ -1,4 +1,4 @@
-//! The first sentence: what to set, and what it gains.
+//! The first sentence: the settings, and their gain.
 
 use super::proof::Proof;
 use super::scenario::{PLANNED, TODAY, streams_name};
@@ -80,7 +80,7 @@ fn arithmetic(demand: &Demand, advice: &Advice) -> String {
     )
 }
 
-/// Parallel flows, where those asked for cannot fill the path.
+/// Parallel flows, where the requested ones cannot fill the path.
 fn streams(demand: &Demand, advice: &Advice, proof: Option<&Proof>) -> Option<String> {
     let needed = advice.streams?;
     let why = match sizes::loss_bounds(demand) {

@@ -1,5 +1,5 @@
-//! What else matters on a path: pacing, qdisc, MTU, streams, rings, memory. No hint is a setting to copy blindly; each
-//! says when it is due.
+//! Hints on other settings of a path: pacing, qdisc, MTU, streams, rings, memory. No hint is a setting to copy blindly;
+//! each says when it is due.
 //!
 //! Limits:
 //! - No run proves a hint.
@@ -25,15 +25,15 @@ pub struct Hint {
 const FAST: Rate = Rate::mbit(500);
 /// MTU with jumbo frames.
 const JUMBO: u32 = 9000;
-/// A ring holds what comes while the CPU is away: the length of a timer tick with HZ 1000.
+/// Time for which a ring holds arriving packets while the CPU is away: a timer tick with HZ 1000.
 const AWAY: Time = Time::ms(1);
 /// A usual ring of a card, and the largest that is advised, descriptors.
 const RINGS: [u64; 2] = [512, 8192];
 
-/// Every hint for the path. `own`: the buffers that the hosts will have. `needed`: the flows that fill the path, where those
-/// asked for do not.
+/// Every hint for the path. `own`: the buffers that the hosts will have. `needed`: the flows that fill the path, where
+/// the requested ones do not.
 pub fn hints(demand: &Demand, own: Buffers, needed: Option<u64>) -> Vec<Hint> {
-    // Memory and pace are those of the flows that will be there.
+    // Memory and pace are for the advised number of flows.
     let advised = needed.filter(|n| *n <= MOST_STREAMS);
     let many = demand.with_flows(advised.unwrap_or(demand.flows.into()));
     let all = [

@@ -186,7 +186,7 @@ mod tests {
         assert!(!advice.changes(), "97 % of the path is full");
     }
 
-    /// Rates of few losses differ by chance, so that a smaller one does not withdraw what a buffer needs.
+    /// Rates with few losses differ by chance, so a smaller rate does not withdraw a buffer's need.
     #[test]
     fn on_a_lossy_path_the_buffers_are_judged_by_what_they_held_back() {
         let (advice, _) = judged(1e-6, &[(TODAY, 285.0, 0.94, 14), (PLANNED, 280.0, 0.0, 45)]);

@@ -10,7 +10,7 @@ use std::fmt::Write;
 /// Width of text.
 const WIDTH: usize = 80;
 
-/// The answer, its proof, what to set and how to undo it, and what else matters.
+/// The answer, its proof, the settings with their undo, and the hints.
 pub fn render(demand: &Demand, advice: &Advice, proof: Option<&Proof>) -> String {
     let mut out = String::new();
     // One line, however long: programs take the first.

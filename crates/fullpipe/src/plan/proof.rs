@@ -72,7 +72,7 @@ impl Proof {
         self.runs.iter().find(|run| run.settings == settings)
     }
 
-    /// The fewest losses that a run saw which no buffer holds back, where those are too few for a rate.
+    /// The fewest losses of a run that no buffer holds back, where these are too few for a rate.
     pub fn too_few_losses(&self) -> Option<u64> {
         let bound_by_loss = self.runs.iter().filter(|run| !run.lacks_buffers());
         bound_by_loss.filter_map(|run| run.losses).min().filter(|n| *n < ENOUGH_LOSSES)
@@ -119,7 +119,7 @@ pub fn proof(
     Ok(Some(proof))
 }
 
-/// A run's rate, and what held it back.
+/// A run's rate, and its limit.
 fn proven(demand: &Demand, name: &str, run: &Run, recording: &Recording) -> Proven {
     let (held_back_by, share) = held_back(run);
     let lasts = match name == TODAY || name == PLANNED {
@@ -147,7 +147,8 @@ pub struct Variants<T> {
     pub notes: Vec<String>,
 }
 
-/// Runs the named variants of a scenario of ours, all if none is named, and keeps of each what `of` makes; `None` where `control` has stopped a run.
+/// Runs the named variants of a scenario of ours, all if none is named, and keeps the result of `of` for each; `None`
+/// where `control` has stopped a run.
 ///
 /// # Errors
 /// The engine's message.

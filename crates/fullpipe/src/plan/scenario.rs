@@ -12,8 +12,8 @@ pub const TODAY: &str = "today";
 /// The advised settings.
 pub const PLANNED: &str = "planned";
 
-/// The scenario as text: a variant with today's settings, one with the advised ones if they differ, and one with
-/// parallel flows if those asked for cannot fill the path.
+/// The scenario as text, with two or three variants: today's settings, the advised ones if they differ, and parallel
+/// flows if the requested flows cannot fill the path.
 pub fn scenario(demand: &Demand, advice: &Advice) -> String {
     let outline = demand.outline();
     let mut text = outline.text();
@@ -46,7 +46,8 @@ pub fn streams_name(advice: &Advice, flows: u64) -> String {
     format!("{planned}{flows} flows")
 }
 
-/// How long parallel flows send that fill the path: as long as one flow, but no longer than a run of thirty million packets.
+/// Length of parallel flows that fill the path: as long as one flow, but no longer than a run of thirty million
+/// packets.
 pub fn streams_last(demand: &Demand) -> Time {
     let lossless = Demand { loss: 0.0, ..demand.clone() }.outline().lasts();
     let most = Time::secs(demand.outline().most_seconds().ceil().min(1e9) as u64);
@@ -59,7 +60,7 @@ pub fn source(demand: &Demand, advice: &Advice) -> Source {
     Source::text(&format!("plan-{rate}-{rtt}.toml"), &scenario(demand, advice))
 }
 
-/// What differs from today, as lines of TOML.
+/// Differences from today, as lines of TOML.
 fn set(demand: &Demand, advice: &Advice, pace: Option<u64>) -> Vec<String> {
     let mut lines = Vec::new();
     if advice.advised != advice.today {

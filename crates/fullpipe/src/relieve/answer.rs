@@ -1,4 +1,4 @@
-//! Sentence and table that tell what each relief gives.
+//! Sentence and table on the gain of each relief.
 
 use super::GAIN;
 use super::document::{Relieved, Run, Tried};
@@ -111,7 +111,7 @@ pub fn render(document: &Relieved) -> String {
     out
 }
 
-/// Reliefs with their bars. Those that give nothing stand in one line.
+/// Reliefs with their bars. Reliefs without a gain share one line.
 fn table(out: &mut String, run: &Run) {
     let most = run.reliefs.iter().filter_map(|own| own.gain).fold(1.0, f64::max);
     let width = run.reliefs.iter().map(|own| own.label.chars().count()).max().unwrap_or(0);
@@ -141,7 +141,7 @@ fn table(out: &mut String, run: &Run) {
     list(out, "Not tried", left.map(|own| lower(&own.label)));
 }
 
-/// "flow bulk and its 3 copies"; none of what has no flow.
+/// "flow bulk and its 3 copies"; none for a run without a flow.
 pub(super) fn rates_of(run: &Run) -> Option<String> {
     let first = run.flows.first()?;
     Some(match run.flows.len() - 1 {

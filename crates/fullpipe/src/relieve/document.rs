@@ -21,7 +21,7 @@ pub struct Relieved {
     pub runs: Vec<Run>,
 }
 
-/// One run, and what each relief alone gives.
+/// A run, and the gain of each relief alone.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// Name of the variant and of the sweep point.
@@ -36,7 +36,7 @@ pub struct Run {
     /// Time in which the judged flows had it acknowledged, s.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub seconds: Option<f64>,
-    /// Reliefs, the largest gain first; those without a gain come last.
+    /// Reliefs, the largest gain first; reliefs without a gain are last.
     pub reliefs: Vec<Tried>,
 }
 
@@ -126,7 +126,7 @@ impl Tried {
     }
 }
 
-/// Takes the relief of both buffers away where one of them gives as much.
+/// Removes the relief of both buffers where one of them gives as much.
 fn without_needless(mut reliefs: Vec<Tried>) -> Vec<Tried> {
     let gain = |own: &Tried| own.gain.unwrap_or(0.0);
     let is_one =

@@ -1,4 +1,5 @@
-//! Counterfactuals of a run: each [`Relief`] takes one possible limit away, and a run says what that alone gives.
+//! Counterfactuals of a run: each [`Relief`] takes one possible limit away, and a run measures the gain of that relief
+//! alone.
 //!
 //! [`reliefs`] makes the reliefs that a scenario can take, as data: keys to set, as after `--set`. [`trials`] pairs each run of
 //! a scenario with its reliefs, [`make`] runs them, and [`Relieved`] ranks the gains. A gain is judged in acknowledged

@@ -1,4 +1,4 @@
-//! Page with a bar for what each relief alone gives; it needs no network and draws without scripts.
+//! Page with a bar for the gain of each relief alone; it needs no network and draws without scripts.
 
 use super::GAIN;
 use super::answer::rates_of;

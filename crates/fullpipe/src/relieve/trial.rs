@@ -9,7 +9,7 @@ use crate::threads::each;
 use fullpipe_base::trace::Control;
 use fullpipe_base::units::Time;
 
-/// One run to make.
+/// A run to make.
 #[derive(Clone, Debug)]
 pub struct Trial {
     /// Index of the scenario's run that it is made from.
@@ -18,7 +18,7 @@ pub struct Trial {
     pub relief: Option<Relief>,
     /// Run to make.
     pub plan: Plan,
-    /// Reason why the relief makes no scenario; the plan is then that of the run as it is.
+    /// Reason why the relief makes no scenario; the plan is then the unchanged run's.
     pub impossible: Option<String>,
 }
 
@@ -35,7 +35,7 @@ pub enum Outcome {
 
 /// Observer of trials; threads share it.
 pub trait Watch: Sync {
-    /// Another span of simulated time has passed. Whether the trials go on.
+    /// Reports another span of simulated time. Returns whether the trials continue.
     fn advance(&self, span: Time) -> bool;
 
     /// A trial has ended.
@@ -69,7 +69,7 @@ fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or_default().to_string()
 }
 
-/// Runs one plan and counts what the judged flows have acknowledged; none where `control` has stopped it.
+/// Runs one plan and counts the acknowledged bytes of the judged flows; none where `control` has stopped it.
 ///
 /// # Errors
 /// The engine's message.

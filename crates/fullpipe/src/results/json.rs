@@ -7,19 +7,19 @@ use std::io::{self, Write};
 /// Writes a document and a line end. Floats are written so that they read back equal.
 ///
 /// # Errors
-/// What `out` says.
+/// The error of `out`.
 pub fn write(out: impl Write, value: &impl Serialize) -> io::Result<()> {
     let mut json = Serializer::with_formatter(out, Lines::default());
     value.serialize(&mut json)?;
     json.into_inner().write_all(b"\n")
 }
 
-/// What lies open around the place where something is written.
+/// Open objects and arrays around the place of writing.
 #[derive(Default)]
 struct Lines {
-    /// For each list and object whether it has filled a line of its own: then its end stands on one, too.
+    /// Whether each open list and object has filled a line of its own: then its end is on an own line, too.
     open: Vec<bool>,
-    /// Whether what comes next is an element of a list: a list or an object begins on a new line.
+    /// Whether the next value is an element of a list: a list or an object begins on a new line.
     element: bool,
 }
 

@@ -1,11 +1,12 @@
-//! What two sweeps are of, as far as it differs.
+//! Differences between two sweeps in their scenarios and engines.
 
 use super::manifest::{Axis, Manifest};
 use crate::analysis::compare::{Setting, flatten, settings};
 use crate::scenario::{Point, unquoted};
 use std::collections::BTreeMap;
 
-/// What differs between the scenarios of two sweeps and how they were made; of the scenario by its first variant that both have.
+/// Differences between two sweeps: in how they were made, and in their scenarios. The scenarios are compared in the
+/// first variant that both have.
 pub fn apart(a: &Manifest, b: &Manifest) -> Vec<Setting> {
     let mut found = settings(&made(a), &made(b));
     let common = a.variants.iter().find(|name| b.variants.contains(name));
@@ -23,7 +24,7 @@ pub fn apart(a: &Manifest, b: &Manifest) -> Vec<Setting> {
     found
 }
 
-/// How a sweep was made.
+/// Facts on how a sweep was made.
 fn made(manifest: &Manifest) -> BTreeMap<String, String> {
     let mut all = BTreeMap::from([
         ("version".to_string(), manifest.fullpipe.clone()),

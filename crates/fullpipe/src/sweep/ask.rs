@@ -1,4 +1,4 @@
-//! From a scenario and what is asked of it to a sweep.
+//! From a scenario and a request to a sweep.
 
 use super::job::Job;
 use super::manifest::Manifest;
@@ -7,7 +7,7 @@ use super::store::{Shard, Store};
 use crate::experiment::{Allowed, BETWEEN, Unfit, known_keys, named, objections};
 use crate::scenario::{Diagnostics, SetOption, Source, Space};
 
-/// What is asked of a scenario.
+/// Request of a sweep: a scenario with options.
 #[derive(Clone, Copy, Debug)]
 pub struct Ask<'a> {
     /// Changes of all runs, as after `--set`.
@@ -16,11 +16,11 @@ pub struct Ask<'a> {
     pub variants: &'a [String],
     /// Name of the engine.
     pub engine: &'a str,
-    /// What it may do otherwise.
+    /// Deviations that are allowed.
     pub allowed: Allowed<'a>,
 }
 
-/// What is to be run, and what the sweep is.
+/// Job and manifest of the sweep.
 ///
 /// # Errors
 /// Everything that can be found wrong before a run.
@@ -43,19 +43,19 @@ pub fn ask(source: &Source, ask: &Ask) -> Result<(Job, Manifest), Unfit> {
     Ok((Job::new(space, engine, ask.allowed), manifest))
 }
 
-/// What a process makes of a sweep.
+/// Share of a sweep that a process makes.
 #[derive(Clone, Copy, Debug)]
 pub struct Share<'a> {
     /// Its part.
     pub shard: Shard,
     /// Points to which it keeps; none: all.
     pub sample: Option<&'a Sample>,
-    /// Whether it makes those again that failed.
+    /// Whether it makes failed runs again.
     pub retry: bool,
 }
 
 impl Share<'_> {
-    /// Its runs, of so many in all.
+    /// Runs of the share, among all.
     pub fn runs(&self, all: u64) -> impl Iterator<Item = u64> {
         (0..all).filter(|run| self.shard.has(*run) && self.sample.is_none_or(|own| own.has(*run)))
     }

@@ -23,15 +23,15 @@ pub struct Cell {
     /// Whether repetitions are one run: there are several, and all facts of them are equal.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub one_run: bool,
-    /// What all flows together settle at, Mb/s of payload; absent where all repetitions failed.
+    /// Rate at which all flows together settle, Mb/s of payload; absent where all repetitions failed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub sum_mbit: Option<Estimate>,
     /// Flows in the scenario's order.
     pub flows: Vec<CellFlow>,
-    /// What was expected of the point; absent where nothing was.
+    /// Expectations of the point; absent where there are none.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub expected: Vec<CellExpected>,
-    /// How they share the path; absent where no two of one direction live at one time.
+    /// Fairness of the flows; absent where no two of one direction live at one time.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fairness: Option<CellShared>,
     /// Units dropped at all places together.
@@ -46,9 +46,9 @@ pub struct CellExpected {
     pub metric: String,
     /// The value that is expected.
     pub of: f64,
-    /// How far the mean may be from it.
+    /// Allowed distance of the mean from it.
     pub allowed: f64,
-    /// What was measured; absent where no repetition has a value.
+    /// Measured value; absent where no repetition has one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub measured: Option<Estimate>,
     /// Repetitions without a value.
@@ -73,24 +73,25 @@ pub struct CellFlow {
     /// Median smoothed RTT, ms; absent where none was measured.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub srtt_ms: Option<Estimate>,
-    /// What its congestion control's rule makes of the path's random losses, Mb/s of payload; absent where no rule says.
+    /// Rate that its congestion control's rule predicts for the path's random losses, Mb/s of payload; absent where
+    /// there is no rule.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub law_mbit: Option<f64>,
-    /// Whether the rule's assumptions hold: of the path, and of what was measured: all repetitions have 30 loss
-    /// epochs in the second half, and cwnd held the flow back.
+    /// Whether the rule's assumptions hold, for the path and for the measured flow: all repetitions have 30 loss epochs
+    /// in the second half, and cwnd held the flow back.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub law_holds: bool,
-    /// Its part of what is delivered while all flows live (0 to 1); absent where it is alone.
+    /// Its part of the delivered bytes while all flows live (0 to 1); absent where it is alone.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub share: Option<Estimate>,
     /// Coefficient of variation of its rate in the second half of that time; absent where it is alone.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub variation: Option<Estimate>,
-    /// What held it back for most of its life, in most repetitions.
+    /// Limit that held it back for most of its life, in most repetitions.
     pub limit: String,
 }
 
-/// How flows share a path, over the repetitions of a point.
+/// Fairness of flows, over the repetitions of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CellShared {
     /// Jain's index while all flows live.
@@ -136,7 +137,7 @@ pub fn cells(merged: &Merged) -> Result<Vec<Cell>, Error> {
 /// Passes each cell of a sweep to `tell`, in its order; one at a time, as a sweep may have a million.
 ///
 /// # Errors
-/// Records cannot be read, or what `tell` returns.
+/// Records cannot be read, or the error of `tell`.
 pub fn each(merged: &Merged, mut tell: impl FnMut(Cell) -> Result<(), Error>) -> Result<(), Error> {
     let mut group = Vec::<Record>::new();
     merged.each(|record| {
@@ -151,7 +152,7 @@ pub fn each(merged: &Merged, mut tell: impl FnMut(Cell) -> Result<(), Error>) ->
     if group.is_empty() { Ok(()) } else { tell(cell(&group)) }
 }
 
-/// One cell of its repetitions.
+/// A cell from its repetitions.
 fn cell(group: &[Record]) -> Cell {
     let facts: Vec<&Facts> = group.iter().filter_map(|record| record.facts.as_ref()).collect();
     let sum = |facts: &&Facts| facts.flows.iter().map(|flow| flow.settled_mbit).sum::<f64>();
@@ -199,7 +200,7 @@ fn expected(facts: &[&Facts]) -> Vec<CellExpected> {
     first.iter().enumerate().map(judge).collect()
 }
 
-/// How flows share the path, over its repetitions.
+/// Fairness of the flows, over the cell's repetitions.
 fn shared(all: &[&Shared]) -> Option<CellShared> {
     let of = |value: fn(&Shared) -> Option<f64>| {
         Estimate::of(&all.iter().filter_map(|one| value(one)).collect::<Vec<_>>())
@@ -242,7 +243,7 @@ fn over(own: &[&Flow], parts: &[&Part]) -> Option<CellFlow> {
     })
 }
 
-/// The name that comes most often, of several the first.
+/// The most frequent name; of several the first.
 fn most<'a>(names: impl Iterator<Item = &'a str> + Clone) -> String {
     let count = |name: &str| names.clone().filter(|other| *other == name).count();
     let best = names.clone().enumerate().max_by_key(|(n, name)| (count(name), usize::MAX - n));

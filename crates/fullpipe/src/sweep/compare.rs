@@ -12,14 +12,14 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// What differs between two sweeps.
+/// Differences between two sweeps.
 #[derive(Debug, Serialize)]
 pub struct Comparison {
-    /// What differs between what they are of; see [`apart`](super::apart::apart).
+    /// Differences between their scenarios and engines; see [`apart`](super::apart::apart).
     pub scenario: Vec<Setting>,
     /// Points that both have, metric by metric.
     pub pairs: Vec<Pair>,
-    /// Points that one of them has alone, as text.
+    /// Points that only one of them has, as text.
     pub alone: Vec<String>,
 }
 
@@ -33,9 +33,9 @@ pub struct Pair {
     /// The metric as in `[[expect]]`, in its unit: `flow.NAME.settled_mbit`, `fairness.jain_settled`, `fairness.converged_s`,
     /// `fairness.rtt_exponent`.
     pub metric: String,
-    /// Of the first sweep.
+    /// Estimate of the first sweep.
     pub a: Estimate,
-    /// Of the second sweep.
+    /// Estimate of the second sweep.
     pub b: Estimate,
     /// The second mean less the first.
     pub difference: f64,
@@ -45,11 +45,11 @@ pub struct Pair {
     /// Cohen's d; absent where nothing varies, or one has a single run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effect: Option<f64>,
-    /// What that shows.
+    /// Conclusion from the difference.
     pub shown: Shown,
 }
 
-/// What a difference of means shows.
+/// Conclusion from a difference of means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Shown {
@@ -61,19 +61,19 @@ pub enum Shown {
     Nothing,
     /// All runs of both gave the same.
     Equal,
-    /// One of them has a single run, or its repetitions are one run.
+    /// A sweep has a single run, or its repetitions are one run.
     Unknown,
 }
 
 impl Shown {
-    /// Of the second mean less the first one; `one_run`: the repetitions of one of them are one run.
+    /// Conclusion from the second mean less the first one; `one_run`: the repetitions of a sweep are one run.
     pub fn between(a: &Estimate, b: &Estimate, one_run: bool) -> Shown {
         shown((a, b), welch(a, b).map(|(within, _)| within), one_run)
     }
 }
 
 impl Comparison {
-    /// Of the cells of two sweeps, by variant, point and metric.
+    /// Comparison of the cells of two sweeps, by variant, point and metric.
     pub fn new(a: &[Cell], b: &[Cell]) -> Comparison {
         let value = |(key, value): (&String, &Value)| (key.clone(), value.to_string());
         let point = |cell: &Cell| cell.at.iter().map(value).collect::<BTreeMap<_, _>>();
@@ -92,7 +92,7 @@ impl Comparison {
     }
 }
 
-/// What is compared of a cell: the flows' rates, and how they share the path.
+/// Metrics of a cell: the flows' rates, and their fairness.
 fn metrics(cell: &Cell) -> Vec<(String, Estimate)> {
     let rate = |own: &CellFlow| (format!("flow.{}.settled_mbit", own.name), own.settled_mbit);
     let mut all: Vec<_> = cell.flows.iter().map(rate).collect();
@@ -143,7 +143,7 @@ fn shown((a, b): (&Estimate, &Estimate), within: Option<f64>, one_run: bool) -> 
     }
 }
 
-/// Half the width of the difference's interval, and the effect size; none where one of them has a single value.
+/// Half the width of the difference's interval, and the effect size; none where a sweep has a single value.
 fn welch(a: &Estimate, b: &Estimate) -> Option<(f64, Option<f64>)> {
     let (ea, eb) = (a.error()?, b.error()?);
     let (va, vb) = (ea * ea, eb * eb);
@@ -167,8 +167,8 @@ mod tests {
         Estimate::of(values).expect("values")
     }
 
-    /// By hand: variances 1 and 4, of 4 values each; errors 0.25 + 1 = 1.25, its root 1.118; freedom 1.25^2 / (0.0625 / 3 + 1 / 3) =
-    /// 4.41, of which t(4) = 2.776.
+    /// By hand: variances 1 and 4, of 4 values each. Errors are 0.25 + 1 = 1.25, its root 1.118. The freedom is 1.25^2
+    /// / (0.0625 / 3 + 1 / 3) = 4.41, with t(4) = 2.776.
     #[test]
     fn an_interval_is_welchs() {
         let spread = |mean: f64, deviation: f64| {
@@ -213,7 +213,7 @@ mod tests {
         assert_eq!(see(&[1.0, 1.1, 0.9], &[9.0, 9.1, 8.9]), Shown::Higher);
         assert_eq!(see(&[9.0, 9.1, 8.9], &[1.0, 1.1, 0.9]), Shown::Lower);
         assert_eq!(see(&[5.0, 5.0], &[5.0, 5.0]), Shown::Equal);
-        // Equal rates of different runs are rates as others are; those of one run say nothing.
+        // Equal rates of different runs count like other rates; rates of one run show nothing.
         assert_eq!(see(&[5.0, 5.0], &[6.0, 6.0]), Shown::Higher);
         assert_eq!(see(&[5.0, 5.0], &[5.0, 5.1]), Shown::Nothing);
         let one = |a: &[f64], b: &[f64]| Shown::between(&of(a), &of(b), true);

@@ -1,4 +1,4 @@
-//! What flows do to another one: variants of a sweep in which a flow has company, compared with variants in which it
+//! Effects of flows on another one: variants of a sweep in which a flow has company, compared with variants in which it
 //! has none or other company.
 //!
 //! Each variant names the variants to compare it with: `competes = { flow = ..., solo = ..., like = ... }`. A guess
@@ -31,8 +31,9 @@ pub struct Company {
     /// Congestion controls of the others, each once.
     pub against: Vec<String>,
     /// Friendliness ratio of the others: the flow's throughput next to them over its throughput next to flows of its
-    /// own kind. 1: they leave it as much as these do; 0: nothing. It is 1 less what draft-irtf-iccrg-tcpeval-01,
-    /// "Impact on standard TCP traffic", calls the throughput that standard flows lose. Absent without `like`.
+    /// own kind. 1: they leave it as much as its own kind does; 0: nothing. It is 1 less what
+    /// draft-irtf-iccrg-tcpeval-01, "Impact on standard TCP traffic", calls the throughput that standard flows lose.
+    /// Absent without `like`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub friendliness: Option<Estimate>,
     /// The harm that the others do to it, compared with being alone. Absent without `solo`.
@@ -57,12 +58,12 @@ pub struct Harm {
     pub loss: Option<Estimate>,
 }
 
-/// Harm to a value of which more is better; none where alone there is nothing to be taken.
+/// Harm to a value of which more is better; none where the flow has nothing of it alone.
 pub fn harm_to_more(solo: f64, together: f64) -> Option<f64> {
     (solo > 0.0).then(|| (solo - together) / solo)
 }
 
-/// Harm to a value of which less is better; none where there is nothing of it in company, but alone.
+/// Harm to a value of which less is better; none where the value is 0 in company, but not alone.
 pub fn harm_to_less(solo: f64, together: f64) -> Option<f64> {
     match (solo > 0.0, together > 0.0) {
         (_, true) => Some((together - solo) / together),
@@ -71,7 +72,7 @@ pub fn harm_to_less(solo: f64, together: f64) -> Option<f64> {
     }
 }
 
-/// How a flow did in a run; of copies the means.
+/// Results of a flow in a run; of copies the means.
 #[derive(Clone, Debug)]
 struct Did {
     mbit: f64,
@@ -81,17 +82,17 @@ struct Did {
     against: BTreeSet<String>,
 }
 
-/// Of a variant at a point, by repetition.
+/// Results of a variant at a point, by repetition.
 type Group = BTreeMap<u32, Did>;
 
-/// What was asked for in a scenario, gathered record by record.
+/// Comparisons that a scenario asks for, gathered record by record.
 #[derive(Debug)]
 pub struct Companies<'a> {
     asked: &'a [Competes],
     /// In the order of the sweep.
     points: Vec<Map<String, Value>>,
     seen: BTreeSet<String>,
-    /// By variant, point and flow.
+    /// Groups by variant, point and flow.
     groups: BTreeMap<(String, String, String), Group>,
 }
 
@@ -122,7 +123,7 @@ impl<'a> Companies<'a> {
         }
     }
 
-    /// What was asked for, by variants, then in the order of the sweep's points.
+    /// The comparisons, by variants, then in the order of the sweep's points.
     pub fn finish(self) -> Vec<Company> {
         let Companies { asked, points, groups, .. } = &self;
         let one = |own: &Competes, at: &Map<String, Value>| {
@@ -138,7 +139,7 @@ pub(super) fn point(at: &Map<String, Value>) -> String {
     Value::Object(at.clone()).to_string()
 }
 
-/// How the flow did; none where it is not in the run.
+/// Results of the flow; none where it is not in the run.
 fn did(facts: &Facts, own: &Competes) -> Option<Did> {
     let (flows, others): (Vec<&Flow>, Vec<&Flow>) =
         facts.flows.iter().partition(|flow| own.is_of(&flow.name));
@@ -187,7 +188,7 @@ fn company<'a>(
     })
 }
 
-/// Of pairs of a run in company and one alone.
+/// Harm, from pairs of a run in company and one alone.
 fn harm(pairs: &[(&Did, &Did)]) -> Option<Harm> {
     let of = |harm: &dyn Fn(&Did, &Did) -> Option<f64>| {
         let all: Vec<f64> =
@@ -282,7 +283,7 @@ mod tests {
         assert_eq!(harm.loss.map(|loss| (loss.min, loss.max)), Some((0.5, 1.0)));
     }
 
-    /// A flow of 200 s next to one of 80 s: its rate after the other one is over does not count.
+    /// A flow of 200 s next to one of 80 s: only the time in which both live counts.
     #[test]
     fn in_company_the_time_counts_in_which_all_live() {
         let own = Competes { variant: "v".into(), flow: "reno".into(), solo: None, like: None };

@@ -5,7 +5,7 @@ use super::record::{Facts, Flow, Record};
 use crate::scenario::unquoted;
 use std::io::Write;
 
-/// Columns of a run after those of the axes.
+/// Columns of a run after the axes' columns.
 const COLUMNS: [&str; 22] = [
     "repetition",
     "seed",

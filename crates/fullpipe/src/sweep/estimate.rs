@@ -20,7 +20,7 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Of these values; none of no value.
+    /// Estimate from these values; none without a value.
     pub fn of(values: &[f64]) -> Option<Estimate> {
         let n = values.len();
         let (first, count) = (*values.first()?, n as f64);
@@ -47,8 +47,8 @@ const T: [f64; 30] = [
 /// The 97.5 % point of the normal distribution.
 const NORMAL: f64 = 1.960;
 
-/// The 97.5 % point with `freedom` degrees of freedom, at least 1; above 30 by two terms of Cornish and Fisher's expansion
-/// (Abramowitz, Stegun 26.7.5), which is within 0.001 there.
+/// The 97.5 % point with `freedom` degrees of freedom, at least 1. Above 30 two terms of Cornish and Fisher's expansion
+/// (Abramowitz, Stegun 26.7.5) are within 0.001 of it.
 pub fn t(freedom: usize) -> f64 {
     match T.get(freedom.max(1) - 1) {
         Some(point) => *point,

@@ -1,4 +1,4 @@
-//! One run of a sweep, from its number to its record.
+//! A run of a sweep, from its number to its record.
 
 use super::record::{Facts, Record};
 use crate::analysis::theory::{self, Expected};
@@ -15,14 +15,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// What rules say of the flows of a point, by its variant and its place on the axes.
+/// Predictions of rules for the flows of a point, by its variant and its place on the axes.
 type Laws = BTreeMap<(usize, Vec<usize>), Vec<Option<Expected>>>;
 
-/// How the runs of a sweep are made.
+/// Maker of a sweep's runs.
 pub struct Job {
     /// The scenario with its variants, axes and repetitions.
     pub space: Space,
-    /// What makes the runs.
+    /// Engine of the runs.
     pub engine: &'static dyn Engine,
     /// The version that its kernel may be in place of the scenario's.
     as_kernel: Option<String>,
@@ -58,14 +58,14 @@ impl Job {
         }
     }
 
-    /// What rules say of the flows of a point, which its repetitions share.
+    /// Predictions of rules for the flows of a point, which its repetitions share.
     fn laws(&self, point: &Point) -> Vec<Option<Expected>> {
         let key = (point.variant, point.at.clone());
         let known = || self.laws.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(laws) = known().get(&key) {
             return laws.clone();
         }
-        // Of the point itself, whichever of its repetitions comes first.
+        // Laws of the point itself, whichever of its repetitions is first.
         let run = self.space.unshifted(point).map(|plan| plan.resolved);
         let laws = run.iter().flat_map(|run| {
             run.flow.iter().map(|flow| theory::expected(run, flow)).collect::<Vec<_>>()
@@ -75,7 +75,7 @@ impl Job {
         laws
     }
 
-    /// As [`Job::run`]; a bug in it is a failure of this run alone.
+    /// Record of a run, as [`Job::run`] makes it; a panic in it is a failure of this run alone.
     fn record(&self, number: u64, control: &mut dyn Control) -> Option<Record> {
         match catch_unwind(AssertUnwindSafe(|| self.run(number, control))) {
             Ok(record) => record,
@@ -88,7 +88,7 @@ impl Job {
         }
     }
 
-    /// Makes the run of that number; none where `control` has stopped it. What is wrong with it stands in the record.
+    /// Makes the run of that number; none where `control` has stopped it. The record has its error.
     fn run(&self, number: u64, control: &mut dyn Control) -> Option<Record> {
         let point = self.space.point(number);
         let plan = match self.space.plan(&point) {
@@ -111,7 +111,7 @@ impl Job {
         Record::without_plan(number, (variant, &point), place, why)
     }
 
-    /// What comes out of a plan; none where it was stopped.
+    /// Results of a plan; none where it was stopped.
     fn facts(
         &self,
         point: &Point,
@@ -138,7 +138,7 @@ impl Job {
     }
 }
 
-/// Goes on until it is stopped.
+/// Control that continues until it is stopped.
 struct Until<'a>(&'a dyn Fn() -> bool);
 
 impl Control for Until<'_> {

@@ -1,8 +1,8 @@
-//! What a sweep is: equal manifests are the same sweep.
+//! Identity of a sweep: equal manifests are the same sweep.
 //!
 //! Limits:
 //! - A sweep is the text of its scenario: another comment, title, expectation or number of repetitions is another
-//!   sweep, which does not go on in the same directory.
+//!   sweep, which does not continue in the same directory.
 //! - Another build of the same version is not noticed. A changed file that the scenario names (rates of a link over
 //!   time) is noticed only if two results of one run are merged.
 
@@ -18,10 +18,10 @@ pub const FORMAT: u32 = 1;
 /// File that holds it, in the sweep's directory.
 pub const FILE: &str = "sweep.json";
 
-/// What helps where it is damaged.
+/// Remedy for a damaged manifest.
 const DAMAGED: &str = "restore it: the same sweep into another directory (--out) writes it again";
 
-/// What is run, and on what.
+/// Scenario and engine of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     /// Version of this format.
@@ -43,7 +43,7 @@ pub struct Manifest {
     /// Variants that are compared.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub competition: Vec<Competes>,
-    /// What is expected of two of them.
+    /// Expectations of two of them.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub versus: Vec<Versus>,
     /// Repetitions of each point.
@@ -62,12 +62,12 @@ pub struct Manifest {
 pub struct Axis {
     /// The dotted keys with commas between them.
     pub name: String,
-    /// What they are at each point, as written.
+    /// Values of the axis at each point, as written.
     pub points: Vec<Vec<Value>>,
 }
 
 impl Manifest {
-    /// Of a scenario with options, on an engine of that name.
+    /// Manifest of a scenario with options, on an engine of that name.
     pub fn new(
         (space, source): (&Space, &Source),
         title: &str,
@@ -100,7 +100,7 @@ impl Manifest {
         format!("{:08x}", checksum::of(text.as_bytes()) >> 32)
     }
 
-    /// Reads that of a directory.
+    /// Reads the manifest of a directory.
     ///
     /// # Errors
     /// There is none, or it cannot be read.
@@ -127,7 +127,7 @@ impl Manifest {
         Space::parse(&source, &sets, variants).ok()
     }
 
-    /// What differs first between two, as a clause; none where they are the same sweep.
+    /// First difference between two manifests, as a clause; none where they are the same sweep.
     pub fn difference(&self, other: &Manifest) -> Option<&'static str> {
         [
             (self.fullpipe != other.fullpipe, "another version of the program"),

@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 /// Files that are open at one time.
 const MOST_OPEN: usize = 256;
 
-/// Where the records of a sweep stand. Records themselves stay on disk: a million of them take 40 MB here.
+/// Places of a sweep's records. Records themselves stay on disk: a million of them take 40 MB here.
 #[derive(Debug)]
 pub struct Merged {
-    /// What the sweep is.
+    /// Manifest of the sweep.
     pub manifest: Manifest,
     files: Vec<PathBuf>,
-    /// By run.
+    /// Entries by run.
     entries: Vec<Entry>,
     /// Records of runs that are there already.
     pub again: u64,
@@ -79,7 +79,7 @@ impl Merged {
         Ok(Merged { manifest, files, entries, again })
     }
 
-    /// Runs that are there, those that failed included.
+    /// Number of recorded runs, failed ones included.
     pub fn runs(&self) -> u64 {
         self.entries.len() as u64
     }
@@ -104,7 +104,7 @@ impl Merged {
     /// Passes each record to `tell`, by run.
     ///
     /// # Errors
-    /// A file has changed meanwhile, or what `tell` returns.
+    /// A file has changed meanwhile, or the error of `tell`.
     pub fn each(&self, tell: impl FnMut(Record) -> Result<(), Error>) -> Result<(), Error> {
         self.each_of(self.entries.iter(), tell)
     }

@@ -1,8 +1,8 @@
-//! Many runs of one scenario: what is kept of each, and where.
+//! Many runs of one scenario: the kept record of each, and its place.
 //!
 //! A sweep is a set of independent runs, which [`Space`](crate::scenario::Space) numbers. Each process that makes some
 //! of them appends a line per run to a file of its own ([`store`]) in the sweep's directory. A [`manifest`] there says
-//! what the sweep is. A line ([`record`]) is whole or is not counted: what was killed is made again, what is there is
+//! what the sweep is. A line ([`record`]) is whole or is not counted: killed runs are made again, recorded ones are
 //! not. So runs may be shared among processes and machines, and their files be put together by [`merge`].
 
 pub mod apart;

@@ -1,4 +1,4 @@
-//! What is kept of a run: one line of JSON.
+//! Record of a run: one line of JSON.
 
 use crate::analysis::document;
 use crate::analysis::expect;
@@ -43,19 +43,19 @@ pub struct Facts {
     pub duration_s: f64,
     /// Flows in the scenario's order.
     pub flows: Vec<Flow>,
-    /// How they share the path; absent where no two of one direction live at one time.
+    /// Fairness of the flows; absent where no two of one direction live at one time.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fairness: Option<Shared>,
-    /// Places that dropped something, and links in front of which something waited, in the packets' order.
+    /// Places with drops, and links with a queue in front of them, in the packets' order.
     #[serde(default)]
     pub stages: Vec<Stage>,
-    /// What was expected of the whole run; absent where nothing was.
+    /// Expectations of the whole run; absent where there are none.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub expected: Vec<Expected>,
-    /// Metrics that are compared with those of other variants, where they have a value; absent where none is.
+    /// Metrics that are compared with other variants', where they have a value; absent where none has.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub compared: BTreeMap<String, f64>,
-    /// Expectations of intervals that do not hold, and those without a value, as sentences; absent where all do.
+    /// Expectations of intervals that fail or have no value, as sentences; absent where all hold.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub failed: Vec<String>,
 }
@@ -67,7 +67,7 @@ pub struct Expected {
     pub metric: String,
     /// The value that is expected.
     pub of: f64,
-    /// How far it may be from it.
+    /// Allowed distance from it.
     pub allowed: f64,
     /// The value of this run; null where it has none.
     pub measured: Option<f64>,
@@ -89,12 +89,12 @@ pub struct Flow {
     /// Times it entered Recovery or Loss in that half.
     #[serde(default)]
     pub loss_epochs: u64,
-    /// Whether the rate is a steady one, as summary.json has it.
+    /// Whether the rate is steady, as in summary.json.
     #[serde(default)]
     pub steady: bool,
     /// Segments retransmitted.
     pub retransmitted_segments: u64,
-    /// Of the segments delivered and those sent again together, the latter.
+    /// Retransmitted segments as a share of delivered and retransmitted segments together.
     #[serde(default)]
     pub resent_share: f64,
     /// Median smoothed RTT, ms; absent where none was measured.
@@ -103,21 +103,22 @@ pub struct Flow {
     /// Seconds until everything was read; absent where the run ended before.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub completion_s: Option<f64>,
-    /// What its congestion control's rule makes of the path's random losses, Mb/s of payload; absent where no rule says.
+    /// Rate that its congestion control's rule predicts for the path's random losses, Mb/s of payload; absent where
+    /// there is no rule.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub law_mbit: Option<f64>,
     /// Whether the rule's assumptions hold here.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub law_holds: bool,
-    /// What held it back for most of its life.
+    /// Limit that held it back for most of its life.
     #[serde(default)]
     pub limit: String,
-    /// For what share of it.
+    /// Share of its life for which this limit held it.
     #[serde(default)]
     pub limit_share: f64,
 }
 
-/// How flows share a path: what summary.json has as `fairness`, without its intervals.
+/// Fairness of flows: the `fairness` of summary.json, without its intervals.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Shared {
     /// Jain's index while all flows live.
@@ -148,7 +149,7 @@ pub struct Shared {
 pub struct Part {
     /// Name in the scenario.
     pub name: String,
-    /// Its part of what is delivered while all flows live (0 to 1).
+    /// Its part of the delivered bytes while all flows live (0 to 1).
     pub share: f64,
     /// Mean rate over the second half of that time, Mb/s of payload; absent in records of earlier versions.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -187,7 +188,7 @@ impl Record {
         }
     }
 
-    /// Of a point at which the scenario is wrong; `seed` is the run's.
+    /// Record of a point at which the scenario is wrong; `seed` is the run's.
     pub fn without_plan(
         run: u64,
         (variant, point): (&str, &Point),
@@ -209,7 +210,7 @@ impl Record {
 }
 
 impl Facts {
-    /// Of a run that was analysed; `laws` are what rules say of its flows.
+    /// Facts of an analysed run; `laws` are the predictions of rules for its flows.
     pub fn of(run: &document::Run, plan: &Plan, laws: &[Option<Law>]) -> Facts {
         let judged: Vec<_> = run.expectations.iter().zip(&plan.expectations).collect();
         let whole = |(run, asked): &(&document::Expectation, &scenario::Expect)| {

@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 /// Points drawn at random, the same of each variant, with all repetitions.
 ///
-/// The draw follows from the number of points alone: each sweep over the same axes has the same one, on whichever engine, and a
-/// larger draw has all points of a smaller one.
+/// The draw follows from the number of points alone. So each sweep over the same axes has the same draw, on any engine,
+/// and a larger draw has all points of a smaller one.
 #[derive(Clone, Debug)]
 pub struct Sample {
     chosen: BTreeSet<u64>,
@@ -26,12 +26,12 @@ impl Sample {
         Sample { chosen: order.into_iter().collect(), points, seeds: manifest.seeds.into() }
     }
 
-    /// Whether the run of that number is at one of them.
+    /// Whether the run of that number is at a drawn point.
     pub fn has(&self, run: u64) -> bool {
         self.chosen.contains(&(run / self.seeds % self.points))
     }
 
-    /// Runs at these points of so many in all.
+    /// Number of runs at these points, of `all` runs.
     pub fn runs(&self, all: u64) -> u64 {
         all / self.points * self.chosen.len() as u64
     }
@@ -70,7 +70,7 @@ mod tests {
     fn a_draw_has_whole_points_of_each_variant() {
         let manifest = sweep();
         let few = points(&manifest, 4);
-        // Points 0 to 29 are of the first variant, those after them of the second.
+        // Points 0 to 29 belong to the first variant, later ones to the second.
         let of = |first: bool| few.iter().filter(move |p| (**p < 30) == first).map(|p| p % 30);
         assert_eq!(of(true).count(), 4);
         assert!(of(true).eq(of(false)), "{few:?}");

@@ -39,7 +39,7 @@ impl Shard {
 struct Open {
     file: File,
     synced: Instant,
-    /// A line could not be written: nothing may stand behind its beginning.
+    /// Whether a line could not be written: no line may follow its beginning.
     broken: bool,
 }
 
@@ -55,7 +55,7 @@ impl Open {
         let end = self.file.seek(SeekFrom::End(0))?;
         if let Err(e) = self.file.write_all(line) {
             self.broken = true;
-            // Where that fails too the next one to open the file drops what is torn.
+            // If this fails too, the next process that opens the file drops the torn line.
             let _ = self.file.set_len(end);
             return Err(e);
         }
@@ -70,7 +70,7 @@ impl Open {
 const BEGINNING: &str = "results";
 const ENDING: &str = ".jsonl";
 
-/// What one process appends to.
+/// The file to which one process appends.
 #[derive(Debug)]
 pub struct Store {
     open: Mutex<Open>,
@@ -214,7 +214,7 @@ pub fn files(directory: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(files)
 }
 
-/// Where a record stands in its file.
+/// Place of a record in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Line {
     /// Its first byte.

@@ -1,4 +1,4 @@
-//! What is counted and kept of a sweep's cells while they pass.
+//! Counts of a sweep's cells while they pass.
 
 use crate::numbers;
 use crate::sweep::cells::{Cell, CellExpected};
@@ -30,7 +30,7 @@ impl Few {
     }
 }
 
-/// What was expected of points.
+/// Results of the expectations of points.
 #[derive(Debug, Default)]
 pub struct Judgement {
     /// Expectations.
@@ -54,11 +54,11 @@ impl Judgement {
     }
 }
 
-/// Of the cells that have passed.
+/// Counts of the cells that have passed.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     points: u64,
-    /// Of these, with rates; and with rates that are steady in all repetitions.
+    /// Cells of these with rates; and cells with steady rates in all repetitions.
     known: u64,
     steady: u64,
     pub few: Few,
@@ -76,7 +76,7 @@ impl Tally {
         self.judgement.add(cell);
     }
 
-    /// How many runs there are, in a sentence or two.
+    /// Numbers of runs, in a sentence or two.
     pub fn lead(&self, merged: &Merged, versus: &[Judged], unjudged: &Unjudged) -> String {
         let runs = merged.runs() - merged.failed();
         let Tally { points, known, steady, .. } = self;

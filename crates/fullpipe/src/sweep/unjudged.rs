@@ -6,7 +6,7 @@ use super::manifest::Manifest;
 use crate::scenario::Asked;
 use std::collections::BTreeMap;
 
-/// What a variant has at a point.
+/// Presence of a variant at a point.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum There {
     /// No run.
@@ -23,18 +23,18 @@ enum There {
 pub struct Judging {
     asked: Vec<Asked>,
     variants: Vec<String>,
-    /// Of each expectation: judged, failed.
+    /// Counts for each expectation: judged, failed.
     counts: Vec<[u64; 2]>,
-    /// Of each expectation of two variants, what both have at a point.
+    /// Presence of both variants at a point, for each expectation of two variants.
     pairs: BTreeMap<(usize, String), [There; 2]>,
 }
 
-/// How many expectations are not judged, and why.
+/// Number of expectations that are not judged, and the reasons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unjudged {
     /// All expectations.
     pub all: u64,
-    /// Of variants that were left out.
+    /// Expectations of variants that were left out.
     pub left_out: u64,
     /// About no point of the sweep, as options have changed its axes.
     pub nowhere: u64,
@@ -73,7 +73,7 @@ impl Judging {
         }
     }
 
-    /// What was not judged.
+    /// The unjudged expectations.
     pub fn unjudged(mut self) -> Unjudged {
         for ((n, _), both) in std::mem::take(&mut self.pairs) {
             if !both.contains(&There::Nothing) {
@@ -99,19 +99,19 @@ impl Judging {
 }
 
 impl Unjudged {
-    /// Of cells that are all there.
+    /// Unjudged expectations of complete cells.
     pub fn of(manifest: &Manifest, cells: &[Cell]) -> Unjudged {
         let mut judging = Judging::new(manifest);
         cells.iter().for_each(|cell| judging.add(cell));
         judging.unjudged()
     }
 
-    /// How many these are.
+    /// Number of all of them.
     pub fn count(&self) -> u64 {
         self.left_out + self.nowhere + self.absent + self.failed
     }
 
-    /// As a sentence; none where all are judged.
+    /// Sentence on them; none where all are judged.
     pub fn told(&self) -> Option<String> {
         let reasons = [
             (self.left_out, "of variants that were left out (--variant)"),
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn each_reason_is_counted() {
-        // Two points of each of three variants, and one of two variants.
+        // Two points for each of three variants, and one for two variants.
         let nothing = Unjudged::of(&manifest(&[], &[]), &[]);
         assert_eq!(nothing, Unjudged { all: 7, absent: 7, ..Unjudged::default() });
         let cells = [

@@ -1,4 +1,4 @@
-//! What is expected of two variants: their repetitions are compared one by one.
+//! Expectations of two variants: their repetitions are compared one by one.
 //!
 //! Limits:
 //! - `friendliness` and `harm` cannot be named in an `[[expect]]`: expect rates in their place.
@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Judged {
     /// The sweep point: dotted key to value as written.
     pub point: Map<String, Value>,
-    /// What was expected.
+    /// The expectation.
     #[serde(flatten)]
     pub expected: Versus,
     /// The variant's value less the other's, over repetitions of one number; absent where no two have a value.
@@ -33,14 +33,14 @@ pub struct Judged {
 /// Values by repetition, of a variant at a point.
 type Values = BTreeMap<u32, Option<f64>>;
 
-/// What is expected of two variants in a scenario, gathered record by record.
+/// Expectations of two variants in a scenario, judged record by record.
 #[derive(Debug)]
 pub struct Judging<'a> {
     asked: &'a [Versus],
     /// In the order of the sweep.
     points: Vec<Map<String, Value>>,
     seen: BTreeSet<String>,
-    /// By variant, point and metric.
+    /// Values by variant, point and metric.
     groups: BTreeMap<(String, String, &'a str), Values>,
     /// Variants and points with a result of some run.
     came_out: BTreeSet<(String, String)>,

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-/// Makes these runs with `jobs` threads, at least one, and has each record kept as soon as its run ends. `stopped` ends it: runs that
-/// have not come to their end leave nothing.
+/// Makes these runs with `jobs` threads, at least one, and has each record kept as soon as its run ends. `stopped` ends
+/// it: unfinished runs leave nothing.
 ///
 /// # Errors
-/// What `keep` returned first; no more runs began then.
+/// The first error of `keep`; no more runs began then.
 pub fn make<E: Send>(
     job: &Job,
     runs: &[u64],

@@ -1,4 +1,5 @@
-//! Paths that are nearly full today: whether the last percent is worth a change, and what to set where no program may set a pace.
+//! Paths that are nearly full today: whether the last percent is worth a change, and the settings where no program may
+//! set a pace.
 
 use crate::advice_method::{advised, one_flow, settings};
 use crate::field_advice::of_first_run;
@@ -57,7 +58,7 @@ fn fq_stands_in_for_a_pace_that_no_program_sets() {
 fn fq_is_not_advised_where_it_is_or_does_harm() {
     for sender in [
         "kernel = \"6.12\", qdisc = { kind = \"fq\" }",
-        // Without netem the delay of the path would be gone.
+        // Without netem the path would have no delay.
         "kernel = \"6.12\", qdisc = { kind = \"netem\", delay = \"20ms\", limit = \"1000 packets\" }",
         // That kernel has no fq.
         "kernel = \"2.6.35\"",

@@ -68,7 +68,7 @@ fn losses_without_sack_are_cured_by_sack() {
     assert!(advice.answer.contains("in the mean"), "{}", advice.answer);
 }
 
-/// Each change says what the others do without it, also where the search had more changes at first.
+/// Each change names the outcome of the others without it, also where the search had more changes at first.
 #[test]
 fn a_change_says_what_the_others_do_without_it() {
     for text in [OLD_SENDER.to_string(), limit("rx_ring"), limit("send_buffer")] {
@@ -171,7 +171,7 @@ fn a_pace_of_a_flow_that_is_often_alone_has_a_word() {
     assert!(advice.notes.iter().any(|note| note.starts_with(alone)), "{:?}", advice.notes);
 }
 
-/// A pace fills the path, too, but whoever runs the network alone cannot set it.
+/// A pace fills the path, too, but an operator of the network alone cannot set it.
 #[test]
 fn a_policer_gets_a_larger_bucket() {
     let scenario = loaded(
@@ -282,7 +282,7 @@ fn alike_changes_of_several_flows_are_one() {
     assert!(!advice.notes.iter().any(|own| own.contains("tcp_mem =")), "{:?}", advice.notes);
 }
 
-/// The path is full, and one of its two flows has a small buffer and another congestion control.
+/// The path is full. One of its two flows has a small buffer and another congestion control.
 #[test]
 fn a_starved_flow_gets_its_part() {
     let scenario = loaded(STARVED);
@@ -298,7 +298,7 @@ fn a_starved_flow_gets_its_part() {
     assert!(advice.advised.mbit >= 0.95 * advice.today.mbit, "{}", advice.answer);
 }
 
-/// A goal of delay is about the queue that the cure leaves; the answer has what it gains, too.
+/// A goal of delay is about the queue that the cure leaves; the answer also names its gain.
 #[test]
 fn a_goal_of_delay_says_the_gain_and_the_queue() {
     let deep = STARVED.replace("2MB", "4MB");

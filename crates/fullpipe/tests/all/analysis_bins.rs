@@ -1,4 +1,4 @@
-//! Rates, queues and drops over time, of runs of the simulator: their bins add up to what the run counts.
+//! Rates, queues and drops over time, from runs of the simulator: their bins add up to the run's counts.
 
 use crate::made::made;
 use fullpipe::analysis::document::{Bins, Rates, Run};
@@ -23,7 +23,7 @@ fn columns(rates: &Rates) -> [&Vec<u64>; 4] {
     [&rates.sent_bytes, &rates.retransmitted_bytes, &rates.acked_bytes, &rates.delivered_bytes]
 }
 
-/// The line of all flows is what the flows' lines add up to, in each bin.
+/// The line of all flows is the sum of the flows' lines, in each bin.
 fn flows_add_up(bins: &Bins) {
     for bin in 0..bins.end_s.len() {
         for what in 0..4 {
@@ -76,7 +76,7 @@ fn bins_of_three_flows_of_several_hosts_add_up() {
     assert_eq!([0, 1, 2].map(begins), [Some(0), Some(4), Some(8)]);
 }
 
-/// 20 Mb/s, a write of 64 KiB at a time at most: 625,000 bytes in a quarter of a second, and half of that in half the time.
+/// 20 Mb/s with a write of 64 KiB at most: 625,000 bytes in a quarter of a second, and half as many in half the time.
 #[test]
 fn a_constant_rate_is_told_by_each_bin() {
     for (set, bin_s) in [(&[][..], 0.25), (&["report.bin=125ms"][..], 0.125)] {
@@ -102,7 +102,7 @@ fn bins_between_samples_end_with_the_last_one() {
     assert_eq!(sum(&run.bins.sum.delivered_bytes), run.flows[0].bytes);
 }
 
-/// What is not asked for: 0.25 s, more where the run is long, and no less than a sample.
+/// The default length: 0.25 s, more where the run is long, and no less than a sample.
 #[test]
 fn the_usual_length_follows_the_run_and_its_samples() {
     let bin = |set: &[&str]| {

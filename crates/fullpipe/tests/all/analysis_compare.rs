@@ -123,8 +123,8 @@ fn single_runs_are_a_pair_whatever_their_names() {
     assert_eq!((comparison.runs[0].a.as_str(), comparison.runs[0].b.as_str()), ("base", "other"));
 }
 
-/// Forty steps of 100 ms; from step 20 on cwnd is a half of what it was, after a recovery that begins at `lost` s,
-/// retransmits `resent` segments and ends 300 ms later.
+/// Forty steps of 100 ms; from step 20 on cwnd is halved, after a recovery that begins at `lost` s, retransmits
+/// `resent` segments and ends 300 ms later.
 fn with_a_loss(lost: u64, resent: u64) -> Document {
     let step = Step { segments: 10, limit: Limit::CwndAvoidance, busy_ms: 10 };
     let mut recording = steps(Time::ZERO, &[step; 40]);
@@ -139,7 +139,7 @@ fn with_a_loss(lost: u64, resent: u64) -> Document {
     document
 }
 
-/// A document of forty steps without a loss; cwnd is a half of what it was at so many samples from 2 s on.
+/// A document of forty steps without a loss; cwnd is halved at so many samples from 2 s on.
 fn with_a_dip(samples: u64) -> Document {
     let step = Step { segments: 10, limit: Limit::CwndAvoidance, busy_ms: 10 };
     let mut recording = steps(Time::ZERO, &[step; 40]);

@@ -126,7 +126,7 @@ fn the_last_interval_ends_when_everything_was_read() {
     assert_eq!((last.start_s, last.end_s, last.segments), (3.0, 3.545, 201));
 }
 
-/// Without an event that says so, a flow with an application that stops by time ends with what it sent.
+/// Without an event at its end, a flow with an application that stops by time ends with its sent data.
 #[test]
 fn a_flow_that_stops_by_time_ends_when_it_is_drained() {
     let writing = vec![step(10, Limit::CwndAvoidance, 50); 20];
@@ -145,7 +145,7 @@ fn a_flow_that_stops_by_time_ends_when_it_is_drained() {
     // It still had time to write.
     meta.flows[0].stop = Some(Time::secs(3));
     assert_eq!(life(&meta, &recording), (3.0, 10.0 / 30.0));
-    // Something is still under way at the end of the run.
+    // Data is still in flight at the end of the run.
     recording.flows.last_mut().unwrap().in_flight = 1;
     assert_eq!(life(&meta, &recording).0, 4.3);
     meta.flows[0].stop = None;
@@ -189,7 +189,7 @@ fn a_full_link_is_the_limit_and_not_the_window() {
     }
 }
 
-/// Whoever fills the link, a flow that waits for its timer is not held back by that.
+/// A flow that waits for its timer is not held back by the link, whoever fills it.
 #[test]
 fn a_full_link_does_not_excuse_a_timeout() {
     let mut recording = steps(Time::ZERO, &[step(1, Limit::CwndRecovery, 100); 20]);
@@ -231,7 +231,8 @@ fn connecting_idle_and_done_are_three() {
     assert_eq!(shares(&recording), [0.2, 0.4, 0.0, 0.4]);
 }
 
-/// A pace of TCP's own is cwnd's, and a busy link takes its time; one that somebody asked for stays while others share the link.
+/// A pace of TCP's own is cwnd's, and a busy link takes its time. A configured pace keeps its time while others share
+/// the link.
 #[test]
 fn a_full_link_takes_the_time_of_a_pace_that_nobody_asked_for() {
     let recording = steps(Time::ZERO, &[step(20, Limit::Pacing, 100); 10]);
@@ -246,7 +247,8 @@ fn a_full_link_takes_the_time_of_a_pace_that_nobody_asked_for() {
     assert_eq!((share(&meta, "link"), share(&meta, "pacing")), (0.0, 1.0));
 }
 
-/// In recovery without SACK a hole exhausts the receive window; with SACK, and out of recovery, the window is what it is.
+/// In recovery without SACK a hole exhausts the receive window. With SACK, and out of recovery, the window is the
+/// limit.
 #[test]
 fn a_hole_without_sack_is_no_small_window() {
     let mut recording = steps(Time::ZERO, &[step(1, Limit::ReceiveWindow, 10); 20]);

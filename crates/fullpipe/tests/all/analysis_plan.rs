@@ -95,7 +95,7 @@ fn runs_of_several_engines_bear_their_names_and_are_compared_where_both_are_ther
     assert!(alone.comparisons.is_empty() && !alone.missing.contains(&name));
 }
 
-/// Two flows, of which one asks for its buffers; what it asks for counts twice, up to rmem_max and wmem_max.
+/// Two flows; one of them requests its buffers. The request counts twice, up to rmem_max and wmem_max.
 #[test]
 fn a_buffer_that_the_kernel_tunes_is_bound_by_sysctls() {
     let text = "duration = \"1s\"\n[path]\nforward = [{ kind = \"delay\", name = \"far\", delay = \"5ms\" }]\nback = []\n\

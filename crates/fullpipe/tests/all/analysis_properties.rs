@@ -1,4 +1,4 @@
-//! What holds for every recording.
+//! Properties of every recording.
 
 use crate::analysis_synthetic::*;
 use fullpipe::analysis;

@@ -1,4 +1,4 @@
-//! The page on the two changes of 2014: its tables come from runs of the recipes (`UPDATE_EXPECT=1` rewrites them).
+//! The page on the two changes of 2014: its tables are made from runs of the recipes (`UPDATE_EXPECT=1` rewrites them).
 
 use crate::made::made;
 use crate::marked;
@@ -16,7 +16,7 @@ fn run(recipe: &str, variant: &str, set: &[&str]) -> Run {
     made(&scenario, &scenario.plans()[0]).0
 }
 
-/// Name, variant, what is set, and what the letter says of it: cwnd, unacknowledged packets, RTT.
+/// Name, variant, settings, and the letter's values: cwnd, unacknowledged packets, RTT.
 const RUNS: [(&str, &str, &[&str], [&str; 3]); 9] = [
     ("before", "before", &[], ["96", "14", "15.875"]),
     (REMEMBERING, REMEMBERING, &[], ["15", "4", "5.206"]),
@@ -75,7 +75,7 @@ fn windows_make_queues() {
     marked::committed(PAGE, "bloat", &table);
 }
 
-/// What was calibrated, and what "before" and the change alone make of other values.
+/// Calibrated values, and results of "before" and of the change alone with other values.
 const CHOSEN: [(&str, &[&str]); 2] = [
     ("rx_coalesce", &["5us", "10us", "15us", "20us", "30us", "40us"]),
     ("initial_quantum", &["10", "20", "25", "30", "40", "45"]),
@@ -140,12 +140,12 @@ const PATHS: [(&str, &str, &str); 7] = [
     ("250us", "1e-3", RECIPE),
     ("50us", "0", RECIPE),
 ];
-/// As the recipe has it.
+/// Value of the recipe.
 const RECIPE: &str = "5 ms";
 /// The paths that a test makes; `make studies` makes all.
 const SAMPLE: [usize; 2] = [0, 1];
 
-/// What sets for how long the line stands still; none: the recipe's.
+/// Key that sets how long the line stands still; none: the recipe's.
 fn stalled(stall: &str) -> Option<String> {
     let steps = match stall {
         RECIPE => return None,

@@ -1,4 +1,4 @@
-//! The page on CERN's buffers: its table comes from runs of the recipes (`UPDATE_EXPECT=1` rewrites it).
+//! The page on CERN's buffers: its table is made from runs of the recipes (`UPDATE_EXPECT=1` rewrites it).
 
 use crate::made::made;
 use crate::marked;
@@ -8,14 +8,15 @@ use std::fmt::Write;
 const PAGE: &str = "docs/cern-buffers.md";
 const RTT_S: f64 = 0.025;
 
-/// What the receiver can offer at most, bytes: of the largest buffer three quarters, or half of it from Linux 3.4 on.
+/// Largest window that the receiver can offer, bytes: three quarters of the largest buffer, or half of it from Linux
+/// 3.4 on.
 fn window(plan: &Plan) -> f64 {
     let sysctl = &plan.resolved.hosts.receiver.config.sysctl;
     let buffer = sysctl.tcp_rmem[2] as f64;
     buffer - buffer / f64::from(1 << sysctl.tcp_adv_win_scale)
 }
 
-/// Runs of the page: name, recipe, variant, what is set, published rate.
+/// Runs of the page: name, recipe, variant, changes, published rate.
 const RUNS: [(&str, &str, &str, &[&str], &str); 6] = [
     ("default, window 3/4", DEFAULT, "default, window 3/4", &[], "1.0"),
     ("default, window 1/2", DEFAULT, "default, window 1/2", &[], "1.0"),

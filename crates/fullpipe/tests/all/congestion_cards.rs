@@ -5,7 +5,7 @@ use fullpipe_sim::cc::{Description, algorithms};
 use std::fmt::Write;
 use std::path::Path;
 
-/// What begins a part of a card.
+/// Beginnings of the parts of a card.
 const PARTS: [&str; 3] = ["Source:", "Deviations:", "Parameters"];
 
 /// The lines of the card of `cc/NAME.c`: its first comment after the licence.

@@ -129,7 +129,7 @@ fn tx_ring() {
     assert!(ring(&relieved)[1] > 2.0 * busy);
 }
 
-/// What the driver has not heard of counts for small queues: TCP waits for its own host.
+/// Sent packets that the driver has not heard of count for small queues: TCP waits for its own host.
 #[test]
 fn completion() {
     holds("completion", "small_queues", Some("sender.tx_ring"));
@@ -152,7 +152,7 @@ fn pacing() {
     holds("pacing", "pacing", None);
 }
 
-/// fq spreads cwnd over the round trip. The slow card behind it is the limit, not a pace that nobody asked for.
+/// fq spreads cwnd over the round trip. The slow card behind it is the limit, not a pace, because none is configured.
 #[test]
 fn card_behind_fq() {
     holds("card_behind_fq", "nic", Some("sender.tx_ring"));
@@ -209,7 +209,7 @@ fn connecting() {
     let made = made_all("connecting", &[]);
     let (base, long) = (&made["base"], &made["long"]);
     let connecting = share(base, "connecting");
-    // 200 ms of the handshake, 100 ms until all data, sent at once, has come.
+    // 200 ms of the handshake, 100 ms until all data, sent at once, has arrived.
     assert!((connecting - 2.0 / 3.0).abs() < 0.01, "{:?}", base.flows[0].limits);
     assert!((share(base, "done") - 1.0 / 3.0).abs() < 0.01, "{:?}", base.flows[0].limits);
     let line = &base.headline.as_ref().expect("a headline").text;
@@ -217,8 +217,8 @@ fn connecting() {
     assert!(share(long, "connecting") < 0.1, "{:?}", long.flows[0].limits);
 }
 
-/// The rate of the host's own fq, whoever waits for it: TCP small queues, a window, or TCP's own pace. More of what small
-/// queues allow (tcp_limit_output_bytes) changes nothing.
+/// The rate of the host's own fq, whoever waits for it: TCP small queues, a window, or TCP's own pace. A larger limit
+/// of small queues (tcp_limit_output_bytes) changes nothing.
 #[test]
 fn maxrate() {
     holds("maxrate", "pacing", Some("sender.qdisc"));
@@ -258,7 +258,7 @@ fn beside_others() {
     assert!(rate(&relieved) > 1.2 * rate(&base));
 }
 
-/// With a second host at each end, a flow's limits are those of its own hosts: the other one's card and CPU are busy, too.
+/// With a second host at each end, a flow's limits are its own hosts'; the other hosts' card and CPU are busy, too.
 #[test]
 fn limits_of_a_flow_among_several_hosts() {
     holds("beside_a_slow_card", "receive_window", Some("receiver.receive_buffer"));
@@ -292,7 +292,7 @@ fn cut_at(name: &str, place: &str) {
     assert!(relieved < base, "{name}: {place} relieved has cut cwnd for {relieved} of its life");
 }
 
-/// A qdisc that refuses skbs: local congestion, of which nothing is lost.
+/// A qdisc that refuses skbs: local congestion without losses.
 #[test]
 fn qdisc() {
     cut_at("qdisc", "sender.qdisc");
@@ -338,8 +338,8 @@ fn softirq() {
     holds("softirq", "receiver_cpu", Some("receiver.cpu"));
 }
 
-/// A program that softirqs leave no CPU: it reads where fewer packets come and where ksoftirqd shares the CPU with it and does all of
-/// their work (4.9 to 6.4). A pass of 6.12 is a poll whatever the budget is, which only counts.
+/// A program that softirqs leave no CPU. It reads where fewer packets arrive, and where ksoftirqd shares the CPU with
+/// it and does all of their work (4.9 to 6.4). A pass of 6.12 is a poll whatever the budget is, which only counts.
 #[test]
 fn datagram_flood() {
     let made = made_all("datagram_flood", &[]);
@@ -375,7 +375,7 @@ fn datagram_flood() {
     let [_, _, _, few, many, _, whole, polls] = table.map(|(_, (_, squeezed))| squeezed);
     assert!(many > 20 * few && few > 0, "{table:?}");
     assert!(polls > 1000 && polls > 20 * whole, "{table:?}");
-    // Datagrams that were not delivered are counted, whatever the numbers of those read say.
+    // Undelivered datagrams are counted, whatever numbers the read ones have.
     let own = &made["base"].datagrams[0];
     assert!(own.lost == 0 && own.undelivered == own.sent - own.received, "{own:?}");
     assert!(own.undelivered_share > 0.99, "{own:?}");

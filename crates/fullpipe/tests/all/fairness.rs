@@ -1,4 +1,4 @@
-//! How flows of real runs share a small path, and what is kept of it in a sweep.
+//! Fairness of flows of real runs on a small path, and its record in a sweep.
 
 use crate::analysis_synthetic::{meta, stage_info};
 use crate::made::made;
@@ -138,7 +138,7 @@ fn a_longer_round_trip_gets_less() {
 fn only_the_time_together_counts() {
     let all = run("early").fairness.expect("two flows");
     assert!((20.0..20.1).contains(&all.start_s), "{}", all.start_s);
-    // What the first one has written by its 60th second is read by the 63rd.
+    // Data that the first flow has written by its 60th second is read by the 63rd.
     assert!((60.0..63.0).contains(&all.end_s), "{}", all.end_s);
     assert_eq!(all.jain_intervals.len(), (all.end_s - all.start_s + 1e-9) as usize);
     let never = run("never");
@@ -217,7 +217,7 @@ fn convergence_is_counted_from_the_last_start() {
     assert_eq!(all.converged_s, None, "19 s are too few to know");
 }
 
-/// The second CUBIC flow of CERN's pair, that comes 30 s later, gets its part.
+/// The second CUBIC flow of CERN's pair, which starts 30 s later, gets its part.
 #[test]
 #[ignore = "a study: make studies"]
 fn study_cubic_flows_converge_at_10_gbit() {

@@ -30,7 +30,7 @@ const fn case(
     Case { file, variant, place, words }
 }
 
-/// Every scenario of the folder. The cure that the report found stands among the words.
+/// Every scenario of the folder, with words that include the report's cure.
 pub const CASES: &[Case] = &[
     case(
         "01-sndbuf-locked",
@@ -182,7 +182,7 @@ fn numbers_agree(name: &str, own: &Headline, run: &Run) {
     assert!(rate > 0.0 && rate <= 1.001 * allowed, "{name}: {rate} of {allowed}");
     let bytes: u64 = run.flows.iter().map(|flow| flow.bytes).sum();
     let udp: f64 = run.datagrams.iter().filter_map(|own| own.mean_mbit).sum();
-    // What a server answers twice is carried for nothing.
+    // Data that a server sends twice is carried for nothing.
     let most = bytes as f64 * run.useful() * 8e-6 / run.duration_s;
     assert!(rate >= 0.99 * most.min(allowed) || udp > 0.0, "{name}: {rate}, whole run {most}");
 }

@@ -1,7 +1,7 @@
 //! Advice on the problems of real people (scenarios/field): the setting that cured each, and the rate that the cure had.
 //!
-//! The rate to reach is that of the cure in the report, as the scenario's own variant has it, or what its path allows. Advice may reach
-//! it by another setting than the report has: the table says so.
+//! The rate to reach is that of the cure in the report, as the scenario's own variant has it, or the rate that its path
+//! allows. Advice may reach it by another setting than the report's: the table says so.
 
 use crate::field::{CASES, documents};
 use crate::marked;
@@ -20,7 +20,7 @@ struct Report {
     variant: &'static str,
     /// Cure of the report: the setting's name where advice has that setting, else words.
     reported: &'static str,
-    /// The variant with that cure; none where the path alone says what is to be reached.
+    /// The variant with that cure; none where the path alone sets the rate to reach.
     cure: Option<&'static str>,
     /// Setting that has to be among the changes; none: nothing is to be set.
     setting: Option<&'static str>,
@@ -36,8 +36,7 @@ const fn report(
     Report { file, variant, reported, cure, setting }
 }
 
-/// Report with a cure that is not one of a TCP flow that fills its path: changes that are allowed, and what they are
-/// for.
+/// Report with a cure that is not one of a TCP flow that fills its path, with its allowed changes and their goal.
 struct Special {
     report: Report,
     allowance: fn() -> Allowance,

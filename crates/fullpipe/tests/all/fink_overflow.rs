@@ -1,5 +1,5 @@
-//! The page on the overflow of the 2007 path: its tables come from runs of the recipe
-//! (`UPDATE_EXPECT=1` rewrites them), and what it says of the stall is asserted.
+//! The page on the overflow of the 2007 path: its tables are made from runs of the recipe (`UPDATE_EXPECT=1` rewrites
+//! them), and its statements on the stall are asserted.
 
 use crate::made::made;
 use crate::marked;
@@ -20,7 +20,7 @@ fn recipe(set: &[&str]) -> Scenario {
     scenario::load(&source, &set, &[]).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// What the page says of a run.
+/// Figures of the page for a run.
 struct Overflow {
     /// Packets dropped in front of the router, and from the first to the last of them, seconds.
     dropped: u64,
@@ -36,27 +36,27 @@ struct Overflow {
     /// The longest time without data for the receiver's application after the first drop, seconds.
     silence: f64,
     walked: u64,
-    /// Packets in flight when that recovery begins, and what the sender's CPU does in it.
+    /// Packets in flight when that recovery begins, and the work of the sender's CPU in it.
     in_flight: u64,
     work: Work,
     /// Mean rate of the eight seconds after the first two, Mb/s.
     mbit: f64,
 }
 
-/// What the sender's CPU does in a recovery.
+/// Work of the sender's CPU in a recovery.
 #[derive(Default)]
 struct Work {
-    /// Skbs looked at for SACKs, to mark and to send again, and what that costs, seconds.
+    /// Skbs looked at for SACKs, to mark and to send again, and the cost of these looks, seconds.
     walked: [u64; 3],
     walks: f64,
-    /// What ACKs, transmission and copying cost, seconds.
+    /// Cost of ACKs, transmission and copying, seconds.
     rest: f64,
-    /// How long it was busy, seconds.
+    /// Busy time, seconds.
     busy: f64,
 }
 
 impl Work {
-    /// Counts what was done between two samples, at the sender's costs.
+    /// Work between two samples, at the sender's costs.
     fn between(begin: &FlowSample, end: &FlowSample, trace: &Recording, plan: &Plan) -> Work {
         let cpu = &plan.resolved.hosts.sender.config.cpu;
         let grown = |count: fn(&FlowSample) -> u64| count(end) - count(begin);
@@ -91,7 +91,7 @@ fn seconds(time: Time) -> f64 {
     time.0 as f64 / 1e9
 }
 
-/// How much a stage has dropped at each sample.
+/// Drops of a stage at each sample.
 fn dropped(trace: &Recording, stage: &str) -> Vec<(Time, u64)> {
     let index = trace.stages.iter().find(|s| s.name == stage).expect(stage).index;
     let samples = trace.stage_samples.iter().filter(|s| s.stage == index);
@@ -230,9 +230,10 @@ fn study_the_table_of_rings_comes_from_runs() {
     marked::committed(PAGE, "rings", &table);
 }
 
-/// Skbs that are looked at to mark losses in a recovery, by arithmetic alone: each SACK of the packets in
-/// flight when it begins is about one packet more. In an skb of seven packets six of them split it, so that
-/// losses are marked from the head again. The head stays, and what is sent later is not split.
+/// Skbs that are looked at to mark losses in a recovery, by arithmetic alone.
+///
+/// Each SACK of the packets in flight at its beginning is about one packet more. In an skb of seven packets six SACKs
+/// split it, so that losses are marked from the head again. The head stays, and later data is not split.
 fn marked_by_arithmetic(in_flight: u64) -> f64 {
     let in_flight = in_flight as f64;
     (1.0 - 1.0 / IN_AN_SKB) * in_flight * in_flight / 2.0
@@ -242,8 +243,8 @@ fn close(found: f64, expected: f64, within: f64) -> bool {
     (found / expected - 1.0).abs() < within
 }
 
-/// The arithmetic gives the skbs that are looked at to mark; all walks that were counted, at their cost, and
-/// what else the CPU does give the time for which it is busy.
+/// The arithmetic predicts the skbs that are looked at to mark. All counted walks, at their cost, and the other work of
+/// the CPU predict its busy time.
 #[test]
 fn the_stall_is_as_long_as_the_walks() {
     let scenario = recipe(&[]);
@@ -285,7 +286,7 @@ fn the_stall_is_as_long_as_the_walks() {
     marked::committed(PAGE, "arithmetic", &table);
 }
 
-/// What the page says of pairs of runs that differ in one key.
+/// Figures of the page for pairs of runs that differ in one key.
 #[test]
 fn pairs() {
     let scenario = recipe(&[]);

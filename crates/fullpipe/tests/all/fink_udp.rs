@@ -1,4 +1,5 @@
-//! The page on UDP over the path of 2007: its tables come from runs of the recipe (`UPDATE_EXPECT=1` rewrites them).
+//! The page on UDP over the path of 2007: its tables are made from runs of the recipe (`UPDATE_EXPECT=1` rewrites
+//! them).
 
 use crate::made::made;
 use crate::marked;
@@ -6,7 +7,7 @@ use fullpipe::analysis::document::Datagrams;
 use fullpipe::scenario;
 
 const PAGE: &str = "docs/fink-udp.md";
-/// What the thread says of UDP at 9 Gb/s: 65500 of 1373554 lost.
+/// Share of lost datagrams that the thread reports for UDP at 9 Gb/s: 65500 of 1373554.
 const PUBLISHED_SHARE: f64 = 65_500.0 / 1_373_554.0;
 
 /// The datagrams of each variant: its name, ping and UDP.
@@ -47,10 +48,11 @@ fn the_router_loses_what_is_too_much() {
         assert_eq!((udp.refused, udp.duplicates, udp.reordered), (0, 0, Some(0)), "{name}");
     }
     let shares: Vec<f64> = runs.iter().map(|(.., udp)| udp.loss_share).collect();
-    // The figure as printed loses too much, the other reading less, and neither is off by a percent of what is sent.
+    // The printed figure loses too much, the other reading less, and neither is off by a percent of the sent
+    // datagrams.
     assert!(shares[1] > shares[2] && shares[2] > PUBLISHED_SHARE, "{shares:?}");
     assert!(shares[1] - PUBLISHED_SHARE < 0.01, "{shares:?}");
-    // A host that pays for datagrams what TCP's plateaus say cannot send so much.
+    // A host that pays for datagrams as TCP's plateaus suggest cannot send so much.
     assert!(shares[3] == 0.0 && runs[3].2.sent < 1_200_000, "{:?}", runs[3].2);
     marked::committed(PAGE, "udp", &table);
 }
@@ -59,7 +61,7 @@ fn the_router_loses_what_is_too_much() {
 #[ignore = "a study: make studies"]
 fn study_ping_waits_for_a_tick() {
     let trips = runs()[0].1.rtt_ms.expect("answers");
-    // The delay, and up to a tick of 4 ms more; its mean deviation is that of an even spread, 4 ms / sqrt(12).
+    // The delay, and up to a tick of 4 ms more; the mean deviation is an even spread's, 4 ms / sqrt(12).
     assert!(trips.min >= 80.0 && trips.max <= 84.1, "{trips:?}");
     assert!((trips.avg - 82.0).abs() < 0.5 && (trips.mdev - 1.155).abs() < 0.2, "{trips:?}");
     let table = format!(

@@ -60,7 +60,7 @@ fn without_sack_both_cures_are_named() {
     contains(&own, &["ethtool -G rx"]);
 }
 
-/// Two flows of which the second starts when the first has ended: each needs the whole path.
+/// Two flows; the second one starts when the first one has ended: each needs the whole path.
 #[test]
 fn flows_that_never_meet_do_not_share() {
     let apart = "[[flow]]\nname = \"first\"\nduration = \"5s\"\n\
@@ -114,7 +114,7 @@ fn a_lost_syn_is_said() {
     contains(&own, &["SYN or SYN-ACK between sender and receiver is lost", "loss drops packets"]);
 }
 
-/// A program that gets what it asks for is as asked; one that the path keeps below that is not.
+/// A program with its requested rate is as asked; one that the path keeps below it is not.
 #[test]
 fn a_program_is_as_asked_only_at_its_rate() {
     let flow = "[[flow]]\nname = \"bulk\"\nduration = \"20s\"\n";
@@ -139,7 +139,7 @@ fn study_beyond_the_largest_window_both_sysctls_and_connections_are_named() {
     let ends = "TCP's window ends at 1 GiB";
     contains(&own, &[&format!("{ends}: 2 connections fill this path"), "tcp_wmem of sender to"]);
 
-    // Four flows of which each would need more: the whole path is meant.
+    // Four flows, each of which would need more: the verdict is about the whole path.
     let four = "[[flow]]\nname = \"bulk\"\ncount = 4\nduration = \"4s\"\n";
     let own = headline(&path("400Gbit", 100_000, four));
     contains(&own, &[&format!("{ends}: 5 connections fill this path")]);
@@ -182,7 +182,7 @@ fn a_queue_of_fq_can_stand() {
     assert!(!codel.text.contains("standing"), "{}", codel.text);
 }
 
-/// Of two causes that share a flow's life, both are named.
+/// Both of two causes that share a flow's life are named.
 #[test]
 fn a_cause_of_less_than_half_a_life_is_not_alone() {
     let flow = "[[flow]]\nname = \"bulk\"\nbytes = \"40MB\"\n";
@@ -200,7 +200,7 @@ fn a_starved_flow_is_said() {
     contains(&headline(&text), &["1 more got nothing"]);
 }
 
-/// 50 of 100 Mb/s are UDP's: the link is not always full, but they take what is missing.
+/// 50 of 100 Mb/s are UDP's. The link is not always full, but datagrams take the missing rate.
 #[test]
 fn datagrams_beside_a_flow_are_named() {
     let rest = "[[datagrams]]\nname = \"u\"\nkind = \"udp\"\nsize = \"1400B\"\nrate = \"50Mbit\"\n\
@@ -231,7 +231,7 @@ fn a_short_queue_behind_small_buffers_is_named() {
     contains(&own, &["The queue of link (2 MB) is short: also pace the flow at 9,142 Mb/s"]);
 }
 
-/// So many requests of `asks` bytes, each answered by `answers` bytes, over 100 Mb/s and 20 ms.
+/// Scenario of `count` requests of `asks` bytes, each answered by `answers` bytes, over 100 Mb/s and 20 ms.
 fn turns(count: u32, asks: u32, answers: u32) -> String {
     let bytes = count * asks;
     path(
@@ -279,7 +279,7 @@ fn a_program_that_waits_for_something_else_does_not_take_turns() {
     let own = headline(&slow);
     assert_ne!(own.rule.as_deref(), Some("round-trips"), "{}", own.text);
 
-    // Nobody answers.
+    // There are no answers.
     let seldom = "[[flow]]\nname = \"seldom\"\nduration = \"5s\"\napp = { kind = \"rate\", rate = \"1Mbit\" }\n";
     let own = headline(&path("100Mbit", 20_000, seldom));
     contains(&own, &["The program on sender stops the flow"]);

@@ -24,7 +24,7 @@ fn table() -> String {
     text
 }
 
-/// What a profile chooses; a dash where it does not read the row.
+/// Choice of a profile; a dash where it does not read the row.
 fn choice(row: &Behaviour, profile: &Profile) -> String {
     match row.unmet(profile) {
         None => row.of(profile).to_string(),
@@ -32,7 +32,7 @@ fn choice(row: &Behaviour, profile: &Profile) -> String {
     }
 }
 
-/// What is done where a row has a dash.
+/// Table of what kernels do where a row has a dash.
 fn unread() -> String {
     let mut text = "| row | is read with | elsewhere |\n|---|---|---|\n".to_string();
     for row in BEHAVIOURS {
@@ -43,7 +43,7 @@ fn unread() -> String {
     text
 }
 
-/// Distributions, and what `uname -r` prints there.
+/// Distributions, and their output of `uname -r`.
 const HOSTS: [(&str, &str); 13] = [
     ("RHEL 7, CentOS 7", "3.10.0-1160.el7.x86_64"),
     ("RHEL 8, Rocky 8, Alma 8", "4.18.0-553.el8_10.x86_64"),

@@ -16,7 +16,7 @@ fn anchors(page: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Targets of a page's links, without those to other sites and those in blocks of code.
+/// Targets of a page's links, without links to other sites and links in blocks of code.
 fn targets(page: &str) -> Vec<&str> {
     let prose = page.split("```").step_by(2);
     let links = prose.flat_map(|text| text.split("](").skip(1));
@@ -24,7 +24,7 @@ fn targets(page: &str) -> Vec<&str> {
     targets.filter(|target| !target.contains(':')).collect()
 }
 
-/// What is wrong with the links of a page in `folder`.
+/// Broken links of a page in `folder`.
 fn dangling(folder: &Path, page: &str, ignored: &BTreeSet<PathBuf>) -> Vec<String> {
     let leads_somewhere = |target: &str| {
         let (path, anchor) = target.split_once('#').unwrap_or((target, ""));
@@ -83,7 +83,7 @@ fn links_of_generated_pages_lead_somewhere() {
     }
 }
 
-/// Paths in backquotes that name a file or folder from the root; `<name>` stands for a new one.
+/// Paths in backquotes that name a file or folder from the root; `<name>` is a placeholder for a new one.
 fn paths(page: &str) -> impl Iterator<Item = &str> {
     let quoted = page.split('`').skip(1).step_by(2);
     quoted.filter(|text| text.contains('/') && !text.contains([' ', '<', '*', ':']))

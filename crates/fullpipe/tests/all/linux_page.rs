@@ -8,7 +8,7 @@ fn quoted(text: &str) -> Vec<&str> {
     text.split('`').skip(1).step_by(2).collect()
 }
 
-/// The rows of the page's table, without those that are its head.
+/// The rows of the page's table, without its head.
 fn rows(page: &str) -> Vec<&str> {
     let table = page.split("## What becomes of a scenario").nth(1).expect("the section");
     let table = table.split("\n## ").next().expect("its end");
@@ -19,7 +19,7 @@ fn head(row: &str) -> &str {
     row.split('|').nth(1).expect("a first cell")
 }
 
-/// A table of the format: its keys, and what the head of a row has to name that may speak of them.
+/// A table of the format: its keys, and the words that the head of a row about them has to name.
 struct Table {
     title: String,
     keys: Vec<String>,
@@ -40,7 +40,7 @@ fn kind(section: &str) -> Option<String> {
     Some(row.split('"').nth(1)?.to_string())
 }
 
-/// The tables of what is run, as they are declared.
+/// The tables of a run's keys, as they are declared.
 fn declared() -> Vec<Table> {
     let page = markdown();
     let run = page.split("### What is asked about the run").next().expect("a beginning");

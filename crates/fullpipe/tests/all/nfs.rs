@@ -1,5 +1,5 @@
-//! The page on NFS: its tables come from runs of scenarios/workloads/nfs.toml and of random mounts on real Linux, which
-//! take minutes and a kernel (`make nfs`, `make nfs-record`), and from the simulator.
+//! The page on NFS: its tables are made from runs of scenarios/workloads/nfs.toml and of random mounts on real Linux,
+//! which take minutes and a kernel (`make nfs`, `make nfs-record`), and from the simulator.
 
 use crate::made::{has_kernel, made_on};
 use crate::marked;
@@ -17,12 +17,12 @@ const PAGE: &str = "docs/nfs.md";
 const RECORDED: &str = "scenarios/nfs/genuine.csv";
 const SEED: u64 = 1;
 const MOUNTS: u64 = 40;
-/// Bars: the median difference of rates, that of nine in ten, and how often the first limit is the same.
+/// Bars: the median difference of rates, the difference of nine in ten, and the share of equal first limits.
 const MEDIAN: f64 = 0.05;
 const NINE_IN_TEN: f64 = 0.15;
 const SAME_LIMIT: usize = 36;
 
-/// What an engine makes of a random mount.
+/// Outcome of a random mount on an engine.
 fn outcome(case: &Case, engine: &str) -> Outcome {
     let source = Source::text(&case.name, &case.text);
     let scenario = scenario::load(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
@@ -122,7 +122,7 @@ fn kib(mbit: f64) -> f64 {
     mbit * 1e6 / 8.0 / 1024.0
 }
 
-/// What held the connections back for most of their time, and what share of it that was.
+/// Limit of the connections for most of their time, and its share of the time.
 fn held(run: &Run) -> (String, f64) {
     let share = |limit: &String| {
         let of = run.flows.iter().map(|flow| flow.limits.get(limit).copied().unwrap_or(0.0));
@@ -145,8 +145,8 @@ fn took(run: &Run) -> f64 {
     kib(run.nfs[0].mean_mbit.expect("it is done"))
 }
 
-/// What other bursts of the bottleneck and other cards make of the rows that are bound by the round trip, and of one that is
-/// bound by the line.
+/// Effects of other bursts of the bottleneck and other cards, on rows that the round trip bounds and on one that the
+/// line bounds.
 fn bursts() -> String {
     const BURSTS: [&str; 5] = ["1514B", "16KiB", "64KiB", "128KiB", "256KiB"];
     const BOUND: [&str; 6] = [

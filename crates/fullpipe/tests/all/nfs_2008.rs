@@ -1,4 +1,4 @@
-//! The page on the NFS server of 2008: its table comes from runs of the recipe (`UPDATE_EXPECT=1` rewrites it).
+//! The page on the NFS server of 2008: its table is made from runs of the recipe (`UPDATE_EXPECT=1` rewrites it).
 
 use crate::made::made;
 use crate::marked;
@@ -7,7 +7,7 @@ use fullpipe::scenario::{self, SetOption};
 use std::fmt::Write;
 
 const PAGE: &str = "docs/nfs-2008.md";
-/// What the thread published, KiB/s: with the server's own buffer, and with 16 MiB.
+/// Published rates of the thread, KiB/s: with the server's own buffer, and with 16 MiB.
 const PUBLISHED: [f64; 2] = [43_252.0, 90_396.0];
 /// KiB of the file.
 const FILE: f64 = 500.0 * 1024.0;
@@ -80,7 +80,7 @@ fn a_server_that_takes_whole_records_narrows_its_window() {
     assert!((0.75..1.0).contains(&(own.0 / PUBLISHED[0])), "{seen:?}");
     assert!((1.0..1.2).contains(&(large.0 / PUBLISHED[1])), "{seen:?}");
     assert!(free.0 > 2.0 * own.0 && free.1 == "link", "{seen:?}");
-    // What hosts take for it moves the first figure both ways, and does not decide the second one.
+    // The hosts' costs move the first figure both ways, and do not decide the second one.
     let rates = || costs.iter().map(|row| row.0);
     assert!(costs.iter().all(|row| row.1 == own.1), "{seen:?}");
     assert!(rates().any(|rate| rate < 0.9 * own.0) && rates().any(|rate| rate > 1.1 * own.0));

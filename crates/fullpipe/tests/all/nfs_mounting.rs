@@ -50,7 +50,7 @@ fn begins(recording: &Recording, flow: u16) -> f64 {
     own.expect("it begins").time.as_secs_f64()
 }
 
-/// What both engines record of a run, or nothing where there is no kernel.
+/// Recordings of a run on both engines; none where there is no kernel.
 fn both(scenario: &Scenario, plan: &Plan) -> Option<[Recording; 2]> {
     has_kernel(plan).then(|| ["sim", "linux"].map(|engine| made_on(engine, scenario, plan).1))
 }
@@ -91,7 +91,7 @@ fn stand_ins(plan: &Plan) -> u64 {
     mountd + u64::from(own.nconnect) - 1
 }
 
-/// Model and kernel need the same number of round trips, and make the same calls but for those that stand for others.
+/// Model and kernel need the same number of round trips, and make the same calls except those that stand for others.
 #[test]
 fn a_mount_asks_for_the_same() {
     let scenario = loaded(IDLE);

@@ -1,4 +1,4 @@
-//! The page on the questions of 2008 about NFS: its tables come from the recipes, on the simulator and, as `make
+//! The page on the questions of 2008 about NFS: its tables are made from the recipes, on the simulator and, as `make
 //! nfs-record` has kept it, on real Linux (`UPDATE_EXPECT=1` rewrites them).
 
 use crate::made::made_on;
@@ -15,15 +15,15 @@ use std::path::{Path, PathBuf};
 const PAGE: &str = "docs/nfs-questions.md";
 /// Results of each run on real Linux.
 const RECORDED: &str = "scenarios/nfs/questions.csv";
-/// How far the model's rates may be from it: the median of all, and each where chance has no part in it.
+/// Largest distances of the model's rates from Linux's: the median of all, and each rate that does not hang on chance.
 const MEDIAN: f64 = 0.05;
 const EACH: f64 = 0.05;
 /// Largest distance of the rates of clients that share a line.
 const SHARED: f64 = 0.03;
-/// Variants with losses by chance, of which both engines have others.
+/// Variants with random losses, which differ between the engines.
 const LOSSY: &str = "loss 1e-4";
 /// Variant in which two clients share a line in one of several ways, by which packets its queue drops. The test makes
-/// so many starts of the near one, some ms apart, and allows the means so much distance, in standard errors of their
+/// several starts of the near one, some ms apart. It allows the means a distance in standard errors of their
 /// difference.
 const UNSTEADY: &str = "kernel's buffers, at a time";
 const CLIENTS: [&str; 2] = ["far", "near"];
@@ -69,7 +69,7 @@ fn asked(recipe: &str) -> Vec<Asked> {
     (0..space.runs()).flat_map(of_run).collect()
 }
 
-/// The mounts of the unsteady variant, where the near client starts so many times later.
+/// The mounts of the unsteady variant, with the near client's start moved by `start` steps.
 fn started(start: u64) -> Vec<Asked> {
     let source = scenario::recipe("nfs-near-far").expect("the recipe").source();
     let ms = 2000 + start * APART_MS;
@@ -82,7 +82,7 @@ fn started(start: u64) -> Vec<Asked> {
     CLIENTS.into_iter().enumerate().map(one).collect()
 }
 
-/// What an engine makes of it.
+/// Results of a run on an engine.
 fn made(asked: &Asked, engine: &str) -> (Run, Outcome) {
     let (run, recording) = made_on(engine, &asked.scenario, &asked.case.plan);
     let genuine = engine == "linux";
@@ -135,7 +135,7 @@ fn said(of: &Outcome) -> String {
     format!("{:.0} | {}, {:.0} %", of.mbit, of.first.0, of.first.1 * 100.0)
 }
 
-/// How far the model is from real Linux.
+/// Distance of the model from real Linux.
 fn apart(both: &Both) -> f64 {
     (both.model.mbit / both.genuine.mbit - 1.0).abs()
 }
@@ -225,7 +225,7 @@ fn study_questions_have_the_same_answers_on_both_engines() {
         let found = of.1.iter().find(|both| name(both) == variant).expect("a variant");
         [found.genuine.mbit, found.model.mbit]
     };
-    // What the page says in words, of each engine.
+    // Statements of the page in words, for each engine.
     for engine in 0..2 {
         let rate = |of, variant: &str| rate(of, variant)[engine];
         let one = rate(connections, "1 connection");
@@ -276,7 +276,7 @@ fn study_clients_that_start_at_other_times_share_alike_on_average() {
     }
 }
 
-/// What the page says of a near and a far client; `rate` returns their rates by variant and client.
+/// Checks the page's statements on a near and a far client; `rate` returns their rates by variant and client.
 fn shared_line(rate: impl Fn(&str, &str) -> f64) {
     let own = ["kernel's buffers, one after the other", "kernel's buffers, at a time"];
     let large = ["64 MiB, one after the other", "64 MiB, at a time"];

@@ -70,7 +70,7 @@ fn rates(run: &Run) -> Vec<f64> {
     run.nfs.iter().map(|own| own.mean_mbit.unwrap_or_else(|| panic!("{}", own.name))).collect()
 }
 
-/// Each mount has its own rate, requests and connection, at the host that has it, and the far one its own round trip.
+/// Each mount has its own rate, requests and connection, at its host, and the far one its own round trip.
 #[test]
 fn each_client_has_its_own() {
     let scenario = loaded(TEXT);
@@ -89,7 +89,7 @@ fn each_client_has_its_own() {
     }
 }
 
-/// How far the model may be from real Linux.
+/// Largest distance of the model from real Linux.
 const APART: f64 = 0.02;
 
 /// Real Linux has nearly the same rates.
@@ -123,7 +123,7 @@ fn introduced(recording: &Recording, host: &str) -> u64 {
     own.find(|own| &*own.name == "nfs.EXCHANGE_ID.ops").map_or(0, |own| own.value)
 }
 
-/// What one kernel cannot have twice, and where no client of a guest stands.
+/// Settings that one kernel cannot have twice, and hosts where a guest can have no client.
 #[test]
 fn one_kernel_has_one_of_each() {
     let linux = engine::find("linux").expect("the engine");

@@ -15,7 +15,7 @@ fn advised(text: &str) -> Advice {
     of_first_run(&loaded(text), &Allowance::default())
 }
 
-/// The download carries nearly all of the data, wherever it stands among the flows.
+/// The download carries nearly all of the data, at any place among the flows.
 #[test]
 fn a_download_beside_a_small_upload_is_meant_by_all_three() {
     let down = "[[flow]]\nname = \"down\"\ndirection = \"backward\"\nduration = \"10s\"\n";

@@ -1,4 +1,5 @@
-//! The page on the gigabit experiments with one flow: its table comes from runs of the recipes (`UPDATE_EXPECT=1` rewrites it).
+//! The page on the gigabit experiments with one flow: its table is made from runs of the recipes (`UPDATE_EXPECT=1`
+//! rewrites it).
 
 use crate::made::{ToTheEnd, made};
 use crate::marked;
@@ -12,16 +13,16 @@ use fullpipe_sim::trace::{
 use fullpipe_sim::units::Time;
 
 const PAGE: &str = "docs/onl-gigabit.md";
-/// Two ways of 25 ms, without what a queue adds.
+/// Two ways of 25 ms, without queues.
 const ROUND_MS: u64 = 50;
 const CWR: u64 = 2;
 const OPEN: u64 = 0;
 /// Data in a packet, bytes.
 const MSS: u64 = 1448;
-/// Of a packet as the page counts it.
+/// Bits of a packet as the page counts them.
 const PACKET_BITS: f64 = 1500.0 * 8.0;
 
-/// What a run of a recipe shows.
+/// Results of a run of a recipe.
 struct Seen {
     trace: Recording,
     established: Time,
@@ -33,7 +34,7 @@ impl Seen {
         Seen::variant(recipe, 0, set)
     }
 
-    /// Its variant of that place. What it expects has to be met where no key is otherwise.
+    /// The recipe's variant at that index. Its expectations have to hold where no key is changed.
     fn variant(recipe: &str, place: usize, set: &[&str]) -> Seen {
         let source = scenario::recipe(recipe).expect("the recipe").source();
         let options: Vec<_> = set.iter().map(|set| SetOption((*set).into())).collect();
@@ -50,7 +51,7 @@ impl Seen {
         self.trace.flows.iter().rfind(|sample| sample.time <= time).expect("a sample")
     }
 
-    /// Packets that are sent in each round of slow start that nothing cuts short: while all of them are in flight, the next one has
+    /// Packets that are sent in each complete round of slow start: while all of them are in flight, the next round has
     /// not begun.
     fn rounds(&self, count: u64) -> Vec<u64> {
         let sent = |round: u64| {
@@ -69,7 +70,7 @@ impl Seen {
         self.stage(name).last().expect("samples")
     }
 
-    /// The first sample of a stage of which that is true.
+    /// The first sample of a stage for which a condition holds.
     fn first(&self, name: &str, holds: impl Fn(&StageSample) -> bool) -> Option<Time> {
         self.stage(name).find(|sample| holds(sample)).map(|sample| sample.time)
     }
@@ -117,7 +118,7 @@ impl Seen {
     }
 }
 
-/// What the page says of slow start: rounds, their packets, when and where it ends.
+/// Figures of the page on slow start: rounds, their packets, when and where it ends.
 struct SlowStart {
     first_round: u64,
     requeued_in: u64,
@@ -130,7 +131,7 @@ struct SlowStart {
     share_in_cwr: f64,
     /// The round in which CWR ends.
     open_in: u64,
-    /// What TCP sends, what is acknowledged and what the card sends with requeues, in the last whole round of slow start, Mb/s.
+    /// Rates of TCP's sending, of ACKs and of the card with requeues, in the last whole round of slow start, Mb/s.
     rates: [f64; 3],
     /// From the first sight of a packet that the driver refuses to the second one, in a capture; median.
     twice_apart: Time,
@@ -178,7 +179,7 @@ fn captured(plan: &Plan) -> Captured {
     captured
 }
 
-/// The median of what lies between the two sights of a packet.
+/// The median of the times between the two sights of a packet.
 fn twice_apart(set: &[&str]) -> Time {
     let source = scenario::recipe("onl-reno-1flow").expect("the recipe").source();
     let set: Vec<_> = set.iter().map(|set| SetOption((*set).into())).collect();
@@ -202,7 +203,7 @@ fn slow_start(initcwnd: &str) -> SlowStart {
     let cwr = seen.state_since(CWR, Time::ZERO).expect("CWR");
     let open = seen.state_since(OPEN, cwr).expect("its end");
     assert_eq!(seen.sent_again(), 0);
-    // Of what is acknowledged in that state half as much is sent.
+    // In that state half as much is sent as is acknowledged.
     let sent = |at| seen.flow_at(at).segments_sent;
     let acked = |at| seen.flow_at(at).bytes_acked / MSS;
     let whole = seen.round_of(dropped) - 1;
@@ -231,12 +232,13 @@ fn slow_start(initcwnd: &str) -> SlowStart {
 fn one_reno_flow_fills_its_hosts_ring_and_qdisc() {
     let [two, three] = ["2 packets", "3 packets"].map(slow_start);
     assert_eq!([two.first_round, two.requeued_in, two.dropped_in, two.drops], [2, 10, 12, 1]);
-    // What slow start sends at the card's rate until the ring of 256 is full: two packets go in for one that goes out.
+    // Slow start sends at the card's rate until the ring of 256 is full: two packets enter it for each one that
+    // leaves.
     assert!((480..=560).contains(&two.before_requeues), "{}", two.before_requeues);
-    // Half as much as is acknowledged goes out, and that ends within a round.
+    // Half as much is sent as is acknowledged, and that ends within a round.
     assert!((two.share_in_cwr - 0.5).abs() < 0.02, "{}", two.share_in_cwr);
     assert_eq!(two.open_in, 13);
-    // One skb is refused; the ring takes the next one of those that wait within a packet's time or two.
+    // One skb is refused; the ring takes the next waiting one within a packet's time or two.
     let packet = Time::us(13);
     assert!(two.full > Time::ZERO && two.full < packet + packet, "{}", two.full);
     assert!((two.ends - 0.65).abs() < 0.05, "{}", two.ends);
@@ -293,7 +295,7 @@ fn twelve_rounds_of_slow_start_are_told() {
     let doubling: Vec<u64> = (1..=11).map(|round| 1 << round).collect();
     assert_eq!(segments[..11], doubling);
     assert_eq!(segments.len(), 12);
-    // A drop of the qdisc ends the last one, of which less is sent than in a whole one.
+    // A drop of the qdisc ends the last round, in which less is sent than in a whole one.
     let dropped = trace.events.iter().find(|e| e.kind == EventKind::CaState && e.value == CWR);
     let end = rounds[11].end_s.expect("an end") + run.flows[0].clock_start_s;
     assert!((end - dropped.expect("CWR").time.as_secs_f64()).abs() < 1e-9, "{end}");
@@ -308,7 +310,7 @@ fn twelve_rounds_of_slow_start_are_told() {
     }
 }
 
-/// A larger ring, as the recipe has it, with a smaller buffer of the socket, and with a smaller window.
+/// A larger ring, as in the recipe, with a smaller buffer of the socket, and with a smaller window.
 #[test]
 fn a_larger_ring_lets_the_burst_through() {
     let mut table = String::from(

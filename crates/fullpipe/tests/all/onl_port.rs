@@ -1,5 +1,5 @@
-//! The page on the gigabit experiments: a port that drops without a queue, and three flows through it. Its tables come from runs of
-//! the recipes (`UPDATE_EXPECT=1` rewrites them).
+//! The page on the gigabit experiments: a port that drops without a queue, and three flows through it. Its tables are
+//! made from runs of the recipes (`UPDATE_EXPECT=1` rewrites them).
 
 use crate::made::made;
 use crate::marked;
@@ -42,7 +42,7 @@ fn delivered(run: &Run) -> u64 {
     run.flows.iter().map(|flow| flow.bytes).sum()
 }
 
-/// Jain's index of what the flows delivered (R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984): 1 where all have the same.
+/// Jain's index of the flows' delivered bytes (R. Jain, D. Chiu, W. Hawe, DEC-TR-301, 1984): 1 where all have the same.
 fn fairness(run: &Run) -> f64 {
     let bytes = run.flows.iter().map(|flow| flow.bytes as f64);
     let squares: f64 = bytes.clone().map(|bytes| bytes * bytes).sum();
@@ -50,11 +50,11 @@ fn fairness(run: &Run) -> f64 {
     sum * sum / (run.flows.len() as f64 * squares)
 }
 
-/// What the second flow's slow start sends has come to the port by so long after its beginning.
+/// Time after its beginning by which all packets of the second flow's slow start have arrived at the port.
 const BURST: Time = Time(1_500_000_000);
 
-/// Most packets that waited at the port from the second flow's beginning until its sender left slow start, and until all that it
-/// sent in slow start had come there, in megabytes.
+/// Most packets that waited at the port, in megabytes. The first value covers the time from the second flow's beginning
+/// until its sender left slow start, the second one the time until all data of its slow start had arrived there.
 fn queue_in_slow_start(trace: &Recording) -> [f64; 2] {
     let leaves = |e: &&fullpipe_sim::trace::Event| e.flow == 1 && e.kind == EventKind::CaState;
     let ended = trace.events.iter().find(leaves).expect("an end of slow start").time;
@@ -92,10 +92,10 @@ fn large_peaks(trace: &Recording) -> Vec<f64> {
     peaks
 }
 
-/// How often the page's charts are sampled.
+/// Interval of samples in the page's charts.
 const CHART: Time = Time::ms(250);
 
-/// What a chart shows of the same peak at most, in megabytes, ascending: for each phase that its samples may have.
+/// Highest values of the same peak in a chart, in megabytes, ascending: one for each phase of its samples.
 fn charted(trace: &Recording) -> Vec<f64> {
     let port = trace.stages.iter().find(|stage| stage.name == "port").expect("the port").index;
     let mut shown = BTreeMap::<u64, u64>::new();
@@ -141,20 +141,20 @@ fn a_port_above_its_transmit_block_drops_without_a_queue() {
     marked::committed(PAGE, "port", &table);
 }
 
-/// What the transmit block drops within 4 s, with these keys otherwise.
+/// Drops of the transmit block within 4 s, with these keys otherwise.
 fn block_drops(set: &[&str]) -> u64 {
     let set = [&["duration=4s", "flow.bulk.duration=4s"][..], set].concat();
     let runs = chosen("onl-port-1gbit", &["port of 1 Gb/s"], &set);
     stage(&runs[0].1, "port-tx").dropped
 }
 
-/// What three flows deliver through the port of 1 Gb/s, bytes.
+/// Bytes that three flows deliver through the port of 1 Gb/s.
 fn three_with(burst: &str) -> u64 {
     delivered(&chosen("onl-reno-3flows", &["reno, port of 1 Gb/s"], &[burst])[0].1)
 }
 
-/// The drops that the page reports hang on keys that it does not state: what the block takes at once, and how fast the
-/// card is.
+/// The reported drops of the page hang on keys that the page does not state: the burst of the block, and the rate of
+/// the card.
 #[test]
 #[ignore = "a study: make studies"]
 fn study_what_the_block_drops_is_not_determined() {
@@ -221,7 +221,7 @@ fn study_three_flows_share_the_port() {
     assert!(near > 0 && least < 3.0 && most > 3.5, "{least} {most} {near}");
     let of_others = delivered(&fast.1) as f64 / delivered(&reno.1) as f64;
     assert!((0.1..0.6).contains(&of_others), "{of_others}");
-    // What the port of 960 Mb/s could have carried, of which the three are to get nearly all.
+    // Capacity of the port of 960 Mb/s; the three flows should get nearly all of it.
     let carried = 960e6 / 8.0 * (reno.1.duration_s - 1.0) * 1448.0 / 1500.0;
     assert!(delivered(&reno.1) as f64 > 0.9 * carried, "{carried}");
     assert_eq!(stage(&fast.1, "port").dropped, 0);

@@ -1,5 +1,5 @@
-//! The examples of path elements, scenarios/path/*.toml: what they expect holds, and each shows what its
-//! element does.
+//! The examples of path elements, scenarios/path/*.toml: their expectations hold, and each shows the effect of its
+//! element.
 
 use crate::made::made;
 use fullpipe::analysis::document::Run;
@@ -91,7 +91,7 @@ fn a_smaller_mtu_passes_the_handshake_alone() {
     assert!(run.flows[0].mean_mbit > 80.0, "{} Mb/s", run.flows[0].mean_mbit);
 }
 
-/// Segments that a stage drops in a millisecond, of those in which it drops some: the mean.
+/// Mean number of segments that a stage drops in a millisecond, over the milliseconds with drops.
 fn dropped_at_once(recording: &Recording, name: &str) -> f64 {
     let stage = recording.stages.iter().find(|stage| stage.name == name).expect("a stage");
     let samples = recording.stage_samples.iter().filter(|sample| sample.stage == stage.index);
@@ -100,8 +100,8 @@ fn dropped_at_once(recording: &Recording, name: &str) -> f64 {
     dropped[dropped.len() - 1] as f64 / times as f64
 }
 
-/// Segments go lost one by one. Of skbs all segments do: two where an ACK of two segments lets them go, and up to 44 in
-/// 64 KB. 21 retransmissions are single segments; one seed in 50 loses one of them. The share is the same.
+/// Segments are lost one by one. Of skbs all segments are lost: two where an ACK of two segments releases them, and up
+/// to 44 in 64 KB. 21 retransmissions are single segments; one seed in 50 loses one of them. The share is the same.
 #[test]
 fn skbs_are_lost_whole() {
     let (_, _, whole) = run("loss_per_skb.toml", &[]);
@@ -190,7 +190,7 @@ fn copies_cost_capacity_and_nothing_else() {
     let (_, copied, recording) = run("duplicate.toml", &[]);
     let (entered, left, _) = counters(&recording, "copies");
     close((left - entered) as f64 / entered as f64, 0.01, 0.2);
-    // A packet in a hundred goes twice over the link, which is full. Nothing is sent again for it, as the scenario expects.
+    // A packet in a hundred passes the full link twice. Nothing is sent again for it, as the scenario expects.
     let (_, plain, _) = run("duplicate.toml", &["path.forward.copies.probability=0"]);
     let share = copied.flows[0].mean_mbit / plain.flows[0].mean_mbit;
     assert!((0.985..0.995).contains(&share), "{share} of the rate");
@@ -234,7 +234,7 @@ fn a_policer_lets_no_more_than_its_rate_pass() {
 fn a_shaper_lets_its_burst_pass_at_once_and_drops_what_its_queue_does_not_hold() {
     let (_, run, recording) = run("shaper.toml", &[]);
     let (_, left, dropped) = counters(&recording, "shaper");
-    // For 5 s packets come to it, and what waits then leaves in 20 ms.
+    // Packets arrive for 5 s, and the rest leaves in 20 ms.
     let [least, most] = [5.0, 5.02].map(|seconds| (100e6 / 8.0 * seconds + 65536.0) / 1514.0);
     assert!((0.97 * least..=most).contains(&(left as f64)) && dropped > 10, "{left}, {dropped}");
     close(run.flows[0].mean_mbit, 100.0 * 1448.0 / 1514.0, 0.03);
@@ -276,7 +276,7 @@ fn what_several_hosts_send_meets_at_the_bottleneck() {
     let sent =
         ["sender", "second", "old"].map(|host| counters(&recording, &format!("{host}.tx_ring")).1);
     assert!(sent.iter().all(|sent| *sent > 20_000), "{sent:?}");
-    // What is on its way between card and queue as the run ends: 10 ms, and 30 ms more.
+    // Packets between card and queue as the run ends: 10 ms, and 30 ms more.
     let (_, passed, dropped) = counters(&recording, "bottleneck");
     let missing = sent.iter().sum::<u64>() - passed - dropped;
     assert!(dropped > 100 && missing < 100, "{sent:?}: {missing}");

@@ -10,7 +10,7 @@ use serde_json::Value;
 use std::fmt::Write;
 use std::path::Path;
 
-/// Columns of the pages' tables that say what a value may be.
+/// Columns of the pages' tables with the possible values.
 const TYPES: [&str; 5] = ["value", "values", "type", "choices", "unit of `within`"];
 
 /// The cells of a row of a Markdown table.
@@ -72,7 +72,7 @@ fn public_names_change_knowingly() {
     expect_file![path].assert_eq(&now);
 }
 
-/// Calls `visit` with each property of a schema: its name and what the schema says of it.
+/// Calls `visit` with each property of a schema: its name and its description.
 fn properties(schema: &Value, visit: &mut impl FnMut(&str, &Value)) {
     if let Some(Value::Object(all)) = schema.get("properties") {
         all.iter().for_each(|(name, property)| visit(name, property));
@@ -84,8 +84,8 @@ fn properties(schema: &Value, visit: &mut impl FnMut(&str, &Value)) {
     }
 }
 
-/// Each property of the schema has a meaning and a row of the page. Exceptions: a value that is fixed (`kind`), `net`, which is
-/// a level of dotted names, and socket options by the kernel's names, which the page does not list.
+/// Each property of the schema has a meaning and a row of the page. The exceptions are a fixed value (`kind`), `net`,
+/// which is a level of dotted names, and socket options by the kernel's names, which the page does not list.
 fn is_documented(schema: &str, page: &str, least: usize) {
     let schema: Value = serde_json::from_str(schema).expect("JSON");
     assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");

@@ -8,7 +8,7 @@ use fullpipe::relieve::{Outcome, Relieved, Run, Watch, make, trials};
 use fullpipe::scenario::{Source, load};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Lets trials go on.
+/// A watch that lets trials continue.
 struct ToTheEnd;
 
 impl Watch for ToTheEnd {
@@ -38,7 +38,8 @@ fn path(flow: &str) -> String {
     )
 }
 
-/// The program asks for too little: 256 KiB asked for are 512 KiB, of which skbs take half for themselves: 0.25 to 0.5 MB in 20 ms are 100 to 210 Mb/s.
+/// The program requests too little: a request of 256 KiB gives 512 KiB, and skbs take half of it. 0.25 to 0.5 MB in 20
+/// ms are 100 to 210 Mb/s.
 #[test]
 fn a_small_send_buffer_is_named_with_its_gain() {
     let run = relieved(&path("sndbuf = \"256KiB\"\nduration = \"4s\""));

@@ -20,7 +20,7 @@ fn samples() -> Vec<(&'static str, Document)> {
     ]
 }
 
-/// What a script element of the page holds.
+/// Contents of a script element of the page.
 fn embedded(html: &str, id: &str) -> Value {
     let packed = format!("<script type=\"text/plain\" data-packed=\"deflate-raw\" id=\"{id}\">");
     let plain = format!("<script type=\"application/json\" id=\"{id}\">");
@@ -88,7 +88,7 @@ fn the_document_is_embedded_whole() {
     for (name, document) in samples() {
         let text = serde_json::to_string(&document).expect("JSON");
         let expected: Value = serde_json::from_str(&text).expect("JSON");
-        // assert! and not assert_eq!: nobody reads two whole documents.
+        // assert! and not assert_eq!: two whole documents are unreadable.
         assert!(embedded(&render(&document), "fullpipe-data") == expected, "{name}");
     }
 }
@@ -334,7 +334,7 @@ fn drops_and_full_stages_are_named() {
     );
 }
 
-/// Where the connection was given up stands on the card, above the table and in the text, with the flow that it was.
+/// The end of a given-up connection is on the card, above the table and in the text, with its flow.
 #[test]
 fn a_connection_that_was_given_up_is_told() {
     let mut document = sample::two_flows();

@@ -123,7 +123,8 @@ impl Hashes {
     }
 }
 
-/// All scenario files and recipes, by name. The runs of recipes are those of files, so only what they mean is hashed.
+/// All scenario files and recipes, by name. The runs of recipes are those of files, so only their resolved scenarios
+/// are hashed.
 fn sources() -> Vec<(String, Source)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let from_file = |path: &PathBuf| {
@@ -139,7 +140,7 @@ fn sources() -> Vec<(String, Source)> {
         .collect()
 }
 
-/// The lines of a scenario, of which at most so many runs are made.
+/// The lines of a scenario, with at most `most` of its runs.
 fn lines_of(name: &str, source: &Source, most: usize) -> Vec<String> {
     let scenario = scenario::load(source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
     let sim = engine::find("sim").expect("the simulator");
@@ -174,7 +175,7 @@ fn by_name(text: &str) -> Named<'_> {
     names
 }
 
-/// Renamed names, and what else differs. A name that is gone was renamed where a new one has its hashes in all scenarios.
+/// Renamed names, and other differences. A missing name was renamed where a new one has its hashes in all scenarios.
 fn difference(before: &str, now: &str) -> (BTreeSet<String>, Vec<String>) {
     let (before, now) = (by_name(before), by_name(now));
     let (mut renamed, mut changed, mut successors) = (BTreeSet::new(), vec![], BTreeSet::new());

@@ -1,4 +1,4 @@
-//! Scenarios that are right: what they mean.
+//! Valid scenarios, and their meaning.
 
 use fullpipe::scenario::{
     App, Beside, Diagnostics, Discipline, Element, Reader, Resolved, Scenario, SetOption, Source,
@@ -141,8 +141,8 @@ fn a_queue_holds_at_least_a_hundred_packets() {
     assert!(run.path.back.is_empty());
 }
 
-/// What is left out fits what is written: the thresholds lie within the limit, in their order, and what is resolved can
-/// be read again.
+/// Defaults fit the written keys: the thresholds lie within the limit, in their order, and the resolved scenario can be
+/// read again.
 #[test]
 fn red_has_thresholds_below_its_limit_whatever_is_left_out() {
     let thresholds = |queue: &str, host: &str| {

@@ -16,7 +16,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenario_errors")
 }
 
-/// What loading the file gives, with the options that its head asks for.
+/// Diagnostics of the file, loaded with the options that its head asks for.
 fn problems(path: &Path) -> Diagnostics {
     let bytes = std::fs::read(path).expect("a case");
     let name = path.file_name().expect("a name").to_string_lossy();
@@ -53,7 +53,7 @@ fn the_scenarios_of_the_repository_are_right() {
 #[test]
 fn wrong_scenarios_say_what_is_wrong() {
     for path in cases() {
-        // The directory of this machine stands in no message.
+        // No message contains the directory of this machine.
         let directory = format!("{}/", folder().display());
         let text = problems(&path).to_string().replace(&directory, "");
         expect_file![path.with_extension("txt")].assert_eq(&text);

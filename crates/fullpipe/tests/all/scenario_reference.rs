@@ -1,4 +1,4 @@
-//! The reference page and the JSON Schema of scenarios are what the parser's tables say.
+//! The reference page and the JSON Schema of scenarios equal the parser's tables.
 
 use expect_test::expect_file;
 use fullpipe::scenario::reference::{json_schema, markdown};

@@ -1,5 +1,4 @@
-//! What the ramps of the 2007 runs hang on: the table of docs/fink-2007.md (`UPDATE_EXPECT=1`
-//! rewrites it).
+//! Sensitivity of the ramps of the 2007 runs: the table of docs/fink-2007.md (`UPDATE_EXPECT=1` rewrites it).
 
 use crate::made::made;
 use crate::marked;
@@ -9,7 +8,7 @@ use std::fmt::Write;
 const RATE: &str = "path.forward.router.rate";
 const COALESCE: &str = "hosts.receiver.coalesce";
 
-/// What is changed, and which reading of the publication it is.
+/// The changed key, its value, and the reading of the publication that it stands for.
 const CHANGES: [(&str, &str, &str); 10] = [
     (RATE, "8Gbit", "the publication's lower end"),
     (RATE, "8.25Gbit", "its middle"),

@@ -13,7 +13,7 @@ fn recipe() -> Scenario {
     scenario::load(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// What a slow start did on a path.
+/// Results of a slow start on a path.
 struct Row {
     buffer: String,
     slow_start: String,
@@ -88,7 +88,7 @@ fn table(rows: &[Row]) -> String {
 /// Packets; the path of 100 Gb/s holds more.
 const LARGE: f64 = 20_000.0;
 
-/// What docs/slow-start.md says of the tables.
+/// Checks the statements of docs/slow-start.md on the tables.
 fn as_told(rows: &[Row]) {
     for Row { buffer, slow_start, flow, found, bdp, .. } in rows {
         let what = format!("{buffer}, {slow_start}: {:?}, {found:?}", flow.time_to_full_rate_s);
@@ -153,7 +153,7 @@ fn with(kernel: &str, keys: &str, sets: &[&str]) -> Result<Resolved, String> {
     scenario.map(|s| s.plans()[0].resolved.clone()).map_err(|e| e.to_string())
 }
 
-/// What kernels have are parameters of the congestion control, and both engines have them.
+/// Slow starts of kernels are parameters of the congestion control, and both engines have them.
 #[test]
 fn the_slow_starts_of_kernels_are_parameters() {
     let cases = [

@@ -1,4 +1,4 @@
-//! The reference page is what the declarations say.
+//! The reference page equals the declarations.
 
 use fullpipe::results::formats;
 use fullpipe::trace::packets::PacketTrain;

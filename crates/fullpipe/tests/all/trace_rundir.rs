@@ -228,7 +228,7 @@ fn impossible_directories_are_refused_early() {
     for nameless in ["/", "..", "."] {
         assert!(Place::Exactly(nameless.into()).check().is_err(), "{nameless}");
     }
-    // Nobody, not even root, makes directories in procfs.
+    // No user, not even root, makes directories in procfs.
     assert!(under(Path::new("/proc")).check().is_err());
     fs::create_dir(root.path().join("latest")).unwrap();
     let error = under(root.path()).check().unwrap_err();

@@ -1,4 +1,4 @@
-//! Tables as files: what is written is read back; what is damaged is refused.
+//! Tables as files: a written table is read back; a damaged one is refused.
 
 use crate::analysis_synthetic::*;
 use fullpipe::trace::recording::Recording;
@@ -103,7 +103,7 @@ fn damaged_tables_are_refused_without_a_panic() {
             }
             fs::write(bad.path().join(name), bytes).unwrap();
         }
-        // What is not refused was not changed: a byte became what it had been.
+        // A table that is not refused was not changed: a byte got its old value.
         wrong += usize::from(table::read_all(bad.path()).is_ok_and(|read| read != small()));
     }
     assert_eq!(wrong, 0, "damaged tables were read as if they were whole");
@@ -112,7 +112,7 @@ fn damaged_tables_are_refused_without_a_panic() {
 /// Columns that show more of a flow's two sockets.
 const SOCKET_COLUMNS: usize = 38;
 
-/// Tables that lack these columns are those of earlier runs.
+/// Tables of earlier runs lack these columns.
 #[test]
 fn columns_of_sockets_are_later_ones() {
     let columns = FlowSample::columns();

@@ -1,4 +1,4 @@
-//! Verdicts from the sockets of one end: what they read, and what they say of small runs.
+//! Verdicts from the sockets of one end: their inputs, and their results on small runs.
 
 use crate::made::{loaded, made};
 use fullpipe::analysis::document::{Confidence, Grade, Headline, Run};
@@ -72,7 +72,7 @@ fn of_receiver(own: &Ran) -> Ran {
             receiver: sample.receiver,
             ..FlowSample::blank()
         };
-        // Both ends know what they agreed to.
+        // Both ends know the options that they agreed to.
         seen.sender.options = sample.sender.options;
         seen
     };
@@ -153,7 +153,7 @@ fn nothing_but_the_own_end_is_read() {
     assert_eq!((seen.headline, seen.findings), (again.headline, again.findings));
 }
 
-/// What the view says of the first variant of a file of scenarios/limits.
+/// Headline of the view for the first variant of a file of scenarios/limits.
 fn of_file(name: &str, view: View) -> Headline {
     let file = format!("{}/../../scenarios/limits/{name}.toml", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{file}: {e}"));

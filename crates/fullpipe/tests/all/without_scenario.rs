@@ -1,5 +1,5 @@
-//! Rules do not read the scenario: without what only a scenario knows, the findings of a run are the same. Each rule has a run
-//! in which it fires and one near it in which it is quiet.
+//! Rules do not read the scenario: without facts of the scenario alone, the findings of a run are the same. Each rule
+//! has a run in which it fires and one near it in which it is quiet.
 
 use crate::field;
 use crate::made::{by_two, made, scenario_files};
@@ -13,9 +13,10 @@ use fullpipe::trace::recording::Recording;
 use fullpipe_sim::units::Time;
 use std::path::PathBuf;
 
-/// Settings of a run that an audit of its hosts and devices shows, and what any observer knows: names, times, directions.
+/// Settings of a run that an audit of its hosts and devices shows, and facts that any observer knows: names, times,
+/// directions.
 ///
-/// Each field stands here by name, so that a new one asks whether an observer can know it.
+/// Each field is here by name, so that a new one raises the question whether an observer can know it.
 fn observed(meta: &RunMeta) -> RunMeta {
     RunMeta {
         variant: String::new(),
@@ -96,7 +97,7 @@ fn verdict(run: &Run) -> Vec<(String, String)> {
     std::iter::once(first).chain(others).collect()
 }
 
-/// Fails where the findings of a run depend on what only its scenario knows.
+/// Fails where the findings of a run depend on facts of its scenario alone.
 pub fn has_the_same_findings(scenario: &Scenario, plan: &Plan, run: &Run, recording: &Recording) {
     let meta = RunMeta::from_plan(scenario, plan, Made::default());
     let blind = analysis::run(&observed(&meta), recording);
@@ -105,13 +106,13 @@ pub fn has_the_same_findings(scenario: &Scenario, plan: &Plan, run: &Run, record
     assert_eq!(verdict(run), verdict(&blind), "{name}: {}\n{}", text(run), text(&blind));
 }
 
-/// A variant of a scenario, and the rules of its findings; the first is that of the headline.
+/// A variant of a scenario, and the rules of its findings, first the headline's.
 struct Judged {
     scenario: String,
     rules: Vec<String>,
 }
 
-/// A rule, a run that fires it, and a run near it that does not, for rules of which no file has such a pair.
+/// A rule, a run that fires it, and a run near it that does not, for rules without such a pair among the files.
 const PAIRS: [(&str, &str, &str); 12] = [
     ("application", WRITER, PLAIN),
     ("round-trips", TURNS, TWO_TURNS),
@@ -192,7 +193,8 @@ const SLOW_BACK: &str = "[path]\n\
     forward = [{ kind = \"link\", name = \"link\", rate = \"50Mbit\" }, { kind = \"delay\", name = \"there\", delay = \"20ms\" }]\n\
     back = [{ kind = \"link\", name = \"up\", rate = \"300kbit\" }, { kind = \"delay\", name = \"back\", delay = \"20ms\" }]\n\
     [[flow]]\nname = \"bulk\"\nduration = \"10s\"\n";
-/// The driver hears each millisecond of what was sent: 20 descriptors hold less than 1 Gb/s sends meanwhile, 4096 hold more.
+/// The driver hears of sent packets each millisecond. In this time 1 Gb/s sends more than 20 descriptors hold, but less
+/// than 4096 hold.
 const SHORT_RING: &str = "[path]\nrate = \"1Gbit\"\ndelay = { forward = \"10ms\", back = \"10ms\" }\n\
     [hosts.sender]\nkernel = \"6.12\"\ntx_ring = \"20 descriptors\"\ntx_coalesce = \"1ms\"\n\
     qdisc = { kind = \"pfifo_fast\", limit = \"10000 packets\" }\n[hosts.receiver]\nkernel = \"6.12\"\n\
@@ -232,8 +234,8 @@ const HYSTART: &str = "[path]\nrate = \"1Gbit\"\ndelay = { forward = \"50ms\", b
 const WITHOUT_A_PAIR: &[&str] =
     &["recovery", "full-qdisc", "nagle", "write-back", "record-gate", "full-receive-buffer"];
 
-/// A path of 50 Mb/s and 40 ms between hosts of Linux 6.12, or what `rest` says of path and hosts. An MTU at its beginning is
-/// the path's.
+/// A path of 50 Mb/s and 40 ms between hosts of Linux 6.12, or with the path and hosts of `rest`. An MTU at the
+/// beginning of `rest` is the path's.
 fn near(rest: &str) -> String {
     if rest.starts_with("[path]\n") {
         let hosts = match rest.contains("[hosts") {
@@ -256,7 +258,7 @@ fn judged(scenario: &str, run: &Run) -> Judged {
     Judged { scenario: scenario.into(), rules }
 }
 
-/// Runs all variants of a scenario, each with and without what only the scenario knows.
+/// Runs all variants of a scenario, each with and without facts of the scenario alone.
 fn runs((name, source): &(String, Source)) -> Vec<Judged> {
     let scenario = scenario::load(source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
     let plan = |plan: &Plan| {
@@ -277,7 +279,7 @@ fn pairs() -> Vec<(&'static str, [String; 2])> {
     pairs.chain(words).collect()
 }
 
-/// Scenarios of `limits` and the pairs. Those of `field` are run by their own test, with the same comparison.
+/// Scenarios of `limits` and the pairs. Scenarios of `field` are run by their own test, with the same comparison.
 fn all() -> Vec<Judged> {
     let is_limit = |path: &PathBuf| path.parent().is_some_and(|own| own.ends_with("limits"));
     let file = |path: PathBuf| {

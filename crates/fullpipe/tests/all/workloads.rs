@@ -1,4 +1,4 @@
-//! The examples of what applications send, scenarios/workloads/*.toml: what they expect holds.
+//! Examples of application traffic, scenarios/workloads/*.toml: their expectations hold.
 
 use crate::made::made;
 use fullpipe::engine::{self, Support};
@@ -34,7 +34,7 @@ fn what_the_examples_expect_holds() {
     assert!(seen >= 4);
 }
 
-/// What is resolved, written as a scenario again, means the same.
+/// A resolved scenario, written as a scenario again, means the same.
 #[test]
 fn datagrams_are_written_as_they_were_read() {
     let scenario = load("datagrams.toml");
@@ -64,7 +64,7 @@ fn mounts_are_written_as_they_were_read() {
     }
 }
 
-/// What is not modelled of mounts.
+/// Features of mounts that are not modelled.
 #[test]
 fn the_simulator_refuses_other_kernels_and_several_files() {
     let simulator = engine::find("sim").expect("the simulator");

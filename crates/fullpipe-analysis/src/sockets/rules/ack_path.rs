@@ -10,9 +10,10 @@ use crate::numbers::short;
 
 pub const RULE: Rule = Rule { name: "slow-acks", find };
 
-/// RTT over its least from which on slow start fills a queue of one product, so that it overflows. That of ACKs does not.
+/// RTT over its least from which on slow start fills a queue of one product, so that it overflows. A queue of ACKs does
+/// not.
 pub const QUEUE: f64 = 2.0;
-/// RTT over its least beyond what a queue of two products adds to it.
+/// RTT over its least, above the effect of a queue of two products.
 const LONG: f64 = 3.2;
 /// Segments of an ACK up to which the receiver sends its delayed ACKs as ever: it is not busy.
 const DELAYED: f64 = 3.0;

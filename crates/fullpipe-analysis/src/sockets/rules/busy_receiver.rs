@@ -11,7 +11,7 @@ use crate::words::percent;
 
 pub const RULE: Rule = Rule { name: "busy-receiver", find };
 
-/// RTT over its least beyond what a queue of two products adds to it.
+/// RTT over its least, above the effect of a queue of two products.
 const LONG: f64 = 3.2;
 /// RTT over its least below which nothing waits.
 const QUEUE: f64 = 1.3;

@@ -1,4 +1,4 @@
-//! Slow start ended without a loss, far below what the path carries.
+//! Slow start ended without a loss, far below the path's capacity.
 
 use super::super::facts::Facts;
 use super::super::verdict::{Verdict, between};
@@ -7,7 +7,7 @@ use crate::numbers::{packets, rate};
 
 pub const RULE: Rule = Rule { name: "early-ssthresh", find };
 
-/// Growth of cwnd over the main part from which on the flow has not reached what it could.
+/// Growth of cwnd over the main part from which on the flow has not reached its possible rate.
 const GROWS: f64 = 1.05;
 /// RTT over its least below which the path has no queue.
 const QUEUE: f64 = 1.2;
@@ -17,10 +17,10 @@ const FULL: f64 = 0.5;
 const BEGINS: f64 = 0.85;
 /// Last rate over the peak from which on the rate has grown to it.
 const ENDS: f64 = 0.9;
-/// Ssthresh over what the path has in flight from which on slow start has done its work. HyStart itself ends between a half
-/// and all of it.
+/// Ssthresh over the path's packets in flight, from which on slow start has done its work. HyStart itself ends between
+/// a half and all of them.
 const EARLY: f64 = 0.75;
-/// Ssthresh over what the path has in flight at which slow start ended too early beyond doubt.
+/// Ssthresh over the path's packets in flight, at which slow start ended too early beyond doubt.
 const VERY: f64 = 0.5;
 /// Share of the host's rate that its other connections get from which on they may fill a queue.
 const SHARED: f64 = 0.2;

@@ -7,17 +7,18 @@ use crate::numbers::short;
 
 pub const RULE: Rule = Rule { name: "path-is-full", find };
 
-/// RTT over its least from which on a queue stands in front of the flow.
+/// RTT over its least from which on a queue is in front of the flow.
 const QUEUE: f64 = 1.1;
 /// Bunches of ACKs that wait from which on it is a queue: one bunch and a parted one wait without any.
 pub const BUNCHES: f64 = 2.0;
-/// Rate over that of the fastest intervals from which on the link never runs empty.
+/// Rate over the rate of the fastest intervals, from which on the link never runs empty.
 pub const STEADY: f64 = 0.97;
-/// Rate over that of the fastest intervals below which it often does, unless others take the rest.
+/// Rate over the rate of the fastest intervals, below which the link often runs empty, unless other flows take the
+/// rest.
 const VARIES: f64 = 0.9;
 /// RTT at losses over its least from which on a queue overflowed.
 const CUT: f64 = 1.3;
-/// RTT over its least beyond what a queue of two products adds to it: a slow way back or receiver looks alike.
+/// RTT over its least, above the effect of a queue of two products: a slow way back or receiver looks alike.
 const LONG: f64 = 3.2;
 /// Segments of an ACK from which on the receiver joins packets that wait: its CPU may be the bottleneck.
 const JOINED: f64 = 3.0;

@@ -33,17 +33,17 @@ const TINY: f64 = 4.0;
 const BURST: f64 = 4.0;
 /// Part of cwnd that such a burst is at least: among thousands of packets chance takes several.
 const BURST_PART: f64 = 0.02;
-/// Spread of cwnd at losses below which they come at one cwnd: a queue overflows there, and chance does not look.
+/// Spread of cwnd at losses below which losses happen at one cwnd: a queue overflows there, and chance does not look.
 const SAME: f64 = 0.2;
-/// Spread of the rate at losses from which on they come at any rate.
+/// Spread of the rate at losses from which on losses happen at any rate.
 const ANY: f64 = 0.2;
-/// Spread of cwnd at losses from which on they come at any cwnd.
+/// Spread of cwnd at losses from which on losses happen at any cwnd.
 const VARIES: f64 = 0.3;
 /// Epochs from which on spread means something.
 const EPOCHS: usize = 4;
 /// Epochs from which on their spread alone decides, although each loses several segments of a high share.
 const MANY: usize = 8;
-/// Part of what was sent again that was lost again: a policer with an empty bucket drops those too.
+/// Part of the retransmissions that was lost again: a policer with an empty bucket drops them, too.
 const AGAIN: f64 = 0.05;
 
 /// Epochs of loss that found no queue; none where others explain the flow.
@@ -89,7 +89,7 @@ impl Epochs {
         let unseen = facts.loss.retransmitted as f64;
         let is_burst = |segments: f64, cwnd: f64| segments >= BURST.max(BURST_PART * cwnd);
         let largest = quantile(&of(|cut| cut.segments as f64), 1.0);
-        // The first epoch has no rate before it where it comes at the first look.
+        // The first epoch has no rate before it if it is at the first look.
         let rates: Vec<f64> = of(|cut| cut.mbit).into_iter().filter(|mbit| *mbit > 0.0).collect();
         match cuts.is_empty() {
             true => Epochs {

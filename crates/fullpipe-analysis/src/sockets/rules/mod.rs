@@ -1,8 +1,7 @@
 //! Rules about a sending socket, one in each file. The first that fires makes the verdict; the others that fire are findings too.
 //!
 //! The order is that of certainty. Counters and settings of the host itself are first, then shares of time. Epochs of
-//! loss, which need many looks, are last. A path that is full is what remains when cwnd fills it and RTT shows its
-//! queue.
+//! loss, which need many looks, are last. A full path remains when cwnd fills it and RTT shows its queue.
 
 mod ack_path;
 mod busy_cpu;

@@ -9,11 +9,11 @@ use crate::rules::valued;
 
 pub const RULE: Rule = Rule { name: "drops-at-home", find };
 
-/// Round trips that a drop may stop growth for: fewer drops than one in so many are no cause.
+/// Round trips for which a drop may stop growth: rarer drops are no cause.
 const APART: f64 = 100.0;
 /// RTT over its least from which on a queue of the path matters more, unless drops at home alone have set ssthresh.
 const QUEUE: f64 = 1.3;
-/// RTT over its least beyond what the queue of one link adds to it: a drop at home is no cause then.
+/// RTT over its least, above the effect of one link's queue: a drop at home is no cause then.
 const LONG: f64 = 3.0;
 /// Bunches of ACKs up to which RTT shows no queue.
 const BUNCHES: f64 = 2.0;

@@ -14,7 +14,7 @@ const EMPTY: f64 = 0.1;
 const RARELY: f64 = 0.02;
 /// Mean rate over the peak below which a flow has lost a fifth to its slow parts.
 const SLOW: f64 = 0.8;
-/// Spread of the rate below which small writes come evenly: the program writes little, and does not pause.
+/// Spread of the rate below which small writes are even: the program writes little, and does not pause.
 const EVEN: f64 = 0.3;
 /// Share of looks without anything to send of a program that writes little.
 const IDLE: f64 = 0.5;

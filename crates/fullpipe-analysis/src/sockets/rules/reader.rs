@@ -7,8 +7,9 @@ use crate::words::percent;
 
 pub const RULE: Rule = Rule { name: "slow-reading", find };
 
-/// Share of looks at which the window is clearly smaller than once before, from which on data stays unread. Out of recovery
-/// and without memory pressure, unread data is what makes a window smaller: its right edge stays (RFC 9293, 3.8.6).
+/// Share of looks at which the window is clearly smaller than once before, from which on data stays unread. Out of
+/// recovery and without memory pressure only unread data makes a window smaller: its right edge stays (RFC 9293,
+/// 3.8.6).
 pub const SHRUNK: f64 = 0.1;
 /// Share of looks from which on that is no single stall of the reader.
 const OFTEN: f64 = 0.5;

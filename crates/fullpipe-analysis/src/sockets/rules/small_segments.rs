@@ -6,7 +6,7 @@ use super::Rule;
 
 pub const RULE: Rule = Rule { name: "small-segments", find };
 
-/// MSS where a peer sends none (RFC 9293, 3.7.1): smaller segments come from a wrong MTU or MSS.
+/// MSS where a peer sends none (RFC 9293, 3.7.1): smaller segments mean a wrong MTU or MSS.
 const LEAST: u32 = 536;
 /// Share of looks at which the program has nothing to send from which on larger segments do not help.
 const IDLE: f64 = 0.5;

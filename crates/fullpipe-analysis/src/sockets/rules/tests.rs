@@ -154,7 +154,7 @@ fn pauses_are_looks_without_any_data() {
     let slow = |mbit| Facts { mbit, ..paused(0.05) };
     check("app_onoff", &slow(60.0), &slow(90.0));
 
-    // Small writes that come evenly are no pauses.
+    // Even small writes are no pauses.
     let even = |rate_spread| Facts {
         rate_spread,
         main: Shares { cwnd_full: 0.0, idle: 1.0, ..full().main },

@@ -8,7 +8,8 @@ use crate::rules::valued;
 
 pub const RULE: Rule = Rule { name: "short-tx-ring", find };
 
-/// Part of what ring and interrupts allow from which on they hold the flow. Interrupts come late, so it stays well below 1.
+/// Part of the rate that ring and interrupts allow, from which on they hold the flow. Interrupts are late, so the part
+/// stays well below 1.
 const NEAR: f64 = 0.6;
 /// Share of looks at which skbs wait in the host though cwnd has room: the host's queue holds the flow.
 const WAITS: f64 = 0.5;
@@ -25,7 +26,7 @@ fn find(facts: &Facts) -> Option<Verdict> {
     let allows = f64::from(own.tx_ring) * f64::from(facts.mss) * 8.0 / round.max(1e-9);
 
     let has_room = facts.main.cwnd_full < FULL;
-    // Without TSQ cwnd fills, and what the ring does not take is in the qdisc.
+    // Without TSQ cwnd fills, and skbs that the ring does not take are in the qdisc.
     let stands = has_room || own.backlogged >= ALWAYS;
     let is_ring = own.tx_coalesce_us > 0 && rate >= NEAR * allows && waits >= 0.2 && stands;
     // Skbs of the ring hold back the next ones (TSQ). Where losses have cut cwnd, they only show late interrupts.

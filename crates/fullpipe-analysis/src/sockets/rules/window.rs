@@ -12,12 +12,12 @@ pub const RULE: Rule = Rule { name: "small-window", find };
 pub const STOPS: f64 = 0.3;
 /// Largest window without scaling, bytes.
 const UNSCALED: f64 = 65_535.0;
-/// A window that grew so much over the connection's life was autotuned.
+/// Growth of a window over the connection's life from which on it was autotuned.
 const GREW: f64 = 1.5;
 
 /// Segments of an ACK from which on the receiver joins packets that wait: it may be slow, though its window stays.
 const BUNCHED: f64 = 5.0;
-/// Steps of the window's scale below which a window does not show what is unread.
+/// Steps of the window's scale below which a window does not show unread data.
 const COARSE: f64 = 9.0;
 /// RTT over its least at which packets wait for such a receiver.
 const WAITS: f64 = 1.2;

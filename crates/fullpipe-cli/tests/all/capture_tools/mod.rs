@@ -45,7 +45,7 @@ fn compare(text: &str) {
     }
     let desk = Desk::new();
     desk.write("s.toml", text);
-    // What the sender sent again and what became of it: known at its cable.
+    // Retransmissions of the sender and their fate: known at its cable.
     let mut lost_again = Vec::new();
     for at in ["sender-wire", "sender-qdisc", "link", "receiver"] {
         let file = format!("{at}.pcapng");

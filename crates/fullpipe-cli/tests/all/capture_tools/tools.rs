@@ -1,4 +1,4 @@
-//! tshark, capinfos and tcptrace, and what they say of a file.
+//! Counts of tshark, capinfos and tcptrace for a file.
 
 use crate::capture_tools::truth::{LostAgain, Truth};
 use std::collections::HashMap;
@@ -32,7 +32,7 @@ fn output(program: &str, arguments: &[&str], file: &Path) -> String {
 #[derive(Debug)]
 pub struct Packet {
     pub time: String,
-    /// Whether it comes from the sender.
+    /// Whether the sender sent it.
     pub forward: bool,
     /// The sender's port.
     pub port: u16,

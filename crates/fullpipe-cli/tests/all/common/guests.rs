@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Time limit of events that are to happen soon.
 const SOON: Duration = Duration::from_secs(30);
 
-/// Waits for what `look` finds.
+/// Waits until `look` returns something.
 #[track_caller]
 pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let begun = Instant::now();
@@ -21,7 +21,7 @@ pub fn wait_for<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// The first guest of a call that is under way.
+/// The first guest of a call in progress.
 #[track_caller]
 pub fn guest_of(call: &Child) -> u32 {
     wait_for("guest", || guests_of(call).first().copied())
@@ -57,7 +57,7 @@ pub fn gone(guest: u32) {
     wait_for("end of the guest", || Path::new(&exe).read_link().is_err().then_some(()));
 }
 
-/// Whether this is root; says what is skipped if not.
+/// Whether this is root; prints what is skipped if not.
 pub fn is_root(otherwise: &str) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let root = status.contains("Uid:\t0\t");
@@ -67,7 +67,7 @@ pub fn is_root(otherwise: &str) -> bool {
     root
 }
 
-/// The call behind `wrapper`, a program with arguments that runs what stands behind them.
+/// The call run by `wrapper`, a program with arguments that runs the command after them.
 pub fn behind(wrapper: &[&str], call: &Command, desk: &Desk) -> Command {
     let mut command = Command::new(wrapper[0]);
     command.args(&wrapper[1..]).arg(call.get_program()).args(call.get_args());

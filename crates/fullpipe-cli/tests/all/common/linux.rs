@@ -6,7 +6,7 @@ use fullpipe::trace::recording::Recording;
 use fullpipe::trace::table;
 use serde_json::Value;
 
-/// A path that loses nothing, and a queue that holds what the window does.
+/// A path without losses, and a queue that holds the window.
 pub fn scenario(rate: &str, mtu: u32, window: &str, seconds: f64) -> String {
     let host = format!(
         "kernel = \"3.14\"\nhz = 1000\nsysctl = {{ \"net.core.wmem_max\" = \"{window}\", \

@@ -112,7 +112,7 @@ impl Call {
         Call::of(child.wait_with_output().expect("the program ends"))
     }
 
-    /// The call ended with `code`; what it printed stands in the message otherwise.
+    /// Checks that the call ended with `code`; on failure the message has the output of the call.
     #[track_caller]
     pub fn ends_with(self, code: i32) -> Call {
         assert_eq!(self.code, Some(code), "stdout: {}\nstderr: {}", self.stdout, self.stderr);

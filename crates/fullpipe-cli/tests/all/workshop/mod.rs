@@ -23,7 +23,7 @@ pub struct Workshop {
 }
 
 impl Workshop {
-    /// `compile` is what `make linux` does, for a shell.
+    /// `compile` replaces `make linux`; it is a command for a shell.
     pub fn new(compile: &str) -> Workshop {
         let shop = Workshop { desk: Desk::new() };
         std::fs::create_dir(shop.desk.path("bin")).expect("a directory");
@@ -31,7 +31,7 @@ impl Workshop {
             shop.tool(tool, "true");
         }
         shop.tool("apt-get", "touch linux-source-6.12_6.12.9-1_all.deb");
-        // The archive in a package, and what xz makes of any archive.
+        // The archive in a package, and the output of xz for any archive.
         shop.tool(
             "dpkg-deb",
             "case $1 in --fsys-tarfile) cat $HOME/package.tar;; *) echo 6.12.9-1;; esac",

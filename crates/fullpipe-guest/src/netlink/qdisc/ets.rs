@@ -1,4 +1,4 @@
-//! `ets`: bands, of which some come before the others. Here there is one, and all packets are its own.
+//! `ets`: bands with strict priority. Here there is one band with all packets.
 
 use super::{TCA_KIND, TCA_OPTIONS};
 use crate::netlink::message::Message;

@@ -19,7 +19,7 @@ const ONLY: u32 = 1;
 /// Time that the class may be ahead of its rate, in the kernel's ticks: none, as a wire, for timers are never late in
 /// virtual time.
 const AHEAD: u32 = 0;
-/// Bytes of a turn, of which one class has no use; more than a packet has.
+/// Bytes of a turn, more than a packet has; a single class does not use it.
 const QUANTUM: u32 = 200_000;
 
 /// `struct tc_htb_glob`: version, divisor that turns rates into quanta, the default class, flags, a counter.
@@ -47,8 +47,8 @@ pub fn put(to: &mut Message, overhead: i32) -> &'static str {
 }
 
 impl Netlink {
-    /// Gives the qdisc of that number its class (with CREATE), or the class another rate. `rate` is in bits per second,
-    /// of which the kernel takes whole bytes.
+    /// Gives the qdisc of that number its class (with CREATE), or the class another rate. `rate` is in bits per second;
+    /// the kernel rounds it down to whole bytes.
     pub(super) fn class(
         &mut self,
         flags: u16,

@@ -35,7 +35,7 @@ const TCA_STAB_BASE: u16 = 1;
 const LINKLAYER_ETHERNET: u8 = 1;
 
 const ROOT: u32 = 0xffff_ffff;
-/// Parent of what looks at packets which come in (TC_H_CLSACT).
+/// Parent of programs that look at incoming packets (TC_H_CLSACT).
 pub const CLSACT: u32 = 0xffff_fff1;
 
 /// `struct tcmsg`.
@@ -55,7 +55,7 @@ fn sizes(overhead: i32) -> [u8; 24] {
     sizes
 }
 
-/// Puts what packets count beyond their Ethernet header, bytes.
+/// Puts the bytes that packets count beyond their Ethernet header.
 fn put_overhead(to: &mut Message, overhead: i32) {
     if overhead != 0 {
         to.nest(TCA_STAB, &[], |stab| {
@@ -69,7 +69,7 @@ fn put_overhead(to: &mut Message, overhead: i32) {
 pub struct Place {
     /// Number of the device.
     pub device: u32,
-    /// Class that it belongs to, or what the kernel has for a root.
+    /// Class that it belongs to, or the kernel's value for a root.
     pub parent: u32,
 }
 
@@ -116,7 +116,7 @@ fn describe(qdisc: &Qdisc, to: &mut Message) -> &'static str {
 }
 
 impl Netlink {
-    /// Makes a qdisc; `number` is that of its handle.
+    /// Makes a qdisc with the handle of `number`.
     pub fn qdisc(&mut self, place: Place, number: usize, qdisc: &Qdisc) -> Result<()> {
         self.set_qdisc(CREATE | EXCLUSIVE, place, number, qdisc)?;
         match *qdisc {

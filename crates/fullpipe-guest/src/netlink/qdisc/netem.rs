@@ -19,7 +19,7 @@ const NETEM_LOSS_GE: u16 = 2;
 /// in front of it.
 const NO_TIME: u64 = 1_000_000_000_000_000;
 
-/// A probability as the kernel has it: of 2^32 - 1.
+/// A probability in the kernel's unit: 1 is 2^32 - 1.
 fn share(probability: f64) -> u32 {
     (probability * f64::from(u32::MAX)).round() as u32
 }

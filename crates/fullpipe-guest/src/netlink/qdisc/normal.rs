@@ -11,7 +11,7 @@ const END: f64 = 4.0;
 pub fn table() -> Vec<u8> {
     let step = 2.0 * END / 100_000.0;
     let density = |x: f64| (-x * x / 2.0).exp() / std::f64::consts::TAU.sqrt();
-    // Half of what lies beyond the ends.
+    // Half of the probability beyond the ends.
     let mut below = 3.167e-5;
     let mut x = -END;
     let mut bytes = Vec::with_capacity(2 * SIZE);

@@ -12,7 +12,7 @@ const TC_RED_ECN: u8 = 1;
 /// Largest entry of the table: an average shifted by it is nothing.
 const NOTHING: f64 = 31.0;
 
-/// Halvings of the average per us in which no packet comes: as if packets of `packet_ns` had met an empty queue.
+/// Halvings of the average per us without arrivals: as if packets of `packet_ns` had met an empty queue.
 fn halvings(weight_log: u8, packet_ns: u64) -> f64 {
     let kept = 1.0 - 0.5_f64.powi(i32::from(weight_log));
     -kept.log2() * 1000.0 / packet_ns.max(1) as f64

@@ -10,7 +10,7 @@ const TCA_TBF_BURST: u16 = 6;
 /// Nanoseconds of a tick, the unit of a bucket (PSCHED_SHIFT).
 const TICK_NS: u64 = 64;
 
-/// Burst of a rate: so many bytes, and the bytes of the rate in so many ns.
+/// Burst of a rate: `burst` bytes, and the bytes of the rate in `ahead_ns`.
 #[derive(Clone, Copy)]
 pub struct Bucket {
     pub burst: u32,
@@ -38,7 +38,7 @@ fn parameters(bytes_per_second: u64, limit: u32, ticks: Option<u32>) -> [u8; 36]
     parameters
 }
 
-/// `rate` in bits per second, of which the kernel takes whole bytes.
+/// `rate` is in bits per second; the kernel rounds it down to whole bytes.
 pub fn put(to: &mut Message, rate: u64, bucket: Bucket, limit: u32, overhead: i32) -> &'static str {
     let ticks = bucket.ticks(rate / 8);
     to.text(TCA_KIND, "tbf").nest(TCA_OPTIONS, &[], |options| {

@@ -29,7 +29,7 @@ pub struct Codel {
     /// Acceptable delay (whole us).
     #[serde(serialize_with = "show::shown")]
     pub target: Time,
-    /// How long the delay may be above it (whole us).
+    /// Time for which the delay may be above it (whole us).
     #[serde(serialize_with = "show::shown")]
     pub interval: Time,
     /// Whether packets are marked that can be.
@@ -37,7 +37,7 @@ pub struct Codel {
 }
 
 impl Codel {
-    /// As Linux has it, which marks nothing by itself.
+    /// Settings of Linux, which marks nothing by itself.
     pub const OF_LINUX: Codel = Codel { target: Time::ms(5), interval: Time::ms(100), ecn: false };
 
     /// `ecn` is the default.

@@ -64,21 +64,21 @@ group! {
     }
 }
 
-/// How a scenario speaks of a discipline.
+/// Description of a discipline for scenarios.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
     /// Its keys in addition to `limit`.
     keys: &'static [&'static str],
-    /// What it holds by default, and in what unit.
+    /// Default capacity, and its unit.
     holds: Holds,
     /// Reads its keys.
     read: fn(&PathQueue, &mut Context) -> Option<Discipline>,
 }
 
-/// What a discipline holds, if the scenario does not say it.
+/// Default capacity of a discipline.
 #[derive(Clone, Copy, Debug)]
 enum Holds {
-    /// So many packets; its limit is always one of packets.
+    /// Number of packets; the limit is always one of packets.
     Packets(u32),
     /// Bytes that follow from the path.
     Bytes,
@@ -100,16 +100,16 @@ pub struct Queue {
     /// Capacity.
     #[serde(serialize_with = "show::queue_limit")]
     pub limit: QueueLimit,
-    /// What it does.
+    /// Discipline of the queue.
     #[serde(flatten)]
     pub discipline: Discipline,
 }
 
-/// What a queue does.
+/// Discipline of a queue.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "discipline", rename_all = "snake_case")]
 pub enum Discipline {
-    /// Drops what finds it full.
+    /// Drops packets that find it full.
     #[serde(rename = "droptail")]
     DropTail,
     /// A queue for each flow, in turn.
@@ -118,15 +118,15 @@ pub enum Discipline {
     Codel(Codel),
     /// A queue for each flow, in turn; each drops or marks at its head while the delay is too long.
     FqCodel(Codel),
-    /// Drops or marks what comes, by a probability that follows the delay.
+    /// Drops or marks arriving packets, by a probability that follows the delay.
     Pie(Pie),
-    /// Drops or marks what comes, by a probability that follows the average length.
+    /// Drops or marks arriving packets, by a probability that follows the average length.
     Red(Red),
     /// A rate of its own, a queue for each flow, and CoDel with BLUE.
     Cake(Cake),
 }
 
-/// Stands for a queue's limit until the whole path is known.
+/// Placeholder of a queue's limit until the whole path is known.
 const UNSET: QueueLimit = QueueLimit::Bytes(0);
 
 /// A queue. One that takes no full packet, of `packet` bytes, is reported: nothing could be sent
@@ -209,7 +209,7 @@ fn whole_us(key: &str, at: &Option<At<AnyTime>>, default: Time, cx: &mut Context
 }
 
 impl Queue {
-    /// Fills in what depends on the rate and the path's delay. Without a limit it holds their product.
+    /// Fills in defaults that depend on the rate and the path's delay. Without a limit the queue holds their product.
     pub(super) fn complete(&mut self, (rate, framing): (Rate, Framing), whole: &Whole) {
         if self.limit == UNSET {
             self.limit = QueueLimit::Bytes(match &self.discipline {
@@ -226,8 +226,8 @@ impl Queue {
 }
 
 impl Queue {
-    /// What the simulator does in front of this rate, on a path of that MTU. What it does not have, it refuses
-    /// before it is asked.
+    /// The simulator's discipline in front of this rate, on a path of that MTU. Disciplines that the simulator lacks
+    /// are refused earlier.
     pub(super) fn config(&self, (rate, framing): (Rate, Framing), mtu: u32) -> config::Discipline {
         let largest = mtu + Framing::Ethernet.overhead();
         match &self.discipline {

@@ -18,7 +18,7 @@ pub struct Pie {
     /// Delay to hold (whole us).
     #[serde(serialize_with = "show::shown")]
     pub target: Time,
-    /// Interval at which the probability is set anew (whole us).
+    /// Interval at which the probability is recomputed (whole us).
     #[serde(serialize_with = "show::shown")]
     pub update: Time,
     /// Whether packets are marked that can be, while the probability is below a tenth.

@@ -1,4 +1,4 @@
-//! red: random early detection (Floyd and Jacobson 1993; sch_red). Defaults are those of `tc`, but for the weight,
+//! red: random early detection (Floyd and Jacobson 1993; sch_red). Defaults are those of `tc`, except for the weight,
 //! which `tc` computes from a burst.
 
 use super::{Discipline, Holds, Kind, PathQueue};
@@ -15,7 +15,7 @@ pub(super) const KIND: Kind = Kind {
     holds: Holds::Bytes,
     read: |queue, cx| Red::read(queue, cx).map(Discipline::Red),
 };
-/// Weight by default: that of the paper, 0.002.
+/// Default weight: the paper's, 0.002.
 const WEIGHT: u8 = 9;
 /// Bits of a threshold and the weight together are fewer (red_check_params).
 const BITS: u32 = 32;
@@ -41,7 +41,7 @@ fn bits(bytes: u64) -> u32 {
     u64::BITS - bytes.leading_zeros()
 }
 
-/// Reports thresholds that the average of a queue with this limit never comes to.
+/// Reports thresholds that the average of a queue with this limit cannot reach.
 fn within_limit(queue: &PathQueue, cx: &mut Context) -> Option<()> {
     let Some(At { value: special::QueueLimit(QueueLimit::Bytes(limit)), place, .. }) = queue.limit
     else {
@@ -69,7 +69,7 @@ fn within_limit(queue: &PathQueue, cx: &mut Context) -> Option<()> {
 }
 
 impl Red {
-    /// What is 0 depends on the limit.
+    /// Thresholds that are 0 depend on the limit.
     pub(crate) fn read(queue: &PathQueue, cx: &mut Context) -> Option<Red> {
         let min = queue.min.as_ref().map_or(0, |at| at.value.0);
         let max = queue.max.as_ref().map_or(0, |at| at.value.0);
@@ -100,7 +100,7 @@ impl Red {
         if self.max > 0 { self.max } else { self.min * 3 }
     }
 
-    /// Fills in what depends on the limit, bytes.
+    /// Fills in defaults that depend on the limit, bytes.
     pub(crate) fn complete(&mut self, limit: u64) {
         if self.max == 0 {
             let wanted = if self.min > 0 { self.min * 3 } else { (limit / 4).max(3) };

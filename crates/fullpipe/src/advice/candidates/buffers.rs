@@ -1,4 +1,4 @@
-//! Socket buffers: what a program asks for, and what the kernel tunes to.
+//! Socket buffers: requests of programs, and the kernel's tuning.
 
 use super::super::Case;
 use super::super::case::Sent;
@@ -16,7 +16,7 @@ use crate::sizing::sizes::{UNEVEN, with_headroom};
 /// and a packet of 65,535 bytes.
 const TUNES: u64 = 256 << 10;
 
-/// One of the two buffers of sockets.
+/// A buffer of sockets: the send buffer or the receive buffer.
 struct Side {
     /// 0 of the sending host, 1 of the receiving one.
     end: usize,
@@ -54,7 +54,7 @@ const SIDES: [Side; 2] = [
     },
 ];
 
-/// Programs that ask for too little ask for none, and the kernel may tune to what the path needs.
+/// Programs that ask for too little ask for none, and the kernel may tune to the path's need.
 pub fn changes(case: &Case) -> Vec<Change> {
     let mut changes = Vec::new();
     for side in &SIDES {

@@ -8,15 +8,15 @@ use crate::analysis::document::{Reading, Stage};
 use crate::analysis::words::bytes;
 use crate::scenario::Element;
 
-/// Room of a delay, as a multiple of what it holds.
+/// Room of a delay, as a multiple of the packets that it holds.
 const SPARE: f64 = 1.25;
-/// A socket that is too small gets so many times its size, again and again.
+/// Factor by which a socket that is too small grows, repeatedly.
 const LARGER: u64 = 4;
-/// Largest SO_RCVBUF that is tried, bytes: what does not fit has a reader that is too slow.
+/// Largest SO_RCVBUF that is tried, bytes: with a larger need the reader is too slow.
 const LARGEST: u64 = 64 << 20;
 
-/// A receive buffer that holds what comes while the program pauses, or of several times the size, and a sysctl that allows it. Of
-/// a program that reads less than comes in the mean none: its socket is full again and again.
+/// A receive buffer that holds the datagrams of a program's pause, or several times the size, and a sysctl that allows
+/// it. None for a program that reads less than arrives on average: its socket would fill up again.
 pub fn socket(case: &Case, stage: &Stage, reading: Option<&Reading>) -> Vec<Change> {
     let (Some(asked), Some(capacity)) = (&case.datagrams, stage.capacity) else {
         return Vec::new();
@@ -24,7 +24,7 @@ pub fn socket(case: &Case, stage: &Stage, reading: Option<&Reading>) -> Vec<Chan
     if reading.is_some_and(Reading::is_too_slow) {
         return Vec::new();
     }
-    // The kernel doubles what a program asks for.
+    // The kernel doubles a program's request.
     let larger = (capacity.saturating_mul(LARGER) / 2).next_power_of_two();
     let pause = reading.and_then(|own| own.pause_rcvbuf).filter(|bytes| *bytes > capacity / 2);
     let option = pause.unwrap_or(larger);
@@ -61,7 +61,7 @@ fn most(case: &Case, asked: &Asked, option: u64) -> Option<Change> {
     })
 }
 
-/// A delay of the path that holds what is under way.
+/// A delay of the path that holds all packets in flight.
 pub fn delay(case: &Case, place: &str) -> Vec<Change> {
     let elements = way(&case.today, case.direction).iter();
     let own = elements.into_iter().find_map(|element| match element {
@@ -86,7 +86,7 @@ pub fn delay(case: &Case, place: &str) -> Vec<Change> {
 }
 
 impl Case {
-    /// Packets that a delay of so many seconds holds when the path is full, or all datagrams pass.
+    /// Packets that a delay of `seconds` holds when the path is full, or all datagrams pass.
     fn held_at(&self, seconds: f64) -> f64 {
         match &self.datagrams {
             Some(asked) => asked.mbit * 1e6 / 8.0 / f64::from(asked.size.max(1)) * seconds,

@@ -9,7 +9,8 @@ use crate::scenario::{App, Flow, Loop, NODELAY, Resolved};
 use fullpipe_base::units::Time;
 use serde_json::json;
 
-/// Round trips of the path's part of a flow that programs allow: what allows more comes back late, a message at a time.
+/// Factor on the path's round trips for the data that programs allow a flow: the message that allows more arrives late,
+/// one at a time.
 const ROUND_TRIPS: f64 = 1.25;
 /// Most messages that are in flight.
 const MOST: u64 = 1_000_000;
@@ -71,7 +72,7 @@ pub fn larger_writes(case: &Case) -> Vec<Change> {
     small.map(change).collect()
 }
 
-/// One connection that stays open, in the place of all connections of each loop.
+/// A single connection that stays open, in place of all connections of each loop.
 pub fn one_connection(case: &Case) -> Vec<Change> {
     let run = &case.today;
     let all = Loop::all(run);

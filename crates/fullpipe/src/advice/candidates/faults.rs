@@ -1,4 +1,4 @@
-//! Settings that look like mistakes: each goes back to what the kernel has by itself.
+//! Settings that look like mistakes: each is set back to the kernel's default.
 //!
 //! A fault costs nothing to undo in a trial; where undoing it gains nothing, the method withdraws it.
 
@@ -127,7 +127,7 @@ impl Fault<'_> {
         Edit::host(self.name, key, value)
     }
 
-    /// A change of the host's qdisc: the key that goes, and the words of `tc`.
+    /// A change of the host's qdisc: the removed key, and the words of `tc`.
     fn without(&self, setting: &str, key: &str, words: &str) -> Change {
         let how = How::Qdisc { words: words.into() };
         Change::new(setting, self.name, self.scope, how).edits([self.edit(&["qdisc", key], None)])
@@ -218,7 +218,7 @@ impl Fault<'_> {
         rx.into_iter().chain(tx).collect()
     }
 
-    /// Shorter interrupts for what is received ("rx") or sent ("tx"), without edits.
+    /// Shorter interrupt moderation for received ("rx") or sent ("tx") packets, without edits.
     fn interrupts(&self, which: &str, link: &str, today: Time) -> Change {
         let how = How::Device {
             command: format!("ethtool -C DEV {which}-usecs {USUAL_US}"),
@@ -283,12 +283,12 @@ impl Fault<'_> {
             let first = sent.settings.first_ssthresh.map(u64::from);
             let usual = usual_ssthresh(&sent.congestion, &sent.settings.kernels[0]);
             let needs = sent.needs.map_or(0, |needs| needs.window);
-            // What somebody set goes back to the kernel's own with the other parameters.
+            // With the other parameters a configured value goes back to the kernel's own.
             first == usual && first.is_some_and(|first| first.saturating_mul(mss) < needs)
         };
         let own = self.case.flows.iter().filter(|sent| sent.hosts[0] == self.name);
         let first = own.clone().find(is_low)?;
-        // The parameter is that of one congestion control.
+        // The parameter belongs to one congestion control.
         let low = own.filter(is_low).filter(|sent| sent.congestion == first.congestion);
         let words =
             format!("echo 0 > /sys/module/tcp_{}/parameters/{INITIAL_SSTHRESH}", first.congestion);

@@ -14,7 +14,7 @@ pub struct At<'a> {
 }
 
 impl At<'_> {
-    /// A sysctl gets a value; in the scenario `key`, which goes where that is none.
+    /// Sets a sysctl to a value; in the scenario `key`, which is removed where the value is none.
     pub fn sysctl(self, name: &str, value: &str, key: Option<Json>) -> Change {
         let how = How::Sysctl { name: name.into(), value: value.into() };
         Change::new(name, self.host, self.scope, how).edits([Edit::host(
@@ -24,7 +24,7 @@ impl At<'_> {
         )])
     }
 
-    /// A ring ("rx" or "tx") gets so many descriptors.
+    /// Sets a ring ("rx" or "tx") to `descriptors` descriptors.
     pub fn ring(self, which: &str, descriptors: u32) -> Change {
         let (key, link) = match which {
             "rx" => ("rx_ring", "RxBufferSize"),

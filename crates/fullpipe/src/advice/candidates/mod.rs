@@ -1,6 +1,6 @@
 //! Changes that may help a case: visible faults undone, buffers by arithmetic, and a pace just below the path.
 //!
-//! [`cure`] is all of them at once, where the method begins. [`remedies`] are those for the first limit of a run.
+//! [`cure`] is all of them at once, the beginning of the method. [`remedies`] are those for the first limit of a run.
 
 mod buffers;
 mod datagrams;
@@ -20,9 +20,10 @@ pub use remedies::{MOST_TRIED, Offers, has_bbr, remedies};
 use super::Case;
 use super::change::{Change, Scope};
 
-/// The whole arithmetic cure, in the order in which changes act: what undoes a fault comes before what sets a value.
+/// The whole arithmetic cure, in the order in which changes act: changes that undo a fault are in front of changes that
+/// set a value.
 pub fn cure(case: &Case) -> Vec<Change> {
-    // What datagrams lack shows a run, not arithmetic.
+    // A run, not arithmetic, shows the needs of datagrams.
     if case.datagrams.is_some() {
         return Vec::new();
     }
@@ -43,7 +44,7 @@ pub fn fairer(case: &Case) -> Vec<Vec<Change>> {
     vec![cure(case), pace::changes(case), caps, remedies::alike(case), remedies::short_queue(case)]
 }
 
-/// Changes of which those that programs make alike on several flows are one.
+/// Changes, with equal changes of programs on several flows joined into one.
 pub fn together(changes: impl IntoIterator<Item = Change>) -> Vec<Change> {
     let mut all: Vec<Change> = Vec::new();
     for change in changes {

@@ -1,4 +1,4 @@
-//! Remedies for what limits NFS mounts: connections, read-ahead, and calls.
+//! Remedies for the limits of NFS mounts: connections, read-ahead, and calls.
 
 use super::super::case::Case;
 use super::super::change::{Change, How, Rank, Scope};
@@ -65,7 +65,7 @@ pub fn read_ahead(case: &Case) -> Vec<Change> {
     case.today.nfs.iter().filter(reads).filter_map(change).collect()
 }
 
-/// Lists to try where all calls of a mount are under way: longer calls, more calls, and both.
+/// Lists to try where all calls of a mount are outstanding: longer calls, more calls, and both.
 pub fn calls(case: &Case) -> Vec<Vec<Change>> {
     let longer: Vec<Change> = case.today.nfs.iter().filter_map(longer_calls).collect();
     let more: Vec<Change> = case.today.nfs.iter().filter_map(more_calls).collect();
@@ -93,7 +93,7 @@ fn longer_calls(mount: &Nfs) -> Option<Change> {
     )
 }
 
-/// As many calls of a mount at a time as Linux has where nothing is set.
+/// As many concurrent calls of a mount as Linux has by default.
 fn more_calls(mount: &Nfs) -> Option<Change> {
     let most = mount.more_slots()?;
     let today = mount.slots.unwrap_or(most);

@@ -46,7 +46,7 @@ fn paced(case: &Case, flow: &Sent, share: f64) -> Option<u64> {
         .filter(|pace| *pace > 0 && about.app == App::Bulk && is_long && paces)
 }
 
-/// One pace of several flows.
+/// A change that gives several flows one pace.
 fn change(case: &Case, share: f64, bytes_per_s: u64, names: &[&str]) -> Change {
     let whose = match names {
         [one] => one.to_string(),
@@ -72,7 +72,7 @@ fn change(case: &Case, share: f64, bytes_per_s: u64, names: &[&str]) -> Change {
         .edits(edits)
 }
 
-/// Whether a policer of the path drops what is more than its bucket holds.
+/// Whether a policer of the path drops packets beyond its bucket.
 fn is_policed(case: &Case) -> bool {
     way(&case.today, case.direction).iter().any(|element| matches!(element, Element::Policer(_)))
 }

@@ -19,7 +19,7 @@ const STREAMS: [u32; 2] = [4, MOST_TRIED];
 pub const MOST_TRIED: u32 = 8;
 /// Most parallel streams that are advised.
 const MOST_FLOWS: u32 = 16;
-/// A ring that is enlarged gets so many times its descriptors, and at most this many.
+/// Factor on the descriptors of an enlarged ring, and its largest number of descriptors.
 const RING_FACTOR: u32 = 8;
 const LARGEST_RING: u32 = 8192;
 /// First cwnd that is tried, packets.
@@ -30,10 +30,10 @@ const LONG_FLOW: u32 = 1000;
 const BBR_SINCE: Version = Version::new(6, 1, 0);
 /// First kernel with fq (net/sched/sch_fq.c).
 const FQ_SINCE: Version = Version::new(3, 12, 0);
-/// Qdiscs that fq may replace: plain queues, and what hosts have by default.
+/// Qdiscs that fq may replace: plain queues, and hosts' defaults.
 const USUAL: [QdiscKind; 4] =
     [QdiscKind::PfifoFast, QdiscKind::Pfifo, QdiscKind::Bfifo, QdiscKind::FqCodel];
-/// A buffer that is too small by arithmetic's error gets so many times its size.
+/// Factor on the size of a buffer that is too small by arithmetic's error.
 const MORE: f64 = 1.5;
 
 /// Possibilities of the engine that makes the trials, and of who makes the changes.
@@ -167,7 +167,7 @@ fn losses(case: &Case, offers: &Offers) -> Vec<Vec<Change>> {
     all
 }
 
-/// ECN, where a queue of the path marks packets of flows that have it.
+/// ECN, where a queue of the path marks packets of ECN flows.
 fn marks(case: &Case) -> Vec<Vec<Change>> {
     let name = "net.ipv4.tcp_ecn";
     let without = |own: &(&str, &Host)| own.1.config.sysctl.tcp_ecn != Some(1);
@@ -243,7 +243,7 @@ fn bucket(case: &Case, place: &str) -> Vec<Change> {
     there.filter_map(change).collect()
 }
 
-/// A receive buffer that is large enough at first for autotuning to begin, or packets as large as those of the path.
+/// A first receive buffer that is large enough for autotuning to begin, or packets as large as the path's.
 fn stuck_window(case: &Case) -> Vec<Vec<Change>> {
     let path = case.today.path.mtu;
     let smaller = |(host, own): (&str, &Host)| {
@@ -256,7 +256,8 @@ fn stuck_window(case: &Case) -> Vec<Vec<Change>> {
     vec![buffers::first(case), mtu]
 }
 
-/// Buffers by arithmetic, larger ones where these are accepted, and those of the `end` that holds the flow beyond arithmetic.
+/// Buffers by arithmetic, larger ones where these are accepted, and buffers of the `end` that holds the flow beyond
+/// arithmetic.
 fn larger(case: &Case, accepted: &[Change], end: usize) -> Vec<Vec<Change>> {
     let more = accepted.iter().filter_map(|change| buffers::scaled(case, change, MORE));
     let beyond = buffers::beyond(case, end, MORE);
@@ -458,7 +459,7 @@ fn congestion(case: &Case, name: &str) -> Change {
         .edits(case.flows.iter().map(key))
 }
 
-/// One congestion control for flows that have several.
+/// A change that gives all flows one congestion control.
 pub fn alike(case: &Case) -> Vec<Change> {
     let usual = "cubic";
     let differ = case.flows.iter().any(|flow| flow.congestion != usual);

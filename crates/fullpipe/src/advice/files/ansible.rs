@@ -13,7 +13,7 @@ pub fn play(host: &str, changes: &[&Change]) -> Option<File> {
     // Writing to a string cannot fail.
     let mut text = if commands.is_empty() { String::new() } else { device::NAMES.to_string() };
     let _ = write!(text, "- hosts: {host}\n  become: true\n  tasks:\n");
-    // Commands come before comments.
+    // Commands are in front of comments.
     let mut undo = device::back(changes);
     let has_file = values.iter().any(|(_, value)| *value != sysctl::DEFAULT);
     if has_file {

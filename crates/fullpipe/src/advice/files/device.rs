@@ -1,4 +1,5 @@
-//! Devices, qdiscs and routes: a `.link` file of systemd for what it knows, and commands when a device comes up.
+//! Devices, qdiscs and routes: a `.link` file of systemd for settings that it knows, and commands when a device
+//! appears.
 
 use super::super::change::{Change, How};
 use super::{File, commands};
@@ -26,7 +27,8 @@ pub fn files(host: &str, changes: &[&Change]) -> Vec<File> {
     files
 }
 
-/// The first `.link` file that matches a device holds alone, so the default policy for names stands in it, too.
+/// A `.link` file of a host. The first file that matches a device is the only one in force, so it has the default
+/// policy for names, too.
 fn link(host: &str, lines: &[&str]) -> File {
     let text = format!(
         "{NAMES}# MAC: what ethtool -P DEV says. Where it says none: MACAddress= and Type=ether.\n[Match]\nPermanentMACAddress=MAC\n\n[Link]\n\
@@ -43,11 +45,11 @@ fn link(host: &str, lines: &[&str]) -> File {
     }
 }
 
-/// Command that shows what the devices, qdiscs and routes of a host have.
+/// Command that shows the settings of a host's devices, qdiscs and routes.
 pub(super) const SAVE: &str =
     "ethtool -g DEV; ethtool -c DEV; tc qdisc show dev DEV; ip route show";
 
-/// Where the names come from that stand in the files as DEV and ROUTE.
+/// Source of the names DEV and ROUTE in the files.
 pub(super) const NAMES: &str =
     "# DEV: the device of the path (ip route get ADDRESS). ROUTE: its line of ip route show.\n";
 

@@ -1,6 +1,6 @@
 //! Files and commands that make changes on Linux, and their undo.
 //!
-//! Each tool that an administrator may use has its own file here. All of them say the same; one of them is enough.
+//! Each tool that an administrator may use has its own file here. All of them are equivalent; one of them is enough.
 
 mod ansible;
 mod device;
@@ -75,11 +75,11 @@ fn sysctls<'a>(changes: &[&'a Change]) -> Vec<(&'a str, &'a str)> {
     changes.iter().filter_map(of).collect()
 }
 
-/// Commands that set devices, qdiscs and routes. DEV and ROUTE stand for names of the host.
+/// Commands that set devices, qdiscs and routes. DEV and ROUTE are placeholders for names of the host.
 fn commands(changes: &[&Change]) -> Vec<String> {
     let of = |change: &&Change| match &change.how {
         How::Device { command, .. } => vec![command.clone()],
-        // A qdisc that is replaced by one of its kind keeps what is not named, so another kind comes between.
+        // A qdisc that is replaced by one of its kind keeps unnamed settings, so another kind is set in between.
         How::Qdisc { words } => vec![
             "tc qdisc replace dev DEV root pfifo".into(),
             format!("tc qdisc replace dev DEV root {words}"),

@@ -28,7 +28,7 @@ pub fn buffers(
     Some(setting(host, path, &values))
 }
 
-/// The file that sets what changes of a host set; `None` where they set no sysctl.
+/// The file with the sysctls of a host's changes; `None` where there are none.
 pub fn file(host: &str, changes: &[&Change]) -> Option<File> {
     let values = sysctls(changes);
     (!values.is_empty()).then(|| setting(host, PATH, &values))
@@ -73,7 +73,7 @@ pub fn settings(kernel: Version, buffers: Buffers) -> [(&'static str, String); 2
 mod tests {
     use super::*;
 
-    /// Only what changes is in the file and in its undo.
+    /// The file and its undo have only changed values.
     #[test]
     fn a_file_has_what_changes() {
         let today = Buffers { receive: 6 << 20, send: 4 << 20 };

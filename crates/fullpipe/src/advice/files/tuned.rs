@@ -43,7 +43,7 @@ pub fn files(host: &str, changes: &[&Change]) -> Vec<File> {
         undo: "tuned-adm profile NAME   # NAME: the one that was active".into(),
     };
     let script = (!commands.is_empty()).then(|| script(host, &commands, &device::back(changes)));
-    // The undo of the profile runs the script, so the script goes after it.
+    // The undo of the profile runs the script, so the script is listed after it.
     [profile].into_iter().chain(script).collect()
 }
 

@@ -10,9 +10,10 @@ use super::search::{Search, State};
 use super::withdrawals::without;
 use super::{ALMOST, Allowance, COUNTS, FULL, Found, TOGETHER, gain, joined, more};
 
-/// A gain below this one may be chance, and has to be there with other seeds, too. It is more than twice [`COUNTS`].
+/// Gain below which a change has to gain with other seeds, too, because the gain may be chance. It is more than twice
+/// [`COUNTS`].
 const SMALL: f64 = 0.05;
-/// Distance of other seeds from those that a search used.
+/// Distance of other seeds from the seeds of a search.
 const OTHERS: u64 = 100;
 
 /// Search with other seeds, where a path may be full by chance alone.
@@ -41,7 +42,7 @@ pub fn doubted(
     Ok(Found { today: Outcome { is_healthy, ..found.today.clone() }, ..found })
 }
 
-/// The case with runs of other seeds than those of a search.
+/// The case with other seeds than a search used.
 fn others(found: &Found, case: &Case) -> Case {
     Case { is_chancy: true, first_seed: found.first_seed + OTHERS, ..case.clone() }
 }

@@ -1,8 +1,8 @@
-//! The method: the whole arithmetic cure at once, a loop on the first limit where that does not fill the path, and then
-//! the removal of every change that is not needed.
+//! The method: the whole arithmetic cure at once, a loop on the first limit where the cure does not fill the path, and
+//! then the removal of every change that is not needed.
 //!
 //! A study on 60 paths found this order better than curing one limit after the other: fewer runs, no wrong first limit,
-//! and steadier results. Raising a buffer makes the next limit, and only the whole cure shows it.
+//! and steadier results. A larger buffer exposes the next limit, and only the whole cure shows it.
 
 mod chance;
 mod search;
@@ -22,15 +22,15 @@ pub const FULL: f64 = 0.97;
 pub const ALMOST: f64 = 0.95;
 /// From this share on the loop has no more to look for: a pace leaves [`PACED_SHARE`](crate::sizing::sizes::PACED_SHARE).
 pub const ENOUGH: f64 = 0.96;
-/// What gains less is not accepted, and what costs less to take away is withdrawn.
+/// Gain below which a change is not accepted, and loss below which it is withdrawn.
 pub(super) const COUNTS: f64 = 0.02;
-/// Removals and smaller buffers together may cost so much.
+/// Rate that removals and smaller buffers together may cost.
 const TOGETHER: f64 = 0.03;
 /// Runs that differ by chance alone keep this part of the rate, or chance decides.
 const STEADY: f64 = 0.97;
 /// Mean share of the path below which a path that is full in the end is looked at again.
 const LATE_MEAN: f64 = 0.7;
-/// Rules on what keeps a flow from growing.
+/// Rules on limits of a flow's growth.
 const LATE: [&str; 2] = ["remembered-ssthresh", "initial-ssthresh"];
 /// Code of losses without SACK: the repair after slow start takes a round trip for each.
 const SLOW_REPAIR: &str = "sack_off";
@@ -50,7 +50,7 @@ pub struct Step {
     pub then: String,
 }
 
-/// What the method found.
+/// Results of the method.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// Goal of the search.
@@ -65,7 +65,7 @@ pub struct Found {
     pub steps: Vec<Step>,
     /// Lists of settings that were tried.
     pub tried: usize,
-    /// Runs of the last trials, of which the worst one counts; one where chance does not decide.
+    /// Runs of the last trials, of which the worst one counts; 1 where chance does not decide.
     pub seeds: u64,
     /// Number of the first of these runs.
     pub first_seed: u64,
@@ -155,8 +155,8 @@ fn is_slow_repair(outcome: &Outcome) -> bool {
     code == Some(SLOW_REPAIR)
 }
 
-/// How much more an outcome has than another (0.02: 2 %): of the settled rate, or of the mean where the settled rates
-/// are alike.
+/// Relative gain of an outcome over another one (0.02: 2 %): by the settled rate, or by the mean where the settled
+/// rates are alike.
 fn gain(new: &Outcome, old: &Outcome) -> f64 {
     let settled = more(new.mbit, old.mbit);
     let mean = more(new.mean_mbit, old.mean_mbit);
@@ -165,7 +165,7 @@ fn gain(new: &Outcome, old: &Outcome) -> f64 {
     if settled.abs() < COUNTS && counts_mean { mean } else { settled }
 }
 
-/// How much more a rate is than another (0.02: 2 %).
+/// Relative gain of a rate over another one (0.02: 2 %).
 pub(super) fn more(new: f64, old: f64) -> f64 {
     match old > 0.0 {
         true => new / old - 1.0,
@@ -174,13 +174,13 @@ pub(super) fn more(new: f64, old: f64) -> f64 {
     }
 }
 
-/// Accepted changes and new ones; a new one takes the place of an old one of the same setting.
+/// Accepted changes and new ones; a new one replaces an old one of the same setting.
 fn joined(old: &[Change], new: Vec<Change>) -> Vec<Change> {
     let stays =
         |own: &&Change| new.iter().all(|new| !new.is_about(own) || own.rank == Rank::Cosmetic);
     let mut all: Vec<Change> = old.iter().filter(stays).cloned().collect();
     all.extend(new);
-    // Copies of flows come last: edits name the flows as they are today.
+    // Copies of flows are last: edits name the flows as they are today.
     all.sort_by_key(Change::has_copies);
     all
 }

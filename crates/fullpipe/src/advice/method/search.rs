@@ -48,7 +48,7 @@ impl<'a> Search<'a> {
         Search { case, allowance, bench, steps, tried, before: 0, counts_mean, is_paceless }
     }
 
-    /// A search that goes on from another one, with other runs.
+    /// A search that continues another one, with other runs.
     pub fn after(
         found: &Found,
         case: &'a Case,
@@ -100,7 +100,7 @@ impl Search<'_> {
 
         let most = best.outcome.clone();
         let mut best = self.prune(best)?;
-        // What was in the way of the loop may be gone.
+        // The obstacle of the loop may be gone.
         if gain(&best.outcome, &most) >= COUNTS {
             let next = self.climb(best.clone())?;
             if gain(&next.outcome, &best.outcome) >= COUNTS {
@@ -115,11 +115,11 @@ impl Search<'_> {
         self.finished(best, today)
     }
 
-    /// The state that gains most: the arithmetic cure, and what the loop adds to it.
+    /// The state that gains most: the arithmetic cure, and the loop's additions.
     fn most(&mut self, today: &Outcome) -> Result<State, Stopped> {
         let nothing = State { changes: Vec::new(), outcome: today.clone() };
         let mut whole = self.allowed(cure(self.case));
-        // What avoids losses would hide the fault that the verdict names; the loop adds what else is needed.
+        // A change that avoids losses would hide the fault that the verdict names; the loop adds the other changes.
         let is_repair = |own: &Change| own.setting == SACK;
         if is_slow_repair(today) && whole.iter().any(is_repair) {
             whole.retain(is_repair);
@@ -142,7 +142,7 @@ impl Search<'_> {
         Ok(best)
     }
 
-    /// The answer: what each change gives, and the least sizes of buffers.
+    /// The answer: the gain of each change, and the least sizes of buffers.
     pub fn finished(mut self, best: State, today: Outcome) -> Result<Found, Stopped> {
         let kept = self.kept(&best)?;
         let kept = self.sizes(&best, kept)?;
@@ -157,7 +157,7 @@ impl Search<'_> {
         Ok(self.found(kept, today, best.outcome))
     }
 
-    /// The state that comes closest to the goal for [`PRICE`] of the rate.
+    /// The state that is closest to the goal for [`PRICE`] of the rate.
     fn refined(&mut self, start: State) -> Result<State, Stopped> {
         let goal = self.allowance.goal;
         if goal.is_met(&start.outcome) {
@@ -181,7 +181,7 @@ impl Search<'_> {
         }
     }
 
-    /// Tries remedies for the first limit, again and again.
+    /// Tries remedies for the first limit repeatedly.
     fn climb(&mut self, mut best: State) -> Result<State, Stopped> {
         if self.is_paceless {
             return Ok(best);
@@ -217,7 +217,7 @@ impl Search<'_> {
         Ok(best)
     }
 
-    /// Gain from which on a state is worth what it adds to another one.
+    /// Gain from which on a state is worth its additions to another one.
     fn due(&self, best: &State, next: &State) -> f64 {
         let is_streams = |own: &&Change| own.setting == "nconnect" || own.has_copies();
         // Beyond TCP's largest window streams take nothing from others.
@@ -227,7 +227,7 @@ impl Search<'_> {
         if new.any(|own| is_streams(&own)) && !is_beyond { STREAMS_COUNT } else { COUNTS }
     }
 
-    /// Whether an outcome is no worse than another, in rate and in what else the goal asks for.
+    /// Whether an outcome is no worse than another one, in rate and in further demands of the goal.
     pub fn is_as_good(&self, own: &Outcome, best: &Outcome) -> bool {
         gain(best, own) < COUNTS && self.allowance.goal.keeps(own, best)
     }
@@ -250,7 +250,7 @@ impl Search<'_> {
         Ok(states.map(|(changes, outcome)| State { changes, outcome }).collect())
     }
 
-    /// Changes that somebody may make, and that the scenario takes.
+    /// Changes that are allowed, and that the scenario takes.
     pub fn allowed(&self, changes: Vec<Change>) -> Vec<Change> {
         // The parts of a flow's streams are no fair parts.
         let is_fair = |change: &Change| self.allowance.goal != Goal::Fair || !change.has_copies();
@@ -301,7 +301,7 @@ impl Search<'_> {
         Ok(known.map(|at| (self.tried[at].outcome.clone(), at >= old)).collect())
     }
 
-    /// Place of a list among those that were tried.
+    /// Index of a list among the tried ones.
     fn tried(&self, list: &[Change]) -> Option<usize> {
         self.tried.iter().position(|own| own.changes == list)
     }

@@ -1,4 +1,4 @@
-//! Removal of what is not needed: changes one by one, all but two on a path that loses packets, and sizes of buffers.
+//! Removal of needless changes: one by one, all but two on a path that loses packets, and smaller sizes of buffers.
 
 use super::super::Case;
 use super::super::candidates::{self, Least};
@@ -29,7 +29,7 @@ impl Search<'_> {
         Ok(if suffices { pruned } else { best })
     }
 
-    /// Takes away what is not needed, the cosmetic first and the pace last.
+    /// Removes needless changes, the cosmetic first and the pace last.
     pub(super) fn prune(&mut self, best: State) -> Result<State, Stopped> {
         let alone = self.removals(&best)?;
         // The rest is judged by the most that these changes give.
@@ -58,7 +58,7 @@ impl Search<'_> {
                 false => self.needless(&best, &needless)?.0,
             };
         }
-        // What was needed together with a change that is gone may be needless without it, and the other way round.
+        // A change that was needed together with a removed one may be needless without it, and the other way round.
         if state.changes.len() < best.changes.len() && state.changes.len() > 1 {
             let again = self.prune(state.clone())?;
             if gain(&best.outcome, &again.outcome) < TOGETHER {
@@ -68,7 +68,7 @@ impl Search<'_> {
         Ok(state)
     }
 
-    /// The changes of a state, each with what the others do without it.
+    /// The changes of a state, each with the outcome of the others without it.
     pub(super) fn kept(&mut self, state: &State) -> Result<Vec<Kept>, Stopped> {
         let without = self.removals(state)?;
         let kept = state.changes.iter().zip(without).map(|(change, without)| Kept {
@@ -190,7 +190,7 @@ fn with_sizes(
     changes.iter().map(|own| sized(own).unwrap_or_else(|| own.clone())).collect()
 }
 
-/// Changes by what they are about: the two buffers are one each, whoever sets them.
+/// Changes by their subjects: the two buffers are one subject each, whoever sets them.
 fn grouped(changes: &[Change]) -> Vec<Vec<Change>> {
     let about = |own: &Change| match &own.setting[..] {
         "SO_SNDBUF" | "net.core.wmem_max" => "net.ipv4.tcp_wmem".to_string(),
@@ -207,7 +207,7 @@ fn grouped(changes: &[Change]) -> Vec<Vec<Change>> {
     groups
 }
 
-/// The changes that stay when some are gone, by their places.
+/// The changes that stay when some are removed, by their indices.
 pub(super) fn without(changes: &[Change], gone: &[usize]) -> Vec<Change> {
     let stays = |at: &usize| !gone.contains(at);
     (0..changes.len()).filter(stays).map(|at| changes[at].clone()).collect()

@@ -44,7 +44,7 @@ fn neighbour(own: &Neighbour) -> config::Neighbour {
     config::Neighbour { name, direction: own.direction, host }
 }
 
-/// Each kind has its pace: what is absent is of the other kind.
+/// Pace of the datagrams: each kind has its own key, and the absent one belongs to the other kind.
 fn datagrams(own: &Datagrams) -> config::Datagrams {
     config::Datagrams {
         name: own.name.clone(),

@@ -13,8 +13,8 @@ type Sizes = (u32, u32);
 /// A call that asks for nothing.
 const NULL: Sizes = (44, 24);
 
-/// Version 3: FSINFO and PATHCONF of the server, then FSINFO and GETATTR of the root; open(2) asks for the root's attributes again,
-/// and whether it may be looked into.
+/// Version 3: FSINFO and PATHCONF of the server, then FSINFO and GETATTR of the root. open(2) asks for the root's
+/// attributes again, and for access to it.
 const V3: [Sizes; 7] = [NULL, (84, 80), (84, 56), (84, 80), (84, 112), (84, 112), (88, 120)];
 /// CREATE.
 const V3_WRITE: [Sizes; 1] = [(136, 260)];

@@ -18,7 +18,7 @@ use fullpipe_sim::rpc::{
 };
 use std::ops::Range;
 
-/// What calls are made of: the host's name ("(none)"), no groups, a file's handle of a tmpfs.
+/// Sizes in calls: the host's name ("(none)"), no groups, a file's handle of a tmpfs.
 const CALLER: Caller = Caller { machine_name: 6, groups: 0, file_handle: 20 };
 /// Slots of a connection: as many as it asks for (6.12 `RPC_MAX_SLOT_TABLE`).
 const CONNECTION_SLOTS: u32 = 65_536;
@@ -28,12 +28,12 @@ const CONNECTION_SLOTS_2008: u32 = 16;
 const READAHEAD_2008: u64 = 15;
 /// Slots that a client asks a session for (6.12 `max_session_slots`), and most that it gets.
 const SESSION_SLOTS: (u32, u32) = (64, nfs4::SESSION_SLOTS);
-/// How far an NFS client reads ahead (6.12 `VM_READAHEAD_PAGES`), bytes.
+/// Read-ahead of an NFS client (6.12 `VM_READAHEAD_PAGES`), bytes.
 const READAHEAD: u64 = 128 << 10;
 /// The most that `nfs_congestion_kb` is, KiB (6.12 `nfs_init_writepagecache`).
 const MOST_CONGESTION_KIB: u64 = 256 << 10;
 
-/// Adds what stands for the mounts of `run`: clients of one server.
+/// Adds the clients of one server that represent the mounts of `run`.
 pub(super) fn add(run: &Resolved, config: &mut Config) {
     let Some(first) = run.nfs.first() else { return };
     let clients = run.mounts().map(|(own, connections)| {
@@ -134,7 +134,7 @@ fn sizes(own: &Nfs) -> Sizes {
     }
 }
 
-/// What the program waits for when its data is written or read: COMMIT, and CLOSE of version 4.
+/// Calls for which the program waits when its data is written or read: COMMIT, and CLOSE of version 4.
 fn after(own: &Nfs) -> Vec<[u32; 2]> {
     let writes = own.operation == NfsOperation::Write;
     let commits = writes && own.file > own.wsize.into();
@@ -191,7 +191,7 @@ impl<'a> Told<'a> {
             return Err(sink);
         }
         let flows = run.flow.len();
-        // The other ways of all connections stand behind all flows, in the same order.
+        // The second flows of all connections are numbered after all flows, in the same order.
         let others = flows - run.mounts().next().map_or(0, |(_, own)| own.start);
         let mount = |(own, connections): (&Nfs, Range<usize>)| {
             let reads = own.operation == NfsOperation::Read;
@@ -224,7 +224,7 @@ impl Mount {
         }
     }
 
-    /// What a client of the kernel counts of its calls (`mountstats`), from the simulator's counter.
+    /// Counters of a kernel's client for its calls (`mountstats`), from the simulator's counter.
     fn count(&mut self, counter: &Counter, sink: &mut dyn Sink) {
         let Mount { prefix, calls, times, .. } = self;
         let Some(what) = counter.name.strip_prefix(prefix.as_str()) else { return };

@@ -2,7 +2,7 @@
 
 use fullpipe_sim::rng::Rng;
 
-/// How often each uncommon option is drawn.
+/// Probability of each uncommon option.
 pub const RARELY: f64 = 0.09;
 
 /// Between two values, each scale equally likely.
@@ -10,7 +10,7 @@ pub fn between(rng: &mut Rng, low: f64, high: f64) -> f64 {
     (low.ln() + rng.unit() * (high.ln() - low.ln())).exp()
 }
 
-/// One of them.
+/// Picks a value.
 pub fn pick<T: Copy>(rng: &mut Rng, of: &[T]) -> T {
     of[(rng.next_u64() % of.len() as u64) as usize]
 }

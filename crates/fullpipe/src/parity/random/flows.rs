@@ -1,4 +1,4 @@
-//! The flows of a random scenario: how long they are, their sockets' buffers, and what the applications do.
+//! The flows of a random scenario: their lengths, their sockets' buffers, and their applications.
 
 use super::draw::{between, often, pick, rarely};
 use super::frame::Frame;
@@ -12,11 +12,11 @@ const LEAST_BUFFER: f64 = 20_000.0;
 /// Least of a buffer that the application sets, full packets.
 const LEAST_PACKETS: f64 = 8.0;
 
-/// What was drawn.
+/// Flows that were drawn.
 pub struct Flows {
     /// TOML.
     pub text: String,
-    /// Numbers of those that go forward, at least one.
+    /// Numbers of the forward flows, at least one.
     pub forward: Vec<u32>,
     /// Up to how many bytes the kernels tune buffers, where that is not their default.
     pub tuned_up_to: Option<u64>,
@@ -31,8 +31,8 @@ enum Fixed {
     Rcvbuf,
 }
 
-/// One to eight flows; those after the first one begin in the first third of the run, and may go backward where the path
-/// has a link for it.
+/// One to eight flows. Those after the first one begin in the first third of the run, and may go backward where the
+/// path has a link for it.
 pub fn flows(rng: &mut Rng, frame: &Frame) -> Flows {
     use Fixed::{Both, Neither, Rcvbuf, Sndbuf};
     let count = pick(rng, &[1, 1, 1, 1, 2, 2, 4, 8]).max(if frame.two_way { 2 } else { 1 });
@@ -87,8 +87,8 @@ fn buffers(text: &mut String, rng: &mut Rng, frame: &Frame, fixed: Fixed, count:
     let _ = writeln!(text, "{key} = \"{}B\"", bytes.clamp(least, 256e6) as u64);
 }
 
-/// Uncommonly an application that writes at a rate, below its share of the link or above it; one that writes little at a
-/// time; one that reads slowly. `share` is in bits per second.
+/// Uncommon applications: one that writes at a rate, below its share of the link or above it; one that writes little at
+/// a time; one that reads slowly. `share` is in bits per second.
 fn applications(text: &mut String, rng: &mut Rng, share: f64) {
     if often(rng, 0.15) {
         let rate = between(rng, share * 0.02, share * 1.5).round();

@@ -1,4 +1,4 @@
-//! What all else of a random scenario depends on.
+//! Frame of a random scenario: the values on which all others depend.
 
 use super::draw::{between, pick, rarely};
 use fullpipe_sim::rng::Rng;
@@ -14,7 +14,7 @@ const ROUND_TRIPS: f64 = 10.0;
 /// Samples of a run at most.
 const SAMPLES: u64 = 3_200;
 
-/// What marks packets (ECN).
+/// Source of marks (ECN).
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Marks {
     /// Nothing, and hosts do not ask for it.
@@ -25,7 +25,7 @@ pub enum Marks {
     Queue,
 }
 
-/// The path's size, the run's length, and what goes over the path.
+/// The path's size, the run's length, and the traffic of the path.
 pub struct Frame {
     /// Bits per second.
     pub rate: f64,
@@ -33,9 +33,9 @@ pub struct Frame {
     pub one_way_us: f64,
     /// Bytes.
     pub mtu: u32,
-    /// What the run lasts, milliseconds.
+    /// Length of the run, milliseconds.
     pub duration_ms: u64,
-    /// What marks packets, for hosts that have ECN.
+    /// Source of marks, for hosts that have ECN.
     pub marks: Marks,
     /// Whether some flows go backward.
     pub two_way: bool,
@@ -72,7 +72,7 @@ impl Frame {
     }
 }
 
-/// Whole kilobits per second: Linux's links count bytes per second.
+/// A rate in whole kilobits per second: Linux's links count bytes per second.
 pub fn whole(rate: f64) -> f64 {
     (rate / 1e3).round() * 1e3
 }
@@ -82,7 +82,7 @@ fn framed(mtu: u32) -> f64 {
     f64::from(mtu + 14)
 }
 
-/// Whole tenths of a second: ten round trips, and as long as the link has segments for.
+/// Length of a run in whole tenths of a second: ten round trips, and as long as the link has segments for.
 fn duration_ms(rng: &mut Rng, rate: f64, mtu: u32, one_way_us: f64) -> u64 {
     let most = (SEGMENTS * framed(mtu) * 8.0 / rate).min(LONGEST_S) * between(rng, 0.3, 1.0);
     let least = (ROUND_TRIPS * one_way_us * 2e-6).max(SHORTEST_S);

@@ -8,18 +8,18 @@ use fullpipe_sim::rng::Rng;
 
 /// Most numbers of a list.
 const MOST: usize = 500;
-/// Early losses are among so many segments.
+/// Number of segments that early losses are among.
 const EARLY: f64 = 20_000.0;
 
 /// TOML of list elements, empty without any.
 pub struct Lists {
-    /// What data passes.
+    /// Elements of the data's direction.
     pub ahead: String,
-    /// What ACKs pass.
+    /// Elements of the ACKs' direction.
     pub back: String,
 }
 
-/// Of one flow that goes forward.
+/// Lists of losses for one forward flow.
 pub fn lists(rng: &mut Rng, frame: &Frame, flows: &Flows) -> Lists {
     let kind = rng.unit();
     let data = match kind {
@@ -67,7 +67,7 @@ fn row(rng: &mut Rng) -> Vec<u64> {
     (first..first + between(rng, 2.0, 64.0) as u64).collect()
 }
 
-/// Each of so many, independently, with a probability of 0.0001 to 0.01: the gaps are geometric.
+/// Random losses among `among` segments, independently, with a probability of 0.0001 to 0.01: the gaps are geometric.
 fn random(rng: &mut Rng, among: f64) -> Vec<u64> {
     let probability = between(rng, 1e-4, 1e-2);
     let gap = |rng: &mut Rng| ((1.0 - rng.unit()).ln() / (1.0 - probability).ln()) as u64;

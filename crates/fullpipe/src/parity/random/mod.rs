@@ -18,7 +18,7 @@ use crate::scenario::{self, Source};
 use frame::Frame;
 use fullpipe_sim::rng::Rng;
 
-/// What both hosts run.
+/// Kernels and settings of both hosts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hosts {
     /// The kernel's series.

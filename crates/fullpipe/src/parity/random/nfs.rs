@@ -3,7 +3,7 @@
 //! Paths have 100 Mb/s to 10 Gb/s and round trips of 0.5 to 200 ms. Mounts have 2 to 128 slots, calls of 64 KiB to 1
 //! MiB, one to eight connections, and NFS 3 or 4.2. Maxima of the socket buffers are 256 KiB to 64 MiB. Files are
 //! written, or read with a window of read-ahead. Each scale is as likely as any other. Nothing is lost: the queue holds
-//! all that may be under way. The file takes some forty round trips, within bounds that keep a run short.
+//! all that may be in flight. The file takes some forty round trips, within bounds that keep a run short.
 
 use super::draw::{between, often, pick};
 use crate::parity::case::Case;
@@ -14,15 +14,16 @@ const KIB: f64 = 1024.0;
 const MIB: f64 = 1024.0 * KIB;
 /// Bytes of a file at least and at most.
 const FILE: [f64; 2] = [8.0 * MIB, 96.0 * MIB];
-/// Round trips that a file takes, or so many seconds, whichever is longer.
+/// Least length of a file in round trips, and in seconds; the longer one counts.
 const ROUND_TRIPS: f64 = 40.0;
 const SECONDS: f64 = 0.5;
-/// How much slower a run may be than that: connections that take turns are idle, and begin with slow start each time.
+/// Largest ratio of a run's length to the file's time: connections that take turns are idle, and begin with slow start
+/// each time.
 const SLOWER: f64 = 12.0;
 /// Samples of a run at most.
 const SAMPLES: f64 = 2_000.0;
 
-/// What is drawn of a mount and its path.
+/// Random values of a mount and its path.
 struct Mount {
     rate: f64,
     one_way_us: f64,
@@ -59,7 +60,7 @@ impl Mount {
         self.one_way_us * 2e-6
     }
 
-    /// Bytes per second that a run has about, from what may be out in a round trip.
+    /// Approximate rate of a run, bytes per second, from the bytes that may be outstanding in a round trip.
     fn about(&self) -> f64 {
         let size = f64::from(self.size_kib) * KIB;
         let connections = f64::from(self.connections);

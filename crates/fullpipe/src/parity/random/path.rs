@@ -1,4 +1,4 @@
-//! The path of a random scenario: a link with its queue and a delay each way, and what is uncommon there.
+//! The path of a random scenario: a link with its queue and a delay each way, and uncommon elements.
 
 use super::draw::{between, pick, rarely};
 use super::frame::{Frame, Marks, whole};
@@ -33,8 +33,8 @@ fn room(rng: &mut Rng, frame: &Frame, most: f64) -> f64 {
     (frame.bdp() * between(rng, 0.1, most)).max(f64::from(frame.mtu) * 3.0).round()
 }
 
-/// 0.1 to 4 bandwidth-delay products, at least three packets; uncommonly a discipline with its own limit, which marks
-/// packets where hosts have ECN and no list does.
+/// Queue of 0.1 to 4 bandwidth-delay products, at least three packets. Uncommonly it is a discipline with its own
+/// limit, which marks packets where hosts have ECN and no list marks.
 fn queue(rng: &mut Rng, frame: &Frame) -> String {
     let limit = room(rng, frame, 4.0);
     let discipline = pick(rng, &["codel", "fq_codel", "fq"]);
@@ -47,7 +47,7 @@ fn queue(rng: &mut Rng, frame: &Frame) -> String {
     }
 }
 
-/// Uncommonly: each so manyth packet goes ahead of those that a delay holds.
+/// Uncommonly: one packet in so many overtakes those that a delay holds.
 fn reordering(rng: &mut Rng) -> String {
     if !rarely(rng) {
         return String::new();
@@ -59,7 +59,7 @@ fn reordering(rng: &mut Rng) -> String {
     )
 }
 
-/// A link for ACKs: uncommonly a narrow one, and one of 0.1 to 1 of the rate where data go back too.
+/// A link for ACKs: uncommonly a narrow one, and one of 0.1 to 1 of the rate where there are backward data, too.
 fn way_back(rng: &mut Rng, frame: &Frame) -> String {
     let data = frame.rate * between(rng, 0.1, 1.0);
     let room = room(rng, frame, 2.0);

@@ -1,4 +1,4 @@
-//! How far simulator and real Linux are apart: a line per run, the bars, and what is further apart than they allow.
+//! Distances between simulator and real Linux: a line per run, the bars, and the misses.
 
 use crate::numbers::ABSENT;
 use crate::parity::bars::{Bar, Figure, Judged, Miss};
@@ -23,7 +23,7 @@ const NAME: usize = 34;
 const BARS: [Column; 5] =
     [words("with"), words("what"), number("is", ""), number("bar", ""), words("")];
 
-/// What was judged and by what, and an empty line behind it.
+/// Lines on the judged runs and the judge, and an empty line.
 pub fn parity_head(lines: &[String], style: Style) -> String {
     let lines = lines.iter().flat_map(|line| wrap(line, "", style.columns()));
     lines.map(|line| line + "\n").collect::<String>() + "\n"
@@ -61,7 +61,7 @@ fn runs(units: &[Unit], style: Style) -> Vec<String> {
     lines
 }
 
-/// What stands behind a name.
+/// Cells of a row behind its name.
 fn row(unit: &Unit) -> [String; 8] {
     let absent = || ABSENT.to_string();
     let percent = |share: Option<f64>| share.map_or_else(absent, |s| format!("{:.1}", s * 100.0));

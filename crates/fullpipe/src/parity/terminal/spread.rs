@@ -1,4 +1,4 @@
-//! How results are distributed over seeds on two engines.
+//! Distributions of results over seeds on two engines.
 
 use crate::numbers::ABSENT;
 use crate::parity::spread::Spread;

@@ -1,11 +1,11 @@
-//! A plan as the files and commands that put it in force, and those that take it back.
+//! A plan as the files and commands that put it in force, and as their undo.
 
 use super::settings::Settings;
 use super::{KERNEL, Plan, Question};
 use crate::advice::files::{File, sysctl::buffers};
 use crate::scenario::NfsVersion;
 
-/// What has to be set where, of what differs from today; the `mount` options apart.
+/// Files with the settings that differ from today's; the `mount` options apart.
 pub fn files(q: &Question, plan: &Plan) -> Vec<File> {
     let (today, own) = (&plan.today, &plan.settings);
     let ends = [("client", &today.client, &own.client), ("server", &today.server, &own.server)];

@@ -1,4 +1,4 @@
-//! What settings cost in memory, at worst.
+//! Memory that settings cost, at worst.
 
 use super::Question;
 use super::settings::{Buffers, Settings};
@@ -27,7 +27,7 @@ pub struct Memory {
 /// A page more than a request has data (6.12 `svc_create_pooled`: sv_max_mesg).
 const PAGE: u64 = 4096;
 
-/// What `settings` cost.
+/// Memory that `settings` cost.
 pub fn memory(q: &Question, settings: &Settings) -> Memory {
     let both = |buffers: &Buffers| buffers.receive + buffers.send;
     let client = settings.nconnect * both(&settings.client);
@@ -44,8 +44,8 @@ pub fn memory(q: &Question, settings: &Settings) -> Memory {
     }
 }
 
-/// What autotuning gives a socket of a near client both ways: a window of its round trip, twice (6.12 `tcp_rcv_space_adjust`,
-/// `tcp_sndbuf_expand`), in buffers of which half is window.
+/// Bytes that autotuning gives a socket of a near client in both directions: a window of its round trip, twice (6.12
+/// `tcp_rcv_space_adjust`, `tcp_sndbuf_expand`), in buffers of which half is window.
 fn near(q: &Question) -> u64 {
     let window = q.path.rate.0 as f64 / 8.0 * q.near_rtt.as_secs_f64();
     (2.0 * 2.0 * 2.0 * window) as u64

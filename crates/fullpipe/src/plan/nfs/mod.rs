@@ -1,11 +1,11 @@
-//! What an NFS mount over a long path asks of both ends: sizes of requests, slots, connections, threads and socket buffers, each
-//! with its reason and what it costs in memory.
+//! Settings of an NFS mount over a long path, for both ends: sizes of requests, slots, connections, threads and socket
+//! buffers, each with its reason and its cost in memory.
 //!
-//! [`plan`] is arithmetic alone. [`scenario`] makes a scenario of a mount with given settings, by which a plan is proven: the
-//! kernel's settings of today and the planned ones, run one after the other.
+//! [`plan`] is arithmetic alone. [`scenario`] makes the scenario that proves a plan: a mount with today's settings and
+//! with the planned ones, run one after the other.
 //!
 //! Limits:
-//! - docs/nfs.md says what plans promise and what they leave out.
+//! - docs/nfs.md lists the promises of plans, and their gaps.
 
 pub mod files;
 pub mod memory;
@@ -53,7 +53,7 @@ pub struct Question {
     pub near_rtt: Time,
     /// Memory of the server, bytes (at least 32 MiB).
     pub server_memory: u64,
-    /// How long the server works on a request: its disk's time, with export `sync` of writes.
+    /// Time for which the server works on a request: its disk's time, with export `sync` of writes.
     pub service: Time,
     /// Bytes of the file that a proof writes and reads (1 byte to 1 TiB), see [`scenario::file`].
     pub file: u64,

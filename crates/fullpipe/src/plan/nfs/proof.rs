@@ -1,4 +1,4 @@
-//! What a plan gains: a file written and read with the settings of today and with the planned ones.
+//! Proof of a plan: a file written and read with today's settings and with the planned ones.
 
 use super::settings::Settings;
 use super::{Plan, Question, scenario};
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 /// Names of both settings.
 pub const SETTINGS: [&str; 2] = ["today", "planned"];
 
-/// What a client does.
+/// Operations of a client.
 const OPERATIONS: [&str; 2] = ["write", "read"];
 
 /// Both settings, each way.
@@ -73,7 +73,7 @@ impl Proof {
         OPERATIONS.iter().any(|operation| self.gains(operation))
     }
 
-    /// The answer in one sentence or two: what the settings gain, and what they cost.
+    /// The answer in one sentence or two: the gain of the settings, and their cost.
     pub fn answer(&self) -> String {
         let rates = |operation: &str| {
             let [today, planned] = self.rates(operation).map(numbers::short);
@@ -97,7 +97,7 @@ impl Proof {
 /// Proves a plan on an engine; none where `control` has stopped a run.
 ///
 /// # Errors
-/// What the engine says.
+/// The engine's error.
 pub fn proof(
     q: &Question,
     plan: &Plan,
@@ -117,7 +117,7 @@ pub fn proof(
 /// A write and a read with each of these settings, in order.
 ///
 /// # Errors
-/// What the engine says.
+/// The engine's error.
 pub fn runs(
     q: &Question,
     settings: &[(&str, Settings)],

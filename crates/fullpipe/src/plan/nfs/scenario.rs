@@ -8,18 +8,18 @@ use crate::sizing as path;
 use fullpipe_base::units::Time;
 use std::fmt::Write;
 
-/// A file takes at least so long at the path's rate.
+/// Least time of a file at the path's rate.
 const LEAST_TIME: Time = Time::secs(10);
-/// And so many round trips, so that slow start is not most of it.
+/// Least round trips of a file, so that slow start is not most of it.
 const ROUND_TRIPS: u64 = 100;
 /// Smallest and largest file, bytes.
 const FILES: [u64; 2] = [1 << 20, 8 << 30];
-/// The path's queue holds so many packets at least.
+/// Least number of packets that the path's queue holds.
 const LEAST_QUEUE: u64 = 100;
-/// Samples are so far apart at least, and no more than so many.
+/// Least interval of samples, and largest number of samples.
 const LEAST_SAMPLE: Time = Time::ms(10);
 const MOST_SAMPLES: u64 = 1_000_000;
-/// A run lasts so many times as long as today's settings are thought to take.
+/// Length of a run as a multiple of the expected time with today's settings.
 const PATIENCE: f64 = 3.0;
 
 /// Bytes of a file that is long enough to tell, whole MiB.
@@ -29,8 +29,8 @@ pub fn file(path: &path::Question) -> u64 {
     (bytes as u64).clamp(FILES[0], FILES[1] - 1).next_multiple_of(1 << 20)
 }
 
-/// One far client that writes and then, in a run of its own, reads a file: with each of these settings,
-/// a variant "NAME, write" and "NAME, read". The path's queue is drop-tail and holds a round trip.
+/// Scenario of one far client that writes, and in a run of its own reads, a file. Each of these settings has the
+/// variants "NAME, write" and "NAME, read". The path's queue is drop-tail and holds a round trip.
 pub fn scenario(q: &Question, settings: &[(&str, Settings)]) -> String {
     let mut text = head(q);
     for (name, settings) in settings {

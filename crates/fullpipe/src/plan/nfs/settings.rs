@@ -1,4 +1,4 @@
-//! The settings themselves: those of today's kernel, and those for a path.
+//! The settings: those of today's kernel, and those for a path.
 
 use super::Question;
 use crate::numbers;
@@ -23,7 +23,7 @@ pub const MOST_SESSION_SLOTS: u64 = nfs4::SESSION_SLOTS as u64;
 const CONNECTION_SLOTS: u64 = 65536;
 /// Threads of nfsd where nothing is set (6.12 `nfsd_nrthreads`; nfs-utils had 8 up to 2.6, 16 since).
 const THREADS: u64 = 8;
-/// How far a mount reads ahead where nothing is set, bytes (6.12 `VM_READAHEAD_PAGES`).
+/// Read-ahead of a mount by default, bytes (6.12 `VM_READAHEAD_PAGES`).
 const READAHEAD: u64 = 128 << 10;
 /// Largest buffers of a socket where nothing is set, bytes: of receiving and of sending (6.12 `tcp_init`, 4 GiB or more).
 const BUFFERS: Buffers = Buffers { receive: 6 << 20, send: 4 << 20 };
@@ -47,7 +47,7 @@ pub struct Settings {
     pub server: Buffers,
 }
 
-/// What the kernel does where nothing is set.
+/// Settings of the kernel by default.
 pub fn today(q: &Question) -> Settings {
     Settings {
         size: largest_request(q.server_memory),
@@ -60,7 +60,7 @@ pub fn today(q: &Question) -> Settings {
     }
 }
 
-/// Largest request that a server of so much memory takes where nothing is set: a 4096th of it, a power of two (6.12
+/// Largest request that a server with `memory` bytes takes by default: a 4096th of it, a power of two (6.12
 /// `nfsd_get_default_max_blksize`).
 fn largest_request(memory: u64) -> u64 {
     let mut size = LARGEST_REQUEST;
@@ -77,13 +77,13 @@ pub(super) fn default_slots(version: NfsVersion) -> u64 {
     }
 }
 
-/// Settings that fill the path, why, and what they cannot mend.
+/// Settings that fill the path, their reasons, and the limits that they cannot mend.
 pub fn planned(q: &Question, window: &Window) -> (Settings, Vec<Reason>, Vec<String>) {
     let today = today(q);
     let size = today.size;
     let needed = under_way(q, window, size);
     let kept = kept(q, window);
-    // Windows that losses cut vary: twice the mean, and as many connections as have twice what the path holds.
+    // Windows that losses cut vary: twice the mean, and as many connections as hold twice the path's bytes.
     let lossy = q.loss > 0.0;
     let nconnect = (needed << u32::from(lossy)).div_ceil(kept).min(MOST_CONNECTIONS);
     let most = if lossy { (2 * kept).min(needed) } else { 0 };
@@ -106,12 +106,13 @@ pub fn planned(q: &Question, window: &Window) -> (Settings, Vec<Reason>, Vec<Str
     (settings, reasons(q, window, needed, [&today, &settings]), bounds)
 }
 
-/// What is under way, and a request; twice that where one connection may be behind the others, as a program reads in order.
+/// Read-ahead: what is in flight, and a request. It is twice that where one connection may lag behind others, as a
+/// program reads in order.
 fn readahead(requests: u64, size: u64, lossy: bool) -> u64 {
     ((requests * size) << u32::from(lossy)).max(READAHEAD)
 }
 
-/// Bytes that one connection keeps under way: its largest window, or the mean one that losses leave to CUBIC.
+/// Bytes that one connection keeps in flight: its largest window, or the mean window that losses leave to CUBIC.
 fn kept(q: &Question, window: &Window) -> u64 {
     if q.loss == 0.0 {
         return window.bytes;
@@ -120,7 +121,7 @@ fn kept(q: &Question, window: &Window) -> u64 {
     ((packets * f64::from(q.path.mss())) as u64).clamp(1, window.bytes)
 }
 
-/// Bytes of requests that can be under way: as much as the path holds, or as there are slots for.
+/// Bytes of requests that can be in flight: as much as the path holds, or as the slots allow.
 fn under_way(q: &Question, window: &Window, size: u64) -> u64 {
     match q.version {
         NfsVersion::V3 => window.needed_bytes,
@@ -235,7 +236,7 @@ fn threads_reason(q: &Question) -> String {
     )
 }
 
-/// The rate of so many bytes in each round trip, Mb/s.
+/// The rate of `bytes` bytes in each round trip, Mb/s.
 fn mbit(q: &Question, bytes: u64) -> f64 {
     bytes as f64 * 8.0 / q.path.rtt.as_secs_f64() / 1e6
 }

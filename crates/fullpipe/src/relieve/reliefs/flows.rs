@@ -27,7 +27,7 @@ pub fn judged(run: &Resolved) -> Vec<usize> {
     run.flow.iter().enumerate().filter(|(_, flow)| is_judged(flow)).map(|(at, _)| at).collect()
 }
 
-/// The judged flows that the scenario writes; those of mounts follow from the mount.
+/// The judged flows that the scenario writes; flows of mounts follow from the mount.
 fn subjects(run: &Resolved) -> impl Iterator<Item = &Flow> {
     let judged = judged(run).into_iter().filter_map(|index| run.flow.get(index));
     judged.filter(|flow| flow.app != App::Nfs)
@@ -105,7 +105,7 @@ pub fn no_pace(run: &Resolved) -> Vec<SetOption> {
     paced.map(key).collect()
 }
 
-/// Programs that write as much as goes.
+/// Programs that write as fast as they can.
 pub fn writer(run: &Resolved) -> Vec<SetOption> {
     let slow = subjects(run).filter(|flow| matches!(flow.app, App::Rate { .. }));
     slow.flat_map(|flow| {
@@ -172,7 +172,7 @@ pub fn longer(run: &Resolved) -> Vec<SetOption> {
     }
     let longer = |time: Time| text(Time(time.0.saturating_mul(LONGER)));
     let mut sets = vec![set(&["duration"], longer(run.duration))];
-    // An answer is as long as what it answers, whichever of both is judged.
+    // An answer is as long as the flow that it answers, whichever of both is judged.
     let subjects: Vec<&Flow> = subjects(run).collect();
     let names = subjects.iter().flat_map(|flow| [Some(&flow.name), flow.reply_to.as_ref()]);
     let names: Vec<&str> = names.flatten().map(String::as_str).collect();

@@ -5,7 +5,7 @@ use fullpipe_base::units::Rate;
 
 /// Largest buffer that a kernel's `int` holds, bytes.
 pub const LARGEST: u64 = i32::MAX as u64;
-/// SO_SNDBUF or SO_RCVBUF of which the kernel makes 2 GiB, bytes.
+/// Request of SO_SNDBUF or SO_RCVBUF that the kernel makes 2 GiB, bytes.
 pub const LARGEST_ASKED: u64 = 1 << 30;
 /// Rate that limits nothing.
 pub const FAST: Rate = Rate::gbit(100_000);

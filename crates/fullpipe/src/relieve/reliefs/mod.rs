@@ -8,7 +8,7 @@ mod path;
 use crate::scenario::{Resolved, SetOption};
 pub(super) use flows::judged;
 
-/// One limit taken away.
+/// A relief: a limit is taken away.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relief {
     /// Stable name, such as "send-buffer".
@@ -71,7 +71,7 @@ const ALL: &[(&str, &str, &str, Maker)] = &[
     ("competitors", "A path without competitors", "compete", flows::alone),
 ];
 
-/// Reliefs that the scenario can take. What has nothing to relieve is left out.
+/// Reliefs that the scenario can take. Reliefs without a subject are left out.
 pub fn reliefs(run: &Resolved) -> Vec<Relief> {
     let made = ALL.iter().map(|(name, label, cause, make)| {
         let sets = make(run);
@@ -147,7 +147,8 @@ mod tests {
         assert_eq!(names.len(), ALL.len());
     }
 
-    /// Each relief is a scenario again, in which it finds nothing left to relieve, but for those that always can give more.
+    /// Each relief is a scenario again, in which it finds nothing left to relieve, except reliefs that always can give
+    /// more.
     #[test]
     fn reliefs_are_scenarios_and_relieve_once() {
         let base = resolved(ALL_BROKEN);

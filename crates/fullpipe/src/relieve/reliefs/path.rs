@@ -153,7 +153,7 @@ pub fn usual_packets(run: &Resolved) -> Vec<SetOption> {
     narrow.map(|name| set(&["path", way, name, "mtu"], run.path.mtu)).collect()
 }
 
-/// Buckets of policers on the way of data that hold what the path has in flight at the policer's rate.
+/// Buckets of policers on the data's way that hold the path's bytes in flight at the policer's rate.
 pub fn larger_bursts(run: &Resolved) -> Vec<SetOption> {
     let Some(trip) = round_trip(run) else { return Vec::new() };
     let [(way, there), _] = ways_of_data(run);

@@ -12,11 +12,11 @@
 //!       counters.parquet            counters of the hosts
 //!       packets.parquet  time-sequence.html    where packets were to be kept
 //! ```
-//! [`Place::check`] comes before the first run, [`Place::create`] when results begin to exist, [`Writer::run`] once per
-//! finished run in any order, [`Writer::finish`] at the end. Until then everything lies in a hidden directory next to
-//! the final one. A dropped writer removes it, and the next program removes what a killed one has left. A finished
-//! result is never removed. Where its name was taken meanwhile it gets the next free one. Where its document could not
-//! be written its name ends in `.incomplete`.
+//! The order of calls is [`Place::check`] before the first run, [`Place::create`] when results begin to exist,
+//! [`Writer::run`] once per finished run in any order, [`Writer::finish`] at the end. Until then everything lies in a
+//! hidden directory next to the final one. A dropped writer removes it, and the next program removes what a killed one
+//! has left. A finished result is never removed. Where its name was taken meanwhile it gets the next free one. Where
+//! its document could not be written its name ends in `.incomplete`.
 
 mod place;
 mod read;

@@ -27,16 +27,16 @@ pub enum Place {
 }
 
 impl Place {
-    /// Whether results can be written here, by making a hidden directory and removing it again.
+    /// Checks that results can be written here: makes a hidden directory and removes it again.
     ///
     /// # Errors
-    /// They cannot: no permission, no such file system, a file in the way, results in the way.
+    /// Results cannot be written: no permission, no such file system, a file in the way, results in the way.
     pub fn check(&self) -> Result<(), Error> {
         self.create().map(drop)
     }
 
-    /// Makes the hidden directory in which results are collected, and removes those that killed
-    /// programs have left there: all below a `root`, else those of this name.
+    /// Makes the hidden directory in which results are collected, and removes leftovers of killed programs: all below a
+    /// `root`, else those of this name.
     ///
     /// # Errors
     /// As [`Place::check`].
@@ -116,12 +116,12 @@ fn refuse_latest(root: &Path) -> Result<(), Error> {
     }
 }
 
-/// Directories that were made for a directory to stand in, outermost first.
+/// Parent directories that were made for a directory, outermost first.
 #[derive(Debug, Default)]
 pub struct Made(Vec<PathBuf>);
 
 impl Made {
-    /// Makes `path` and what is missing above it.
+    /// Makes `path` and its missing parents.
     fn parents(path: &Path) -> Result<Made, Error> {
         let missing = path.ancestors().take_while(|p| !p.as_os_str().is_empty() && !p.exists());
         let mut made = Made::default();
@@ -139,7 +139,7 @@ impl Made {
         Ok(made)
     }
 
-    /// Removes those that are empty.
+    /// Removes the empty ones.
     pub fn remove(&self) {
         for directory in self.0.iter().rev() {
             // Another program may have put something there meanwhile: then it stays.

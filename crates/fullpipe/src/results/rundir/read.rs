@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 pub struct RunDir {
     /// Where it is.
     pub path: PathBuf,
-    /// What its runs ended in.
+    /// Results of its runs.
     pub document: Document,
 }
 

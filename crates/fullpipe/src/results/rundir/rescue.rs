@@ -61,7 +61,7 @@ fn rename_to_free(directory: &Path, path: &Path) -> io::Result<()> {
     }
 }
 
-/// Whether a name could not be given because a directory with something in it has it.
+/// Whether a name could not be given because a non-empty directory has it.
 fn is_taken(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::AlreadyExists | ErrorKind::DirectoryNotEmpty)
 }

@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Collects the results of an experiment. Runs may come from several threads.
+/// Collects the results of an experiment. Several threads may add runs.
 #[derive(Debug)]
 pub struct Writer {
     place: Place,
@@ -56,11 +56,11 @@ impl Writer {
         written.inspect_err(|_| self.forget(&run.variant))
     }
 
-    /// Removes what was written of a run.
+    /// Removes the written files of a run.
     pub fn forget(&self, variant: &str) {
         let mut collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(directory) = collected.remove(variant) {
-            // There is nobody to tell.
+            // There is no caller to report to.
             let _ = fs::remove_dir_all(directory);
         }
     }
@@ -108,7 +108,7 @@ impl Writer {
         report: &str,
     ) -> Result<PathBuf, Error> {
         self.finished = true;
-        // It comes first: a directory that has one is no leftover.
+        // The document is written first: a directory that has one is no leftover.
         if let Err(why) = write_json(&self.directory.join(SUMMARY), document) {
             return Err(why.hint(self.keep_tables(document)));
         }
@@ -164,14 +164,14 @@ impl Writer {
 impl Drop for Writer {
     fn drop(&mut self) {
         if !self.finished {
-            // Nothing was promised yet, and there is nobody to tell.
+            // Nothing was promised yet, and there is no caller to report to.
             let _ = fs::remove_dir_all(&self.directory);
             self.made.remove();
         }
     }
 }
 
-/// Writes what [`Writer::run`] does into a new `directory`.
+/// Writes the files of [`Writer::run`] into a new `directory`.
 fn write_run(
     directory: &Path,
     run: &Run,
@@ -201,9 +201,9 @@ fn write_text(path: &Path, text: &str) -> Result<(), Error> {
     write().map_err(|e| without_part(path, &e))
 }
 
-/// Removes a file of which a part was written: nobody shall take it for the whole.
+/// Removes a file that was written in part, so that no reader takes it for the whole.
 fn without_part(path: &Path, error: &std::io::Error) -> Error {
-    // Most often it goes; else the message names it.
+    // Most often this works; else the message names the file.
     let _ = fs::remove_file(path);
     cannot_write(path, error)
 }

@@ -1,4 +1,4 @@
-//! What a sweep ends in besides its records: all runs as one table, the cells, the page, and what they say.
+//! Output of a sweep apart from its records: all runs as one table, the cells, the page, and the text on them.
 //!
 //! Cells are made one at a time and not kept: a sweep may have a million.
 
@@ -39,11 +39,11 @@ pub struct Finished {
     pub missing: u64,
     /// The cells that a terminal shows.
     pub few: Few,
-    /// What was expected of points.
+    /// Expectations of points.
     pub judgement: Judgement,
-    /// What flows do to each other.
+    /// Effects of flows on each other.
     pub competition: Vec<Company>,
-    /// What was expected of two variants.
+    /// Expectations of two variants.
     pub versus: Vec<Judged>,
     /// Runs that miss an expectation of intervals.
     pub broken: u64,
@@ -143,7 +143,7 @@ fn table(merged: &Merged, path: &Path, variants: &mut Variants) -> Result<u64, E
     Ok(broken)
 }
 
-/// What the cells leave as they pass.
+/// Results of the cells that have passed.
 struct Seen<'a> {
     merged: &'a Merged,
     tally: Tally,
@@ -164,7 +164,7 @@ impl<'a> Seen<'a> {
         self.judging.add(cell);
     }
 
-    /// Writes the page; what else there is to tell.
+    /// Writes the page, and returns the remaining results.
     fn draw(
         self,
         competition: &[Company],

@@ -20,7 +20,7 @@ pub struct Difference {
     pub shown: String,
 }
 
-/// What can differ, by its name in [`Point`].
+/// A quantity of two panels, by its name in [`Point`].
 type Quantity = (&'static str, fn(&Point) -> Option<Estimate>);
 
 const QUANTITIES: [Quantity; 3] = [
@@ -29,7 +29,7 @@ const QUANTITIES: [Quantity; 3] = [
     ("srtt", |point| point.srtt),
 ];
 
-/// Of all pairs of panels.
+/// Differences of all pairs of panels.
 pub(super) fn differences(axes: &[Scale], panels: usize, points: &[Point]) -> Vec<Difference> {
     let places = axes.iter().map(|axis| axis.shown.len()).product::<usize>();
     let number =

@@ -20,7 +20,7 @@ pub struct Failures {
 }
 
 impl Failures {
-    /// Of a sweep.
+    /// Failures of a sweep.
     ///
     /// # Errors
     /// Records cannot be read.

@@ -28,14 +28,14 @@ use crate::sweep::manifest::Manifest;
 use serde::Serialize;
 use thin::Grid;
 
-/// What is drawn: neutral data, which stands in the page as JSON.
+/// Contents of the page: neutral data, which the page holds as JSON.
 #[derive(Debug, Serialize)]
 pub struct Surfaces {
     /// Title of the scenario.
     pub title: String,
     /// The axes.
     pub axes: Vec<Scale>,
-    /// What is drawn over them: each flow of each variant.
+    /// Names of the panels: each flow of each variant.
     pub panels: Vec<String>,
     /// The points of all panels.
     pub points: Vec<Point>,
@@ -44,13 +44,13 @@ pub struct Surfaces {
     /// Matrix of each congestion control next to each; absent where no two axes are the controls of two flows.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pairs: Option<Pairs>,
-    /// Axes of which not all values are drawn; the page says so in words.
+    /// Axes without some of their values; the page says so in words.
     #[serde(skip)]
     pub thinned: Vec<Thinned>,
     /// Runs that failed; the page has them as a table, not as data.
     #[serde(skip)]
     pub failures: Failures,
-    /// What stands in tables; the page has them as such, not as data.
+    /// Tables of the page; the page has them as tables, not as data.
     #[serde(skip)]
     pub tables: Tables,
 }
@@ -70,9 +70,9 @@ pub struct Point {
     pub srtt: Option<Estimate>,
     /// Repetitions with a steady rate.
     pub steady: u32,
-    /// What held it back.
+    /// Limit that held it back.
     pub limit: String,
-    /// What the rule says, Mb/s.
+    /// Prediction of the rule, Mb/s.
     pub law: Option<f64>,
     /// Whether the rule's assumptions hold.
     pub holds: bool,
@@ -82,7 +82,7 @@ pub struct Point {
 }
 
 impl Surfaces {
-    /// Of the cells of a sweep, and its runs that failed.
+    /// Surfaces of the cells of a sweep, and its failed runs.
     pub fn new(manifest: &Manifest, cells: &[Cell], failures: Failures) -> Surfaces {
         let mut drawing = Drawing::new(manifest);
         cells.iter().for_each(|cell| drawing.add(cell));
@@ -103,7 +103,7 @@ pub struct Drawing<'a> {
 }
 
 impl<'a> Drawing<'a> {
-    /// Of a sweep; no cells yet.
+    /// Drawing of a sweep; no cells yet.
     pub fn new(manifest: &'a Manifest) -> Drawing<'a> {
         Drawing {
             manifest,
@@ -136,7 +136,7 @@ impl<'a> Drawing<'a> {
         })
     }
 
-    /// What is drawn.
+    /// The surfaces.
     pub fn finish(mut self, failures: Failures) -> Surfaces {
         let panels = self.name();
         let axes = self.grid.scales();
@@ -153,7 +153,7 @@ impl<'a> Drawing<'a> {
         }
     }
 
-    /// The panels' names: their variants, where no point has several flows. What has one name is one panel.
+    /// The panels' names: their variants, where no point has several flows. Parts of one name are one panel.
     fn name(&mut self) -> Vec<String> {
         let name = |[variant, flow]: &[String; 2]| match self.several {
             true => format!("{variant}: {flow}"),

@@ -49,7 +49,7 @@ pub fn page(surfaces: &Surfaces, lead: &str) -> String {
     )
 }
 
-/// Says what is not drawn; nothing where everything is.
+/// Text on values that are not drawn; empty where all are.
 fn thinned(axes: &[Thinned]) -> String {
     let of = |axis: &Thinned| {
         let (drawn, of) = (count(axis.drawn as u64), count(axis.of as u64));

@@ -10,7 +10,7 @@ use serde::Serialize;
 pub struct Pairs {
     /// Index of the axis that has the controls of the first flow.
     pub rows: usize,
-    /// Index of the axis that has those of the second one.
+    /// Index of the axis with the second flow's controls.
     pub columns: usize,
     /// Name of the first flow.
     pub first: String,
@@ -33,7 +33,7 @@ pub struct Field {
     pub first: Estimate,
     /// Settled rate of the second one, Mb/s.
     pub second: Estimate,
-    /// The first one's part of what both get while both live (0 to 1).
+    /// The first one's part of both flows' bytes while both live (0 to 1).
     pub share: Estimate,
     /// Jain's index in the second half of that time; absent where nothing was delivered.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,7 +75,7 @@ impl Gathered {
 }
 
 impl Pairs {
-    /// Of two flows; none where no two axes are their controls.
+    /// Pairs of two flows; none where no two axes are their controls.
     fn begin(axes: &[Axis], [first, second]: [&CellFlow; 2]) -> Option<Pairs> {
         let axis = |flow: &CellFlow| axes.iter().position(|axis| is_control(axis, flow));
         Some(Pairs {

@@ -15,7 +15,7 @@ pub struct Scale {
     pub title: String,
     /// The points as they are shown.
     pub shown: Vec<String>,
-    /// What stands at the points, before it is shortened to the room there is.
+    /// Labels of the points, before they are shortened to the available room.
     pub labels: Vec<String>,
     /// Whether the points are names (or tables): nothing lies between two of them.
     pub names: bool,
@@ -89,7 +89,7 @@ mod tests {
         let labels = told_apart(&shown);
         assert_eq!(labels[..2], [r#"…1000000,"x":1}"#, r#"…150000,"x":1}"#]);
         assert_eq!(labels[2..], shown[2..]);
-        // A beginning of another one is what it is.
+        // A label that is the beginning of another one stays.
         let longer = ["as long as it can be".to_string(), "as long as it can be, and more".into()];
         assert_eq!(told_apart(&longer), [longer[0].clone(), "…be, and more".into()]);
     }

@@ -1,4 +1,4 @@
-//! The tables of a page: how flows share the path, what they do to each other, what was expected.
+//! The tables of a page: fairness of the flows, their effects on each other, and expectations.
 
 use crate::numbers;
 use crate::report::page::escape::text;
@@ -24,7 +24,7 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Of the cells, what was compared, and what was not judged; without axes the cells are a table, too.
+    /// Tables of the cells, the comparisons and the unjudged expectations; without axes the cells are a table, too.
     pub fn new(
         (cells, axes): (&[Cell], bool),
         (company, versus): (&[Company], &[Judged]),
@@ -40,7 +40,7 @@ impl Tables {
     }
 }
 
-/// What was expected: the points that miss it, the variants that were compared, and what was not judged.
+/// Expectations: the points that miss one, the variants that were compared, and the unjudged expectations.
 fn expected(points: &Judgement, versus: &[Judged], unjudged: &Unjudged) -> String {
     let Judgement { all, missed, told } = points;
     let mut inner = String::new();
@@ -108,7 +108,7 @@ fn table(table: &Table) -> String {
     out
 }
 
-/// How many there are beyond those that are shown.
+/// Number of rows beyond the shown ones.
 fn more(all: usize, shown: usize) -> String {
     match all.saturating_sub(shown) {
         0 => String::new(),

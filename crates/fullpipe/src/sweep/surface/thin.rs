@@ -1,6 +1,6 @@
-//! Which points of a sweep are drawn, where there are more than a page can hold and an eye can tell apart.
+//! Drawn points of a sweep that has more than a page can hold and an eye can distinguish.
 //!
-//! Values of an axis are left out, not averaged: what is drawn is a point that was measured, with its own interval.
+//! Values of an axis are left out, not averaged: each drawn point was measured, with its own interval.
 
 use super::Scale;
 use super::scale::is_along_numbers;
@@ -13,10 +13,10 @@ use std::collections::HashMap;
 const MOST_VALUES: usize = 160;
 /// Points of all variants that are drawn at most; a flow of a point takes some 400 bytes of the page.
 const MOST_POINTS: usize = 20_000;
-/// An axis of numbers that is shorter is as hard to do without as one of names.
+/// Length below which an axis of numbers is kept like one of names.
 const SHORT: usize = 8;
 
-/// An axis of which not all values are drawn.
+/// An axis without some of its values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thinned {
     /// The axis.
@@ -30,7 +30,7 @@ pub struct Thinned {
 /// The places that are drawn.
 pub(super) struct Grid {
     axes: Vec<Axis>,
-    /// Of each axis, its values as text to their place.
+    /// Places of each axis' values, by their text.
     places: Vec<HashMap<String, usize>>,
     pub(super) thinned: Vec<Thinned>,
 }
@@ -65,7 +65,8 @@ impl Grid {
     }
 }
 
-/// How many values of each axis are drawn: all, where that is not too much; else the longest axes lose some, names last.
+/// Number of values of each axis that are drawn: all, where they are not too many; else the longest axes lose some,
+/// names last.
 fn lengths(axes: &[Axis], variants: usize) -> Vec<usize> {
     let mut lengths: Vec<usize> =
         axes.iter().map(|axis| axis.points.len().min(MOST_VALUES)).collect();
@@ -84,7 +85,7 @@ fn lengths(axes: &[Axis], variants: usize) -> Vec<usize> {
     lengths
 }
 
-/// So many values of an axis, evenly chosen, the first and the last one among them.
+/// An axis with `drawn` values, evenly chosen, the first and the last one among them.
 fn some(axis: &Axis, drawn: usize) -> Axis {
     let last = axis.points.len().saturating_sub(1);
     let at = |n: usize| (n * last + drawn.saturating_sub(1) / 2) / drawn.saturating_sub(1).max(1);

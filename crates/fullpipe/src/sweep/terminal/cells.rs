@@ -1,4 +1,4 @@
-//! The cells of a sweep: a line for each flow, above which the sum stands where there are several.
+//! The cells of a sweep: a line for each flow, below a line with the sum where there are several.
 
 use crate::numbers::short;
 use crate::report::terminal::Style;

@@ -1,4 +1,4 @@
-//! How the flows of a sweep's cells share the path, and what they do to each other.
+//! Fairness of the flows in a sweep's cells, and their effects on each other.
 
 use super::cells::name;
 use crate::report::terminal::Style;

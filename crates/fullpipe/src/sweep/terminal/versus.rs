@@ -1,4 +1,4 @@
-//! What was expected of two variants of a sweep.
+//! Expectations of two variants of a sweep.
 
 use super::cells::name;
 use crate::numbers;

@@ -80,12 +80,12 @@ pub fn stage_info(index: u16, kind: &'static str) -> StageInfo {
     }
 }
 
-/// One 100-ms step of a flow and of the link.
+/// A step of 100 ms of a flow and of the link.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     /// Segments delivered in it.
     pub segments: u64,
-    /// What the sender was limited by in it.
+    /// Limit of the sender in the step.
     pub limit: Limit,
     /// Milliseconds the link was busy in it.
     pub busy_ms: u64,
@@ -277,7 +277,7 @@ fn any_counter() -> impl Strategy<Value = Counter> {
     })
 }
 
-/// One step of a sensible run: how long it takes, what is delivered, how its time is split.
+/// A step of a sensible run: its length, the delivered data, the split of its time.
 type Move = (u64, u64, usize, u64, bool);
 
 /// A recording that an engine could have made: one flow, counters that grow, time that is mostly

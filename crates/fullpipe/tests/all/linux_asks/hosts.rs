@@ -85,11 +85,11 @@ fn a_flow_goes_backward_from_the_receivers_card() {
     assert!(plan.flows[0].backward);
     let card = plan.watched.iter().find(|watch| usize::from(watch.namespace) > plan.routers.len());
     assert_eq!(card.map(|watch| watch.device), Some(fullpipe_guest::record::LEFT_DEVICE));
-    // What is granted is what the host allows that has this end.
+    // The kernel grants what the host with this end allows.
     assert_eq!(plan.flows[0].sndbuf, Some(212_992));
 }
 
-/// One kernel has one value for all flows, which may be the default of none, some or all.
+/// A kernel has one value for all flows, which may be the default of none, some or all.
 #[test]
 fn parameters_of_one_algorithm_are_the_same_in_all_flows() {
     let flows = |a: &str, b: &str| {
@@ -109,7 +109,7 @@ fn parameters_of_one_algorithm_are_the_same_in_all_flows() {
     assert!(flows(one, two) && flows(one, plain) && flows(plain, one));
 }
 
-/// What a scenario means is what it says with every default written out, also on another kernel.
+/// A scenario means the same with every default written out, also on another kernel.
 #[test]
 fn parameters_are_those_of_the_scenarios_kernel() {
     let words = |sets: &[&str]| linux::words(&resolved(sets)).expect("they can be asked");
@@ -184,7 +184,7 @@ fn a_kernel_that_nothing_judges_is_refused() {
     );
 }
 
-/// The pace, and what may wait unsent, are those of 6.1 and 6.12; real kernels get what was written.
+/// The pace, and the limit of unsent data, are those of 6.1 and 6.12; real kernels get the written values.
 #[test]
 fn pacing_is_of_kernels_whose_rules_are_known() {
     let sets = |kernel: &str| {
@@ -238,7 +238,7 @@ fn a_scenario_of_a_genuine_kernel_runs_on_it_and_on_another_one_if_asked() {
     assert_eq!(answers(linux, &both), (Some("6.12"), 0));
     assert_eq!(answers(other, &both), (Some("6.1"), 2));
     assert!(linux.as_kernel("5.4").is_none());
-    // What 6.1 does not have is refused there alone.
+    // A sysctl that 6.1 lacks is refused there alone.
     let plb = [&both[..], &["hosts.sender.sysctl.net.ipv4.tcp_plb_enabled=1"]].concat();
     let refused = |engine: &dyn Engine| {
         engine.support(&resolved(&plb)).iter().any(|(key, _)| key.ends_with("tcp_plb_enabled"))
@@ -246,7 +246,8 @@ fn a_scenario_of_a_genuine_kernel_runs_on_it_and_on_another_one_if_asked() {
     assert!(refused(other) && !refused(linux));
 }
 
-/// net.ipv4.tcp_mem is of a kernel: the hosts of a guest share it, and may not differ. The simulator has one of each host from 6.1 on.
+/// net.ipv4.tcp_mem belongs to a kernel: the hosts of a guest share it, and may not differ. The simulator has one for
+/// each host from 6.1 on.
 #[test]
 fn hosts_share_the_memory_of_all_sockets() {
     let set = |host: &str, pages: &str| format!("hosts.{host}.sysctl.net.ipv4.tcp_mem=\"{pages}\"");

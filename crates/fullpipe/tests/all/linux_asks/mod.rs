@@ -1,4 +1,4 @@
-//! What the engine `linux` asks of the kernel, and what it answers to keys that it cannot do.
+//! The plan of the engine `linux` for the kernel, and its answers to keys that it cannot do.
 
 mod hosts;
 mod path;

@@ -26,7 +26,7 @@ router 4 back: netem delay 0 ns limit 100000000 None seeded false wire 100000000
     assert_eq!(text, expected, "found:\n{text}");
 }
 
-/// What stands for elements on the data's way; the sender's own and its card's wire, which is first, are left out.
+/// Representations of elements on the data's way; the sender's own and its card's wire, which is first, are left out.
 fn forward(elements: &str) -> String {
     let text = devices(&[&format!("path.forward=[{elements}]"), "path.back=[]"]);
     let mut ways = text.lines().filter_map(|line| line.strip_prefix("router "));
@@ -64,7 +64,7 @@ fn what_elements_do_has_its_counterpart() {
             "0 forward: netem delay 10000000 ns limit 100000000 None seeded true \
              overtake 0.1 0.25 gap 5\n",
         ),
-        // What comes has to be counted before it is copied: on the card's wire it is.
+        // Packets have to be counted before they are copied: on the card's wire they are.
         (
             r#"{ kind = "duplicate", name = "x", probability = 0.1, correlation = 0.25 }"#,
             "0 forward: netem delay 0 ns limit 100000000 None seeded true duplicate 0.1 0.25\n",
@@ -87,7 +87,7 @@ fn what_elements_do_has_its_counterpart() {
             "0 forward: police 10000000 burst 30000 overhead 14\n",
         ),
         (r#"{ kind = "mtu", name = "x", mtu = 1400 }"#, "0 forward: nothing above 1400 bytes\n"),
-        // What leaves it is on no wire.
+        // Packets that leave it are on no wire.
         (
             r#"{ kind = "shaper", name = "x", rate = "10Mbit", burst = "30kB", queue = { limit = "90kB" } },
                { kind = "delay", name = "y", delay = "1ms" }"#,
@@ -116,7 +116,7 @@ fn what_elements_do_has_its_counterpart() {
              1 forward: at 1000000000 ns 0: netem delay 0 ns limit 100000000 None seeded false \
              wire 1000 overhead 0\n",
         ),
-        // A constant delay takes the wire over, with what becomes of it.
+        // A constant delay takes the wire over, with its later changes.
         (
             r#"{ kind = "varying-link", name = "x", rate = "100Mbit", framing = "ip",
                  steps = [{ at = "1s", rate = "1Gbit" }], queue = { discipline = "cake", limit = "9MB" } },

@@ -1,4 +1,4 @@
-//! What engines cannot do, by key.
+//! Keys that engines cannot do.
 
 use crate::linux_asks::show::{answers, resolved, way};
 use fullpipe::engine::{self, Support, linux};
@@ -25,7 +25,7 @@ fn the_simulator_refuses_disciplines_that_it_does_not_have() {
     assert_eq!(key, "hosts.sender.qdisc.kind");
 }
 
-/// With one descriptor and no TSO nothing waits in a ring: the scenario says itself what the engine does.
+/// With one descriptor and no TSO nothing waits in a ring: the scenario itself describes the engine's ring.
 #[test]
 fn a_ring_in_which_nothing_waits_is_no_other_one() {
     let card = ["hosts.sender.nic_rate=900Mbit", "hosts.sender.tso=false"];
@@ -215,7 +215,7 @@ fn a_delay_by_a_timer_can_be_had_without_the_timer() {
     assert!(way.contains("netem delay 1000000 ns"), "{way}");
 }
 
-/// A congestion control that no kernel has goes with all kernels, in the simulator; the others with both.
+/// The simulator has a congestion control of no kernel with all kernels; both engines have the others.
 #[test]
 fn compound_is_the_simulators_alone() {
     for kernel in ["2.6.32", "6.1", "6.12", "6.18"] {

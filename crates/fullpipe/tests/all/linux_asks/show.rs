@@ -1,4 +1,4 @@
-//! A scenario, and what is asked for it as text.
+//! A scenario, and its plan as text.
 
 use fullpipe::engine::{self, Engine, Support, linux};
 use fullpipe::scenario::{self, Resolved, SetOption, Source, load};
@@ -103,7 +103,7 @@ pub fn way(name: &str, way: &Way) -> String {
     })
 }
 
-/// The plan's devices, a line for each thing that stands on one.
+/// The plan's devices, a line for each element on them.
 pub fn devices(sets: &[&str]) -> String {
     let plan = linux::plan(&resolved(sets)).expect("it can be asked");
     let mut text = way("sender", &plan.sender.out);
@@ -114,7 +114,7 @@ pub fn devices(sets: &[&str]) -> String {
     text + &way("receiver", &plan.receiver.out)
 }
 
-/// What the engine says to a scenario with these changes.
+/// Answers of the engine to a scenario with these changes.
 pub fn answers(sets: &[&str]) -> Vec<String> {
     let engine: &dyn Engine = engine::find("linux").expect("an engine");
     let run = resolved(sets);

@@ -1,4 +1,4 @@
-//! One plan, simulated to its end and analysed.
+//! Result of a plan, simulated to its end and analysed.
 
 use fullpipe::analysis::{self, Made, RunMeta, document::Run};
 use fullpipe::engine;
@@ -10,7 +10,7 @@ use fullpipe_sim::units::Time;
 use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 
-/// Lets a run go on until it ends.
+/// Control that lets a run continue to its end.
 pub struct ToTheEnd;
 
 impl Control for ToTheEnd {
@@ -25,7 +25,7 @@ pub fn loaded(text: &str) -> Scenario {
     scenario::load(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// What comes of a plan, and its trace.
+/// Result of a plan on the simulator, and its trace.
 pub fn made(scenario: &Scenario, plan: &Plan) -> (Run, Recording) {
     made_on("sim", scenario, plan)
 }

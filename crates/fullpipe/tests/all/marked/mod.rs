@@ -17,13 +17,13 @@ pub fn committed(page: &str, name: &str, table: &str) {
     assert_eq!(current, table, "{page}: UPDATE_EXPECT=1 rewrites the table");
 }
 
-/// Whether tests make all rows of a study, not only those of its sample: with UPDATE_EXPECT, or with FULLPIPE_STUDIES
-/// (`make studies`).
+/// Whether tests make all rows of a study, not only its sample: with UPDATE_EXPECT, or with FULLPIPE_STUDIES (`make
+/// studies`).
 pub fn all_rows() -> bool {
     ["UPDATE_EXPECT", "FULLPIPE_STUDIES"].iter().any(|name| std::env::var_os(name).is_some())
 }
 
-/// The rows of a study that are made: all of them, or those of the sample, by number.
+/// The rows of a study to make: all of them, or the sample's, by number.
 pub fn rows<T: Copy>(all: &[T], sample: &[usize]) -> Vec<T> {
     match all_rows() {
         true => all.to_vec(),
@@ -31,8 +31,8 @@ pub fn rows<T: Copy>(all: &[T], sample: &[usize]) -> Vec<T> {
     }
 }
 
-/// Compares the rows that were made with the table called `name` of a page: each has to stand there, in this order, under the same
-/// heading. All of them are the table.
+/// Compares the rows that were made with the table called `name` of a page: each has to be there, in this order, under
+/// the same heading. All rows together are the table.
 pub fn sampled(page: &str, name: &str, table: &str) {
     if all_rows() {
         return committed(page, name, table);
@@ -61,7 +61,7 @@ fn path(page: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(page)
 }
 
-/// What stands before the table, the table, what stands behind it.
+/// Text before the table, the table, and the text behind it.
 fn parts(page: &str, name: &str) -> (String, String, String) {
     let text = std::fs::read_to_string(path(page)).unwrap_or_else(|e| panic!("{page}: {e}"));
     let (begin, end) = (format!("<!-- {name} -->\n\n"), format!("\n<!-- /{name} -->"));

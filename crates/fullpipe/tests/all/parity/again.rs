@@ -38,8 +38,8 @@ fn the_kernel_does_the_same_again() {
     });
 }
 
-/// Whether a table of the kernel `recorded` is one of Linux `version`; what is `required` fails otherwise: the
-/// distribution has another point release, and nothing would be run again.
+/// Whether a table of the kernel `recorded` is one of Linux `version`. A `required` table fails otherwise: the
+/// distribution has another point release, and no run would be repeated.
 fn is_of(recorded: &str, version: &str, required: bool) -> bool {
     let same = recorded.starts_with(&format!("Linux {version} "));
     if !same {

@@ -7,13 +7,13 @@ use fullpipe::parity::distance::{Completion, Cwnd, Unit};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-/// What stands where no cause is known.
+/// Text in place of an unknown cause.
 const UNKNOWN: &str = "not found yet";
 const HEAD: &str = "# Why runs of the suite differ by 0.1 % or miss a bar: RUN: CAUSE. `make parity` adds those that are missing.\n";
 /// Throughput that is so far apart asks for a cause.
 const APART: f64 = 0.000_5;
 
-/// By run.
+/// Causes by run.
 pub type Causes = BTreeMap<String, String>;
 
 fn path() -> PathBuf {
@@ -37,8 +37,8 @@ fn read() -> Causes {
     lines.map(entry).collect()
 }
 
-/// The causes; each run that asks for one has one. With UPDATE_EXPECT=1 those that are missing are added, and those of runs
-/// that ask for none any more are left out.
+/// The causes; each run that asks for one has one. With UPDATE_EXPECT=1 missing causes are added, and causes of runs
+/// that need none any more are left out.
 pub fn of(units: &[Unit]) -> Causes {
     let runs = asking(units);
     let mut causes = read();

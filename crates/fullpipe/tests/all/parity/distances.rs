@@ -1,5 +1,5 @@
-//! How far the simulator is from each table: `make parity` rewrites the pages that tell it, which have to be today's.
-//! A bar that is met stays met, and what misses one does not become more; single distances are not asserted.
+//! Distance of the simulator from each table. `make parity` rewrites the pages with the distances, and they have to be
+//! up to date. A bar that is met stays met, and the number of misses does not grow. Single distances are not asserted.
 
 use crate::marked;
 use crate::parity::{causes, kept, overlay, page, runs, suite};

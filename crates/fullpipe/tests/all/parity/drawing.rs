@@ -4,12 +4,12 @@
 use std::fmt::Write;
 
 const SIZE: (f64, f64) = (760.0, 250.0);
-/// Of a panel: left, right, top, bottom.
+/// Margins of a panel: left, right, top, bottom.
 const MARGINS: (f64, f64, f64, f64) = (58.0, 14.0, 34.0, 34.0);
 const LINUX: &str = "stroke=\"#f2a33a\" stroke-width=\"4\"";
 const SIMULATOR: &str = "stroke=\"#1f3b73\" stroke-width=\"1.3\"";
 
-/// A panel: what it shows, and the points of Linux and of the simulator.
+/// A panel: its label, and the points of Linux and of the simulator.
 pub struct Panel {
     pub label: &'static str,
     pub sides: [Vec<(f64, f64)>; 2],

@@ -1,4 +1,4 @@
-//! The tables are there, are those of today's scenarios, and tell what can be.
+//! The tables exist, belong to today's scenarios, and have possible values.
 
 use crate::parity::{runs, sane, suite};
 use fullpipe::parity::case::{Case, files};

@@ -1,8 +1,8 @@
 //! The parity suite: scenarios/parity/*.toml on real Linux, kept as golden tables in scenarios/parity/golden, so that
 //! these tests need no kernel.
 //!
-//! `make parity-record` records the tables anew, `make parity` writes the simulator's distances to them
-//! into the pages. `fullpipe parity` runs and judges the same.
+//! `make parity-record` records the tables again, `make parity` writes the simulator's distances to them into the
+//! pages. `fullpipe parity` runs and judges the same.
 
 mod again;
 mod causes;

@@ -9,7 +9,7 @@ use fullpipe::parity::distance::Unit;
 use fullpipe::parity::table::{Row, Table};
 use std::fmt::Write;
 
-/// So many are drawn.
+/// Number of drawn runs.
 const DRAWN: usize = 5;
 
 /// The section of the page, after its figures were compared or rewritten.
@@ -46,7 +46,7 @@ fn parity(unit: &Unit) -> String {
     format!("fullpipe parity {}/{file}.toml", suite::SHOWN)
 }
 
-/// Of the flows of a congestion control the one of which most was acknowledged at other times.
+/// The flow of a congestion control with the largest distance in acknowledged data over time.
 fn furthest(both: &Both, congestion: &str) -> usize {
     let flows = both.case.plan.resolved.flow.iter().enumerate();
     let own = flows.filter(|(_, flow)| flow.congestion.name == congestion).map(|(index, _)| index);

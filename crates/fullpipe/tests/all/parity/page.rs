@@ -42,7 +42,7 @@ fn cell(figure: Option<&Figure>) -> String {
     if figure.met { value } else { format!("**{value}**, missed") }
 }
 
-/// How large the suite is, and on what kernel.
+/// Size of the suite, and its kernel.
 pub fn size(suite: &[Both]) -> String {
     let flows: usize = suite.iter().map(|both| both.case.plan.resolved.flow.len()).sum();
     let kernel = &suite[0].linux.origin.kernel;
@@ -70,7 +70,7 @@ pub fn missed(units: &[Unit], causes: &Causes) -> String {
     text
 }
 
-/// What the scenarios of a seed are, of what misses its twins too.
+/// Scenarios of a seed, with the twins of those that miss a bar.
 #[derive(Default)]
 struct Drawn {
     units: Vec<Unit>,
@@ -105,7 +105,7 @@ fn with_twins(case: &Case, count: u32) -> (Vec<Unit>, Twinned) {
     (units, found)
 }
 
-/// A line per miss: how far, how far Linux is from itself, and what that says.
+/// A line per miss: its distance, Linux's distance from itself, and the verdict.
 fn misses(chances: &[Chance]) -> String {
     let mut text = format!(
         "| run | times what is allowed: the simulator | Linux itself, median | as far, of {} | distributions apart | \

@@ -1,4 +1,4 @@
-//! Random scenarios: what they cover, and that what the simulator makes of them is possible.
+//! Random scenarios: their coverage, and possible results of the simulator.
 
 use crate::parity::{runs, sane};
 use fullpipe::parity::both;

@@ -32,7 +32,7 @@ fn origin(case: &Case, kernel: &Record) -> Origin {
     }
 }
 
-/// All of them, or those of the file that `FULLPIPE_PARITY` names (without `.toml`).
+/// Records all tables, or those of the file that `FULLPIPE_PARITY` names (without `.toml`).
 #[test]
 #[ignore = "records all golden tables anew, which takes minutes and a kernel"]
 fn record() {

@@ -16,7 +16,7 @@ fn cases(sets: &[&str]) -> Vec<Case> {
     case::seeded(&source, file, &sets, SEEDS).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// What `stage` drops and what is delivered, with all seeds and flows together.
+/// Drops of `stage` and delivered data, with all seeds and flows together.
 fn sums(engine: &str, cases: &[Case], stage: &str) -> (f64, f64) {
     cases.iter().map(|case| runs::table(engine, case)).fold((0.0, 0.0), |sums, table| {
         let queue = table.stage(stage).expect("a queue");
@@ -45,7 +45,7 @@ fn study_red_drops_as_often_on_both_engines() {
     drops_alike(&cases(&[]), "link", 100.0);
 }
 
-/// In front of a card, which alone is slow: what is dropped there the sender knows at once.
+/// In front of a card, which alone is slow: the sender knows of drops there at once.
 #[test]
 #[ignore = "a study: make studies"]
 fn study_red_on_a_host_drops_as_often_on_both_engines() {

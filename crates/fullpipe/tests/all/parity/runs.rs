@@ -7,7 +7,7 @@ use fullpipe::parity::both;
 use fullpipe::parity::case::Case;
 use fullpipe::parity::table::Table;
 
-/// What the engine called `name` makes of a case.
+/// Table of a case on the engine called `name`.
 pub fn table(name: &str, case: &Case) -> Table {
     let table = both::run(name, case, &mut ToTheEnd);
     table.unwrap_or_else(|e| panic!("{} on {name}: {e:?}", case.name)).expect("a whole run")

@@ -1,17 +1,17 @@
-//! What no run can break: counters that grow, a link's rate, the path's delay, lists of losses.
+//! Bounds that no run can break: counters that grow, a link's rate, the path's delay, lists of losses.
 
 use fullpipe::parity::table::{Row, Table};
 use fullpipe::scenario::{self, Host, Resolved};
 use fullpipe_sim::config::Element;
 use fullpipe_sim::units::Time;
 
-/// Frames by which a rate may seem exceeded: what the link's token bucket lets go at once, and the one that was on
-/// its way at the sample before.
+/// Frames by which a rate may seem exceeded: the burst of the link's token bucket, and the frame in transmission at the
+/// sample before.
 const FRAMES: f64 = 3.0;
-/// A link is late by up to half a microsecond and lets go what it owes within 4 us.
+/// Time within which a link sends late data, s; a link is late by up to half a microsecond.
 const SLACK_S: f64 = 4e-6;
 
-/// Checks a table against its scenario, of which all that is to be lost has come.
+/// Checks a table against its scenario, of which all listed losses have happened.
 pub fn check(name: &str, run: &Resolved, table: &Table) {
     possible(name, run, table);
     lists_are_lost(name, run, table);
@@ -86,8 +86,8 @@ fn grows(name: &str, rows: &[&Row]) {
     }
 }
 
-/// srtt is no less than the path's delay, where it was measured at all. Kernels before 3.15 measure in jiffies, later ones
-/// by timestamps of 1 ms where what was acknowledged has been sent twice.
+/// srtt is no less than the path's delay, where it was measured at all. Kernels before 3.15 measure in jiffies, later
+/// ones by timestamps of 1 ms where the acknowledged data was sent twice.
 fn round_trips(name: &str, run: &Resolved, host: &Host, rows: &[&Row]) {
     let fine = host.config.kernel.starts_with("6.");
     for row in rows.iter().filter(|row| row.srtt_us > 0) {
@@ -101,8 +101,8 @@ fn round_trips(name: &str, run: &Resolved, host: &Host, rows: &[&Row]) {
     }
 }
 
-/// Between two rows a receiver can have no more than the slowest link of its way lets pass, what waits for a
-/// filled hole aside: that counts from the start.
+/// Between two rows a receiver can get no more than the slowest link of its way passes, except data that waits for a
+/// filled hole: that data counts from the start.
 fn no_more_than_the_link_carries(name: &str, run: &Resolved, table: &Table) {
     for (direction, elements, _) in run.ways_of_data() {
         let flows: Vec<usize> =
@@ -128,7 +128,7 @@ fn no_more_than_the_link_carries(name: &str, run: &Resolved, table: &Table) {
     }
 }
 
-/// Exactly what stands in the lists, of which all has come.
+/// Checks that exactly the listed packets are lost; all of them have arrived.
 fn lists_are_lost(name: &str, run: &Resolved, table: &Table) {
     for element in elements(run) {
         let Element::Drop(list) = element else { continue };

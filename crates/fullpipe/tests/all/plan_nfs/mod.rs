@@ -1,4 +1,4 @@
-//! Plans of NFS mounts: tables worked out by hand, files and text, and whether they keep what they promise.
+//! Plans of NFS mounts: tables worked out by hand, files and text, and a check of their promises.
 
 mod promise;
 
@@ -36,8 +36,8 @@ fn planned(q: &Question) -> Plan {
     plan(q).unwrap_or_else(|wrong| panic!("{wrong}"))
 }
 
-/// 1 Gb/s x 31.4 ms are 3,925,000 bytes on the wire, 2,553 packets of 1538; of each 1448 are payload: 3,696,744 bytes. That is 4
-/// requests of 1 MiB (rounded up), and one more while an answer is on its way.
+/// 1 Gb/s x 31.4 ms are 3,925,000 bytes on the wire, 2,553 packets of 1538. Each has 1448 bytes of payload: 3,696,744
+/// bytes. That is 4 requests of 1 MiB (rounded up), and one more while an answer is in flight.
 #[test]
 fn a_path_asks_for_what_it_holds() {
     let plan = planned(&ask(Rate::gbit(1), Time::us(31_400)));
@@ -58,7 +58,7 @@ fn what_is_enough_stays() {
     let plan = planned(&q);
     let readahead = plan.settings.readahead;
     assert_eq!(Settings { readahead: plan.today.readahead, ..plan.settings }, plan.today);
-    // A request that comes and one that is asked for.
+    // An arriving request, and one that is asked for.
     assert_eq!(readahead, 2 << 20);
     assert_eq!(files(&q, &plan).len(), 1, "{:?}", files(&q, &plan));
 }

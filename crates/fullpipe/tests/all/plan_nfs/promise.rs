@@ -1,4 +1,5 @@
-//! What a plan promises, on the simulator: nearly the best rate of all settings, for little more memory than that needs.
+//! Promise of a plan, on the simulator: nearly the best rate of all settings, for little more memory than this rate
+//! needs.
 
 use super::{ask, planned};
 use crate::marked;
@@ -42,7 +43,7 @@ fn path(draws: &mut Draws) -> Question {
     q
 }
 
-/// A file takes so many seconds and round trips at the path's rate, where the plan's own proof has no less.
+/// Least seconds and round trips of a file at the path's rate, where the plan's own proof has no less.
 const LEAST_TIME: f64 = 2.0;
 const ROUND_TRIPS: f64 = 100.0;
 
@@ -73,7 +74,7 @@ impl Sink for &Program {
     }
 }
 
-/// Lets a run go on until a program is done, or has taken so long.
+/// Control that stops a run when a program is done, or after a time.
 struct Until<'a>(&'a Program, Time);
 
 impl Control for Until<'_> {
@@ -89,7 +90,7 @@ fn faster(q: &Question, settings: &Settings, way: usize, bar: f64) -> Option<f64
     let scenario = load(&Source::text("plan.toml", &text), &[], &[]).expect("a plan's scenario");
     let name = format!("s, {}", WAYS[way]);
     let plan = scenario.plans().iter().find(|plan| plan.name() == name).expect("both ways");
-    // Nobody looks at samples.
+    // No test reads the samples.
     let mut run = plan.resolved.clone();
     run.report.sample = run.report.interval;
     let program = Program::default();
@@ -133,7 +134,7 @@ fn grid(q: &Question) -> Vec<Settings> {
     all
 }
 
-/// What became of a plan.
+/// Result of a plan.
 struct Kept {
     q: Question,
     /// Mb/s of today's settings and of the planned ones, of writing and of reading.
@@ -146,9 +147,9 @@ struct Kept {
     needed: u64,
 }
 
-/// Of the best rate that a plan has to reach.
+/// Share of the best rate that a plan has to reach.
 const ENOUGH: f64 = 0.95;
-/// Of the memory that is needed for it, a plan may take so much.
+/// Ratio of a plan's memory to the needed memory, at most.
 const TIMES: f64 = 2.0;
 
 fn kept(q: Question) -> Kept {
@@ -160,7 +161,7 @@ fn kept(q: Question) -> Kept {
         (own < ENOUGH * plan.path.payload_mbit).then(|| grid(&q).iter().fold(own, better))
     });
     let own = |(_, buffer): Buffer| *buffer(&mut plan.settings.clone());
-    // Where the best is not known the planned rate stands for it, which needs no more.
+    // Where the best rate is unknown the planned rate replaces it, which needs no more.
     let most = [0, 1].map(|way| best[way].unwrap_or(planned[way]));
     let needed = BUFFERS.map(|own| needed(&q, &plan.settings, own, most[own.0]));
     Kept {
@@ -173,7 +174,7 @@ fn kept(q: Question) -> Kept {
     }
 }
 
-/// A buffer that data passes, and of which way.
+/// A buffer of a direction of data.
 type Buffer = (usize, fn(&mut Settings) -> &mut u64);
 
 const BUFFERS: [Buffer; 4] = [
@@ -183,7 +184,8 @@ const BUFFERS: [Buffer; 4] = [
     (1, |s| &mut s.client.receive),
 ];
 
-/// The least of one buffer, to a tenth of it, with which data that passes it is nearly as fast as the best, all else as planned.
+/// The least size of one buffer, to a tenth of it, at which its data is nearly as fast as the best, all else as
+/// planned.
 fn needed(q: &Question, planned: &Settings, (way, buffer): Buffer, best: f64) -> u64 {
     let is_enough = |bytes: u64| {
         let mut own = *planned;
@@ -220,7 +222,7 @@ impl Kept {
         )
     }
 
-    /// What of its promises it does not keep.
+    /// Promises that it does not keep.
     fn broken(&self) -> Option<String> {
         let slow =
             (0..2).any(|way| self.best[way].is_some_and(|best| self.planned[way] < ENOUGH * best));
@@ -264,7 +266,8 @@ fn promised() -> Vec<Kept> {
 const HEAD: &str = "| version | rate | RTT | MTU | line carries, Mb/s | today, write / read | planned | best of all | planned buffers, MiB | needed |\n\
                     |---|---|---|--:|--:|--:|--:|--:|--:|--:|\n";
 
-/// A write of a file of seven seconds fills four fifths of the line with a plan, slow start included, and so does a read; where nothing was set both are far below.
+/// A write of a file of seven seconds fills four fifths of the line with a plan, slow start included, and so does a
+/// read. With the defaults both are far below.
 #[test]
 fn a_plan_fills_its_path() {
     let q = Question { file: 256 << 20, ..ask(Rate::mbit(300), Time::ms(120)) };

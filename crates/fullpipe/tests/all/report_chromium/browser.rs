@@ -4,7 +4,7 @@ use crate::report_chromium::page::Page;
 use crate::report_chromium::webdriver;
 use std::io::Write;
 
-/// What to install where a test was skipped.
+/// Packages to install where a test was skipped.
 const MISSING: &str = "chromium not found (apt-get install chromium chromium-driver)";
 
 /// Opens a page made of `html`. None, after saying so, where no Chromium is installed.

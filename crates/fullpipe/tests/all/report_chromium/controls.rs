@@ -1,4 +1,4 @@
-//! What a reader can change: runs, time, theme, by mouse and by keys.
+//! Controls of a reader: runs, time, theme, by mouse and by keys.
 
 use crate::report_chromium::browser;
 use crate::report_chromium::drawing::check_drawn;

@@ -7,7 +7,7 @@ use crate::report_sample as sample;
 use fullpipe::report::html::render;
 use serde_json::{Value, json};
 
-/// Compares what is drawn with the document, to a hundredth of a pixel.
+/// Compares the drawing with the document, to a hundredth of a pixel.
 pub fn check_drawn(page: &Page, figure: &str, series: &str, expected: &[Point]) {
     let drawn = page.points(figure, series);
     assert_eq!(drawn.len(), expected.len(), "{figure} {series}");
@@ -72,7 +72,7 @@ fn where_values_outnumber_pixels_extremes_are_still_drawn() {
     assert!((highest(&drawn) - highest(&all)).abs() <= pixel_y * 0.01);
 }
 
-/// A linear axis as a reader sees it: where its first and last tick stand, and what is written there.
+/// A linear axis as a reader sees it: places and labels of its first and last tick.
 fn read_axis(ticks: &Value) -> impl Fn(f64) -> f64 + use<> {
     let tick = |place: usize| {
         let text = ticks[place][1].as_str().expect("a label").replace(',', "");

@@ -1,8 +1,8 @@
-//! What the document says should be drawn, taken from its fields, not from the figures.
+//! Expected drawings, taken from the document's fields, not from the figures.
 
 use fullpipe::analysis::document::{Document, Flow};
 
-/// A point as the document has it: x, y and, for a band, the upper end.
+/// A point of the document: x, y and, for a band, the upper end.
 pub type Point = (f64, f64, Option<f64>);
 
 /// A column of a flow's series, over its time.
@@ -61,7 +61,7 @@ pub fn expected(document: &Document, run: usize) -> Vec<(&'static str, String, V
     all
 }
 
-/// What is drawn of the run's bins, but for columns: these stand on each other.
+/// Expected drawings of the run's bins, except columns: these are stacked.
 fn over_time(document: &Document, run: usize) -> Vec<(&'static str, String, Vec<Point>)> {
     let (of, mut all) = (&document.runs[run], Vec::new());
     let bins = &of.bins;

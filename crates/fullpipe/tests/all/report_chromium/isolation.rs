@@ -1,4 +1,4 @@
-//! Nothing comes from outside, nothing moves, and names stay text.
+//! Nothing is loaded from outside, nothing moves, and names stay text.
 
 use crate::report_chromium::browser;
 use crate::report_chromium::drawing::check_drawn;

@@ -7,7 +7,7 @@ use fullpipe::report::html::render;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
-/// Texts of what a selector finds in a figure, each with its box in pixels: left, top, right, bottom.
+/// Texts of the elements that a selector finds in a figure, each with its box in pixels: left, top, right, bottom.
 fn texts(page: &Page, figure: &str, selector: &str) -> Vec<(String, [f64; 4])> {
     let script = "const [figure, selector] = arguments; \
         return [...document.querySelectorAll(`#figure-${figure} ${selector}`)].filter(one => one.textContent) \

@@ -29,7 +29,7 @@ fn visible(page: &Page, selector: &str) -> Value {
     page.run(script, &[json!(selector)])
 }
 
-/// What is visible is about these runs alone.
+/// Checks that all visible elements are about these runs.
 fn check_shown(page: &Page, runs: &[usize]) {
     for selector in [".card", ".path", "#legend [data-run]", ".table[data-table=stages]"] {
         assert_eq!(visible(page, selector), json!(runs), "{selector}");

@@ -1,5 +1,5 @@
-//! The report as a browser shows it: what is drawn and what appears under the pointer are the
-//! document's values, and nothing comes from outside.
+//! The report as a browser shows it: drawings and texts under the pointer are the document's values, and nothing is
+//! loaded from outside.
 //!
 //! Needs chromium and chromedriver; without them each test says `skipped: ...`, and fails when
 //! FULLPIPE_REQUIRE_CHROMIUM=1.

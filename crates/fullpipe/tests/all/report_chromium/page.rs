@@ -1,4 +1,4 @@
-//! A report in the browser: what it draws, what it says under the pointer, what it fetched.
+//! A report in the browser: its drawings, its texts under the pointer, its requests.
 
 use crate::report_chromium::webdriver::Session;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ pub struct Page {
 pub struct Values {
     /// Column headings; the first is the time.
     pub head: Vec<String>,
-    /// One row per flow: its name, then its values.
+    /// Rows of flows: the name, then the values.
     pub rows: Vec<Vec<String>>,
 }
 
@@ -30,13 +30,13 @@ impl Page {
         Self { session, _directory: directory }
     }
 
-    /// Runs a function body in the page; what it returns.
+    /// Runs a function body in the page, and returns its result.
     pub fn run(&self, script: &str, arguments: &[Value]) -> Value {
         let body = json!({"script": script, "args": arguments});
         self.session.post("/execute/sync", &body)
     }
 
-    /// What a function of the page's `fullpipe` returns, once a large page has unpacked it.
+    /// Result of a function of the page's `fullpipe`, once a large page has unpacked it.
     fn call(&self, function: &str, arguments: &[Value]) -> Value {
         self.wait_for("window.fullpipe");
         self.run(&format!("return fullpipe.{function}(...arguments)"), arguments)
@@ -68,7 +68,7 @@ impl Page {
         serde_json::from_value(series).expect("ids")
     }
 
-    /// Moves the mouse to a time in a panel of a figure, and reads what appears.
+    /// Moves the mouse to a time in a panel of a figure, and reads the tooltip.
     pub fn hover(&self, figure: &str, panel: usize, time: f64) -> Values {
         self.bring_to_view(&format!("#figure-{figure} .panel:nth-child({})", panel + 1));
         let (x, y) = self.locate(figure, panel, time);
@@ -124,11 +124,11 @@ impl Page {
         self.mouse(&actions);
     }
 
-    /// Clicks twice until an expression is true in the page: on a busy machine two clicks may be too far apart for
-    /// a double click, and change nothing.
+    /// Double-clicks until an expression is true in the page. On a busy machine two clicks may be too far apart for a
+    /// double click, and change nothing.
     ///
     /// # Panics
-    /// When it never is.
+    /// When the expression never is true.
     pub fn double_click(&self, selector: &str, expression: &str) {
         for _ in 0..10 {
             self.click(selector, 2);

@@ -1,5 +1,5 @@
-//! As much of the W3C WebDriver protocol as the tests need: JSON over HTTP/1.1 to a chromedriver that
-//! this process starts and ends.
+//! The part of the W3C WebDriver protocol that the tests need: JSON over HTTP/1.1 to a chromedriver that this process
+//! starts and ends.
 
 use serde_json::{Value, json};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -97,7 +97,7 @@ impl Drop for Session {
     }
 }
 
-/// What the browser shall be: without a window, and with no host it could resolve.
+/// Capabilities of the browser: no window, and no host that it could resolve.
 fn wanted(browser: &Path, profile: &Path) -> Value {
     let profile = format!("--user-data-dir={}", profile.display());
     let arguments = [

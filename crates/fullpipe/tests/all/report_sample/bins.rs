@@ -1,5 +1,5 @@
-//! Bins of a quarter of a second: what the flows' intervals deliver, and a thousandth sent again; of two places the queue, and
-//! drops of the first in every fourth bin.
+//! Bins of a quarter of a second: deliveries of the flows' intervals, with a thousandth sent again. Two places have
+//! queues, and the first one drops in every fourth bin.
 
 use fullpipe::analysis::document::{Bins, Flow, PlaceBins, Rates};
 

@@ -1,4 +1,4 @@
-//! Documents to render: one that looks like the 2007 experiment, one of edge cases, one of a sweep.
+//! Documents to render: one like the 2007 experiment, one of edge cases, one of a sweep.
 //!
 //! Rates follow the published rows with a small deterministic error; windows, round-trip times and
 //! limits are made up to be plausible. Nothing here says anything about the simulator.
@@ -42,7 +42,7 @@ pub fn two_flows() -> Document {
     document("Two flows", runs)
 }
 
-/// Two runs with two flows each, compared as those of two engines are.
+/// Two runs with two flows each, compared like those of two engines.
 pub fn compared() -> Document {
     let mut document = two_flows();
     let loss = Moment { at_s: 0.1, what: Happened::Retransmitted, value: 3 };
@@ -69,7 +69,7 @@ pub fn dense() -> Document {
     document("Dense", runs.collect())
 }
 
-/// No run at all.
+/// A document without runs.
 pub fn nothing() -> Document {
     document("Nothing", Vec::new())
 }
@@ -222,7 +222,7 @@ fn expectation(flow: &Flow) -> Expectation {
     }
 }
 
-/// The ring, of which samples tell, and the link, which has no capacity.
+/// The ring, which is sampled, and the link, which has no capacity.
 fn picture() -> Picture {
     let place = |stage: &str, host: Option<&str>, filled: Option<f64>| Place {
         stage: stage.to_string(),

@@ -1,7 +1,7 @@
 //! Rows of Bill Fink's runs of May 2007 (netdev, "2.6.20.7 TCP cubic (and bic) initial slow start way
 //! too slow?"): MiB delivered in each second.
 
-/// One published run.
+/// A published run.
 pub struct Rows {
     pub name: &'static str,
     pub congestion: &'static str,

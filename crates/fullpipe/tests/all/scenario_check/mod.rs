@@ -1,9 +1,9 @@
-//! What holds of the answer to any bytes taken as a scenario. The tests feed it wrong and mutated
-//! scenarios, the fuzzer (fuzz/) whatever it comes upon.
+//! Properties of the answer to any bytes taken as a scenario. The tests feed it wrong and mutated scenarios, the fuzzer
+//! (fuzz/) random ones.
 
 use fullpipe::scenario::{Beside, CODES, Diagnostic, Scenario, SetOption, Source, load};
 
-/// What the bytes are called.
+/// Name of the bytes.
 const NAME: &str = "any.toml";
 
 macro_rules! beside {
@@ -22,8 +22,8 @@ const FILES: &[(&str, &str)] = beside!(
 /// Flows of all runs together that are written and read again; more are taken as equal.
 const MOST_FLOWS: usize = 200;
 
-/// Loads the bytes with options. There is no panic; what is wrong has its place in the text; what is
-/// right can be written as a scenario that means the same.
+/// Loads the bytes with options. There is no panic; a problem has its place in the text; a valid scenario can be
+/// written as one that means the same.
 pub fn check(bytes: &[u8], sets: &[SetOption]) {
     let source = Source::from_bytes(NAME, bytes, Beside::BuiltIn(FILES));
     match source.and_then(|source| load(&source, sets, &[])) {

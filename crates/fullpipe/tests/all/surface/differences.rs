@@ -8,7 +8,7 @@ use fullpipe::sweep::estimate::Estimate;
 use fullpipe::sweep::surface::{Failures, Surfaces, page};
 use serde_json::json;
 
-/// The rates of Reno and CUBIC at the four losses of the first delay, and what they show.
+/// The rates of Reno and CUBIC at the four losses of the first delay, and the conclusions.
 const RATES: [[&[f64]; 2]; 4] = [
     [&[10.0, 11.0, 12.0], &[10.5, 11.5, 12.5]],
     [&[10.0, 10.1, 9.9], &[19.0, 19.1, 18.9]],
@@ -40,7 +40,7 @@ fn a_letter_for_each_place() {
         let mut found = surfaces.differences.iter().filter(|one| one.quantity == quantity);
         found.next().map(|one| (one.a, one.b, one.shown.clone()))
     };
-    // Three delays at each loss, of which only the first was measured.
+    // Three delays at each loss; only the first one was measured.
     assert_eq!(of("rate"), Some((0, 1, "n  h  e  u  ".into())));
     assert_eq!(of("srtt"), Some((0, 1, " ".repeat(12))));
 }

@@ -1,4 +1,4 @@
-//! A sweep as a page: what is drawn and what appears under the pointer are the cells' values.
+//! A sweep as a page: drawings and texts under the pointer are the cells' values.
 
 mod differences;
 mod failures;
@@ -71,13 +71,13 @@ fn flow(name: &str, settled_mbit: Estimate) -> CellFlow {
     }
 }
 
-/// How many elements there are.
+/// Number of elements.
 fn count(page: &Page, selector: &str) -> Value {
     let script = format!("return document.querySelectorAll('{selector}').length");
     page.run(&script, &[])
 }
 
-/// What appears when the pointer is over an element.
+/// Text that appears when the pointer is over an element.
 fn told(page: &Page, selector: &str) -> String {
     let script = format!(
         "const target = document.querySelector('{selector}');\
@@ -130,7 +130,7 @@ fn a_browser_draws_the_cells_and_tells_their_values() {
     let html = page(&Surfaces::new(&manifest, &cells(&space), Failures::default()), "23 runs.");
     let Some(page) = browser::open(&html) else { return };
     let count = |selector: &str| count(&page, selector);
-    // Twelve fields in each of two surfaces, of which one has no value; as many in the difference.
+    // Twelve fields in each of two surfaces, one of them without a value; as many in the difference.
     assert_eq!(count("#surfaces rect"), json!(24));
     assert_eq!(count("#surfaces rect.none"), json!(1));
     assert_eq!(count("#differences rect.field"), json!(12));

@@ -1,4 +1,4 @@
-//! Of a sweep with more points than a page can hold some are drawn, as they were measured, and the page says so.
+//! A sweep with more points than a page can hold: some points are drawn, as they were measured, and the page says so.
 
 use super::{cells, manifest, manifest_of};
 use fullpipe::sweep::surface::{Failures, Surfaces, page};
@@ -24,7 +24,7 @@ fn many_points_are_thinned_and_the_page_says_so() {
     let surfaces = Surfaces::new(&manifest, &cells, Failures::default());
     let [losses, delays] = &surfaces.axes[..] else { panic!("two axes") };
     let drawn = 2 * losses.shown.len() * delays.shown.len();
-    // The last cell is missing, and it is one of those that would be drawn.
+    // The last cell is missing, and it belongs to those that would be drawn.
     assert_eq!(surfaces.points.len(), drawn - 1);
     assert!((15_000..=20_000).contains(&drawn), "{drawn}");
     assert_eq!([&delays.labels[0], delays.labels.last().expect("a label")], ["1ms", "200ms"]);

@@ -1,4 +1,4 @@
-//! Which control comes before which, small enough for each commit: scenarios/sweeps/competition.toml.
+//! Order of the controls, small enough for each commit: scenarios/sweeps/competition.toml.
 
 use super::Asked;
 use super::kept::records;

@@ -42,7 +42,7 @@ fn shared(cells: &[Cell], variant: &str) -> CellShared {
     cell(cells, variant).fairness.unwrap_or_else(|| panic!("{variant}: flows share nothing"))
 }
 
-/// How many repetitions converge, and when.
+/// Number of repetitions that converge, and their times.
 fn converged(cells: &[Cell], variant: &str) -> String {
     let (runs, shared) = (cell(cells, variant).runs, shared(cells, variant));
     let when = shared.converged_s.map_or_else(String::new, |s| format!(", {} s", mean(Some(s), 1)));

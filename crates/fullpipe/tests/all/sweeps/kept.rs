@@ -1,4 +1,4 @@
-//! Sweeps that take minutes to hours: their records are kept, without what no table needs.
+//! Sweeps that take minutes to hours: their records are kept, without fields that no table needs.
 
 use super::Asked;
 use fullpipe::scenario::{self, SetOption, Source, Space};
@@ -14,9 +14,9 @@ pub struct Kept {
     pub name: &'static str,
     /// A recipe, or a scenario by its path from the repository's root.
     scenario: &'static str,
-    /// What makes the runs.
+    /// Engine of the runs.
     engine: &'static str,
-    /// Beginnings of the variants and changes of all runs, and points drawn of each; none: all as the scenario has it.
+    /// Beginnings of the variants and changes of all runs, and points drawn of each; none: the whole scenario.
     part: Option<Part>,
 }
 
@@ -71,7 +71,7 @@ impl Kept {
         Source::text(stem.expect("a name"), &text)
     }
 
-    /// Calls `tell` with what is asked.
+    /// Calls `tell` with the sweep's scenario and options.
     pub fn asked<T>(&self, tell: impl FnOnce(Asked) -> T) -> T {
         let texts = |of: fn(&Part) -> &'static [&'static str]| -> Vec<String> {
             self.part.iter().flat_map(|part| of(part).iter().map(|text| (*text).into())).collect()
@@ -101,7 +101,7 @@ pub fn records(name: &str) -> Merged {
     Merged::open(&[kept.folder()]).unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// The first repetition of each point is that of today's scenario: who changes one records its sweep anew.
+/// The first repetition of each point is that of today's scenario: a change of the scenario needs a new record.
 #[test]
 fn records_are_of_todays_scenarios() {
     for kept in &KEPT {
@@ -128,7 +128,8 @@ fn records_are_of_todays_scenarios() {
     }
 }
 
-/// A run of each control is what it was, to the byte: where the simulator does something else, all sweeps are to be recorded anew.
+/// A run of each control is the same, to the byte. Where the simulator does something else, all sweeps have to be
+/// recorded again.
 #[test]
 fn the_simulator_makes_the_same_runs() {
     let kept = KEPT.iter().find(|kept| kept.name == "controls").expect("a sweep");
@@ -153,7 +154,7 @@ fn the_simulator_makes_the_same_runs() {
     assert_eq!(made.into_inner().expect("no panic"), then);
 }
 
-/// What scenarios expect holds on each engine on which they were run.
+/// Expectations of scenarios hold on each engine on which they were run.
 #[test]
 fn what_is_expected_holds() {
     let mut judged = 0;
@@ -170,7 +171,7 @@ fn what_is_expected_holds() {
     assert!(judged > 0);
 }
 
-/// What is kept is small.
+/// Records are small.
 #[test]
 fn records_take_less_than_a_megabyte() {
     let files = KEPT.iter().filter_map(|kept| std::fs::read_dir(kept.folder()).ok()).flatten();

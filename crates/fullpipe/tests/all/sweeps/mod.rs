@@ -12,7 +12,7 @@ use fullpipe::sweep::{Ask, Job, Manifest, Merged, Sample, Shard, Share, Store, a
 use std::path::Path;
 use std::thread::available_parallelism;
 
-/// What a sweep is of.
+/// Scenario and options of a sweep.
 pub struct Asked<'a> {
     /// The scenario.
     pub source: &'a Source,
@@ -27,7 +27,7 @@ pub struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// The runs, and what the sweep is.
+    /// The runs, and the manifest of the sweep.
     pub fn job(&self) -> (Job, Manifest) {
         let sets: Vec<SetOption> = self.sets.iter().cloned().map(SetOption).collect();
         let allowed = Allowed { as_kernel: None, without: &[] };

@@ -1,4 +1,4 @@
-//! Makes the sweeps that are kept, or what is missing of them, and keeps their records.
+//! Makes the kept sweeps, or their missing runs, and keeps their records.
 
 use super::kept::{KEPT, Kept};
 use fullpipe::sweep::{Merged, Shard, manifest};
@@ -48,10 +48,10 @@ fn keep(kept: &Kept, merged: &Merged) {
     std::fs::write(folder.join(Shard::WHOLE.file()), text).expect("written");
 }
 
-/// What no table asks for.
+/// Fields that no table asks for.
 const CUT: [&str; 5] = ["stages", "loss_epochs", "steady", "limit", "limit_share"];
 
-/// Takes out of a record what no table asks for, and rounds its numbers.
+/// Removes fields that no table asks for from a record, and rounds its numbers.
 fn cut(value: &mut Value) {
     match value {
         Value::Object(of) => {

@@ -2,7 +2,7 @@
 //!
 //! Growth per round trip is a quarter of the distance to the last maximum, S = 16 packets at most, and a packet in 5
 //! round trips close to it. Beyond the maximum growth is the same in reverse (`tcp_bic.c`, `bictcp_update`, 2.6.20 to
-//! 3.19). The paper searches by halves; Linux goes a quarter, and has the slow part (`smooth_part`).
+//! 3.19). The paper searches by halves; Linux takes a quarter, and has the slow part (`smooth_part`).
 
 use super::losses::{AtLoss, Growth, Setting};
 
@@ -49,8 +49,8 @@ impl Growth for Bic {
     }
 }
 
-/// Packets and round trips from beta times a window up to it: additive increase, then search by
-/// quarters from 4 S to 8 packets below, then the slow part.
+/// Packets and round trips from beta times a window up to the window: additive increase, then search by quarters from 4
+/// S to 8 packets below, then the slow part.
 fn way_up(window: f64, beta: f64) -> (f64, f64) {
     let far = SMAX * PART;
     let additive = (window - far - beta * window) / SMAX;
@@ -62,8 +62,8 @@ fn way_up(window: f64, beta: f64) -> (f64, f64) {
     (packets, additive + search + slow)
 }
 
-/// The window at each loss, if each is so many packets after the one before and comes when the window
-/// is back at its last maximum. For (1 - beta) window above 4 S.
+/// The window at each loss, if losses are `packets` packets apart and happen when the window is back at its last
+/// maximum. For (1 - beta) window above 4 S.
 pub fn at_loss(beta: f64, packets: f64) -> f64 {
     let (mut low, mut high) = (SMAX * PART / (1.0 - beta), 1e7);
     assert!(way_up(low, beta).0 < packets, "the window is too small");

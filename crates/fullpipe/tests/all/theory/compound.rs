@@ -11,7 +11,7 @@ const ALPHA: f64 = 0.125;
 const K: f64 = 0.75;
 const KEPT: f64 = 0.5;
 const RTT_S: f64 = 0.1;
-/// Losses left out: what a window is off by at first is a thousandth after them.
+/// Losses left out: after them a thousandth of the window's first error is left.
 const UNSTEADY: usize = 10;
 const LEAST_EPOCHS: usize = 30;
 
@@ -21,7 +21,7 @@ fn integral(window: f64, power: f64) -> f64 {
     (window.powf(power) - (KEPT * window).powf(power)) / (ALPHA * power)
 }
 
-/// Packets and round trips of a tooth, of which some pass before the window grows.
+/// Packets and round trips of a tooth; `waits` round trips pass before the window grows.
 fn tooth(window: f64, waits: f64) -> [f64; 2] {
     [integral(window, 2.0) + waits * KEPT * window, integral(window, 1.0) + waits]
 }

@@ -4,15 +4,15 @@ use super::losses::{AtLoss, Growth, Setting};
 
 const C: f64 = 0.4;
 
-/// The curve on a path of this round trip. In whole packets, as Linux computes it: a window less than
-/// a packet from the curve's flat part is on it. Otherwise as the RFC has it.
+/// The curve on a path of this round trip. In whole packets, as Linux computes it: a window less than a packet from the
+/// curve's flat part is on it. Otherwise as in the RFC.
 pub struct Cubic {
     pub rtt_s: f64,
     pub whole_packets: bool,
 }
 
 impl Cubic {
-    /// Packets of so many seconds along the curve.
+    /// Packets in `time_s` seconds along the curve.
     fn packets(&self, origin: f64, k_s: f64, time_s: f64) -> f64 {
         (origin * time_s + C / 4.0 * ((time_s - k_s).powi(4) - k_s.powi(4))) / self.rtt_s
     }
@@ -44,12 +44,12 @@ pub fn response(beta: f64, rtt_s: f64, packets: f64) -> f64 {
     (C * (3.0 + beta) / (4.0 * (1.0 - beta))).powf(0.25) * (rtt_s * packets).powf(0.75)
 }
 
-/// The window at each loss that belongs to [`response`]: the loss comes when the curve is flat.
+/// The window at each loss that belongs to [`response`]: losses happen when the curve is flat.
 pub fn at_loss(beta: f64, rtt_s: f64, packets: f64) -> f64 {
     response(beta, rtt_s, packets) * 4.0 / (3.0 + beta)
 }
 
-/// The window at the loss, if each comes `early_s` before the curve is flat.
+/// The window at the loss, if each loss is `early_s` before the flat part of the curve.
 fn at_early_loss(setting: &Setting, packets: f64, early_s: f64) -> f64 {
     let curve = Cubic { rtt_s: setting.rtt_s, whole_packets: true };
     let sent = |window: f64| {
@@ -61,8 +61,8 @@ fn at_early_loss(setting: &Setting, packets: f64, early_s: f64) -> f64 {
 
 /// The lowest and highest mean at which a window rests that fell by fast convergence.
 ///
-/// Highest: the loss comes when the window is a packet short of its last maximum. What is higher is
-/// below its maximum at the loss, and falls to (1 + beta) / 2 of itself: so that is the lowest.
+/// Highest: the loss comes when the window is a packet short of its last maximum. A higher window is below its maximum
+/// at the loss, and falls to (1 + beta) / 2 of itself: so this is the lowest.
 pub fn rests_between(setting: &Setting, packets: f64) -> [f64; 2] {
     let highest = at_early_loss(setting, packets, C.cbrt().recip());
     let law = Cubic { rtt_s: setting.rtt_s, whole_packets: true };

@@ -11,7 +11,7 @@ use super::page::{Row, check};
 use super::runs::{Made, all};
 use fullpipe::scenario::Element;
 
-/// Losses that the chain goes through: its mean is exact to about 0.4 %.
+/// Losses in the chain: its mean is exact to about 0.4 %.
 const STEPS: u32 = 40_000;
 
 /// Means from which their spread is found, to a tenth of it.
@@ -27,7 +27,7 @@ impl Exponential {
     }
 }
 
-/// A run, and what its curve is.
+/// A run, and its curve.
 struct Case {
     name: String,
     p: f64,

@@ -5,9 +5,9 @@ use crate::sweeps::Asked;
 use fullpipe::scenario::{Source, recipe};
 use fullpipe::sweep::cells::{Cell, cells};
 
-/// How far the mean may be from what the rule says, in addition to its own 95 % interval: docs/sweeps.md.
+/// Largest relative distance of the mean from the rule, in addition to its own 95 % interval: docs/sweeps.md.
 const TOLERANCE: f64 = 0.1;
-/// How wide that interval may be, of what the rule says, and of how many repetitions it is.
+/// Largest width of that interval, as a share of the rule's value, and the number of repetitions.
 const INTERVAL: f64 = 0.1;
 const SEEDS: u32 = 8;
 
@@ -55,7 +55,7 @@ fn study_surfaces_keep_to_the_rules_where_the_mask_says_so() {
             judged.push(name);
         }
     }
-    // CUBIC's rule does not hold where losses come more often than its curve is looked at.
+    // CUBIC's rule does not hold where losses are more frequent than looks at its curve.
     assert!(!judged.contains(&"cubic at 1e-3, 1ms".to_string()), "{judged:?}");
     assert!(judged.len() >= 10, "{judged:?}");
 }

@@ -1,9 +1,9 @@
-//! What a flow does from loss to loss: the same model for CUBIC and BIC, and what a run did.
+//! A flow from loss to loss: one model for CUBIC and BIC, and the results of a run.
 //!
-//! At a loss the window falls to beta times itself; then a law of its own makes it grow until the next
-//! loss. With fast convergence (Xu, Harfoush, Rhee 2004; RFC 9438, section 4.7) a window below the
-//! last maximum makes a lower one. Windows are whole packets. Not in the model: the round trips of
-//! recovery, and that a window follows its law by up to a round trip.
+//! At a loss the window falls to beta times itself. Then it grows by its own law until the next loss. With fast
+//! convergence (Xu, Harfoush, Rhee 2004; RFC 9438, section 4.7) a window below the last maximum makes a lower one.
+//! Windows are whole packets. The model leaves out the round trips of recovery, and the delay of up to a round trip
+//! with which a window follows its law.
 
 use super::runs::Made;
 use fullpipe::scenario::{Element, Resolved};
@@ -12,10 +12,9 @@ use fullpipe_sim::trace::{Event, EventKind};
 /// Linux `TCP_CA_Recovery`.
 const RECOVERY: u64 = 3;
 
-/// How a congestion control's window grows between two losses.
+/// Growth of a congestion control's window between two losses.
 pub trait Growth {
-    /// From a window after a loss: the window when so many packets have been sent, and the round
-    /// trips that this took.
+    /// The window after `packets` packets from a window after a loss, and the round trips for them.
     fn grow(&self, from: f64, last_max: f64, packets: f64) -> (f64, f64);
 }
 
@@ -48,7 +47,7 @@ impl Setting {
         }
     }
 
-    /// The next loss, so many packets later, and the round trips between.
+    /// The next loss, `packets` packets later, and the round trips between.
     pub fn next(&self, law: &impl Growth, at: AtLoss, packets: f64) -> (AtLoss, f64) {
         let lower = self.fast_convergence && at.window < at.last_max;
         let last_max =
@@ -57,7 +56,7 @@ impl Setting {
         (AtLoss { window, last_max }, rounds)
     }
 
-    /// The mean window from the first loss of a flow on, with so many packets between the losses.
+    /// The mean window from the first loss of a flow on, with the given numbers of packets between the losses.
     pub fn mean(&self, law: &impl Growth, from: f64, between: impl Iterator<Item = f64>) -> f64 {
         let (mut at, mut sent, mut all) = (AtLoss { window: from, last_max: 0.0 }, 0.0, 0.0);
         for packets in between {
@@ -68,7 +67,7 @@ impl Setting {
     }
 }
 
-/// What is between the numbers of a run's list of drops.
+/// Packets between the numbers of a run's list of drops.
 pub fn packets_between(run: &Resolved) -> f64 {
     let list = run.path.forward.iter().find_map(|element| match element {
         Element::Drop(drop) => Some(&drop.segments),
@@ -112,7 +111,7 @@ impl Losses {
         Losses(losses)
     }
 
-    /// How many.
+    /// Number of losses.
     pub fn count(&self) -> usize {
         self.0.len()
     }
@@ -122,7 +121,7 @@ impl Losses {
         self.0.len() - 1 - first
     }
 
-    /// Window at a loss, from what was left of it: exact to a packet.
+    /// Window at a loss, from the rest after it: exact to a packet.
     pub fn window(&self, number: usize) -> f64 {
         self.0[number].window
     }

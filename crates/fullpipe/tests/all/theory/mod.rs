@@ -1,4 +1,4 @@
-//! The simulator against what theory predicts, where the theory holds.
+//! The simulator against the predictions of theory, where the theory holds.
 //!
 //! No formula has a constant of ours: formulas are those of their papers. A formula's input that is not in the scenario
 //! (packets per ACK) is measured. Each tolerance is stated with its reason before the table. Rows "at rest" of CUBIC

@@ -3,7 +3,7 @@
 use crate::marked;
 use std::fmt::Write;
 
-/// A row: what it is, what theory says, what was simulated.
+/// A row: its name, the prediction, the simulated value.
 pub struct Row {
     pub what: String,
     pub predicted: f64,
@@ -37,7 +37,7 @@ pub fn check_by(section: &str, unit: &str, rows: &[Row], tolerances: &[f64]) {
     marked::sampled("docs/theory.md", section, &table);
 }
 
-/// A row: what it is, what theory says, between what it holds the result to be, what was simulated.
+/// A row: its name, the prediction, the range that the theory gives for the result, the simulated value.
 pub struct Range {
     pub what: String,
     pub theory: f64,

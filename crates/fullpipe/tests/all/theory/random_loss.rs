@@ -53,8 +53,8 @@ fn window(made: &Made) -> f64 {
     made.run.flows[0].mean_mbit * 1e6 * RTT_S / 8.0 / MSS as f64
 }
 
-/// With n losses the mean is uncertain by about 0.6 / sqrt(n), 4 % for 300; the rest of the 10 % is
-/// for what the laws leave out (rate halving, one increase per cwnd + 1 ACKs).
+/// With n losses the mean is uncertain by about 0.6 / sqrt(n), 4 % for 300. The rest of the 10 % is for effects that
+/// the laws leave out (rate halving, one increase per cwnd + 1 ACKs).
 #[test]
 #[ignore = "a study: make studies"]
 fn study_reno_follows_mathis_and_pftk() {
@@ -68,7 +68,7 @@ const DEFERRING: [&str; 3] = ["2.6.25", "2.6.32", "3.14"];
 /// Probabilities at which they are compared.
 const COMPARED: [&str; 2] = ["1e-3", "1e-4"];
 
-/// How far the runs of a kernel are from Mathis' law, with TSO or without.
+/// Distances of a kernel's runs from Mathis' law, with TSO or without.
 fn errors(kernel: &str, tso: bool) -> Vec<f64> {
     let sets = ["sender", "receiver"].map(|host| format!("hosts.{host}.kernel={kernel:?}"));
     let sets = sets.into_iter().chain([format!("hosts.sender.tso={tso}")]).map(SetOption);

@@ -1,4 +1,4 @@
-//! CUBIC and BIC under equal losses: every so many packets, one.
+//! CUBIC and BIC under equal losses: one after each fixed number of packets.
 //!
 //! Variants are named `where it starts, p`.
 
@@ -10,7 +10,7 @@ use crate::marked;
 use fullpipe::scenario::SetOption;
 use std::fmt::Write;
 
-/// Losses left out where a flow began anywhere: it comes down first.
+/// Losses left out where a flow began anywhere: its window falls first.
 const UNSTEADY: usize = 10;
 
 /// Epochs between losses from which a mean is taken.
@@ -74,8 +74,8 @@ impl Case {
     }
 }
 
-/// Cases of a scenario: all of them, or those of the sample. Windows at one loss in a million are so large that each takes half
-/// a minute.
+/// Cases of a scenario: all of them, or the sample's. Windows at one loss in a million are so large that each takes
+/// half a minute.
 fn cases(scenario: &str) -> Vec<Case> {
     let mut named = variants(scenario);
     named.retain(|name| marked::all_rows() || !name.ends_with("p = 1e-6"));
@@ -114,7 +114,7 @@ fn study_cubic_does_as_its_curve_says() {
     check_within("cubic-shipped", "packets", 0.02, &shipped.collect::<Vec<_>>());
 }
 
-/// What another C would do to the rows: those at rest would hardly tell, those followed would.
+/// Effect of another C on the rows: those at rest would hardly show it, those followed would.
 #[test]
 #[ignore = "a study: make studies"]
 fn study_only_the_rows_that_are_followed_tell_c() {

@@ -6,7 +6,7 @@ use fullpipe::scenario::{self, Plan, Resolved, Scenario, SetOption, Source};
 use fullpipe::trace::recording::Recording;
 use std::path::Path;
 
-/// A run, what was asked for, and its trace.
+/// A run, its scenario, and its trace.
 pub struct Made {
     pub resolved: Resolved,
     pub run: Run,
@@ -14,7 +14,7 @@ pub struct Made {
 }
 
 impl Made {
-    /// What entered a stage.
+    /// Units that entered a stage.
     pub fn entered(&self, stage: &str) -> f64 {
         let found = self.run.stages.iter().find(|s| s.name == stage);
         found.unwrap_or_else(|| panic!("no stage {stage}")).entered as f64

@@ -16,7 +16,7 @@ const RECOVERY: u8 = 3;
 /// Packets per ACK once the window is open: the delayed ACK's two.
 const B: f64 = 2.0;
 
-/// Teeth left out at the start: what slow start did, and what stands on it.
+/// Teeth left out at the start: slow start, and those that depend on it.
 const UNSTEADY: usize = 3;
 
 /// The moments at which recovery began, and cwnd before it.
@@ -60,7 +60,7 @@ fn predicted_period_s(queue: f64) -> f64 {
     (peak / 2..peak).map(|window| B * RTT_S.max(window as f64 / RATE)).sum()
 }
 
-/// Delivered packets over what the link could carry in a period.
+/// Delivered packets over the link's capacity in a period.
 fn predicted_mbit(queue: f64) -> f64 {
     let peak = predicted_peak(queue) as u64;
     let packets: f64 = (peak / 2..peak).map(|window| B * window as f64).sum();
@@ -79,7 +79,7 @@ fn longer_s(peak: f64) -> f64 {
     (HIGHER * B * peak + 2.0 * peak + B * peak / 2.0) / RATE
 }
 
-/// Heights and lengths to what the constants above give reasons for. Rates to 5 %: theirs is the whole
+/// Heights and lengths within the constants above, which state their reasons. Rates within 5 %: they are over the whole
 /// run, with its start, and a recovery of a round trip or two per tooth.
 #[test]
 #[ignore = "a study: make studies"]

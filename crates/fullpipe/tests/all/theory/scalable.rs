@@ -8,7 +8,7 @@ use super::losses::{Losses, packets_between};
 use super::page::{Row, check};
 use super::runs::{Made, all};
 
-/// Losses left out: of what a window is off by at first (half) a hundredth of it is left after them.
+/// Losses left out: a hundredth of the window's first error (half) is left after them.
 const UNSTEADY: usize = 30;
 /// Epochs from which a mean is taken.
 const LEAST_EPOCHS: usize = 30;
@@ -42,9 +42,9 @@ fn seen(made: &Made, law: fn(f64) -> f64) -> Row {
     }
 }
 
-/// Kelly's balance is to first order in b: ln(1 / (1 - b)) is 6.8 % more than b. It leaves recovery out, too, one round trip
-/// of 14.4 (6.9 %). So the window is 13 % below it at any rate, for which there are 15 %. With both counted: 2 %,
-/// for whole packets and for what is left of the beginning.
+/// Kelly's balance is to first order in b: ln(1 / (1 - b)) is 6.8 % more than b. It leaves recovery out, too, one round
+/// trip of 14.4 (6.9 %). So the window is 13 % below it at any rate; the tolerance is 15 %. With both counted it is 2
+/// %, for whole packets and for the rest of the beginning.
 #[test]
 #[ignore = "a study: make studies"]
 fn study_scalable_follows_its_response_function() {

@@ -19,7 +19,7 @@ fn open(made: &KeptRun) -> Option<Page> {
     Some(page)
 }
 
-/// Shows what is around a packet, points at it, and reads what is said: the title, then names with values.
+/// Shows the surroundings of a packet, points at it, and reads the text: the title, then names with values.
 fn said(page: &Page, packet: &PacketTrain) -> (String, Vec<(String, String)>) {
     let (time, middle) = (packet.time.0 as f64, packet.seq as f64 + f64::from(packet.len) / 2.0);
     let middle = if packet.acks { packet.ack as f64 } else { middle };
@@ -147,7 +147,7 @@ fn the_page_opens_on_slow_start() {
     let seventh = (rounds[6].start_s + made.run.flows[0].clock_start_s) * 1e9;
     assert!((first[1] / seventh - 1.0).abs() < 0.05, "{first:?}: {seventh}");
 
-    // What was sent until then fills the height.
+    // Data sent until then fills the height.
     let sent: u64 = rounds[..6].iter().map(|round| round.segments * 1448).sum();
     let height = first[3] - first[2];
     assert!((sent as f64..2.0 * sent as f64).contains(&height), "{height} of {sent} bytes");

@@ -50,7 +50,7 @@ fn syn(us: u64, forward: bool, window_scale: u8) -> Packet {
     }
 }
 
-/// Handshake; four segments 10 us apart of which the third is dropped; ACKs of the first two, then one with a SACK block
+/// Handshake; four segments 10 us apart, the third of them dropped; ACKs of the first two, then one with a SACK block
 /// that grows; the third again, seen twice.
 fn packets() -> Vec<Packet> {
     let dropped = vec![Dropped { stage: 7, segments: 1 }];
@@ -71,7 +71,7 @@ fn packets() -> Vec<Packet> {
     ]
 }
 
-/// What is compared: time in us, from the receiver, count, spacing in us, seq, ack, its step, window.
+/// Compared values: time in us, from the receiver, count, spacing in us, seq, ack, its step, window.
 type Row = (u64, bool, u32, u64, u64, u64, u64, u64);
 
 #[test]
@@ -111,7 +111,8 @@ fn trains_by_hand() {
             row.window,
         )
     };
-    // The end that sends data has offered a scale of 2: 46 << 2; the other one of 3: 100 << 3. A SYN's is not scaled.
+    // The end that sends data has offered a scale of 2: 46 << 2; the other one of 3: 100 << 3. A SYN's window is not
+    // scaled.
     assert_eq!(
         rows.iter().map(row).collect::<Vec<Row>>(),
         [

@@ -1,4 +1,4 @@
-//! What the page holds: chunks that give back the table, read here by a second reader.
+//! Contents of the page: chunks that give back the table, read here by a second reader.
 
 use super::{KeptRun, kept, rows};
 use fullpipe::report::time_sequence::write;
@@ -46,7 +46,7 @@ impl Numbers<'_> {
         }
     }
 
-    /// A column: differences from what each is expected to be by the train before.
+    /// A column: differences from the values that the previous train predicts.
     fn column(&mut self, count: usize) -> Vec<i64> {
         let zigzag = |value: u64| (value >> 1) as i64 ^ -((value & 1) as i64);
         (0..count).map(|_| zigzag(self.next())).collect()

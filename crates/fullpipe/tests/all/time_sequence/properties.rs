@@ -1,4 +1,4 @@
-//! What holds of every pyramid, on random trains.
+//! Properties of every pyramid, on random trains.
 
 use fullpipe::report::time_sequence::pyramid::{Bin, Level, Mark, Pyramid, Span};
 use fullpipe::trace::packets::PacketTrain;
@@ -34,7 +34,7 @@ fn join(bins: impl Iterator<Item = Bin>) -> Bin {
     })
 }
 
-/// What a packet is drawn as, worked out apart from the pyramid.
+/// Marks of a packet, worked out apart from the pyramid.
 fn marks(packet: &PacketTrain) -> Vec<(Mark, u64, u64)> {
     if packet.acks {
         let mut marks = vec![

@@ -70,7 +70,7 @@ fn windows_are_told_in_bytes() {
     let packets = singles(&rows(made.folder.path()));
     let largest = packets.iter().filter(|p| p.acks).map(|p| p.window).max();
     assert!(largest > Some(65_535), "{largest:?}");
-    // What is sent stays within what was offered, all the way.
+    // Sent data stays within the offered window, all the way.
     let (mut edge, mut sent) = (0, 0);
     for packet in kept(&["report.packets.at=sender-wire"]).rows_in_time() {
         match packet.acks {
