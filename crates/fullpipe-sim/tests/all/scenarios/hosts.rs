@@ -1,7 +1,7 @@
 //! Random hosts.
 
 use super::{capacity, decade, log_uniform, round};
-use fullpipe_sim::config::{Cpu, Host, ReceivePath, Sysctl, System};
+use fullpipe_sim::config::{Cpu, Host, ReceivePath, Sysctl};
 use fullpipe_sim::tcp::profile::PROFILES;
 use fullpipe_sim::units::{Rate, Time};
 use proptest::prelude::*;
@@ -17,13 +17,13 @@ pub fn host() -> impl Strategy<Value = Host> {
     let interrupt_gap = prop::sample::select(vec![Time(0), Time::us(25), Time::us(100)]);
     let path = prop::sample::select(vec![ReceivePath::Napi, ReceivePath::NetifRx]);
     let sizes = (capacity(2000), capacity(2000), capacity(4000));
-    let offloads = (any::<bool>(), any::<bool>(), system());
+    let offloads = (any::<bool>(), any::<bool>());
     let kernels: Vec<_> = PROFILES.iter().map(|profile| profile.name).collect();
     let kernel = (prop::sample::select(kernels), hz);
     (kernel, offloads, sysctl(), sizes, nic, (interrupt_gap, path), cpu()).prop_map(
         |(
             kernel,
-            (timestamps, tso, system),
+            (timestamps, tso),
             sysctl,
             sizes,
             nic_rate,
@@ -32,7 +32,6 @@ pub fn host() -> impl Strategy<Value = Host> {
         )| {
             Host {
                 hz: kernel.1,
-                system,
                 timestamps,
                 tso,
                 sysctl,
@@ -47,14 +46,6 @@ pub fn host() -> impl Strategy<Value = Host> {
             }
         },
     )
-}
-
-/// Mostly Linux, else a fixed window. No sysctl bounds a send buffer of Windows: a program may make 2^31 writes of one byte there.
-fn system() -> impl Strategy<Value = System> {
-    prop_oneof![
-        8 => Just(System::Linux),
-        1 => log_uniform(100, 10_000_000).prop_map(System::FixedWindow),
-    ]
 }
 
 /// Packets of a backlog: mostly few, as little else fills one.
