@@ -214,8 +214,8 @@ fn a_dry_run_refuses_what_the_run_refuses() {
     desk.write("taken.pcapng", "");
     let set = |assignment: &'static str| ["--set", assignment];
     let refused: [(&str, &[&str], i32); 9] = [
-        ("new.toml", &set("flow.bulk.congestion=bbr"), 2),
-        ("new.toml", &set("flow.bulk.sockopt={ TCP_CORK = 1 }"), 2),
+        ("new.toml", &set("flow.bulk.congestion=dctcp"), 2),
+        ("new.toml", &set("flow.bulk.receiver_sockopt={ TCP_QUICKACK = 1 }"), 2),
         ("new.toml", &set("flow.bulk.receiver_sockopt={ SO_RCVLOWAT = 1 }"), 2),
         ("short.toml", &["--engine", "linux"], 2),
         ("short.toml", &["--engine", "sim,linux"], 2),
