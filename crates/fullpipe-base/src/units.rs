@@ -98,8 +98,8 @@ impl Rate {
     pub const fn mbit(n: u64) -> Rate {
         Rate(n * 1_000_000)
     }
-    /// Rate of an Ethernet wire in frames with their header alone: the part of the wire's rate that is left to full
-    /// packets of `mtu` bytes when the rest of Ethernet's overhead is on the wire, too.
+    /// Rate of an Ethernet wire in frames with their header alone. The rest of Ethernet's overhead is on the wire, too:
+    /// full packets of `mtu` bytes have the remaining part of the wire's rate.
     pub fn in_frames(self, mtu: u32) -> Rate {
         let share = |framing: Framing| u128::from(mtu + framing.overhead());
         let bits = u128::from(self.0) * share(Framing::Ethernet) / share(Framing::EthernetWire);

@@ -34,6 +34,9 @@ pub struct Running {
 
 impl Captures {
     /// Captures that the arguments ask for.
+    ///
+    /// # Errors
+    /// A run has no such point.
     pub fn new(arguments: &RunArguments, scenario: &Scenario) -> Result<Captures, Failure> {
         let (at, snap, json) = (arguments.at.clone(), arguments.snap, arguments.json);
         let Some(file) = &arguments.pcap else {

@@ -73,6 +73,9 @@ impl Output {
     }
 
     /// Writes the contents of a file.
+    ///
+    /// # Errors
+    /// As [`Output::print`], or the file cannot be read.
     pub fn copy(&self, path: &Path) -> Result<(), Failure> {
         let file = File::open(path)
             .map_err(|e| Failure::environment(format!("cannot read {}", path.display()), e))?;

@@ -1,7 +1,7 @@
-//! Cost of advice on a path of 10 Gb/s x 80 ms and on one of 100 Gb/s x 100 ms: time with two runs at a time, CPU time,
-//! and the number of lists of settings that are tried.
+//! Cost of advice: time with two runs at a time, CPU time, and the number of lists of settings that are tried.
 //!
-//! The aims are less than 60 s and less than 300 s. The command's proof at full length is not included.
+//! The paths are 10 Gb/s x 80 ms, with an aim of less than 60 s, and 100 Gb/s x 100 ms, with an aim of less than 300 s.
+//! The command's proof at full length is not included.
 
 #[path = "../../../benches/measure.rs"]
 mod measure;

@@ -36,6 +36,9 @@ pub fn of_file(path: &Path, sets: &[String]) -> Result<Vec<Case>, String> {
 }
 
 /// Cases of a scenario's text, which commands call `shown`; one for each run, with these changes.
+///
+/// # Errors
+/// As [`of_file`].
 pub fn of_source(source: &Source, shown: &str, sets: &[String]) -> Result<Vec<Case>, String> {
     let options: Vec<SetOption> = sets.iter().cloned().map(SetOption).collect();
     let scenario = scenario::load(source, &options, &[]).map_err(|e| e.to_string())?;
@@ -43,6 +46,9 @@ pub fn of_source(source: &Source, shown: &str, sets: &[String]) -> Result<Vec<Ca
 }
 
 /// Cases of a scenario with each seed from 1 to `seeds`.
+///
+/// # Errors
+/// As [`of_file`].
 pub fn seeded(
     source: &Source,
     shown: &str,
