@@ -255,6 +255,12 @@ pub fn first_kernel(name: &str) -> Option<KernelVersion> {
     (first > 0).then_some(KernelVersion(first))
 }
 
+/// Whether the algorithm of that name has the behaviour of `kernel`.
+pub fn has_kernel(name: &str, kernel: &str) -> bool {
+    first_kernel(name)
+        .is_none_or(|first| KernelVersion::parse(kernel).is_some_and(|version| version >= first))
+}
+
 /// Whether the algorithm of that name grows by the kernel's slow start, in whose place there may be another one.
 pub fn takes_slow_start(name: &str) -> bool {
     named(name).is_some_and(|algorithm| algorithm.cong_control.is_none())

@@ -2,7 +2,7 @@
 
 use super::Case;
 use super::answer::unequal;
-use super::candidates::{MOST_TRIED, has_bbr, most};
+use super::candidates::{MOST_TRIED, most};
 use super::case::{alone_for, left};
 use super::change::{Change, Rank};
 use super::document::Sensitivity;
@@ -16,6 +16,7 @@ use crate::sizing::sizes::PACED_SHARE;
 use crate::threads::each;
 use fullpipe_base::path::Direction;
 use fullpipe_base::units::{Rate, Time};
+use fullpipe_sim::cc;
 
 /// Runs below this share of the best one are unlike it.
 const ALIKE: f64 = 0.95;
@@ -183,12 +184,14 @@ fn bound(case: &Case, found: &Found, engine: &str) -> Option<String> {
         return None;
     }
     let lossy = case.flows.iter().filter_map(|flow| flow.needs?.lossy).next()?;
+    let mut senders = case.hosts(0).into_iter();
+    let has_bbr = senders.all(|(_, host)| cc::has_kernel("bbr", &host.config.kernel));
     Some(format!(
         "The loss holds a flow at about {}: {} flows, or a congestion control that does not take loss as congestion \
          (bbr), would fill the path. Advice tries up to {MOST_TRIED} streams.{}",
         numbers::rate(lossy.mbit),
         numbers::count(lossy.flows),
-        if engine == "sim" && !has_bbr(case) {
+        if engine == "sim" && !has_bbr {
             " The simulator has bbr for kernels from 6.1: --engine linux tries it on the real kernel."
         } else {
             ""

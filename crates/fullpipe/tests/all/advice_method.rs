@@ -410,3 +410,22 @@ fn a_mount_with_the_longest_calls_gets_more_of_them() {
     assert!(own.advised.mbit > 0.9 * 470.0, "{}", own.answer);
     assert!(settings(&own).contains(&"nfs.max_session_slots"), "{}", own.answer);
 }
+
+/// The simulator's bbr is that of Linux 6.1 and later with RACK: on other senders it is refused, and advice tries the rest.
+#[test]
+fn a_change_that_the_engine_refuses_is_not_tried() {
+    let lossy = |sender: &str| {
+        format!(
+            "[path]\nrate = \"100Mbit\"\nloss = 1e-3\ndelay = {{ forward = \"20ms\", back = \"20ms\" }}\n\
+             [hosts]\nsender = {{ {sender} }}\nreceiver = {{ kernel = \"6.12\" }}\n\
+             [[flow]]\nname = \"bulk\"\nduration = \"8s\"\n"
+        )
+    };
+    let tries_bbr = |sender: &str| {
+        let advice = advised(&lossy(sender));
+        advice.changes.iter().any(|own| own.change.advised == "bbr")
+    };
+    assert!(tries_bbr("kernel = \"6.12\""));
+    assert!(!tries_bbr("kernel = \"3.14\""));
+    assert!(!tries_bbr("kernel = \"6.12\", behaviour = { departure_times = false }"));
+}

@@ -15,7 +15,7 @@ mod remedies;
 pub use buffers::{Least, for_equal_flows, least, most, scaled};
 pub use other_systems::fits as fits_system;
 pub use pace::changes as paces;
-pub use remedies::{MOST_TRIED, Offers, has_bbr, remedies};
+pub use remedies::{MOST_TRIED, remedies};
 
 use super::Case;
 use super::change::{Change, Scope};

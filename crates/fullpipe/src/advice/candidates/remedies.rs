@@ -26,8 +26,6 @@ const LARGEST_RING: u32 = 8192;
 const LARGE_INITCWND: u32 = 32;
 /// Packets of one flow of fq, where TCP's own packets were dropped.
 const LONG_FLOW: u32 = 1000;
-/// First kernel whose bbr the simulator has.
-const BBR_SINCE: Version = Version::new(6, 1, 0);
 /// First kernel with fq (net/sched/sch_fq.c).
 const FQ_SINCE: Version = Version::new(3, 12, 0);
 /// Qdiscs that fq may replace: plain queues, and hosts' defaults.
@@ -36,27 +34,13 @@ const USUAL: [QdiscKind; 4] =
 /// Factor on the size of a buffer that is too small by arithmetic's error.
 const MORE: f64 = 1.5;
 
-/// Possibilities of the engine that makes the trials, and of who makes the changes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Offers {
-    /// Whether it has bbr.
-    pub bbr: bool,
-    /// Whether a program may set a pace.
-    pub paces: bool,
-}
-
-/// Whether the simulator has bbr for all hosts that send.
-pub fn has_bbr(case: &Case) -> bool {
-    let version = |host: &Host| host.config.kernel.parse::<Version>().ok();
-    case.hosts(0).iter().all(|(_, host)| version(host).is_some_and(|own| own >= BBR_SINCE))
-}
-
-/// Lists of changes against the first limit. Each list is tried with the changes that are accepted.
+/// Lists of changes against the first limit. Each list is tried with the changes that are accepted. `paces`: programs may set a
+/// pace.
 pub fn remedies(
     case: &Case,
     accepted: &[Change],
     outcome: &Outcome,
-    offers: &Offers,
+    paces: bool,
 ) -> Vec<Vec<Change>> {
     let Some(headline) = &outcome.headline else { return Vec::new() };
     let limit = headline.limit.as_deref().unwrap_or("");
@@ -78,7 +62,7 @@ pub fn remedies(
         }
         ("delay", _) if is_cut => vec![datagrams::delay(case, place)],
         ("qdisc", _) if is_cut => qdisc(case, place),
-        ("loss" | "gilbert-elliott", _) if is_cut => losses(case, offers),
+        ("loss" | "gilbert-elliott", _) if is_cut => losses(case),
         _ if rule == "aqm" => marks(case),
         _ if rule == "program-window" => vec![exchange::more(case)],
         _ if rule == "delayed-ack" => vec![exchange::without_delay(case)],
@@ -100,7 +84,7 @@ pub fn remedies(
         (_, limit) if limit.starts_with("cwnd") => growth(case, accepted),
         _ => Vec::new(),
     };
-    if !offers.paces && (is_cut || limit.starts_with("cwnd")) {
+    if !paces && (is_cut || limit.starts_with("cwnd")) {
         all.push(paced_by_fq(case));
     }
     all.retain(|changes| !changes.is_empty());
@@ -157,14 +141,10 @@ fn streams(case: &Case, count: u32) -> Change {
         .edits(edits)
 }
 
-/// More flows, and a congestion control that does not take loss as congestion, where the engine has one.
-fn losses(case: &Case, offers: &Offers) -> Vec<Vec<Change>> {
-    let mut all: Vec<Vec<Change>> =
-        STREAMS.iter().map(|count| vec![streams(case, *count)]).collect();
-    if offers.bbr {
-        all.insert(0, vec![congestion(case, "bbr")]);
-    }
-    all
+/// More flows, and a congestion control that does not take loss as congestion.
+fn losses(case: &Case) -> Vec<Vec<Change>> {
+    let streams = STREAMS.iter().map(|count| streams(case, *count));
+    [congestion(case, "bbr")].into_iter().chain(streams).map(|change| vec![change]).collect()
 }
 
 /// ECN, where a queue of the path marks packets of ECN flows.

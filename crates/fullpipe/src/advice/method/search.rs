@@ -1,7 +1,7 @@
 //! A search: the arithmetic cure, the loop on the first limit, and every list of changes that was tried.
 
 use super::super::Case;
-use super::super::candidates::{self, Offers, cure, has_bbr, remedies};
+use super::super::candidates::{self, cure, remedies};
 use super::super::change::{Change, Rank, Scope};
 use super::super::edit::{Edit, edited};
 use super::super::trial::{Bench, Outcome, Stopped};
@@ -9,6 +9,9 @@ use super::{
     ALMOST, Allowance, COUNTS, ENOUGH, FULL, Found, Goal, Kept, PRICE, Step, gain, is_full_late,
     is_slow_repair, joined, starts_late,
 };
+use crate::engine::Support;
+use crate::scenario::Resolved;
+use std::collections::BTreeSet;
 
 /// Most steps of the loop.
 const STEPS: usize = 6;
@@ -191,12 +194,8 @@ impl Search<'_> {
             if best.outcome.fills(ENOUGH) && !starts_late(&best.outcome) {
                 break;
             }
-            let is_real = !self.bench.engine.kernels().is_empty();
-            let has = Offers {
-                bbr: is_real || has_bbr(self.case),
-                paces: self.allowance.scopes.contains(&Scope::Application),
-            };
-            let offers = remedies(self.case, &best.changes, &best.outcome, &has);
+            let paces = self.allowance.scopes.contains(&Scope::Application);
+            let offers = remedies(self.case, &best.changes, &best.outcome, paces);
             let mut lists = self.offered(&best.changes, offers);
             lists.retain(|list| !seen.contains(list));
             if lists.is_empty() {
@@ -250,16 +249,32 @@ impl Search<'_> {
         Ok(states.map(|(changes, outcome)| State { changes, outcome }).collect())
     }
 
-    /// Changes that are allowed, and that the scenario takes.
+    /// Changes that are allowed, and that scenario and engine take.
     pub fn allowed(&self, changes: Vec<Change>) -> Vec<Change> {
         // The parts of a flow's streams are no fair parts.
         let is_fair = |change: &Change| self.allowance.goal != Goal::Fair || !change.has_copies();
         let may =
             |change: &Change| self.allowance.scopes.contains(&change.scope) && is_fair(change);
-        let is_taken = |change: &Change| edited(&self.case.today, &change.edits).is_ok();
+        let today = self.refused(&self.case.today);
+        let is_taken = |change: &Change| self.is_taken(change, &today);
         let is_there = |change: &Change| candidates::fits_system(self.case, change);
         let all = changes.into_iter().filter(may).filter(is_there).filter(is_taken);
         candidates::together(all)
+    }
+
+    /// True where the scenario takes a change, and the engine can run it: it refuses no more than the keys that it refuses
+    /// `today`.
+    fn is_taken(&self, change: &Change, today: &BTreeSet<String>) -> bool {
+        let Ok(scenario) = edited(&self.case.today, &change.edits) else { return false };
+        let run = &scenario.plans()[0].resolved;
+        self.refused(run).is_subset(today) && self.bench.engine.check(run).is_ok()
+    }
+
+    /// Keys of a run that the engine refuses.
+    fn refused(&self, run: &Resolved) -> BTreeSet<String> {
+        let keys = self.bench.engine.support(run).into_iter();
+        let refused = keys.filter(|(_, support)| matches!(support, Support::Refused(_)));
+        refused.map(|(key, _)| key).collect()
     }
 
     pub fn trial(&mut self, what: &str, changes: &[Change]) -> Result<Outcome, Stopped> {

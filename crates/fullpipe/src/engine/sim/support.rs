@@ -56,12 +56,11 @@ fn of_old_kernel(flow: &Flow, run: &Resolved) -> Option<(String, Support)> {
     let first = cc::first_kernel(name)?;
     let [sender, _] = run.hosts_of(flow);
     let kernel = &sender.host.config.kernel;
-    let is_old = KernelVersion::parse(kernel).is_none_or(|version| version < first);
     let why = format!(
         "the simulator's {name} is that of Linux {first} and later, not of {kernel}; take one of these kernels on {}",
         sender.name
     );
-    is_old.then(|| refused(format!("flow.{}.congestion", flow.name), why))
+    (!cc::has_kernel(name, kernel)).then(|| refused(format!("flow.{}.congestion", flow.name), why))
 }
 
 /// What is modelled of mounts: clients and servers of two kernels, and one file at a time.
