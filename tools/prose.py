@@ -12,9 +12,8 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from shape import ROOT
 
 # Words that have a meaning of their own here and nowhere else.
 PRIVATE = ("told", "tells", "came", "beside", "whose", "genuine")

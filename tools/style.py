@@ -8,11 +8,11 @@ those, `--long` each function above 40 lines, and `--file PART` looks at files w
 
 import argparse
 import re
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from prose import tracked
 from shape import ROOT, without_comments, without_tests
 
 LONG_FILE = 500
@@ -38,8 +38,7 @@ class Function:
 
 def sources(part):
     """Paths of the sources that git knows."""
-    listed = subprocess.run(["git", "ls-files", "crates/**/src/**.rs", "crates/*/src/*.rs"], cwd=ROOT, capture_output=True, text=True, check=True)
-    paths = sorted(set(listed.stdout.splitlines()))
+    paths = sorted(set(tracked("crates/**/src/**.rs", "crates/*/src/*.rs")))
     return [path for path in paths if part in path and not path.endswith(("tests.rs", "test.rs")) and "/tests/" not in path]
 
 

@@ -59,6 +59,23 @@ impl Loop {
         }
         loops.into_values().collect()
     }
+
+    /// Keys and values that let the first connection carry all, so that none follows it.
+    pub fn as_one_connection(&self, run: &Resolved) -> Vec<(Vec<String>, String)> {
+        let first = &run.flow[self.first];
+        let of = |flow: &Flow, keys: &[&str]| {
+            let parts = ["flow", &flow.name].into_iter().chain(keys.iter().copied());
+            parts.map(str::to_string).collect()
+        };
+        let never =
+            |other: &usize| (of(&run.flow[*other], &["after", "until"]), Time::ns(1).to_string());
+
+        let mut keys: Vec<(Vec<String>, String)> = self.others.iter().map(never).collect();
+        keys.push((of(first, &["bytes"]), format!("{}B", self.bytes)));
+        let lasts = self.until.map(|until| until.saturating_sub(first.start).to_string());
+        keys.extend(lasts.map(|lasts| (of(first, &["duration"]), lasts)));
+        keys
+    }
 }
 
 /// Numbers of connections of a flow: parallel ones, and connections of each in turn.

@@ -60,7 +60,7 @@ mod slow_reader;
 mod slow_start;
 mod small_packets;
 mod small_queues;
-mod stuck_window;
+pub(crate) mod stuck_window;
 mod subject;
 mod tcp_mem;
 mod tx_ring;

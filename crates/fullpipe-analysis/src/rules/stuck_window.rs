@@ -17,7 +17,7 @@ pub const RULE: Rule =
 const ROUND_TRIPS: u64 = 10;
 /// Default of `tcp_rmem` with which autotuning begins at any MTU, bytes: half of it is the first window of 65,535 bytes
 /// and a packet of 65,535 bytes (`tcp_init_buffer_space`).
-const SUFFICES: u64 = 256 << 10;
+pub const TUNING_RCVBUF: u64 = 256 << 10;
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);
@@ -40,13 +40,13 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
                  5.10",
                 side.tuned,
                 side.host,
-                bytes(SUFFICES),
+                bytes(TUNING_RCVBUF),
                 side.host
             ))
             .setting(valued(
                 (side.tuned, side.host),
                 bytes(own.rcvbuf),
-                Some(bytes(SUFFICES)),
+                Some(bytes(TUNING_RCVBUF)),
                 AskedBy::Sysctl,
             )),
     )

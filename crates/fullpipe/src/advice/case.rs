@@ -98,7 +98,7 @@ impl Case {
         };
         let is_datagrams = datagrams.is_some();
         let there = |flow: &&Flow| flow.direction == direction && !is_datagrams;
-        let count = run.flow.iter().filter(there).filter(|flow| flow.after.is_none()).count();
+        let count = if is_datagrams { 0 } else { at_once(run, direction) };
         let allowed = meta.way(direction).allowed.clone();
         let horizon = run.flow.iter().filter(there).filter_map(|flow| flow.duration).max();
         let horizon = horizon.unwrap_or(Time::ZERO);
@@ -155,11 +155,9 @@ impl Case {
         self.flows.iter().map(|flow| flow.name.clone()).collect()
     }
 
-    /// Number of judged flows that are open at the same time: a loop has one of its connections at a time.
+    /// Judged flows that are open at the same time: a loop has one of its connections at a time.
     pub fn at_once(&self) -> usize {
-        let is_judged = |name: &str| self.flows.iter().any(|own| own.name == name);
-        let begins = self.today.flow.iter().filter(|flow| flow.after.is_none());
-        begins.filter(|flow| is_judged(&flow.name)).count()
+        if self.datagrams.is_some() { 0 } else { at_once(&self.today, self.direction) }
     }
 
     /// Hosts that send (0) or receive (1), each once.
@@ -268,6 +266,11 @@ fn life(run: &Resolved, allowed: &Allowed, flow: &Flow) -> [Time; 2] {
     let bytes = flow.bytes.filter(|_| demand(flow) > allowed.mbit());
     let sent = bytes.map(|bytes| Time((bytes as f64 * 8e3 / allowed.mbit().max(1e-9)) as u64));
     [flow.start, sent.map_or(most, |sent| most.min(flow.start + sent))]
+}
+
+/// Flows of a direction that are open at the same time, each loop as one.
+fn at_once(run: &Resolved, direction: Direction) -> usize {
+    run.flow.iter().filter(|flow| flow.direction == direction && flow.after.is_none()).count()
 }
 
 /// Part of each flow of a path, Mb/s, by its name. Connections of a loop have the first one's part in turn.

@@ -172,6 +172,14 @@ pub fn documents() -> &'static [Document] {
     DOCUMENTS.get_or_init(|| by_two(CASES.len(), |at| document(CASES[at].file)))
 }
 
+/// The run of a variant of a case.
+pub fn run_of(file: &str, variant: &str) -> &'static Run {
+    let at = CASES.iter().position(|case| case.file == file);
+    let runs = at.map(|at| &documents()[at].runs).into_iter().flatten();
+    let run = runs.into_iter().find(|run| run.variant == variant);
+    run.unwrap_or_else(|| panic!("{file}: no {variant}"))
+}
+
 /// Rate, allowed rate and share as the line has them, of two sources: the line itself, and the run's flows or datagrams.
 fn numbers_agree(name: &str, own: &Headline, run: &Run) {
     let (rate, allowed) = (own.rate_mbit.expect("a rate"), own.allowed_mbit.expect("a bound"));
@@ -192,8 +200,7 @@ fn the_first_line_leads_to_the_cure() {
     let documents = documents();
     let mut table = String::from("| scenario | variant | first line |\n|---|---|---|\n");
     for (case, document) in CASES.iter().zip(documents) {
-        let run = document.runs.iter().find(|run| run.variant == case.variant);
-        let run = run.unwrap_or_else(|| panic!("{}: no {}", case.file, case.variant));
+        let run = run_of(case.file, case.variant);
         let own = run.headline.as_ref().expect("a headline");
         numbers_agree(case.file, own, run);
         assert_eq!(own.place.as_deref(), Some(case.place), "{}: {}", case.file, own.text);
@@ -281,9 +288,7 @@ const MISSED: [(&str, &str); 2] =
 impl Reported {
     /// The simulated rate, Mb/s. A run that is shorter than the report's transfer goes on at its settled rate.
     fn simulated(&self) -> f64 {
-        let at = CASES.iter().position(|case| case.file == self.file).expect("a case");
-        let run = documents()[at].runs.iter().find(|run| run.variant == self.variant);
-        let run = run.unwrap_or_else(|| panic!("{}: no {}", self.file, self.variant));
+        let run = run_of(self.file, self.variant);
         let mean = run.headline.as_ref().and_then(|own| own.rate_mbit).expect("a rate");
         let settled: Option<f64> = run.flows.iter().map(|flow| flow.plateau_mbit).sum();
         match (self.lasted_s, settled) {

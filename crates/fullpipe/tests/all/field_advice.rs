@@ -3,7 +3,7 @@
 //! The rate to reach is that of the cure in the report, as the scenario's own variant has it, or the rate that its path
 //! allows. Advice may reach it by another setting than the report's: the table says so.
 
-use crate::field::{CASES, documents};
+use crate::field::run_of;
 use crate::marked;
 use fullpipe::advice::method::{Allowance, Goal};
 use fullpipe::advice::trial::{Bench, ToTheEnd};
@@ -172,8 +172,7 @@ const LARGEST: &str = "29-autotune-2025";
 impl Report {
     /// Rate of the report's own cure once its flows have grown, Mb/s (10^6); of transfers that end, as of advice, the mean.
     fn cure_mbit(&self) -> Option<f64> {
-        let at = CASES.iter().position(|case| case.file == self.file)?;
-        let run = documents()[at].runs.iter().find(|run| Some(&run.variant[..]) == self.cure)?;
+        let run = run_of(self.file, self.cure?);
         let lasts = |flow: &Flow| flow.plateau_mbit.filter(|_| flow.completion_s.is_none());
         let settled: Option<f64> = run.flows.iter().map(lasts).sum();
         let mean = run.headline.as_ref()?.rate_mbit?;

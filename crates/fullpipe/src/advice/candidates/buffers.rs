@@ -6,15 +6,12 @@ use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use super::hosts::At;
 use super::other_systems;
+use crate::analysis::TUNING_RCVBUF;
 use crate::analysis::settings::{Buffer, Memory};
 use crate::analysis::words::bytes;
 use crate::scenario::Host;
 use crate::scenario::config::{Sysctl, System};
 use crate::sizing::sizes::{UNEVEN, with_headroom};
-
-/// Default of `tcp_rmem` with which autotuning begins at any MTU, bytes: half of it is the first window of 65,535 bytes
-/// and a packet of 65,535 bytes.
-const TUNES: u64 = 256 << 10;
 
 /// A buffer of sockets: the send buffer or the receive buffer.
 struct Side {
@@ -170,15 +167,15 @@ pub fn first(case: &Case) -> Vec<Change> {
     let side = &SIDES[1];
     let change = |(host, own): (&str, &Host)| {
         let [least, usual, today] = (side.sizes)(&own.config.sysctl);
-        if usual >= TUNES {
+        if usual >= TUNING_RCVBUF {
             return None;
         }
         let needs = largest(side, case, host).map_or(0, |needs| needs.advised);
-        let value = format!("{least} {TUNES} {}", today.max(needs).max(TUNES));
+        let value = format!("{least} {TUNING_RCVBUF} {}", today.max(needs).max(TUNING_RCVBUF));
         let at = At { host, scope: side.scope };
         let key = Some(value.clone().into());
         let why = "autotuning waits for more than the first window lets in; half of a larger default is a larger first window";
-        Some(at.sysctl(side.tuned, &value, key).values(bytes(usual), bytes(TUNES)).why(why))
+        Some(at.sysctl(side.tuned, &value, key).values(bytes(usual), bytes(TUNING_RCVBUF)).why(why))
     };
     case.hosts(side.end).into_iter().filter_map(change).collect()
 }

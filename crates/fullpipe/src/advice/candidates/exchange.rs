@@ -5,8 +5,7 @@ use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use crate::analysis::words;
 use crate::analysis::{LARGE_WRITE, SMALL_WRITE};
-use crate::scenario::{App, Flow, Loop, NODELAY, Resolved};
-use fullpipe_base::units::Time;
+use crate::scenario::{App, Flow, Loop, NODELAY};
 use serde_json::json;
 
 /// Factor on the path's round trips for the data that programs allow a flow: the message that allows more arrives late,
@@ -82,26 +81,13 @@ pub fn one_connection(case: &Case) -> Vec<Change> {
     let words = format!(
         "let the program on {whose} keep one connection open, in the place of a new one each time"
     );
+    let keys = all.iter().flat_map(|own| own.as_one_connection(run));
     let change = Change::new("connections", whose, Scope::Application, How::Program { words })
         .rank(Rank::Method)
         .values("a new one each time", "one that stays open")
         .why("each new connection starts slowly again")
-        .edits(all.iter().flat_map(|own| joined(run, own)));
+        .edits(keys.map(|(key, value)| Edit::Set { key, value: Some(value.into()) }));
     vec![change]
-}
-
-/// Edits that let the first connection of a loop carry all, and none follow it.
-fn joined(run: &Resolved, own: &Loop) -> Vec<Edit> {
-    let flow = &run.flow[own.first];
-    let never = || Some(Time::ns(1).to_string().into());
-    let others = own.others.iter().map(|other| &run.flow[*other].name);
-    let mut edits: Vec<Edit> =
-        others.map(|name| Edit::flow(name, &["after", "until"], never())).collect();
-
-    edits.push(Edit::flow(&flow.name, &["bytes"], Some(format!("{}B", own.bytes).into())));
-    let lasts = own.until.map(|until| until.saturating_sub(flow.start).to_string());
-    edits.extend(lasts.map(|lasts| Edit::flow(&flow.name, &["duration"], Some(lasts.into()))));
-    edits
 }
 
 /// TCP_NODELAY at both ends of each flow between programs that ask and answer.

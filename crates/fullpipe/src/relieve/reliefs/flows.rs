@@ -143,19 +143,12 @@ pub fn no_delay(run: &Resolved) -> Vec<SetOption> {
 
 /// Loops in which the first connection carries all, and no other follows it.
 pub fn one_connection(run: &Resolved) -> Vec<SetOption> {
-    let mut sets = Vec::new();
-    for own in Loop::all(run) {
-        let flow = &run.flow[own.first];
-        for other in own.others {
-            let key = ["flow", &run.flow[other].name, "after", "until"];
-            sets.push(set(&key, text(Time::ns(1))));
-        }
-
-        sets.push(of_flow(flow, "bytes", text(format!("{}B", own.bytes))));
-        let lasts = own.until.map(|until| until.saturating_sub(flow.start));
-        sets.extend(lasts.map(|lasts| of_flow(flow, "duration", text(lasts))));
-    }
-    sets
+    let keys = Loop::all(run).into_iter().flat_map(|own| own.as_one_connection(run));
+    keys.map(|(key, value)| {
+        let parts: Vec<&str> = key.iter().map(String::as_str).collect();
+        set(&parts, text(value))
+    })
+    .collect()
 }
 
 /// Programs that read all there is.
