@@ -9,6 +9,7 @@ use super::metric::{self, Metric};
 use super::plan::Expect;
 use super::resolved::Resolved;
 use super::space::Change;
+use super::tolerance;
 use super::versus;
 use super::written;
 use serde_json::Value as Json;
@@ -75,7 +76,7 @@ fn single(expect: &written::Expect, run: &Resolved, cx: &mut Context) -> Option<
     let metric = expect.metric.as_ref()?;
     let (target, entry) = metric::find(&metric.value, metric.place, run, cx)?;
     let within = expect.within.as_ref()?;
-    let tolerance = metric::tolerance(&within.value, entry.unit, within.place, cx);
+    let tolerance = tolerance::read(&within.value, entry.unit, within.place, cx);
     let interval = expect.interval.as_ref().map(|range| range.value.0);
     let of = expect.of.as_ref()?;
     extent(metric, entry, interval, cx)?;

@@ -6,6 +6,7 @@
 
 mod again;
 mod app;
+mod application;
 mod asked;
 mod behaviour;
 mod competes;
@@ -38,6 +39,7 @@ mod recipes;
 pub mod reference;
 mod repeat;
 mod reply;
+mod reporting;
 mod resolve;
 mod resolved;
 pub mod response;
@@ -46,6 +48,7 @@ pub mod slow_start;
 mod source;
 mod space;
 mod system;
+mod tolerance;
 mod version;
 mod versus;
 pub mod without;

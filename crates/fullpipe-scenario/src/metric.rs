@@ -1,8 +1,7 @@
 //! Metrics of expectations: one table with their units.
 
 use super::format::context::{Context, Place};
-use super::format::quantity::{Decimal, Dimension, RATE, SIZE, TIME, Wrong, parse};
-use super::plan::{Target, Tolerance};
+use super::plan::Target;
 use super::resolved::{DatagramKind, Resolved};
 use fullpipe_base::limits::limit_names;
 use fullpipe_sim::config::Direction;
@@ -437,68 +436,4 @@ fn udp_sockets(run: &Resolved) -> Vec<String> {
     names.sort_unstable();
     names.dedup();
     names
-}
-
-/// Reads a tolerance such as "2 %" or "1 segment".
-pub fn tolerance(text: &str, unit: Unit, place: Place, cx: &mut Context) -> Option<Tolerance> {
-    let absolute = match unit {
-        Unit::Bytes => measured(text, &SIZE, 0),
-        Unit::Mbit => measured(text, &RATE, -6),
-        Unit::Seconds => measured(text, &TIME, -9),
-        Unit::Milliseconds => measured(text, &TIME, -6),
-        Unit::Packets => counted_in(&PACKETS, text),
-        Unit::Rounds => counted_in(&["round", "rounds"], text),
-        Unit::Share | Unit::Number => share(text),
-    };
-    let found = match percent(text) {
-        Some(share) => Ok(Tolerance::Relative(share)),
-        None => absolute.map(Tolerance::Absolute),
-    };
-    let expected = format!("a relative tolerance such as \"2 %\", or {}", unit.example());
-    let (code, message) = match found {
-        Ok(Tolerance::Absolute(n) | Tolerance::Relative(n)) if n < 0.0 || !n.is_finite() => {
-            ("out-of-range", "`within` is not a tolerance".to_string())
-        }
-        Ok(tolerance) => return Some(tolerance),
-        Err(Wrong::NoUnit) => ("missing-unit", "`within` has no unit".into()),
-        Err(Wrong::Unit(unit)) => {
-            ("unknown-unit", format!("this metric is not measured in \"{unit}\""))
-        }
-        Err(_) => ("bad-value", format!("`within` is not a tolerance: \"{text}\"")),
-    };
-    cx.error(code, place, message).expected(expected);
-    None
-}
-
-fn percent(text: &str) -> Option<f64> {
-    match Decimal::split(text) {
-        Ok((number, "%")) => Some(number.to_f64(-2)),
-        _ => None,
-    }
-}
-
-/// A quantity in base units x 10^`power`.
-fn measured(text: &str, dimension: &Dimension, power: i32) -> Result<f64, Wrong> {
-    let base = parse(text, dimension)?;
-    Ok(base as f64 * 10_f64.powi(power))
-}
-
-/// Names of packets, and of a stage's units.
-const PACKETS: [&str; 8] =
-    ["packet", "packets", "segment", "segments", "skb", "skbs", "byte", "bytes"];
-
-/// A number with one of these words.
-fn counted_in(words: &[&str], text: &str) -> Result<f64, Wrong> {
-    match Decimal::split(text)? {
-        (_, "") => Err(Wrong::NoUnit),
-        (number, unit) if words.contains(&unit) => Ok(number.to_f64(0)),
-        (_, unit) => Err(Wrong::Unit(unit.into())),
-    }
-}
-
-fn share(text: &str) -> Result<f64, Wrong> {
-    match Decimal::split(text)? {
-        (number, "") => Ok(number.to_f64(0)),
-        (_, unit) => Err(Wrong::Unit(unit.into())),
-    }
 }

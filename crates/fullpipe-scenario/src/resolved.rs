@@ -2,10 +2,11 @@
 //! [`Resolved::to_toml`] parses to an equal `Resolved`.
 
 use super::again::After;
-use super::copies::is_or_copies;
+pub use super::application::{App, DatagramReader, Reader};
 pub use super::host::{Host, Remark};
 use super::path::{Element, Path, Surroundings};
 pub use super::qdisc::{Netem, Qdisc};
+pub use super::reporting::{Packets, Report};
 use super::show;
 pub use super::written::{
     Clock, DatagramKind, NfsExport, NfsOperation, NfsServerReads, NfsVersion, QdiscKind, Until,
@@ -429,31 +430,6 @@ fn is_forward(direction: &Direction) -> bool {
     *direction == Direction::Forward
 }
 
-/// An application that reads at a rate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Reader {
-    /// Rate of payload: after each read the program works on the bytes for their time at this rate.
-    #[serde(serialize_with = "show::shown")]
-    pub rate: Rate,
-    /// Most bytes of one read.
-    #[serde(serialize_with = "show::write_size")]
-    pub read: u32,
-}
-
-/// A program that reads datagrams at its own pace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct DatagramReader {
-    /// Rate of payload: the program works on each datagram for its time at this rate; none: no time.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::rate")]
-    pub rate: Option<Rate>,
-    /// Time for which it reads, from the datagrams' start on and again after each pause; with `off` or not at all.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
-    pub on: Option<Time>,
-    /// Length of a pause.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
-    pub off: Option<Time>,
-}
-
 /// Congestion control with its parameters by name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Congestion {
@@ -472,98 +448,4 @@ pub struct SlowStart {
     /// All its parameters.
     #[serde(flatten)]
     pub parameters: BTreeMap<String, i64>,
-}
-
-/// Load of an application.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(tag = "kind", rename_all = "lowercase")]
-pub enum App {
-    /// As much data as the send buffer takes.
-    Bulk,
-    /// At most a rate of payload.
-    Rate {
-        /// The rate.
-        #[serde(serialize_with = "show::shown")]
-        rate: Rate,
-    },
-    /// The kernel's NFS client or server, as an entry of `nfs` says.
-    Nfs,
-    /// As much data as the send buffer takes, with pauses.
-    #[serde(rename = "on-off")]
-    OnOff {
-        /// Time for which it writes.
-        #[serde(serialize_with = "show::shown")]
-        on: Time,
-        /// Length of the pause after it.
-        #[serde(serialize_with = "show::shown")]
-        off: Time,
-    },
-    /// Messages of a program that asks, that answers, or that nobody answers.
-    Messages {
-        /// Bytes of a message.
-        #[serde(serialize_with = "show::whole_size")]
-        size: u64,
-        /// Messages that may be without an answer at a time.
-        in_flight: u32,
-        /// Least time from the beginning of a message to that of the next one; none: each as soon as it may.
-        #[serde(serialize_with = "show::time", skip_serializing_if = "Option::is_none")]
-        period: Option<Time>,
-        /// The program corks the socket before a message, and uncorks it behind its last write (TCP_CORK).
-        #[serde(skip_serializing_if = "std::ops::Not::not")]
-        cork: bool,
-    },
-}
-
-/// Report of a run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Report {
-    /// Length of an interval.
-    #[serde(serialize_with = "show::shown")]
-    pub interval: Time,
-    /// Length of the first interval.
-    #[serde(serialize_with = "show::shown")]
-    pub first_interval: Time,
-    /// Event that starts the interval clock.
-    pub clock: Clock,
-    /// Time by which the clock starts before that event.
-    #[serde(serialize_with = "show::shown")]
-    pub clock_offset: Time,
-    /// Interval of the trace's samples.
-    #[serde(serialize_with = "show::shown")]
-    pub sample: Time,
-    /// Length of the bins of queues, rates and drops over time; none: [`Resolved::bin`] decides.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
-    pub bin: Option<Time>,
-    /// Interval of the hosts' counters, rounded up to samples; none: the engine's choice.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
-    pub counters: Option<Time>,
-    /// When the run ends.
-    #[serde(skip_serializing_if = "Until::is_end")]
-    pub until: Until,
-    /// Which packets are kept; none: none are.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub packets: Option<Packets>,
-}
-
-/// Which packets are kept.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Packets {
-    /// Name of the point at which they are seen.
-    pub at: String,
-    /// Name of the flow they are of, without the number of a copy; none: all flows.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub flow: Option<String>,
-    /// From when on.
-    #[serde(serialize_with = "show::shown")]
-    pub from: Time,
-    /// Until when; none: the run's end.
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "show::time")]
-    pub to: Option<Time>,
-}
-
-impl Packets {
-    /// Whether packets of a flow of this name are kept.
-    pub fn are_of(&self, flow: &str) -> bool {
-        self.flow.as_deref().is_none_or(|name| is_or_copies(flow, name))
-    }
 }
