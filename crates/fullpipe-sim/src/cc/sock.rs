@@ -159,7 +159,7 @@ pub struct Rates {
     pub max_pacing_rate: u64,
     /// Packets ever marked lost, wrapping.
     pub lost: u32,
-    /// What `delivered` has to pass until the application does not limit the flow any more; 0: it does not.
+    /// Value of `delivered` beyond which the application no longer limits the flow; 0: it does not limit the flow.
     pub app_limited: u32,
     /// Packets SACKed.
     pub sacked_out: u32,

@@ -402,8 +402,8 @@ pub enum App {
         /// How long it pauses.
         off: Time,
     },
-    /// Messages of this size, each in one or several writes: of a program that another one answers, that answers one, or that nobody
-    /// answers.
+    /// Messages of this size, each in one or several writes: of a program that asks, that answers, or whose messages
+    /// have no answer.
     Messages {
         /// Bytes of a message, 1 or more.
         size: u64,

@@ -24,6 +24,7 @@ pub mod receive;
 mod receiving;
 mod rpc;
 mod sending;
+mod sending_flow;
 pub(crate) mod shared;
 mod softirq;
 pub(crate) mod stage;
@@ -96,7 +97,7 @@ pub(crate) struct Host {
     pub(crate) receive_buffer: Peak,
     /// What finished flows left for the next ones to the same host, by its place.
     metrics: Vec<Metrics>,
-    /// MTU of the route to each host, by its place, as far as routers have told (`u32::MAX`: not).
+    /// MTU of the route to each host by ICMP, by its place (`u32::MAX`: unknown).
     route_mtus: Vec<u32>,
     /// The place of the host at the other end of each flow.
     peers: Vec<usize>,

@@ -1,4 +1,4 @@
-//! What routers tell a host of the MTU of its ways: the socket concerned hears of it, and later connections to the same host
+//! ICMP "fragmentation needed" at a host: the socket concerned takes the MTU, and later connections to the same host
 //! begin with it.
 //!
 //! Source: Linux 6.12 `tcp_v4_err`, `tcp_v4_mtu_reduced`, `tcp_release_cb`, `ip_rt_update_pmtu`.
@@ -13,7 +13,7 @@ use crate::packet::Train;
 use crate::units::Time;
 
 impl Host {
-    /// A router says that a segment is too large, with the CPU at `cpu`; the CPU's time after it.
+    /// Handles a router's message that a segment is too large, with the CPU at `cpu`. Returns the CPU's time after it.
     pub(super) fn on_fragmentation_needed(
         &mut self,
         message: &Train,
@@ -37,7 +37,7 @@ impl Host {
         cpu
     }
 
-    /// The socket is given back: it hears of what came meanwhile.
+    /// Handles the message that arrived while the socket was locked.
     pub(super) fn hear_deferred_mtu(
         &mut self,
         flow: usize,
@@ -51,7 +51,7 @@ impl Host {
         })
     }
 
-    /// The flow's connection begins under what is known of the way to its other end.
+    /// Begins the flow's connection with the known MTU of the route to its peer.
     pub(super) fn begin_path_mtu(&mut self, flow: usize) {
         let known = self.route_mtus[self.peers[flow]];
         self.sends[flow].tcp.take_route_mtu(known);

@@ -49,7 +49,7 @@ pub(crate) struct ReceivingFlow {
     begun: u64,
     backlog: VecDeque<Arrived>,
     finish_at: Option<u64>,
-    /// Its messages, where nobody answers them.
+    /// Its unanswered messages.
     pub(super) arriving: Option<Arriving>,
     /// Whether all bytes that the program knows of were read.
     pub(super) has_read_all: bool,

@@ -25,7 +25,7 @@ pub(crate) struct Shared {
     pub(crate) events: Vec<(Event, Work, usize)>,
     /// By flow the records that are on their way, or not wholly read (see [`crate::rpc`]).
     pub(crate) messages: Vec<VecDeque<Message>>,
-    /// By flow, when messages were begun that nobody answers and that are not read yet.
+    /// Beginnings of unanswered messages that are not read yet, by flow.
     pub(crate) began: Vec<VecDeque<Time>>,
     /// Of datagrams, by their place in the configuration: when each was written, by its number.
     pub(crate) written: Vec<Vec<Time>>,

@@ -1,6 +1,6 @@
 //! Requests and answers: the programs at both ends of a connection, each of which writes when it has read enough.
 //!
-//! A program that asks may have several requests without an answer: its own window. Messages that nobody answers are counted here, too.
+//! A program that asks may have several requests without an answer: its own window. Unanswered messages are counted here, too.
 //!
 //! Limits:
 //! - Both programs go on at once and without a pace, and do nothing else.
@@ -45,14 +45,14 @@ impl Turn {
         }
     }
 
-    /// Counts messages of a flow's program that nobody answers; none where it has no messages.
+    /// Counter of a flow's unanswered messages; none where it has no messages.
     pub(super) fn one_way(own: &Flow) -> Option<Turn> {
         let App::Messages { size, .. } = own.app else { return None };
         let requests = own.bytes.unwrap_or(u64::MAX);
         Some(Turn { answers: false, own: size, others: 0, in_flight: u64::MAX, requests })
     }
 
-    /// Whether nobody answers.
+    /// True for unanswered messages.
     pub(super) fn is_one_way(&self) -> bool {
         self.others == 0
     }
@@ -104,7 +104,7 @@ impl Turn {
     }
 }
 
-/// Messages that nobody answers, as the program that reads them counts them.
+/// Unanswered messages, as the reading program counts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arriving {
     /// Bytes of one, and of all.
@@ -121,7 +121,7 @@ impl Arriving {
         Some(Arriving { size, bytes: flow.bytes.unwrap_or(u64::MAX), read: 0 })
     }
 
-    /// Takes the next message if it ends within so many bytes that were read. The last one may be shorter.
+    /// Takes the next message if it ends within `bytes_read`. The last one may be shorter.
     fn takes(&mut self, bytes_read: u64) -> bool {
         let begins = self.read.saturating_mul(self.size);
         let end = begins.saturating_add(self.size).min(self.bytes);
@@ -132,7 +132,7 @@ impl Arriving {
 }
 
 impl Host {
-    /// Tells which messages of a flow that nobody answers were read as a whole.
+    /// Records an event for each unanswered message that was read as a whole.
     pub(super) fn tell_messages(&mut self, flow: usize, now: Time, shared: &mut Shared) {
         let read = self.receives[flow].tcp.bytes_read;
         let Some(arriving) = &mut self.receives[flow].arriving else { return };

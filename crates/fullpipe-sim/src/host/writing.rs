@@ -110,7 +110,7 @@ impl Host {
             if !state.locked {
                 state.locked = true;
                 state.goal = state.tcp.size_goal();
-                let begins = core::mem::take(&mut state.begins_call) && state.tcp.samples_rate();
+                let begins = core::mem::take(&mut state.begins_call) && state.tcp.is_controlled();
                 self.put_off_to_release(flow, cpu);
                 if begins {
                     let check =

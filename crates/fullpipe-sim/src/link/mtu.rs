@@ -1,5 +1,5 @@
-//! A link with a smaller MTU, which drops what is too large. Its router tells the sender by ICMP "fragmentation needed" (RFC 1191,
-//! section 4), or nobody: a path MTU black hole (RFC 2923, section 2.1). Unit of decision: the segment.
+//! A link with a smaller MTU, which drops what is too large. Its router answers by ICMP "fragmentation needed" (RFC 1191,
+//! section 4), or not at all: a path MTU black hole (RFC 2923, section 2.1). Unit of decision: the segment.
 //!
 //! Limits:
 //! - A message takes the whole way back, wherever on the way there the router stands. Capture files leave messages out.
@@ -28,7 +28,7 @@ pub struct Mtu {
     pub name: String,
     /// Largest IP packet that passes, bytes (68 to 65535; RFC 791).
     pub mtu: u32,
-    /// The router tells the sender, whose packets may not be fragmented on the way. From an MTU of 576 on.
+    /// Whether the router answers by ICMP. Needs an MTU of 576 or more.
     pub icmp: bool,
 }
 
@@ -54,8 +54,8 @@ struct Narrow {
 }
 
 impl Narrow {
-    /// The router tells the sender of data that it dropped.
-    fn tell(&mut self, dropped: &Train) {
+    /// Answers dropped data by ICMP.
+    fn answer(&mut self, dropped: &Train) {
         if self.config.icmp && dropped.kind == Kind::Data {
             let message = Train {
                 kind: Kind::FragNeeded,
@@ -77,7 +77,7 @@ impl Narrow {
 impl Stage for Narrow {
     fn push(&mut self, train: &Train, out: &mut Vec<Train>) {
         if train.ip_len > self.config.mtu {
-            self.tell(train);
+            self.answer(train);
             return self.passing.lose(train);
         }
         self.passing.pass(*train, out);

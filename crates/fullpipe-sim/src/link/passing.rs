@@ -19,13 +19,13 @@ impl Passing {
         Passing { left, dropped: Drops::default() }
     }
 
-    /// Packets pass as they came.
+    /// Passes packets on unchanged.
     pub(super) fn pass(&mut self, packets: Train, out: &mut Vec<Train>) {
         self.left.add(packets.first, packets.spacing, packets.count, packets.ip_len);
         append(out, packets);
     }
 
-    /// Packets are dropped as they came.
+    /// Drops packets.
     pub(super) fn lose(&mut self, packets: &Train) {
         self.dropped.lose(packets, packets.ip_len);
     }

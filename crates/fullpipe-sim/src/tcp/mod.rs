@@ -40,6 +40,11 @@ pub const IP_HEADER: u32 = 20;
 /// Bytes that timestamps add to every segment (RFC 7323, padded).
 pub const TIMESTAMP_OPTION: u32 = 12;
 
+/// MSS that a host announces on a path of `mtu` bytes, without options: its card's (`tcp_advertise_mss`).
+pub(crate) fn announced_mss(host: &Host, mtu: u32) -> u32 {
+    host.mtu.unwrap_or(mtu).saturating_sub(HEADERS)
+}
+
 /// Bytes of IP and TCP headers of a data segment.
 pub fn headers(timestamps: bool) -> u32 {
     HEADERS + if timestamps { TIMESTAMP_OPTION } else { 0 }

@@ -1,4 +1,4 @@
-//! Samples of the delivery rate: how much has arrived since the newest packet that an ACK tells of was sent, and in what time.
+//! Samples of the delivery rate: the data that arrived since the newest acknowledged packet was sent, and the time that this took.
 //!
 //! Linux keeps a snapshot on each skb. Here skbs that went one after the other share one while it stays equal, so that there are
 //! about as many as ACKs per round trip.
@@ -9,7 +9,7 @@
 use crate::cc::RateSample;
 use alloc::collections::{BTreeMap, VecDeque};
 
-/// What is known when an skb is sent. Times are us.
+/// Snapshot of the connection when an skb is sent. Times are us.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Snapshot {
     /// Packets delivered so far.
@@ -22,7 +22,7 @@ struct Snapshot {
     app_limited: bool,
 }
 
-/// The newest packet that an ACK tells of.
+/// Newest packet that an ACK acknowledges or SACKs.
 #[derive(Clone, Copy, Debug)]
 struct Newest {
     end_seq: u64,
@@ -42,7 +42,7 @@ pub(super) struct AckResult {
     pub(super) losses: u32,
     /// Packets in flight before it.
     pub(super) prior_in_flight: u32,
-    /// When it came, us.
+    /// Its arrival, us.
     pub(super) now_us: u64,
     /// Least RTT, us.
     pub(super) min_rtt_us: u32,
@@ -57,7 +57,7 @@ pub struct Rate {
     first_tx_us: u64,
     /// When `delivered` last grew, us.
     pub(super) delivered_us: u64,
-    /// What `delivered` has to pass until the application does not limit the flow any more; 0: it does not.
+    /// Value of `delivered` beyond which the application no longer limits the flow; 0: it does not limit the flow.
     pub(super) app_limited: u32,
     /// The receiver took back what it had SACKed, and Loss is not over.
     pub(super) is_reneging: bool,
@@ -130,7 +130,7 @@ impl Rate {
         }
     }
 
-    /// Packets delivered when the newest one was sent of which the ACK in hand tells.
+    /// Packets delivered when the newest packet of the ACK in hand was sent.
     pub(super) fn prior_delivered(&self) -> Option<u32> {
         self.newest.map(|newest| newest.sent.delivered)
     }

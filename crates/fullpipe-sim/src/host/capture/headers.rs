@@ -11,7 +11,7 @@ use crate::packet::{Kind, Train};
 use crate::tcp::behaviour::profile_of;
 use crate::tcp::profile::PROFILES;
 use crate::tcp::receiver::window::ReceiveWindow;
-use crate::tcp::{Ack, HEADERS};
+use crate::tcp::{Ack, announced_mss};
 use crate::trace::{Offers, Packet};
 use crate::units::Time;
 use alloc::vec::Vec;
@@ -58,7 +58,7 @@ impl End {
         let sysctl = &host.sysctl;
         let wscale = first_window(host, mss).wscale as u8;
         let offers = Offers {
-            mss: (host.mtu.unwrap_or(mtu) - HEADERS) as u16,
+            mss: announced_mss(host, mtu) as u16,
             window_scale: host.offers_scaling().then_some(wscale),
             sack: sysctl.tcp_sack,
         };

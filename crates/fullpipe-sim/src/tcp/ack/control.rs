@@ -149,7 +149,7 @@ impl Sender {
         let bytes = ack.ack - prior_una;
         let runt = acked.packets == 1 && prior_sacked == 0 && bytes < u64::from(self.mss);
         let measured = self.update_rtt(&mut rtts, ack.tsecr, flags, runt, out.now());
-        self.tell_rate(&acked, rtts.newest, runt, flags);
+        self.note_rate(&acked, rtts.newest, runt, flags);
         if flags.data_acked {
             flags.sets_timer = true;
             self.note_probe_acked(out.now());
@@ -206,7 +206,7 @@ impl Sender {
 
     /// The RTT of the ACK in hand for its sample of the delivery rate, and whether the receiver may have waited with a
     /// `runt` (FLAG_ACK_MAYBE_DELAYED).
-    fn tell_rate(&mut self, acked: &Acked, rtt_us: Option<u32>, runt: bool, flags: &Flags) {
+    fn note_rate(&mut self, acked: &Acked, rtt_us: Option<u32>, runt: bool, flags: &Flags) {
         let delivered = self.delivered_with_syn().wrapping_add(acked.delivered);
         let alarm = flags.data_sacked || flags.ece || flags.dsacking || acked.resent;
         let Some(rate) = &mut self.board.rate else { return };

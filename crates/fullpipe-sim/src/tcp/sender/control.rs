@@ -1,4 +1,4 @@
-//! A congestion control that has the whole window (`cong_control`): what it is told, and what its word changes.
+//! A congestion control that has the whole window (`cong_control`): its input, and the effects of its decisions.
 //!
 //! Source: Linux 6.12 `tcp_cong_control`, `tcp_rate_check_app_limited`, `bpf_tcp_ca`. Where else TCP does otherwise with such a
 //! control, it asks [`Sender::is_controlled`].
@@ -22,9 +22,9 @@ pub(in crate::tcp) struct Changed {
 }
 
 impl Sender {
-    /// True where the control has the whole window and the pace.
+    /// True where the control has the whole window and the pace. write() then asks [`Sender::check_app_limited`].
     #[inline]
-    pub(in crate::tcp) fn is_controlled(&self) -> bool {
+    pub fn is_controlled(&self) -> bool {
         self.board.rate.is_some()
     }
 
@@ -33,7 +33,7 @@ impl Sender {
         self.board.delivered as u32 + 1
     }
 
-    /// Lets such a control see the scoreboard and the pace.
+    /// Copies the scoreboard and the pace to the control's view.
     pub(in crate::tcp) fn sync_rates(&mut self) {
         let Some(rate) = &self.board.rate else { return };
         let (delivered, tcp_mstamp) = (self.delivered_with_syn(), self.cc.sock().now_us);
@@ -65,7 +65,7 @@ impl Sender {
         }
     }
 
-    /// Takes what such a control has set.
+    /// Applies the pace and the mark that the control has set.
     pub(in crate::tcp) fn obey_control(&mut self) {
         let Some(rate) = &mut self.board.rate else { return };
         rate.app_limited = self.cc.rates().app_limited;
@@ -76,8 +76,8 @@ impl Sender {
         }
     }
 
-    /// An event that is no ACK.
-    pub(in crate::tcp) fn tell_event(&mut self, event: Event) {
+    /// Passes an event other than an ACK to the control.
+    pub(in crate::tcp) fn emit_event(&mut self, event: Event) {
         self.cc.cwnd_event(event);
         self.obey_control();
     }
@@ -114,17 +114,12 @@ impl Sender {
         }
     }
 
-    /// True where write() asks [`Sender::check_app_limited`].
-    pub fn samples_rate(&self) -> bool {
-        self.is_controlled()
-    }
-
     /// Data from `seq` on was sent for the first time and counts as sent at `when`.
     pub(in crate::tcp) fn sample_sent(&mut self, seq: u64, when: Time) {
-        let (delivered, first) = (self.delivered_with_syn(), self.board.packets_out == 0);
-        if let Some(rate) = &mut self.board.rate {
-            rate.note_sent(seq, when.as_us(), delivered, first);
-        }
+        let first = self.board.packets_out == 0;
+        let delivered = self.delivered_with_syn();
+        let Some(rate) = &mut self.board.rate else { return };
+        rate.note_sent(seq, when.as_us(), delivered, first);
     }
 
     /// `[start, end)` was sent again and counts as sent at `when`.

@@ -9,6 +9,7 @@ mod chrono;
 pub(super) mod control;
 mod deferral;
 mod departure;
+mod handshake;
 mod limit;
 pub(super) mod loss_state;
 mod memory;
@@ -34,7 +35,7 @@ use crate::packet::Ecn;
 use crate::tcp::counters::Counters;
 use crate::tcp::ecn::SenderEcn;
 use crate::tcp::pieces::Filling;
-use crate::tcp::profile::{CcRtt, RepeatedSyn, RttClock, SackMarking, SharedProfile, SndTuning};
+use crate::tcp::profile::{CcRtt, RttClock, SackMarking, SharedProfile};
 use crate::tcp::ration::Ration;
 use crate::tcp::rtt::Rtt;
 use crate::tcp::scoreboard::{Scoreboard, Window};
@@ -47,7 +48,6 @@ use chrono::Chrono;
 use departure::Departures;
 use loss_state::Recovery;
 use memory::SndMemory;
-use metrics::Metrics;
 use mtu::PathMtu;
 use pacing::Pacing;
 use rounds::Rounds;
@@ -244,126 +244,9 @@ impl Sender {
         self.app.set_writer(writer);
     }
 
-    /// Before that: what the handshake says of ECN.
-    pub fn use_ecn(&mut self, agreed: bool) {
-        self.ecn.agreed = agreed;
-    }
-
-    /// Before that: the SYN-ACK's timestamp, which the first data echoes (tcp_store_ts_recent).
-    pub fn take_timestamp(&mut self, tsval: u32) {
-        self.ts_recent = tsval;
-    }
-
-    /// Before that: what the SYN-ACK's echo tells of the RTT, where the SYN was sent again and timestamps are used.
-    pub fn hear_echo(&mut self, now: Time, tsecr: u32) {
-        if self.timestamps && tsecr != 0 {
-            let units = self.echo_units(tsecr, now);
-            self.rtt.sample(units, 0, 0);
-            self.pacing.min_rtt.take(self.jiffies(now), units.max(1));
-        }
-    }
-
     /// The timestamp of what is sent at `time`; 0 without timestamps.
     pub fn tsval(&self, time: Time) -> u32 {
         if self.timestamps { self.timestamp(time) } else { 0 }
-    }
-
-    /// The SYN was sent again so often before its answer came, which echoes the first one's timestamp or another
-    /// ([`RepeatedSyn`]). To be called before [`Sender::established`].
-    pub fn repeated_syn(&mut self, times: u32, late: bool) {
-        self.cut_by_syn = times > 1
-            && match self.profile.repeated_syn {
-                RepeatedSyn::Ignored => false,
-                RepeatedSyn::OneSegment => true,
-                RepeatedSyn::UnlessLate => !late,
-            };
-    }
-
-    /// The SYN-ACK arrived: `window` is its unscaled window; `sent` is when the SYN was sent, unless
-    /// it had to be repeated; `cached` is what an earlier connection to the same host left.
-    pub fn established(
-        &mut self,
-        now: Time,
-        window: u64,
-        sent: Option<Time>,
-        cached: Option<&Metrics>,
-    ) {
-        self.open(now, window, sent);
-
-        // The SYN-ACK acknowledges the SYN, so tcp_ack sets the pace by the cwnd of that time.
-        if !self.profile.cwnd_first() && !self.is_controlled() {
-            self.update_pacing_rate();
-        }
-
-        self.init_transfer(now, cached);
-        if self.profile.cwnd_first() {
-            self.update_early_pacing_rate();
-        }
-    }
-
-    /// The ACK of this end's SYN-ACK arrived, which accepts the connection: `window` is offered; `sent` is when the SYN-ACK was sent,
-    /// unless it had to be repeated; `cached` is what an earlier connection to the same host left.
-    pub fn accepted(
-        &mut self,
-        now: Time,
-        window: u64,
-        sent: Option<Time>,
-        cached: Option<&Metrics>,
-    ) {
-        self.open(now, window, sent);
-        self.init_transfer(now, cached);
-
-        // An accepted socket had no packet out, so the first cwnd (`tcp_init_transfer`) sets its first pace (6.1 and 6.12
-        // `tcp_rcv_state_process`, TCP_SYN_RECV).
-        if self.profile.cwnd_first() {
-            self.update_early_pacing_rate();
-        } else if !self.is_controlled() {
-            self.update_pacing_rate();
-        }
-    }
-
-    /// The handshake gave a window and perhaps an RTT; cwnd is still that of a socket that has sent nothing.
-    fn open(&mut self, now: Time, window: u64, sent: Option<Time>) {
-        self.is_established = true;
-        self.seq.offer(window);
-        self.seq.forget_max_wnd();
-        self.note_window(window);
-
-        if let Some(sent) = sent {
-            let units = self.rtt_units(sent, now);
-            self.rtt.sample(units, 0, 0);
-            let jiffies = self.jiffies(now);
-            self.pacing.min_rtt.take(jiffies, now.us_since(sent).max(1) as u32);
-        }
-
-        let sock = self.cc.sock_mut();
-        sock.mss_cache = self.mss;
-        sock.snd_cwnd = if self.cut_by_syn { 1 } else { SYN_CWND };
-        sock.snd_ssthresh = INFINITE_SSTHRESH;
-        sock.snd_cwnd_clamp = u32::MAX;
-    }
-
-    /// tcp_init_transfer: cwnd by the route and the cache, the congestion control, the send buffer.
-    fn init_transfer(&mut self, now: Time, cached: Option<&Metrics>) {
-        let first = if self.cut_by_syn { 1 } else { self.initial_cwnd() };
-        self.cc.sock_mut().snd_cwnd = first;
-        self.lsndtime = self.jiffies(now);
-        self.init_path_mtu(now);
-        if let Some(cached) = cached {
-            self.take_metrics(cached);
-        }
-        self.sync_clock(now);
-        self.cc.init();
-        self.obey_control();
-        self.cc.sock_mut().snd_cwnd_stamp = self.jiffies(now);
-        if self.profile.snd_tuning == SndTuning::Frames {
-            self.expand_sndbuf();
-        }
-    }
-
-    /// tcp_init_cwnd: the route's, or the kernel's own.
-    pub(super) fn initial_cwnd(&self) -> u32 {
-        self.initcwnd.unwrap_or_else(|| self.profile.initial_cwnd.packets(self.mss))
     }
 
     /// Jiffies at `time`.

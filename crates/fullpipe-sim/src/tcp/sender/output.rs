@@ -237,7 +237,7 @@ impl Sender {
         }
         if self.in_flight() == 0 {
             self.sync_clock(out.now());
-            self.tell_event(Event::TxStart);
+            self.emit_event(Event::TxStart);
         }
         self.lsndtime = self.jiffies(out.now());
     }

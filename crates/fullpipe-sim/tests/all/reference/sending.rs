@@ -346,7 +346,7 @@ impl Host {
                     state.left_while_locked = true;
                     self.timers.set(timer(flow, LEAVES), None, None);
                 }
-                let asks = std::mem::take(&mut state.calls) && state.tcp.samples_rate();
+                let asks = std::mem::take(&mut state.calls) && state.tcp.is_controlled();
                 if asks {
                     cpu = self.work(flow, (now, cpu), cx, |f, port| f.tcp.check_app_limited(port));
                 }

@@ -15,9 +15,9 @@ choice! {
     DatagramMemory {
         /// Its payload, and an skb with a head.
         PayloadAndHead = "payload-and-head",
-        /// What kmalloc gives for its head, 512 bytes at least, and the skb (read in 6.1 `__alloc_skb`).
+        /// Head from kmalloc, of 512 bytes at least, and the skb (read in 6.1 `__alloc_skb`).
         Slab = "slab",
-        /// The same; a head of up to 576 bytes is from a cache of its own (6.3 `kmalloc_reserve`, skb_small_head_cache).
+        /// Head from kmalloc and the skb; a head of up to 576 bytes is from skb_small_head_cache (6.3 `kmalloc_reserve`).
         SlabOrSmallHead = "slab-or-small-head",
     }
 }

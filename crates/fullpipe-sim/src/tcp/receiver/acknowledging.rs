@@ -1,0 +1,119 @@
+//! The receiver's ACKs: when one goes, its window, and its SACK blocks.
+//!
+//! Source: Linux 6.1 and 6.12 `__tcp_ack_snd_check`, `tcp_send_ack`, `tcp_event_data_sent`, `__tcp_select_window`.
+
+use super::space::Space;
+use super::{Receiver, Taken};
+use crate::tcp::profile::SocketBacklog;
+use crate::tcp::{Ack, Sacks};
+use crate::units::Time;
+
+impl Receiver {
+    /// tcp_ack_snd_check: the ACK that is due, if none was sent meanwhile; `filled`: the last hole was, which is told at
+    /// once.
+    pub fn ack_or_delay(&mut self, now: Time, filled: bool) -> Option<Ack> {
+        if !self.acks.is_scheduled() {
+            return None;
+        }
+        let owed = self.rcv_nxt - self.window.rcv_wup;
+        let advertised = self.window.rcv_wnd;
+        let second = owed > u64::from(self.acks.rcv_mss) && self.select_window() >= advertised;
+        let beyond_hole = !self.out_of_order.is_empty();
+        let told_at_once = filled && self.profile.compresses_sacks;
+        if second || self.acks.is_quick() || self.acks.now || told_at_once {
+            self.ack_deferred |=
+                self.in_backlog && self.profile.socket_backlog == SocketBacklog::OneAck;
+            return (!self.ack_deferred).then(|| self.make_ack());
+        }
+        if beyond_hole {
+            return self.acks_hole(now).then(|| self.make_ack());
+        }
+        self.acks.delay(now).then(|| self.make_ack())
+    }
+
+    /// Whether data beyond a hole is acknowledged at once.
+    fn acks_hole(&mut self, now: Time) -> bool {
+        if !self.profile.compresses_sacks || self.sack_room == 0 {
+            return true;
+        }
+        let echoed = self.growth.as_ref().map_or(0, Space::rtt_us8);
+        let handshake = self.acks.rtt.srtt_us8();
+        let rtt = if handshake > 0 { echoed.min(handshake) } else { echoed };
+        self.compressed.acks_now(now, self.rcv_nxt, rtt)
+    }
+
+    /// Whether ACKs of data beyond a hole may be held.
+    pub fn compresses_sacks(&self) -> bool {
+        self.profile.compresses_sacks
+    }
+
+    /// A segment that brings nothing new, or for which the window is closed, asks for an ACK, and it and the next ones are to
+    /// be acknowledged at once (tcp_enter_quickack_mode).
+    pub(super) fn ask_in_quick_mode(&mut self) -> Taken {
+        self.acks.schedule();
+        self.acks.enter_quick_mode(self.window.rcv_wnd);
+        Taken::Asks(false)
+    }
+
+    /// An ACK of the present state (tcp_send_ack).
+    pub fn make_ack(&mut self) -> Ack {
+        if self.window.is_tight() {
+            self.acks.quick = 0;
+            self.window.save_memory();
+        }
+        let window = self.window.advertise(self.rcv_nxt, self.acks.rcv_mss);
+        if window == 0 {
+            self.fast.leave();
+        }
+        self.acks.on_ack_sent();
+        self.compressed.on_ack_sent();
+        let sacks = self.sack_blocks();
+        let (tsecr, tsval) = if self.timestamps { (self.ts_recent, self.clock) } else { (0, 0) };
+        Ack { ack: self.rcv_nxt, window, sacks, tsecr, tsval, ece: self.ecn.echoes }
+    }
+
+    /// The ACK that a packet of this socket's own carries; `data`: it has data (tcp_event_data_sent).
+    pub fn carry(&mut self, now: Time, data: bool) -> Ack {
+        self.tick(now);
+        let ack = self.make_ack();
+        if data {
+            self.acks.on_data_sent(now);
+        }
+        ack
+    }
+
+    /// The connection is there: where this end connects, its own data may be answered.
+    pub fn on_connected(&mut self, now: Time) {
+        self.is_connected = true;
+        self.acks.begin(now);
+        if let Some(growth) = &mut self.growth {
+            growth.begin(now.as_us());
+        }
+    }
+
+    /// Four blocks at most, three beside timestamps; what came twice is the first of them.
+    fn sack_blocks(&mut self) -> Option<Sacks> {
+        let duplicate = self.duplicate.take();
+        if self.sack_room == 0 || self.out_of_order.is_empty() && duplicate.is_none() {
+            return None;
+        }
+        let mut sacks = Sacks { blocks: [(0, 0); 4], count: 0 };
+        if let Some(twice) = duplicate {
+            (sacks.blocks[0], sacks.count) = (twice, 1);
+        }
+        for &block in self.out_of_order.blocks().iter().take(self.sack_room - sacks.count) {
+            sacks.blocks[sacks.count] = block;
+            sacks.count += 1;
+        }
+        Some(sacks)
+    }
+
+    /// __tcp_select_window: where memory is tight, choosing a window ends quick ACKs.
+    pub(super) fn select_window(&mut self) -> u64 {
+        if self.window.is_tight() {
+            self.acks.quick = 0;
+            self.window.save_memory();
+        }
+        self.window.select(self.acks.rcv_mss)
+    }
+}
