@@ -233,7 +233,7 @@ fn never_idle(stage: &StageTrace, time: Time, window: Time, of: fn(&StageSample)
     span > 0 && u128::from(busy) * 100 >= u128::from(span) * 99
 }
 
-/// Whether something always waited there, as far as the trace shows.
+/// True where the stage was never empty at a sample.
 fn never_empty(info: &StageInfo, stage: &StageTrace, time: Time, window: Time) -> bool {
     let now = stage.at(time);
     let then = stage.at(now.time.saturating_sub(window));

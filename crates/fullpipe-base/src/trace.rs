@@ -192,7 +192,7 @@ pub struct Event {
     pub value: u64,
 }
 
-/// Most answers of a flow, and most messages that nobody answers, that a trace has.
+/// Most answers and most unanswered messages of a flow in a trace.
 pub const MOST_ANSWERS: u64 = 100_000;
 
 /// Kinds of events.
@@ -222,7 +222,7 @@ pub enum EventKind {
     /// The asking program has read a whole answer; value: ns since it began to write the request. The flow is that of
     /// requests.
     Answered,
-    /// The receiving program has read a message that nobody answers as a whole; value: ns since the other program began to write it.
+    /// The receiving program has read an unanswered message as a whole; value: ns since the other program began to write it.
     MessageRead,
     /// The program begins: the next connection of a loop, or a client of remote procedure calls that had answers before
     /// and sends its calls on this flow; value: 0.

@@ -34,7 +34,7 @@ pub(super) enum Seen {
     Copies { after: Counters, before: Counters },
     /// Counters of an ingress qdisc: it counts all packets that arrive, also those that it drops.
     Incoming(Counters),
-    /// Those of what looks at packets which come into a router, and into the next one: between them nothing waits.
+    /// Counters at the ingress of a router, and of the next router: no packet waits between them.
     Router { before: Counters, after: Counters },
     /// The guest's word at the end about a list of losses.
     List(List),

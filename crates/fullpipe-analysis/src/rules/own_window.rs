@@ -36,7 +36,7 @@ fn ends(level: Autotuning) -> String {
     bytes(level.most().next_power_of_two())
 }
 
-/// What the path needs, where the window is less.
+/// Window that the path needs, where the host's is less.
 fn needed(side: &Side) -> String {
     side.missing().map_or(String::new(), |needs| format!(", the path needs {}", bytes(needs)))
 }

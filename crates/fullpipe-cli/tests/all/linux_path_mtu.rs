@@ -36,7 +36,7 @@ duration = "7s"
 
 /// The kernels that both engines have.
 const KERNELS: [&str; 2] = ["6.12", "6.1"];
-/// The router tells the sender.
+/// The router sends ICMP to the sender.
 const ICMP: &str = "path.forward.tunnel.icmp=true";
 /// The sender searches after timeouts, or always.
 const SUSPECT: &str = "hosts.sender.sysctl.net.ipv4.tcp_mtu_probing=1";
@@ -49,7 +49,7 @@ fn run(desk: &Desk, engine: &str, out: &str, sets: &[&str]) -> Value {
     desk.call(&arguments).ends_with(0).json()
 }
 
-/// What came of the flow and of the tunnel: bytes, segments sent again, packets that passed and that did not.
+/// Bytes of the flow, segments sent again, packets that the tunnel passed, and packets that it dropped.
 fn figures(document: &Value) -> [u64; 4] {
     let flow = &document["runs"][0]["flows"][0];
     let own = stage(document, "tunnel");
@@ -116,12 +116,12 @@ fn on_a_fast_path_they_send_the_same_again() {
 fn the_message_of_a_router_spares_the_timeout() {
     let desk = Desk::new();
     desk.write("my.toml", &tunnel("6.12"));
-    let told = run(&desk, "sim", "told", &[ICMP]);
+    let answered = run(&desk, "sim", "answered", &[ICMP]);
     let silent = run(&desk, "sim", "silent", &[]);
-    let [bytes, resent, _, dropped] = figures(&told);
-    assert!(bytes > 10_000_000, "{bytes} bytes came");
+    let [bytes, resent, _, dropped] = figures(&answered);
+    assert!(bytes > 10_000_000, "{bytes} bytes arrived");
     // The first window has ten segments. Their bytes go again in packets of 1400, of which a few are short.
     assert_eq!(dropped, 10);
     assert!((10..=20).contains(&resent), "{resent} segments were sent again");
-    assert_eq!(figures(&silent)[0], 0, "nothing passes where nobody tells");
+    assert_eq!(figures(&silent)[0], 0, "nothing passes without ICMP");
 }

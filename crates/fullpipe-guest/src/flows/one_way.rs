@@ -1,4 +1,4 @@
-//! Messages that nobody answers: a program writes them, and another one reads them.
+//! Unanswered messages: one program writes them, another one reads them.
 //!
 //! Both are threads of one process, so that they have one clock: the writer leaves in memory when it began each message.
 

@@ -12,7 +12,7 @@ const AF_INET: u8 = 2;
 #[derive(Clone, Copy, Debug)]
 pub struct Network(pub Ipv4Addr, pub u8);
 
-/// What a route sets for packets that take it.
+/// Metrics of a route.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Metrics {
     /// First cwnd of TCP, packets.

@@ -71,7 +71,7 @@ impl After {
     }
 }
 
-/// Messages of a program that asks, that answers, or that nobody answers.
+/// Messages of a program that asks, that answers, or that expects no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Messages {
     /// Bytes of a message, 1 or more.

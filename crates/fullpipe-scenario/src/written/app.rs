@@ -9,7 +9,7 @@ use crate::format::special::read_short;
 use crate::format::values::{AnyRate, AnyTime, InSize, Int, Quantity, SomeTime};
 
 group! {
-    /// What an application offers.
+    /// An application, by the data that it offers.
     AppTable "an app" {
         /// "bulk": as much as the send buffer takes. "rate": at most a rate. "on-off": as much as goes for a time, and nothing for another one.
         /// "window": no more than the program at the other end allows, as SSH channels and HTTP/2 streams do. "requests": answers to requests, of which
@@ -37,7 +37,7 @@ group! {
         /// Whether the program sets TCP_CORK before each message and clears it behind its last write, where the kind is "messages": a message in several
         /// writes leaves in full segments.
         cork: bool, Absent("false");
-        /// A well-known program, whose window or requests these are.
+        /// A well-known program, which sets the window or the requests.
         program: Program, Absent("none");
     }
 }
