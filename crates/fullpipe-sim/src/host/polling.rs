@@ -85,15 +85,29 @@ impl Host {
     /// are in its backlog until the call ends (6.12 `handle_softirqs`, `lock_sock_nested`, `tcp_v4_rcv`, `release_sock`). A read
     /// that finds less than it asks for takes from the backlog, too.
     fn fire_before_packets(&mut self, packets: &[Train], now: Time, shared: &mut Shared) {
+        if self.timers.next() <= now {
+            self.fire_softirqs(now, shared);
+        }
+        if self.timers.held_are_due(now) {
+            self.fire_expired(now, shared);
+        }
+        if self.woken_first {
+            self.call_before_packets(packets, now, shared);
+        }
+    }
+
+    /// Hears the timers of the wheel and of the pace that are due.
+    fn fire_softirqs(&mut self, now: Time, shared: &mut Shared) {
         while self.timers.wheel_is_due(now) {
             self.on_timers(now, shared);
         }
         while self.timers.pace_is_due(now) {
             self.on_timers(now, shared);
         }
-        if self.timers.held_are_due(now) {
-            self.fire_expired(now, shared);
-        }
+    }
+
+    /// Programs that timers wake call before the connections of these packets hear of them.
+    fn call_before_packets(&mut self, packets: &[Train], now: Time, shared: &mut Shared) {
         while self.woken_first
             && let Some((flow, timer)) = self.timers.program_due(now)
             && packets.iter().any(|train| shared.connects(usize::from(train.flow), flow))

@@ -364,8 +364,9 @@ impl Host {
         state.locked = true;
         let bytes = readable.min(state.buffer - state.begun);
         // What a read has copied before packets of its moment is of the same call. Calls of RPC are the kernel's own.
-        let is_call = state.begun == 0 && !self.rpc.has(flow);
-        let call = if is_call { self.host.cpu.read } else { Time::ZERO };
+        let read = self.host.cpu.read;
+        let costs = read > Time::ZERO && state.begun == 0 && !self.rpc.has(flow);
+        let call = if costs { read } else { Time::ZERO };
         let cost = call + copy_time(&self.host, bytes);
         let reading = Reading { flow, bytes };
         if cost > Time::ZERO {
@@ -424,9 +425,10 @@ impl Host {
         if waits {
             self.end_backlog(flow, now, shared);
         }
-        self.receives[flow].tcp.close_in_memory();
-        let read = self.receives[flow].tcp.bytes_read;
         let state = &mut self.receives[flow];
+        state.tcp.close_in_memory();
+        let read = state.tcp.bytes_read;
+        let (counts_messages, closes) = (state.arriving.is_some(), state.closes);
         let bytes = reading.bytes + mem::take(&mut state.begun);
         state.works_until = state.rate.map(|rate| now + rate.time_for(bytes));
         if state.finish_at == Some(read) {
@@ -434,13 +436,18 @@ impl Host {
             state.has_read_all = true;
             shared.event(now, flow as u16, EventKind::Finished, read);
         }
-        self.tell_messages(flow, now, shared);
+
+        if counts_messages {
+            self.tell_messages(flow, now, shared);
+        }
         if self.rpc.has(flow) {
             self.after_message_bytes(flow, now, shared);
         } else if let Some(half) = shared.halves[flow] {
             self.wake_for_turn(half, flow, now, shared);
         }
-        self.close_when_read(flow, now, shared);
+        if closes {
+            self.close_when_read(flow, now, shared);
+        }
         self.after_receiving(flow, now, shared);
     }
 }

@@ -54,6 +54,9 @@ impl FastPath {
     /// An skb of this size needs memory, which is taken by the page; whether the host has it (sk_rmem_schedule).
     #[must_use]
     pub(super) fn schedule(&mut self, truesize: u64) -> bool {
+        if !self.counts() {
+            return true;
+        }
         let pages = self.missing(truesize);
         let advance = self.forward_alloc + (pages * PAGE) as i64;
         let held = self.charged.saturating_add_signed(advance);
@@ -63,6 +66,11 @@ impl FastPath {
         }
         self.forward_alloc = advance;
         true
+    }
+
+    /// True where somebody asks how much is taken in advance.
+    fn counts(&self) -> bool {
+        self.is_known || self.is_shared()
     }
 
     /// Memory of an skb that is taken in any case (sk_forced_mem_schedule).
@@ -81,7 +89,14 @@ impl FastPath {
     }
 
     /// Received data takes so much memory now. What becomes free goes back by the page.
+    #[inline]
     pub(super) fn follow(&mut self, rmem_alloc: u64) {
+        if self.counts() {
+            self.set_charged(rmem_alloc);
+        }
+    }
+
+    fn set_charged(&mut self, rmem_alloc: u64) {
         let charged = core::mem::replace(&mut self.charged, rmem_alloc);
         if rmem_alloc < charged {
             self.uncharge(charged - rmem_alloc);

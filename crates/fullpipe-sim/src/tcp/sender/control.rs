@@ -115,7 +115,11 @@ impl Sender {
     }
 
     /// Data from `seq` on was sent for the first time and counts as sent at `when`.
+    #[inline]
     pub(in crate::tcp) fn sample_sent(&mut self, seq: u64, when: Time) {
+        if !self.is_controlled() {
+            return;
+        }
         let first = self.board.packets_out == 0;
         let delivered = self.delivered_with_syn();
         let Some(rate) = &mut self.board.rate else { return };

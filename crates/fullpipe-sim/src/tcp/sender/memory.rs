@@ -60,6 +60,9 @@ impl Sender {
 
     /// Gives back what was acknowledged. An skb that was cut has another head, which is taken in any case.
     pub(super) fn settle_memory(&mut self) {
+        if self.memory.is_none() {
+            return;
+        }
         let (queued, is_finished) = (self.queue.wmem_queued, self.is_finished());
         let Some(memory) = &mut self.memory else { return };
         memory.queued = queued;

@@ -156,16 +156,20 @@ impl Sender {
         waited >= most
     }
 
-    /// tcp_mtu_probe: where the search is on, and there is enough to send, the next packet is larger than the MSS.
-    pub(in crate::tcp) fn probe_mtu(&mut self, out: &mut impl Output) -> Probing {
+    /// True where the search for a larger MSS is on, and nothing is under way that it would disturb.
+    #[inline]
+    pub(in crate::tcp) fn may_probe_mtu(&self) -> bool {
         let known = &self.path_mtu;
-        if !known.enabled || known.probe.is_some() || self.ca_state != CaState::Open {
-            return Probing::None;
-        }
+        known.enabled && known.probe.is_none() && self.ca_state == CaState::Open
+    }
+
+    /// tcp_mtu_probe, if [`Sender::may_probe_mtu`]: where there is enough to send, the next packet is larger than the MSS.
+    pub(in crate::tcp) fn probe_mtu(&mut self, out: &mut impl Output) -> Probing {
         if self.cwnd() < LEAST_CWND {
             return Probing::None;
         }
 
+        let known = &self.path_mtu;
         let size = self.mtu_to_mss((known.search_high + known.search_low) >> 1);
         let interval = known.search_high.saturating_sub(known.search_low);
         let threshold = self.sysctl.tcp_probe_threshold.unwrap_or(PROBE_THRESHOLD);

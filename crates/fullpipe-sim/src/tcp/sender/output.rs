@@ -25,12 +25,16 @@ pub(in crate::tcp) enum Push {
 impl Sender {
     /// tcp_write_xmit: sends what may go and validates cwnd, also when there is nothing unsent.
     pub(in crate::tcp) fn write_xmit(&mut self, nagle_off: bool, out: &mut impl Output) {
-        let before = self.board.packets_out;
-        let probing = self.probe_mtu(out);
+        let mut probing = Probing::None;
+        if self.may_probe_mtu() {
+            let before = self.board.packets_out;
+            probing = self.probe_mtu(out);
+            self.count_prr_out(self.board.packets_out - before);
+        }
         if probing == Probing::Waits {
             return;
         }
-        self.count_prr_out(self.board.packets_out - before);
+
         let (sent, limited) = self.send_and_count(Push::All, nagle_off, out);
         let sent = sent + u32::from(probing == Probing::Sent);
         if sent > 0 {

@@ -103,6 +103,7 @@ impl Sender {
     }
 
     /// `tcp_tso_segs`: most segments of an skb that goes now.
+    #[inline]
     pub(in crate::tcp) fn tso_segs(&mut self) -> u32 {
         if matches!(self.profile.skb_size, SkbSize::AsWritten | SkbSize::PacedWhenWritten) {
             return u32::MAX;
