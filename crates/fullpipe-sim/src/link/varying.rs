@@ -1,8 +1,8 @@
 //! A rate that changes at given times, with a queue in front of it. Unit of decision: the
 //! segment.
 //!
-//! The bits of a packet are sent at the rate of the moment: a packet in transmission goes on at the new
-//! rate. At rate 0 nothing is sent, and a packet in transmission waits.
+//! A packet's bits are sent at the rate of the moment: a packet in transmission continues at the new rate. At rate 0
+//! nothing is sent, and a packet in transmission waits.
 
 use super::Configuration;
 use super::chain::Stage;
@@ -24,18 +24,18 @@ pub struct VaryingLink {
     pub name: String,
     /// Rates from the start on: the first step is at 0, times rise, the last rate is not 0.
     pub steps: Vec<Step>,
-    /// What the rate (and a queue limit in bytes) counts.
+    /// Bytes that the rate and a queue limit in bytes count.
     pub framing: Framing,
     /// Capacity of the queue, without the packet in transmission.
     pub limit: QueueLimit,
-    /// What the queue does.
+    /// Qdisc of the queue.
     pub discipline: Discipline,
 }
 
-/// A rate and when it begins.
+/// A rate and its begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// When it begins.
+    /// Begin of the rate.
     pub at: Time,
     /// The rate; 0 is an outage.
     pub rate: Rate,
@@ -62,10 +62,10 @@ impl Configuration for VaryingLink {
     }
 }
 
-/// See the module's description.
+/// State of a changing rate.
 struct Stepped {
     steps: Vec<Step>,
-    /// The step in which the last packet was done.
+    /// Step at which the last packet ended.
     at: usize,
     overhead: u32,
 }

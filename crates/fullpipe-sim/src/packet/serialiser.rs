@@ -1,4 +1,4 @@
-//! Time that a packet takes on a wire.
+//! Transmission times of packets on a wire.
 
 use crate::units::Rate;
 

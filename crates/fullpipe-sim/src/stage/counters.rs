@@ -11,7 +11,7 @@ pub struct Counters {
     pub passed: DueCounter,
     /// Units that entered otherwise, weighed in bytes.
     pub entered: DueCounter,
-    /// Those of them that left, weighed in bytes.
+    /// Of the units in `entered`, those that left, weighed in bytes.
     pub left: DueCounter,
     /// Units that were dropped.
     pub dropped: Drops,
@@ -22,7 +22,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Nothing has happened yet.
+    /// Counters of a stage in which nothing has happened yet.
     pub fn new(samples: Samples) -> Counters {
         Counters {
             passed: DueCounter::new(samples),
