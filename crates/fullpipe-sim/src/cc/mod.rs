@@ -236,7 +236,7 @@ impl Congestion {
         self.algorithm.min_tso_segs.map(|f| unsafe { f(&mut self.flow) })
     }
 
-    /// Send buffer in windows, a factor.
+    /// Factor between the send buffer and cwnd (`sndbuf_expand`); 2 unless the algorithm sets it.
     pub fn sndbuf_expand(&mut self) -> u32 {
         // SAFETY: as in `init`.
         self.algorithm.sndbuf_expand.map_or(2, |f| unsafe { f(&mut self.flow) })

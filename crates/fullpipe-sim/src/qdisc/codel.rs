@@ -3,9 +3,11 @@
 //!
 //! Linux differs from the RFC, and so does this code:
 //!
-//! - Time has a unit of 1024 ns. - 1/sqrt(count) is a fraction of 16 bits. One Newton step per drop brings it nearer. -
-//! A queue of one packet of the MTU or less counts as below the target. - Dropping resumes with the number of drops in
-//! the last episode, if that was within 16 intervals. The RFC resumes with all but two of them.
+//! - Time has a unit of 1024 ns.
+//! - 1/sqrt(count) is a fraction of 16 bits. One Newton step per drop brings it nearer.
+//! - A queue of one packet of the MTU or less counts as below the target.
+//! - Dropping resumes with the number of drops in the last episode, if that was within 16 intervals. The RFC resumes
+//!   with all but two of them.
 
 use super::fifo::List;
 use super::{Effects, Packet, Queue, QueueLimit, Size, Verdict, Waiting, check_mtu};
