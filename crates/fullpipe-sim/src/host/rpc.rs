@@ -109,7 +109,7 @@ impl HostRpc {
 }
 
 impl Host {
-    /// Handles the timer of a client, which begins or sends calls again, or of a server, whose work is done.
+    /// Handles the timer of a client, which begins or sends calls again, or of a server with finished work.
     pub(super) fn on_rpc_timer(&mut self, at: usize, now: Time, shared: &mut Shared) {
         match at < self.rpc.clients.len() {
             true => {

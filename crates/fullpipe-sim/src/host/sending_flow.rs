@@ -64,7 +64,7 @@ pub(crate) struct SendingFlow {
     pub(super) syn_sent: Option<Time>,
     pub(super) syn_repeats: u32,
     pub(super) next_write: Time,
-    /// Whether a write began since the pace was set.
+    /// Whether a write began since `next_write` was set.
     pub(super) paces: bool,
     /// Random numbers for a writer's rests.
     pub(super) rests: Rng,

@@ -23,8 +23,8 @@
 //!   takes no time (1 Tb/s) a run was 40 % off by this (docs/how-true.md).
 //! - A NIC has one queue and a weight of 64. RPS, threaded NAPI, busy polling and `net.core.dev_weight` are missing.
 //! - A poll sees the packets that were in the ring at its begin. Other softirqs (timers) take no part in passes.
-//! - A host has one NIC. Since 3.19 a pass polls it once. So a host whose softirqs do not end never uses up the default
-//!   of `net.core.netdev_budget`, and seldom the time. `softnet.time_squeeze` counts accordingly.
+//! - A host has one NIC. Since 3.19 a pass polls it once. So a host with endless softirqs never uses up the default of
+//!   `net.core.netdev_budget`, and seldom the time. `softnet.time_squeeze` counts accordingly.
 
 use super::receive::WEIGHT;
 use crate::config::Host;

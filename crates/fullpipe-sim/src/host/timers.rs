@@ -75,8 +75,8 @@ pub(super) enum Due {
     Datagrams(usize),
     /// The program that receives these datagrams has finished one, or its pause is over.
     ReadsDatagrams(usize),
-    /// A client of remote procedure calls begins, or has timeouts; the number after all clients is the server's, whose
-    /// threads are done.
+    /// A client of remote procedure calls begins, or has timeouts. Numbers after all clients belong to the server's
+    /// finished threads.
     Rpc(usize),
 }
 

@@ -26,7 +26,7 @@ struct Entry {
     told: bool,
 }
 
-/// Segments of one direction whose fate or sightings are open.
+/// Segments of one direction that still have an open fate or open sightings.
 #[derive(Default)]
 pub(super) struct Way {
     /// Serial of the first entry.

@@ -1,4 +1,4 @@
-//! An ACK since 4.6: first what it tells, then what is lost, then cwnd, and only then is anything sent.
+//! Order of an ACK since 4.6: its content, then losses, then cwnd, and only then transmission.
 //!
 //! Source: Linux 6.1 and 6.12 `tcp_ack`, `tcp_clean_rtx_queue`, `tcp_ack_update_rtt`, `tcp_cong_control`,
 //! `tcp_xmit_recovery`.
@@ -12,7 +12,7 @@ use crate::tcp::sender::control::Changed;
 use crate::tcp::{Ack, CaState, Output};
 use crate::units::Time;
 
-/// What is sent again after an ACK (REXMIT_NONE, REXMIT_LOST, REXMIT_NEW).
+/// Transmission after an ACK (REXMIT_NONE, REXMIT_LOST, REXMIT_NEW).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tcp) enum Resend {
     Nothing,
@@ -21,14 +21,14 @@ pub(in crate::tcp) enum Resend {
     New,
 }
 
-/// RTTs that an ACK tells, us.
+/// RTTs of an ACK, us.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rtts {
-    /// Of the oldest packet acknowledged.
+    /// RTT of the oldest acknowledged packet.
     seq: Option<u32>,
-    /// Of the oldest one SACKed.
+    /// RTT of the oldest SACKed packet.
     sack: Option<u32>,
-    /// Of the newest of both, for the congestion control.
+    /// RTT of the newest packet of both, for the congestion control.
     newest: Option<u32>,
 }
 
@@ -123,7 +123,7 @@ impl Sender {
         }
     }
 
-    /// tcp_clean_rtx_queue: frees what is acknowledged, measures, tells the congestion control.
+    /// tcp_clean_rtx_queue: frees acknowledged packets, measures the RTT, informs the congestion control.
     fn take_acknowledged(&mut self, ack: &Ack, flags: &mut Flags, out: &impl Output) {
         let (prior_una, prior_sacked) = (self.seq.una(), self.board.sacked_out);
         let mut acked = Acked::default();
@@ -176,7 +176,7 @@ impl Sender {
         }
     }
 
-    /// tcp_ack_update_rtt: the oldest packet's RTT counts, else the echoed timestamp's. Whether there is one.
+    /// tcp_ack_update_rtt: samples the oldest packet's RTT, else the echoed timestamp's; returns whether there is one.
     fn update_rtt(
         &mut self,
         rtts: &mut Rtts,
@@ -204,7 +204,7 @@ impl Sender {
         true
     }
 
-    /// The RTT of the ACK in hand for its sample of the delivery rate, and whether the receiver may have waited with a
+    /// Notes the ACK's RTT for its sample of the delivery rate, and whether the receiver may have delayed the ACK of a
     /// `runt` (FLAG_ACK_MAYBE_DELAYED).
     fn note_rate(&mut self, acked: &Acked, rtt_us: Option<u32>, runt: bool, flags: &Flags) {
         let delivered = self.delivered_with_syn().wrapping_add(acked.delivered);

@@ -1,5 +1,5 @@
-//! States that a doubtful ACK leads to since RACK. cwnd changes here where a state ends or is undone; `ack/control.rs` changes it
-//! with each ACK.
+//! States after a doubtful ACK since RACK. cwnd changes here where a state ends or is undone; `ack/control.rs` changes
+//! it with each ACK.
 //!
 //! Source: Linux 6.1 and 6.12 `tcp_fastretrans_alert`, `tcp_process_loss`, `tcp_try_undo_partial`,
 //! `tcp_check_sack_reneging`, `tcp_identify_packet_loss`.
@@ -10,11 +10,11 @@ use crate::tcp::rack::RECOVERY_THRESH;
 use crate::tcp::sender::{Sender, TimerKind};
 use crate::tcp::{CaState, Output};
 
-/// Least time for which SACKs that seem to be taken back are waited for, ms.
+/// Least wait for SACKs that the receiver seems to take back, ms.
 const RENEGING_MS: u64 = 10;
 
 impl Sender {
-    /// Whether losses are found by time.
+    /// Whether time decides losses.
     pub(in crate::tcp) fn is_rack(&self) -> bool {
         self.board.rack.is_some() && !self.is_reno()
     }
@@ -80,14 +80,14 @@ impl Sender {
         Resend::Lost
     }
 
-    /// A mark (`ece`) proves congestion: there is nothing to undo.
+    /// Keeps a reduction for which a mark (`ece`) proves congestion: there is no undo.
     fn keep_reduction(&mut self, ece: bool) {
         if ece {
             self.recovery.prior_ssthresh = 0;
         }
     }
 
-    /// SACKed data that is asked for again: more ACKs may put it right, else a timeout will.
+    /// Waits for ACKs that may explain an ACK below SACKed data (tcp_check_sack_reneging); else a timeout follows.
     fn waits_for_sanity(&mut self, flags: &mut Flags, out: &impl Output) -> bool {
         if !flags.reneging || !flags.una_advanced {
             return false;
@@ -99,7 +99,7 @@ impl Sender {
         true
     }
 
-    /// Whether the ACK is over with the end of its state.
+    /// Ends the state if the ACK does; returns whether the ACK is finished.
     fn ends_state(&mut self, out: &impl Output) -> bool {
         match self.ca_state {
             CaState::Cwr if self.seq.una() != self.recovery.high_seq => {
@@ -126,7 +126,8 @@ impl Sender {
         }
     }
 
-    /// Open, Disorder, CWR, or a timeout that was undone or not enough. Whether recovery begins.
+    /// Looks for losses in Open, Disorder, CWR, or a timeout that was undone or was not enough; returns whether
+    /// recovery begins.
     fn look_for_losses(
         &mut self,
         flags: &mut Flags,
@@ -154,7 +155,7 @@ impl Sender {
         true
     }
 
-    /// tcp_try_to_open; a mark reduces cwnd (`ece`).
+    /// tcp_try_to_open; a mark (`ece`) reduces cwnd.
     fn opens(&mut self, ece: bool, out: &impl Output) {
         if !self.any_retrans_done() {
             self.recovery.retrans_stamp = None;
@@ -181,7 +182,7 @@ impl Sender {
         begins
     }
 
-    /// tcp_enter_recovery; beside a mark (`ece`) there is nothing to undo.
+    /// tcp_enter_recovery; with a mark (`ece`) there is no undo.
     pub(super) fn begin_recovery(&mut self, ece: bool, out: &impl Output) {
         self.counters.mib.recoveries += 1;
         self.sync_clock(out.now());
@@ -199,7 +200,7 @@ impl Sender {
         self.set_ca_state(CaState::Recovery);
     }
 
-    /// tcp_init_undo: what is out of retransmissions may still cause D-SACKs.
+    /// tcp_init_undo: retransmissions in flight may still cause D-SACKs.
     pub(super) fn init_undo(&mut self) {
         self.recovery.undo_marker = Some(self.seq.una());
         let probe = self.recovery.tlp_high_seq.is_some() && self.recovery.tlp_retrans;
@@ -239,7 +240,7 @@ impl Sender {
         }
     }
 
-    /// tcp_try_undo_partial: whether the ACK is over with it; `marks`: whether losses may be marked.
+    /// tcp_try_undo_partial; returns whether the ACK is finished. `marks`: losses may be marked.
     fn undo_partial(&mut self, prior_una: u64, marks: &mut bool, out: &impl Output) -> bool {
         if self.recovery.undo_marker.is_none() || !self.packet_delayed() {
             *marks = self.forces_fast_retransmit();
@@ -270,7 +271,7 @@ impl Sender {
         true
     }
 
-    /// tcp_try_undo_recovery: whether the state is held, as a connection without SACK must.
+    /// tcp_try_undo_recovery; returns whether the state is held, as a connection without SACK must.
     fn ends_recovery(&mut self, out: &impl Output) -> bool {
         if self.may_undo() {
             self.undo_reduction(false, out);
@@ -316,7 +317,7 @@ impl Sender {
         }
     }
 
-    /// tcp_try_undo_loss: whether the timeout was undone; `proven`: by F-RTO.
+    /// tcp_try_undo_loss; returns whether the timeout was undone. `proven`: by F-RTO.
     fn undo_loss(&mut self, proven: bool, out: &impl Output) -> bool {
         if !proven && !self.may_undo() {
             return false;

@@ -1,14 +1,14 @@
-//! F-RTO: telling spurious timeouts from losses by the ACKs that follow them.
+//! F-RTO: detection of spurious timeouts by the ACKs that follow them.
 //!
-//! Three versions: RFC 4138 basic (Linux 2.6.20: `tcp_enter_frto`, `tcp_process_frto`), RFC 4138 with
-//! SACK (2.6.24; since 2.6.26 what was sent after the timeout is marked lost too), and RFC 5682 inside
-//! the Loss state (3.10 `tcp_process_loss`). The response to a spurious timeout is that of
-//! sysctl tcp_frto_response = 0 before 3.10 (rate halving), a full undo since.
+//! Three versions: RFC 4138 basic (Linux 2.6.20: `tcp_enter_frto`, `tcp_process_frto`), RFC 4138 with SACK (2.6.24),
+//! and RFC 5682 inside the Loss state (3.10 `tcp_process_loss`). Since 2.6.26 packets sent after the timeout are marked
+//! lost too. The response to a spurious timeout is rate halving before 3.10 (sysctl tcp_frto_response = 0), and a full
+//! undo since.
 //!
 //! Limits:
 //! - F-RTO of 2.6.20 leaves the mark of an earlier retransmission on a packet.
-//! - With `tcp_frto` = 2 and no SACK, 2.6.24 and 2.6.25 try F-RTO whatever was sent again before. Here they do as
-//!   2.6.26 does.
+//! - With `tcp_frto` = 2 and no SACK, 2.6.24 and 2.6.25 try F-RTO whatever was sent again before. Here they behave as
+//!   2.6.26.
 
 use crate::tcp::ack::input::Flags;
 use crate::tcp::profile::FrtoVersion;
@@ -38,12 +38,12 @@ impl Sender {
         }
     }
 
-    /// Whether Nagle's rule is off, since 2.6.24, for the first segment after F-RTO's first step.
+    /// Whether Nagle's rule is off for the first segment after F-RTO's first step, as since 2.6.24.
     pub(in crate::tcp) fn frto_suspends_nagle(&self) -> bool {
         self.recovery.frto_counter == 2 && self.profile.frto != FrtoVersion::Basic
     }
 
-    /// The timeout does not enter Loss yet: only the first packet goes again.
+    /// Begins F-RTO: the timeout does not enter Loss yet, and only the first packet is sent again.
     pub(super) fn enter_frto(&mut self, out: &impl Output) {
         self.sync_clock(out.now());
         let in_progress = self.recovery.frto_counter > 0;
@@ -62,7 +62,7 @@ impl Sender {
         self.recovery.frto_counter = 1;
     }
 
-    /// cwnd is not reduced before F-RTO has decided, which ssthresh must not trust in.
+    /// Reduces ssthresh, which must not rely on cwnd: cwnd is not reduced before F-RTO has decided.
     fn reduce_ssthresh_for_frto(&mut self, in_progress: bool) {
         let cwnd = self.cwnd();
         if in_progress {
@@ -99,7 +99,7 @@ impl Sender {
         self.recovery.high_seq = self.seq.nxt();
     }
 
-    /// An ACK while F-RTO is in progress. Whether cwnd must not grow by it.
+    /// Processes an ACK during F-RTO; returns whether cwnd must not grow by it.
     pub(in crate::tcp) fn process_frto(&mut self, flags: &Flags, out: &impl Output) -> bool {
         match self.profile.frto {
             FrtoVersion::Basic => {
@@ -158,7 +158,8 @@ impl Sender {
         false
     }
 
-    /// None: go on. Some(None): wait. Some(n): a real loss, n packets may be sent.
+    /// Verdict on the timeout. None: F-RTO continues. Some(None): it waits. Some(n): a real loss, n packets may be
+    /// sent.
     fn frto_verdict(&mut self, first: bool, flags: &Flags) -> Option<Option<u32>> {
         if !self.sack_frto() {
             if !flags.any_progress() && flags.not_dup() {
@@ -195,7 +196,7 @@ impl Sender {
         self.recovery.undo_marker = None;
     }
 
-    /// The timeout was right: as Loss, with `allowed` packets beyond those in flight.
+    /// Enters Loss after a real timeout, with `allowed` packets beyond those in flight.
     fn enter_frto_loss(&mut self, allowed: u32, flags: &Flags, out: &impl Output) {
         let highmark = self.recovery.frto_highmark.unwrap_or(self.seq.nxt());
         let basic = self.profile.frto == FrtoVersion::Basic;
@@ -220,7 +221,7 @@ impl Sender {
         self.set_ca_state(CaState::Loss);
     }
 
-    /// An ACK in Loss, since 3.10: RFC 5682 section 3.1, with SACK.
+    /// Processes an ACK in Loss, since 3.10: RFC 5682 section 3.1, with SACK.
     pub(super) fn process_loss(&mut self, flags: &Flags, out: &mut impl Output) {
         let recovered = self.seq.una() >= self.recovery.high_seq;
         if self.recovery.frto && self.decided_by_frto(recovered, flags, out) {

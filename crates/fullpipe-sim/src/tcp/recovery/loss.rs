@@ -1,4 +1,4 @@
-//! Retransmission timeouts, and receivers that take back what they SACKed.
+//! Retransmission timeouts, and receivers that revoke their SACKs.
 //!
 //! Source: Linux 2.6.20, 3.10, 6.1 and 6.12 `tcp_retransmit_timer`, `tcp_enter_loss`, `tcp_check_sack_reneging`;
 //! since 3.10 `tcp_process_loss` (see `frto.rs`).
@@ -34,9 +34,11 @@ impl Sender {
         self.start_timer(TimerKind::Retransmit, out.now(), timeout);
     }
 
-    /// The first packet again. If the host's own queue is full, soon again without backoff, and false: after half a second,
-    /// before 4.6 after the timeout if that is less; since then each attempt counts, but not one that probes a closed
-    /// window, after which there is always a backoff (6.12 `tcp_update_rto_stats`).
+    /// Sends the first packet again; returns whether the timer backs off. If the host's own queue is full, the next
+    /// attempt is soon and without backoff: after half a second, before 4.6 after the timeout if that is less.
+    ///
+    /// Since 4.6 each attempt counts, except a probe of a closed window, after which there is always a backoff (6.12
+    /// `tcp_update_rto_stats`).
     fn resend_after_timeout(&mut self, out: &mut impl Output) -> bool {
         let (old, closed) = (self.profile.cwnd_first(), self.seq.wnd() == 0);
         if !old && !closed {
@@ -57,8 +59,8 @@ impl Sender {
         went
     }
 
-    /// The ACK asks for what was SACKed: the receiver has thrown it away. As a timeout, but the SACKs
-    /// are forgotten too.
+    /// Handles an ACK below SACKed data, which the receiver has discarded. It works as a timeout that also forgets the
+    /// SACKs.
     pub(super) fn check_reneging(&mut self, flags: &Flags, out: &mut impl Output) -> bool {
         if !flags.reneging {
             return false;
@@ -71,19 +73,20 @@ impl Sender {
         true
     }
 
-    /// The SYN has had no answer; the `first` time or again.
+    /// Notes a SYN without an answer, the `first` time or again.
     pub(crate) fn note_syn_timeout(&mut self, first: bool) {
         let each = !self.profile.cwnd_first();
         self.counters.mib.note_timeout(CaState::Open, false, (first, each));
     }
 
-    /// So many had been sent again and were under way, before some of them were found lost (`tcp_mark_skb_lost`).
+    /// Counts retransmissions that were lost; `before` is the number in flight before some were marked
+    /// (`tcp_mark_skb_lost`).
     pub(in crate::tcp) fn note_lost_retransmissions(&mut self, before: u32) {
         let lost = before.saturating_sub(self.board.retrans_out);
         self.counters.mib.lost_retransmit += u64::from(lost);
     }
 
-    /// tcp_enter_loss since RACK: what was sent lately is not lost yet, and cwnd leaves one packet beyond it.
+    /// tcp_enter_loss since RACK: recently sent packets are not lost yet, and cwnd leaves one packet beyond them.
     fn enter_loss_by_age(&mut self, out: &impl Output) {
         self.sync_clock(out.now());
         let begins = self.ca_state < CaState::Recovery;
@@ -170,7 +173,7 @@ impl Sender {
         (sock.snd_cwnd, sock.snd_cwnd_cnt, sock.snd_cwnd_stamp) = (cwnd, 0, stamp);
     }
 
-    /// A timeout says that reordering is less than was believed.
+    /// Limits the reordering metric after a timeout, which shows less reordering.
     pub(super) fn limit_reordering_after_timeout(&mut self) {
         let least = self.sysctl.tcp_reordering;
         let doubtful = match self.profile.timeout_reordering {
@@ -184,7 +187,7 @@ impl Sender {
         }
     }
 
-    /// An ACK in Loss, before 3.10.
+    /// Processes an ACK in Loss, before 3.10.
     pub(super) fn follow_timeout(&mut self, flags: &Flags, out: &mut impl Output) {
         if flags.data_acked {
             self.retransmits = 0;

@@ -1,7 +1,7 @@
-//! Loss: entering and leaving recovery, and what an ACK of doubtful meaning does.
+//! Loss: begin and end of recovery, and reactions to doubtful ACKs.
 //!
-//! Source: `tcp_fastretrans_alert` of Linux 2.6.20, 2.6.24, 2.6.25, 2.6.32 and 3.14. Versions differ in
-//! rows of the profile; what a sender knows of losses is in `sender/loss_state.rs`, the rest in files of their own:
+//! Source: `tcp_fastretrans_alert` of Linux 2.6.20, 2.6.24, 2.6.25, 2.6.32 and 3.14. Versions differ in rows of the
+//! profile. The state of losses is in `sender/loss_state.rs`, the rest in files of their own:
 //!
 //! | file | concern |
 //! |---|---|
@@ -42,11 +42,11 @@ use crate::tcp::profile::{DsackUndo, LossStates, SpuriousPartial};
 use crate::tcp::sender::Sender;
 use crate::tcp::{CaState, Output};
 
-/// How an ACK of doubtful meaning is dealt with further.
+/// Next step after a doubtful ACK.
 enum Next {
-    /// Nothing more to do.
+    /// No further step.
     Done,
-    /// Mark (or not), reduce cwnd, send again.
+    /// Mark losses (or not), reduce cwnd, retransmit.
     Recover { mark: bool, fast: bool },
 }
 
@@ -88,8 +88,8 @@ impl Sender {
         }
     }
 
-    /// Everything up to `high_seq` is acknowledged: the state that began there may end. Whether it is
-    /// held all the same, and the ACK with it.
+    /// Ends the state that began at `high_seq`, after everything up to there is acknowledged. Returns whether the state
+    /// is held all the same, and the ACK with it.
     fn end_state(&mut self, out: &impl Output) -> bool {
         let old = self.profile.loss_states == LossStates::Classic;
         match self.ca_state {
@@ -164,7 +164,7 @@ impl Sender {
         }
     }
 
-    /// Open, Disorder and CWR: does recovery begin?
+    /// Decides in Open, Disorder and CWR whether recovery begins.
     fn look_for_loss(&mut self, flags: &Flags, out: &mut impl Output) -> Next {
         if self.is_reno() {
             if flags.una_advanced {
@@ -189,7 +189,7 @@ impl Sender {
         Next::Recover { mark: self.means_loss(flags), fast: true }
     }
 
-    /// Whether an ACK makes the scoreboard mark losses: a duplicate, or SACKs high enough.
+    /// Whether the scoreboard marks losses after an ACK: a duplicate, or SACKs high enough.
     fn means_loss(&self, flags: &Flags) -> bool {
         let sacks = self.profile.sacks_mark && flags.data_sacked;
         flags.is_dupack() || sacks && self.fackets_for_partial() > self.recovery.reordering
@@ -221,7 +221,7 @@ impl Sender {
         }
     }
 
-    /// Open, or Disorder while anything is missing (tcp_try_keep_open).
+    /// Opens the state, or sets Disorder while packets are missing (tcp_try_keep_open).
     pub(super) fn try_keep_open(&mut self) {
         let left = self.board.sacked_out + self.board.lost_out > 0 || self.any_retrans_done();
         let disorder = self.profile.cwnd_first() && self.profile.dsack_undo == DsackUndo::Disorder;

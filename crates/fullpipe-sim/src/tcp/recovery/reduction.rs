@@ -1,8 +1,8 @@
-//! How cwnd comes down: rate halving, proportional rate reduction (PRR), moderation.
+//! Reduction of cwnd: rate halving, proportional rate reduction (PRR), moderation.
 //!
-//! Source: Linux 2.6.20 and 2.6.24 `tcp_enter_cwr`, `tcp_cwnd_down`, `tcp_complete_cwr`,
-//! `tcp_moderate_cwnd`, 2.6.26 `tcp_max_burst`; PRR: RFC 6937, Linux 3.2 (in Recovery) and 3.7 (in CWR
-//! too) `tcp_init_cwnd_reduction`, `tcp_cwnd_reduction`, `tcp_end_cwnd_reduction`.
+//! Source: Linux 2.6.20 and 2.6.24 `tcp_enter_cwr`, `tcp_cwnd_down`, `tcp_complete_cwr`, `tcp_moderate_cwnd`, 2.6.26
+//! `tcp_max_burst`. PRR: RFC 6937, Linux 3.2 (in Recovery) and 3.7 (in CWR too) `tcp_init_cwnd_reduction`,
+//! `tcp_cwnd_reduction`, `tcp_end_cwnd_reduction`.
 //!
 //! Limits:
 //! - PRR leaves a cwnd of at least one packet.
@@ -14,7 +14,7 @@ use crate::tcp::{CaState, Output};
 use crate::units::Time;
 
 impl Sender {
-    /// How cwnd comes down; since 4.6 there is one way.
+    /// Kind of reduction; since 4.6 there is only one.
     fn reduction(&self) -> Reduction {
         if self.profile.cwnd_first() { self.profile.reduction } else { Reduction::Prr }
     }
@@ -26,8 +26,8 @@ impl Sender {
         sock.snd_cwnd_cnt = 0;
     }
 
-    /// Local congestion, or the receiver tells of a mark: reduce cwnd without a loss, once until what is out
-    /// now is acknowledged.
+    /// Reduces cwnd without a loss, after local congestion or a receiver's report of a mark. It happens once until all
+    /// packets in flight are acknowledged.
     pub(in crate::tcp) fn enter_cwr(&mut self, now: Time) {
         self.recovery.prior_ssthresh = 0;
         if self.ca_state >= CaState::Cwr {
@@ -79,7 +79,7 @@ impl Sender {
         }
     }
 
-    /// The step of an ACK in CWR or Recovery; `fast`: Recovery has just begun.
+    /// Reduces cwnd by one ACK in CWR or Recovery; `fast`: Recovery has just begun.
     pub(super) fn reduce_cwnd(&mut self, flags: &Flags, fast: bool, out: &impl Output) {
         match self.reduction() {
             Reduction::RateHalving => self.cwnd_down(flags, out),
@@ -87,7 +87,8 @@ impl Sender {
         }
     }
 
-    /// Rate halving: one packet off cwnd for every second ACK, and never more than in flight + 1.
+    /// Rate halving: takes one packet off cwnd for every second ACK, and keeps cwnd at or below the packets in flight +
+    /// 1.
     fn cwnd_down(&mut self, flags: &Flags, out: &impl Output) {
         let counts = match self.profile.halving_step {
             HalvingStep::AnyAck => true,
@@ -108,8 +109,8 @@ impl Sender {
         self.limit_cwnd(self.in_flight() + 1, out.now());
     }
 
-    /// PRR: while more is in flight than ssthresh, what is sent is a share of what is delivered;
-    /// below, it slow-starts up to ssthresh.
+    /// PRR: while more than ssthresh is in flight, sent packets are a share of delivered ones. Below, cwnd slow-starts
+    /// up to ssthresh.
     fn cwnd_reduction(&mut self, fast: bool) {
         let (in_flight, ssthresh) = (i64::from(self.in_flight()), i64::from(self.ssthresh()));
         let unsacked = self.board.packets_out.saturating_sub(self.board.sacked_out);
@@ -127,8 +128,8 @@ impl Sender {
         self.cc.sock_mut().snd_cwnd = (in_flight + send).max(1) as u32;
     }
 
-    /// Proportional rate reduction by what an ACK has delivered and shown to be lost; `advances`: whether it
-    /// moves the window's left edge (6.12 `tcp_cwnd_reduction`).
+    /// Proportional rate reduction by packets that an ACK delivered and showed to be lost; `advances`: the ACK moves
+    /// the window's left edge (6.12 `tcp_cwnd_reduction`).
     pub(in crate::tcp) fn reduce_by_delivered(
         &mut self,
         delivered: u32,
@@ -157,7 +158,7 @@ impl Sender {
         self.cc.sock_mut().snd_cwnd = (in_flight + send).max(1) as u32;
     }
 
-    /// The reduction is over (tcp_complete_cwr, tcp_end_cwnd_reduction).
+    /// Ends the reduction (tcp_complete_cwr, tcp_end_cwnd_reduction).
     pub(super) fn complete_cwr(&mut self, out: &impl Output) {
         if self.is_controlled() {
             return;
@@ -177,7 +178,7 @@ impl Sender {
         sock.snd_cwnd_stamp = stamp;
     }
 
-    /// cwnd is at most what is in flight and a small burst.
+    /// Limits cwnd to the packets in flight and a small burst.
     pub(super) fn moderate_cwnd(&mut self, out: &impl Output) {
         let burst = match self.profile.max_burst {
             MaxBurst::Three => 3,
@@ -186,7 +187,7 @@ impl Sender {
         self.limit_cwnd(self.in_flight() + burst, out.now());
     }
 
-    /// Whether what is sent counts against a proportional reduction (tcp_in_cwnd_reduction).
+    /// Counts sent packets in a proportional reduction (tcp_in_cwnd_reduction).
     pub(in crate::tcp) fn count_prr_out(&mut self, packets: u32) {
         if matches!(self.ca_state, CaState::Cwr | CaState::Recovery) {
             self.recovery.prr_out += packets;

@@ -1,12 +1,12 @@
-//! Undoing a reduction of cwnd that turns out to be needless.
+//! Undo of a needless reduction of cwnd.
 //!
-//! It was, if nothing was sent again, if D-SACKs show that everything sent again had arrived already
-//! (RFC 3708), or if the timestamp echoed is older than the first retransmission (Eifel, RFC 3522).
-//! Source: Linux 2.6.20 and 3.0 `tcp_may_undo`, `tcp_undo_cwr`, `tcp_try_undo_recovery`,
-//! `tcp_try_undo_dsack`, `tcp_try_undo_partial`, `tcp_try_undo_loss`; since 3.12
-//! `tcp_undo_cwnd_reduction`. Which retransmissions keep `retrans_stamp` follows 3.14
-//! (`tcp_any_retrans_done`); 2.6.32 and before look at `retrans_out` alone, which differs while the
-//! first packet waits to be sent a third time.
+//! A reduction was needless in three cases. No packet was sent again. Or D-SACKs show that all retransmitted packets
+//! had arrived already (RFC 3708). Or the echoed timestamp is older than the first retransmission (Eifel, RFC 3522).
+//!
+//! Source: Linux 2.6.20 and 3.0 `tcp_may_undo`, `tcp_undo_cwr`, `tcp_try_undo_recovery`, `tcp_try_undo_dsack`,
+//! `tcp_try_undo_partial`, `tcp_try_undo_loss`; since 3.12 `tcp_undo_cwnd_reduction`. `retrans_stamp` follows 3.14
+//! (`tcp_any_retrans_done`). 2.6.32 and before check only `retrans_out`, which differs while the first packet waits for
+//! a third transmission.
 
 use crate::tcp::ack::input::Flags;
 use crate::tcp::profile::SpuriousPartial;
@@ -18,7 +18,7 @@ impl Sender {
         self.board.retrans_out > 0 || self.board.was_resent(self.seq.una())
     }
 
-    /// Nothing was sent again, or the ACK was caused by a segment older than what was.
+    /// Whether no packet was sent again, or a segment older than the retransmission caused the ACK.
     pub(super) fn packet_delayed(&self) -> bool {
         let echo = self.recovery.rcv_tsecr;
         let Some(stamp) = self.recovery.retrans_stamp else {
@@ -33,7 +33,7 @@ impl Sender {
         marked && (self.recovery.undo_retrans == 0 || self.packet_delayed())
     }
 
-    /// tcp_undo_cwr: cwnd, and with `undo_ssthresh` ssthresh too, go back to what they were.
+    /// tcp_undo_cwr: restores cwnd, and with `undo_ssthresh` ssthresh too.
     pub(super) fn undo_cwr(&mut self, undo_ssthresh: bool, out: &impl Output) {
         let stamp = self.jiffies(out.now());
         let prior = self.recovery.prior_ssthresh;
@@ -50,8 +50,8 @@ impl Sender {
         self.recovery.clear_hints();
     }
 
-    /// Recovery, or Loss, is over. Whether the state is held until more is acknowledged, as a
-    /// connection without SACK must (RFC 6582).
+    /// Ends Recovery, or Loss. Returns whether the state is held until more is acknowledged, as a connection without
+    /// SACK must (RFC 6582).
     pub(super) fn try_undo_recovery(&mut self, out: &impl Output) -> bool {
         if self.may_undo() {
             self.undo_cwr(true, out);
@@ -66,7 +66,7 @@ impl Sender {
         false
     }
 
-    /// D-SACKs have reported every retransmission.
+    /// Undoes the reduction after D-SACKs have reported every retransmission.
     pub(super) fn try_undo_dsack(&mut self, out: &impl Output) -> bool {
         if self.recovery.undo_marker.is_none() || self.recovery.undo_retrans != 0 {
             return false;
@@ -77,7 +77,7 @@ impl Sender {
         true
     }
 
-    /// Whether a partial ACK in Recovery came from a segment that was only late.
+    /// Whether a segment that was only late caused a partial ACK in Recovery.
     pub(super) fn partial_ack_was_delayed(&self, flags: &Flags) -> bool {
         debug_assert!(flags.una_advanced);
         match self.profile.spurious_partial {
@@ -88,7 +88,7 @@ impl Sender {
         }
     }
 
-    /// Before 3.12: cwnd goes back, ssthresh and Recovery stay.
+    /// Before 3.12: restores cwnd; ssthresh and Recovery stay.
     pub(super) fn undo_on_partial_ack(&mut self, flags: &Flags, out: &impl Output) {
         if !self.any_retrans_done() {
             self.recovery.retrans_stamp = None;
@@ -98,8 +98,7 @@ impl Sender {
         self.counters.mib.partial_undo += 1;
     }
 
-    /// Since 3.12: with no retransmission out, Recovery ends; else nothing more is marked or sent
-    /// again.
+    /// Since 3.12: with no retransmission out, ends Recovery; else stops marking and retransmitting.
     pub(super) fn leave_on_partial_ack(&mut self, flags: &Flags, out: &impl Output) {
         self.update_reordering(self.fackets_for_partial() + flags.packets_acked);
         if self.board.retrans_out > 0 {
@@ -115,7 +114,7 @@ impl Sender {
         self.try_keep_open();
     }
 
-    /// After a timeout: what was thought lost was late. Whether that was undone.
+    /// Undoes a timeout after packets that were only late; returns whether it did.
     pub(super) fn try_undo_loss(&mut self, proven: bool, out: &impl Output) -> bool {
         if !proven && !self.may_undo() {
             return false;
