@@ -78,7 +78,7 @@ pub(crate) struct Client {
     timeouts: Option<Timeouts>,
     /// Call of the reply that is being thrown away, by connection.
     thrown_away: Vec<Option<u64>>,
-    /// Calls whose writing has begun, and calls that were answered.
+    /// Calls that were begun to be written, and calls that were answered.
     pub(crate) sent: u64,
     pub(crate) answered: u64,
     pub(crate) with_data: Answered,

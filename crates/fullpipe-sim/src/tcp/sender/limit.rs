@@ -1,11 +1,11 @@
-//! Why a sender sends nothing (more): the application, a window, the host, in the order in which they are asked.
+//! Reason why a sender sends nothing (more): the application, a window, the host, in the order of TCP's checks.
 
 use super::{Sender, Writer};
 use crate::tcp::CaState;
 use crate::trace::Limit;
 
 impl Sender {
-    /// Why nothing (more) is being sent at this moment.
+    /// Reason why nothing (more) is sent at this moment.
     pub fn limit(&self) -> Limit {
         let Some(head) = self.queue.head() else { return self.limit_without_data() };
         if !self.is_established {
@@ -38,7 +38,7 @@ impl Sender {
         self.limit_within_windows(head < mss)
     }
 
-    /// The same where the windows would let more go. `partial`: the next segment is not full.
+    /// Reason within the windows, which would allow more. `partial`: the next segment is not full.
     fn limit_within_windows(&self, partial: bool) -> Limit {
         match self.app.writer() {
             // A partial segment that Nagle holds back is the application's last; it has no more.
