@@ -167,7 +167,7 @@ impl Flow {
         self.duration.map(|duration| self.start + duration)
     }
 
-    /// Earliest begin of a message after `messages` earlier ones.
+    /// Earliest start of a message after `messages` earlier ones.
     pub fn due(&self, messages: u64) -> Option<Time> {
         match self.app {
             App::Messages { period, .. } => period

@@ -1,4 +1,4 @@
-//! End of a connection in a loop, and begin of the next one.
+//! End of a connection in a loop, and start of the next one.
 //!
 //! The reading program closes its end as soon as it has read all data. Its FIN leaves at once and acknowledges the data
 //! and the sender's FIN (Linux `tcp_send_fin`). The sender answers with an ACK. Then the program that opened the

@@ -1,4 +1,4 @@
-//! State of a sending flow: its begin, its writes, its timers.
+//! State of a sending flow: its start, its writes, its timers.
 
 use super::clock::LimitClock;
 use super::output::HostOutput;
@@ -27,7 +27,7 @@ pub(crate) struct SendingFlow {
     pub(super) next: Option<(usize, After)>,
     /// Turns of this end and the other end's program, where they take turns.
     pub(super) turn: Option<Turn>,
-    /// Begin of each request without an answer.
+    /// Start of each request without an answer.
     pub(super) asked: VecDeque<Time>,
     /// Whether the program has corked the socket for the message that it writes.
     pub(super) corked: bool,

@@ -25,7 +25,7 @@ pub(crate) struct Shared {
     pub(crate) events: Vec<(Event, Work, usize)>,
     /// Records by flow that are on their way, or not completely read (see [`crate::rpc`]).
     pub(crate) messages: Vec<VecDeque<Message>>,
-    /// Begins of unanswered messages that were not read yet, by flow.
+    /// Starts of unanswered messages that were not read yet, by flow.
     pub(crate) began: Vec<VecDeque<Time>>,
     /// Times of writing of datagrams, by their place in the configuration and their number.
     pub(crate) written: Vec<Vec<Time>>,

@@ -22,7 +22,7 @@
 //!   lets programs continue. If softirqs take no time they end here when no packet is left. In front of a NIC that
 //!   takes no time (1 Tb/s) a run was 40 % off by this (docs/how-true.md).
 //! - A NIC has one queue and a weight of 64. RPS, threaded NAPI, busy polling and `net.core.dev_weight` are missing.
-//! - A poll sees the packets that were in the ring at its begin. Other softirqs (timers) take no part in passes.
+//! - A poll sees the packets that were in the ring at its start. Other softirqs (timers) take no part in passes.
 //! - A host has one NIC. Since 3.19 a pass polls it once. So a host with endless softirqs never uses up the default of
 //!   `net.core.netdev_budget`, and seldom the time. `softnet.time_squeeze` counts accordingly.
 
@@ -84,7 +84,7 @@ enum Turn {
 pub(super) struct Wish {
     /// Whether a program is to run, or runs.
     pub(super) run: bool,
-    /// Whether a program is to run, and none ran at the begin of the softirqs.
+    /// Whether a program is to run, and none ran at the start of the softirqs.
     pub(super) woken: bool,
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct Listening {
     memory: u64,
     /// Payload of each datagram, bytes.
     size: u32,
-    /// Begin of the datagrams, from which the reader's pauses count.
+    /// Start of the datagrams, from which the reader's pauses count.
     start: Time,
     reader: Option<DatagramReader>,
     /// Memory that counts for the socket (`sk_rmem_alloc`), bytes.

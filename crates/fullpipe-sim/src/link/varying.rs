@@ -32,10 +32,10 @@ pub struct VaryingLink {
     pub discipline: Discipline,
 }
 
-/// A rate and its begin.
+/// A rate and its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Begin of the rate.
+    /// Start of the rate.
     pub at: Time,
     /// The rate; 0 is an outage.
     pub rate: Rate,

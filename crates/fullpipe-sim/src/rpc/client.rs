@@ -44,9 +44,9 @@ pub(crate) struct Answered {
     pub(crate) calls: u64,
     /// Transmissions of these calls.
     pub(crate) transmissions: u64,
-    /// Time from making a call to the begin of writing.
+    /// Time from making a call to the start of writing.
     pub(crate) queue_ns: u64,
-    /// Time from the begin of writing to the end of reading the reply.
+    /// Time from the start of writing to the end of reading the reply.
     pub(crate) rtt_ns: u64,
 }
 

@@ -44,7 +44,7 @@ pub struct RpcClient {
     /// each of them ([`Flow::answers`](crate::config::Flow::answers)). Both have neither `bytes` nor `duration`. The
     /// connections take turns, depending on how many calls each has (`xprt_switch_find_next_entry_roundrobin`).
     pub connections: Vec<usize>,
-    /// Begin of the client. Connections exist by then if their flows start a round trip before; a call waits for its
+    /// Start of the client. Connections exist by then if their flows start a round trip before; a call waits for its
     /// own connection.
     pub start: Time,
     /// Calls before the application, one after the other over the first connection: bytes of each, and of its reply. A

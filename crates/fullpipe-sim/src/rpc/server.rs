@@ -28,7 +28,7 @@ pub(crate) struct Server {
     busy: u32,
     /// Connections that wait for a thread, by the flow of their calls.
     waiting: VecDeque<usize>,
-    /// Calls in work, by end and begin of the work, with the flow of the reply.
+    /// Calls in work, by end and start of the work, with the flow of the reply.
     works: BTreeMap<(Time, u64), (usize, Message)>,
     /// Replies to be written, by their flow.
     replies: BTreeMap<usize, VecDeque<Message>>,

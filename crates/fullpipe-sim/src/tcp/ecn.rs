@@ -65,7 +65,7 @@ pub(super) struct SenderEcn {
 }
 
 impl SenderEcn {
-    /// Notes the begin of a reduction of cwnd, for whatever reason.
+    /// Notes the start of a reduction of cwnd, for whatever reason.
     pub(super) fn reduce(&mut self) {
         self.tells |= self.agreed;
     }

@@ -36,7 +36,7 @@ struct State {
     reserve: i64,
     /// Open sockets (tcp_sockets_allocated).
     sockets: u64,
-    /// Begin of the present pressure, jiffies (tcp_memory_pressure).
+    /// Start of the present pressure, jiffies (tcp_memory_pressure).
     since: Option<u64>,
     now: Time,
     hz: u64,
@@ -46,7 +46,7 @@ struct State {
 /// Counters of `nstat`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PressureMib {
-    /// TCPMemoryPressures: begins of pressure.
+    /// TCPMemoryPressures: times that pressure began.
     pub pressures: u64,
     /// TCPMemoryPressuresChrono: duration of ended pressure, ms.
     pub chrono_ms: u64,

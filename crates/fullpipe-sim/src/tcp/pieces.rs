@@ -15,7 +15,7 @@ use alloc::collections::VecDeque;
 
 /// Bytes of one piece.
 const PIECE: u64 = 32_768;
-/// Least free bytes of a piece for the begin of a copy; a smaller rest is left unused.
+/// Least free bytes of a piece for the start of a copy; a smaller rest is left unused.
 const LEAST: u64 = 32;
 
 /// A place in the stream from which on pieces are counted anew.
@@ -47,22 +47,22 @@ impl Filling {
     }
 }
 
-/// Begins of pieces, as a receiver needs them for arriving data.
+/// Starts of pieces, as a receiver needs them for arriving data.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pieces {
     /// First number from which pieces are counted, at or below the next arrival.
     from: u64,
-    /// Later begins, in order; there is hardly ever one. Data behind such a begin has not arrived yet.
+    /// Later starts, in order; there is hardly ever one. Data behind such a start has not arrived yet.
     later: VecDeque<Piece>,
 }
 
 impl Pieces {
-    /// Adds a begin of pieces before any data beyond it arrives.
+    /// Adds a start of pieces before any data beyond it arrives.
     pub(super) fn begin(&mut self, piece: Piece) {
         self.later.push_back(piece);
     }
 
-    /// Whether a begin has not been [reached](Pieces::reach).
+    /// Whether a start has not been [reached](Pieces::reach).
     pub(super) fn are_awaited(&self) -> bool {
         !self.later.is_empty()
     }

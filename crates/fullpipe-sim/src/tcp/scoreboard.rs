@@ -474,7 +474,7 @@ impl Scoreboard {
     }
 }
 
-/// Notes the begin of the part of a newly SACKed range that was never sent again.
+/// Notes the start of the part of a newly SACKed range that was never sent again.
 fn note_original(ever: &RangeSet, from: u64, to: u64, told: &mut Sacked) {
     let first = if ever.end().is_some_and(|end| end > from) { ever.next_gap(from) } else { from };
     if first < to {

@@ -1,4 +1,4 @@
-//! Begin of recovery, and packets that count as lost.
+//! Start of recovery, and packets that count as lost.
 //!
 //! Source: Linux 2.6.20, 2.6.25, 2.6.32 and 3.14 `tcp_time_to_recover`, `tcp_update_scoreboard`,
 //! `tcp_mark_head_lost`, `tcp_timeout_skbs`; RFC 6675 (there RFC 3517); FACK: Mathis, Mahdavi 1996.

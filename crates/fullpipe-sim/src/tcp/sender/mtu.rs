@@ -112,7 +112,7 @@ impl Sender {
         self.cc.sock_mut().mss_cache = new;
     }
 
-    /// Bounds the route's MTU to `mtu` bytes, at the begin of the connection.
+    /// Bounds the route's MTU to `mtu` bytes, at the start of the connection.
     pub(crate) fn take_route_mtu(&mut self, mtu: u32) {
         if mtu < self.path_mtu.route {
             self.path_mtu.route = mtu;

@@ -1,7 +1,7 @@
 //! Rounds of the first slow start.
 //!
 //! The first round begins with the first data. Each later one begins with the first ACK of data that was sent in the
-//! round before. Linux `bictcp_hystart_reset` ends a round the same way: by an ACK beyond the data sent at its begin.
+//! round before. Linux `bictcp_hystart_reset` ends a round the same way: by an ACK beyond the data sent at its start.
 //! The last round ends with slow start: cwnd has reached ssthresh, or a recovery has begun.
 
 use super::Sender;
@@ -59,7 +59,7 @@ impl Sender {
         self.cwnd() >= self.ssthresh() || self.ca_state >= CaState::Recovery
     }
 
-    /// Takes the begins of rounds since the last call, and the end of slow start, each with the segments first sent
+    /// Takes the starts of rounds since the last call, and the end of slow start, each with the segments first sent
     /// before it.
     pub fn take_rounds(&mut self) -> Drain<'_, (EventKind, u64)> {
         if !self.rounds.over && self.is_established && self.has_left_slow_start() {

@@ -63,7 +63,7 @@ impl Tso {
         self.deferred.is_some_and(|since| now - since > 1)
     }
 
-    /// Notes whether the first unsent skb waits. With `once` a continued wait counts from its begin.
+    /// Notes whether the first unsent skb waits. With `once` a continued wait counts from its start.
     #[inline]
     pub(in crate::tcp) fn note_deferral(&mut self, waits: bool, now: u32, once: bool) {
         let since = self.deferred.filter(|_| once);

@@ -17,14 +17,14 @@ use fullpipe_base::tcp::GSO_MAX_SIZE;
 /// Most unused packets with which cwnd counts as used up (3.14 `tcp_max_tso_deferred_mss`).
 const MAX_TSO_DEFERRED: u32 = 3;
 
-/// Use of cwnd since the begin of the window that is in flight now.
+/// Use of cwnd since the start of the window that is in flight now.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::tcp) struct Usage {
     /// Whether cwnd, and nothing else, stopped the sender (is_cwnd_limited).
     limited: bool,
     /// Most packets in flight (max_packets_out).
     packets: u32,
-    /// `snd_nxt` at the begin of that window (cwnd_usage_seq).
+    /// `snd_nxt` at the start of that window (cwnd_usage_seq).
     from: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Begin of a connection, and metrics of an earlier one.
+//! Start of a connection, and metrics of an earlier one.
 
 choice! {
     /// Initial congestion window in packets.
