@@ -33,7 +33,7 @@ impl Host {
         }
         state.syn_seen.get_or_insert(syn.tsval);
         if state.accepted {
-            // syn_challenge in tcp_validate_incoming.
+            // The answer to a repeated SYN is a challenge ACK (syn_challenge in tcp_validate_incoming).
             let ack = state.tcp.make_ack();
             return self.send_ack(flow, cpu, &ack, shared);
         }

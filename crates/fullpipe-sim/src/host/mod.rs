@@ -343,7 +343,7 @@ impl Host {
             Some(Step::Hears(at)) => self.finish_hearing(at, now, shared),
             None => {}
         }
-        // One after the other, until one takes time; a writer may at any turn.
+        // Processes run one after the other, until one takes time; a writer may take time at any turn.
         while let Some(process) = self.runnable.pop_front() {
             match process {
                 Process::Writer(flow) => return self.write(flow, now, now, shared),

@@ -299,7 +299,7 @@ impl Output for HostOutput<'_> {
         } else {
             *self.out_segs += u64::from(segments);
         }
-        // SACKs that it carries make it longer; in Linux they leave less room for data.
+        // SACKs lengthen the packet; in Linux they leave less room for data.
         let (carries, tsecr, option) = match self.carry(true) {
             Some((number, ack)) => (number, ack.tsecr, ack.option_bytes()),
             None => (0, skb.tsecr, 0),
@@ -343,7 +343,7 @@ impl Output for HostOutput<'_> {
     fn in_host(&mut self) -> u64 {
         let now = self.cpu;
         if self.transmit.holds() {
-            // Nothing but this host feeds the queue: what leaves it until then is known.
+            // Only this host feeds the queue, so departures until then are known.
             self.transmit.wake(now, self.wire);
             self.note_gone();
         }

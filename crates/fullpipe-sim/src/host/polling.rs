@@ -27,7 +27,7 @@ impl Host {
         shared.note_drops(&mut self.receive);
         let packets = batch.iter().map(|train| train.count).sum();
         let by_gro = self.gro.acts_on(packets);
-        // A timer that was heard before them may have taken time.
+        // A timer that fired before the packets may have taken time.
         let begin = now.max(self.cpu.free);
         let mut cpu = begin;
         for train in batch.drain(..) {
@@ -112,7 +112,7 @@ impl Host {
                 self.begin_read(flow, now);
             }
         }
-        // A read of datagrams takes one that waits before softirqs go on (`__skb_recv_udp`, `spin_unlock_bh`).
+        // A read of datagrams takes a waiting one before softirqs continue (`__skb_recv_udp`, `spin_unlock_bh`).
         let is_datagram = |train: &Train| train.kind == Kind::Datagram;
         while self.woken_first
             && self.timers.datagram_reader_is_due(now)

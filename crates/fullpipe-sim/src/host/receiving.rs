@@ -290,7 +290,7 @@ impl Host {
         let taken = tcp.take(cpu, &arrived.segment);
         self.receive_buffer.change(queued, tcp.segments_queued);
         if let Some(capture) = &mut shared.capture {
-            // Where rcv_nxt moved, others were dropped for this one.
+            // Where rcv_nxt moved, others were dropped in favour of this one.
             let refused = tcp.left_out() > left_out && tcp.rcv_nxt == next;
             capture.take_segment(flow as u16, arrived.serial, echoed, refused);
         }
@@ -335,7 +335,7 @@ impl Host {
                 self.cpu.urgent(cpu, cpu);
                 None
             }
-            // Data comes more often than a reader has the socket: its end of read makes up for it.
+            // A compressed ACK's timer acts although a reader may own the socket: its end of read would make up for it.
             Timer::Compressed => state.tcp.on_compressed_timer(now),
             _ if state.locked => {
                 state.tcp.on_delack_timer_while_locked(now);
@@ -363,7 +363,8 @@ impl Host {
         state.runnable = false;
         state.locked = true;
         let bytes = readable.min(state.buffer - state.begun);
-        // What a read has copied before packets of its moment is of the same call. Calls of RPC are the kernel's own.
+        // Data copied before packets of the same moment belongs to the same call. The kernel itself makes the calls of
+        // RPC.
         let is_call = state.begun == 0 && !self.rpc.has(flow);
         let call = if is_call { self.host.cpu.read } else { Time::ZERO };
         let cost = call + copy_time(&self.host, bytes);

@@ -196,7 +196,7 @@ impl Host {
     ) -> Time {
         let state = &mut self.sends[flow];
         if state.tcp.is_established() {
-            // syn_challenge in tcp_validate_incoming.
+            // The answer to a repeated SYN-ACK is a challenge ACK (syn_challenge in tcp_validate_incoming).
             return self.with_output(flow, cpu, shared, now, |state, output| {
                 state.tcp.answer_empty(output)
             });
@@ -220,7 +220,7 @@ impl Host {
         }
         shared.event(now, flow as u16, EventKind::Established, (now - sent).0);
         self.connected(flow, now, shared);
-        // The third packet of the handshake: an ACK of nothing, carried as an empty segment.
+        // The third packet of the handshake is an ACK of nothing, carried as an empty segment.
         self.with_output(flow, cpu, shared, now, |state, output| {
             output.send_empty(state.tcp.empty());
         })

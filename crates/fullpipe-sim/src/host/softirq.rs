@@ -95,7 +95,7 @@ impl Softirq {
             NetRx::OneJiffy => 1,
             NetRx::Quotas | NetRx::TwoJiffies => 2,
             NetRx::ThreeJiffies => 3,
-            // Less than two jiffies cannot be set.
+            // A setting below two jiffies has no effect.
             NetRx::OnePoll => ticks(host.sysctl.netdev_budget_usecs.unwrap_or(0).into()).max(2),
         };
         Softirq {

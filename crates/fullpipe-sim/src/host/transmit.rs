@@ -122,7 +122,7 @@ impl Transmit {
     /// Offers packets for which [`Transmit::passes_each`] is true.
     pub fn pass_each(&mut self, packets: &Train, out: &mut Vec<Train>) {
         let Queue::PfifoFast(qdisc) = &mut self.qdisc else { return };
-        // What waited in front of the ring has entered it, and left.
+        // Skbs that waited in front of the ring have entered it, and left.
         self.ring.free(packets.first.0);
         qdisc.forget_entered(packets.first);
         qdisc.pass(packets);
@@ -225,7 +225,7 @@ fn offer(
         qdisc.refuse(now, bytes);
         return Verdict::Refused;
     }
-    // Where nothing waits, nothing is going to enter the ring later than now.
+    // If no skb waits, none will enter the ring later than now.
     debug_assert!(!passes || ring.last_entry() <= now);
     let first = ring.last_entry().max(now);
     let entry = if passes { now.0 } else { ring.entry_time(now, segments) };

@@ -237,7 +237,7 @@ mod tests {
             (200, 0, false, true),
             (300, 9, false, false),
             (300, 10, false, true),
-            // A message that is begun is finished.
+            // The program finishes a message that it has begun.
             (250, 0, false, true),
             (250, 0, true, true),
             // The end waits for every answer.
@@ -250,7 +250,7 @@ mod tests {
         }
         assert_eq!([asks.left(200), asks.left(250)], [0, 50]);
 
-        // An answer in several writes is finished, and the next one waits for its request.
+        // The program finishes an answer in several writes; the next one waits for its request.
         let answers = turn(true, [100, 10], 3, 1000);
         assert!(answers.has_come(50, 10, false));
         assert!(!answers.has_come(100, 19, false));

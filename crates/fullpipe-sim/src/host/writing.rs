@@ -32,7 +32,7 @@ impl Host {
     ) {
         let mut cpu = self.continue_writing(flow, cpu, now, shared);
         if !self.sends[flow].locked {
-            // It may not have touched the socket.
+            // The writer may not have touched the socket.
             cpu = self.wake_released(flow, cpu, now, shared);
         }
         self.cpu.urgent(now, cpu);
@@ -99,7 +99,7 @@ impl Host {
                 if !self.begin_write(flow, now, shared) {
                     return self.close(flow, cpu, now, shared);
                 }
-                // A call takes time before it has the socket. Calls of RPC are the kernel's own.
+                // A call takes time before it has the socket. The kernel itself makes the calls of RPC.
                 if self.host.cpu.write > Time::ZERO && !self.rpc.has(flow) {
                     self.step = Some(Step::Calling(flow));
                     return cpu;
@@ -253,7 +253,7 @@ impl Host {
         }
         let state = &mut self.sends[flow];
         let left = state.config.bytes.map_or(u64::MAX, |bytes| bytes - state.written);
-        // A message that is begun is finished.
+        // The program finishes a message that it has begun.
         let of_message = state.turn.map_or(0, |turn| turn.left(state.written));
         if left == 0 || over && of_message == 0 {
             state.tcp.set_writer(Writer::Done);
@@ -261,7 +261,7 @@ impl Host {
         }
         if let App::Rate(rate) = state.config.app {
             if core::mem::take(&mut state.paces) {
-                // What the last write has waited for the buffer is not made up for.
+                // Time that the last write waited for the buffer is not made up for.
                 let pace = rate.time_for(u64::from(state.config.write));
                 state.next_write = now.max(state.next_write + pace);
             }

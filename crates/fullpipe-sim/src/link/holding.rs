@@ -36,7 +36,7 @@ impl<L: Law> Holding<L> {
     /// Takes a packet.
     fn take(&mut self, packet: Train, out: &mut Vec<Train>) {
         let now = packet.first;
-        // A router's message is no packet of the flow that it is about.
+        // A router's message is no packet of the flow in its header.
         let flow = if packet.kind == Kind::FragNeeded { u16::MAX } else { packet.flow };
         let leaving = self.law.leaving(now, flow);
         self.wake(now, out);

@@ -93,7 +93,7 @@ impl Jitterer {
 impl Law for Jitterer {
     fn leaving(&mut self, now: Time, _flow: u16) -> Time {
         let (mean, jitter) = (self.config.delay.0 as f64, self.config.jitter.0 as f64);
-        // A float becomes an integer by cutting; what is negative becomes 0.
+        // A float becomes an integer by truncation; negative values become 0.
         let leaving = now + Time((mean + jitter * self.deviation()) as u64);
         if self.config.keep_order {
             self.last = self.last.max(leaving);

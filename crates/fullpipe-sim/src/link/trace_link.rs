@@ -86,7 +86,7 @@ impl Trace {
         let round = time / (self.period * MS);
         let within = time - round * self.period * MS;
         let gone = self.opportunities.partition_point(|&at| u64::from(at) * MS <= within);
-        // The last one of a round stands at the beginning of the next.
+        // The last opportunity of a round is at the start of the next.
         round * count + gone as u64
     }
 }

@@ -90,7 +90,7 @@ impl Server for Stepped {
         while self.end() <= start {
             self.at += 1;
         }
-        // Billionths of a bit: what a rate in bits per second sends in a nanosecond.
+        // Unit: a billionth of a bit, which a rate of 1 bit/s sends in a nanosecond.
         let mut work = u128::from(self.bytes(ip_len)) * 8_000_000_000;
         let mut now = start;
         loop {

@@ -12,7 +12,7 @@ pub fn come_by(first: u64, spacing: u64, count: u32, now: u64) -> u32 {
     if since < spacing {
         return count.min(1);
     }
-    // Most often all of them, which needs no division.
+    // Most often all events are included, which needs no division.
     if since >= spacing.saturating_mul(u64::from(count.saturating_sub(1))) {
         return count;
     }
@@ -137,7 +137,7 @@ impl Train {
     #[inline]
     pub fn part(&self, from: u32, count: u32) -> Train {
         if count == self.count {
-            // All of them, most often.
+            // Most often all packets are included.
             return *self;
         }
         self.retimed(from, count, self.time(from), self.spacing)

@@ -205,7 +205,7 @@ impl Law {
         let x = u64::from(self.root) << ROOT_BITS;
         let square = (x * x) >> 32;
         let rest = (3u64 << 32).wrapping_sub(u64::from(self.count).wrapping_mul(square));
-        // Two bits less than all, so that the product fits.
+        // Two bits fewer, so that the product fits.
         let refined = (rest >> 2).wrapping_mul(x) >> 31;
         self.root = (refined >> ROOT_BITS) as u16;
     }

@@ -40,7 +40,7 @@ impl RpcClient {
     /// The first violated bound.
     pub(crate) fn check(&self) -> Result<(), String> {
         let demand = |holds, what: &str| demand(holds, format!("rpc {}: {what}", self.name));
-        // Counters of servers have that name.
+        // Counters of servers use this name.
         demand(self.name != "server", "another name")?;
         demand(!self.connections.is_empty(), "at least one connection")?;
         demand(self.start <= LONGEST, "starts within three years")?;

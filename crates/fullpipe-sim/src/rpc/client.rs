@@ -182,7 +182,7 @@ impl Client {
         let Some(own) = self.unanswered.remove(&call) else { return };
         let Call { connection, made, sent, data, transmissions, .. } = own;
         if transmissions > 1 {
-            // It may wait to be written once more.
+            // The call may wait for another transmission.
             self.queue[connection].retain(|other| *other != call);
         }
         if let Some(timeouts) = &mut self.timeouts {
@@ -379,7 +379,7 @@ impl Client {
         let sizes = &self.config.sizes;
         let data = self.unanswered.get(&call).map_or(0, |call| call.data);
         let writes = matches!(self.config.operation, Operation::Write { .. });
-        // One after the other is made, and written before the next one.
+        // Messages are made one after the other, each written before the next.
         let after = self.config.after.get(self.after.wrapping_sub(1)).filter(|_| data == 0);
         let [len, reply] = match self.before(call).or(after.copied()) {
             Some(sizes) => sizes,

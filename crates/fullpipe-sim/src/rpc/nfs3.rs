@@ -32,9 +32,9 @@ pub struct Caller {
 impl Caller {
     /// Sizes for a file that is written.
     pub fn write(self) -> Sizes {
-        // Offset, count, how stable, length of the data.
+        // Offset, count, stability, length of the data.
         let call = self.call() + 8 + 4 + 4 + 4;
-        // Count, how stable it is.
+        // Count, stability.
         let reply = reply() + wcc_data() + 4 + 4 + VERIFIER;
         Sizes { call, reply }
     }
@@ -43,7 +43,7 @@ impl Caller {
     pub fn read(self) -> Sizes {
         // Offset, count.
         let call = self.call() + 8 + 4;
-        // Count, whether it is the end, length of the data.
+        // Count, end of file, length of the data.
         let reply = reply() + post_op_attr() + 4 + 4 + 4;
         Sizes { call, reply }
     }

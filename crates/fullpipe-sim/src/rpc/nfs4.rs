@@ -37,9 +37,9 @@ pub const SESSION_SLOTS: u32 = 30;
 
 /// Sizes for a file that is written.
 pub fn write(caller: Caller) -> Sizes {
-    // Offset, how stable, length of the data.
+    // Offset, stability, length of the data.
     let call = call(caller) + OPERATION + STATE + 8 + 4 + 4 + GETATTR;
-    // Count, how stable it is.
+    // Count, stability.
     let reply = result() + RESULT + 4 + 4 + VERIFIER + GETATTR_RESULT;
     Sizes { call, reply }
 }
@@ -48,7 +48,7 @@ pub fn write(caller: Caller) -> Sizes {
 pub fn read(caller: Caller) -> Sizes {
     // Offset, count.
     let call = call(caller) + OPERATION + STATE + 8 + 4;
-    // Whether it is the end, length of the data.
+    // End of file, length of the data.
     let reply = result() + RESULT + 4 + 4;
     Sizes { call, reply }
 }
@@ -63,7 +63,7 @@ pub fn commit(caller: Caller) -> [u32; 2] {
 pub fn close(caller: Caller, writes: bool) -> [u32; 2] {
     // Sequence.
     let call = call(caller) + GETATTR + OPERATION + 4 + STATE;
-    // Change, size, time_metadata, time_modify; time_access of who has read.
+    // Change, size, time_metadata, time_modify; time_access for a reader.
     let attributes = RESULT + BITMAP + 4 + 2 * 8 + 2 * 12 + if writes { 0 } else { 12 };
     [call, result() + attributes + RESULT + STATE]
 }

@@ -66,7 +66,7 @@ impl Run {
         let entered = self.works(way).min(there.enters()) + there.chain.least_delay();
         let answer = self.works(1 - way).min(back.enters());
         let answer = answer.min(there.chain.holds_until()).min(entered);
-        // A router answers what is sent from now on.
+        // A router answers packets that are sent from now on.
         let routed = self.works(way).min(there.enters());
         let answer = if there.chain.routers() > 0 { answer.min(routed) } else { answer };
         back.chain.holds_until().min(answer + back.chain.least_delay())

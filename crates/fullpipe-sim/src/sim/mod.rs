@@ -247,7 +247,7 @@ impl Run {
             self.deliver(way);
             self.send_back(way);
         }
-        // When all that was sent is at hand, it is known what else can come.
+        // Only when all sent packets are at hand, later arrivals are known.
         for way in 0..self.ways.len() {
             if self.ways[way].merge_queue.is_some() {
                 self.let_in(way, self.all_sent(way));

@@ -137,7 +137,7 @@ impl Leaving {
         if self.count == 1 || spacing <= self.spacing {
             return (last - 1, false);
         }
-        // Faster than others come, once they have begun.
+        // Packets leave faster than others arrive, so the level falls once they have begun to leave.
         let begun = self.first - now.0 <= self.spacing;
         if begun { (last - 1, true) } else { (self.first - 1, false) }
     }

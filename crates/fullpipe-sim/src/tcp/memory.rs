@@ -216,7 +216,7 @@ impl State {
             return true;
         }
 
-        // Under pressure a socket gets more while it has less than its share.
+        // Under pressure a socket gets more memory while it has less than its share.
         let share = u128::from(self.sockets) * u128::from(request.held.div_ceil(PAGE));
         self.high as u128 > share
     }

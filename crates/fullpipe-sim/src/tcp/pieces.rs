@@ -146,7 +146,7 @@ mod tests {
             (0, None),
             (1000, Some(again(1000, 7))),
             (1000 + PIECE, None),
-            // Whoever else refers to it.
+            // Other references to the piece do not matter.
             (1000 + 2 * PIECE - 31, Some(given_up(1000 + 2 * PIECE - 31))),
         ] {
             assert_eq!(filling.begin_copy(at, Time::ms(7), true), piece, "{at}");
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!([(31_000, 32_000), (32_000, 33_000)].map(|(a, b)| pieces.count(a, b)), [1, 2]);
         let more = [(0, PIECE), (0, PIECE + 1), (PIECE, PIECE)];
         assert_eq!(more.map(|(a, b)| pieces.count(a, b)), [1, 2, 1]);
-        // Those that lie between two packets are none.
+        // A border between two packets cuts neither.
         let borders = |of: u32| of - 1;
         let within = |seq, len| pieces.of_packets(seq, seq + 90_000, len).map(borders).sum::<u32>();
         assert_eq!([within(0, 1000), within(0, 1024)], [2, 0]);

@@ -82,7 +82,7 @@ impl Rack {
         self.deliver(sent_us);
         let rtt_us = self.now_us.saturating_sub(sent_us).min(u64::from(u32::MAX)) as u32;
         if resent && rtt_us < self.min_rtt_us {
-            // It was the transmission before.
+            // The ACK is for an earlier transmission.
             return;
         }
         self.advanced = true;

@@ -117,7 +117,7 @@ impl Rate {
     pub(super) fn deliver_resent(&mut self, sent_us: u64, start: u64, end_seq: u64) {
         match self.resent.get(&start) {
             Some(&sent) => self.take(sent_us, end_seq, sent),
-            // The host refused it.
+            // The host refused the retransmission.
             None => self.deliver(sent_us, end_seq),
         }
     }
@@ -178,7 +178,7 @@ impl Rate {
 
         sample.delivered = ack.delivered.wrapping_sub(sent.delivered) as i32;
         let interval_us = send_us.max(ack.now_us.saturating_sub(sent.delivered_us));
-        // A shorter time than any RTT is no time of a whole flight.
+        // An interval shorter than any RTT does not cover a whole flight.
         if interval_us >= u64::from(ack.min_rtt_us) {
             sample.interval_us = interval_us as i64;
         }
@@ -230,7 +230,7 @@ mod tests {
         rate.note_sent(2000, 5000, 2, false);
         rate.begin();
         rate.deliver(5000, 3000);
-        // It was sent 4900 us after the first, and is heard of 4860 us after that one was.
+        // The packet was sent 4900 us after the first, and its ACK arrives 4860 us after the first one's.
         let sample = rate.sample(ack(4, 2, 6010));
         assert_eq!((sample.delivered, sample.interval_us), (2, 4900));
     }

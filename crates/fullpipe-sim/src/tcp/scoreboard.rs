@@ -407,7 +407,7 @@ impl Scoreboard {
         }
         let from = self.forward_from.max(window.snd_una);
         if self.sacked.last().is_some_and(|(start, _)| start <= from) {
-            // Up to the highest one all is SACKed.
+            // All packets up to the highest SACKed one are SACKed.
             self.forward_from = self.snd_fack.max(from);
             return None;
         }

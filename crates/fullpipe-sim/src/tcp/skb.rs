@@ -280,7 +280,7 @@ impl SendQueue {
         }
         let last = if len > 0 && len.is_multiple_of(segment) { segment } else { len % segment };
         if segment > mss {
-            // A probe of the path MTU.
+            // The skb is a path MTU probe.
             self.sized_until = end;
         } else {
             self.note_copied(end);
@@ -315,7 +315,7 @@ impl SendQueue {
         self.free_borders(una);
         self.free_copied(una);
         if self.fin.is_some_and(|fin| self.sent_from <= fin && fin < una) {
-            // Its number has no memory.
+            // The FIN's number takes no memory.
             self.wmem_queued += 1;
         }
         while let Some(run) = self.sent.front_mut() {

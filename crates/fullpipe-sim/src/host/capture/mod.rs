@@ -290,7 +290,7 @@ impl Capture {
         way.bear(packet.serial, packet.ecn);
         let joined = self.joined.get(&(going.from, packet.serial));
         let joined = joined.filter(|_| packet.kind == Kind::Data).into_iter().flatten().copied();
-        // A copy that the path has made is not seen again.
+        // A copy that the path has made causes no second sighting.
         let joined: Vec<u64> = joined.filter(|&serial| way.see(serial, 1)).collect();
         if !joined.is_empty() {
             self.skbs.insert(self.sightings, joined);

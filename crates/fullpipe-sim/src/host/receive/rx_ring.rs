@@ -60,7 +60,7 @@ impl RxRing {
         RxRing {
             size: u64::from(host.rx_ring),
             wait: host.rx_coalesce,
-            // A ring that is full takes in no more of them.
+            // A ring smaller than this number never reaches it.
             frames: if host.rx_frames <= host.rx_ring { host.rx_frames } else { 0 },
             last_of_frames: Time::NEVER,
             interrupt_gap: host.interrupt_gap.0,

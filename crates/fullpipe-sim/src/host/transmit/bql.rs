@@ -93,7 +93,7 @@ impl Limit {
         let Before { queued, over: was_over, .. } = self.before;
         let over = (self.queued - self.completed).saturating_sub(self.limit);
         let completed = self.completed + bytes;
-        // All that was in the ring at the completion before.
+        // True if all bytes that were in the ring at the last completion are completed.
         let caught_up = completed >= queued;
         let ran_dry = over > 0 && completed == self.queued;
         let limit = if ran_dry || (was_over > 0 && caught_up) {
@@ -114,9 +114,9 @@ impl Limit {
     /// completion.
     fn without_slack(&mut self, jiffy: u64, bytes: u64) -> u64 {
         let Before { last, over, .. } = self.before;
-        // Twice what is completed at once is enough.
+        // Twice the bytes of one completion are enough.
         let unused = (self.limit + over).saturating_sub(2 * bytes);
-        // So is less by that part of an skb which still was within the limit.
+        // The part of the last skb that lay within the limit is slack, too.
         let of_last = if over > 0 { last.saturating_sub(over) } else { 0 };
         self.slack = self.slack.min(unused.max(of_last));
         if jiffy <= self.slack_since + self.hold {

@@ -77,7 +77,8 @@ impl Qdisc {
         if let Some(&next) = self.waiting.front().filter(|_| self.is_full()) {
             self.counters.times.full.add(now.0, next);
         }
-        // Where one interrupt frees several descriptors, it is offered as it becomes the first, and enters.
+        // Where one interrupt frees several descriptors, the skb is offered when it becomes the first, and enters at
+        // once.
         if self.driver == Driver::Stops || first.0 == entry {
             return None;
         }

@@ -252,7 +252,7 @@ impl AckPolicy {
             return true;
         }
         let due = self.ticks.after(now, patience.into());
-        // One that runs for the same time stays in its slot of the wheel (`__mod_timer`).
+        // A timer for an unchanged time stays in its slot of the wheel (`__mod_timer`).
         if self.timer.is_none_or(|running| due < running) {
             self.timer = Some(due);
             self.expiry = Some(self.ticks.expiry(self.wheel, now, patience));

@@ -49,7 +49,7 @@ pub struct Grown {
 pub(in crate::tcp) fn memory_per_segment(mss: u64, overhead: u64, adv_win_scale: i32) -> u64 {
     let mut memory = mss + overhead;
     if adv_win_scale < 0 {
-        // In one step what would be many: the window is the memory shifted down.
+        // One step replaces many: the window is the memory shifted down.
         let needed = mss << adv_win_scale.unsigned_abs();
         memory += needed.saturating_sub(memory).next_multiple_of(128);
     }
@@ -107,8 +107,8 @@ impl RcvSpace {
                 return;
             }
             let sample = (now - since).max(1);
-            // The kernel means to keep the least sample, but compares the new one, unscaled, with
-            // eight times the old: the estimate follows any sample that is less than 8 times as long.
+            // The kernel's code means to keep the least sample. It compares the new one, unscaled, with eight times the
+            // old. So the estimate follows any sample that is less than 8 times as long.
             if self.rtt == 0 || sample < self.rtt {
                 self.rtt = sample << 3;
             }

@@ -40,7 +40,7 @@ impl Receiver {
             self.window.rmem_alloc += memory;
             self.open_beyond_hole(len, true);
         }
-        // tcp_sack_compress_send_ack: before a block is lost. No other ACK is owed then.
+        // tcp_sack_compress_send_ack sends an ACK before a block is lost. No other ACK is owed then.
         let crowded = self.compressed.holds() && self.out_of_order.crowds(seq, end);
         let ack = crowded.then(|| {
             self.out_of_order.lengthen(seq, end);
@@ -107,7 +107,7 @@ impl Receiver {
         let held = self.window.rmem_alloc;
         self.window.rmem_alloc += u64::from(count) * memory;
 
-        // Only a window of which less than half is free is taken back.
+        // Only a window with less than half free would shrink.
         if self.window.is_tight() {
             for number in 1..=u64::from(count) {
                 self.window.rmem_alloc = held + number * memory;

@@ -81,9 +81,9 @@ mod tests {
         let mut acks = Compressed::default();
         let at_once: Vec<bool> = (0..6).map(|i| acks.acks_now(Time::us(i), 1000, 80_000)).collect();
         assert_eq!(at_once, [true, true, true, false, false, false]);
-        // A twentieth of 10 ms after the first that was held, and the slack.
+        // A twentieth of 10 ms after the first held ACK, and the slack.
         assert_eq!(acks.due, Some(Time::us(3 + 500 + 100)));
-        // Another timer lets them go before the slack is over.
+        // Another timer releases the ACKs before the slack is over.
         assert!(!acks.is_due(Time::us(502)) && acks.is_due(Time::us(503)));
         acks.on_ack_sent();
         assert!(acks.due.is_none() && !acks.acks_now(Time::us(700), 1000, 80_000));

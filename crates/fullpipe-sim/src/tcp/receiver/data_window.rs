@@ -98,7 +98,7 @@ mod tests {
         let mut tcp = receiver(System::FixedWindow(262_144), None);
         assert_eq!(tcp.window.told_first(), 65_535);
         let told = windows(&mut tcp, 1000, true);
-        // An ACK before the read lacks what waits; none offers more.
+        // An ACK before the read offers less by the unread data; none offers more.
         assert!(told.iter().all(|own| (260_000..=262_144).contains(own)), "{told:?}");
     }
 

@@ -88,7 +88,7 @@ impl FastPath {
         if rmem_alloc < charged {
             self.uncharge(charged - rmem_alloc);
         } else {
-            // What a host without end has taken in advance is not followed to the byte.
+            // Without a bound of the host's memory, memory taken in advance is not counted exactly.
             let least = if self.common.is_some() { i64::MIN } else { self.forward_alloc.min(0) };
             self.forward_alloc = (self.forward_alloc - (rmem_alloc - charged) as i64).max(least);
         }

@@ -21,7 +21,7 @@ impl Receiver {
     pub fn copy(&mut self, now: Time, bytes: u64) {
         self.tick(now);
         self.last_read = now;
-        // tcp_recvmsg looks at the time after each skb, but the rest of them comes at the same moment.
+        // tcp_recvmsg reads the clock after each skb, but all skbs after the first are copied at the same moment.
         let first = self.waiting.first_bytes().min(bytes);
         self.bytes_read += first;
         self.autotune(now);

@@ -185,7 +185,7 @@ impl Receiver {
             sack_room: match (host.sysctl.tcp_sack, host.timestamps) {
                 (false, _) => 0,
                 (true, false) => 4,
-                // Timestamps take the place of one (RFC 2018, section 3).
+                // Timestamps take the space of one block (RFC 2018, section 3).
                 (true, true) => 3,
             },
             space: (!today && !is_locked).then_some(space),
@@ -333,7 +333,7 @@ impl Receiver {
         let had_hole = !self.out_of_order.is_empty();
         self.tell_duplicate(segment.seq, self.rcv_nxt);
         self.take_in_order(segment);
-        // While what lies behind a hole that this fills has the memory that it had there.
+        // Data behind a hole that this segment fills still has its old memory here.
         if segment.len > 0 {
             self.follow_data(now, segment);
         }
@@ -423,7 +423,7 @@ impl Receiver {
             return;
         }
         let end = self.rcv_nxt;
-        // What this makes readable has its memory accounted already.
+        // Data that becomes readable has its memory counted already.
         let held = self.out_of_order.memory();
         let runs = self.out_of_order.take_from(self.rcv_nxt, self.mss);
         for &(len, count) in &runs {

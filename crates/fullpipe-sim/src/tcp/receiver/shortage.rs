@@ -49,7 +49,7 @@ impl Receiver {
     pub(super) fn has_room(&mut self, segment: &Segment, next: bool) -> bool {
         let truesize = self.truesize(segment);
         let first = next && self.waiting.bytes() == 0;
-        // 6.1 tcp_data_queue: what comes to an empty queue is taken in any case.
+        // 6.1 tcp_data_queue: an empty queue takes a segment in any case.
         if first && self.profile.receive_shortage == ReceiveShortage::Grow {
             self.fast.force(truesize);
             return true;
@@ -121,7 +121,7 @@ impl Receiver {
             |memory| window.of_memory(memory),
             |change| {
                 all += change;
-                // An skb of which nothing is left gives its memory back.
+                // An skb without data left returns its memory.
                 mib.collapsed += u64::from(change < 0);
                 fast.charge(change);
             },
@@ -249,7 +249,7 @@ mod tests {
     fn a_socket_without_data_holds_no_page() {
         let (mut tcp, memory) = receiver("6.12", [1 << 20; 3], 0);
         (0..40).for_each(|number| _ = tcp.on_segment(Time::ms(number), segment(number)));
-        // A hole and what lies beyond it.
+        // A hole and data beyond it.
         tcp.on_segment(Time::ms(50), segment(41));
         let held = memory.pages();
         assert!(held * PAGE >= tcp.window.rmem_alloc && (held - 1) * PAGE < tcp.window.rmem_alloc);

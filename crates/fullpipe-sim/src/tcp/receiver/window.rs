@@ -105,7 +105,7 @@ impl ReceiveWindow {
         let unset = || initial_rcvbuf(sysctl, &profile, mss);
         let rcvbuf = granted.unwrap_or_else(unset).max(2048);
         let full = share.of(rcvbuf);
-        // A buffer that the application has set is not going to be larger (tcp_openreq_init_rwin).
+        // A buffer that the application has set does not grow (tcp_openreq_init_rwin).
         let wscale = match profile.offers_first_window && is_locked {
             true if sysctl.tcp_window_scaling => Self::scale(full),
             true => 0,

@@ -205,7 +205,7 @@ impl Sender {
         self.recovery.undo_marker = Some(self.seq.una());
         let probe = self.recovery.tlp_high_seq.is_some() && self.recovery.tlp_retrans;
         let out = self.board.retrans_out as i32 + i32::from(probe);
-        // 0 would mean that all have been reported.
+        // 0 would mean that D-SACKs have reported all of them.
         self.recovery.undo_retrans = if out == 0 { -1 } else { out };
     }
 
@@ -339,7 +339,7 @@ impl Sender {
             return Resend::Nothing;
         }
         if self.recovery.frto {
-            // Step 3.b: something that was never sent again has arrived.
+            // Step 3.b: a packet that was never sent again has arrived.
             if flags.orig_sack_acked && self.undo_loss(true, out) {
                 return Resend::Nothing;
             }
@@ -348,7 +348,7 @@ impl Sender {
                     self.recovery.frto = false;
                 }
             } else if flags.una_advanced && !recovered {
-                // Step 2.b: new data, once cwnd is known.
+                // Step 2.b: send new data, once cwnd is known.
                 self.recovery.high_seq = self.seq.nxt();
                 if self.queue.head().is_some() && self.seq.window_end() > self.seq.nxt() {
                     return Resend::New;

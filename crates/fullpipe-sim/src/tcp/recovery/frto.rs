@@ -153,7 +153,7 @@ impl Sender {
             }
             return true;
         }
-        // Spurious: what is left of the response is the rate halving of CWR.
+        // Spurious timeout: the rest of the response is the rate halving of CWR.
         self.respond_to_spurious_timeout(out);
         false
     }
@@ -244,7 +244,7 @@ impl Sender {
     }
 
     fn decided_by_frto(&mut self, recovered: bool, flags: &Flags, out: &mut impl Output) -> bool {
-        // Step 3.b: something that was never sent again has arrived.
+        // Step 3.b: a packet that was never sent again has arrived.
         if self.try_undo_loss(flags.orig_sack_acked, out) {
             return true;
         }
@@ -252,7 +252,7 @@ impl Sender {
         if sent_new && (flags.data_sacked || flags.is_dupack()) {
             self.recovery.frto = false;
         } else if flags.una_advanced && !recovered {
-            // Step 2.b: new data instead of old.
+            // Step 2.b: send new data instead of old.
             self.recovery.high_seq = self.seq.nxt();
             self.push_pending(true, out);
             if self.seq.nxt() > self.recovery.high_seq {

@@ -100,7 +100,7 @@ impl Sender {
         } else if self.is_reno() {
             self.board.sacked_out = 0;
         }
-        // Without SACK RACK knows of no RTT, and nothing is spared.
+        // Without SACK, RACK has no RTT, so all packets are lost.
         let knows = self.is_rack() && !reneging;
         let rtt = self.board.rack.filter(|_| knows).map(|rack| u64::from(rack.rtt_us));
         let by = out.now().as_us().checked_sub(rtt.unwrap_or(0));

@@ -97,7 +97,7 @@ impl Sender {
                 self.retransmits = 0;
                 return self.try_undo_recovery(out);
             }
-            // CWR holds until something beyond high_seq is acknowledged.
+            // CWR holds until data beyond high_seq is acknowledged.
             CaState::Cwr if self.seq.una() != self.recovery.high_seq => {
                 self.complete_cwr(out);
                 self.set_ca_state(CaState::Open);

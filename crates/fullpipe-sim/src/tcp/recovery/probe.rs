@@ -194,7 +194,7 @@ impl Sender {
             self.counters.mib.loss_probes += 1;
             self.push_beyond_cwnd(out);
         } else if self.recovery.tlp_high_seq.is_none() {
-            // A FIN alone would not tell of a loss, it was thought.
+            // Kernels of that time do not send a FIN alone as a probe, as it would not reveal a loss.
             let without_data = self.queue.fin_is_alone();
             if !without_data && self.resend_last(out) {
                 self.counters.mib.loss_probes += 1;
@@ -208,7 +208,7 @@ impl Sender {
         let Some(high_seq) = self.recovery.tlp_high_seq else { return };
         let by_rack = self.profile.probe_timeout == ProbeTimeout::Rack;
         if by_rack && ack >= high_seq && (!self.recovery.tlp_retrans || flags.dsack_tlp) {
-            // It was new data, or both copies arrived.
+            // The probe was new data, or both copies arrived.
             self.recovery.tlp_high_seq = None;
             return;
         }

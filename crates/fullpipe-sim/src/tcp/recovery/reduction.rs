@@ -153,7 +153,7 @@ impl Sender {
             };
             (ssthresh - in_flight).min(bound + i64::from(one_more))
         };
-        // The first retransmission goes in any case.
+        // The first retransmission is sent in any case.
         let send = send.max(i64::from(out == 0));
         self.cc.sock_mut().snd_cwnd = (in_flight + send).max(1) as u32;
     }

@@ -20,7 +20,7 @@ impl Sender {
         let most = self.tso_segs();
         let mut first_too = false;
         while self.in_flight() < self.cwnd() {
-            // Before anything else in Linux too, but only where there is something to send again.
+            // Linux checks the pace first, too, but only where there is a packet to send again.
             let more = self.board.lost_out > self.board.retrans_out;
             if more && self.keeps_pace(out.now()) {
                 break;
@@ -32,7 +32,7 @@ impl Sender {
             let Some((start, end)) = self.board.next_lost_run(quota, self.window()) else { break };
             let skb = self.queue.skb_end(start);
             let end = skb.map_or(end, |skb| end.min(skb));
-            // Linux asks before it cuts from the skb what may go.
+            // tcp_small_queue_check precedes the cut of the skb in Linux.
             let whole = skb.min(self.board.lost_until()).unwrap_or(end);
             if self.too_much_in_host((whole - start) as u32, true, out) {
                 break;
@@ -93,7 +93,7 @@ impl Sender {
                 packets
             }
             None if self.profile.cwnd_first() => return None,
-            // It counts all the same.
+            // A refused retransmission counts as sent all the same.
             None => self.window().count(start, end),
         };
         if !self.profile.cwnd_first() {

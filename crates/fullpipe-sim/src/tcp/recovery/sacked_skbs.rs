@@ -55,7 +55,7 @@ impl Sender {
             return end;
         }
         let mut at = self.queue.skb_start(from);
-        // Up to where this walk has SACKed.
+        // Number up to which this walk has SACKed.
         let mut sacked_to = 0;
         while at < end {
             let Some(skb_end) = self.queue.skb_end(at) else { return end };
@@ -138,7 +138,7 @@ impl Sender {
             return Cut::At(border, 0);
         }
 
-        // It covers the skb from its first byte.
+        // The block covers the skb from its first byte.
         let bytes = covered.full_segments(mss);
         if bytes == 0 {
             return Cut::Short;
@@ -147,7 +147,7 @@ impl Sender {
             return Cut::Refused;
         }
         self.queue.cut(at + bytes);
-        // What is out again and not lost stays that, too.
+        // A packet that is out again and not lost stays so.
         let sacked_to = if self.board.is_out_again(at) { 0 } else { at + bytes };
         Cut::At(at + bytes, sacked_to)
     }

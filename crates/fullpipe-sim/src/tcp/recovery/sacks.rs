@@ -39,7 +39,7 @@ impl Sender {
         }
         self.walk_for_sacks(blocks);
         if !self.profile.cwnd_first() && self.board.sacked_out == 0 {
-            // Nothing of the last ACK's blocks counts then (6.12 `tcp_sacktag_write_queue`).
+            // The last ACK's blocks do not count then (6.12 `tcp_sacktag_write_queue`).
             self.recovery.recv_sack_cache = [(0, 0); 4];
         }
         let lost_before = self.board.lost_out;
@@ -49,7 +49,7 @@ impl Sender {
         let mut only_original = false;
         let changed = self.changed(sacks);
         let mut order = [0, 1, 2, 3];
-        // By where they begin, so that what was sent last is often the last that is heard of.
+        // Blocks in the order of their starts, so that the last transmission is often processed last.
         order.sort_unstable_by_key(|&i| blocks.get(i).map_or(u64::MAX, |block| block.0));
         for i in order.into_iter().filter(|i| (told_before..changed).contains(i)) {
             let Some(told) = self.take_block(i, blocks[i], una) else { continue };
@@ -65,7 +65,7 @@ impl Sender {
         if self.board.lost_out < lost_before {
             self.forget_what_was_sent_again();
         }
-        // Nothing sent after the timeout may be among them (RFC 4138, appendix B).
+        // No packet sent after the timeout may be among them (RFC 4138, appendix B).
         flags.only_orig_sacked = only_original
             && blocks.iter().all(|&(_, end)| Some(end) <= self.recovery.frto_highmark);
         self.look_for_lost_retransmissions(flags);
@@ -80,7 +80,7 @@ impl Sender {
     /// Processes block `i` of an ACK, when everything below `una` is acknowledged; none if the block is old or
     /// impossible.
     fn take_block(&mut self, i: usize, (start, end): (u64, u64), una: u64) -> Option<Sacked> {
-        // As in the last ACK, or moved on by a new block.
+        // A block is old if the last ACK had it, here or one place earlier.
         let known = &self.recovery.recv_sack_cache[i.saturating_sub(1)..=i];
         if known.contains(&(start, end)) {
             return None;
@@ -102,7 +102,7 @@ impl Sender {
     /// of those begins, and the next one begins behind it (6.12 `tcp_sacktag_write_queue`). Returns the end up to which
     /// the block counts.
     fn walk_for_block(&mut self, start: u64, block: (u64, u64)) -> u64 {
-        // What was left uncut may lie in the block before the place from which it says more.
+        // An uncut part may lie in the block before the place where its news starts.
         let uncut = self.recovery.sacks_uncut;
         let first = |at| if uncut { block.0 } else { at };
         let end = block.1;
@@ -164,7 +164,7 @@ impl Sender {
     /// tcp_dsack_seen: counts segments that arrived twice; false if more have than were ever sent again.
     fn believes_dsack(&mut self, (start, end): (u64, u64), flags: &mut Flags) -> bool {
         if self.profile.cwnd_first() {
-            // Kernels of that time do not count them. Nothing reads the number there.
+            // Kernels of that time do not count them, and nothing reads the number there.
             self.recovery.dsack_dups += self.told_twice((start, end));
             return true;
         }

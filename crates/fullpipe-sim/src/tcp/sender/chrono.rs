@@ -54,7 +54,7 @@ impl Chrono {
     }
 
     fn change(&mut self, to: Condition, jiffies: u32) {
-        // A host's CPU may be ahead of the time that asks.
+        // A host's CPU may be ahead of the time of a sample.
         let jiffies = jiffies.max(self.since);
         let index = (self.now as usize).checked_sub(1);
         if let Some(spent) = index.and_then(|index| self.spent.get_mut(index)) {

@@ -67,7 +67,7 @@ impl Sender {
 
     fn should_defer(&self, now: u32) -> bool {
         let Some(room) = self.room() else { return false };
-        // Not for more than a tick.
+        // The wait lasts at most a tick.
         if self.ca_state != CaState::Open || self.tso.has_waited(now) || self.queue.head_ends() {
             return false;
         }

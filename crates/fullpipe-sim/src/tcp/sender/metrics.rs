@@ -37,7 +37,7 @@ impl Metrics {
         if taken != CachedMetrics::Own {
             rtt.take_cached_timeout(self.rtt);
         } else if self.rtt > 0 && rtt.srtt > 0 && timestamps {
-            // Without timestamps a timeout that is too short would never be found out.
+            // Without timestamps TCP would never notice that a timeout is too short.
             rtt.take_cached(self.rtt, self.rttvar, snd_nxt);
         }
     }

@@ -174,7 +174,7 @@ impl Sender {
             return Probing::None;
         }
 
-        // Behind it there must be enough to find out that it was lost.
+        // Enough data must follow the probe to detect its loss.
         let behind = (self.recovery.reordering + 1) * self.mss_now();
         let needed = u64::from(size) + u64::from(behind);
         if self.seq.written() - self.seq.nxt() < needed || self.seq.wnd() < needed {

@@ -123,7 +123,7 @@ impl Sender {
             {
                 return (sent, waits);
             }
-            // It is cut first, and stays so if it may not go yet.
+            // The skb is cut first, and stays cut if it may not be sent yet.
             self.queue.split_head(len);
             if self.too_much_in_host(len, false, out) || !self.send_head(len, push, out) {
                 return (sent, Waits::Other);
@@ -186,8 +186,8 @@ impl Sender {
         let quota_bytes = u64::from(quota) * u64::from(mss);
         let whole = u64::from(head.min(room)).min(quota_bytes) as u32;
         let partial = whole % mss;
-        // Only whole segments leave a larger skb, unless its partial end, or that of the window, may go too. What others
-        // follow is not asked for it, unless the window ends before what cwnd lets go.
+        // Only whole segments leave a larger skb, unless its partial end, or that of the window, may be sent too. An
+        // skb with others behind it skips Nagle's rule, unless the window ends before cwnd.
         let ends = self.profile.sends_partial_end && whole == head.min(room);
         let unasked = !self.queue.tail_is_only() && quota_bytes <= u64::from(room);
         let goes = ends && (nagle_off || unasked || self.nagle_allows(partial));
@@ -214,7 +214,7 @@ impl Sender {
             Partial::Goes => return true,
             Partial::Corked => return len >= self.mss_now(),
         }
-        // Not during F-RTO, which needs something to be sent (RFC 4138).
+        // Nagle's rule is off during F-RTO, which must send new data (RFC 4138).
         len >= self.mss_now()
             || self.recovery.frto_counter == 2
             || self.board.packets_out == 0
@@ -281,7 +281,7 @@ impl Sender {
         self.sample_sent(seq, self.stamped(departs));
         self.seq.send_to(self.queue.send_in_segments(seq, stamp, self.mss, plain.segment));
         if segment > self.mss_now() {
-            // A probe of the path MTU counts as two packets.
+            // A path MTU probe counts as two packets.
             self.cc.sock_mut().snd_cwnd -= 1;
         }
         // A FIN alone is a packet, but not one of data.
@@ -294,7 +294,7 @@ impl Sender {
         let first = self.board.packets_out == 0;
         self.board.packets_out += segments;
         if self.frto_suspends_nagle() {
-            // For one segment alone.
+            // Nagle's rule is off for one segment only.
             self.recovery.frto_counter = 3;
         }
         self.time_new_data(first, push, out);

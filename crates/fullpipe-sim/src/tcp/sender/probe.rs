@@ -45,7 +45,7 @@ impl Sender {
             self.rtt.back_off_probing();
             self.rtt.probe_pause()
         } else {
-            // The host's own queue is full: soon again (TCP_RESOURCE_PROBE_INTERVAL).
+            // The host's own queue is full: the next attempt is soon (TCP_RESOURCE_PROBE_INTERVAL).
             self.rtt.probe_pause().min(self.ticks_in_half_a_second())
         };
         self.start_timer_at_pace(TimerKind::Probe, out.now(), timeout);
@@ -58,14 +58,14 @@ impl Sender {
         if room > 0 {
             let len = u64::from(head.min(self.mss_now())).min(room) as u32;
             self.seq.push_to(self.seq.nxt() + u64::from(len));
-            // Once it is sent, the probes and their backoff are over.
+            // Once the segment is sent, the probes and their backoff end.
             let backoff = core::mem::take(&mut self.rtt.backoff);
             let sent = self.send_head(len, Push::One, out);
             self.rtt.backoff = if sent { 0 } else { backoff };
             return sent;
         }
         let departs = self.depart(out.now());
-        // The number of the byte before, which was acknowledged (tcp_xmit_probe_skb).
+        // The probe has the number of the last acknowledged byte (tcp_xmit_probe_skb).
         let probe = self.transmission(self.seq.nxt().saturating_sub(1), 0, false, departs);
         let taken = out.transmit(probe);
         if !taken {

@@ -52,7 +52,7 @@ impl Sender {
             sndbuf_limited_us: us(times.sndbuf_limited),
             snd_mss: self.mss_now(),
             pmtu: self.path_mtu.route,
-            // The SYN, or the answer to it, has arrived.
+            // The SYN, or the SYN-ACK, has arrived.
             delivered: self.board.delivered + 1,
             delivered_ce: self.counters.delivered_ce,
             wmem_queued: self.wmem_queued(),

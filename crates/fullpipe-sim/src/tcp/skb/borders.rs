@@ -25,7 +25,7 @@ impl Borders {
     /// Forgets borders at or below `una`. Returns how many more heads than sent skbs this frees; a negative number: how
     /// many fewer.
     fn free(&mut self, una: u64) -> i64 {
-        // Most often nothing was cut or joined.
+        // Most often no skb was cut or joined.
         if self.cuts.is_empty() && self.joined.is_empty() { 0 } else { self.free_some(una) }
     }
 
