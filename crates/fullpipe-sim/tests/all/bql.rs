@@ -77,7 +77,7 @@ fn entries(until: u64) -> Vec<u64> {
     (0..=until).flat_map(|at| vec![at; enter(at) as usize]).collect()
 }
 
-/// The way out of a host with limits, whose wire takes 1 ms for a packet of 1500 bytes.
+/// Output side of a host with limits, on a wire that takes 1 ms for a packet of 1500 bytes.
 fn way_out(qdisc: Qdisc) -> Transmit {
     let (nic_rate, bql) = (Rate(12_304_000), true);
     let host = Host { nic_rate, tx_ring: 4000, qdisc_limit: 4000, qdisc, bql, ..host() };
@@ -159,7 +159,7 @@ fn limits_leave_no_gap_on_the_wire() {
     random::check(500, scenarios::config(size), they_cost_nothing);
 }
 
-/// A bulk flow of 3 MB through a card of 50 Mb/s, whose ring has room for all of it, in front of that qdisc.
+/// A bulk flow of 3 MB through a NIC of 50 Mb/s behind this qdisc. The NIC's ring has room for all of it.
 fn through_slow_card(qdisc: Qdisc, bql: bool) -> Config {
     let mut config = slow_card(qdisc);
     let (kernel, rx_ring, nic_rate) = ("3.14".to_string(), 100_000, Rate::mbit(50));
@@ -174,8 +174,7 @@ fn through_slow_card(qdisc: Qdisc, bql: bool) -> Config {
     config
 }
 
-/// How much waits in qdisc and ring on average while the flow goes at full rate, skbs and segments, and when it is
-/// over, ms.
+/// Average skbs in the qdisc and segments in the ring while the flow runs at full rate, and the end of the flow, ms.
 fn waits(qdisc: Qdisc, bql: bool) -> [u64; 3] {
     let config = through_slow_card(qdisc, bql);
     let mut record = Record::default();

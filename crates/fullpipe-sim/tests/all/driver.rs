@@ -11,7 +11,7 @@ use fullpipe_sim::units::{Rate, Time};
 
 const US: u64 = 1000;
 
-/// A host with a ring of four descriptors, whose wire takes 1 ms for a packet of 1500 bytes.
+/// A host with a ring of four descriptors, on a wire that takes 1 ms for a packet of 1500 bytes.
 fn slow() -> Host {
     Host { nic_rate: Rate(12_304_000), tx_ring: 4, qdisc_limit: 100, ..host() }
 }
@@ -39,8 +39,8 @@ fn offer(host: &Host, skbs: &[u32]) -> Offered {
     offered
 }
 
-/// Packets are sent at 1, 2, 3 ... ms. The interrupt for the first comes at 3.5 ms and tells of three; the fourth is sent at
-/// 4 ms, so that the next one comes at 6.5 ms, and so on.
+/// Packets are sent at 1, 2, 3 ... ms. The interrupt for the first comes at 3.5 ms and reports three. The fourth is
+/// sent at 4 ms, so the next interrupt comes at 6.5 ms, and so on.
 #[test]
 fn an_interrupt_frees_what_was_sent_until_it_comes() {
     let host = Host { tx_coalesce: Time::us(2500), ..slow() };
@@ -83,7 +83,7 @@ fn a_driver_requeues_once_for_each_interrupt() {
     let host = Host { tx_coalesce: Time::us(2500), driver: Driver::Requeues, ..slow() };
     let mut offered = offer(&host, &[1; 10]);
     assert_eq!(offered.way.sample(Time::secs(1))[0].requeues, 2);
-    // Where each is told of, each that waits is refused.
+    // Where each packet is reported, each waiting one is refused.
     let mut offered = offer(&Host { tx_coalesce: Time::ZERO, ..host }, &[1; 10]);
     assert_eq!(offered.way.sample(Time::secs(1))[0].requeues, 6);
 }
@@ -111,8 +111,8 @@ fn an_skb_that_finds_no_room_stops_the_queue() {
     assert_eq!(offer(&slow(), &[3, 3]).entries, [0, 2000]);
 }
 
-/// Packets come at 10, 30, 50, 200 and 205 us. The interrupt of the first comes 40 us after it, with what is there by then; at least
-/// 300 us later the next one, where the card counts from interrupt to interrupt, too.
+/// Packets arrive at 10, 30, 50, 200 and 205 us. The interrupt comes 40 us after the first one, with all packets there
+/// by then. The next one comes at least 300 us later, where the NIC counts from interrupt to interrupt, too.
 #[test]
 fn a_receive_interrupt_waits_for_the_packets_behind_the_first() {
     let taken = |host: &Host| {

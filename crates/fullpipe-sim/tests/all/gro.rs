@@ -120,8 +120,8 @@ fn what_goes_up() {
     expect_file![golden].assert_eq(&found);
 }
 
-/// With gro_flush_timeout what is held goes up so long after the last poll, or when a jiffy has begun; without, at the end of a
-/// poll. Where the budget is used up it waits for the next poll, but where HZ is below 1000.
+/// With gro_flush_timeout held skbs go up so long after the last poll, or when a jiffy has begun. Without it they go up
+/// at the end of a poll. Where the budget is used up they wait for the next poll, unless HZ is below 1000.
 #[test]
 fn what_waits() {
     let waiting = Host { hz: 1000, gro_flush_timeout: Time::us(30), ..host() };

@@ -101,7 +101,7 @@ fn every_queue_keeps_its_books() {
     random::check(1500, case(), keeps_its_books);
 }
 
-/// A host whose card is slower than the path behind it.
+/// A host with a NIC slower than the path behind it.
 pub fn slow_card(qdisc: Qdisc) -> Config {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let mut config = scenarios::config(SIZE).new_tree(&mut runner).expect("one").current();
@@ -135,8 +135,8 @@ pub fn slow_card(qdisc: Qdisc) -> Config {
     config
 }
 
-/// A drop that the sender is told of is no loss: nothing is sent again, but cwnd comes down (CWR). One that it is
-/// not told of is.
+/// A drop that the sender notices is no loss: no packet is sent again, but cwnd is reduced (CWR). A drop that it does
+/// not notice is a loss.
 #[test]
 fn a_sender_knows_what_its_own_queue_refuses() {
     let codel = Codel { target: Time::ms(5), interval: Time::ms(100), ecn: false, mtu: 1514 };

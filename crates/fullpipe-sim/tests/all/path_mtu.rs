@@ -1,4 +1,4 @@
-//! Path MTU discovery: senders whose MSS changes while segments are out.
+//! Path MTU discovery: senders with an MSS that changes while segments are out.
 
 use crate::conversation::{flow, host};
 use crate::plain_path;
@@ -42,8 +42,8 @@ fn last(record: &Record) -> FlowSample {
     record.flows().last().expect("a sample").clone()
 }
 
-/// A message is back with the sender 10 ms after its first data. Each of its eight segments goes again as two packets, of which
-/// cwnd lets ten go at once and the others a round later: it stays as large as it was.
+/// A message reaches the sender 10 ms after its first data. Each of its eight segments is sent again as two packets.
+/// cwnd allows ten of these at once and the others a round later: it stays as large as it was.
 #[test]
 fn a_message_lowers_the_mss_and_leaves_cwnd() {
     let bytes = 8 * u64::from(LARGE);
@@ -60,7 +60,7 @@ fn a_message_lowers_the_mss_and_leaves_cwnd() {
     assert_eq!(last(&record).sender.pmtu, NARROW);
 }
 
-/// Nobody tells, and no segment of full size ever arrives.
+/// No router answers, and no segment of full size ever arrives.
 #[test]
 fn a_black_hole_passes_nothing() {
     let config = Config { end: Time::secs(20), ..config(100_000, Told::Nobody, "6.12") };

@@ -32,7 +32,7 @@ impl qdisc::Packet for Packet {
     }
 }
 
-/// A queue, and what it told.
+/// A queue, and its effects.
 pub struct Desk {
     queue: Box<dyn Queue<Packet>>,
     pub effects: Effects<Packet>,
@@ -90,8 +90,9 @@ fn signals(discipline: Discipline, capable: bool, ms: u64) -> Vec<u64> {
     times
 }
 
-/// The delay is above 5 ms from 5 ms on, an interval later that is too long: at 106 ms (the time has to be
-/// over). Then by the control law an interval over sqrt(count) after the one before, at whole milliseconds:
+/// The delay is above 5 ms from 5 ms on. An interval later it has been too long, at 106 ms (the time has to be over).
+/// Then the control law applies: each drop comes an interval over sqrt(count) after the one before, at whole
+/// milliseconds:
 ///
 /// | count | 1/sqrt(count) | in Linux, by Newton's steps | after the one before, ms | sum | at, ms |
 /// |--:|--:|--:|--:|--:|--:|
@@ -150,8 +151,8 @@ fn codel_leaves_a_queue_of_one_packet_alone() {
     }
 }
 
-/// A turn is 1514 bytes. A's first packet takes it; then it is the turn of B, which is new, until it owes 486;
-/// then A has two turns, for B has nothing more.
+/// A turn is 1514 bytes. A's first packet takes it. Then B, which is new, has its turn until it owes 486. Then A has
+/// two turns, because B has nothing more.
 #[test]
 fn fq_codel_serves_flows_in_turn() {
     let mut desk = Desk::new(Discipline::FqCodel(CODEL), QueueLimit::Packets(1000));
@@ -164,8 +165,8 @@ fn fq_codel_serves_flows_in_turn() {
     assert_eq!(desk.flows(Time::ms(1)), "ABBBBAAA");
 }
 
-/// Of ten packets of B and two of A one more is too many: half of B's bytes go from its head. Whose packet came
-/// is told of it if it was its own flow.
+/// Ten packets of B and two of A are one too many: half of B's bytes are dropped from its head. The sender of the new
+/// packet learns of the drop if its own flow lost packets.
 #[test]
 fn a_full_fq_codel_loses_half_of_the_longest_flow() {
     for (last, verdict) in [(0, Verdict::Taken), (1, Verdict::Congested)] {
@@ -229,8 +230,8 @@ fn fq_bands() {
     assert_eq!(order(true), "AAAAAAAAAAAAABBBBBBBBBBBB", "eight of A's went by");
 }
 
-/// A at 20 us and 40, B at 30: a timer with 10 us of slack, unless somebody asks before. C's packets may leave at once:
-/// the first goes by flows that wait, the second not by one whose time has come.
+/// A at 20 us and 40, B at 30: a timer with 10 us of slack, unless the queue is asked before. C's packets may leave at
+/// once. The first bypasses flows that wait, the second does not bypass a flow that is due.
 #[test]
 fn fq_keeps_packets_until_their_time() {
     let fq = Discipline::Fq(Fq::new(100, MTU));
@@ -282,7 +283,8 @@ fn fq_has_a_largest_rate() {
     assert_eq!(left(limited, &[MTU; 4], now), [0, 1010, 2010, 3010]);
     assert_eq!(left(limited, &[MTU, MTU / 2, MTU], now), [0, 1010, 1510]);
     assert_eq!(left(limited, &[5 * MTU, MTU], now), [0, 5010]);
-    // What nobody gave a time goes while its first turn lasts, of ten packets or as many as it is told.
+    // A packet without a departure time is not held back during its first turn, of ten packets or of the configured
+    // bytes.
     assert_eq!(left(limited, &[MTU; 12], unsaid), [&[0; 10][..], &[2010, 2010]].concat());
     let short = Fq { initial_quantum: 2 * MTU, ..limited };
     assert_eq!(left(short, &[MTU; 5], unsaid), [0, 0, 2010, 2010, 4010]);
@@ -380,8 +382,8 @@ fn a_full_fifo_refuses() {
     }
 }
 
-/// A discipline, its limit, and what comes: ns since the one before, flow, bytes, whether it can be marked, how
-/// many are taken then.
+/// A discipline, its limit, and arrivals: ns since the one before, flow, bytes, whether it can be marked, and how many
+/// packets are taken then.
 type Case = (Discipline, QueueLimit, Vec<(u64, u16, u32, bool, u8)>);
 
 fn case() -> impl Strategy<Value = Case> {
@@ -413,7 +415,7 @@ fn case() -> impl Strategy<Value = Case> {
     (discipline, limit, prop::collection::vec(coming, 1..600))
 }
 
-/// What came has left in its flow's order, was dropped, or waits; a packet is told of once.
+/// Checks that every packet has left in its flow's order, was dropped, or waits, and is reported once.
 fn keeps_its_books((discipline, limit, coming): &Case) -> Result<(), String> {
     let mut desk = Desk::new(*discipline, *limit);
     let (mut now, mut last, mut left) = (Time::ZERO, BTreeMap::new(), 0usize);

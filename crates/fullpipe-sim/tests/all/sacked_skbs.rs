@@ -65,8 +65,8 @@ fn older_kernels_leave_skbs_as_they_are() {
     assert_eq!(heads("3.14", [(5, 6), (5, 7)]), [0, 0]);
 }
 
-/// Where several blocks are news, they are heard in the order of their numbers (6.12 `tcp_sacktag_write_queue`), whichever
-/// stands first: the RTT that losses are measured by is that of what was sent last.
+/// New blocks are processed in the order of their numbers (6.12 `tcp_sacktag_write_queue`), whichever is first in the
+/// ACK. The RTT that measures losses is that of the last transmission.
 #[test]
 fn blocks_are_heard_in_the_order_of_their_numbers() {
     for blocks in [[(8, 9), (2, 3)], [(2, 3), (8, 9)]] {
@@ -83,7 +83,7 @@ fn blocks_are_heard_in_the_order_of_their_numbers() {
     }
 }
 
-/// A tail loss probe of new data goes beyond a full cwnd, as one segment: 6.12 fills it up from the next skb
+/// A tail loss probe of new data exceeds a full cwnd by one segment: 6.12 fills it up from the next skb
 /// (`tcp_write_xmit`, `tcp_grow_skb`).
 #[test]
 fn a_tail_loss_probe_is_filled_up() {
@@ -103,8 +103,8 @@ fn a_tail_loss_probe_is_filled_up() {
     assert_eq!(probe("6.12"), [SEGMENT]);
 }
 
-/// What is sent again ends with PSH where the skb did that was written (6.12 `tcp_fragment`, `tcp_retransmit_skb`): a whole skb
-/// does, its first segment alone does not. Receivers heed it when they acknowledge.
+/// A retransmission ends with PSH where the written skb did (6.12 `tcp_fragment`, `tcp_retransmit_skb`): a whole skb
+/// does, its first segment alone does not. Receivers use it for the time of their ACKs.
 #[test]
 fn what_is_sent_again_bears_psh_where_the_skb_did() {
     let again = |block| {
@@ -158,9 +158,9 @@ fn heard(unsent: u32, blocks: &[(u64, u64)]) -> Vec<(u32, CaState)> {
     blocks.iter().map(|&block| hear(block)).collect()
 }
 
-/// Once the queue takes more than twice the memory of the send buffer and of two large skbs, only its first and last skb are
-/// cut. A block that covers another one in part is not heard. When it covers all of it, it is (6.12 `tcp_fragment`,
-/// `tcp_match_skb_to_sack`).
+/// Once the queue takes more than twice the memory of the send buffer and of two large skbs, only its first and last
+/// skb are cut. A block that covers another skb in part is ignored. A block that covers all of it is taken (6.12
+/// `tcp_fragment`, `tcp_match_skb_to_sack`).
 #[test]
 fn an_skb_that_may_not_be_cut_is_not_sacked_in_part() {
     let largest = (65_536 + 256 + 320) / SEGMENT;

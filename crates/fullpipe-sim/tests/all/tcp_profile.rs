@@ -58,7 +58,7 @@ fn pkts_acked() {
     );
 }
 
-/// A segment that raises rcv_ssthresh is acknowledged at once, or when a second one came.
+/// A segment that raises rcv_ssthresh is acknowledged at once, or after a second one.
 #[test]
 fn quick_ack_on_growth() {
     let receiver = |change: fn(&mut Profile)| receiver::Setup {

@@ -65,7 +65,7 @@ fn step_by_number() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The same of one that finds them by their age.
+/// Steps for a scoreboard that finds losses by age.
 fn step_by_age() -> impl Strategy<Value = Step> {
     prop_oneof![18 => step(), 2 => (0..40u32).prop_map(Step::TimeoutByAge)]
 }

@@ -1,5 +1,5 @@
-//! Which large skbs wait (tcp_tso_should_defer), where the choice of the profile does not say: the last
-//! one of the queue, and any but in Open.
+//! Large skbs that wait (tcp_tso_should_defer), in two cases that the profile's choice does not decide: the last one of
+//! the queue, and any but in Open.
 
 use crate::conversation::sender::Setup;
 use crate::conversation::{host, profile};

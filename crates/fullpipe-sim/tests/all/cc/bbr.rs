@@ -1,4 +1,4 @@
-//! BBR against figures of its paper, and of the genuine module where they depend on rounding.
+//! BBR against figures of its paper, and of the kernel's module where they depend on rounding.
 
 use super::EPOCH;
 use fullpipe_sim::cc::{Congestion, Event, INFINITE_SSTHRESH, LOSS, OPEN, RECOVERY, RateSample};
@@ -8,7 +8,7 @@ const RTT_US: u32 = 40_000;
 /// Packets that a path of 100 Mb/s holds in that time, about.
 const PIPE: u32 = 332;
 
-/// A flow of 6.12 whose handshake took `rtt_us`, at 1000 jiffies per second.
+/// A flow of 6.12 after a handshake of `rtt_us`, at 1000 jiffies per second.
 fn begun(rtt_us: u32) -> Congestion {
     let mut flow = Congestion::new("bbr", &[], "6.12", 1000, 1).expect("valid arguments");
     let sock = flow.sock_mut();
@@ -39,7 +39,7 @@ fn round(flow: &mut Congestion, delivered: u32) {
     ack(flow, delivered, 0, |_| {});
 }
 
-/// The same, when so many were lost, with a change of the sample.
+/// An ACK after `losses` losses; `change` alters the sample.
 fn ack(flow: &mut Congestion, delivered: u32, losses: u32, change: impl Fn(&mut RateSample)) {
     let sock = flow.sock_mut();
     sock.jiffies += RTT_US / 1000;
@@ -69,7 +69,7 @@ fn cruising() -> Congestion {
     flow
 }
 
-/// 2.887 x 0.99 x 10 packets per 40,005 us, as the genuine module of 6.12 sets it.
+/// 2.887 x 0.99 x 10 packets per 40,005 us, as the module of 6.12 sets it.
 #[test]
 fn the_first_pace_is_the_first_window_per_rtt() {
     let flow = begun(40_005);
@@ -77,8 +77,8 @@ fn the_first_pace_is_the_first_window_per_rtt() {
     assert_eq!((flow.sock().pacing_status, flow.sock().snd_ssthresh), (1, INFINITE_SSTHRESH));
 }
 
-/// While each round trip delivers more, cwnd grows by all of it; three without a quarter more end STARTUP: ssthresh marks the
-/// product then, 332 packets and three skbs of 8 segments, and the window is two products.
+/// While each round trip delivers more, cwnd grows by all of it. Three round trips without a quarter more end STARTUP.
+/// ssthresh then marks the product, 332 packets and three skbs of 8 segments, and the window is two products.
 #[test]
 fn three_rounds_without_growth_fill_the_pipe() {
     let mut flow = begun(RTT_US);
@@ -180,7 +180,8 @@ fn a_loss_is_no_sign_of_a_full_pipe() {
     assert!(flow.sock().snd_cwnd >= window - 8, "{} of {window}", flow.sock().snd_cwnd);
 }
 
-/// A policer: where each interval of more than four round trips loses more than 50 of 256, two equal ones give the rate itself.
+/// A policer: each interval of more than four round trips loses more than 50 of 256. Two equal intervals give the rate
+/// itself.
 #[test]
 fn two_lossy_intervals_are_a_policers_rate() {
     let mut flow = cruising();

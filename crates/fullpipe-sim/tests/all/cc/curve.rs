@@ -15,7 +15,7 @@ fn w(maximum: f64, start: f64, c: f64, t: f64) -> f64 {
     maximum + c * (t - k).powi(3)
 }
 
-/// A flow with a loss at 10,000 whose epoch begins at a window of 8000.
+/// A flow with a loss at 10,000 and an epoch that starts at a window of 8000.
 fn epoch(parameters: &[(&str, i64)], kernel: &str) -> Congestion {
     let mut flow = after_loss("cubic", parameters, kernel, 10_000);
     flow.sock_mut().snd_ssthresh = 2;

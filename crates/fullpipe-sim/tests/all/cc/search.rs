@@ -90,9 +90,9 @@ fn growth_that_arrives_is_no_end() {
     assert!(!path.found());
 }
 
-/// An RTT of two and a half bins: the window then lies half a bin before that of two bins. In one bin, the
-/// twelfth, so many packets are sent instead of 100: half of them are in the window when the fourteenth has
-/// passed, (1900 + n) / 2 >= 1352 (26 % more than 1000, in whole packets); all of them one bin later.
+/// An RTT of two and a half bins: the window then lies half a bin before that of two bins. In one bin, the twelfth, so
+/// many packets are sent instead of 100. When the fourteenth bin is over, half of them are in the window: (1900 + n) /
+/// 2 >= 1352 (26 % more than 1000, in whole packets). One bin later all of them are.
 #[test]
 fn windows_are_interpolated() {
     for (burst, at) in [(803, 15), (804, 14)] {

@@ -1,4 +1,4 @@
-//! Hosts whose queue is fq, which keeps packets until their time: flows with a pace, and without, over random paths.
+//! Hosts with the qdisc fq, which keeps packets until their time: flows with and without a pace, over random paths.
 
 use crate::parity::{Seen, same, show};
 use crate::random;

@@ -8,7 +8,7 @@ use fullpipe_sim::trace::{
     Counter, Event, FlowSample, Packet, Point, Sink, StageInfo, StageSample,
 };
 
-/// Watches a point beside keeping a record.
+/// A record with a capture at a point.
 pub struct Watched {
     pub record: Record,
     point: Point,

@@ -126,8 +126,8 @@ fn discipline(stage: &StageInfo, config: &Config) -> Option<Discipline> {
     })
 }
 
-/// What Linux lets wait beside the limit, in the stage's unit: before fq eight packets that go by; the one that is taken
-/// ahead of red.
+/// Packets that Linux lets wait in addition to the limit, in the stage's unit. Eight packets bypass fq's flows; red has
+/// one that is taken ahead.
 fn beside(stage: &StageInfo, config: &Config) -> u64 {
     let packet = if stage.unit == "byte" { u64::from(config.mtu) + 38 } else { 1 };
     match discipline(stage, config) {

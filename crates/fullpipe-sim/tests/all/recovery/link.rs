@@ -89,7 +89,7 @@ impl Link<'_> {
         refuses
     }
 
-    /// Segments of an skb to which the same happens are told together.
+    /// Records a segment; segments of an skb with one fate are recorded together.
     fn tell(&mut self, segment: Segment, again: bool, mark: String) {
         let end = segment.end();
         match self.sent.last_mut() {

@@ -1,4 +1,4 @@
-//! Two endpoints and the network between them, which does as it is told to single packets.
+//! Two endpoints and the network between them, which treats single packets as the plan says.
 
 use super::link::{Link, shown};
 use super::plan::{Plan, SEGMENT};
@@ -19,7 +19,7 @@ enum Event {
     Left,
 }
 
-/// See the module's description.
+/// Two endpoints and the network between them.
 pub struct Network<'a> {
     sender: Sender,
     receiver: Receiver,

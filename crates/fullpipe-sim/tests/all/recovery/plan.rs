@@ -1,4 +1,4 @@
-//! What the application does and what happens to packets, as a golden file tells it.
+//! Actions of the application and fates of packets, from a golden file.
 
 use fullpipe_sim::units::Time;
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,8 +8,8 @@ pub const SEGMENT: u32 = 1000;
 /// From the sender to the receiver, and back, ms, if a file says nothing else.
 const WAY_MS: u64 = 50;
 
-/// What the application does and what happens to packets; segments are numbered from 0, and `5/2` is
-/// the second transmission of segment 5.
+/// Actions of the application and fates of packets. Segments are numbered from 0, and `5/2` is the second transmission
+/// of segment 5.
 pub struct Plan {
     /// When how many segments are written, in tenths.
     pub writes: Vec<(u64, u64)>,

@@ -1,5 +1,5 @@
-//! Each choice that the profiles of today's kernels make, and read, is shown by a conversation of such a kernel that makes it
-//! on one side of its flip and another choice on the other side.
+//! Every choice that profiles of today's kernels make and read has a conversation. It is of such a kernel, with this
+//! choice on one side of its flip and another choice on the other side.
 
 use super::case::Case;
 use super::{files, tested_elsewhere};

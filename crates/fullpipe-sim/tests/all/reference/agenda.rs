@@ -32,8 +32,8 @@ pub enum Happening {
 const WISHES: std::ops::RangeInclusive<usize> = 2..=5;
 
 impl Happening {
-    /// Order of what happens at one moment: first what leaves a place, then what arrives at one, then
-    /// the hosts in the order that `fullpipe_sim::sim` gives, then what enters a way from several, then the sample.
+    /// Order of events at one moment: first departures from a place, then arrivals at one. Then follow the hosts in the
+    /// order of `fullpipe_sim::sim`, then packets of merge queues, then the sample.
     fn rank(&self) -> (usize, usize) {
         match *self {
             Happening::WireDone(_) | Happening::Due(..) => (0, 0),
@@ -71,7 +71,7 @@ impl Ord for Entry {
     }
 }
 
-/// See the module's description.
+/// Queue of future events.
 #[derive(Default)]
 pub struct Agenda {
     heap: BinaryHeap<Entry>,

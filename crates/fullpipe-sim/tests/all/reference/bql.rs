@@ -2,10 +2,10 @@
 
 use fullpipe_sim::units::Time;
 
-/// What a driver counts of a segment beside its IP packet: the Ethernet header.
+/// Bytes that a driver counts of a segment in addition to its IP packet: the Ethernet header.
 pub const HEADER: u32 = 14;
 
-/// See the module's description. Bytes, but for `hz` and `looked_since`.
+/// Byte queue limits of a ring. Values are bytes, except `hz` and `looked_since`.
 #[derive(Clone)]
 pub struct Bql {
     hz: u64,

@@ -3,7 +3,7 @@
 use super::counter::Busy;
 use fullpipe_sim::units::Time;
 
-/// See the module's description.
+/// CPU of a host.
 #[derive(Default)]
 pub struct Cpu {
     /// Until when it does what must be done at once.

@@ -355,7 +355,7 @@ fn by_number(read: &[(u64, u64)]) -> [u64; 2] {
     [upto - seen.len() as u64, behind]
 }
 
-/// Tells `sink` of round trips and of counters that have changed.
+/// Writes round trips and changed counters to `sink`.
 pub fn tell(world: &mut World, now: Time, sink: &mut dyn Sink) {
     let mut trips = std::mem::take(&mut world.context.round_trips);
     trips.sort();

@@ -1,7 +1,7 @@
 //! A host: it sends the data of some flows and receives that of others, with one CPU.
 //!
-//! Everything it does at a moment is done before anything else happens; what that costs is time of
-//! its CPU, and its packets are offered to the qdisc at the CPU's time.
+//! All work of a moment is done before anything else happens. Its cost is time of the CPU, and its packets are offered
+//! to the qdisc at the CPU's time.
 
 use super::Context;
 use super::cpu::Cpu;
@@ -80,7 +80,7 @@ pub enum Step {
     Hear(usize),
 }
 
-/// See the module's description.
+/// State of a host.
 pub struct Host {
     pub name: String,
     /// The way that begins here.
@@ -91,7 +91,8 @@ pub struct Host {
     pub gro: Gro,
     /// Number of its timer, behind those of the flows.
     gro_timer: usize,
-    /// Datagrams of all hosts, each with a timer of the program that sends them, then each with that of the one that reads.
+    /// Number of the first timer of datagrams: first a timer of the sending program for each of all hosts, then one of
+    /// the reading program for each.
     datagrams: usize,
     pub timers: Timers,
     pub wheel: TimerWheel,
@@ -104,7 +105,7 @@ pub struct Host {
     /// What these held, from when on, and how many entries the last sample has seen.
     pub socket_log: Vec<Held>,
     pub socket_log_told: usize,
-    /// Numbers of those whose echo requests come here.
+    /// Numbers of the datagrams with echo requests to this host.
     pub echoes: Vec<usize>,
     pub cpu: Cpu,
     pub softirqs: Softirqs,
@@ -233,8 +234,8 @@ impl Host {
         self.cpu.step_end().or(may_begin)
     }
 
-    /// A program whose timer is due when packets of its connection come calls first, as they are in its backlog meanwhile: a
-    /// writer, and a reader; one that finds less than it asks for has the rest from them.
+    /// Lets a program call first if its timer is due when packets of its connection arrive. The packets are in its
+    /// backlog meanwhile. It may be a writer or a reader; a short read takes the rest from them.
     fn call_before(&mut self, packets: &[Packet], now: Time, cx: &mut Context) {
         while let Some(number) = self.timers.first(now).filter(|&number| number < self.gro_timer) {
             let flow = number / TIMERS;

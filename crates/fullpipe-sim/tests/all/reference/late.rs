@@ -16,7 +16,7 @@ pub struct Skb {
 }
 
 impl Skb {
-    /// One of which nobody says when it may leave, and whose memory does not matter.
+    /// An skb without a departure time, and without a count of its memory.
     pub fn plain(packets: Vec<Packet>) -> Skb {
         let flow = packets[0].flow;
         Skb { packets, flow, memory: 0, departs: Time::ZERO }
@@ -40,7 +40,7 @@ impl qdisc::Packet for Skb {
     }
 }
 
-/// See the module's description.
+/// A qdisc that decides at dequeue, in front of a ring.
 pub struct Late {
     queue: Box<dyn Queue<Skb>>,
     ahead: Option<Waiting<Skb>>,

@@ -8,7 +8,7 @@ use fullpipe_sim::tcp::pieces::Piece;
 use fullpipe_sim::tcp::{Output, Segment, Transmission};
 use fullpipe_sim::units::Time;
 
-/// See the module's description.
+/// Output of one flow while the host works for it.
 pub struct Port<'a> {
     pub transmit: &'a mut Transmit,
     pub agenda: &'a mut Agenda,

@@ -6,13 +6,14 @@ use fullpipe_sim::config::{Host, ReceivePath};
 use fullpipe_sim::units::Time;
 use std::collections::VecDeque;
 
-/// See the module's description.
+/// Input side of a host.
 pub struct Receive {
     path: ReceivePath,
     ring_size: usize,
     backlog_size: usize,
     interrupt_gap: Time,
-    /// How long an interrupt waits for the packets behind the first, and when that one came; none: the softirq goes on polling.
+    /// Wait of an interrupt for packets behind the first, and the arrival of that one; none: the softirq continues
+    /// polling.
     rx_coalesce: Time,
     first: Option<Time>,
     /// With so many packets in the ring it waits no more, and when that was.

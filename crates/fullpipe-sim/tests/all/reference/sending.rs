@@ -48,14 +48,14 @@ pub struct SendingFlow {
     held: u64,
     overhead: Option<u64>,
     left_while_locked: bool,
-    /// When the packets came that were heard last, if no timer's softirq came since.
+    /// Arrival of the packets processed last, if no timer's softirq ran since.
     heard: Option<Time>,
     pub syns: Vec<Time>,
     pub next_write: Time,
     has_written: bool,
     asleep_since: Option<Time>,
     rests: Rng,
-    /// When a program without pauses is told to stop, and whether that has woken it.
+    /// When a program without pauses has to stop, and whether this has woken it.
     stops: Option<Time>,
     is_stopped: bool,
     slept: Time,
@@ -78,7 +78,7 @@ impl Host {
         self.work_freeing(flow, at, (true, false), cx, work)
     }
 
-    /// The same in a softirq.
+    /// Work in a softirq.
     fn work_in_softirq(
         &mut self,
         flow: usize,
@@ -90,7 +90,7 @@ impl Host {
         self.hear(flow, at, cx, work)
     }
 
-    /// The same in one that hears packets.
+    /// Work in a softirq that processes packets.
     fn hear(
         &mut self,
         flow: usize,
@@ -298,8 +298,8 @@ impl Host {
         self.sends.values().map(|f| f.written - f.tcp.bytes_acked()).sum()
     }
 
-    /// Writes until a step takes time, the writer has to wait, or it is another writer's turn; the
-    /// CPU's time then, and the step with its cost.
+    /// Writes until a step takes time, the writer has to wait, or another writer has its turn. Returns the CPU's time
+    /// then, and the step with its cost.
     fn write_on(
         &mut self,
         flow: usize,
@@ -374,8 +374,8 @@ impl Host {
         }
     }
 
-    /// Works the backlog off, up to the first ACK for which the CPU had to walk; then it is to be
-    /// called again, with the socket still locked.
+    /// Processes the backlog, up to the first ACK for which the CPU had to walk. Then it is called again, with the
+    /// socket still locked.
     fn unlock(&mut self, flow: usize, (now, cpu): (Time, Time), cx: &mut Context) -> Time {
         let mut cpu = cpu;
         while let Some(ack) = self.sends[flow].backlog.pop_front() {

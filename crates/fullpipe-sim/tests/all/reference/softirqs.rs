@@ -9,13 +9,13 @@ use fullpipe_sim::units::Time;
 #[derive(PartialEq)]
 enum Ksoftirqd {
     Sleeps,
-    /// It gives the CPU back from the first tick on that is not before this.
+    /// ksoftirqd runs, until the first tick at or after this time.
     Runs(Time),
-    /// It gets the CPU then at the latest.
+    /// ksoftirqd waits, at most until this time.
     Waits(Time),
 }
 
-/// See the module's description.
+/// Softirqs of a host.
 pub struct Softirqs {
     net_rx: NetRx,
     ends_early: bool,

@@ -1,7 +1,7 @@
-//! The way out of a host: qdisc, transmit ring, wire.
+//! Output side of a host: qdisc, transmit ring, wire.
 //!
-//! The host offers skbs at its CPU's time, which may lie ahead of everything else; nothing but the
-//! host feeds this queue, so it may be advanced up to that time to see whether the skb is taken.
+//! The host offers skbs at its CPU's time, which may lie ahead of everything else. Only the host feeds this queue. So
+//! the queue may be advanced up to that time to see whether the skb is taken.
 
 use super::agenda::{Agenda, Happening};
 use super::bql::{self, Bql};
@@ -23,7 +23,7 @@ pub struct Out {
     pub several: bool,
 }
 
-/// See the module's description.
+/// Output side of a host.
 pub struct Transmit {
     out: Out,
     rate: Rate,
@@ -72,7 +72,7 @@ fn bytes_of(skb: &[Packet]) -> u32 {
 /// Tokens of the card, which takes skbs ahead of its wire.
 #[derive(Clone, Copy)]
 struct Bucket {
-    /// Bytes a second, and beside each segment's.
+    /// Bytes per second, and further bytes of each segment.
     rate: u64,
     header: u32,
     /// Nanoseconds that it holds.
@@ -85,7 +85,7 @@ impl Bucket {
     fn new(host: &Host, mtu: u32) -> Bucket {
         let bytes = host.nic_rate.0 / 8;
         let (rate, header, largest) = match host.tso {
-            // Bits first: that is what is told of the card.
+            // The unit is bits first, as in the settings of the NIC.
             true => {
                 let bits =
                     u128::from(host.nic_rate.0) * u128::from(mtu + 14) / u128::from(mtu + 38);
@@ -333,7 +333,7 @@ impl Transmit {
         self.done.into_iter().chain(self.interrupt).min()
     }
 
-    /// It does: at one time a segment ends first.
+    /// Ends a transmission, or else raises the interrupt: at one time a segment ends first.
     fn step(&mut self, agenda: &mut Agenda) {
         match (self.done, self.interrupt) {
             (Some(done), interrupt) if interrupt.is_none_or(|at| done <= at) => {
@@ -412,8 +412,8 @@ impl Transmit {
         }
     }
 
-    /// When the last of the skbs offered is in the card's own buffer, or the driver is told of it by moderated interrupts: what
-    /// the card does until then, done on a copy.
+    /// When the last offered skb is in the NIC's own buffer, or moderated interrupts report it to the driver. A copy
+    /// runs the NIC until then.
     pub fn last_leaves(&self, offered: Time) -> Time {
         let mut copy = self.copy();
         let mut at = Time::ZERO;

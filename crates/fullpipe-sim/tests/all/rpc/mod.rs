@@ -181,7 +181,7 @@ impl Setup {
     }
 }
 
-/// What a run told.
+/// Record and counters of a run.
 struct Run {
     record: Record,
     bytes: u64,

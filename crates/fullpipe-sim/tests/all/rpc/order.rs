@@ -86,7 +86,7 @@ fn drawn(count: u64) -> impl Iterator<Item = Setup> {
     })
 }
 
-/// The same on a path that loses some packets.
+/// A configuration with a path that loses some packets.
 fn losing(setup: &Setup, seed: u64) -> Config {
     let mut config = Config { seed, end: Time::secs(30), ..setup.config() };
     for (way, name) in [(&mut config.forward, "lost"), (&mut config.back, "back-lost")] {

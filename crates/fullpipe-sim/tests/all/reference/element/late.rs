@@ -9,7 +9,7 @@ use fullpipe_sim::rng::{Correlated, Rng};
 use fullpipe_sim::trace::{StageInfo, StageSample};
 use fullpipe_sim::units::Time;
 
-/// Packets inside in the order in which they came, each with the time at which it leaves.
+/// Packets inside in the order of arrival, each with its time of departure.
 pub struct Late {
     name: String,
     kind: &'static str,

@@ -15,7 +15,7 @@ pub struct Loss {
     kind: &'static str,
     unit: Unit,
     law: Law,
-    /// The skb that came last, and whether it is lost.
+    /// The last skb, and whether it is lost.
     last: Option<(u32, bool)>,
     counter: Counter,
 }

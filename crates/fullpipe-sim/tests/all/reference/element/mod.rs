@@ -33,7 +33,7 @@ pub trait Element {
     fn sample(&mut self, now: Time) -> StageSample;
 }
 
-/// Where an element stands: whose packets pass, and its number on their way.
+/// Place of an element: the direction of its packets, and its number in it.
 #[derive(Clone, Copy)]
 pub struct Place {
     pub way: Direction,
