@@ -127,7 +127,7 @@ fn ping_pong_mode() {
     assert_eq!(due, Time::ms(42), "40 ms, and the wheel's tick");
     assert!(acks.on_timer(due));
     assert!(acks.is_quick());
-    // What is sent later than the delayed ACK would be is no answer.
+    // Data sent later than the delayed ACK is no answer.
     acks.on_data(Time::ms(100), 65_536);
     acks.on_data_sent(Time::ms(140));
     assert!(acks.is_quick());

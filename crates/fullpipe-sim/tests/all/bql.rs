@@ -137,12 +137,12 @@ fn they_cost_nothing(config: &Config) -> Result<(), String> {
         let mut config = config.clone();
         for host in [&mut config.sender, &mut config.receiver] {
             (host.qdisc, host.qdisc_limit, host.bql) = (Qdisc::PfifoFast, 1 << 30, bql);
-            // Where the driver hears late that something was sent, they do leave gaps.
+            // Where the driver notices transmissions late, they do leave gaps.
             host.tx_coalesce = Time::ZERO;
         }
         let mut record = Record::default();
         sim::run(&config, &mut record, &mut ToTheEnd)?;
-        // What a card does not take yet has its memory in the queue, where it counts with fewer heads.
+        // An skb that the NIC does not take yet has its memory in the queue, where it counts with fewer heads.
         let flows = record.flows().cloned().map(|mut sample| {
             sample.sender.wmem_alloc = 0;
             sample

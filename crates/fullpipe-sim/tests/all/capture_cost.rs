@@ -93,7 +93,7 @@ fn a_receiver_pays_for_what_it_hears_and_for_its_acks() {
     let busy_us = cpu.expect("samples").busy_ns / 1000;
     let (heard, acks) = (counted("Tcp.InSegs"), counted("Tcp.OutSegs") - 1);
     assert!(acks > 500, "{acks}");
-    // The last ones are owed, as nothing comes after them.
+    // The costs of the last ones are owed, as no work follows.
     let unpaid = (heard * 12 + acks * 10).checked_sub(busy_us);
     assert!(unpaid.is_some_and(|us| us <= 20), "{heard} {acks} {busy_us}: {unpaid:?}");
 }

@@ -29,7 +29,7 @@ fn drops(desk: &mut Desk, from: u64, until: u64) -> Vec<u64> {
         put(desk, at, 1);
         desk.take(Time::ms(at));
         let dropped = desk.effects.dropped.drain(..).count() as u32;
-        // A packet for each that was dropped, so that the queue stands.
+        // One packet for each dropped one, so that the queue stands.
         put(desk, at, dropped);
         times.extend((0..dropped).map(|_| at));
     }

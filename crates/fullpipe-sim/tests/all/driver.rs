@@ -52,7 +52,7 @@ fn an_interrupt_frees_what_was_sent_until_it_comes() {
     assert!(sent.eq((1..=10).map(Time::ms)), "the wire has always something to send");
     let [qdisc, ring] = known.way.sample(Time::secs(1));
     assert_eq!((qdisc.requeues, ring.entered, ring.left, ring.peak), (0, 10, 10, 4));
-    // The same where a discipline decides late.
+    // The result is equal with a qdisc that decides at dequeue.
     let fifo = Qdisc::Of(Discipline::Fifo, QueueLimit::Packets(100));
     let mut late = offer(&Host { qdisc: fifo, ..host }, &[1; 10]);
     late.way.wake(Time::secs(1), &mut late.out);
@@ -95,7 +95,7 @@ fn a_queue_stops_and_goes_on_by_thresholds() {
     let entries = offered.entries.iter().map(|us| us / 1000);
     assert!(entries.eq([0, 0, 0, 2, 2, 4, 4, 6, 6, 8]));
     assert_eq!(offered.way.stopped(Time::secs(1)), Stopped { stops: 4, restarts: 4 });
-    // As soon as one is free, where nothing else is asked for: seven times the ring is full.
+    // As soon as one is free, where no threshold is set: the ring is full seven times.
     let mut offered = offer(&slow(), &[1; 10]);
     let entries = offered.entries.iter().map(|us| us / 1000);
     assert!(entries.eq([0, 0, 0, 0, 1, 2, 3, 4, 5, 6]));

@@ -53,14 +53,14 @@ fn what_one_place_has_sent_the_next_one_has_taken() {
             let dropped = receiver["softnet.dropped"];
             assert_eq!(receiver["softnet.processed"] + dropped, arrived, "{what}");
             assert_eq!(receiver["Tcp.InSegs"], receiver["softnet.processed"], "{what}");
-            // netdev_max_backlog is of netif_rx alone: a driver with NAPI leaves packets in its ring.
+            // Only netif_rx has netdev_max_backlog: a driver with NAPI leaves packets in its ring.
             match path {
                 ReceivePath::Napi => assert!(missed > 0 && dropped == 0, "{what}"),
                 ReceivePath::NetifRx => assert!(missed == 0 && dropped > 0, "{what}"),
             }
             assert_eq!(sender["Tcp.RetransSegs"], flow.segments_retransmitted, "{what}");
             assert_eq!(sender["Tcp.InSegs"], receiver["Tcp.OutSegs"], "{what}");
-            // Each skb is a segment here: those that its qdisc refused were counted as sent, too.
+            // Each skb is a segment here. Skbs that the qdisc refused were counted as sent, too.
             let offered = sender["Tcp.OutSegs"] + sender["Tcp.RetransSegs"];
             let passed = sender["tc.sent_packets"] + sender["tc.dropped"];
             let unseen = passed.abs_diff(offered);

@@ -23,8 +23,9 @@ fn run(config: &Config) -> Result<Record, String> {
 fn late_is_early(config: &Config) -> Result<(), String> {
     let mut config = config.clone();
     for host in [&mut config.sender, &mut config.receiver] {
-        // Byte queue limits let skbs of several flows into the ring at one time. Flows with small queues (TSQ) that wait for that
-        // go on in the order in which they began to wait, or, where it is not known before, in that of their skbs.
+        // Byte queue limits let skbs of several flows into the ring at one time. Flows with small queues (TSQ) that
+        // wait for this continue in the order in which they began to wait. Where that is not known in advance, they
+        // continue in the order of their skbs.
         host.bql &= !host.kernel.starts_with('6');
     }
     let mut late = config.clone();

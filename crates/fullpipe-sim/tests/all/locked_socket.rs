@@ -41,7 +41,7 @@ fn first_timeout(kernel: &str, ns: u64) -> (u64, u64) {
 fn a_write_puts_the_retransmission_timer_off() {
     for kernel in ["2.6.20", "3.14"] {
         assert_eq!(first_timeout(kernel, 0).0, 240_000, "{kernel}");
-        // It is over before the timer is due.
+        // The write ends before the timer is due.
         assert_eq!(first_timeout(kernel, 39).0, 240_000, "{kernel}");
     }
     assert_eq!(first_timeout("2.6.20", 100).0, 240_000 + 7 * 50_000);

@@ -59,7 +59,7 @@ fn a_queue_that_is_empty_between_packets() {
     assert_eq!(times(&early), [4500 + 1000 + 100, 0, 0, 10_000 - 5500]);
     // 13.5 ms to 15 ms is the last wait; 0.1 to 1.5 ms are 12 ms of waiting.
     assert_eq!(times(&late)[0], 12_000);
-    // From 9.0 ms on something waits until 15 ms; before that for 0.1 to 0.9 ms each.
+    // From 9.0 ms on a packet waits until 15 ms; before that for 0.1 to 0.9 ms each.
     assert_eq!(times(&late)[3], 20_000 - 4500 - 6000);
 }
 

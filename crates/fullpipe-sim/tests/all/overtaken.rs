@@ -68,6 +68,6 @@ fn refused_segments_are_lost_and_no_drops_of_a_buffer() {
     assert_eq!(last.expect("samples").dropped, 0);
     let lost = seen.packets.iter().flat_map(|packet| &packet.dropped);
     let lost: u32 = lost.filter(|lost| lost.stage == buffer).map(|lost| lost.segments).sum();
-    // Of some that were refused the data had come before: they are repetitions.
+    // Some refused segments had arrived before: they are repetitions.
     assert!(lost > 10 && u64::from(lost) <= refused, "{lost} of {refused}");
 }

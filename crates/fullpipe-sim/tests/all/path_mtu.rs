@@ -52,7 +52,7 @@ fn a_message_lowers_the_mss_and_leaves_cwnd() {
     let record = plain_path::run(&config);
     let at = |ms| record.flows().find(|own| own.time == Time::ms(ms)).expect("a sample").clone();
 
-    // The SYN-ACK comes after 20 ms, the message after 30 ms.
+    // The SYN-ACK arrives after 20 ms, the message after 30 ms.
     assert_eq!((at(29).sender.snd_mss, at(31).sender.snd_mss), (LARGE, SMALL));
     assert_eq!((at(29).cwnd, at(31).cwnd), (10, 10));
     let delivered = [29, 42, 64].map(|ms| at(ms).bytes_delivered);
@@ -130,7 +130,7 @@ fn segments_are_cut_anew_skb_by_skb() {
     assert_eq!(queue.segments(1600, 4000, 800), 3);
     assert_eq!(queue.segment_start(6000, 5, 800), 1600);
 
-    // What is sent from now on has the new size.
+    // Data sent from now on has the new size.
     queue.write(1600, false, true);
     queue.send(6000, Time::ms(9), 800);
     assert_eq!(queue.segments(2400, 7600, 800), 6);

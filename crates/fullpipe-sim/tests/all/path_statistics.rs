@@ -195,7 +195,7 @@ fn chosen_packets_can_come_late() {
     let passed = pass(reorder(0.01, 1, [Time::ZERO, Time::ms(3)]));
     let late = passed.out.iter().filter(|(n, time)| time.0 == n * 100_000 + 3_000_000).count();
     close(late, PACKETS as usize, 0.01, 1.0);
-    // Each is overtaken by the 29 or 30 packets of 3 ms.
+    // Each one is overtaken by the 29 or 30 packets of 3 ms.
     let place = passed.out.iter().position(|(n, time)| time.0 > n * 100_000).unwrap();
     let (number, time) = passed.out[place];
     assert!(passed.out[..place].iter().all(|(_, before)| *before <= time));
@@ -311,7 +311,7 @@ fn a_policer_passes_its_burst_and_then_its_rate() {
     let passed = pass(Element::Policer(Policer { name, rate, burst, framing }));
     let bytes = |packets: usize| packets as u64 * 1514 * 8;
     for (i, (_, time)) in passed.out.iter().enumerate() {
-        // Never more than the bucket and what has come into it, nor a packet less than that.
+        // The output never exceeds the bucket and its new tokens, nor falls a packet below.
         let most = burst * 8 + rate.0 * time.0 / 1_000_000_000;
         assert!(bytes(i + 1) <= most, "packet {i} at {time}");
     }

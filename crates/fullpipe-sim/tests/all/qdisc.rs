@@ -81,7 +81,7 @@ fn signals(discipline: Discipline, capable: bool, ms: u64) -> Vec<u64> {
         desk.take(Time::ms(at));
         let signals = desk.effects.dropped.drain(..).count() as u32 + desk.effects.marked;
         desk.effects.marked = 0;
-        // What is dropped is made up for, so that the queue stands.
+        // Dropped packets are replaced, so that the queue stands.
         (0..signals).for_each(|_| {
             desk.put(Time::ms(at), 0, MTU);
         });
@@ -291,7 +291,8 @@ fn fq_has_a_largest_rate() {
     // Below 550 kb/s it does not.
     let slow = Fq { max_rate: Some(Rate(121_120)), ..short };
     assert_eq!(left(slow, &[MTU; 3], unsaid), [0, 100_010, 200_010]);
-    // Before 4.20 all has that first turn, whatever times it bears, and the timer has no slack; 125 ms are the longest pause.
+    // Before 4.20 all packets have that first turn, whatever their times, and the timer has no slack. The longest pause
+    // is 125 ms.
     let alone = Fq { paces_itself: true, bands: false, ..short };
     assert_eq!(left(alone, &[MTU; 5], now), [0, 0, 2000, 2000, 4000]);
     let slow = Fq { max_rate: Some(Rate(121_120)), ..alone };
@@ -311,7 +312,7 @@ fn fq_has_a_horizon() {
 fn fq_bounds_each_flow() {
     let fq = Fq::new(3, MTU);
     let mut desk = Desk::new(Discipline::Fq(fq), QueueLimit::Packets(5));
-    // Those that go by count nowhere.
+    // Packets that bypass the flows count nowhere.
     let verdicts: Vec<bool> =
         (0..12).map(|_| desk.put(Time::ZERO, 0, MTU) == Verdict::Taken).collect();
     assert_eq!(verdicts.iter().filter(|taken| **taken).count(), 8 + 3);
@@ -431,7 +432,7 @@ fn keeps_its_books((discipline, limit, coming): &Case) -> Result<(), String> {
         now += Time(gap);
         desk.capable = capable;
         let before = desk.effects.dropped.len();
-        // Each second one has time, those of a flow in order.
+        // Each second one has a later time, those of a flow in order.
         let last = until.entry(flow).or_insert(Time::ZERO);
         *last = (*last).max(now + Time(gap * u64::from(bytes % 2)));
         let refused = desk.put_until(now, flow, bytes, *last) == Verdict::Refused;

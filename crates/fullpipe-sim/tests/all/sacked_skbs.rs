@@ -78,7 +78,7 @@ fn blocks_are_heard_in_the_order_of_their_numbers() {
         wire.now = Time::ms(300);
         let blocks = blocks.map(|(from, to)| (from + 4, to + 4));
         tcp.on_ack(&ack(5, &blocks), &mut wire);
-        // What was sent 10 ms before the newest block is lost, without waiting.
+        // Packets sent 10 ms before the newest block are lost, without waiting.
         assert_eq!(tcp.ca_state(), CaState::Recovery, "{blocks:?}");
     }
 }
@@ -89,7 +89,7 @@ fn blocks_are_heard_in_the_order_of_their_numbers() {
 fn a_tail_loss_probe_is_filled_up() {
     let probe = |kernel| {
         let (mut tcp, mut wire) = sent(kernel);
-        // Two skbs: the first is as large as it is to be.
+        // Two skbs: the first has its full size.
         for len in [SEGMENT / 2, SEGMENT] {
             tcp.copied(len, SEGMENT / 2, false, &mut wire);
             tcp.end_write(&mut wire);
@@ -171,7 +171,7 @@ fn an_skb_that_may_not_be_cut_is_not_sacked_in_part() {
     assert_eq!(heard(some, &[(2, 4)]), [(8, disorder)]);
     assert_eq!(heard(many, &[(2, 4)]), [(10, open)]);
     assert_eq!(heard(many, &[(3, 5)]), [(10, open)]);
-    // Of the second and third skb the second is heard.
+    // Of the second and third skb only the second is taken.
     assert_eq!(heard(many, &[(2, 7)])[0].1, CaState::Recovery);
     assert_eq!(heard(many, &[(2, 4), (2, 5)])[1].1, CaState::Recovery);
 }

@@ -86,7 +86,7 @@ fn closes_small_window() {
         let rcv_mss = tcp.acks.rcv_mss;
         tcp.window.select(rcv_mss) / MSS
     };
-    // 1832 bytes of memory each, of 100,000; three quarters of what is left, of 75,000 when nothing waits.
+    // 1832 bytes of memory each, of 100,000; three quarters of the rest, of 75,000 when no data is unread.
     assert_eq!([offered(true, 50), offered(false, 50)], [6, 6]);
     assert_eq!([offered(true, 52), offered(false, 52)], [0, 3]);
 }
@@ -111,13 +111,13 @@ fn receive_shortage() {
     };
     let grown = filled(ReceiveShortage::GrowOrClose, None, 16 << 20).0;
     assert_eq!((grown.rcv_nxt, grown.dropped), (20_000, 0));
-    // Only a segment for which a page has to be taken looks at the buffer: of the last ones number 198, at 45 pages.
+    // Only a segment for which a page has to be taken checks the buffer: of the last ones number 198, at 45 pages.
     let pages = |segments: u64| (segments * 932).div_ceil(4096);
     assert_eq!([197, 198, 200].map(pages), [45, 46, 46]);
     assert_eq!(grown.window.rcvbuf, 197 * 932, "what was in it when the last page was taken");
-    // 141 are more than the buffer; the page of the last one has room for four more, which nobody looks at.
+    // 141 are more than the buffer; the page of the last one has room for four more, without a check.
     assert_eq!([141, 145, 146].map(pages), [33, 33, 34]);
-    // The application's own does not grow: number 146 has them copied, 14,500 bytes into four pages.
+    // A buffer of the application does not grow: number 146 has them copied, 14,500 bytes into four pages.
     for shortage in [ReceiveShortage::GrowOrClose, ReceiveShortage::Grow] {
         let copied = filled(shortage, Some(65_536), 16 << 20).0;
         assert_eq!((copied.rcv_nxt, copied.window.rcvbuf), (20_000, 131_072));
@@ -172,7 +172,7 @@ fn receive_shortage_copies_what_waits() {
     // 34 in two skbs, 11 in a third.
     let (unread, pages) = (45 * 1448 + 3 * 832, 17 * 4352);
     assert_eq!(shortage(ReceiveShortage::GrowOrClose, 0).0, (45, unread, Some(0)));
-    // But for what is read 64,160 bytes are 16 pages and 3744 bytes, which take one, too.
+    // Without the read data 64,160 bytes are 16 pages and 3744 bytes, which take one, too.
     let rest = pages - 4 * 4352;
     let shut = ((45, pages, Some(0)), (45, rest));
     assert_eq!(shortage(ReceiveShortage::GrowOrClose, 1000), shut);
@@ -225,7 +225,7 @@ fn tuned(tuning: RcvTuning) -> Vec<u64> {
         for number in 0..segments {
             let now = Time::ms(100 * round) + Time::us(number);
             let seq = tcp.rcv_nxt;
-            // The sender echoes what was sent an RTT ago.
+            // The sender echoes a timestamp that is an RTT old.
             let tsecr = begun + 100 * (round as u32 - 1);
             tcp.on_segment(now, Segment { seq, len: SEGMENT, tsecr, ..Segment::default() });
             tcp.read(now, tcp.readable());

@@ -155,7 +155,7 @@ fn what_is_pushed_before_sleeping() {
         let mut wire = Slow::default();
         tcp.established(Time::ms(100), 1 << 20, Some(Time::ZERO), None);
         let goal = tcp.size_goal();
-        // Nagle's rule lets the first partial segment go, and keeps what follows.
+        // Nagle's rule lets the first partial segment go, and keeps later data.
         for len in [500, 500] {
             tcp.copied(len, goal, false, &mut wire);
             tcp.end_write(&mut wire);

@@ -74,7 +74,7 @@ fn a_receiver_counts_pieces_of_its_senders_memory() {
     let head = linux().rx_overhead;
     let unread = |copies: &[u32], packets| heads(copies, (false, false), packets) / head;
     assert_eq!([unread(&[50_000], 33), unread(&[50_000], 34)], [2, 3]);
-    // A copy that begins with 32 bytes left fills them, with 8 left gives them up.
+    // A copy that begins with 32 bytes left fills them. With 8 left it leaves them unused.
     assert_eq!([unread(&[32_736, 30_000], 34), unread(&[32_760, 30_000], 34)], [3, 2]);
 }
 

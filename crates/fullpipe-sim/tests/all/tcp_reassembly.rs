@@ -76,7 +76,7 @@ impl Pair {
         match step {
             Step::Segment(ahead) => {
                 let missing = self.segments.iter().position(|s| !s.2)?;
-                // Now and then one that was acknowledged comes again.
+                // Now and then an acknowledged segment arrives again.
                 let at = if ahead == 11 { missing.saturating_sub(2) } else { missing + ahead };
                 if at >= self.segments.len() || !self.may_come(at) {
                     return None;
@@ -145,7 +145,7 @@ impl Pair {
         if latest.is_some_and(|l| !blocks.first().is_some_and(|b| b.0 <= l.0 && l.1 <= b.1)) {
             return Err(format!("{ack:?}, but {latest:?} has come now"));
         }
-        // A block may be less than what has come: others were forgotten between.
+        // A block may be less than the arrived data: others were forgotten in between.
         let within = |b: &(u64, u64)| b.0 < b.1 && runs.iter().any(|r| r.0 <= b.0 && b.1 <= r.1);
         let told = blocks.len();
         blocks.sort_unstable();
@@ -190,7 +190,7 @@ fn survives((lengths, steps, rcvbuf): &Story) -> Result<(), String> {
     let mut pair = Pair::new(lengths, *rcvbuf);
     for step in steps {
         let ack = pair.perform(*step);
-        // What was dropped has not come.
+        // A dropped segment has not arrived.
         let next = pair.tcp.rcv_nxt;
         if pair.tcp.dropped > 0 {
             pair.segments.iter_mut().for_each(|s| s.2 = s.0 < next);

@@ -462,7 +462,7 @@ fn a_compressed_ack_bears_the_time_of_what_came_last() {
     assert!(due > Time::us(11_000), "{due}");
     assert_eq!(tcp.on_compressed_timer(due).expect("an ACK").tsval, first);
     assert_eq!(tcp.make_ack().tsval, first);
-    // A segment that comes brings its time along.
+    // An arriving segment brings its own time.
     let next = tcp.on_segment(due, beyond(0)).expect("an ACK");
     assert_eq!(next.tsval, first + 1);
 }
@@ -483,7 +483,7 @@ fn what_is_refused_is_no_want_of_room() {
             (answer.is_some(), tcp.rcv_nxt / u64::from(len), refused)
         };
         assert_eq!(hear(1, at(0, 10)).1, 1, "{kernel}");
-        // Beyond a hole, which a retransmission fills.
+        // A segment beyond a hole, which a retransmission fills.
         assert_eq!(hear(2, at(2, 12)), (true, 1, [0; 4]), "{kernel}");
         assert_eq!(hear(60, at(1, 60)).1, 3, "{kernel}");
         assert_eq!(hear(61, at(3, 13)), (true, 3, [1, 0, 0, 0]), "{kernel}: from the past");

@@ -56,7 +56,7 @@ fn the_timeout_follows_rtt_and_deviation() {
     ];
     let (mut una, mut next) = (0, 10);
     for (sample, ends, srtt, rto) in samples {
-        // Beyond all that was out when the last round trip ended.
+        // An ACK beyond all data that was out at the end of the last round trip.
         una = if ends { next + 1 } else { una };
         next = una + 10;
         rtt.sample(sample * 1000, una, next);

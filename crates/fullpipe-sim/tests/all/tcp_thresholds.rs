@@ -54,7 +54,7 @@ fn the_window_of_reordering_is_no_wider_than_the_rtt() {
         let due = tcp.timer().expect("RACK waits");
         waits.push((due - wire.now).as_us() / 1000);
 
-        // The first segment is sent again. Then it and its copy arrive, and all that was sent since.
+        // The first segment is sent again. Then it and its copy arrive, and all later data.
         let before = wire.sent.len();
         wire.now = due;
         tcp.on_timer(&mut wire);

@@ -108,7 +108,7 @@ fn initial_window() {
     assert_eq!(offers(InitialWindow::ByMss), [4, 4, 2]);
     assert_eq!(offers(InitialWindow::Ten), [10, 10, 2]);
     assert_eq!(offers(InitialWindow::Twenty), [20, 20, 3]);
-    // All that a SYN-ACK can tell, and as much of 2 MiB as may be window, in whole segments.
+    // The limit of a SYN-ACK, and the window share of 2 MiB, in whole segments.
     assert_eq!(offers(InitialWindow::Full), [65, 45, 7]);
 }
 

@@ -175,7 +175,7 @@ fn a_timeout_begins_anew() {
     path.send();
     path.flow.set_state(OPEN);
     path.flow.sock_mut().snd_ssthresh = 2;
-    // 140 ms are what the path has now: no queue, and growth as at the beginning.
+    // 140 ms are now the path's RTT: no queue, and growth as at the start.
     path.judged(140_000);
     let from = path.flow.sock().snd_cwnd;
     assert_eq!(path.judged(140_000) - from, 7);

@@ -182,7 +182,7 @@ fn slow_start_is_left_once() {
     assert_eq!(again(&mut slow), None);
     slow.flow.set_state(LOSS);
     slow.flow.set_state(0);
-    // The round that begins with the timeout goes on.
+    // The round that starts with the timeout continues.
     assert!(again(&mut slow).is_some());
 }
 

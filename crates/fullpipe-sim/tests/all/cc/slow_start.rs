@@ -127,11 +127,11 @@ fn a_rise_of_the_rtt_begins_conservative_slow_start() {
             assert_eq!(grown, if css { 7 + 3 } else { 20 }, "{}: {least}, {next}", with.0);
         }
     }
-    // One early sample among the eight hides it until the round is over.
+    // One early sample among the eight hides the rise until the round is over.
     let mut rounds = Rounds::begun(WITH[0], &[], 100_000);
     assert_eq!(rounds.acks(3, 150_000) + rounds.acks(1, 100_000) + rounds.acks(16, 150_000), 20);
     assert_eq!(rounds.acks(20, 150_000), 7 + 3);
-    // Fewer samples than eight tell nothing.
+    // Fewer samples than eight decide nothing.
     let mut rounds = Rounds::begun(WITH[0], &[("n_rtt_sample", 21)], 100_000);
     assert_eq!(rounds.acks(20, 150_000), 20);
 }
@@ -158,7 +158,7 @@ fn slow_start_resumes_after_jitter() {
     // One more is left over of the thirteen; 1 + 7 make two.
     assert_eq!(rounds.acks(7, 119_999), 2);
     assert_eq!(rounds.acks(13, 119_999), 13);
-    // The next rise is judged against that round: 119.999 + 14.999 ms, then 134.997 + 16 ms.
+    // The next rise is compared with that round: 119.999 + 14.999 ms, then 134.997 + 16 ms.
     assert_eq!(rounds.acks(20, 134_997), 20);
     assert_eq!(rounds.acks(20, 150_997), 7 + 3);
 }

@@ -4,6 +4,9 @@
 //! Events of ACKs: `ack N`, `ack N window W`, `ack N echo MS` (a timestamp), `ack N sack A..B C..D`, `acks A..B by N`
 //! (an ACK for every N segments). Other events: `timer` (the next one due, at the row's time), `full` (the qdisc takes
 //! nothing), `room`, `room N` (it takes N skbs more).
+//!
+//! State: cwnd, ssthresh (`-`: infinite), packets in flight, congestion state. Sent: each skb, `R` before a retransmission,
+//! `probe` for an empty one, `x` before a refused one.
 
 use super::{SEGMENT, bytes, host, perform, profile, range, shown};
 use fullpipe_sim::cc::Congestion;

@@ -73,7 +73,7 @@ pub fn turn_with_the_run(config: &Config, turned: &Config) -> Result<(), String>
             packet.forward ^= turns;
             packet.dropped.iter_mut().for_each(|dropped| dropped.stage = 0);
         }
-        // What is seen at one time at both hosts is seen in the hosts' order.
+        // Sightings of one time at both hosts are in the hosts' order.
         packets.sort_by_key(|packet| (packet.time, packet.forward));
         Ok::<_, String>(packets)
     };

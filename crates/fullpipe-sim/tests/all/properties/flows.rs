@@ -27,7 +27,7 @@ pub fn delivery(config: &Config, record: &Record) -> Result<(), String> {
             hold!(now.bytes_delivered <= most && now.bytes_acked + now.unsent <= most, "{now:?}");
             hold!(now.bytes_delivered <= now.segments_sent * mss, "{now:?}");
             hold!(now.segments_delivered <= now.segments_sent, "{now:?}");
-            // In segments that need not hold: what was lost may be sent again in parts, as the window has room.
+            // In segments the bound need not hold: lost data may be sent again in parts, as the window has room.
             hold!(now.bytes_delivered <= now.bytes_sent - now.bytes_retransmitted, "{now:?}");
             // A FIN alone, and the same once more, are in flight, but no segments of data.
             hold!(u64::from(now.in_flight) <= now.segments_sent + 2, "{now:?}");

@@ -34,7 +34,7 @@ pub fn balance(record: &Record) -> Result<(), String> {
             let sending = u64::from(stage.kind.ends_with("link") && inside > now.waiting);
             hold!(inside == now.waiting + sending, "{}: {now:?}", stage.name);
             hold!(now.peak >= now.waiting.max(before.waiting), "{}: {now:?}", stage.name);
-            // What a discipline drops later had entered.
+            // Packets that a discipline drops later had entered.
             let later = u64::from(stage.kind.ends_with("link"));
             let came = |s: StageSample| s.entered + later * s.dropped;
             hold!(now.peak <= before.waiting + (came(now) - came(before)), "{now:?}");
@@ -101,7 +101,7 @@ pub fn capacities(config: &Config, record: &Record) -> Result<(), String> {
         for sample in samples {
             let (held, most) = match stage.kind {
                 "send_buffer" => continue,
-                // A segment is taken as long as what is there takes no more than the buffer's memory.
+                // A segment is taken while the content takes no more than the buffer's memory.
                 "receive_buffer" | "udp_socket" => {
                     (sample.waiting_bytes, capacity + largest_memory)
                 }
@@ -177,7 +177,7 @@ pub fn work(config: &Config, record: &Record) -> Result<(), String> {
 
 /// The rate of a stage that transmits.
 fn rate_of(stage: &StageInfo, config: &Config) -> Option<Rate> {
-    // What the driver has not heard of waits, and is on the wire.
+    // Packets that the driver has not noticed as sent wait, and are on the wire.
     let card = |host: &Host| (host.tx_coalesce == Time::ZERO).then_some(host.nic_rate);
     match stage.name.as_str() {
         "sender.tx_ring" => return card(&config.sender),

@@ -34,7 +34,7 @@ fn step(before: Place, after: Place, from: &Host, to: &Host) -> Result<(), Strin
     let ((stage, left), (next, came)) = (before, after);
     let came_in = came.entered + came.dropped;
     let names = format!("{} {left:?}, {} {came:?}", stage.name, next.name);
-    // The driver may hear late of what is on the wire.
+    // The driver may notice packets on the wire late.
     let late = stage.kind == "tx_ring" && from.tx_coalesce > Time::ZERO;
     match next.kind {
         _ if late => hold!((left.left..=left.entered).contains(&came_in), "{names}"),

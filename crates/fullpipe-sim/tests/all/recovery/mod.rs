@@ -49,7 +49,7 @@ fn conversations_about_loss() {
         if !case.changes() {
             wrong.push(format!("{name}: the flip changes nothing\n{found}"));
         } else if bless {
-            // Whole at any time: the other test reads it too.
+            // The file is complete at any time, because the other test reads it too.
             let new = file.with_extension("new");
             fs::write(&new, &found).and_then(|()| fs::rename(&new, &file)).expect("a new file");
         } else if found != written {

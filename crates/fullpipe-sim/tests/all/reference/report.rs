@@ -165,7 +165,7 @@ fn flow_sample(world: &World, flow: usize, now: Time) -> FlowSample {
         unsent: tcp.unsent(),
         ca_state: tcp.ca_state() as u8,
         limits: sending.limits(now),
-        // Without what the host and the peer add.
+        // The parts that the host and the peer add are missing.
         sender: SenderSocket { total_rto: 0, ..tcp.socket(now, Around::default()) },
         receiver: receiving.socket(),
     }

@@ -126,7 +126,7 @@ impl Host {
             overhead: self.sends[flow].overhead,
             in_softirq: false,
         };
-        // A process finds what has left as it asks for it.
+        // A process learns which skbs have left when it asks for room.
         if !goes_on && !frees {
             port.in_host();
         }
@@ -144,7 +144,7 @@ impl Host {
     /// Skbs have gone from the qdisc into the ring.
     pub fn follow(&mut self) {
         for (flow, leaves, memory) in self.transmit.gone.drain(..) {
-            // ACKs wait for nobody.
+            // ACKs do not wait.
             let Some(state) = self.sends.get_mut(&flow) else { continue };
             state.held -= memory;
             state.here.push((leaves, memory));
@@ -193,7 +193,7 @@ impl Host {
             state.fires = state.wanted;
         }
         self.timers.set_in(self.wheel, timer(flow, TCP), state.fires);
-        // A writer that was woken has the CPU before the softirq that would go on for what has left.
+        // A writer that was woken has the CPU before the softirq that would continue for skbs that have left.
         let writes = self.woken_first && self.runnable.contains(&Process::Writer(flow));
         if writes && state.has_room_again(now) {
             state.left_while_locked = true;

@@ -185,7 +185,7 @@ impl Transmit {
         if let Some(late) = &mut self.late {
             let bytes = i64::from(skb.bytes());
             let taken = late.push(now, skb);
-            // Asked in any case (__dev_xmit_skb).
+            // The qdisc is asked in any case (__dev_xmit_skb).
             let mut change = self.let_go(now, agenda);
             if taken {
                 (change.waiting, change.entered) = (change.waiting + 1, 1);
@@ -321,7 +321,7 @@ impl Transmit {
             let due = self.late.as_ref().and_then(Late::due).filter(|due| *due <= now);
             match (card, due) {
                 (None, None) => return,
-                // At one time the card comes first.
+                // At one time the NIC is first.
                 (card, Some(due)) if card.is_none_or(|card| due < card) => self.ask(due, agenda),
                 _ => self.step(agenda),
             }

@@ -24,7 +24,7 @@ fn setups() -> Vec<Setup> {
     let serves = |setup: Setup, threads, taking, service| {
         let server = RpcServer { threads, taking, service, commit: service, ..setup.server };
         let mut setup = Setup { server, ..setup };
-        // A buffer that TCP tunes does not grow for a reader who waits.
+        // A buffer that TCP tunes does not grow for a waiting reader.
         setup.hosts[1].sysctl.rmem_max = MIB;
         setup.server_rcvbuf = (taking == Taking::WholeRecords).then_some(MIB);
         setup

@@ -156,7 +156,7 @@ pub fn with_options(mut config: Config) -> Config {
             continue;
         }
         let draw = draw >> (4 * at);
-        // From a fortieth of what passes to more than twice as much.
+        // From a fortieth of the path's rate to more than twice as much.
         let paced = !draw.is_multiple_of(4);
         flow.sockopt.max_pacing_rate = paced.then_some((bytes / 40 * (draw % 97)).max(1000));
         // Half of these have a control that paces by itself.
