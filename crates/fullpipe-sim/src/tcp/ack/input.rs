@@ -80,12 +80,15 @@ impl Sender {
 
     /// Processes an ACK that arrived alone or `with_data`. Immediate retransmissions go to `out`.
     pub fn hear(&mut self, ack: &Ack, with_data: bool, out: &mut impl Output) {
+        // tcp_validate_incoming: PAWS refuses an ACK of an earlier lap (tcp_paws_discard).
         if !with_data && self.is_from_the_past(ack) {
             self.counters.from_the_past += 1;
             self.answer_empty(out);
             return;
         }
         self.ts_recent = self.ts_recent.max(ack.tsval);
+
+        // tcp_ack, invalid_ack: an ACK of unsent data is ignored.
         if ack.ack > self.seq.nxt() {
             return;
         }
@@ -166,14 +169,19 @@ impl Sender {
 
     /// Changes cwnd by an ACK, where packets were in flight before it.
     fn follow(&mut self, ack: &Ack, flags: &Flags, prior_in_flight: u32, out: &mut impl Output) {
+        // tcp_process_frto: F-RTO decides before cwnd may grow.
         let frto = self.recovery.frto_counter > 0 && self.process_frto(flags, out);
         if self.recovery.frto_highmark.is_some_and(|mark| mark < self.seq.una()) {
             self.recovery.frto_highmark = None;
         }
+
+        // tcp_ack_is_dubious; tcp_may_raise_cwnd and tcp_cong_avoid for a plain ACK.
         let dubious = !flags.not_dup() || flags.data_sacked || self.ca_state != CaState::Open;
         if !frto && self.may_raise_cwnd(flags, dubious) {
             self.avoid_congestion(ack.ack, flags.packets_acked, prior_in_flight, out);
         }
+
+        // tcp_fastretrans_alert: losses, reduction and retransmission at once.
         if dubious {
             self.fastretrans_alert(flags, out);
         }
@@ -208,6 +216,8 @@ impl Sender {
         if self.profile.cwnd_first() {
             self.on_ack_while_probing(out);
         }
+
+        // tcp_may_update_window.
         let another = self.is_another_window(ack.window);
         if ack.ack > self.seq.una() || ack.ack == self.seq.una() && another {
             flags.window_updated = true;
@@ -217,8 +227,12 @@ impl Sender {
         if let Some(sacks) = &ack.sacks {
             self.take_sacks(ack, sacks, &mut flags, out);
         }
+
+        // Kernels differ in whether packets in flight are counted before the SACKs.
         let counted_first = self.profile.in_flight_before_sacks;
         let prior_in_flight = if counted_first { before_sacks } else { self.in_flight() };
+
+        // tcp_clean_rtx_queue; without new data a SACK may give the RTT.
         if ack.ack > self.seq.una() {
             flags.una_advanced = true;
             self.clean_rtx_queue(ack, &mut flags, out);
@@ -243,9 +257,13 @@ impl Sender {
         let freed = self.queue.acknowledge(una, self.mss);
         self.seq.acknowledge(una);
         self.chrono_acked(out.now());
+
+        // tcp_ack_update_rtt, then the timer (tcp_rearm_rto; tcp_ack_packets_out before).
         self.sample_rtt(ack, &freed, flags, out);
         self.retransmits = 0;
         self.rearm_rto(false, out);
+
+        // tcp_remove_reno_sacks: the ACK covers packets that duplicates had counted.
         self.board.delivered += u64::from(acked.delivered);
         if self.is_reno() {
             self.remove_reno_sacks(acked.packets);
@@ -284,8 +302,8 @@ impl Sender {
         Some(self.rtt_units(when, out.now()))
     }
 
-    /// Samples the RTT of a SACK, which since 3.12 is enough. It restarts the timer only if its packets were sent after
-    /// the first packet.
+    /// Samples the RTT of a SACK, which since 3.12 is enough. It restarts the timer only if its packets were sent before
+    /// the first packet's last transmission.
     fn sample_rtt_of_sack(&mut self, flags: &Flags, out: &impl Output) {
         if self.profile.rtt_source != RttSource::Ack {
             return;

@@ -32,15 +32,18 @@ impl Sender {
             self.board.sacked_out = 0;
         }
         self.keep_reduction(flags.ece);
+        // tcp_check_sack_reneging: an ACK below SACKed data may be an error that later ACKs correct.
         if self.waits_for_sanity(flags, out) {
             return Resend::Nothing;
         }
+        // E: the state ends when high_seq is acknowledged.
         if self.ca_state == CaState::Open {
             self.recovery.retrans_stamp = None;
         } else if self.seq.una() >= self.recovery.high_seq && self.ends_state(out) {
             return Resend::Nothing;
         }
         let mut fast = false;
+        // F: the ACK in its state; tcp_identify_packet_loss marks losses.
         match self.ca_state {
             CaState::Recovery => {
                 if !flags.una_advanced {
@@ -74,6 +77,7 @@ impl Sender {
                 fast = true;
             }
         }
+        // tcp_update_scoreboard, for kernels and connections without RACK.
         if !self.is_rack() && !self.is_reno() && marks {
             self.update_scoreboard(fast, out);
         }
@@ -102,6 +106,7 @@ impl Sender {
     /// Ends the state if the ACK does; returns whether the ACK is finished.
     fn ends_state(&mut self, out: &impl Output) -> bool {
         match self.ca_state {
+            // CWR holds until data beyond high_seq is acknowledged.
             CaState::Cwr if self.seq.una() != self.recovery.high_seq => {
                 self.complete_cwr(out);
                 self.set_ca_state(CaState::Open);
@@ -140,14 +145,20 @@ impl Sender {
             }
             self.count_duplicates(duplicates);
         }
+
+        // tcp_try_undo_dsack: D-SACKs may have explained all retransmissions.
         if self.ca_state <= CaState::Disorder {
             self.undo_by_dsack(out);
         }
         self.identify_loss(flags, out);
+
+        // tcp_time_to_recover; without losses the state is Open, Disorder or CWR (tcp_try_to_open).
         if !self.time_to_enter() {
             self.opens(flags.ece, out);
             return false;
         }
+
+        // A lost path MTU probe is no sign of congestion.
         if self.mtu_probe_failed(out) {
             return false;
         }
@@ -189,8 +200,12 @@ impl Sender {
         if !self.any_retrans_done() {
             self.recovery.retrans_stamp = None;
         }
+
+        // tcp_init_undo: later ACKs may show that the reduction was needless.
         self.recovery.prior_ssthresh = 0;
         self.init_undo();
+
+        // tcp_init_cwnd_reduction, unless a reduction is in progress.
         if !matches!(self.ca_state, CaState::Cwr | CaState::Recovery) {
             if !ece {
                 self.recovery.prior_ssthresh = self.current_ssthresh();
@@ -246,7 +261,11 @@ impl Sender {
             *marks = self.forces_fast_retransmit();
             return false;
         }
+
+        // The partial ACK came from an original segment, which was reordered and not lost.
         self.check_stamped_reordering(prior_una);
+
+        // The undo waits until all retransmissions have left the network.
         if self.board.retrans_out > 0 {
             return true;
         }
@@ -263,6 +282,8 @@ impl Sender {
         if self.recovery.undo_marker.is_none() || self.recovery.undo_retrans != 0 {
             return false;
         }
+
+        // tcp_try_undo_dsack: the reordering window stays wide for one more recovery, 16 at most.
         if let Some(rack) = &mut self.board.rack {
             rack.reo_wnd_persist = (rack.reo_wnd_persist + 1).min(RECOVERY_THRESH);
         }
@@ -299,6 +320,8 @@ impl Sender {
         if unmark {
             self.board.forget_losses();
         }
+
+        // The congestion control restores cwnd (undo_cwnd); ssthresh rises to its old value.
         let prior = self.recovery.prior_ssthresh;
         if prior > 0 {
             self.sync_rates();
@@ -326,6 +349,8 @@ impl Sender {
         self.counters.mib.loss_undo += 1;
         self.counters.mib.spurious_rtos += u64::from(proven);
         self.retransmits = 0;
+
+        // tcp_is_non_sack_preventing_reopen: without SACK the state stays until high_seq is passed.
         if !self.holds_state() && (proven || !self.is_reno()) {
             self.set_ca_state(CaState::Open);
         }
@@ -338,6 +363,8 @@ impl Sender {
         if flags.una_advanced && self.undo_loss(false, out) {
             return Resend::Nothing;
         }
+
+        // F-RTO (RFC 5682, section 3.1).
         if self.recovery.frto {
             // Step 3.b: a packet that was never sent again has arrived.
             if flags.orig_sack_acked && self.undo_loss(true, out) {
@@ -356,6 +383,8 @@ impl Sender {
                 self.recovery.frto = false;
             }
         }
+
+        // tcp_try_undo_recovery: all data of before the timeout is acknowledged.
         if recovered {
             self.ends_recovery(out);
             return Resend::Nothing;

@@ -15,12 +15,16 @@ impl Sender {
             return;
         }
         self.counters.timeouts += 1;
+
+        // tcp_write_timeout: repeated timeouts may mean a path MTU black hole (tcp_mtu_probing).
         self.suspect_black_hole(out.now());
         if self.seq.wnd() > 0 {
             let (first, each) = (self.retransmits == 0, !self.profile.cwnd_first());
             let (state, sacked) = (self.ca_state, self.board.sacked_out > 0);
             self.counters.mib.note_timeout(state, sacked, (first, each));
         }
+
+        // tcp_enter_frto postpones the loss; tcp_enter_loss marks it.
         if self.seq.wnd() > 0 && self.uses_frto_on_timeout() {
             self.enter_frto(out);
         } else {
@@ -29,6 +33,8 @@ impl Sender {
         if !self.resend_after_timeout(out) {
             return;
         }
+
+        // Karn's algorithm: the timeout doubles until a sample arrives.
         self.rtt.back_off();
         let timeout = self.rtt.rto;
         self.start_timer(TimerKind::Retransmit, out.now(), timeout);
@@ -108,6 +114,7 @@ impl Sender {
         let (board, window) = self.board_and_window();
         board.mark_timed_out(by, window);
         self.note_lost_retransmissions(again);
+        // tcp_enter_loss: ssthresh falls once per window, and again at a first timeout in Loss.
         let past = self.seq.una() >= self.recovery.high_seq;
         let again = self.ca_state == CaState::Loss && self.retransmits == 0;
         if self.ca_state <= CaState::Disorder || past || again {
@@ -118,12 +125,14 @@ impl Sender {
             self.reduce_ssthresh();
             self.init_undo();
         }
+        // cwnd leaves one packet beyond those that may still be in flight.
         self.restart_from(self.in_flight() + 1, out);
         self.limit_reordering_after_timeout();
         self.set_ca_state(CaState::Loss);
         self.recovery.high_seq = self.seq.nxt();
         self.recovery.tlp_high_seq = None;
         self.ecn.reduce();
+        // F-RTO starts unless this is the first timeout in Recovery or Loss (RFC 5682).
         self.recovery.frto = self.sysctl.tcp_frto > 0 && (begins || self.retransmits > 0);
     }
 

@@ -68,18 +68,25 @@ impl Sender {
         if self.check_reneging(flags, out) {
             return;
         }
+
+        // C: SACKs of data sent after the state began prove losses before it.
         self.mark_data_lost(flags);
+
+        // E: the state ends when high_seq is acknowledged.
         if self.ca_state == CaState::Open {
             self.recovery.retrans_stamp = None;
         } else if self.seq.una() >= self.recovery.high_seq && self.end_state(out) {
             return;
         }
+
+        // F: the ACK in its state.
         let next = match self.ca_state {
             CaState::Recovery => self.go_on_recovering(flags, out),
             CaState::Loss => self.go_on_after_loss(flags, out),
             _ => self.look_for_loss(flags, out),
         };
         if let Next::Recover { mark, fast } = next {
+            // tcp_update_scoreboard, tcp_cwnd_down or tcp_cwnd_reduction, tcp_xmit_retransmit_queue.
             if mark || self.marks_timed_out_head(out) {
                 self.update_scoreboard(fast, out);
             }
@@ -102,6 +109,8 @@ impl Sender {
                 self.complete_cwr(out);
                 self.set_ca_state(CaState::Open);
             }
+
+            // Disorder waits for D-SACKs that may undo the reduction (up to 3.2).
             CaState::Disorder if self.profile.dsack_undo == DsackUndo::Disorder => {
                 self.try_undo_dsack(out);
                 let beyond = self.seq.una() != self.recovery.high_seq;
@@ -131,6 +140,7 @@ impl Sender {
                 self.add_reno_sack();
             }
         } else {
+            // tcp_try_undo_partial: a partial ACK either repairs a further loss or came from a late segment.
             let beyond = self.fackets_for_partial() > self.recovery.reordering;
             mark = self.is_reno() || beyond;
             let delayed = self.partial_ack_was_delayed(flags);
@@ -146,6 +156,8 @@ impl Sender {
                 _ => {}
             }
         }
+
+        // tcp_try_undo_dsack ends Recovery since 3.12.
         if self.profile.dsack_undo == DsackUndo::Recovery && self.try_undo_dsack(out) {
             self.try_keep_open();
             return Next::Done;
@@ -178,9 +190,13 @@ impl Sender {
             DsackUndo::Disorder => self.ca_state == CaState::Disorder,
             DsackUndo::Recovery => self.ca_state <= CaState::Disorder,
         };
+
+        // tcp_try_undo_dsack.
         if undoes {
             self.try_undo_dsack(out);
         }
+
+        // tcp_time_to_recover; otherwise tcp_try_to_open.
         if !self.time_to_recover(out) {
             self.try_to_open(flags, out);
             return Next::Done;
@@ -200,6 +216,8 @@ impl Sender {
         self.recovery.prior_ssthresh = 0;
         self.recovery.undo_marker = Some(self.seq.una());
         self.recovery.undo_retrans = self.board.retrans_out as i32;
+
+        // A reduction of CWR in progress continues with its own ssthresh.
         let first = self.ca_state < CaState::Cwr;
         if first {
             self.recovery.prior_ssthresh = self.current_ssthresh();
@@ -227,6 +245,8 @@ impl Sender {
         let disorder = self.profile.cwnd_first() && self.profile.dsack_undo == DsackUndo::Disorder;
         let waits = disorder && self.recovery.undo_marker.is_some();
         let state = if left || waits { CaState::Disorder } else { CaState::Open };
+
+        // high_seq marks the end of the new state.
         if state != self.ca_state {
             self.set_ca_state(state);
             self.recovery.high_seq = self.seq.nxt();

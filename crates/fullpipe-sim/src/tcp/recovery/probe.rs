@@ -36,6 +36,8 @@ impl Sender {
             return false;
         }
         let delay = (srtt >> 5).max(self.ticks_in_ms(2));
+
+        // The pause only brings a running timer forward.
         let due = out.now().0 / self.tick_ns + u64::from(delay);
         let sooner = self.timer.is_none_or(|(_, expiry)| expiry.at.0 / self.tick_ns > due);
         if sooner {
@@ -110,10 +112,14 @@ impl Sender {
             1 => self.profile.rto_min_ms * 1000,
             _ => TIMEOUT_MIN_US,
         };
+
+        // Two RTTs; without a sample the first timeout (tcp_schedule_loss_probe).
         let probe = match self.rtt.srtt {
             0 => self.profile.timeout_init_s * (1_000_000_000 / self.tick_ns) as u32,
             srtt => self.us_to_jiffies(u64::from(srtt >> 2) + least),
         };
+
+        // The probe never comes later than the timeout.
         let rto = if from_now { Some(self.rtt.rto) } else { self.rto_left(out) };
         let wait = probe.min(rto.unwrap_or(probe));
         self.start_timer_at_pace(TimerKind::LossProbe, out.now(), wait);
@@ -141,10 +147,14 @@ impl Sender {
         if off || self.board.packets_out == 0 || self.ca_state != CaState::Open {
             return;
         }
+
+        // While cwnd allows new data, no probe is needed.
         if self.cwnd() > self.in_flight() && self.queue.head().is_some() {
             return;
         }
         let mut timeout = rtt << 1;
+
+        // A lone packet's ACK may be delayed at the receiver: 1.5 RTTs and 200 ms.
         if self.board.packets_out == 1 {
             let delack_max = (200_000_000 / self.tick_ns) as u32;
             timeout = timeout.max(rtt + (rtt >> 1) + delack_max);
@@ -212,11 +222,15 @@ impl Sender {
             self.recovery.tlp_high_seq = None;
             return;
         }
+
+        // A duplicate ACK at tlp_high_seq shows that both copies arrived.
         let quiet = !(flags.una_advanced || flags.not_dup() || flags.data_sacked);
         if ack == high_seq && quiet {
             self.recovery.tlp_high_seq = None;
         } else if ack > high_seq {
             self.recovery.tlp_high_seq = None;
+
+            // tcp_process_tlp_ack: the probe repaired a loss, which counts as congestion once.
             if by_rack || !flags.dsacking {
                 self.sync_clock(out.now());
                 self.begin_reduction(true);
