@@ -169,6 +169,8 @@ impl Scoreboard {
             });
             pending.remove(from, to, |_, _| {});
         });
+
+        // A SACKed packet is neither lost nor in flight any more.
         self.sacked_out += told.packets;
         self.delivered += u64::from(told.packets);
         self.lost_out = self.lost_out.saturating_sub(no_longer_lost);

@@ -341,6 +341,7 @@ impl SendQueue {
             }
             self.sent.pop_front();
         }
+        // tcp_tso_acked: the ACK covers a part of an skb.
         if una > self.sent_from
             && let Some(run) = self.sent.front()
         {

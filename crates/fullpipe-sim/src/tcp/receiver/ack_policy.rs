@@ -140,6 +140,8 @@ impl AckPolicy {
         let on_wire = len + self.header;
         // Without PSH in the model, a small segment counts as having it.
         let inside = self.push_asks_ack && !push;
+
+        // A smaller size counts as the new MSS if two segments in a row have it.
         if on_wire >= PLAUSIBLE || on_wire >= PLAUSIBLE_INSIDE && inside {
             self.last_seg_size = len;
             if len == last {
@@ -166,6 +168,8 @@ impl AckPolicy {
     pub fn on_data(&mut self, now: Time, rcv_wnd: u64) {
         self.schedule();
         let jiffies = self.ticks.at(now) as u32;
+
+        // The first data starts quick ACKs (tcp_incr_quickack); later gaps adapt the delay.
         if self.ato == 0 {
             self.raise_quick(rcv_wnd, MAX_QUICKACKS);
             self.ato = self.ato_min();
@@ -216,6 +220,8 @@ impl AckPolicy {
     /// Adapts `ato` to the gap between segments; a pause beyond the timeout begins quick ACKs anew.
     fn adapt_ato(&mut self, gap: u32, rcv_wnd: u64) {
         let least = self.ato_min();
+
+        // A short gap averages ato with its minimum, a longer gap with itself; a pause beyond the RTO is a new burst.
         if gap <= least / 2 {
             self.ato = (self.ato >> 1) + least / 2;
         } else if gap < self.ato {
@@ -274,6 +280,8 @@ impl AckPolicy {
         }
         let divisor =
             if self.pushed || self.pingpong { PUSHED_MAX_DIVISOR } else { ATO_MAX_DIVISOR };
+
+        // tcp_send_delayed_ack: bounds of a dialogue or a small segment, of the RTT, and of the kernel.
         let most = self.hz / divisor;
         let round = match self.rtt.srtt_jiffies() {
             0 => most,

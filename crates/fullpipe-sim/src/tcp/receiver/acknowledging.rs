@@ -20,11 +20,15 @@ impl Receiver {
         let second = owed > u64::from(self.acks.rcv_mss) && self.select_window() >= advertised;
         let beyond_hole = !self.out_of_order.is_empty();
         let told_at_once = filled && self.profile.compresses_sacks;
+
+        // __tcp_ack_snd_check: a second full segment, quick mode, or ICSK_ACK_NOW.
         if second || self.acks.is_quick() || self.acks.now || told_at_once {
             self.ack_deferred |=
                 self.in_backlog && self.profile.socket_backlog == SocketBacklog::OneAck;
             return (!self.ack_deferred).then(|| self.make_ack());
         }
+
+        // Data beyond a hole: tcp_comp_sack_nr and the timer may hold the ACK.
         if beyond_hole {
             return self.acks_hole(now).then(|| self.make_ack());
         }

@@ -124,6 +124,8 @@ impl RcvSpace {
             if self.rtt == 0 || now - since < self.rtt >> 3 {
                 return None;
             }
+
+            // tcp_rcv_space_adjust, once per RTT: twice the copied bytes.
             let space = 2 * (copied_seq - self.seq);
             if space > self.space {
                 self.space = space;

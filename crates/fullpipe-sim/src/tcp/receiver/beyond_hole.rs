@@ -31,6 +31,8 @@ impl Receiver {
             self.tell_duplicate(from, to);
         }
         let (kept, memory) = self.keep(segment);
+
+        // tcp_send_dupack: before 4.18 each such segment is acknowledged at once.
         if !self.profile.compresses_sacks {
             self.window.rmem_alloc += memory;
             self.out_of_order.tell(seq, end);

@@ -41,6 +41,8 @@ impl Receiver {
         if self.acks.timer.is_some() && (many || drained) {
             return Some(self.make_ack());
         }
+
+        // tcp_cleanup_rbuf: a window that has doubled is announced.
         let remaining = self.window.remaining(self.rcv_nxt);
         if !self.has_ended && 2 * remaining <= self.window.window_clamp {
             let possible = self.select_window();

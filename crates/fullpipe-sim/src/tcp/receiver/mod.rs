@@ -288,6 +288,7 @@ impl Receiver {
             self.acks.now = true;
         }
         let packets = u64::from(segment.packets());
+        // tcp_data_queue: a repetition is answered by a D-SACK.
         if end <= self.rcv_nxt {
             self.duplicates += packets;
             self.tell_duplicate(seq, end);
@@ -297,6 +298,7 @@ impl Receiver {
         if next && segment.gso_size > 0 && self.out_of_order.overlap(seq, end).is_some() {
             return self.take_apart(now, segment);
         }
+        // tcp_data_queue: data outside the window is dropped (out_of_window).
         if closed || next && remaining == 0 {
             self.tell_duplicate(seq, self.rcv_nxt);
             self.dropped += packets;
@@ -308,6 +310,7 @@ impl Receiver {
         if !next {
             self.hear_mark(segment.ecn);
         }
+        // tcp_try_rmem_schedule, unless the fast path skips it.
         let fast = self.is_fast(segment);
         if !fast && !self.has_room(segment, next) {
             self.dropped += packets;
@@ -373,6 +376,8 @@ impl Receiver {
         if let Some(growth) = &mut self.growth {
             growth.on_data(now.as_us(), self.rcv_nxt, self.window.rcv_wnd);
         }
+
+        // tcp_grow_window: the window opens with the data that arrives.
         if self.window.grow(segment.len, self.acks.rcv_mss) && self.profile.quick_ack_on_growth {
             self.acks.quick |= 1;
         }

@@ -54,6 +54,8 @@ impl Receiver {
             self.fast.force(truesize);
             return true;
         }
+
+        // tcp_try_rmem_schedule: no shortage.
         if self.window.has_room() && self.fast.schedule(truesize) {
             return true;
         }
@@ -69,6 +71,8 @@ impl Receiver {
             ReceiveShortage::Grow => 0,
             ReceiveShortage::GrowOrClose => segment.seq,
         };
+
+        // tcp_prune_queue, then tcp_prune_ofo_queue as long as the host lacks pages.
         let found = self.prune(spares) && self.schedule_or_prune(truesize, spares);
         if next && !found {
             self.ask_to_shut();
@@ -82,15 +86,21 @@ impl Receiver {
     /// Frees memory; returns whether the buffer has room, or had (tcp_prune_queue). Data before `seq` is kept.
     fn prune(&mut self, seq: u64) -> bool {
         self.prunes += 1;
+
+        // tcp_clamp_window lets the buffer grow; under pressure the window shrinks (tcp_adjust_rcv_ssthresh).
         if self.window.rmem_alloc >= self.window.rcvbuf {
             self.acks.quick = 0;
             self.window.clamp(!self.is_locked);
         } else {
             self.window.save_memory();
         }
+
+        // tcp_collapse copies unread data.
         if !self.window.has_room() {
             self.collapse();
         }
+
+        // tcp_prune_ofo_queue discards data beyond holes.
         if !self.window.has_room() {
             self.prune_beyond_hole(seq);
         }

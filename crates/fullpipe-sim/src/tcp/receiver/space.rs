@@ -91,6 +91,8 @@ impl Space {
     fn update(&mut self, sample: u64, at_most: bool) {
         let sample = sample.min(u64::from(u32::MAX >> 4)) as u32;
         let (old, new) = (self.rtt_us, sample << 3);
+
+        // tcp_rcv_rtt_update: a shorter sample counts at once, a longer one by an eighth.
         if old == 0 || new < old {
             self.rtt_us = new;
         } else if !at_most {
@@ -109,6 +111,8 @@ impl Space {
         if self.rtt_us == 0 || now_us - self.time < u64::from(self.rtt_us >> 3) {
             return;
         }
+
+        // tcp_rcv_space_adjust, once per RTT: twice the copied bytes, and their growth in the next two RTTs.
         let unread = if self.less_unread { rcv_nxt - copied_seq } else { 0 };
         let copied = (copied_seq - self.seq).saturating_sub(unread);
         if copied > self.space {

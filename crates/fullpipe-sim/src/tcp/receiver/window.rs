@@ -213,6 +213,8 @@ impl ReceiveWindow {
         let overhead =
             if self.profile.grows_by_data && joined { 0 } else { self.profile.rx_overhead };
         let truesize = u64::from(len) + overhead;
+
+        // A segment with enough data for its memory opens the window by two MSS; others by __tcp_grow_window.
         let honest = self.share.of(truesize) <= u64::from(len);
         let increment =
             if honest { 2 * self.mss } else { self.slow_growth(len, rcv_mss, truesize) };
@@ -343,6 +345,8 @@ impl ReceiveWindow {
         }
         let (mut free, full) = (self.space(), self.full_space().min(self.window_clamp));
         let mss = u64::from(rcv_mss).min(full).max(1);
+
+        // With less than half of the buffer free, a window below a segment is closed (silly window syndrome).
         if free < full / 2 {
             if self.profile.closes_small_window {
                 free &= !((1 << self.wscale) - 1);
@@ -353,6 +357,8 @@ impl ReceiveWindow {
             }
         }
         free = free.min(self.rcv_ssthresh);
+
+        // With scaling the window is rounded up to a unit; without it, it moves by whole segments.
         if self.wscale > 0 {
             let unit = 1 << self.wscale;
             return (free + unit - 1) & !(unit - 1);

@@ -49,6 +49,8 @@ impl Sender {
         let in_progress = self.recovery.frto_counter > 0;
         let again = (self.ca_state == CaState::Loss || in_progress) && self.retransmits == 0;
         let past = self.seq.una() >= self.recovery.high_seq;
+
+        // ssthresh falls once per window, although the loss is not certain yet.
         if !in_progress && self.ca_state <= CaState::Disorder || past || again {
             self.recovery.prior_ssthresh = self.current_ssthresh();
             self.reduce_ssthresh_for_frto(in_progress);
@@ -91,6 +93,8 @@ impl Sender {
         let stamp = self.jiffies(out.now());
         let sock = self.cc.sock_mut();
         (sock.snd_cwnd, sock.snd_cwnd_stamp) = (sock.snd_cwnd.min(limit), stamp);
+
+        // frto_highmark: SACKs of later data than this do not prove a spurious timeout.
         let underway = in_progress || self.ca_state >= CaState::Recovery;
         let earlier = self.sack_frto() && underway && self.recovery.high_seq > self.seq.una();
         let highmark = if earlier { self.recovery.high_seq } else { self.seq.nxt() };
@@ -117,6 +121,8 @@ impl Sender {
             let allowed = u32::from(self.recovery.frto_counter) + 1;
             return self.enter_frto_loss(allowed, flags, out);
         }
+
+        // First ACK: two new segments. Second ACK: spurious, with cwnd at most ssthresh.
         if self.recovery.frto_counter == 1 {
             self.cc.sock_mut().snd_cwnd = self.in_flight() + 2;
         } else {
@@ -135,6 +141,8 @@ impl Sender {
         if flags.nonhead_retrans_acked || !first && flags.retrans_data_acked {
             self.recovery.undo_marker = None;
         }
+
+        // tcp_process_frto: all data of before the timeout is acknowledged without a verdict.
         if self.recovery.frto_highmark.is_some_and(|mark| self.seq.una() >= mark) {
             self.enter_frto_loss(if first { 2 } else { 3 }, flags, out);
             return true;
@@ -145,6 +153,8 @@ impl Sender {
             }
             return true;
         }
+
+        // Step 2 of RFC 4138: two new segments tell a loss from a late ACK.
         if first {
             self.cc.sock_mut().snd_cwnd = self.in_flight() + 2;
             self.recovery.frto_counter = 2;
@@ -227,6 +237,8 @@ impl Sender {
         if self.recovery.frto && self.decided_by_frto(recovered, flags, out) {
             return;
         }
+
+        // tcp_try_undo_recovery ends Loss when high_seq is acknowledged.
         if recovered {
             self.try_undo_recovery(out);
             return;
@@ -238,6 +250,8 @@ impl Sender {
                 self.board.sacked_out = 0;
             }
         }
+
+        // tcp_try_undo_loss; otherwise the lost packets are sent.
         if !self.try_undo_loss(false, out) {
             self.xmit_retransmit_queue(out);
         }

@@ -34,6 +34,8 @@ impl Sender {
         {
             return true;
         }
+
+        // tcp_time_to_recover: the last two tests are for windows too small for enough duplicates.
         self.few_left_and_sacked() || self.early_retransmit(out)
     }
 
@@ -90,6 +92,8 @@ impl Sender {
 
     fn mark_by_sacks(&mut self, fast: bool) {
         let (sacked, explained) = (self.board.sacked_out, self.recovery.reordering);
+
+        // tcp_update_scoreboard: reordering explains as many SACKed packets as its metric.
         match self.profile.sack_marking {
             SackMarking::Rfc3517 => {
                 let passed = sacked.saturating_sub(explained).max(fast.into());
@@ -151,6 +155,8 @@ impl Sender {
             .board
             .first_resent_since(self.seq.una(), self.tick(oldest))
             .unwrap_or(self.seq.nxt());
+
+        // tcp_timeout_skbs stops at the first younger packet.
         let limit = sent.min(resent);
         self.walk_past_timed_out(limit);
         let (board, window) = self.board_and_window();

@@ -20,6 +20,8 @@ impl Sender {
                 return 0;
             }
         }
+
+        // A quarter of the least RTT per step, at most srtt.
         let step = u64::from(self.pacing.min_rtt.us() >> 2);
         (step * u64::from(rack.reo_wnd_steps)).min(u64::from(self.rtt.srtt >> 3))
     }
@@ -38,6 +40,8 @@ impl Sender {
         let (board, window) = self.board_and_window();
         let last = board.mark_lost_by_age(age, window);
         self.note_lost_retransmissions(again);
+
+        // The wait ends when the youngest packet that may be lost exceeds RTT and window.
         let last = last?;
         Some((last + wait).saturating_sub(now)).filter(|&left| left > 0)
     }
@@ -59,6 +63,8 @@ impl Sender {
         self.timer = None;
         let (in_flight, lost) = (self.in_flight(), self.board.lost_ever);
         self.rack_detect_loss(out);
+
+        // tcp_rack_reo_timeout: new losses begin Recovery.
         if self.in_flight() != in_flight {
             if self.ca_state != CaState::Recovery {
                 self.begin_recovery(false, out);

@@ -30,6 +30,8 @@ impl Sender {
     /// packets in flight are acknowledged.
     pub(in crate::tcp) fn enter_cwr(&mut self, now: Time) {
         self.recovery.prior_ssthresh = 0;
+
+        // tcp_enter_cwr does nothing in CWR, Recovery and Loss: cwnd falls once per window.
         if self.ca_state >= CaState::Cwr {
             return;
         }
@@ -99,6 +101,8 @@ impl Sender {
         if !counts {
             return;
         }
+
+        // Every second ACK takes one packet off cwnd, down to tcp_cwnd_min.
         let floor = self.cc.min_cwnd();
         let sock = self.cc.sock_mut();
         let count = sock.snd_cwnd_cnt + 1;
@@ -119,6 +123,8 @@ impl Sender {
             (i64::from(self.recovery.prr_delivered) + delivered).max(0) as u32;
         let (all, out) = (i64::from(self.recovery.prr_delivered), i64::from(self.recovery.prr_out));
         let prior = i64::from(self.recovery.prior_cwnd.max(1));
+
+        // Above ssthresh a share of delivered packets; below it slow start (RFC 6937, PRR-SSRB).
         let send = if in_flight > ssthresh {
             (ssthresh * all + prior - 1) / prior - out
         } else {
@@ -143,6 +149,8 @@ impl Sender {
         let (in_flight, ssthresh) = (i64::from(self.in_flight()), i64::from(self.ssthresh()));
         let (all, out) = (i64::from(self.recovery.prr_delivered), i64::from(self.recovery.prr_out));
         let prior = i64::from(self.recovery.prior_cwnd);
+
+        // Above ssthresh a share of delivered packets; below it a bound against bursts (prr_bound).
         let send = if in_flight > ssthresh {
             (ssthresh * all + prior - 1) / prior - out
         } else {
@@ -168,6 +176,8 @@ impl Sender {
         let undoable = self.recovery.undo_marker.is_some();
         let reduction = self.reduction();
         let sock = self.cc.sock_mut();
+
+        // A proportional reduction ends exactly at ssthresh; an undone one in Recovery leaves cwnd.
         match reduction {
             Reduction::RateHalving => sock.snd_cwnd = sock.snd_cwnd.min(sock.snd_ssthresh),
             Reduction::Prr if sock.snd_ssthresh < INFINITE_SSTHRESH && (cwr || undoable) => {

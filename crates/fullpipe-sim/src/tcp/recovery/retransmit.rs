@@ -53,6 +53,8 @@ impl Sender {
             return self.resend_lost(out);
         }
         let mut search = self.begin_resending();
+
+        // Lost packets first, then forward retransmissions (tcp_can_forward_retransmit).
         while self.in_flight() < self.cwnd() {
             let lost = self.board.next_lost(self.window());
             let Some((start, end)) = lost.or_else(|| self.next_forward()) else {
@@ -100,6 +102,8 @@ impl Sender {
             self.recovery.undo_retrans = self.recovery.undo_retrans.max(0);
         }
         self.recovery.undo_retrans += packets as i32;
+
+        // retrans_stamp is the time of the first retransmission, for the undo by timestamps.
         let when = match sent {
             Some(_) => self.last_stamp(out.now()),
             None => self.last_sent(start).unwrap_or(Time::ZERO),
@@ -131,6 +135,8 @@ impl Sender {
     fn resend(&mut self, start: u64, end: u64, out: &mut impl Output) -> Option<u32> {
         let len = (end - start) as u32;
         self.forget_mtu_probe();
+
+        // Beyond a shrunk window only the first unacknowledged segment is sent, as a probe.
         if start >= self.seq.window_end() && start != self.seq.una() {
             return None;
         }
@@ -147,6 +153,8 @@ impl Sender {
         let departs = self.depart(out.now());
         let skb = self.transmission(start, len, true, departs);
         self.note_data_sent(skb.len, out);
+
+        // The qdisc refused the skb (NET_XMIT_DROP).
         if !out.transmit(skb) {
             self.counters.refused += 1;
             self.note_refused(start, end, out);

@@ -207,6 +207,8 @@ impl Sender {
         if counts {
             self.count_needless(resent as i32);
         }
+
+        // Both copies of a SACKed packet arrived, so the original was only reordered.
         if resent > 0 && sacked {
             self.note_reordering_by_sack(start);
         }

@@ -25,6 +25,8 @@ impl Sender {
             let held = self.is_reno() && self.seq.una() >= self.recovery.high_seq;
             return !held || self.profile.cwnd_first();
         };
+
+        // Eifel (RFC 3522): the echo is older than the first retransmission.
         self.timestamps && echo != 0 && (echo.wrapping_sub(stamp) as i32) < 0
     }
 
@@ -41,9 +43,13 @@ impl Sender {
         let sock = self.cc.sock_mut();
         sock.snd_cwnd = undone;
         sock.snd_cwnd_stamp = stamp;
+
+        // ssthresh only rises to its old value.
         if undo_ssthresh && prior > sock.snd_ssthresh {
             sock.snd_ssthresh = prior;
         }
+
+        // tcp_moderate_cwnd keeps an old kernel from a burst after the undo.
         if self.profile.undo_moderates {
             self.moderate_cwnd(out);
         }
@@ -58,6 +64,8 @@ impl Sender {
             self.counters.mib.note_undo(self.ca_state);
             self.recovery.undo_marker = None;
         }
+
+        // Without SACK duplicates of earlier losses may still arrive, so the state stays (RFC 6582).
         if self.seq.una() == self.recovery.high_seq && self.is_reno() {
             self.moderate_cwnd(out);
             return true;
@@ -101,6 +109,8 @@ impl Sender {
     /// Since 3.12: with no retransmission out, ends Recovery; else stops marking and retransmitting.
     pub(super) fn leave_on_partial_ack(&mut self, flags: &Flags, out: &impl Output) {
         self.update_reordering(self.fackets_for_partial() + flags.packets_acked);
+
+        // tcp_try_undo_partial: the undo waits until no retransmission is in flight.
         if self.board.retrans_out > 0 {
             return self.reduce_cwnd(flags, false, out);
         }

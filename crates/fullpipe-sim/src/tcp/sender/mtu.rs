@@ -139,6 +139,8 @@ impl Sender {
             let least = sysctl.tcp_min_snd_mss.unwrap_or(MIN_SND_MSS);
             let floor = sysctl.tcp_mtu_probe_floor.unwrap_or(MIN_SND_MSS).max(least);
             let base = sysctl.tcp_base_mss.unwrap_or(BASE_MSS);
+
+            // Half of the last size that passed, between the base and the floor.
             let half = self.mtu_to_mss(self.path_mtu.search_low) >> 1;
             let mss = half.min(base).max(floor);
             self.path_mtu.search_low = mss + headers(self.timestamps);
@@ -166,6 +168,7 @@ impl Sender {
             return Probing::None;
         }
 
+        // The middle of the search range (tcp_mtu_probe).
         let size = self.mtu_to_mss((known.search_high + known.search_low) >> 1);
         let interval = known.search_high.saturating_sub(known.search_low);
         let threshold = self.sysctl.tcp_probe_threshold.unwrap_or(PROBE_THRESHOLD);

@@ -113,6 +113,8 @@ impl Sender {
         let most = u64::from(super::write::SK_GSO_MAX_SIZE);
         let mut bytes = self.pacing.rate >> PACING_SHIFT;
         let near = self.pacing.min_rtt.us() >> TSO_RTT_LOG;
+
+        // tcp_tso_autosize: near peers get larger skbs.
         if self.profile.skb_size == SkbSize::PacedOrNear && near < ALLOWANCE_BITS {
             bytes = bytes.saturating_add(most >> near);
         }

@@ -69,6 +69,8 @@ impl Sender {
             self.cc.sock_mut().snd_cwnd_stamp = now;
             return;
         }
+
+        // tcp_cwnd_application_limited: cwnd unused for an RTO moves halfway to its use.
         self.cwnd_used = self.cwnd_used.max(packets_out);
         self.chrono_starving(time);
         let shrinks = self.sysctl.tcp_slow_start_after_idle || !self.profile.idle_sysctl_validates;
@@ -113,6 +115,8 @@ impl Sender {
         let restart = self.initial_cwnd().min(self.cwnd());
         let ssthresh = self.current_ssthresh();
         let mut cwnd = self.cwnd();
+
+        // RFC 2861: cwnd halves for each idle RTO, down to the first cwnd.
         while idle > rto && cwnd > restart {
             cwnd >>= 1;
             idle -= rto;
