@@ -106,10 +106,14 @@ impl Law {
     ) -> bool {
         let now = ticks(now);
         let delay = now - ticks(packet.came);
+
+        // codel_should_drop: a short delay, or a queue of one MTU at most, ends the observation.
         if delay < ticks(codel.target) || backlog <= u64::from(codel.mtu) {
             self.above_until = None;
             return false;
         }
+
+        // The first long delay starts an interval.
         let until = *self.above_until.get_or_insert(now + ticks(codel.interval));
         now > until
     }
@@ -145,6 +149,8 @@ impl Law {
         while let Some(scheduled) = self.drop_next.filter(|&next| next <= ticks(now)) {
             self.count = self.count.wrapping_add(1);
             self.refine_root();
+
+            // A mark stands for a drop, and the packet leaves.
             if effects.mark(&mut packet, codel.ecn) {
                 self.drop_next = Some(self.after(scheduled, codel));
                 break;
@@ -181,6 +187,8 @@ impl Law {
             self.next(codel, now, source).0
         };
         self.dropping = true;
+
+        // A recent episode resumes with its drops; else the count starts at 1.
         let remembered = |next| ticks(now) - next < REMEMBERED * ticks(codel.interval);
         let drops = self.count.wrapping_sub(self.count_at_start);
         if drops > 1 && self.drop_next.is_some_and(remembered) {

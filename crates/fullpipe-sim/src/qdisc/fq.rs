@@ -196,6 +196,8 @@ impl<P: Packet> Flows<P> {
         if packet.packet.departs() > now || !self.fq.bands || self.fq.max_rate.is_some() {
             return false;
         }
+
+        // fq_fastpath_check: an empty queue, or no flow with a turn and no throttled flow that is due.
         let packets = self.waiting.packets + self.by.len() + ahead.packets;
         let have_turns = self.waiting.packets > self.stopped_packets;
         let late = self.throttled.first().is_some_and(|&(until, ..)| until <= now);
@@ -244,6 +246,9 @@ impl<P: Packet> Flows<P> {
             (rate.0 / 8, self.quantum(QUANTUM) as u64, self.fq.paces_itself);
         let flow = self.flow(number);
         let mut bytes = u64::from(bytes);
+
+        // Without a departure time a low rate ends the turn after each packet; a higher one lets credit be used up
+        // first.
         if !paces_itself && departs == Time::ZERO && rate <= LOW_RATE {
             flow.credit = 0;
         } else if paces_itself || departs == Time::ZERO {
@@ -254,6 +259,8 @@ impl<P: Packet> Flows<P> {
         }
         let longest = if paces_itself { LONGEST_PACED } else { LONGEST };
         let takes = Time(bytes * 1_000_000_000 / rate).min(longest);
+
+        // A late packet shortens the next wait, down to half.
         let late = match flow.next {
             Time::ZERO => Time::ZERO,
             _ if paces_itself => Time::ZERO,
@@ -302,6 +309,8 @@ impl<P: Packet> Flows<P> {
         let flow = self.flow(number);
         if let Turn::Away { since } = flow.turn {
             flow.turn = Turn::New;
+
+            // After a pause the flow has at least a full turn.
             if now.saturating_sub(since) > REFILL {
                 flow.credit = flow.credit.max(quantum);
             }
@@ -324,6 +333,8 @@ impl<P: Packet> Flows<P> {
             without += 1;
             self.band = (self.band + 1) % BANDS.len();
             let (band, turn) = (&mut self.bands[self.band], BANDS[self.band]);
+
+            // The next band gets its credit; unused credit is not kept.
             band.credit = (band.credit + turn).min(turn);
             if band.credit <= 0 {
                 without = 0;
@@ -342,6 +353,8 @@ impl<P: Packet> Queue<P> for Flows<P> {
             return refuse(packet, effects);
         }
         let (number, now) = (packet.packet.connection(), packet.came);
+
+        // A packet too far in the future is dropped (horizon_drop).
         if packet.packet.departs() > now + HORIZON {
             return refuse(packet, effects);
         }
@@ -349,6 +362,8 @@ impl<P: Packet> Queue<P> for Flows<P> {
             self.by.push(packet);
             return Verdict::Taken;
         }
+
+        // The flow holds flow_limit packets already.
         let most = u64::from(self.fq.flow_limit);
         if self.flow(number).list.len() >= most {
             return refuse(packet, effects);
@@ -371,6 +386,7 @@ impl<P: Packet> Queue<P> for Flows<P> {
         if self.waiting.packets == 0 {
             return None;
         }
+        // fq_check_throttled: flows that are due return.
         self.release(now);
         loop {
             let Some(number) = self.head() else {
@@ -378,6 +394,7 @@ impl<P: Packet> Queue<P> for Flows<P> {
                 return None;
             };
             let flow = self.flow(number);
+            // Without credit the flow goes to the end of the line.
             if flow.credit <= 0 {
                 self.next_turn(number);
                 continue;
@@ -386,6 +403,7 @@ impl<P: Packet> Queue<P> for Flows<P> {
                 self.is_empty_now(number, now);
                 continue;
             };
+            // Before its time the flow is throttled.
             let departs = first.packet.departs();
             let until = departs.max(flow.next);
             if until > now {

@@ -102,6 +102,8 @@ impl<P> FqCodel<P> {
             }
         }
         let flow = &mut self.flows[longest];
+
+        // The longest flow loses half of its bytes from its head, at most a batch of packets.
         let half = flow.list.bytes() / 2;
         let mut source = OfFlow { list: &mut flow.list, waiting: &mut self.waiting };
         let (mut packets, mut bytes) = (0, 0);
@@ -163,6 +165,8 @@ impl<P: Packet> Queue<P> for FqCodel<P> {
         self.waiting.bytes += u64::from(packet.bytes);
         let flow = self.flow(bucket);
         flow.list.push(packet);
+
+        // A flow without a turn joins the new flows with a full quantum.
         if flow.turn == Turn::None {
             (flow.turn, flow.deficit) = (Turn::New, quantum);
             self.new.push_back(bucket);
@@ -170,6 +174,8 @@ impl<P: Packet> Queue<P> for FqCodel<P> {
         if !self.is_over(ahead) {
             return Verdict::Taken;
         }
+
+        // The sender learns of congestion (NET_XMIT_CN) only if its own flow lost packets.
         let loses = self.drop_from_longest(effects);
         if loses == bucket { Verdict::Congested } else { Verdict::Taken }
     }
@@ -180,6 +186,8 @@ impl<P: Packet> Queue<P> for FqCodel<P> {
             let codel = self.codel;
             let flow = &mut self.flows[usize::from(bucket)];
             let mut source = OfFlow { list: &mut flow.list, waiting: &mut self.waiting };
+
+            // CoDel may drop all packets of the flow; then its turn ends.
             match flow.law.dequeue(&codel, now, &mut source, effects) {
                 Some(packet) => {
                     flow.deficit -= i64::from(packet.bytes);

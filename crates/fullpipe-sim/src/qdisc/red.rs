@@ -148,12 +148,16 @@ impl<P> Early<P> {
             self.since = None;
             return Signal::All;
         }
+
+        // Above min: the first packet only draws the gap to the next drop.
         let Some(since) = self.since.map(|since| since + 1) else {
             self.since = Some(0);
             self.due = self.draw();
             return Signal::None;
         };
         self.since = Some(since);
+
+        // A drop is due when the packets since the last one, times the excess, reach the drawn gap.
         let excess = (self.average - min) >> self.red.weight;
         if excess.saturating_mul(since) < self.due {
             return Signal::None;

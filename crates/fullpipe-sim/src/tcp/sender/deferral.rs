@@ -72,6 +72,8 @@ impl Sender {
             return false;
         }
         let rule = self.profile.tso_deferral;
+
+        // A whole skb with others behind it is sent; the last skb may still grow.
         let last = self.queue.tail_is_only() || rule == TsoDeferral::Any;
         let whole = !last && room.limit() >= room.skb;
         let full = match rule {
@@ -91,11 +93,15 @@ impl Sender {
         {
             return None;
         }
+
+        // Enough for a full skb, for all of this one, or for a third of the window.
         let full = u64::from(segs) * u64::from(self.mss_now());
         let whole = !self.queue.tail_is_only() && room.limit() >= room.skb;
         if room.limit() >= full || whole || self.is_large_share(room.limit()) {
             return None;
         }
+
+        // The next ACK is expected an srtt after the oldest packet was sent.
         let oldest = self.last_sent(self.seq.una())?;
         // srtt is in 1/8 us.
         let srtt_ns = u64::from(self.rtt.srtt) * 125;
@@ -103,6 +109,8 @@ impl Sender {
         if due > (srtt_ns >> 1).min(MILLISECOND_NS) {
             return None;
         }
+
+        // The limit that stops the skb counts as that of the flow (is_cwnd_limited, is_rwnd_limited).
         let by_cwnd = room.quota < room.window;
         match room.limit() <= room.skb {
             true if by_cwnd => Some(Waits::Cwnd),

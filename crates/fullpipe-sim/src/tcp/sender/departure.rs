@@ -123,6 +123,7 @@ impl Sender {
         }
         let paces = self.departures.by != PacedBy::Nobody && rate != u64::MAX && rate > 0;
         if paces && self.counters.segments_sent >= UNPACED_SEGMENTS {
+            // tcp_update_skb_after_send: len / rate, less half of it at most for lateness.
             let takes = u64::from(len) * 1_000_000_000 / rate;
             let made_up = self.departures.late.0.min(takes / 2);
             self.departures.next += Time(takes - made_up);
@@ -140,6 +141,8 @@ impl Sender {
         if self.departures.spent < first_turn || rate == u64::MAX || rate == 0 {
             return;
         }
+
+        // A new turn adds credit; several are due if the skb was larger than one.
         while self.departures.spent >= first_turn {
             self.departures.spent -= quantum;
         }

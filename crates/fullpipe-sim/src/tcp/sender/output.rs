@@ -26,6 +26,8 @@ impl Sender {
     /// tcp_write_xmit: sends allowed data and validates cwnd, also when no data is unsent.
     pub(in crate::tcp) fn write_xmit(&mut self, nagle_off: bool, out: &mut impl Output) {
         let before = self.board.packets_out;
+
+        // tcp_mtu_probe: a probe is sent before other data, or holds it back.
         let probing = self.probe_mtu(out);
         if probing == Probing::Waits {
             return;
@@ -33,6 +35,8 @@ impl Sender {
         self.count_prr_out(self.board.packets_out - before);
         let (sent, limited) = self.send_and_count(Push::All, nagle_off, out);
         let sent = sent + u32::from(probing == Probing::Sent);
+
+        // tcp_schedule_loss_probe, if data was sent.
         if sent > 0 {
             self.schedule_loss_probe(out);
         }
@@ -110,14 +114,20 @@ impl Sender {
                 return (sent, Waits::Other);
             }
             let beyond = push == Push::Probe && self.in_flight() >= self.cwnd();
+
+            // tcp_grow_skb fills the first skb from the next ones.
             if self.profile.grows_skbs {
                 self.grow_head(if beyond { 1 } else { self.cwnd_quota(segs) });
             }
+
+            // tcp_cwnd_test, then tcp_snd_wnd_test and tcp_nagle_test.
             let quota = if beyond { 1 } else { self.quota(segs) };
             let Some(len) = self.allowed_head(nagle_off, quota) else {
                 let window = quota > 0 && self.window_stops_head();
                 return (sent, if window { Waits::Window } else { Waits::Other });
             };
+
+            // tcp_tso_should_defer: a larger skb later instead of a part now.
             if push == Push::All
                 && let Some(waits) = self.defers(segs, out)
             {
@@ -125,6 +135,8 @@ impl Sender {
             }
             // The skb is cut first, and stays cut if it may not be sent yet.
             self.queue.split_head(len);
+
+            // tcp_small_queue_check: the host holds enough of the flow.
             if self.too_much_in_host(len, false, out) || !self.send_head(len, push, out) {
                 return (sent, Waits::Other);
             }
@@ -174,6 +186,8 @@ impl Sender {
         }
         let window_end = self.seq.window_end();
         let ends = self.queue.head_ends();
+
+        // tcp_snd_wnd_test: the first segment must fit.
         if self.seq.nxt() + u64::from(self.first_numbers(head)) > window_end {
             return None;
         }
@@ -182,6 +196,8 @@ impl Sender {
             let last = !self.profile.sends_partial_end || self.queue.tail_is_only();
             return (nagle_off || ends || !last || self.nagle_allows(head)).then_some(head);
         }
+
+        // tcp_mss_split_point: the part within window and cwnd, in whole segments.
         let room = (window_end - self.seq.nxt()).min(u64::from(u32::MAX)) as u32;
         let quota_bytes = u64::from(quota) * u64::from(mss);
         let whole = u64::from(head.min(room)).min(quota_bytes) as u32;
@@ -259,6 +275,7 @@ impl Sender {
         (push, segment): (Push, u32),
         out: &mut impl Output,
     ) -> bool {
+        // tcp_cwnd_restart after idle time, in kernels that check it here.
         if self.profile.idle_restart == IdleRestart::Sending {
             self.restart_after_idle(self.jiffies(out.now()));
         }
@@ -271,6 +288,7 @@ impl Sender {
         let plain = Transmission { segment, ..self.transmission(seq, len, false, departs) };
         self.note_data_sent(plain.len, out);
         let skb = Transmission { push: plain.push || pushes, fin, ecn, cwr, ..plain };
+        // The host refused the skb: local congestion, and the skb stays unsent.
         if !out.transmit(skb) {
             self.counters.refused += 1;
             self.enter_cwr(out.now());

@@ -79,6 +79,8 @@ impl Sender {
         if !self.tso.is_on() || mss_now < self.mss {
             return mss_now;
         }
+
+        // The largest IP packet, less headers; some kernels bound it by the pace.
         let mut goal = match self.profile.skb_size {
             SkbSize::AsWritten => GSO_MAX - crate::tcp::headers(self.timestamps),
             SkbSize::PacedWhenWritten => {
@@ -112,6 +114,8 @@ impl Sender {
     /// Notes `bytes` of a copied step; pushes as `tcp_sendmsg` when an skb is complete.
     pub fn copied(&mut self, bytes: u32, goal: u32, more_to_come: bool, out: &mut impl Output) {
         let into_tail = self.queue.tail_room(goal) > 0;
+
+        // tcp_slow_start_after_idle_check, with each new skb (tcp_skb_entail).
         if !into_tail && self.profile.idle_restart == IdleRestart::Writing {
             self.restart_after_idle(self.jiffies(out.now()));
         }
@@ -134,6 +138,8 @@ impl Sender {
         if self.queue.tail_is_bound(goal) {
             return self.mark_push();
         }
+
+        // forced_push: more than half of the largest window was written since the last push.
         if self.seq.forces_push() {
             self.mark_push();
             self.push_pending(true, out);
@@ -184,6 +190,7 @@ impl Sender {
 
     /// sk_stream_memory_free.
     fn has_memory(&self) -> bool {
+        // Winsock counts data, not memory.
         if self.sndbuf.counts_data() {
             let out = self.seq.written() - self.seq.una();
             let begins = self.app.begins_write();
@@ -256,6 +263,8 @@ impl Sender {
         if self.app.writer() != Writer::NoSpace {
             return;
         }
+
+        // tcp_should_expand_sndbuf: cwnd is not used up, and the host has memory.
         if used < self.cwnd() && self.memory_lets_grow() {
             self.expand_sndbuf();
         }
@@ -277,6 +286,8 @@ impl Sender {
         if self.sndbuf.counts_data() {
             return self.sndbuf.grow_to(2 * u64::from(self.cwnd()) * u64::from(self.mss));
         }
+
+        // Room for the packets of one RTT, times sndbuf_expand of the congestion control.
         let packets = u64::from(self.cwnd().max(first).max(self.recovery.reordering + 1));
         let windows = u64::from(self.cc.sndbuf_expand());
         let wanted = (windows * packets * per_segment).min(self.sysctl.tcp_wmem[2]);
