@@ -14,7 +14,7 @@ pub struct GapBuffer<T> {
     low: VecDeque<T>,
     /// Elements behind the gap.
     high: VecDeque<T>,
-    /// Where the last search of each deque ended.
+    /// End of the last search of each deque.
     hints: [SearchHint; 2],
 }
 

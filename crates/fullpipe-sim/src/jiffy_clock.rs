@@ -13,17 +13,17 @@ const BOOTED_S: u64 = 300;
 /// the host was booted 10 s ago, as under `--engine linux`.
 const UNTIL_WRAP_S: u64 = 290;
 
-/// When a timer fires that is due on a tick.
+/// Rule by which a timer fires that is due on a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimerWheel {
-    /// On that tick.
+    /// The timer fires on that tick.
     Cascading,
-    /// Later than that tick, within the granularity of the wait: a tick for waits up to 62 ticks, 8 up to 503, 64 up to
-    /// 4031 (4.8 `calc_wheel_index`).
+    /// The timer fires later than that tick, within the granularity of the wait: a tick for waits up to 62 ticks, 8 up
+    /// to 503, 64 up to 4031 (4.8 `calc_wheel_index`).
     Levels,
 }
 
-/// When a timer of the wheel fires.
+/// Expiry of a timer of the wheel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expiry {
     /// The time.
@@ -67,7 +67,7 @@ impl JiffyClock {
         (self.booted + self.at(time)) as u32
     }
 
-    /// When the tick of this number begins; `number` counts as [`JiffyClock::since_boot`] does.
+    /// Start of the tick of this number; `number` counts as [`JiffyClock::since_boot`] does.
     pub fn begin_since_boot(&self, number: u32) -> Time {
         self.begin(u64::from(number).saturating_sub(self.booted))
     }
@@ -84,7 +84,7 @@ impl JiffyClock {
         number
     }
 
-    /// When a timer fires that is set at `now` for `wait` ticks later. A wheel with levels puts the timer into the slot
+    /// Expiry of a timer that is set at `now` for `wait` ticks later. A wheel with levels puts the timer into the slot
     /// after its due tick. A slot holds 8 times as many ticks as a slot of the level below.
     ///
     /// Source: Linux 6.12 kernel/time/timer.c `calc_wheel_index`, `calc_index`.
@@ -110,12 +110,12 @@ impl JiffyClock {
         now.0.is_multiple_of(self.ns)
     }
 
-    /// When the tick begins that is `ticks` after the tick at `now`.
+    /// Start of the tick that is `ticks` after the tick at `now`.
     pub fn after(&self, now: Time, ticks: u64) -> Time {
         self.begin(self.at(now) + ticks)
     }
 
-    /// When a tick begins.
+    /// Start of a tick.
     pub fn begin(&self, number: u64) -> Time {
         Time(number * self.ns)
     }

@@ -6,7 +6,7 @@
 use alloc::collections::VecDeque;
 use core::cell::Cell;
 
-/// Where the last search ended. A wrong place costs time only.
+/// End of the last search. A wrong place costs time only.
 #[derive(Clone, Debug, Default)]
 pub struct SearchHint(Cell<usize>);
 

@@ -34,7 +34,7 @@ impl KernelVersion {
         }
     }
 
-    /// How this version's helpers count; none if it is not known.
+    /// Rule by which the helpers of this version count; none if it is not known.
     pub(super) fn helpers(self) -> Option<Helpers> {
         match self {
             v if v <= KernelVersion::LAST_PER_ACK => Some(Helpers::PerAck),
@@ -48,11 +48,11 @@ impl KernelVersion {
 /// Rule by which the helpers count an ACK; numbered as in `cc/native/kernel.c`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Helpers {
-    /// As one event.
+    /// Each ACK counts as one event.
     PerAck = 0,
-    /// By packets.
+    /// Each ACK counts by its packets.
     Stretch = 1,
-    /// By packets in slow start, as one event in avoidance.
+    /// Each ACK counts by its packets in slow start, and as one event in avoidance.
     SlowStart = 2,
 }
 
@@ -65,9 +65,9 @@ impl fmt::Display for KernelVersion {
 /// Error in a flow's congestion control.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// There is no algorithm of this name.
+    /// No algorithm has this name.
     UnknownAlgorithm(String),
-    /// There is no slow start of this name.
+    /// No slow start has this name.
     UnknownSlowStart(String),
     /// The algorithm, or slow start, has no parameter of this name.
     UnknownParameter {
@@ -211,22 +211,22 @@ fn in_range(algorithm: &'static str, param: &'static Param, value: i64) -> Resul
 /// An algorithm or slow start, described.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
-    /// Its name in scenarios.
+    /// Name in scenarios.
     pub name: &'static str,
-    /// What it is.
+    /// Name in words.
     pub title: &'static str,
     /// Ranges of kernel versions with a known behaviour, in words.
     pub kernels: Vec<String>,
-    /// Its parameters.
+    /// Parameters of the algorithm.
     pub parameters: Vec<Parameter>,
 }
 
 /// A parameter of an algorithm or slow start, described.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// Its name in scenarios.
+    /// Name in scenarios.
     pub name: &'static str,
-    /// What it does.
+    /// Effect of the parameter, in words.
     pub meaning: &'static str,
     /// Unit of its value.
     pub unit: &'static str,

@@ -54,7 +54,7 @@ pub struct Sock {
     pub now_us: u64,
     /// Pace of the flow in the kernel's estimate, bytes per second (since 3.12); else 0.
     pub pacing_rate: u64,
-    /// Who paces the flow, numbered as in Linux: 0 nobody, 1 TCP, 2 `fq`.
+    /// Keeper of the flow's pace, numbered as in Linux: 0 nobody, 1 TCP, 2 `fq`.
     pub pacing_status: u32,
 }
 
@@ -149,11 +149,11 @@ pub(super) struct Flow {
 pub struct Rates {
     /// The clock at the packet or timer in hand, us.
     pub tcp_mstamp: u64,
-    /// When `delivered` last grew, us.
+    /// Time at which `delivered` last grew, us.
     pub delivered_mstamp: u64,
     /// The clock when it was last read, ns.
     pub tcp_clock_cache: u64,
-    /// When the pace lets the next skb leave, ns.
+    /// Time at which the pace lets the next skb leave, ns.
     pub tcp_wstamp_ns: u64,
     /// Largest pacing rate, bytes per second.
     pub max_pacing_rate: u64,
@@ -171,7 +171,7 @@ pub struct Rates {
     pub min_rtt_us: u32,
 }
 
-/// How fast packets were delivered, by an ACK (`struct rate_sample`).
+/// Sample of the delivery rate, by an ACK (`struct rate_sample`).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateSample {

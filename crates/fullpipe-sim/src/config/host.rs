@@ -59,7 +59,7 @@ pub struct Host {
     pub interrupt_gap: Time,
     /// Whether GRO joins the segments of one poll, where the kernel has it.
     pub gro: bool,
-    /// How long joined segments wait for later ones (0: until the end of the poll).
+    /// Time for which joined segments wait for later ones (0: until the end of the poll).
     pub gro_flush_timeout: Time,
     /// Receive path of the driver.
     pub receive_path: ReceivePath,

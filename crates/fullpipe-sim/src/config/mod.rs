@@ -23,7 +23,7 @@ pub use system::{Autotuning, DataWindow, System};
 pub struct Config {
     /// Seed of every random stream; each element derives its own from (seed, name).
     pub seed: u64,
-    /// When the run stops.
+    /// End of the run.
     pub end: Time,
     /// Interval of the trace's samples (at least 1 us).
     pub sample: Time,
@@ -124,7 +124,7 @@ pub struct Flow {
     pub rcvbuf: Option<u64>,
     /// Other options of the sending socket.
     pub sockopt: Sockopt,
-    /// When the application calls connect().
+    /// Time at which the application calls connect().
     pub start: Time,
     /// Connection that must end first, in a loop of connections; none: the flow connects at `start`.
     pub after: Option<After>,
@@ -162,7 +162,7 @@ impl Flow {
         matches!(self.app, App::Messages { corks: true, .. })
     }
 
-    /// When the program stops writing, where time decides that.
+    /// Time at which the program stops writing, where time decides that.
     pub fn stops(&self) -> Option<Time> {
         self.duration.map(|duration| self.start + duration)
     }
@@ -199,7 +199,7 @@ pub struct After {
 }
 
 impl After {
-    /// When the next connection begins if the one before it ends at `over`; none after the end of the loop.
+    /// Start of the next connection if the one before it ends at `over`; none after the end of the loop.
     pub fn begins(&self, over: Time) -> Option<Time> {
         let at = Time(over.0.saturating_add(self.pause.0));
         self.until.is_none_or(|until| at < until).then_some(at)
@@ -221,7 +221,7 @@ pub struct Datagrams {
     pub kind: DatagramKind,
     /// Payload of each, bytes; with 28 bytes of headers it fits into the MTU.
     pub size: u32,
-    /// When the first one is written.
+    /// Time at which the first datagram is written.
     pub start: Time,
     /// Most datagrams.
     pub count: Option<u64>,
@@ -285,7 +285,7 @@ impl Datagrams {
         self.duration.is_some_and(|duration| now >= self.start + duration)
     }
 
-    /// When datagram `number` is due; none: it is not sent.
+    /// Time at which datagram `number` is due; none: it is not sent.
     pub fn due(&self, number: u64) -> Option<Time> {
         let after = match self.kind {
             DatagramKind::Udp { rate, .. } => {
@@ -301,7 +301,7 @@ impl Datagrams {
 }
 
 impl Config {
-    /// For each flow, the reverse flow of its connection, where data goes both ways.
+    /// Reverse flow of each flow's connection, where data goes both ways.
     pub fn halves(&self) -> Vec<Option<usize>> {
         let mut halves = alloc::vec![None; self.flows.len()];
         for (answer, flow) in self.flows.iter().enumerate() {
@@ -312,7 +312,7 @@ impl Config {
         halves
     }
 
-    /// For each flow, the connection that follows it in a loop.
+    /// Connection that follows each flow in a loop.
     pub(crate) fn followers(&self) -> Vec<Option<(usize, After)>> {
         let mut followers = alloc::vec![None; self.flows.len()];
         for (at, flow) in self.flows.iter().enumerate() {
@@ -393,12 +393,12 @@ impl Config {
 /// Data that an application offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum App {
-    /// As many bytes as the send buffer accepts.
+    /// Writes as many bytes as the send buffer accepts.
     Bulk,
-    /// At most this rate of payload, one write at a time.
+    /// Writes at most this rate of payload, one write at a time.
     Rate(Rate),
-    /// As many bytes as the send buffer accepts for the time `on`, then none for the time `off`, in turn from the
-    /// flow's start on (each above 0). The application finishes a write that it has begun.
+    /// Writes as many bytes as the send buffer accepts for the time `on`, then none for the time `off`, in turn from
+    /// the flow's start on (each above 0). The application finishes a write that it has begun.
     OnOff {
         /// Time of writing.
         on: Time,

@@ -19,11 +19,11 @@ pub(crate) struct Timers {
 /// One timer. Its fields lie together, because with many flows it is seldom in a cache.
 #[derive(Clone, Copy)]
 struct Timer {
-    /// When it is due; never, if it is stopped.
+    /// Time at which the timer is due; never, if it is stopped.
     due: Time,
-    /// Its earliest entry in the queue.
+    /// Earliest entry of the timer in the queue.
     queued: Time,
-    /// Its last turn, and its clockwork.
+    /// Last turn of the timer, and its clockwork.
     turn: Turn,
     by: Clockwork,
 }
@@ -106,7 +106,7 @@ impl Timers {
         self.queue = entries.into();
     }
 
-    /// When to call [`Timers::pop`] next.
+    /// Time at which to call [`Timers::pop`] next.
     pub(crate) fn next(&self) -> Time {
         self.queue.peek().map_or(Time::NEVER, |Reverse((time, ..))| *time)
     }

@@ -42,7 +42,7 @@ impl Cpu {
         self.step = Some(Step { end: from + cost, cost });
     }
 
-    /// When the step in progress ends, if there is one.
+    /// End of the step in progress, if there is one.
     pub(crate) fn step_end(&self) -> Option<Time> {
         self.step.map(|step| step.end)
     }

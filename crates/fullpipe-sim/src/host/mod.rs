@@ -265,7 +265,7 @@ impl Host {
         [self.packets_ready(process < Time::NEVER), self.timers.next(), process]
     }
 
-    /// When packets are taken; `wanted`: programs want the CPU.
+    /// Time at which packets are taken; `wanted`: programs want the CPU.
     fn packets_ready(&self, wanted: bool) -> Time {
         let free = self.cpu.free;
         let held_until = self.softirq.held_until();

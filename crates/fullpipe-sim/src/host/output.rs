@@ -245,8 +245,8 @@ impl HostOutput<'_> {
         self.cpu += Time(self.capture_cost.0 * seen);
     }
 
-    /// From now on TSQ counts skbs that leave the host until [`Tsq::end_softirq`]. If the same softirq `goes_on`, it
-    /// also counts those that left during it.
+    /// Lets TSQ count skbs that leave the host until [`Tsq::end_softirq`]. If the same softirq `goes_on`, TSQ also
+    /// counts the skbs that left during it.
     pub(super) fn begin_softirq(&mut self, goes_on: bool) {
         if !goes_on {
             self.in_host();

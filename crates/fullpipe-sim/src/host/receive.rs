@@ -41,7 +41,7 @@ impl Receive {
         self.ring.arrive(train);
     }
 
-    /// When the softirq next has packets to take, if the CPU is free from `cpu_free` on.
+    /// Time at which the softirq next has packets to take, if the CPU is free from `cpu_free` on.
     pub fn ready_time(&self, cpu_free: Time) -> Time {
         if !self.backlog.is_empty() {
             return cpu_free;
@@ -57,7 +57,7 @@ impl Receive {
         self.backlog.is_empty() && (self.path == ReceivePath::NetifRx || self.ring.is_empty())
     }
 
-    /// When the next interrupt from `from` on moves packets into the backlog.
+    /// Next interrupt from `from` on that moves packets into the backlog.
     pub fn next_backlogged(&self, from: Time) -> Time {
         let next = (self.path == ReceivePath::NetifRx).then(|| self.ring.interrupt_time());
         next.flatten().map_or(Time::NEVER, |time| from.max(Time(time)))

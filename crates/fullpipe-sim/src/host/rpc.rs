@@ -151,7 +151,7 @@ impl Host {
         self.wake_client(at);
     }
 
-    /// For each connection of a client, the call of a reply that was read in part.
+    /// Call of a reply that was read in part, for each connection of a client.
     fn coming(&self, at: usize, shared: &Shared) -> Vec<Option<u64>> {
         let connections = self.rpc.clients[at].as_ref().map_or(&[][..], Client::connections);
         let coming = |calls: &usize| {

@@ -68,7 +68,7 @@ pub(crate) struct SendingFlow {
     pub(super) paces: bool,
     /// Random numbers for a writer's rests.
     pub(super) rests: Rng,
-    /// Since when the application sleeps for want of buffer, and earlier sleep, ns.
+    /// Time since which the application sleeps for want of buffer, and earlier sleep, ns.
     pub(super) no_space: (Option<Time>, u64),
     pub(super) ca_state: u8,
     pub(super) finished: bool,
@@ -148,8 +148,8 @@ impl SendingFlow {
         })
     }
 
-    /// When the end of its time interrupts an application that writes all the time; it stops after the write() in
-    /// progress. An application that pauses between its writes checks the clock itself.
+    /// Time at which the end of its time interrupts an application that writes all the time. The application stops
+    /// after the write() in progress. An application that pauses between its writes checks the clock itself.
     pub(super) fn stops(&self) -> Option<Time> {
         let bulk = matches!(self.config.app, App::Bulk) && self.turn.is_none();
         self.config.stops().filter(|_| bulk)
@@ -176,7 +176,7 @@ impl SendingFlow {
         self.tcp.on_ack(ack, output);
     }
 
-    /// When TCP's timer acts, as far as is known.
+    /// Time at which TCP's timer acts, as far as is known.
     pub(super) fn timer(&self) -> Option<Expiry> {
         let expiry = self.tcp.expiry()?;
         match self.put_off {

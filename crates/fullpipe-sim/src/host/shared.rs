@@ -18,7 +18,7 @@ use alloc::vec::Vec;
 /// State that hosts and sampler share.
 pub(crate) struct Shared {
     pub(crate) acks: Acks,
-    /// For each flow, the reverse flow of its connection, where data goes both ways.
+    /// Reverse flow of each flow's connection, where data goes both ways.
     pub(crate) halves: Vec<Option<usize>>,
     /// Changes of senders' memory layout, by flow, that the other host does not know yet.
     pub(crate) pieces: Vec<(u16, Piece)>,

@@ -52,7 +52,8 @@ pub(super) struct Softirq {
     limits: [u64; 2],
     round: Option<Round>,
     turn: Turn,
-    /// When a round left its rest to ksoftirqd, and until when programs that want the CPU have it then.
+    /// Time at which a round left its rest to ksoftirqd, and end of the time for which programs that want the CPU have
+    /// it then.
     gave_up: Time,
     held_until: Time,
     /// Passes that ended before their work (/proc/net/softnet_stat).

@@ -139,12 +139,12 @@ impl HostTimers {
         self.timers.set(flow * ALL.len() + timer as usize, expiry.map(|expiry| expiry.at), by);
     }
 
-    /// When a timer of the wheel fires that is set at `now` for `jiffies` jiffies later.
+    /// Expiry of a timer of the wheel that is set at `now` for `jiffies` jiffies later.
     pub(super) fn expiry(&self, now: Time, jiffies: u32) -> Expiry {
         self.jiffies.expiry(self.wheel, now, jiffies)
     }
 
-    /// When the jiffy begins that is `jiffies` after the jiffy at `now`.
+    /// Start of the jiffy that is `jiffies` after the jiffy at `now`.
     pub(super) fn after(&self, now: Time, jiffies: u64) -> Time {
         self.jiffies.after(now, jiffies)
     }
@@ -198,7 +198,7 @@ impl HostTimers {
         self.timers.set(self.rpc + at, due, Clockwork::Own);
     }
 
-    /// When to call [`HostTimers::pop`] next.
+    /// Time at which to call [`HostTimers::pop`] next.
     pub(super) fn next(&self) -> Time {
         self.timers.next()
     }

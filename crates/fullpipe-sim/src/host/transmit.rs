@@ -41,7 +41,7 @@ pub struct Transmit {
     /// Whether the path distinguishes skbs, and the number of the next one.
     numbered: bool,
     skb: u32,
-    /// When the driver refused the skb that was taken last, if it did.
+    /// Time at which the driver refused the skb that was taken last, if it did.
     refused: Option<Time>,
 }
 
@@ -129,7 +129,7 @@ impl Transmit {
         self.ring.pass(packets, out);
     }
 
-    /// When the qdisc is to be woken without an arriving skb.
+    /// Time at which the qdisc is to be woken without an arriving skb.
     pub fn wake_time(&self) -> Option<Time> {
         match &self.qdisc {
             Queue::PfifoFast(_) => None,
@@ -165,19 +165,19 @@ impl Transmit {
         self.ring.taken()
     }
 
-    /// When the driver refused the skb taken last, which was requeued.
+    /// Time at which the driver refused the skb taken last, which was requeued.
     pub fn refused(&self) -> Option<Time> {
         self.refused
     }
 
-    /// When the skb taken last moves from the qdisc into the ring.
+    /// Time at which the skb taken last moves from the qdisc into the ring.
     pub fn last_entry(&self) -> Time {
         self.ring.last_entry()
     }
 
-    /// When the memory of the skb taken last at `now` becomes free: when the driver notices its transmission
-    /// (skb_release at completion). Without moderation: when the NIC has it in a buffer of its own, which it fills from
-    /// the ring alone.
+    /// Time at which the memory of the skb taken last at `now` becomes free. The driver frees it when it notices the
+    /// transmission (skb_release at completion). Without moderation the memory is free when the NIC has the skb in a
+    /// buffer of its own, which it fills from the ring alone.
     pub fn last_leaves(&self, now: Time) -> Time {
         self.ring.memory_is_free().max(self.ring.last_entry()).max(now)
     }

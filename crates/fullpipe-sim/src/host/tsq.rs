@@ -91,7 +91,7 @@ impl Tsq {
         self.bytes - left.sum::<u64>()
     }
 
-    /// When the next skb leaves.
+    /// Time at which the next skb leaves.
     pub(crate) fn next(&self) -> Option<Time> {
         self.first.map(|(leaves, _)| leaves)
     }

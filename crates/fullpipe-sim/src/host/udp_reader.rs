@@ -108,7 +108,7 @@ impl Listening {
         Some((number, given_back))
     }
 
-    /// When the reader may read next; none: now.
+    /// Time at which the reader may read next; none: now.
     fn next_read(&self, now: Time) -> Option<Time> {
         let from = now.max(self.works_until);
         let pauses = self.reader.and_then(|reader| reader.pauses);

@@ -136,7 +136,7 @@ impl Chain {
         self.stages.iter().for_each(|stage| stage.held(each));
     }
 
-    /// From now on, records packets that arrive at element `at` and packets that any element drops.
+    /// Starts to record packets that arrive at element `at` and packets that any element drops.
     pub fn watch(&mut self, at: Option<usize>) {
         self.watched = at;
         self.stages_mut().for_each(|stage| stage.drops().name());

@@ -40,7 +40,7 @@ struct Disciplined<S> {
     /// The packet that is sent next, if it is taken.
     next: Option<Waiting<Train>>,
     server: S,
-    /// When the packet in transmission is done.
+    /// Time at which the packet in transmission is done.
     free_at: Time,
     effects: Effects<Train>,
     /// Packets that arrived, and starts of transmission.

@@ -13,7 +13,7 @@ use alloc::vec::Vec;
 
 /// Decides when packets leave.
 pub(super) trait Law {
-    /// When a packet of `flow` leaves that arrives at `now`; an earlier time means `now`.
+    /// Time at which a packet of `flow` leaves that arrives at `now`; an earlier time means `now`.
     fn leaving(&mut self, now: Time, flow: u16) -> Time;
 }
 

@@ -29,7 +29,7 @@ pub struct Jitter {
     pub jitter: Time,
     /// Correlation of the normal numbers with the packet before (0 to 1).
     pub correlation: f64,
-    /// How delays are distributed.
+    /// Distribution of the delays.
     pub distribution: Distribution,
     /// Whether packets leave in the order in which they come.
     pub keep_order: bool,
@@ -73,7 +73,7 @@ struct Jitterer {
     rng: Rng,
     /// The normal number of the last packet.
     normal: f64,
-    /// When the last packet leaves, where order is kept.
+    /// Time at which the last packet leaves, where order is kept.
     last: Time,
 }
 

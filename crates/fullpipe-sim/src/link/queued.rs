@@ -22,13 +22,13 @@ pub(super) trait Server {
     fn bytes(&self, ip_len: u32) -> u32;
     /// Service time of an IP packet of `ip_len` bytes, nanoseconds, where it is always the same.
     fn always(&mut self, ip_len: u32) -> Option<u64>;
-    /// When the server begins to send a packet that is its only work from `ready` on; not before `ready`. Not called
-    /// where [`Server::always`] gives a service time.
+    /// Time at which the server begins to send a packet that is its only work from `ready` on; not before `ready`. Not
+    /// called where [`Server::always`] gives a service time.
     fn begins(&mut self, ready: u64, _ip_len: u32) -> u64 {
         ready
     }
-    /// When the server has sent a packet that arrived at `came` and is its only work from `start` on; not before
-    /// `start`. Neither argument goes back.
+    /// Time at which the server has sent a packet that arrived at `came` and is its only work from `start` on; not
+    /// before `start`. Neither argument goes back.
     fn done(&mut self, came: u64, start: u64, ip_len: u32) -> u64;
     /// Nanoseconds of work by the sample at `now`; none: the time in which it was sending.
     fn worked(&mut self, _now: Time) -> Option<u64> {
@@ -50,7 +50,7 @@ pub(super) struct Queued<S> {
     info: StageInfo,
     limit: QueueLimit,
     server: S,
-    /// When the packet in transmission, or the last one queued, is done.
+    /// Time at which the packet in transmission, or the last one queued, is done.
     free_at: u64,
     /// Packets waiting, by the time at which their transmission starts.
     waiting: VecDeque<Starts>,
@@ -203,7 +203,7 @@ impl<S: Server> Queued<S> {
         self.times.full.add(now, until);
     }
 
-    /// When enough waiting packets have begun to be sent to make room for one more of `bytes`.
+    /// Time at which enough waiting packets have begun to be sent to make room for one more of `bytes`.
     fn room_from(&self, bytes: u32) -> u64 {
         let there = Size { packets: self.waiting_packets, bytes: self.waiting_bytes }.and(1, bytes);
         let mut excess = match self.limit {

@@ -58,9 +58,9 @@ struct Bucket {
     tokens: Serialiser,
     /// Capacity of the bucket, whole nanoseconds.
     burst: u128,
-    /// When the bucket will be full again, nanoseconds.
+    /// Time at which the bucket will be full again, nanoseconds.
     full_at: u128,
-    /// When the tokens of each packet are there, after those of the packet before.
+    /// Times at which the tokens of each packet are there, after those of the packet before.
     work: DueCounter,
 }
 

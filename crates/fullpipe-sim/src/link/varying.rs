@@ -71,7 +71,7 @@ struct Stepped {
 }
 
 impl Stepped {
-    /// When the step in force ends.
+    /// End of the step in force.
     fn end(&self) -> u64 {
         self.steps.get(self.at + 1).map_or(u64::MAX, |next| next.at.0)
     }

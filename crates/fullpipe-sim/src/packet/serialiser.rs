@@ -12,7 +12,7 @@ pub struct Serialiser {
 }
 
 impl Serialiser {
-    /// For `rate`, which counts `overhead` bytes on top of the IP packet.
+    /// A serialiser for `rate`, which counts `overhead` bytes on top of the IP packet.
     pub fn new(rate: Rate, overhead: u32) -> Serialiser {
         Serialiser { rate, overhead, size: 0, time: 0 }
     }

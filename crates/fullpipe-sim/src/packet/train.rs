@@ -74,7 +74,7 @@ pub struct Train {
     /// Index of the connection, by which qdiscs distinguish flows: the first of its two flows where data goes both
     /// ways.
     pub connection: u16,
-    /// What the packets are.
+    /// Kind of the packets.
     pub kind: Kind,
     /// Number of the packets' skb, where an element of the path decides about skbs; else 0. Trains of several skbs do
     /// not join.

@@ -60,7 +60,7 @@ pub(super) trait Source<P> {
 /// State of CoDel for one queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Law {
-    /// When the delay will have been above the target for an interval.
+    /// Time at which the delay will have been above the target for an interval.
     above_until: Option<i64>,
     dropping: bool,
     /// Time of the next drop; none: there was no drop, or it was long ago.

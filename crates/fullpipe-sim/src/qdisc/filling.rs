@@ -12,7 +12,7 @@ pub struct Filling {
     pub size: Size,
     /// Bytes of the last arrival.
     last: u32,
-    /// How long the place was occupied, or full.
+    /// Durations for which the place was occupied, or full.
     pub times: Occupancy,
 }
 

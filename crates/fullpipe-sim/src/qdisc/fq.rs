@@ -124,7 +124,7 @@ struct Flow<P> {
     credit: i64,
     turn: Turn,
     band: usize,
-    /// When the next packet may leave by the largest rate; zero: there was no packet yet.
+    /// Time at which the next packet may leave by the largest rate; zero: there was no packet yet.
     next: Time,
 }
 
@@ -155,7 +155,7 @@ pub(super) struct Flows<P> {
     stopped: u64,
     /// Packets in these flows.
     stopped_packets: u64,
-    /// When the timer for these flows is due, without its slack.
+    /// Time at which the timer for these flows is due, without its slack.
     watchdog: Option<Time>,
 }
 

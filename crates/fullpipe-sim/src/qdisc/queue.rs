@@ -67,12 +67,12 @@ impl<P: Packet> Effects<P> {
 pub struct Size {
     /// Packets.
     pub packets: u64,
-    /// Their bytes.
+    /// Bytes of these packets.
     pub bytes: u64,
 }
 
 impl Size {
-    /// This size and `count` packets of `bytes` each.
+    /// Sum of this size and `count` packets of `bytes` each.
     pub fn and(self, count: u32, bytes: u32) -> Size {
         let count = u64::from(count);
         Size { packets: self.packets + count, bytes: self.bytes + count * u64::from(bytes) }
@@ -94,7 +94,7 @@ pub trait Queue<P> {
     fn enqueue(&mut self, packet: Waiting<P>, ahead: Size, effects: &mut Effects<P>) -> Verdict;
     /// The next packet to leave.
     fn dequeue(&mut self, now: Time, effects: &mut Effects<P>) -> Option<Waiting<P>>;
-    /// When a packet will be ready to leave, if none is ready yet.
+    /// Time at which a packet will be ready to leave, if none is ready yet.
     fn due(&self) -> Option<Time> {
         None
     }

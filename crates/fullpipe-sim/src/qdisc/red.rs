@@ -102,7 +102,7 @@ pub(super) struct Early<P> {
     since: Option<u64>,
     /// Value of `since` times the excess over `min` at which the next packet is dropped.
     due: u64,
-    /// Since when the queue was asked for packets and had none.
+    /// Time since which the queue was asked for packets and had none.
     idle: Option<Time>,
     rng: Rng,
 }

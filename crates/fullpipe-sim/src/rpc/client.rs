@@ -26,7 +26,7 @@ pub(crate) enum Waits {
 #[derive(Clone, Copy)]
 struct Call {
     connection: usize,
-    /// When it was made, and when writing began.
+    /// Time at which the call was made, and time at which writing began.
     made: Time,
     sent: Time,
     /// Beginning of its data in the file, and bytes of data; none for the calls after all data.

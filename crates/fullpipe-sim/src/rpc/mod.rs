@@ -104,10 +104,10 @@ pub struct ReadAhead {
 /// Most calls that may be out at a time (at least 1). A call occupies its slot until the reply is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Slots {
-    /// For each connection. Since 3.1 sunrpc.tcp_max_slot_table_entries, which the table reaches at once
+    /// Bound for each connection. Since 3.1 sunrpc.tcp_max_slot_table_entries, which the table reaches at once
     /// (`xprt_dynamic_alloc_slot`); before, sunrpc.tcp_slot_table_entries.
     PerConnection(u32),
-    /// For all connections together: a session of NFSv4.1.
+    /// Bound for all connections together: a session of NFSv4.1.
     Session(u32),
 }
 

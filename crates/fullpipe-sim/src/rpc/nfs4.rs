@@ -27,7 +27,7 @@ const VERIFIER: u32 = 8;
 const BITMAP: u32 = 4 + 2 * 4;
 /// GETATTR in the compound of WRITE, for a client without a delegation (6.12 `nfs4_write_need_cache_consistency_data`).
 const GETATTR: u32 = OPERATION + BITMAP;
-/// Its attributes, with their length: change, size, space_used, time_metadata, time_modify.
+/// Attributes in the reply to GETATTR, with their length: change, size, space_used, time_metadata, time_modify.
 const GETATTR_RESULT: u32 = RESULT + BITMAP + 4 + 3 * 8 + 2 * 12;
 
 /// Most slots that nfsd grants a session, however many the client requests. A session has 64 KiB for cached replies. A

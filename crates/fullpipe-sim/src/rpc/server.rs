@@ -121,7 +121,7 @@ impl Server {
         self.replies.entry(flow).or_default().push_back(reply);
     }
 
-    /// When the next call in work will be done.
+    /// Time at which the next call in work will be done.
     pub(crate) fn next(&self) -> Option<Time> {
         self.works.first_key_value().map(|((time, _), _)| *time)
     }

@@ -53,7 +53,7 @@ impl Run {
         usize::from(host >= self.ways[1].hosts.start)
     }
 
-    /// When the hosts at the beginning of a direction work next.
+    /// Time at which the hosts at the beginning of a direction work next.
     fn works(&self, way: usize) -> Time {
         let hosts = &self.hosts[self.ways[way].hosts.clone()];
         hosts.iter().map(|host| host.next().0).min().unwrap_or(Time::NEVER)
@@ -102,7 +102,7 @@ impl Run {
 }
 
 impl Way {
-    /// When the first packet of the merge queue enters.
+    /// Time at which the first packet of the merge queue enters.
     fn enters(&self) -> Time {
         self.merge_queue.as_ref().map_or(Time::NEVER, MergeQueue::next)
     }

@@ -22,7 +22,7 @@ impl MergeQueue {
         self.0[host].push_back(train);
     }
 
-    /// When the first waiting packet is to enter.
+    /// Time at which the first waiting packet is to enter.
     pub(super) fn next(&self) -> Time {
         self.heads().map(|(time, _)| time).min().unwrap_or(Time::NEVER)
     }

@@ -76,7 +76,7 @@ struct Way {
     hosts: Range<usize>,
     /// Merge queue, where there are several hosts, or routers of the other direction send messages back.
     merge_queue: Option<MergeQueue>,
-    /// For each flow, the place of the host at the end of this direction.
+    /// Place of the host at the end of this direction, for each flow.
     to: Vec<usize>,
 }
 
@@ -213,7 +213,7 @@ impl Run {
         })
     }
 
-    /// From now on the hosts and the path report packets to `capture`.
+    /// Lets the hosts and the path report packets to `capture` from now on.
     fn watch(&mut self, capture: Capture, point: Point) {
         if let Point::Qdisc(place) = point {
             self.hosts[place].begin_capture();

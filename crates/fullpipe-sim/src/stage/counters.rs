@@ -11,13 +11,13 @@ pub struct Counters {
     pub passed: DueCounter,
     /// Units that entered otherwise, weighed in bytes.
     pub entered: DueCounter,
-    /// Of the units in `entered`, those that left, weighed in bytes.
+    /// Units in `entered` that have left, weighed in bytes.
     pub left: DueCounter,
     /// Units that were dropped.
     pub dropped: Drops,
     /// The most that waited.
     pub peaks: Peaks,
-    /// When something waited, and when there was no room for more.
+    /// Durations for which something waited, and for which there was no room for more.
     pub times: Occupancy,
 }
 

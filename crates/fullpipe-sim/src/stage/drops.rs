@@ -15,7 +15,7 @@ pub struct Drops {
 }
 
 impl Drops {
-    /// From now on the packets are named, too.
+    /// Keeps the dropped packets from now on, for [`Drops::take`].
     pub fn name(&mut self) {
         self.named.get_or_insert_default();
     }
@@ -45,7 +45,7 @@ impl Drops {
 }
 
 impl From<DueCounter> for Drops {
-    /// What counts them.
+    /// Drops with the counts of `counter`; the packets are not kept.
     fn from(counter: DueCounter) -> Drops {
         Drops { counter, named: None }
     }

@@ -67,7 +67,7 @@ impl Run {
 /// event.
 #[derive(Clone, Debug, Default)]
 pub struct DueCounter {
-    /// When samples are taken, if that is known.
+    /// Times of samples, if they are known.
     samples: Option<Samples>,
     /// Time of the next sample after the first sample, nanoseconds. Events before it are counted at once.
     counted_before: u64,
@@ -77,7 +77,7 @@ pub struct DueCounter {
     last: Run,
     /// Events up to the last [`DueCounter::advance`].
     pub count: u64,
-    /// Their weights added up.
+    /// Sum of the events' weights.
     pub weight: u64,
     /// Sum of their times, nanoseconds, modulo 2^64.
     times: u64,
@@ -155,7 +155,7 @@ impl DueCounter {
         self.count.wrapping_mul(now.0).wrapping_sub(self.times)
     }
 
-    /// From the beginning on, also multiplies times by weights.
+    /// Multiplies times by weights, too; to be called before the first event.
     pub fn weigh(&mut self) {
         self.weighed_times = Some(0);
     }
@@ -166,8 +166,8 @@ impl DueCounter {
         self.weighed_times.map_or(0, |times| until_now - times)
     }
 
-    /// Where weights are work, one after the other: nanoseconds done by `time`, the last
-    /// [`DueCounter::advance`], including what is in progress then.
+    /// Nanoseconds of work done by `time`, the last [`DueCounter::advance`], including the work in progress then. The
+    /// weights are work, one after the other.
     pub fn work(&self, time: Time) -> u64 {
         let in_progress = |run: &Run| (time.0 + run.each).saturating_sub(run.first);
         let last = (self.last.count > 0).then_some(&self.last);

@@ -95,7 +95,7 @@ pub fn waited_bytes(now: Time, came: &DueCounter, gone: &[&DueCounter]) -> u64 {
     ((came.weighed_age(now) - gone) / 1000) as u64
 }
 
-/// How long a place was occupied, and how long it was full.
+/// Durations for which a place was occupied, and for which it was full.
 #[derive(Clone, Debug, Default)]
 pub struct Occupancy {
     /// Spans in which something waited.

@@ -109,11 +109,11 @@ pub struct Line {
 /// Packets that leave at one pace, at least one.
 #[derive(Clone, Copy, Debug)]
 pub struct Leaving {
-    /// When the first one leaves, nanoseconds.
+    /// Time at which the first packet leaves, nanoseconds.
     pub first: u64,
     /// Nanoseconds between two of them.
     pub spacing: u64,
-    /// How many.
+    /// Number of packets.
     pub count: u32,
 }
 

@@ -25,7 +25,7 @@ pub struct Rack {
     pub reo_wnd_persist: u32,
     /// Whether a D-SACK has arrived that reordering may have caused.
     pub dsack_seen: bool,
-    /// When the window was last widened, us (in Linux: what had been delivered then).
+    /// Time at which the window was last widened, us (in Linux: the packets delivered then).
     pub widened_us: u64,
     /// Whether reordering was ever observed.
     pub reord_seen: bool,

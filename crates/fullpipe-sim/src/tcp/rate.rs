@@ -17,7 +17,7 @@ struct Snapshot {
     delivered: u32,
     /// Time of the last delivery.
     delivered_us: u64,
-    /// When the first packet of the flight was sent.
+    /// Transmission time of the first packet of the flight.
     first_tx_us: u64,
     /// Whether the application limits the flow.
     app_limited: bool,
@@ -56,7 +56,7 @@ pub(super) struct AckResult {
 pub struct Rate {
     /// Transmission time of the newest packet that has arrived, us.
     first_tx_us: u64,
-    /// When `delivered` last grew, us.
+    /// Time at which `delivered` last grew, us.
     pub(super) delivered_us: u64,
     /// Value of `delivered` beyond which the application no longer limits the flow; 0: it does not limit the flow.
     pub(super) app_limited: u32,

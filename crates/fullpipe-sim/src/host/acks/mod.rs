@@ -12,7 +12,7 @@ const MANY: usize = 256;
 /// The logs of all flows.
 pub(crate) struct Acks {
     logs: Vec<Log>,
-    /// For each flow, whether ACKs arrive at most once and in the order of sending.
+    /// Whether the ACKs of each flow arrive at most once and in the order of sending.
     in_order: Vec<bool>,
     entries: usize,
     /// Number of entries at which old ones are looked for.

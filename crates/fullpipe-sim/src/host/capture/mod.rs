@@ -33,11 +33,11 @@ pub(crate) struct Sent<'a> {
     pub(crate) skb: &'a [Train],
     /// Serial of its first segment.
     pub(crate) serial: u64,
-    /// When TCP made it.
+    /// Time at which TCP made the skb.
     pub(crate) made: Time,
-    /// When the driver refused it, if it did. The capture sees it then, too (a "hardware duplicate").
+    /// Time at which the driver refused the skb, if it did. The capture sees it then, too (a "hardware duplicate").
     pub(crate) refused: Option<Time>,
-    /// When it enters the ring.
+    /// Time at which the skb enters the ring.
     pub(crate) entry: Time,
     /// Fields that the trains do not have.
     pub(crate) what: What<'a>,
@@ -52,7 +52,7 @@ pub(crate) enum What<'a> {
     Ack(&'a Ack),
 }
 
-/// Such fields, kept for an skb that waits.
+/// Fields of [`What`], kept for an skb that waits.
 enum Kept {
     Plain,
     Ack(Box<Ack>),
@@ -77,7 +77,7 @@ impl Kept {
 /// A place at which packets pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// Between a host's qdisc and its driver.
+    /// Passage from a host's qdisc to its driver.
     Driver,
     /// Exit of a host.
     Out,

@@ -108,7 +108,7 @@ pub struct Gro {
     jiffies: JiffyClock,
     /// Waiting skbs, in the order in which they began to wait.
     held: Vec<Held>,
-    /// When the next poll is due without an interrupt.
+    /// Time of the next poll that is due without an interrupt.
     due: Option<Time>,
 }
 

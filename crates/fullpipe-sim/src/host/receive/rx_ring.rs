@@ -82,7 +82,7 @@ impl RxRing {
         }
     }
 
-    /// When the softirq has packets to take: at the next interrupt, or at once if it has left some.
+    /// Time at which the softirq has packets to take: the next interrupt, or at once if it has left some.
     pub(super) fn interrupt_time(&self) -> Option<u64> {
         if self.held_packets > 0 {
             return Some(self.next_interrupt);

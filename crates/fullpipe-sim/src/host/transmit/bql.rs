@@ -38,7 +38,7 @@ pub struct Limit {
     before: Before,
     /// Least slack of completions since `slack_since`; the largest number before the first one (lowest_slack).
     slack: u64,
-    /// When the limit last grew, or its slack was removed (slack_start_time).
+    /// Time at which the limit last grew, or its slack was removed (slack_start_time).
     slack_since: u64,
     /// Time for which slack has to last (slack_hold_time).
     hold: u64,
@@ -182,8 +182,8 @@ impl Bql {
         self.stopped
     }
 
-    /// When the queue may start again, if it is stopped: at the next completion. The last completion always starts it,
-    /// because the whole limit is free then.
+    /// Time at which the queue may start again, if it is stopped: the next completion. The last completion always
+    /// starts it, because the whole limit is free then.
     pub(super) fn next_chance(&self) -> Option<u64> {
         self.in_ring.front().filter(|_| self.stopped).map(|(done, _)| *done)
     }

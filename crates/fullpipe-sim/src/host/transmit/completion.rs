@@ -63,7 +63,8 @@ impl Interrupts {
         self.wait == 0
     }
 
-    /// When the last sent segment is reported; meaningless where reports [are immediate](Interrupts::are_immediate).
+    /// Time at which the last sent segment is reported; meaningless where reports [are
+    /// immediate](Interrupts::are_immediate).
     pub(super) fn last(&self) -> u64 {
         self.last
     }

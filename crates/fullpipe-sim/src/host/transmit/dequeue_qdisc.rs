@@ -51,9 +51,9 @@ pub struct Tag {
 pub struct SkbFate {
     /// The skb.
     pub tag: Tag,
-    /// When the skb's memory becomes free.
+    /// Time at which the skb's memory becomes free.
     pub free_at: Time,
-    /// Its segments in the ring. None: it was dropped.
+    /// Segments of the skb in the ring. None: it was dropped.
     pub entered: Option<Entered>,
 }
 
@@ -164,7 +164,7 @@ impl DequeueQdisc {
         verdict
     }
 
-    /// When the qdisc is to be asked without an arriving skb.
+    /// Time at which the qdisc is to be asked without an arriving skb.
     pub(super) fn wake_time(&self) -> Option<Time> {
         match self.ahead {
             Some((_, entry)) => Some(entry),

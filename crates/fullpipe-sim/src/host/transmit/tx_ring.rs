@@ -40,7 +40,7 @@ struct Fetched {
     framing: Framing,
     /// Content of the full buffer, as time on the wire, ns.
     holds: u64,
-    /// When all fetched skbs are paid for, ns.
+    /// Time at which all fetched skbs are paid for, ns.
     paid: u64,
 }
 
@@ -71,7 +71,7 @@ impl Fetched {
         self.paid = all.max(packets.last().0 + each);
     }
 
-    /// When the buffer holds all skbs.
+    /// Time at which the buffer holds all skbs.
     fn at(&self) -> Time {
         Time(self.paid.saturating_sub(self.holds))
     }
@@ -94,7 +94,7 @@ pub(super) struct TxRing {
     /// Time at which the last skb entered.
     last_entry: u64,
     interrupts: Interrupts,
-    /// When the driver notices the transmission of the segments in the ring.
+    /// Times at which the driver notices the transmission of the segments in the ring.
     finishes: VecDeque<Finishes>,
     /// Descriptors in use.
     held: u64,
@@ -139,7 +139,7 @@ impl TxRing {
         open && self.gate.opens <= now.0 && (self.held == 0 || self.held + segments <= self.size)
     }
 
-    /// When an skb of `segments` that is taken now enters. From here on the ring's state is that of the entry.
+    /// Entry of an skb of `segments` that is taken now. From here on the ring's state is that of the entry.
     pub(super) fn entry_time(&mut self, now: Time, segments: u64) -> u64 {
         let first = self.last_entry.max(now.0);
         let mut entry = first.max(self.gate.opens);
@@ -160,12 +160,12 @@ impl TxRing {
         entry
     }
 
-    /// When enough descriptors are free for the queue to wake, and for an skb of so many segments.
+    /// Time at which enough descriptors are free for the queue to wake, and for an skb of so many segments.
     fn goes_on(&self, segments: u64) -> u64 {
         self.freed(self.gate.to_be_freed(self.held, self.size, segments))
     }
 
-    /// When `to_free` of the descriptors in use are free.
+    /// Time at which `to_free` of the descriptors in use are free.
     fn freed(&self, mut to_free: u64) -> u64 {
         for run in &self.finishes {
             match to_free.checked_sub(run.count.into()) {
@@ -277,13 +277,13 @@ impl TxRing {
         self.taken
     }
 
-    /// When the skb taken last enters.
+    /// Entry of the skb taken last.
     pub(super) fn last_entry(&self) -> Time {
         Time(self.last_entry)
     }
 
-    /// When the memory of all skbs is free: when the NIC has reported them. Where it reports each at once: when they
-    /// are in its own buffer.
+    /// Time at which the memory of all skbs is free: when the NIC has reported them. Where it reports each at once:
+    /// when they are in its own buffer.
     pub(super) fn memory_is_free(&self) -> Time {
         match self.interrupts.are_immediate() {
             true => self.fetched.at(),

@@ -80,9 +80,9 @@ pub struct AckPolicy {
     pub pushed: bool,
     /// Whether a second small one arrived (ICSK_ACK_PUSHED2).
     pushed_twice: bool,
-    /// When the delayed ACK is due.
+    /// Time at which the delayed ACK is due.
     pub timer: Option<Time>,
-    /// When the kernel's timer fires. An ACK does not stop it, so it may fire without effect.
+    /// Expiry of the kernel's timer. An ACK does not stop the timer, so it may fire without effect.
     pub expiry: Option<Expiry>,
     /// Whether the timer found the socket locked since the last ACK (icsk_ack.blocked).
     pub blocked: bool,
@@ -266,7 +266,7 @@ impl AckPolicy {
         false
     }
 
-    /// When the kernel's timer fires that is started at `now` for `due`.
+    /// Expiry of the kernel's timer that is started at `now` for `due`.
     fn expiry_of(&self, now: Time, due: Time) -> Expiry {
         let wait = self.ticks.at(due) - self.ticks.at(now);
         self.ticks.expiry(self.wheel, now, wait as u32)

@@ -29,7 +29,7 @@ pub(in crate::tcp) struct Compressed {
     /// Immediate ACKs while `rcv_nxt` had this value (dup_ack_counter, compressed_ack_rcv_nxt).
     at_once: u32,
     rcv_nxt: u64,
-    /// When one ACK is sent for all held ones.
+    /// Time at which one ACK is sent for all held ones.
     pub(in crate::tcp) due: Option<Time>,
 }
 

@@ -33,7 +33,7 @@ impl FastPath {
         FastPath { is_known, is_on: true, forward_alloc: 0, charged: 0, common: None }
     }
 
-    /// From now on takes memory from the host.
+    /// Takes memory from the host from now on.
     pub(super) fn share(&mut self, member: Member) {
         self.common = Some(member);
     }

@@ -89,7 +89,7 @@ pub struct Receiver {
     ticks: JiffyClock,
     /// Clock of timestamps.
     stamps: JiffyClock,
-    /// When the SYN-ACK was sent, and whether it was a repetition.
+    /// Transmission time of the SYN-ACK, and whether it was a repetition.
     answered: Option<(Time, bool)>,
     /// Next byte expected.
     pub rcv_nxt: u64,
@@ -101,7 +101,7 @@ pub struct Receiver {
     fast: FastPath,
     waiting: ReceiveQueue,
     pieces: Pieces,
-    /// When the application last read.
+    /// Time at which the application last read.
     last_read: Time,
     /// Bytes the application has read.
     pub bytes_read: u64,

@@ -170,7 +170,7 @@ impl OutOfOrder {
         Some(gone - fin + heads * self.overhead)
     }
 
-    /// From now on SACKs report `[start, end)`, which has arrived.
+    /// Lets SACKs report `[start, end)`, which has arrived, from now on.
     pub(in crate::tcp) fn tell(&mut self, start: u64, end: u64) {
         self.blocks.tell(start, end);
     }

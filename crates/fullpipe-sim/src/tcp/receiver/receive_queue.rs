@@ -1,4 +1,4 @@
-//! In-order data that waits for the reader, and its memory.
+//! Receive queue: in-order data that waits for the reader, and its memory.
 //!
 //! Source: Linux 2.6.20 `tcp_recvmsg` (an skb's memory is free when all of it is read), 6.12 `tcp_queue_rcv`.
 
@@ -29,7 +29,7 @@ struct Skb {
 /// An arriving skb.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct Came {
-    /// Its new data is `[seq, end)`.
+    /// New data of the skb: `[seq, end)`.
     pub(in crate::tcp) seq: u64,
     pub(in crate::tcp) end: u64,
     /// Bytes of its largest packet, and number of packets (GRO).

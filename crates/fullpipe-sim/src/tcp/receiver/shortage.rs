@@ -13,8 +13,8 @@ use crate::tcp::memory::{Member, TcpMemory};
 use crate::tcp::profile::ReceiveShortage;
 
 impl Receiver {
-    /// From now on the socket shares the memory of its host. Under pressure it may have `least` bytes (the first number
-    /// of tcp_rmem).
+    /// Shares the memory of the host from now on. Under pressure the socket may have `least` bytes (the first number of
+    /// tcp_rmem).
     pub(crate) fn share_memory(&mut self, memory: &TcpMemory, least: u64) {
         self.window.share(memory.clone());
         self.fast.share(Member::new(memory, least));

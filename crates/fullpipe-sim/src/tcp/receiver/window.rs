@@ -286,7 +286,7 @@ impl ReceiveWindow {
         self.data.is_some() || self.rmem_alloc <= self.rcvbuf
     }
 
-    /// From now on the host's memory is bounded.
+    /// Bounds the window by the host's memory from now on.
     pub(in crate::tcp) fn share(&mut self, memory: TcpMemory) {
         self.memory = Some(memory);
     }

@@ -96,7 +96,7 @@ impl Sender {
         }
     }
 
-    /// Before 3.12: restores cwnd; ssthresh and Recovery stay.
+    /// Restores cwnd on a partial ACK before 3.12; ssthresh and Recovery stay.
     pub(super) fn undo_on_partial_ack(&mut self, flags: &Flags, out: &impl Output) {
         if !self.any_retrans_done() {
             self.recovery.retrans_stamp = None;
@@ -106,7 +106,7 @@ impl Sender {
         self.counters.mib.partial_undo += 1;
     }
 
-    /// Since 3.12: with no retransmission out, ends Recovery; else stops marking and retransmitting.
+    /// Ends Recovery on a partial ACK since 3.12, if no retransmission is out; else stops marking and retransmitting.
     pub(super) fn leave_on_partial_ack(&mut self, flags: &Flags, out: &impl Output) {
         self.update_reordering(self.fackets_for_partial() + flags.packets_acked);
 

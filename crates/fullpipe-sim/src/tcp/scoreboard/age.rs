@@ -47,7 +47,7 @@ impl Scoreboard {
         self.advance_rack_after_loss(start, end, cumulative, window);
     }
 
-    /// As [`Scoreboard::advance_rack`], where packets are SACKed or were sent again.
+    /// Does the work of [`Scoreboard::advance_rack`], where packets are SACKed or were sent again.
     #[inline(never)]
     fn advance_rack_after_loss(&mut self, start: u64, end: u64, cumulative: bool, window: Window) {
         let Some(mut rack) = self.rack else { return };

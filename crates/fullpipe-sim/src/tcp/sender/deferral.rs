@@ -83,8 +83,8 @@ impl Sender {
         !(room.limit() >= full || whole || self.is_large_share(room.limit()))
     }
 
-    /// Since 4.20: a sender waits only if it has sent data within the last millisecond, and only for an ACK that is due
-    /// within a millisecond, or half an RTT.
+    /// Wait for an ACK, since 4.20. A sender waits only if it has sent data within the last millisecond, and only for
+    /// an ACK that is due within a millisecond, or half an RTT.
     fn waits_for_ack(&self, segs: u32, out: &impl Output) -> Option<Waits> {
         let room = self.room()?;
         let now = out.now();

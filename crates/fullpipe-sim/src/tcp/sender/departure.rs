@@ -32,17 +32,17 @@ pub(in crate::tcp) enum PacedBy {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct Departures {
     pub(in crate::tcp) by: PacedBy,
-    /// When the next skb may leave (tcp_wstamp_ns); in the past where it may leave at once.
+    /// Time at which the next skb may leave (tcp_wstamp_ns); in the past where it may leave at once.
     pub(in crate::tcp) next: Time,
     /// Departure time of the last skb (its tstamp).
     last: Time,
     /// Delay of the last skb after its possible departure.
     late: Time,
-    /// When TCP may continue (pacing_timer).
+    /// Time at which TCP may continue (pacing_timer).
     timer: Option<Time>,
     /// Whether data waits for its pace.
     pub(in crate::tcp) waits: bool,
-    /// When the last skb was made.
+    /// Time at which the last skb was made.
     made: Time,
     /// Bytes sent beyond the unpaced first turn, where `fq` alone keeps the pace.
     spent: i64,
@@ -173,7 +173,7 @@ impl Sender {
         self.departures.by != PacedBy::Nobody
     }
 
-    /// When TCP may continue at its pace.
+    /// Time at which TCP may continue at its pace.
     pub fn pacing_timer(&self) -> Option<Time> {
         self.departures.timer
     }

@@ -26,7 +26,7 @@ pub(in crate::tcp) struct SndMemory {
 }
 
 impl Sender {
-    /// From now on the socket shares the memory of its host.
+    /// Shares the memory of the host from now on.
     pub(crate) fn share_memory(&mut self, memory: &TcpMemory) {
         let own = Member::new(memory, self.sysctl.tcp_wmem[0]);
         self.memory = Some(SndMemory { own, queued: 0, pages: 0 });

@@ -434,7 +434,7 @@ impl Sender {
         self.is_established
     }
 
-    /// When the running timer expires.
+    /// Time at which the running timer expires.
     pub fn timer(&self) -> Option<Time> {
         self.expiry().map(|expiry| expiry.at)
     }
