@@ -41,7 +41,7 @@ fn script(row: &str) -> Option<[u64; 3]> {
     columns.map(|n| n.parse().ok()).collect::<Option<Vec<_>>>()?.try_into().ok()
 }
 
-/// What the limit says to the first columns. Jiffies that are left out go on as the one before.
+/// Text of the limit's answers for the first columns. Jiffies that are left out have the answer of the one before.
 fn answers(table: &str) -> String {
     let (mut limit, mut in_ring, mut next) = (Limit::new(1000), 0, 0);
     let mut text = String::from("\n");
@@ -70,7 +70,7 @@ fn a_limit_grows_when_the_ring_ran_dry_and_shrinks_by_what_lies_there_for_a_seco
     assert_eq!(answers(CONVERSATION), CONVERSATION);
 }
 
-/// When skbs enter a ring, says the conversation: so many at that jiffy.
+/// Skbs that enter a ring, by jiffy, as the conversation shows them.
 fn entries(until: u64) -> Vec<u64> {
     let told: Vec<_> = CONVERSATION.lines().filter_map(script).collect();
     let enter = |at| told.iter().find(|row| row[0] == at).map_or(1, |row| row[2]);
@@ -191,7 +191,8 @@ fn waits(qdisc: Qdisc, bql: bool) -> [u64; 3] {
     [mean("sender.qdisc"), mean("sender.tx_ring"), finished.time.0 / 1_000_000]
 }
 
-/// Without limits packets wait in the ring, where no discipline sees them; with limits in the qdisc. The wire is as busy.
+/// Packets wait in the ring without limits, where no discipline sees them; with limits they wait in the qdisc. The wire
+/// is as busy.
 #[test]
 fn what_waited_in_the_ring_waits_in_the_qdisc() {
     let codel = Codel { target: Time::ms(5), interval: Time::ms(100), ecn: false, mtu: 1514 };

@@ -1,4 +1,4 @@
-//! What a capture costs the CPU of the host in which it listens.
+//! Cost of a capture for the CPU of the host in which it listens.
 
 use crate::host_queues::slow_card;
 use crate::record::{Record, ToTheEnd};

@@ -1,4 +1,4 @@
-//! What a capture sees on a receiving host: skbs as GRO hands them up, as tcpdump on Linux does.
+//! Captures on a receiving host: skbs as GRO hands them up, as tcpdump on Linux sees them.
 
 use crate::conversation::{flow, host};
 use crate::plain_path;
@@ -36,7 +36,7 @@ fn a_capture_on_the_receiver_sees_what_gro_has_joined() {
     assert!(skbs.is_sorted_by_key(|skb| skb.time));
 }
 
-/// Without GRO, and on the cable, each segment is a packet.
+/// Each segment is a packet without GRO, and on the cable.
 #[test]
 fn segments_are_seen_where_nothing_joins_them() {
     for (gro, point) in [(false, Point::Qdisc(1)), (true, Point::Wire(1))] {

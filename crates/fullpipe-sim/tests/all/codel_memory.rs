@@ -63,7 +63,7 @@ fn the_last_rate_holds_for_sixteen_intervals() {
     }
 }
 
-/// Of the second time the drops since its beginning count, not the seven that it began with.
+/// Drops since the beginning of the second time count, not the seven with which it began.
 ///
 /// The second time begins at 806 ms with a count of 7. Drops are due at 843.5, 878.7 (8), 911.9 (9: 0.3318) and
 /// 943.4 ms (10: 0.3151). A third time then begins with the drops after the first of the second time:

@@ -20,7 +20,7 @@ fn slow() -> Host {
 struct Offered {
     way: Transmit,
     out: Vec<Train>,
-    /// When each enters the ring and when its memory is free, us.
+    /// Time at which each skb enters the ring and time at which its memory is free, us.
     entries: Vec<u64>,
     free: Vec<u64>,
 }
@@ -62,7 +62,7 @@ fn an_interrupt_frees_what_was_sent_until_it_comes() {
     assert!(gone.iter().map(|gone| gone.free_at.0 / US).eq(free));
 }
 
-/// What the driver has not heard of is in the ring, though it is on the wire.
+/// Segments of which the driver has not heard are in the ring, though they are on the wire.
 #[test]
 fn a_descriptor_is_in_use_until_the_driver_hears() {
     let host = Host { tx_coalesce: Time::us(2500), ..slow() };
@@ -88,7 +88,7 @@ fn a_driver_requeues_once_for_each_interrupt() {
     assert_eq!(offered.way.sample(Time::secs(1))[0].requeues, 6);
 }
 
-/// With three in the ring fewer than two are free: it stops, and goes on when two of them are sent.
+/// A queue stops with three in the ring, as fewer than two are free. It continues when two of them are sent.
 #[test]
 fn a_queue_stops_and_goes_on_by_thresholds() {
     let mut offered = offer(&Host { tx_stop: 2, tx_wake: 3, ..slow() }, &[1; 10]);

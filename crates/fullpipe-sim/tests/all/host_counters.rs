@@ -152,7 +152,7 @@ receiver TcpExt.TCPTimeouts 0";
     assert_eq!(table.join("\n"), expected);
 }
 
-/// With an interval the trace has each counter when it has changed. The last value is that of a run without an
+/// The trace with an interval has each counter when it has changed. The last value is that of a run without an
 /// interval.
 #[test]
 fn an_interval_changes_nothing_but_how_often_is_told() {

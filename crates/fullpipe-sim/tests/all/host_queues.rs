@@ -19,7 +19,7 @@ fn run(config: &Config) -> Result<Record, String> {
     Ok(record)
 }
 
-/// What is decided late comes to the same as what is known at once, where the order is that of coming.
+/// Late decisions have the same results as decisions at once, where the order is that of arrival.
 fn late_is_early(config: &Config) -> Result<(), String> {
     let mut config = config.clone();
     for host in [&mut config.sender, &mut config.receiver] {
@@ -82,7 +82,7 @@ fn case() -> impl Strategy<Value = Config> {
     )
 }
 
-/// What has entered a queue has left it or waits.
+/// Packets that entered a queue have left it or wait.
 fn keeps_its_books(config: &Config) -> Result<(), String> {
     let record = run(config)?;
     let of = |name: &str| record.announced().iter().find(|s| s.name == name).map(|s| s.index);

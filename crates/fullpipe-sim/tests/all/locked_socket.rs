@@ -25,7 +25,7 @@ fn flow(write: u32, app: App, bytes: u64) -> Flow {
     Flow { sndbuf, rcvbuf, app, bytes, ..conversation::flow("bulk", write) }
 }
 
-/// When the first timeout is, us, and what write() began. Copying takes so many ns a byte.
+/// Times of the first timeout and of the establishment, at which write() begins, us. Copying takes so many ns a byte.
 fn first_timeout(kernel: &str, ns: u64) -> (u64, u64) {
     let mut sender = Host { kernel: kernel.into(), ..host() };
     sender.cpu.copy_ps_per_byte = 1000 * ns;
@@ -125,7 +125,7 @@ fn the_end_of_a_read_sends_what_the_timer_could_not() {
     }
 }
 
-/// Up to 3.x the timer fires again after 40 ms, even without effect. If it finds the socket locked once more, the next
+/// The timer up to 3.x fires again after 40 ms, even without effect. If it finds the socket locked once more, the next
 /// delayed ACK waits neither for a second segment nor after a read.
 #[test]
 fn a_timer_that_is_put_off_comes_again() {

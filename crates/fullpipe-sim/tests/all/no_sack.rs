@@ -1,4 +1,4 @@
-//! Without SACK, duplicates stand for SACKs also after a timeout.
+//! Connections without SACK: duplicates stand for SACKs also after a timeout.
 
 use crate::conversation::{SEGMENT, ack, host, written};
 use fullpipe_sim::cc::Congestion;

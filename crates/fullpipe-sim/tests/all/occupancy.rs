@@ -1,4 +1,4 @@
-//! For how long places are full and empty and how much waits in them, by hand: shorter than a sample.
+//! Durations for which places are full and empty, and their content, by hand: shorter than a sample.
 
 use crate::conversation::{flow, host};
 use crate::plain_path;

@@ -15,12 +15,12 @@ const NARROW: u32 = 1400;
 const LARGE: u32 = WIDE - 40;
 const SMALL: u32 = NARROW - 40;
 
-/// How the sender learns of the tunnel.
+/// Means by which the sender learns of the tunnel.
 #[derive(Clone, Copy, Debug)]
 enum Told {
     Nobody,
     ByIcmp,
-    /// By its own probes: tcp_mtu_probing.
+    /// The sender's own probes: tcp_mtu_probing.
     Searches(u32),
 }
 

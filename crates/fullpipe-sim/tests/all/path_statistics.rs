@@ -202,7 +202,7 @@ fn chosen_packets_can_come_late() {
     assert_eq!(passed.out[place + 1].0 - number, 30);
 }
 
-/// With netem's correlation of a half a number is the sum of U(k) / 2^(k + 1). Its distribution is the Fabius function,
+/// A number with netem's correlation of a half is the sum of U(k) / 2^(k + 1). Its distribution is the Fabius function,
 /// which is 5/72 at 1/4 and 1/288 at 1/8 (Fabius 1966).
 #[test]
 fn correlated_choices_have_the_law_of_netems_numbers() {

@@ -213,7 +213,8 @@ fn fq_serves_new_flows_first() {
     assert_eq!(desk.flows(Time::ms(3)), "CCCCCCCCBBBBBBBABBAABBAABBAABAAAAAAA");
 }
 
-/// Without bands none goes by. A's first turn are ten packets, so are B's; then they have two each in turn.
+/// No packet bypasses the flows without bands. A's first turn are ten packets, so are B's; then they have two each in
+/// turn.
 #[test]
 fn fq_bands() {
     let fq = |bands| Discipline::Fq(Fq { bands, ..Fq::new(100, MTU) });
@@ -256,7 +257,7 @@ fn fq_keeps_packets_until_their_time() {
     assert_eq!(desk.flows(us(25)), "CA", "a new flow is before one that is released");
 }
 
-/// When the queue gives packets, in microseconds, if it is asked whenever it says so.
+/// Times at which the queue gives packets, in microseconds, if it is asked at each time that it names.
 fn leaves(desk: &mut Desk) -> Vec<u64> {
     let (mut now, mut times) = (Time(1), Vec::new());
     loop {
@@ -267,8 +268,9 @@ fn leaves(desk: &mut Desk) -> Vec<u64> {
     }
 }
 
-/// At 12.112 Mb/s a full packet takes 1000 us, one of 757 bytes half of that. Each waits for the one before it, by a timer that
-/// is 10 us late, which the next pause makes up for. An skb of five packets leaves whole, and the next one waits for all of them.
+/// A full packet takes 1000 us at 12.112 Mb/s, one of 757 bytes half of that. Each waits for the one before it, by a
+/// timer that is 10 us late, which the next pause makes up for. An skb of five packets leaves whole, and the next one
+/// waits for all of them.
 #[test]
 fn fq_has_a_largest_rate() {
     let limited = Fq { max_rate: Some(Rate(12_112_000)), ..Fq::new(100, MTU) };

@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 const MSS: u32 = 1000;
 
-/// What comes to a receiver; segments have numbers.
+/// Arrivals at a receiver; segments have numbers.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// So many in a row; the first is so far from the highest one that has come.
+    /// Segments in a row; the first is so far from the highest one that has arrived.
     Row { from_highest: i64, count: u32 },
-    /// What is missing first.
+    /// The first missing segment.
     Next,
     /// The application reads all.
     Read,

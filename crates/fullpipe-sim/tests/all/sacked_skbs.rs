@@ -1,4 +1,4 @@
-//! What SACK blocks do to the skbs of the send queue, seen by its memory. Heads by hand from Linux 6.12
+//! Effect of SACK blocks on the skbs of the send queue, seen by its memory. Heads by hand from Linux 6.12
 //! `tcp_sacktag_walk`, `tcp_shift_skb_data` and `tcp_match_skb_to_sack`.
 
 use crate::conversation::{SEGMENT, Wire, ack, host};
@@ -51,8 +51,8 @@ fn a_block_that_grows_takes_what_it_covers() {
     assert_eq!(heads("6.12", [(2, 3), (2, 4)]), [2, 2]);
 }
 
-/// Where a block begins before one of the last ACK's, the walk ends at that: the two are not joined. What it covers behind it
-/// goes into it (6.12 `tcp_sacktag_write_queue`).
+/// The walk ends where a block begins before one of the last ACK's: the two are not joined. What the block covers
+/// behind it goes into it (6.12 `tcp_sacktag_write_queue`).
 #[test]
 fn a_walk_ends_where_a_known_block_begins() {
     assert_eq!(heads("6.12", [(6, 7), (5, 7)]), [2, 2]);

@@ -1,4 +1,4 @@
-//! What waits in the backlog of a socket that a process has (`socket_backlog` of the profile).
+//! Packets in the backlog of a socket that a process has (`socket_backlog` of the profile).
 //!
 //! Source: Linux 4.20 and later `tcp_space`; 6.12 `__tcp_ack_snd_check`, `__release_sock`, `tcp_release_cb`.
 

@@ -1,4 +1,4 @@
-//! Who has the CPU of a host to which packets come faster than it takes them: softirqs, ksoftirqd or a program.
+//! Owner of the CPU of a host to which packets arrive faster than it takes them: softirqs, ksoftirqd or a program.
 //!
 //! Sources: those of `host/softirq.rs`.
 

@@ -20,14 +20,14 @@ fn unsent(duration: Option<Time>) -> u64 {
     record.flows().last().expect("a sample").unsent
 }
 
-/// Its write() returns as it is interrupted, and the next one finds room where one that slept would have slept on.
+/// A write() returns as it is interrupted, and the next one finds room where one that slept would have slept on.
 #[test]
 fn the_rest_of_a_write_goes_into_what_room_there_is() {
     let (stopped, asleep) = (unsent(Some(Time::secs(1))), unsent(None));
     assert_eq!((stopped, asleep), (44_000, 43_000));
 }
 
-/// What an interrupted write() has written is pushed; a write() that has written nothing has nothing to push.
+/// Data of an interrupted write() is pushed; a write() that has written nothing has nothing to push.
 #[test]
 fn an_interrupted_write_is_pushed() {
     let profile = find("6.12").expect("it is known");

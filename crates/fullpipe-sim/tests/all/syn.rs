@@ -38,7 +38,7 @@ fn all() -> Element {
     Element::Loss(Loss { name: "all".into(), probability: 1.0, unit: Unit::Segment })
 }
 
-/// By when, in tenths of a second, packets have entered that ring.
+/// Times in tenths of a second by which packets have entered that ring.
 fn entries(config: &Config, ring: &str) -> Vec<u64> {
     let mut record = Record::default();
     sim::run(config, &mut record, &mut ToTheEnd).expect("valid");

@@ -74,7 +74,7 @@ fn grows_by_data() {
     assert_eq!([grown(true), grown(false)], [true, false]);
 }
 
-/// With less than a sixteenth of the buffer free no window is offered; else with less than a segment.
+/// No window is offered with less than a sixteenth of the buffer free; else with less than a segment.
 #[test]
 fn closes_small_window() {
     let offered = |early, segments| {
@@ -128,7 +128,7 @@ fn receive_shortage() {
     assert_eq!((told.dropped, each.len()), (59, 21), "what is dropped asks for no ACK");
 }
 
-/// What lies beyond a hole makes room for what fills it: from its end, or all of it.
+/// Data beyond a hole makes room for data that fills it: from its end, or all of it.
 #[test]
 fn receive_shortage_beyond_a_hole() {
     let left = |shortage| {

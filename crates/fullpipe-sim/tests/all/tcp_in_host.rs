@@ -52,7 +52,7 @@ impl Output for Slow {
     }
 }
 
-/// At 200 bytes per millisecond the memory of two skbs is the limit. Including the byte for the socket itself, it is
+/// The memory of two skbs is the limit at 200 bytes per millisecond. Including the byte for the socket itself, it is
 /// reached when two wait in the host. When the first has left, one more is sent.
 #[test]
 fn small_queues() {
@@ -204,7 +204,7 @@ fn notsent_lowat_stops_the_writer() {
     }
 }
 
-/// Of the limit less than half may wait when the writer is woken: of 4001 bytes two segments, of 4000 one.
+/// Less than half of the limit may wait when the writer is woken: of 4001 bytes two segments, of 4000 one.
 #[test]
 fn notsent_lowat_wakes_the_writer() {
     for (lowat, left) in [(4001, 2), (4000, 1)] {

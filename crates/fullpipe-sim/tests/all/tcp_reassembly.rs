@@ -11,12 +11,12 @@ use proptest::prelude::*;
 /// Memory of a segment besides its data, in the profile that is used here.
 const RX_OVERHEAD: u64 = 256;
 
-/// What may happen.
+/// Events.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     /// A segment comes, so many after the first one that is missing.
     Segment(usize),
-    /// So many bytes are read.
+    /// Reads so many bytes.
     Read(u64),
     /// The delayed ACK's timer fires, if it runs.
     Timer,

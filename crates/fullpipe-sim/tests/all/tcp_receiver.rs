@@ -89,7 +89,7 @@ fn a_single_segment_is_acknowledged_late() {
     );
 }
 
-/// After a segment smaller than the others the delayed ACK waits 200 ms at most, else half a second.
+/// The delayed ACK waits 200 ms at most after a segment smaller than the others, else half a second.
 #[test]
 fn a_small_segment_is_acknowledged_sooner() {
     Setup { rcvbuf: Some(8_000), ..Setup::default() }.check(
@@ -200,8 +200,7 @@ fn a_delayed_ack_that_is_nearly_due_goes_at_once() {
     );
 }
 
-/// What the receiver does with one segment every `gap` ms after a handshake of `rtt` ms: how long each
-/// ACK waits, ms.
+/// Waits of ACKs, ms, for one segment every `gap` ms after a handshake of `rtt` ms.
 fn waits(host: &Host, profile: &Profile, rtt: u64, gap: u64) -> Vec<u64> {
     let mut tcp = Receiver::new(profile, host, SEGMENT, Some(8_000));
     tcp.on_syn(Time::ZERO);

@@ -65,7 +65,7 @@ fn check(config: &Config, table: &str) {
     assert!(plain(table) == plain(&found), "\nexpected:{table}\nfound:\n{found}\n");
 }
 
-/// While its window opens the receiver acknowledges every segment, and cwnd doubles in each round.
+/// The receiver acknowledges every segment while its window opens, and cwnd doubles in each round.
 #[test]
 fn slow_start_doubles_while_every_segment_is_acknowledged() {
     check(

@@ -201,7 +201,7 @@ fn a_timeout_backs_off() {
     );
 }
 
-/// Without timestamps an ACK of something sent twice measures nothing, and the backoff stays.
+/// An ACK of data sent twice measures nothing without timestamps, and the backoff stays.
 #[test]
 fn karn_keeps_the_backoff() {
     Setup::default().check(
@@ -217,7 +217,7 @@ fn karn_keeps_the_backoff() {
     );
 }
 
-/// With timestamps it measures from the last sending.
+/// Timestamps measure from the last transmission.
 #[test]
 fn timestamps_end_the_backoff() {
     let mut host = host();
@@ -395,7 +395,7 @@ fn an_unused_window_is_validated() {
     );
 }
 
-/// After idle time cwnd halves for every timeout that passed, down to the initial window.
+/// Cwnd halves after idle time for every timeout that passed, down to the initial window.
 #[test]
 fn slow_start_follows_idle_time() {
     Setup::default().check(

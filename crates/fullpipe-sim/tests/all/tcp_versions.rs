@@ -112,7 +112,7 @@ fn initial_window() {
     assert_eq!(offers(InitialWindow::Full), [65, 45, 7]);
 }
 
-/// Without an RTT sample the first timeout is 3 s, since 3.1 1 s (RFC 6298).
+/// The first timeout without an RTT sample is 3 s, since 3.1 1 s (RFC 6298).
 #[test]
 fn timeout_init() {
     let first = |name| {

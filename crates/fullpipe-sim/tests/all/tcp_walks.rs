@@ -34,7 +34,7 @@ impl Output for Wire {
     }
 }
 
-/// Of 2.6.20, with room for ten packets, which the counts by hand suppose.
+/// Profile of 2.6.20, with room for ten packets, which the counts by hand suppose.
 fn ten(walks: bool) -> &'static Profile {
     profile(|p| (p.walks_queue, p.initial_cwnd) = (walks, InitialCwnd::Ten))
 }

@@ -28,7 +28,7 @@ fn the_last_skb_waits_though_it_may_go_whole() {
     );
 }
 
-/// In Disorder what may go goes: a segment for each SACK (limited transmit).
+/// Allowed data is sent in Disorder: a segment for each SACK (limited transmit).
 #[test]
 fn nothing_waits_but_in_open() {
     setup(TsoDeferral::Any).check(

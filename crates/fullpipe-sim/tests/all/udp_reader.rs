@@ -87,7 +87,7 @@ fn udp_memory_batches() {
     assert!(read > 939 && read + lost == 2889, "{read} read, {lost} lost");
 }
 
-/// At half the rate each second datagram arrives as the program wakes. The program reads first, as on real Linux 6.12.
+/// Each second datagram arrives at half the rate as the program wakes. The program reads first, as on real Linux 6.12.
 #[test]
 fn a_woken_reader_goes_before_the_datagram_of_its_nanosecond() {
     let read = |woken_first| read_and_lost(&config(slow(500), &[("woken_first", woken_first)]))[0];

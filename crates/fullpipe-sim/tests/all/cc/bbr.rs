@@ -77,8 +77,9 @@ fn the_first_pace_is_the_first_window_per_rtt() {
     assert_eq!((flow.sock().pacing_status, flow.sock().snd_ssthresh), (1, INFINITE_SSTHRESH));
 }
 
-/// While each round trip delivers more, cwnd grows by all of it. Three round trips without a quarter more end STARTUP.
-/// ssthresh then marks the product, 332 packets and three skbs of 8 segments, and the window is two products.
+/// Cwnd grows by all delivered packets while each round trip delivers more. Three round trips without a quarter more
+/// end STARTUP. ssthresh then marks the product, 332 packets and three skbs of 8 segments, and the window is two
+/// products.
 #[test]
 fn three_rounds_without_growth_fill_the_pipe() {
     let mut flow = begun(RTT_US);
@@ -96,7 +97,7 @@ fn three_rounds_without_growth_fill_the_pipe() {
     assert!((PIPE + 3 * 20..PIPE + 3 * 24).contains(&marked), "{marked}");
 }
 
-/// In PROBE_BW the pace is 5/4, 3/4 or all of 99 % of the rate, and each is seen within a cycle.
+/// The pace in PROBE_BW is 5/4, 3/4 or all of 99 % of the rate, and each is seen within a cycle.
 #[test]
 fn the_pace_cycles_around_the_rate() {
     let mut flow = cruising();
@@ -130,7 +131,7 @@ fn a_rate_is_forgotten_after_ten_rounds() {
     assert!(share(&flow) < 1.251 / 2.0, "{}", share(&flow));
 }
 
-/// What an application's pauses delivered does not lower the rate, but may raise it.
+/// Samples that include an application's pauses do not lower the rate, but may raise it.
 #[test]
 fn samples_of_a_limited_application_only_raise() {
     let mut flow = cruising();
@@ -145,7 +146,7 @@ fn samples_of_a_limited_application_only_raise() {
     assert!(flow.sock().pacing_rate > pace * 5 / 4, "{}", flow.sock().pacing_rate);
 }
 
-/// After ten seconds without an RTT as small: four packets for 200 ms, then the window as before.
+/// Cwnd is four packets for 200 ms after ten seconds without an RTT as small, then the window as before.
 #[test]
 fn a_least_rtt_is_looked_for_every_ten_seconds() {
     let mut flow = cruising();
@@ -194,7 +195,7 @@ fn two_lossy_intervals_are_a_policers_rate() {
     assert!((share - 1.0).abs() < 0.002, "{share}");
 }
 
-/// After a timeout the pipe counts as not measured; a mistaken one leaves the window.
+/// The pipe counts as not measured after a timeout; a mistaken timeout leaves the window.
 #[test]
 fn an_undone_timeout_leaves_the_window() {
     let mut flow = cruising();
@@ -202,7 +203,7 @@ fn an_undone_timeout_leaves_the_window() {
     assert_eq!(flow.undo_cwnd(), flow.sock().snd_cwnd);
 }
 
-/// After a pause of the application the pace is the rate itself, whichever phase it was.
+/// The pace is the rate itself after a pause of the application, in any phase.
 #[test]
 fn a_pause_ends_at_the_rate() {
     let mut flow = cruising();

@@ -14,7 +14,7 @@ struct Path {
 }
 
 impl Path {
-    /// In avoidance at this window, after a first round trip that measured the path's RTT.
+    /// A path in avoidance at this window, after a first round trip that measured the path's RTT.
     fn new(parameters: &[(&str, i64)], cwnd: u32) -> Path {
         let mut path = Path { flow: avoiding("compound", parameters, "6.12", cwnd) };
         path.flow.sock_mut().mss_cache = MSS;
@@ -91,7 +91,7 @@ fn growth_is_spread_over_the_round_trip() {
     assert_eq!(path.flow.sock().snd_cwnd, 10_000 + 62);
 }
 
-/// With fewer than 30 packets in the queue dwnd grows; with 30 or more it gives way by as many.
+/// dwnd grows with fewer than 30 packets in the queue; with 30 or more it shrinks by as many.
 #[test]
 fn packets_in_the_queue_make_it_give_way() {
     // RTT in us; packets in the queue of the 295 with which the round trip began
@@ -136,7 +136,7 @@ fn a_loss_halves_both_and_undo_restores_them() {
     }
 }
 
-/// At the loss a queue of 40 ms takes 285 packets of a window of 1000 (only Reno's): 1000 x 40 / 140. The value of
+/// A queue of 40 ms at the loss takes 285 packets of a window of 1000 (only Reno's): 1000 x 40 / 140. The value of
 /// gamma moves a quarter of the way to 3/4 of them, and is limited to 30. After a queue of 1 % it falls: 30 x 3/4 + 9 x
 /// 3/4 / 4 = 24.
 #[test]

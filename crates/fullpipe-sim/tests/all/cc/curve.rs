@@ -6,7 +6,7 @@ const HZ: f64 = 250.0;
 /// 410 / 1024 packets per s^3.
 const C: f64 = 0.400390625;
 
-/// Without what could hide the curve.
+/// Parameters without the rules that could hide the curve.
 const BARE: [(&str, i64); 2] = [("tcp_friendliness", 0), ("max_increment", 0)];
 
 /// The curve in floats: W(t) = maximum + C (t - K)^3, from `start` at t = 0.
@@ -24,7 +24,7 @@ fn epoch(parameters: &[(&str, i64)], kernel: &str) -> Congestion {
     flow
 }
 
-/// What the curve asks for `seconds` into the epoch, read off the growth at 50 packets below `near`.
+/// Window that the curve requires `seconds` into the epoch, computed from the growth at 50 packets below `near`.
 fn target(flow: &mut Congestion, seconds: f64, near: f64) -> f64 {
     let cwnd = near as u32 - 50;
     flow.sock_mut().jiffies = EPOCH + (seconds * HZ) as u32;

@@ -230,7 +230,7 @@ fn undo_goes_back_to_before_the_congestion() {
     }
 }
 
-/// Before 2.6.23 RTTs are the smoothed one, the largest only after a loss and beyond three RTTs.
+/// The RTT before 2.6.23 is the smoothed one, and the largest counts only after a loss and beyond three RTTs.
 #[test]
 fn the_smoothed_rtt_counts_until_2_6_22() {
     for (kernel, acks) in [("2.6.20", 251), ("2.6.22", 251), ("2.6.24", 92)] {
@@ -241,7 +241,7 @@ fn the_smoothed_rtt_counts_until_2_6_22() {
     }
 }
 
-/// What slow start leaves over of an ACK is lost.
+/// Packets of an ACK that slow start leaves over are lost.
 #[test]
 fn slow_start_is_the_kernels() {
     let mut flow = flow("htcp", &[], "6.12");

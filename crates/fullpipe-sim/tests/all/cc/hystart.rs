@@ -13,7 +13,7 @@ struct SlowStart {
 }
 
 impl SlowStart {
-    /// With a cwnd of 20 at time 0 and rounds of so many ACKs.
+    /// Slow start with a cwnd of 20 at time 0 and rounds of so many ACKs.
     fn new(kernel: &str, parameters: &[(&str, i64)], round: u32) -> SlowStart {
         let mut flow = flow("cubic", parameters, kernel);
         set_cwnd(&mut flow, 20);
@@ -103,8 +103,8 @@ fn a_delay_ends_slow_start() {
     }
 }
 
-/// With a clock in us an eighth above the least RTT is too late, but 4 to 16 ms (6.12 `HYSTART_DELAY_THRESH`). The
-/// eighth counts between RTTs of 32 and 128 ms.
+/// A delay of an eighth above the least RTT is too late with a clock in us, but 4 to 16 ms (6.12
+/// `HYSTART_DELAY_THRESH`). The eighth counts between RTTs of 32 and 128 ms.
 #[test]
 fn a_delay_ends_slow_start_by_the_clock_in_us() {
     // Least RTT, and the largest rise that is no sign of a queue, us.
@@ -169,7 +169,7 @@ fn parameters_choose_what_is_watched() {
     assert!(!trains(&[("hystart_low_window", 23)], "3.14"));
 }
 
-/// What was found stays found until a timeout.
+/// A found end of slow start holds until a timeout.
 #[test]
 fn slow_start_is_left_once() {
     let mut slow = SlowStart::new("3.14", &[], 1000);
@@ -207,7 +207,7 @@ fn it_asks_for_exact_rtts() {
     assert!(!asks("reno", &[], "3.14", 250));
 }
 
-/// After a timeout growth has a floor again, as before the first loss: one packet in twenty (2.6.39).
+/// Growth has a floor again after a timeout, as before the first loss: one packet in twenty (2.6.39).
 #[test]
 fn a_timeout_forgets_the_maximum() {
     for (kernel, floor) in [("3.14", true), ("2.6.32", false)] {

@@ -38,7 +38,7 @@ fn a_packet_per_hundred_or_per_fifty_acks() {
     }
 }
 
-/// From 5.7 on what slow start leaves over counts, too; before, nothing of such an ACK does.
+/// Packets that slow start leaves over count from 5.7 on, too; before, no packet of such an ACK does.
 #[test]
 fn packets_of_an_ack_count_from_5_7_on() {
     // kernel, cwnd before, packets acknowledged; cwnd and count after. ssthresh is 10.
@@ -78,7 +78,7 @@ fn recovery_takes_the_same_time_from_any_window() {
     }
 }
 
-/// Without an undo of its own it doubles ssthresh where Reno's does, which is more than the window was.
+/// Scalable has no undo of its own: it doubles ssthresh where Reno's undo does, which is more than the window was.
 #[test]
 fn undo_is_renos() {
     for (kernel, window) in [("2.6.20", 1750), ("3.14", 1750), ("6.12", 1000)] {

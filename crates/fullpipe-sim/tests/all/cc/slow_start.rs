@@ -63,7 +63,7 @@ fn a_stretch_ack_is_divided_at_max_ssthresh() {
     }
 }
 
-/// Up to 3.12 an ACK is one event here too.
+/// An ACK is one event up to 3.12 here too.
 #[test]
 fn limited_slow_start_counts_acks_where_the_kernel_does() {
     let mut flow = starting(WITH[0], "2.6.20", ("limited", &[]));
@@ -180,7 +180,7 @@ fn an_ack_counts_for_eight_packets() {
     assert_eq!(rounds.flow.sock().snd_cwnd, cwnd + (1 + 8) / 4);
 }
 
-/// After the first reduction slow start is the kernel's.
+/// Slow start is the kernel's after the first reduction.
 #[test]
 fn it_acts_until_the_first_reduction() {
     let mut rounds = Rounds::begun(WITH[0], &[], 100_000);

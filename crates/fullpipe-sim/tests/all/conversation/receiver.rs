@@ -12,7 +12,7 @@ use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::{Ack, Segment};
 use fullpipe_sim::units::Time;
 
-/// How the endpoint is set up.
+/// Setup of the endpoint.
 pub struct Setup {
     pub profile: &'static Profile,
     pub host: Host,

@@ -19,7 +19,7 @@ use fullpipe_sim::units::Time;
 /// More skbs than this are not named one by one.
 const MANY: usize = 12;
 
-/// How the endpoint is set up.
+/// Setup of the endpoint.
 pub struct Setup {
     pub profile: &'static Profile,
     pub host: Host,
@@ -79,7 +79,7 @@ struct Talk {
     tcp: Sender,
     out: Sent,
     write_left: u32,
-    /// What the writer is when it has written everything.
+    /// State of the writer after it has written everything.
     then: Writer,
 }
 

@@ -28,7 +28,7 @@ struct Drawn {
 #[derive(Clone, Copy, Debug)]
 enum Spacing {
     Exactly(u64),
-    /// What the first link takes for a packet, and so much more or less.
+    /// Service time of a packet at the first link, and so much more or less.
     Service(i64),
 }
 

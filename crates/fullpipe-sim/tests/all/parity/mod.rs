@@ -27,10 +27,10 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
-/// How many cases showed what: random cases that show nothing would prove nothing.
+/// Number of cases that showed each effect: random cases that show nothing would prove nothing.
 type Seen = Mutex<BTreeMap<String, u32>>;
 
-/// What byte queue limits and GRO do.
+/// Names of the effects of byte queue limits and GRO.
 const AT_THE_CARD: [&str; 4] =
     ["stopped by its limit", "a smaller limit", "joined by GRO", "waits in GRO"];
 

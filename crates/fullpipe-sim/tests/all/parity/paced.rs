@@ -10,7 +10,7 @@ use std::sync::Mutex;
 
 static SEEN: Seen = Mutex::new(BTreeMap::new());
 
-/// What fq holds in all, and of a flow.
+/// Limits of fq in all, and of a flow.
 fn fq() -> impl Strategy<Value = Qdisc> {
     let sizes = (log_uniform(2, 10_000), scenarios::paths::fq(1514, 2..100));
     sizes.prop_map(|(limit, fq)| Qdisc::Of(Discipline::Fq(fq), QueueLimit::Packets(limit as u32)))

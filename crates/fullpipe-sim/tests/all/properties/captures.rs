@@ -65,7 +65,7 @@ pub fn change_nothing(config: &Config, plain: &Record) -> Result<(), String> {
     Ok(())
 }
 
-/// In a run that is turned round the other host sees the same packets go and come, whatever their flows' direction.
+/// The other host in a run that is turned round sees the same packets go and come, whatever their flows' direction.
 pub fn turn_with_the_run(config: &Config, turned: &Config) -> Result<(), String> {
     let seen = |config, point, turns| {
         let mut packets = watched(config, point)?.packets;

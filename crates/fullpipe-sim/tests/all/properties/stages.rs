@@ -15,8 +15,7 @@ fn histories(record: &Record) -> Vec<(&StageInfo, Vec<StageSample>)> {
     record.announced().iter().map(|stage| (stage, history(stage))).collect()
 }
 
-/// What entered has left or waits; counters only grow; the peak is no less than the level was at
-/// either end.
+/// Units that entered have left or wait; counters only grow; the peak is no less than the level was at either end.
 pub fn balance(record: &Record) -> Result<(), String> {
     for (stage, samples) in histories(record) {
         for pair in samples.windows(2) {
@@ -46,7 +45,7 @@ pub fn balance(record: &Record) -> Result<(), String> {
     Ok(())
 }
 
-/// For how long a place was empty and full fits how much waited.
+/// Durations for which a place was empty and full fit its content.
 pub fn times(config: &Config, record: &Record) -> Result<(), String> {
     let histories = histories(record);
     for (stage, samples) in histories.iter().filter(|(stage, _)| stage.timed) {
@@ -72,7 +71,7 @@ pub fn times(config: &Config, record: &Record) -> Result<(), String> {
     Ok(())
 }
 
-/// What waits in `pfifo_fast` waits for the ring: it is there as long as the ring blocks.
+/// Packets that wait in `pfifo_fast` wait for the ring: they are there as long as the ring blocks.
 fn waits_for_the_ring(
     host: &Host,
     name: &str,

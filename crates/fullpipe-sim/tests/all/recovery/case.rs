@@ -20,7 +20,7 @@ pub struct Case {
     kernel: String,
     congestion: String,
     settings: Vec<(String, String)>,
-    /// What is flipped, and to what.
+    /// Row that is flipped, and its new value.
     pub flip: (String, String),
     plan: Plan,
 }

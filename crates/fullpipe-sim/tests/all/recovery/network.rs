@@ -211,7 +211,7 @@ impl Network<'_> {
         }
     }
 
-    /// What the send buffer has taken so far, as a row shows it.
+    /// Bytes that the send buffer has taken so far, as a row shows them.
     fn taken(&self) -> String {
         let taken = self.taken as f64 / f64::from(SEGMENT);
         if self.plan.buffer { format!(" taken {taken}") } else { String::new() }

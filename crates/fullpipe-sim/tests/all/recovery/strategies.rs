@@ -15,7 +15,7 @@ const KERNELS: [&str; 2] = ["6.1", "6.12"];
 /// A row and what is chosen there.
 type Choice = (&'static str, &'static str);
 
-/// What the profiles choose in rows that they read.
+/// Choices of the profiles in rows that they read.
 fn chosen() -> BTreeSet<Choice> {
     let profiles = KERNELS.map(|name| find(name).expect("it is known"));
     let of = |profile: &'static Profile| {

@@ -77,7 +77,7 @@ pub struct Agenda {
     heap: BinaryHeap<Entry>,
     added: u64,
     now: Time,
-    /// When each host last wished to be called, by rank.
+    /// Time at which each host last wished to be called, by rank.
     wishes: BTreeMap<(usize, usize), Time>,
 }
 
@@ -103,7 +103,7 @@ impl Agenda {
         }
     }
 
-    /// What happens next. A wish that was taken back does not.
+    /// The next happening. A wish that was taken back does not happen.
     pub fn next(&mut self) -> Option<(Time, Happening)> {
         loop {
             let Entry { key: (time, rank, _), what } = self.heap.pop()?;

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 pub struct Change {
     /// Units that begin to wait, or end it.
     pub waiting: i64,
-    /// Their bytes.
+    /// Bytes of these.
     pub bytes: i64,
     /// Units that enter, less those that are dropped after all.
     pub entered: i64,
@@ -45,11 +45,11 @@ pub struct Counter {
     bytes: i64,
     sums: Change,
     peak: i64,
-    /// How much it holds, if that is bounded.
+    /// Capacity, if it is bounded.
     limit: Option<QueueLimit>,
     /// Bytes of the last arrival.
     last: u32,
-    /// Up to when these are added up: what waited, its bytes, time without room and without anything.
+    /// Time up to which the sums count: waiting packets, their bytes, time without room and without packets.
     summed: Time,
     areas: [u128; 2],
     full: u64,

@@ -36,7 +36,7 @@ impl Cpu {
         self.step = Some((cost, now));
     }
 
-    /// When the step ends if nothing urgent comes.
+    /// End of the step if nothing urgent arrives.
     pub fn step_end(&self) -> Option<Time> {
         self.step.map(|(left, since)| since + left)
     }

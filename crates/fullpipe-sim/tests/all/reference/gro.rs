@@ -12,7 +12,7 @@ pub struct Gro {
     timeout: Time,
     /// Packets with those that joined them, each with the millisecond or so of its arrival.
     waits: Vec<(Packet, u64)>,
-    /// When all of it goes up.
+    /// Time at which all of it goes up.
     pub until: Option<Time>,
     /// Whether the packets of this poll arrived when it was due: then another poll follows, too.
     pub is_late: bool,

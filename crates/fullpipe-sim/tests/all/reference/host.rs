@@ -66,12 +66,12 @@ impl<T> IndexMut<usize> for Ends<T> {
 pub enum Process {
     Writer(usize),
     Reader(usize),
-    /// Of datagrams, by number.
+    /// Program of datagrams, by number.
     Program(usize),
     Socket(usize),
 }
 
-/// What an application does that takes time: its flow and the bytes.
+/// Step of an application that takes time: its flow and the bytes.
 pub enum Step {
     Call(usize),
     Copy(usize, u32),
@@ -99,10 +99,10 @@ pub struct Host {
     pub woken_first: bool,
     pub sends: Ends<SendingFlow>,
     pub receives: Ends<ReceivingFlow>,
-    /// Of datagrams that are sent and received here, by their numbers as flows.
+    /// Programs of datagrams that are sent and received here, by their numbers as flows.
     pub programs: Ends<Program>,
     pub sockets: Ends<Socket>,
-    /// What these held, from when on, and how many entries the last sample has seen.
+    /// Content of these programs' sockets, its start, and the number of entries that the last sample has seen.
     pub socket_log: Vec<Held>,
     pub socket_log_told: usize,
     /// Numbers of the datagrams with echo requests to this host.
@@ -111,12 +111,12 @@ pub struct Host {
     pub softirqs: Softirqs,
     pub step: Option<Step>,
     pub runnable: VecDeque<Process>,
-    /// What finished flows left, and the first timeout of a connection in seconds.
+    /// Metrics that finished flows left, and the first timeout of a connection in seconds.
     pub metrics: BTreeMap<String, Metrics>,
     /// The name of the host at the other end of each flow.
     pub peers: BTreeMap<usize, String>,
     pub timeout_init: u64,
-    /// After how many SYNs it doubles.
+    /// Number of SYNs after which the timeout doubles.
     pub linear_timeouts: usize,
     /// Highest content of all send buffers since the last sample, bytes.
     pub written_peak: u64,
@@ -368,7 +368,7 @@ impl Host {
         }
     }
 
-    /// What an application was doing is done; then others have their turns until one takes time, or has written.
+    /// Ends an application's step; then others have their turns until one takes time, or has written.
     pub fn process(&mut self, now: Time, cx: &mut Context) {
         match self.step {
             None | Some(Step::Call(_)) => {}

@@ -9,9 +9,9 @@ use fullpipe_sim::units::{Framing, Time};
 pub struct Skb {
     pub packets: Vec<Packet>,
     pub flow: usize,
-    /// Its memory, where that matters.
+    /// Memory of the packet, where it matters.
     pub memory: u64,
-    /// When it may leave, by TCP; zero: it is not of TCP.
+    /// Time at which the packet may leave, by TCP; zero: it is not of TCP.
     pub departs: Time,
 }
 
@@ -80,7 +80,7 @@ impl Late {
         self.ahead.is_some()
     }
 
-    /// When it is to be asked again, though nothing comes and nothing leaves the ring.
+    /// Time at which the qdisc is to be asked again, though no packet arrives and none leaves the ring.
     pub fn due(&self) -> Option<Time> {
         if self.ahead.is_some() { None } else { self.queue.due() }
     }

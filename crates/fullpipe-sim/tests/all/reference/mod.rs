@@ -36,7 +36,7 @@ use fullpipe_sim::units::Time;
 use host::Host;
 use packet::Packet;
 
-/// What everything that happens may need: where to put what follows, and what to tell.
+/// Context of everything that happens: the agenda for consequences, and the events to report.
 pub struct Context {
     agenda: Agenda,
     told: Vec<Event>,
@@ -87,11 +87,11 @@ pub struct Done {
     pub paced: u64,
     /// Timers of held ACKs that fired before their last moment, with another.
     pub fired_together: u64,
-    /// For each host, passes of softirqs that ended before their work. Two more counts follow: how often ksoftirqd got
+    /// Passes of softirqs that ended before their work, for each host. Two more counts follow: how often ksoftirqd got
     /// the CPU, and how often programs that it had delayed did.
     pub squeezed: Vec<u64>,
     pub turns: [u64; 2],
-    /// How often byte queue limits stopped a ring, and became smaller.
+    /// Number of times that byte queue limits stopped a ring, and became smaller.
     pub limited: [u64; 2],
     /// Packets that GRO has joined to others, skbs that waited in GRO until its timer fired, and polls that left
     /// packets in GRO and in the ring.

@@ -38,7 +38,8 @@ pub struct SendingFlow {
     backlog: VecDeque<Ack>,
     /// Whether the backlog is being worked off.
     in_backlog: bool,
-    /// When TCP wanted its timer to fire, when it will, and whether the end of the lock is to do its work.
+    /// Time at which TCP wanted its timer to fire, time at which it will, and whether the end of the lock is to do its
+    /// work.
     wanted: Option<Expiry>,
     fires: Option<Expiry>,
     at_release: bool,
@@ -55,7 +56,7 @@ pub struct SendingFlow {
     has_written: bool,
     asleep_since: Option<Time>,
     rests: Rng,
-    /// When a program without pauses has to stop, and whether this has woken it.
+    /// Time at which a program without pauses has to stop, and whether this has woken it.
     stops: Option<Time>,
     is_stopped: bool,
     slept: Time,
@@ -172,7 +173,7 @@ impl Host {
         cpu
     }
 
-    /// What follows whatever was done for a flow.
+    /// Does the work that follows anything done for a flow.
     pub fn look_after_sending(&mut self, flow: usize, now: Time, cx: &mut Context) {
         let state = &mut self.sends[flow];
         let asleep = state.tcp.writer() == Writer::NoSpace && !state.in_backlog;
@@ -254,7 +255,7 @@ impl Host {
         self.look_after_sending(flow, now, cx);
     }
 
-    /// What TCP does when its timer fires, if it still wants it to.
+    /// Does TCP's work when its timer fires, if TCP still wants it.
     fn tcp_timer(&mut self, flow: usize, (now, cpu): (Time, Time), cx: &mut Context) -> Time {
         let before = self.sends[flow].tcp.counters.timeouts;
         let cpu = self.work_in_softirq(flow, (now, cpu), cx, |f, port| f.tcp.on_timer(port));

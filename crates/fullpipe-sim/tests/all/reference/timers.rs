@@ -8,9 +8,8 @@ use fullpipe_sim::units::Time;
 /// started before it.
 type Entry = (Time, Option<(TimerWheel, u32)>, usize);
 
-/// When a timer fires that is set at `now` for `jiffies` jiffies later. Without levels: at the start of that jiffy.
-/// With levels: at the end of its slot. A level has 64 slots, and each is 8 times as coarse as a slot of the level
-/// below.
+/// Expiry of a timer that is set at `now` for `jiffies` jiffies later. Without levels: at the start of that jiffy. With
+/// levels: at the end of its slot. A level has 64 slots, and each is 8 times as coarse as a slot of the level below.
 ///
 /// Jiffies began five minutes before they fill 32 bits, ten seconds before the run. As a jiffy begins, its slot is
 /// over: the wheel is on the next one.
@@ -55,7 +54,7 @@ impl Timers {
         self.set(number, expiry.map(|expiry| expiry.at), by);
     }
 
-    /// When the next one is due.
+    /// Time at which the next timer is due.
     pub fn next(&self) -> Option<Time> {
         self.running.iter().flatten().map(|(time, ..)| *time).min()
     }

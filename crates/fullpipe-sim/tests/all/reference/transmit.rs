@@ -13,7 +13,7 @@ use fullpipe_sim::units::{Framing, Rate, Time};
 use std::cell::Cell;
 use std::collections::VecDeque;
 
-/// Where it leads.
+/// Destination of the ring.
 #[derive(Clone, Copy)]
 pub struct Out {
     /// The host's place.
@@ -31,7 +31,7 @@ pub struct Transmit {
     ring_size: usize,
     driver: Driver,
     qdisc: VecDeque<Vec<Packet>>,
-    /// What is in its place.
+    /// The qdisc in its place.
     late: Option<Late>,
     /// Skbs that waited there and are in the ring: flow, when they will have left the host, memory.
     pub gone: Vec<(usize, Time, u64)>,
@@ -44,12 +44,12 @@ pub struct Transmit {
     tx_coalesce: Time,
     /// Fewer free descriptors stop the queue, so many let it go on.
     thresholds: [usize; 2],
-    /// How many have to be free before it goes on, if it is stopped.
+    /// Number of descriptors that have to be free before it continues, if it is stopped.
     stopped: Option<usize>,
     /// Byte queue limits, and what was sent of an skb that is not whole on the wire.
     bql: Option<Bql>,
     sent_of_skb: u32,
-    /// What of skbs that are whole on the wire the driver has not heard of.
+    /// Segments of skbs that are whole on the wire of which the driver has not heard.
     unheard: u32,
     /// skbs offered.
     skbs: u32,
@@ -60,7 +60,7 @@ pub struct Transmit {
     pub ring_counter: Counter,
     /// The wire's work.
     pub busy: Busy,
-    /// When skbs have waited for the ring, and since when one does.
+    /// Time for which skbs have waited for the ring, and time since which one does.
     blocked: Busy,
     blocked_since: Option<Time>,
 }
@@ -77,7 +77,7 @@ struct Bucket {
     header: u32,
     /// Nanoseconds that it holds.
     depth: u64,
-    /// When it will be full again.
+    /// Time at which it will be full again.
     full: u64,
 }
 
@@ -328,7 +328,7 @@ impl Transmit {
         }
     }
 
-    /// When the card does something next.
+    /// Time of the card's next work.
     fn next_of_card(&self) -> Option<Time> {
         self.done.into_iter().chain(self.interrupt).min()
     }
@@ -412,8 +412,8 @@ impl Transmit {
         }
     }
 
-    /// When the last offered skb is in the NIC's own buffer, or moderated interrupts report it to the driver. A copy
-    /// runs the NIC until then.
+    /// Time at which the last offered skb is in the NIC's own buffer, or moderated interrupts report it to the driver.
+    /// A copy runs the NIC until then.
     pub fn last_leaves(&self, offered: Time) -> Time {
         let mut copy = self.copy();
         let mut at = Time::ZERO;
@@ -443,7 +443,7 @@ impl Transmit {
         }
     }
 
-    /// How often byte queue limits stopped the ring, and became smaller.
+    /// Number of times that byte queue limits stopped the ring, and became smaller.
     pub fn limited(&self) -> [u64; 2] {
         self.bql.as_ref().map_or([0; 2], |bql| bql.happened)
     }

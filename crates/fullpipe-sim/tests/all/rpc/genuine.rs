@@ -6,7 +6,7 @@ use fullpipe_base::limits::about;
 use fullpipe_sim::trace::Limit;
 use fullpipe_sim::units::{Rate, Time};
 
-/// What dd writes.
+/// Bytes that dd writes.
 const FILE: u64 = 500 * MIB;
 /// Largest relative difference of a row from the real kernel.
 const BAR: f64 = 0.05;
@@ -16,7 +16,7 @@ struct Row {
     setup: Setup,
     /// KiB/s of the real kernel.
     genuine: f64,
-    /// What limited that, unless it was the line.
+    /// Limit of the transfer, unless the line limited it.
     limit: Option<Limit>,
 }
 

@@ -1,11 +1,11 @@
-//! How fast a file goes where one thing limits it: laws by hand.
+//! Speed of a file where one thing limits it: laws by hand.
 
 use super::{KIB, MIB, START, Setup, host};
 use fullpipe_sim::rpc::{RpcClient, Slots, Taking};
 use fullpipe_sim::trace::EventKind;
 use fullpipe_sim::units::{Rate, Time};
 
-/// How much longer a file of twice the size takes, ms: what happens at the beginning and the end is the same.
+/// Additional time of a file of twice the size, ms: beginning and end take the same.
 fn second_half(setup: Setup) -> f64 {
     let twice = setup.clone().bytes(2 * setup.client.bytes).run().lasted();
     (twice - setup.run().lasted()).0 as f64 / 1e6

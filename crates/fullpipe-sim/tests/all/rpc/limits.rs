@@ -1,4 +1,4 @@
-//! What limits a file's flows, and the counterfactual: relieving that makes it faster.
+//! Limits of a file's flows, and the counterfactual: relief of a limit makes the file faster.
 
 use super::{KIB, MIB, Setup};
 use fullpipe_sim::rpc::Taking;

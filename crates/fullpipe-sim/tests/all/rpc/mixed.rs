@@ -28,7 +28,7 @@ fn config([local, remote]: [(u64, u32); 2]) -> Config {
     config
 }
 
-/// How long both took, ms.
+/// Duration of both, ms.
 fn took(record: &Record) -> [f64; 2] {
     [1, 3].map(|replies| {
         let mut events = record.events();

@@ -1,4 +1,4 @@
-//! What holds whatever is asked for: each call is answered once, nothing gets lost, and equal runs are equal.
+//! Laws of every setup: each call is answered once, nothing gets lost, and equal runs are equal.
 
 use super::{KIB, MIB, Run, Setup, run};
 use crate::record::{Record, ToTheEnd};
@@ -54,7 +54,7 @@ fn replies_wait(mut setup: Setup) -> Setup {
     setup
 }
 
-/// So many drawn ones.
+/// Drawn setups, `count` of them.
 fn drawn(count: u64) -> impl Iterator<Item = Setup> {
     (0..count).map(|seed| {
         let mut rng = Rng::new(seed, "rpc");
@@ -216,7 +216,7 @@ fn however_far_hosts_work_ahead() {
     }
 }
 
-/// What the bounds refuse.
+/// Values that the bounds refuse.
 #[test]
 fn bounds() {
     let with = |change: fn(&mut Config)| {

@@ -16,7 +16,7 @@ use fullpipe_sim::config::{
 use fullpipe_sim::units::{Rate, Time};
 use proptest::prelude::*;
 
-/// How large a case may be.
+/// Bounds of a case's size.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
     /// Data packets that the bottleneck can carry until the end, about.

@@ -11,7 +11,7 @@ use fullpipe_sim::units::{Framing, Rate, Time};
 use proptest::prelude::*;
 use std::ops::{Range, RangeInclusive};
 
-/// So many elements in a row, with names that begin with `name`.
+/// Elements in a row, with names that begin with `name`.
 pub fn elements(
     name: &'static str,
     count: RangeInclusive<usize>,

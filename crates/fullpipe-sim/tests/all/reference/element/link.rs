@@ -19,7 +19,7 @@ pub struct Link {
     framing: Framing,
     limit: QueueLimit,
     queue: VecDeque<Packet>,
-    /// What waits instead, where the queue is not first in, first out.
+    /// Packets that wait instead, where the queue is not first in, first out.
     disciplined: Option<Disciplined>,
     sending: Option<Packet>,
     counter: Counter,

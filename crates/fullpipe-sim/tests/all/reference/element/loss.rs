@@ -20,7 +20,7 @@ pub struct Loss {
     counter: Counter,
 }
 
-/// Which units are lost, one after the other.
+/// Law of the lost units, one after the other.
 enum Law {
     /// Units that pass before the next one is lost.
     Bernoulli { rng: Rng, probability: f64, passing: u64 },

@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 
 /// A link element.
 pub trait Element {
-    /// Its description, but for index and direction.
+    /// Description of the element, but for index and direction.
     fn info(&self) -> StageInfo;
     /// A packet comes.
     fn arrive(&mut self, now: Time, place: Place, packet: Packet, agenda: &mut Agenda);
@@ -29,7 +29,7 @@ pub trait Element {
     fn due(&mut self, _now: Time, _place: Place, _agenda: &mut Agenda) {
         unreachable!("it asks for nothing")
     }
-    /// Its counters.
+    /// Counters of the element.
     fn sample(&mut self, now: Time) -> StageSample;
 }
 
