@@ -37,7 +37,7 @@ choice! {
 }
 
 choice! {
-    /// When a sender with TSO counts as limited by cwnd although cwnd is not full.
+    /// Condition under which a sender with TSO counts as limited by cwnd although cwnd is not full.
     CwndLimited {
         /// However much of it is unused: cwnd without the check (no kernel).
         Always = "always",
@@ -54,18 +54,18 @@ choice! {
 }
 
 choice! {
-    /// When a sender restarts with a small cwnd after idle time (RFC 2861).
+    /// Event at which a sender restarts with a small cwnd after idle time (RFC 2861).
     IdleRestart {
-        /// When it sends data (2.6.20 `tcp_event_data_sent`), a window probe too.
+        /// The sender sends data (2.6.20 `tcp_event_data_sent`), a window probe too.
         Sending = "sending",
-        /// When the application writes, or the receiver's window changes while data waits (4.3
+        /// The application writes, or the receiver's window changes while data waits (4.3
         /// `tcp_slow_start_after_idle_check`).
         Writing = "writing",
     }
 }
 
 choice! {
-    /// When cwnd grows by the ACK of out-of-order data.
+    /// Growth of cwnd by the ACK of out-of-order data.
     GrowthUnderReordering {
         /// Never (2.6.20 `tcp_may_raise_cwnd`).
         Never = "never",

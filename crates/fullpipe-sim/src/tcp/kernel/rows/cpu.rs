@@ -18,11 +18,11 @@ choice! {
 choice! {
     /// Treatment of packets that arrive while a process owns the socket, and wait in its backlog.
     SocketBacklog {
-        /// They do not count until they are taken.
+        /// The packets do not count until they are taken.
         Plain = "plain",
-        /// Their memory reduces the room in the receive buffer (4.20 `tcp_space`).
+        /// The packets' memory reduces the room in the receive buffer (4.20 `tcp_space`).
         Counted = "counted",
-        /// Their memory reduces the room, too. One ACK answers all of them when the backlog is empty (6.6
+        /// The packets' memory reduces the room, too. One ACK answers all of them when the backlog is empty (6.6
         /// `tcp_release_cb`).
         OneAck = "one-ack",
     }
@@ -49,11 +49,11 @@ choice! {
 }
 
 choice! {
-    /// When softirqs with more work leave it to ksoftirqd (`__do_softirq`).
+    /// Condition under which softirqs with more work leave it to ksoftirqd (`__do_softirq`).
     SoftirqEnd {
-        /// After ten passes (2.6.20).
+        /// Ten passes (2.6.20).
         Passes = "passes",
-        /// Also after 2 ms, or when another process is to run (3.9, with the passes 3.10; 6.12 `handle_softirqs`).
+        /// Ten passes, or 2 ms, or another process is to run (3.9, with the passes 3.10; 6.12 `handle_softirqs`).
         PassesOrTime = "passes-or-time",
     }
 }
@@ -61,7 +61,8 @@ choice! {
 choice! {
     /// Sharing of a CPU between ksoftirqd and programs.
     Scheduler {
-        /// By priority: ksoftirqd, at nice 19, has 5 ms when programs have used up 100 ms (2.6.20 `task_timeslice`, `ksoftirqd`).
+        /// Priorities: ksoftirqd, at nice 19, has 5 ms when programs have used up 100 ms (2.6.20 `task_timeslice`,
+        /// `ksoftirqd`).
         Priorities = "priorities",
         /// Half of 20 ms each; the one that slept longer is first (2.6.23 `sysctl_sched_latency`, `place_entity`).
         Fair20ms = "fair-20ms",

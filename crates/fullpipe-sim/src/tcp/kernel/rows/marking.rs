@@ -20,9 +20,9 @@ choice! {
 choice! {
     /// Whether the first packet's age alone proves a loss.
     HeadTimeout {
-        /// With any kind of ACK (2.6.20 `tcp_head_timedout`).
+        /// Any kind of ACK (2.6.20 `tcp_head_timedout`).
         Any = "any",
-        /// With FACK only (2.6.25).
+        /// FACK only (2.6.25).
         Fack = "fack",
         /// Not at all (3.12).
         Never = "never",
@@ -40,9 +40,9 @@ choice! {
 }
 
 choice! {
-    /// When the cumulative ACK of a hole that was never sent again shows reordering.
+    /// Condition under which the cumulative ACK of a hole that was never sent again shows reordering.
     HoleFilled {
-        /// Only if the ACK carries SACKs (2.6.20 `tcp_sacktag_write_queue`).
+        /// The ACK carries SACKs (2.6.20 `tcp_sacktag_write_queue`).
         BySacks = "sacks",
         /// Always (2.6.24 `tcp_clean_rtx_queue`).
         ByAck = "ack",
@@ -50,7 +50,7 @@ choice! {
 }
 
 choice! {
-    /// Which timeouts reset the reordering metric.
+    /// Timeouts that reset the reordering metric.
     TimeoutReordering {
         /// All (2.6.20 `tcp_enter_loss`).
         Always = "always",

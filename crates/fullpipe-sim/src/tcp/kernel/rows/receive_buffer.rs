@@ -61,14 +61,15 @@ choice! {
 choice! {
     /// Growth of a receive buffer that the application has not set.
     RcvTuning {
-        /// To twice the bytes read in an RTT, which windows measure (2.6.20 `tcp_rcv_space_adjust`).
+        /// Twice the bytes read in an RTT, which windows measure (2.6.20 `tcp_rcv_space_adjust`).
         PerRtt = "per-rtt",
-        /// To twice the bytes read in an RTT, plus their expected growth in the next two RTTs. Timestamps measure the
-        /// RTT (4.13 and later; read in 6.1 and 6.12).
+        /// Twice the bytes read in an RTT, plus their expected growth in the next two RTTs. Timestamps measure the RTT
+        /// (4.13 and later; read in 6.1 and 6.12).
         Growth = "growth",
-        /// As `Growth`, without 16 segments for small variations. Data beyond a hole gets room from its arrival on
-        /// (6.16 `tcp_rcvbuf_grow`, commits 65c5287892e9 "tcp: fix sk_rcvbuf overshoot" and 63ad7dfedfae "tcp: adjust
-        /// rcvbuf in presence of reorders"; 6.18 aa251c84636c "tcp: fix too slow tcp_rcvbuf_grow() action").
+        /// The rule of `Growth`, without 16 segments for small variations. Data beyond a hole gets room from its
+        /// arrival on (6.16 `tcp_rcvbuf_grow`, commits 65c5287892e9 "tcp: fix sk_rcvbuf overshoot" and 63ad7dfedfae
+        /// "tcp: adjust rcvbuf in presence of reorders"; 6.18 aa251c84636c "tcp: fix too slow tcp_rcvbuf_grow()
+        /// action").
         GrowthAndHoles = "growth-and-holes",
     }
 }
@@ -76,7 +77,7 @@ choice! {
 choice! {
     /// Reaction of a receiver to a segment when its queues take more memory than its buffer has.
     ReceiveShortage {
-        /// If the segment is the next one expected, the receiver discards all data beyond a hole, SACKed or not. If
+        /// The receiver discards all data beyond a hole, SACKed or not, if the segment is the next one expected. If
         /// this is not enough, it drops the segment and acknowledges (2.6.20 `tcp_prune_queue`).
         Discard = "discard",
         /// A buffer that the application has not set grows to its content. If it may not grow, the receiver discards
@@ -84,8 +85,8 @@ choice! {
         /// segment silently. It always takes the first data in order (read in 6.1 `tcp_clamp_window`,
         /// `tcp_prune_ofo_queue`).
         Grow = "grow",
-        /// As `Grow`, but the receiver keeps data before the segment. When it drops data in order, it announces a
-        /// closed window (6.6; read in 6.12 `tcp_select_window`, `tcp_prune_ofo_queue`).
+        /// The rule of `Grow`, but the receiver keeps data before the segment. When it drops data in order, it
+        /// announces a closed window (6.6; read in 6.12 `tcp_select_window`, `tcp_prune_ofo_queue`).
         GrowOrClose = "grow-or-close",
     }
 }

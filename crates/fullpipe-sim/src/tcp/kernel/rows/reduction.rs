@@ -13,9 +13,9 @@ choice! {
 choice! {
     /// Packets that a proportional reduction allows once no more than ssthresh are in flight.
     PrrBound {
-        /// As many as in slow start, whatever is lost meanwhile (RFC 6937 PRR-SSRB; 3.2).
+        /// The packets of slow start, whatever is lost meanwhile (RFC 6937 PRR-SSRB; 3.2).
         SlowStart = "slow-start",
-        /// As many as were delivered, plus one if the ACK advances and shows no loss (5.12; RFC 6937bis).
+        /// The delivered packets, plus one if the ACK advances and shows no loss (5.12; RFC 6937bis).
         Delivered = "delivered",
     }
 }
@@ -35,17 +35,17 @@ choice! {
     MaxBurst {
         /// 3 (2.6.20 `tcp_max_burst`).
         Three = "three",
-        /// As many as the reordering metric (2.6.26).
+        /// The reordering metric (2.6.26).
         Reordering = "reordering",
     }
 }
 
 choice! {
-    /// In which states D-SACKs undo a reduction.
+    /// States in which D-SACKs undo a reduction.
     DsackUndo {
-        /// In Disorder (2.6.20), which waits for them.
+        /// Disorder (2.6.20), which waits for them.
         Disorder = "disorder",
-        /// In Open, Disorder (3.3) and Recovery (3.12).
+        /// Open, Disorder (3.3) and Recovery (3.12).
         Recovery = "recovery",
     }
 }

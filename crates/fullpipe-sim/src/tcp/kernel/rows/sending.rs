@@ -19,7 +19,7 @@ choice! {
     FinBeyondCwnd {
         /// Yes (2.6.20 `tcp_cwnd_test`).
         Always = "always",
-        /// If it is a single segment (2.6.22; read in 3.14 and 6.1).
+        /// Yes, if it is a single segment (2.6.22; read in 3.14 and 6.1).
         Single = "single",
         /// No (6.10; read in 6.12).
         Never = "never",
@@ -33,11 +33,11 @@ choice! {
         Never = "never",
         /// Any that may not be sent as 64 KB; each ACK can prolong the wait by a tick (2.6.25).
         Any = "any",
-        /// As `Any`, but not an skb that may be sent whole and has others behind it (2.6.29; 2.6.32).
+        /// The skbs of `Any`, but not an skb that may be sent whole and has others behind it (2.6.29; 2.6.32).
         Last = "last",
-        /// As `Last`, but not one that may be sent as a full skb; a wait lasts two ticks at most (3.14).
+        /// The skbs of `Last`, but not one that may be sent as a full skb; a wait lasts two ticks at most (3.14).
         Once = "once",
-        /// As `Once`, if TCP sent data in the last millisecond. The wait is for an ACK that is due within a
+        /// The skbs of `Once`, if TCP sent data in the last millisecond. The wait is for an ACK that is due within a
         /// millisecond, and within half an RTT (read in 6.1 and 6.12).
         NextAck = "next-ack",
     }
@@ -48,12 +48,12 @@ choice! {
     SkbSize {
         /// The size by the application's writes, at most 64 KB.
         AsWritten = "as-written",
-        /// As `AsWritten`. A write makes no skb larger than half a millisecond at the flow's pacing rate, which is
-        /// twice its rate; two segments at least (3.12 `tcp_xmit_size_goal`, `tcp_min_tso_segs`).
+        /// The size of `AsWritten`. A write makes no skb larger than half a millisecond at the flow's pacing rate,
+        /// which is twice its rate; two segments at least (3.12 `tcp_xmit_size_goal`, `tcp_min_tso_segs`).
         PacedWhenWritten = "paced-when-written",
         /// Bytes of a millisecond at the flow's rate, two segments at least (read in 6.1; 3.12 `tcp_tso_autosize`).
         Paced = "paced",
-        /// As `Paced`, plus a size for near peers: 64 KB, halved for each 512 us of RTT (5.18).
+        /// The size of `Paced`, plus a size for near peers: 64 KB, halved for each 512 us of RTT (5.18).
         PacedOrNear = "paced-or-near",
     }
 }
