@@ -130,7 +130,7 @@ impl Congestion {
         self.flow.exits
     }
 
-    /// The connection begins.
+    /// Starts the connection: slow start first, then the algorithm.
     pub fn init(&mut self) {
         if let Some(init) = self.slow_start.and_then(|own| own.init) {
             // SAFETY: `flow` is a `struct tcp_sock`, valid and unshared during the call.
@@ -142,14 +142,13 @@ impl Congestion {
         }
     }
 
-    /// The window is about to be reduced: the new `snd_ssthresh` in packets (at least 2), which the
-    /// sender stores.
+    /// New `snd_ssthresh` for a reduction of the window, packets (at least 2); the sender stores it.
     pub fn ssthresh(&mut self) -> u32 {
         // SAFETY: as in `init`.
         self.algorithm.ssthresh.map_or(2, |f| unsafe { f(&mut self.flow) })
     }
 
-    /// An ACK up to sequence number `ack` has acknowledged `acked` packets (at least 1).
+    /// Handles an ACK up to sequence number `ack`, of `acked` packets (at least 1).
     ///
     /// Kernels up to 3.12 count the ACK and not its packets; kernels up to 3.19 do so in congestion avoidance. There
     /// `acked` counts as 1.
@@ -167,7 +166,7 @@ impl Congestion {
         }
     }
 
-    /// An ACK has acknowledged whole packets.
+    /// Passes the RTT and the packets of an ACK of whole packets.
     #[inline]
     pub fn pkts_acked(&mut self, sample: &AckSample) {
         if let Some(pkts_acked) = self.slow_start.and_then(|own| own.pkts_acked) {
@@ -190,7 +189,7 @@ impl Congestion {
         self.flow.sock.ca_state = u32::from(state);
     }
 
-    /// Undoes the last reduction: the window in packets to go back to.
+    /// Window to which the undo of the last reduction returns, packets.
     pub fn undo_cwnd(&mut self) -> u32 {
         let cwnd = self.flow.sock.snd_cwnd;
         // SAFETY: as in `init`.
@@ -221,8 +220,8 @@ impl Congestion {
         &mut self.flow.rates
     }
 
-    /// An ACK up to sequence number `ack` gave a sample of the delivery rate. It may change `snd_cwnd`, `pacing_rate` and
-    /// `app_limited`.
+    /// Handles an ACK up to sequence number `ack` with its sample of the delivery rate. The algorithm may change
+    /// `snd_cwnd`, `pacing_rate` and `app_limited`.
     pub fn cong_control(&mut self, ack: u32, sample: &RateSample) {
         if let Some(cong_control) = self.algorithm.cong_control {
             // SAFETY: as in `init`; `sample` is a `struct rate_sample`, read during the call only.

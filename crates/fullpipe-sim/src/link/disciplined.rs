@@ -87,7 +87,7 @@ pub(super) fn queue<C: Configuration, S: Server + 'static>(
 }
 
 impl<S: Server> Disciplined<S> {
-    /// A packet arrives.
+    /// Offers an arriving packet to the queue.
     fn take(&mut self, packet: Train, out: &mut Vec<Train>) {
         let now = packet.first;
         self.wake(now, out);
