@@ -1,20 +1,20 @@
 //! A sequence that changes at its ends and near one place between them.
 //!
-//! What a sender knows about packets in flight grows at the end, is forgotten at the beginning, and
-//! changes where retransmissions arrive, which moves along. A gap buffer of two deques makes all
-//! three cheap, and lies in memory in order; only a change far from the last one moves elements.
+//! The sender's records of packets in flight grow at the end and shrink at the beginning. Retransmissions change them
+//! at a place that moves along. A gap buffer of two deques makes all three cheap and keeps the records in order in
+//! memory. Only a change far from the last change moves elements.
 
 use crate::search_hint::SearchHint;
 use alloc::collections::VecDeque;
 
-/// See the module's description. Positions count from 0.
+/// A sequence with a cheap place for changes, which follows the last change. Positions count from 0.
 #[derive(Clone, Debug)]
 pub struct GapBuffer<T> {
-    /// Before the gap.
+    /// Elements before the gap.
     low: VecDeque<T>,
-    /// Behind it.
+    /// Elements behind the gap.
     high: VecDeque<T>,
-    /// Where each was last searched.
+    /// End of the last search of each deque.
     hints: [SearchHint; 2],
 }
 
@@ -30,7 +30,7 @@ impl<T: Copy> GapBuffer<T> {
         self.low.len() + self.high.len()
     }
 
-    /// Whether there is none.
+    /// Whether the sequence is empty.
     pub fn is_empty(&self) -> bool {
         self.low.is_empty() && self.high.is_empty()
     }
@@ -66,8 +66,8 @@ impl<T: Copy> GapBuffer<T> {
         self.high.back_mut().or_else(|| self.low.back_mut())
     }
 
-    /// Number of elements before the first for which `before` does not hold; it holds for none after
-    /// that. What lies at the ends, then near them or the gap, is found first.
+    /// Number of elements before the first for which `before` does not hold; `before` holds for no element after that.
+    /// Elements at the ends, near the ends and near the gap are found fastest.
     #[inline]
     pub fn partition_point(&self, before: impl Fn(&T) -> bool) -> usize {
         if self.last().is_none_or(|last| before(&last)) {
@@ -94,7 +94,7 @@ impl<T: Copy> GapBuffer<T> {
         }
     }
 
-    /// Takes the element at `at` out.
+    /// Removes and returns the element at `at`.
     pub fn remove(&mut self, at: usize) -> Option<T> {
         if at == 0 {
             return self.low.pop_front().or_else(|| self.high.pop_front());
@@ -124,7 +124,7 @@ impl<T: Copy> GapBuffer<T> {
         self.low.iter().chain(&self.high).copied()
     }
 
-    /// Empties it.
+    /// Removes all elements.
     pub fn clear(&mut self) {
         self.low.clear();
         self.high.clear();

@@ -1,4 +1,4 @@
-//! Clock of jiffies: the tick in which a time lies, without a division where the last time lay in that tick.
+//! Clock of jiffies: the tick at a given time, without a division while the tick stays the same.
 
 use crate::units::Time;
 use core::cell::Cell;
@@ -13,27 +13,27 @@ const BOOTED_S: u64 = 300;
 /// the host was booted 10 s ago, as under `--engine linux`.
 const UNTIL_WRAP_S: u64 = 290;
 
-/// When a timer fires that is due on a tick.
+/// Rule by which a timer fires that is due on a tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimerWheel {
-    /// On that tick.
+    /// The timer fires on that tick.
     Cascading,
-    /// Up to so much later as its wait is coarse: a tick up to 62 ticks, 8 up to 503, 64 up to 4031
-    /// (4.8 `calc_wheel_index`).
+    /// The timer fires later than that tick, within the granularity of the wait: a tick for waits up to 62 ticks, 8 up
+    /// to 503, 64 up to 4031 (4.8 `calc_wheel_index`).
     Levels,
 }
 
-/// When a timer of the wheel fires.
+/// Expiry of a timer of the wheel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expiry {
     /// The time.
     pub at: Time,
-    /// The level of the wheel in which it lies until then: of those of one time the ones of higher levels fire first.
+    /// Level of the wheel that holds the timer until then. At one time, timers of higher levels fire first.
     pub level: u32,
 }
 
 impl Expiry {
-    /// That of a wheel whose levels do not matter.
+    /// Expiry of a timer in a wheel without levels.
     pub fn alone(at: Time) -> Expiry {
         Expiry { at, level: 0 }
     }
@@ -60,14 +60,14 @@ impl JiffyClock {
         JiffyClock { ns, booted: BOOTED_S * 1_000_000_000 / ns, first, last: Cell::new((0, 0)) }
     }
 
-    /// Ticks at `time` since the host was booted, in the 32 bits that jiffies and timestamps have. They do not
-    /// begin at 0, which congestion controls take for "no time" (Linux begins five minutes before they wrap).
+    /// Ticks at `time` since the host was booted, in the 32 bits of jiffies and timestamps. They do not begin at 0,
+    /// which congestion controls read as "no time". Linux begins five minutes before they wrap.
     #[inline]
     pub fn since_boot(&self, time: Time) -> u32 {
         (self.booted + self.at(time)) as u32
     }
 
-    /// When a tick began of which [`JiffyClock::since_boot`] told.
+    /// Start of the tick of this number; `number` counts as [`JiffyClock::since_boot`] does.
     pub fn begin_since_boot(&self, number: u32) -> Time {
         self.begin(u64::from(number).saturating_sub(self.booted))
     }
@@ -84,8 +84,8 @@ impl JiffyClock {
         number
     }
 
-    /// When a timer fires that is set at `now` for `wait` ticks later. With levels it is put into the slot
-    /// after the one it is due in; slots are of 8 times as many ticks in each next level.
+    /// Expiry of a timer that is set at `now` for `wait` ticks later. A wheel with levels puts the timer into the slot
+    /// after its due tick. A slot holds 8 times as many ticks as a slot of the level below.
     ///
     /// Source: Linux 6.12 kernel/time/timer.c `calc_wheel_index`, `calc_index`.
     pub fn expiry(&self, wheel: TimerWheel, now: Time, wait: u32) -> Expiry {
@@ -103,18 +103,19 @@ impl JiffyClock {
         Expiry { at: self.begin((slot << shift) - self.first), level }
     }
 
-    /// Whether a tick begins at that time. What a timer of that tick sets counts from the next one, which the wheel is on then
-    /// (6.12 `__run_timers`); so does here what anything else sets at that time, and there what is set later in that tick.
+    /// Whether a tick begins at `now`. A timer that the tick's own timers set counts from the next tick, because the
+    /// wheel has moved on (6.12 `__run_timers`). Here all timers set at that time count from the next tick; in Linux,
+    /// timers set later in that tick.
     fn is_on_tick(&self, now: Time) -> bool {
         now.0.is_multiple_of(self.ns)
     }
 
-    /// When the tick begins that is so many after that at `now`.
+    /// Start of the tick that is `ticks` after the tick at `now`.
     pub fn after(&self, now: Time, ticks: u64) -> Time {
         self.begin(self.at(now) + ticks)
     }
 
-    /// When a tick begins.
+    /// Start of a tick.
     pub fn begin(&self, number: u64) -> Time {
         Time(number * self.ns)
     }
@@ -135,8 +136,8 @@ mod tests {
         }
     }
 
-    /// 2^32 - 290,000 jiffies are a multiple of 16: slots of 8 begin at multiples of 8, those of 64 at 48 + 64 n
-    /// before 2^32, which is 16 after that.
+    /// 2^32 - 290,000 jiffies are a multiple of 16. Slots of 8 begin at multiples of 8. Slots of 64 begin at 48 + 64 n
+    /// before 2^32, and at 16 + 64 n after it.
     #[test]
     fn with_levels_it_fires_in_the_slot_after() {
         let ticks = JiffyClock::jiffies(1000);
@@ -160,7 +161,7 @@ mod tests {
         }
     }
 
-    /// As a tick begins the wheel is on the next: 63 ticks are 62 of its, which lie in the first level.
+    /// As a tick begins, the wheel is on the next one: 63 ticks are 62 for the wheel, which lie in the first level.
     #[test]
     fn what_is_set_as_a_tick_begins_is_a_tick_nearer() {
         let ticks = JiffyClock::jiffies(1000);
@@ -180,7 +181,8 @@ mod tests {
         }
     }
 
-    /// The level is that of the wait, not of what is left until it fires: slots begin at 208 + 512 n and 16 + 64 n.
+    /// The level follows the wait, not the time that is left until the timer fires. Slots begin at 208 + 512 n and 16 +
+    /// 64 n.
     #[test]
     fn a_timer_lies_where_its_wait_puts_it() {
         let ticks = JiffyClock::jiffies(1000);

@@ -1,7 +1,7 @@
 //! The simulator: hosts, links and TCP packet by packet, as Linux behaves.
 //!
-//! Without `std` the compiler proves that nothing here reads a clock, opens a file or starts a
-//! thread: time and randomness come in as arguments.
+//! Without `std` the compiler proves that nothing here reads a clock, opens a file or starts a thread. Time and
+//! randomness are arguments.
 #![no_std]
 extern crate alloc;
 

@@ -9,7 +9,7 @@ pub struct RangeSet {
 }
 
 impl RangeSet {
-    /// Whether nothing is in it.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.ranges.is_empty()
     }
@@ -67,7 +67,7 @@ impl RangeSet {
         self.before(self.begun(at)).filter(|range| at < range.1)
     }
 
-    /// Whether `at` is in it.
+    /// Whether `at` is in the set.
     pub fn contains(&self, at: u64) -> bool {
         self.containing(at).is_some()
     }
@@ -93,8 +93,7 @@ impl RangeSet {
         self.next_start(from).filter(|&start| start < to)
     }
 
-    /// Adds `[start, end)`; calls `new` for each part that was not there. Returns the range that it is
-    /// part of now.
+    /// Adds `[start, end)`; calls `new` for each part that was not in the set. Returns the range that now holds it.
     pub fn insert(&mut self, start: u64, end: u64, mut new: impl FnMut(u64, u64)) -> (u64, u64) {
         if start >= end {
             return (start, start);
@@ -149,7 +148,7 @@ impl RangeSet {
         Some((start, end))
     }
 
-    /// Removes `[start, end)`; calls `gone` for each part that was there.
+    /// Removes `[start, end)`; calls `gone` for each part that was in the set.
     pub fn remove(&mut self, start: u64, end: u64, mut gone: impl FnMut(u64, u64)) {
         if start >= end || self.end().is_none_or(|last| last <= start) {
             return;
@@ -193,7 +192,7 @@ impl RangeSet {
         self.ranges.len()
     }
 
-    /// Empties it.
+    /// Removes all ranges.
     pub fn clear(&mut self) {
         self.ranges.clear();
     }

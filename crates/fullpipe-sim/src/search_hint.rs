@@ -1,12 +1,12 @@
 //! A search in an ordered sequence that begins where the last one ended.
 //!
-//! What an ACK asks for lies near what the one before asked for; to find it again costs a few
-//! comparisons, whatever the length. What is not there any more costs steps that double.
+//! An ACK mostly looks up places near the places of the last ACK. Finding them again costs a few comparisons, whatever
+//! the length. A place farther away costs steps that double.
 
 use alloc::collections::VecDeque;
 use core::cell::Cell;
 
-/// Where the last search ended. A wrong place costs time only.
+/// End of the last search. A wrong place costs time only.
 #[derive(Clone, Debug, Default)]
 pub struct SearchHint(Cell<usize>);
 
@@ -35,7 +35,7 @@ impl SearchHint {
     }
 }
 
-/// The same, where `before` holds at `at`.
+/// Searches towards the end, in steps that double; `before` holds at `at`.
 fn search_up<T>(elements: &VecDeque<T>, at: usize, before: impl Fn(&T) -> bool) -> usize {
     let (mut from, mut step) = (at + 1, 1);
     while elements.get(from + step - 1).is_some_and(&before) {
@@ -45,7 +45,7 @@ fn search_up<T>(elements: &VecDeque<T>, at: usize, before: impl Fn(&T) -> bool) 
     search_between(elements, from, elements.len().min(from + step - 1), before)
 }
 
-/// The same, where `before` does not hold at `at`, or `at` is the end.
+/// Searches towards the beginning, in steps that double; `before` does not hold at `at`, or `at` is the end.
 fn search_down<T>(elements: &VecDeque<T>, at: usize, before: impl Fn(&T) -> bool) -> usize {
     let (mut until, mut step) = (at, 1);
     while step <= until && !before(&elements[until - step]) {

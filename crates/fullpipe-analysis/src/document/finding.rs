@@ -44,10 +44,10 @@ pub struct Finding {
 #[serde(rename_all = "snake_case")]
 #[schemars(inline)]
 pub enum Confidence {
-    /// Nothing else explains what is seen.
+    /// The only explanation of the observations.
     Sure,
-    /// It explains most of what is seen.
+    /// The explanation of most observations.
     Likely,
-    /// What is seen has several explanations.
+    /// One of several explanations of the observations.
     CannotTell,
 }

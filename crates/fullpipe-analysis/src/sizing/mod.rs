@@ -87,7 +87,7 @@ pub struct PathFacts {
     pub payload_mbit: f64,
     /// Rate times RTT, bytes as the rate counts them.
     pub bdp_bytes: u64,
-    /// The same in full packets.
+    /// Rate times RTT, full packets.
     pub bdp_packets: f64,
 }
 

@@ -141,7 +141,7 @@ group! {
         tx_coalesce: Moderation, Is("0s");
         /// The driver stops its queue when an skb leaves fewer descriptors free.
         tx_stop: Ring, Is("1 descriptors");
-        /// It wakes the queue when so many are free; at least `tx_stop`.
+        /// Free descriptors at which the driver wakes the queue; at least `tx_stop`.
         tx_wake: Ring, Absent("as tx_stop");
         /// Byte queue limits (BQL) of the driver: the transmit ring takes about as many bytes as keep the wire busy, what is more waits in the qdisc. From Linux 3.3 on.
         bql: bool, Is("false");

@@ -24,9 +24,9 @@ pub(super) struct Algorithm {
     title: *const c_char,
     params: *const Param,
     param_count: u32,
-    /// First kernel version whose behaviour it has; 0: any.
+    /// First kernel version with this behaviour; 0: any.
     pub first_kernel: u32,
-    /// Last kernel version whose behaviour it has; 0: any.
+    /// Last kernel version with this behaviour; 0: any.
     pub last_kernel: u32,
     /// Rate halving stops at `ssthresh >> min_cwnd_shift`.
     pub min_cwnd_shift: u32,
@@ -61,7 +61,7 @@ pub(super) struct SlowStart {
     pub grow: Option<Grow>,
 }
 
-/// What takes the place of the kernel's `tcp_slow_start`: packets acknowledged; returns those not used up.
+/// Replacement of the kernel's `tcp_slow_start`: takes packets acknowledged, returns those not used up.
 pub(super) type Grow = unsafe extern "C" fn(*mut Flow, u32) -> u32;
 
 // SAFETY: as of `Algorithm`.
@@ -137,7 +137,7 @@ impl Param {
 
 /// A string constant of the C side.
 fn text(c: *const c_char) -> &'static str {
-    // SAFETY: `Algorithm` and `Param` come from the C side's constants, whose strings are literals.
+    // SAFETY: `Algorithm` and `Param` come from the C side's constants; their strings are literals.
     unsafe { CStr::from_ptr(c) }.to_str().unwrap_or("?")
 }
 

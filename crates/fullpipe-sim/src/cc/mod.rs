@@ -1,8 +1,7 @@
 //! Congestion controls and slow starts: the C sources of `cc/`, behind a safe interface.
 //!
-//! An algorithm is a set of callbacks on one flow's [`Sock`]; which kernel version it behaves like
-//! is a matter of its parameters and of the helpers it calls. It sees no clock and no chance but
-//! those of the flow, so that equal calls have equal results.
+//! An algorithm is a set of callbacks on one flow's [`Sock`]. Its parameters and helpers decide which kernel version it
+//! behaves like. It sees no clock and no random numbers but those of the flow, so equal calls have equal results.
 
 mod ffi;
 mod params;
@@ -26,26 +25,25 @@ pub const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
 /// The congestion control of one flow.
 ///
-/// The TCP sender sets the fields of [`Congestion::sock_mut`] and then calls, in this order:
-/// [`init`](Self::init) once; per ACK of new data [`pkts_acked`](Self::pkts_acked), then
-/// [`cong_avoid`](Self::cong_avoid); on a reduction [`ssthresh`](Self::ssthresh);
-/// [`set_state`](Self::set_state) on each change of state.
+/// The TCP sender sets the fields of [`Congestion::sock_mut`] and then calls, in this order: [`init`](Self::init) once;
+/// for an ACK of new data [`pkts_acked`](Self::pkts_acked), then [`cong_avoid`](Self::cong_avoid). On a reduction it
+/// calls [`ssthresh`](Self::ssthresh). On each change of state it calls [`set_state`](Self::set_state).
 pub struct Congestion {
     flow: Flow,
     algorithm: &'static ffi::Algorithm,
     helpers: Helpers,
     version: KernelVersion,
-    /// None: the kernel's slow start, and what the algorithm has of its own.
+    /// None: the kernel's slow start, and the algorithm's own rules.
     slow_start: Option<&'static ffi::SlowStart>,
 }
 
 impl Congestion {
-    /// The algorithm `name` with `parameters`; those absent have the default of `kernel`
-    /// ("2.6.20"). `hz` is in jiffies per second, `seed` starts the flow's random numbers.
+    /// The algorithm `name` with `parameters`; absent ones have the default of `kernel` ("2.6.20"). `hz` is in jiffies
+    /// per second. `seed` starts the flow's random numbers.
     ///
     /// # Errors
-    /// An unknown algorithm or parameter, a value beyond its range, a kernel version whose
-    /// behaviour the algorithm does not have, `hz` beyond 1 to 1000.
+    /// An unknown algorithm or parameter, a value beyond its range, `hz` beyond 1 to 1000, or a kernel version without
+    /// a known behaviour of the algorithm.
     pub fn new(
         name: &str,
         parameters: &[(String, i64)],
@@ -74,7 +72,7 @@ impl Congestion {
         Ok(Congestion { flow, algorithm, helpers, version, slow_start: None })
     }
 
-    /// What `flow` asks for: its algorithm, and its slow start.
+    /// Congestion control of a scenario's `flow`: its algorithm, and its slow start.
     ///
     /// # Errors
     /// As of [`new`](Self::new) and [`with_slow_start`](Self::with_slow_start).
@@ -86,8 +84,7 @@ impl Congestion {
         }
     }
 
-    /// The same with the slow start `name` in the place of the kernel's; parameters that are absent have
-    /// their defaults.
+    /// Replaces the kernel's slow start by the slow start `name`; absent parameters have their defaults.
     ///
     /// # Errors
     /// An unknown slow start or parameter, a value beyond its range.
@@ -108,12 +105,12 @@ impl Congestion {
         self.algorithm.name()
     }
 
-    /// What the algorithm sees of the socket.
+    /// Fields of the socket that the algorithm sees.
     pub fn sock(&self) -> &Sock {
         &self.flow.sock
     }
 
-    /// The same, to be kept up to date by the sender.
+    /// Fields of the socket, for the sender to keep up to date.
     pub fn sock_mut(&mut self) -> &mut Sock {
         &mut self.flow.sock
     }
@@ -133,7 +130,7 @@ impl Congestion {
         self.flow.exits
     }
 
-    /// The connection begins.
+    /// Starts the connection: slow start first, then the algorithm.
     pub fn init(&mut self) {
         if let Some(init) = self.slow_start.and_then(|own| own.init) {
             // SAFETY: `flow` is a `struct tcp_sock`, valid and unshared during the call.
@@ -145,17 +142,16 @@ impl Congestion {
         }
     }
 
-    /// The window is about to be reduced: the new `snd_ssthresh` in packets (at least 2), which the
-    /// sender stores.
+    /// New `snd_ssthresh` for a reduction of the window, packets (at least 2); the sender stores it.
     pub fn ssthresh(&mut self) -> u32 {
         // SAFETY: as in `init`.
         self.algorithm.ssthresh.map_or(2, |f| unsafe { f(&mut self.flow) })
     }
 
-    /// An ACK up to sequence number `ack` has acknowledged `acked` packets (at least 1).
+    /// Handles an ACK up to sequence number `ack`, of `acked` packets (at least 1).
     ///
-    /// Kernels up to 3.12 count the ACK and not its packets, up to 3.19 in congestion avoidance: there
-    /// `acked` is taken as 1.
+    /// Kernels up to 3.12 count the ACK and not its packets; kernels up to 3.19 do so in congestion avoidance. There
+    /// `acked` counts as 1.
     #[inline]
     pub fn cong_avoid(&mut self, ack: u32, acked: u32) {
         if let Some(cong_avoid) = self.algorithm.cong_avoid {
@@ -170,7 +166,7 @@ impl Congestion {
         }
     }
 
-    /// An ACK has acknowledged whole packets.
+    /// Passes the RTT and the packets of an ACK of whole packets.
     #[inline]
     pub fn pkts_acked(&mut self, sample: &AckSample) {
         if let Some(pkts_acked) = self.slow_start.and_then(|own| own.pkts_acked) {
@@ -183,8 +179,8 @@ impl Congestion {
         }
     }
 
-    /// The sender changes to `state` ([`OPEN`] to [`LOSS`]): told to the algorithm, which still
-    /// sees the former state, then stored in `ca_state`.
+    /// Changes the sender's state to `state` ([`OPEN`] to [`LOSS`]). The algorithm's callback still sees the former
+    /// state; then `ca_state` has the new one.
     pub fn set_state(&mut self, state: u8) {
         if let Some(set_state) = self.algorithm.set_state {
             // SAFETY: as in `init`.
@@ -193,14 +189,14 @@ impl Congestion {
         self.flow.sock.ca_state = u32::from(state);
     }
 
-    /// The last reduction was a mistake: the window in packets to go back to.
+    /// Window to which the undo of the last reduction returns, packets.
     pub fn undo_cwnd(&mut self) -> u32 {
         let cwnd = self.flow.sock.snd_cwnd;
         // SAFETY: as in `init`.
         self.algorithm.undo_cwnd.map_or(cwnd, |f| unsafe { f(&mut self.flow) })
     }
 
-    /// Something other than an ACK has happened.
+    /// Calls the algorithm for an event other than an ACK.
     pub fn cwnd_event(&mut self, event: Event) {
         if let Some(cwnd_event) = self.algorithm.cwnd_event {
             // SAFETY: as in `init`.
@@ -208,13 +204,13 @@ impl Congestion {
         }
     }
 
-    /// True where it has the whole window and the pace, by samples of the delivery rate (`cong_control`).
+    /// Whether the algorithm sets the whole window and the pace, from samples of the delivery rate (`cong_control`).
     #[inline]
     pub fn controls(&self) -> bool {
         self.algorithm.cong_control.is_some()
     }
 
-    /// The fields that such a control reads beside [`Congestion::sock`].
+    /// Further fields for an algorithm with `cong_control`, besides [`Congestion::sock`].
     pub fn rates(&self) -> &Rates {
         &self.flow.rates
     }
@@ -224,8 +220,8 @@ impl Congestion {
         &mut self.flow.rates
     }
 
-    /// An ACK up to sequence number `ack` gave a sample of the delivery rate. It may change `snd_cwnd`, `pacing_rate` and
-    /// `app_limited`.
+    /// Handles an ACK up to sequence number `ack` with its sample of the delivery rate. The algorithm may change
+    /// `snd_cwnd`, `pacing_rate` and `app_limited`.
     pub fn cong_control(&mut self, ack: u32, sample: &RateSample) {
         if let Some(cong_control) = self.algorithm.cong_control {
             // SAFETY: as in `init`; `sample` is a `struct rate_sample`, read during the call only.
@@ -233,19 +229,19 @@ impl Congestion {
         }
     }
 
-    /// Least segments of an skb, where the control says so.
+    /// Least segments of an skb, where the algorithm sets them.
     pub fn min_tso_segs(&mut self) -> Option<u32> {
         // SAFETY: as in `init`.
         self.algorithm.min_tso_segs.map(|f| unsafe { f(&mut self.flow) })
     }
 
-    /// Windows for which the send buffer has room.
+    /// Factor between the send buffer and cwnd (`sndbuf_expand`); 2 unless the algorithm sets it.
     pub fn sndbuf_expand(&mut self) -> u32 {
         // SAFETY: as in `init`.
         self.algorithm.sndbuf_expand.map_or(2, |f| unsafe { f(&mut self.flow) })
     }
 
-    /// Whether it asks for RTTs in microseconds (`TCP_CONG_RTT_STAMP`); else jiffies will do.
+    /// Whether the algorithm asks for RTTs in microseconds (`TCP_CONG_RTT_STAMP`); else RTTs have whole jiffies.
     pub fn wants_us(&self) -> bool {
         let param = (self.algorithm.us_rtt_param as usize).checked_sub(1);
         let algorithm = param.is_some_and(|param| self.flow.param[param] != 0);

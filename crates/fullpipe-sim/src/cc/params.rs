@@ -1,22 +1,22 @@
-//! Names, kernel versions and parameters: what a flow asks for, checked against what there is.
+//! Names, kernel versions and parameters of congestion controls, and the checks of a flow's request.
 
 use super::ffi::{self, Algorithm, Param, SlowStart};
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-/// A kernel version as `a.b.c`; a fourth number ("2.6.20.7") and what is missing count as 0.
+/// A kernel version as `a.b.c`; a fourth number ("2.6.20.7") is ignored, and missing numbers are 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KernelVersion(u32);
 
 impl KernelVersion {
-    /// The oldest version whose behaviour is known here.
+    /// The oldest version with a known behaviour.
     pub const FIRST: KernelVersion = KernelVersion::new(2, 6, 20);
-    /// Last version whose helpers count an ACK as one event, whatever it acknowledges.
+    /// Last version with helpers that count an ACK as one event, whatever it acknowledges.
     const LAST_PER_ACK: KernelVersion = KernelVersion::new(3, 12, 255);
-    /// Last version whose helpers do so in avoidance, but not in slow start.
+    /// Last version with helpers that count an ACK as one event in avoidance, but not in slow start.
     const LAST_PER_ACK_IN_AVOIDANCE: KernelVersion = KernelVersion::new(3, 19, 255);
-    /// First version from which the helpers behave as today's.
+    /// First version with the helpers of today.
     const FIRST_STRETCH: KernelVersion = KernelVersion::new(4, 14, 0);
 
     /// Version `a.b.c`.
@@ -34,7 +34,7 @@ impl KernelVersion {
         }
     }
 
-    /// How this version's helpers count; none if it is not known.
+    /// Rule by which the helpers of this version count; none if it is not known.
     pub(super) fn helpers(self) -> Option<Helpers> {
         match self {
             v if v <= KernelVersion::LAST_PER_ACK => Some(Helpers::PerAck),
@@ -45,14 +45,14 @@ impl KernelVersion {
     }
 }
 
-/// How the helpers count what an ACK acknowledges; numbered as in `cc/native/kernel.c`.
+/// Rule by which the helpers count an ACK; numbered as in `cc/native/kernel.c`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Helpers {
-    /// As one event.
+    /// Each ACK counts as one event.
     PerAck = 0,
-    /// By packets.
+    /// Each ACK counts by its packets.
     Stretch = 1,
-    /// By packets in slow start, as one event in avoidance.
+    /// Each ACK counts by its packets in slow start, and as one event in avoidance.
     SlowStart = 2,
 }
 
@@ -62,12 +62,12 @@ impl fmt::Display for KernelVersion {
     }
 }
 
-/// What is wrong with a flow's congestion control.
+/// Error in a flow's congestion control.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// There is no algorithm of this name.
+    /// No algorithm has this name.
     UnknownAlgorithm(String),
-    /// There is no slow start of this name.
+    /// No slow start has this name.
     UnknownSlowStart(String),
     /// The algorithm, or slow start, has no parameter of this name.
     UnknownParameter {
@@ -142,7 +142,7 @@ fn list(f: &mut fmt::Formatter<'_>, items: impl Iterator<Item = impl fmt::Displa
     f.write_str(if separator.is_empty() { "none" } else { "" })
 }
 
-/// Ranges of kernel versions whose behaviour an algorithm has, in words.
+/// Ranges of kernel versions with a known behaviour of the algorithm, in words.
 fn kernels(algorithm: &Algorithm) -> Vec<String> {
     use alloc::format;
     let first = KernelVersion::FIRST;
@@ -160,7 +160,7 @@ pub(super) fn named(name: &str) -> Option<&'static Algorithm> {
     ffi::algorithms().into_iter().find(|a| a.name() == name)
 }
 
-/// The version `kernel`, if `algorithm` behaves as it did there.
+/// The version `kernel`, if its behaviour of `algorithm` is known.
 pub(super) fn version(algorithm: &Algorithm, kernel: &str) -> Result<KernelVersion, Error> {
     let gap = |v: KernelVersion| v.helpers().is_none();
     let last = algorithm.last_kernel;
@@ -211,22 +211,22 @@ fn in_range(algorithm: &'static str, param: &'static Param, value: i64) -> Resul
 /// An algorithm or slow start, described.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Description {
-    /// Its name in scenarios.
+    /// Name in scenarios.
     pub name: &'static str,
-    /// What it is.
+    /// Name in words.
     pub title: &'static str,
-    /// Ranges of kernel versions whose behaviour it has, in words.
+    /// Ranges of kernel versions with a known behaviour, in words.
     pub kernels: Vec<String>,
-    /// Its parameters.
+    /// Parameters of the algorithm.
     pub parameters: Vec<Parameter>,
 }
 
 /// A parameter of an algorithm or slow start, described.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// Its name in scenarios.
+    /// Name in scenarios.
     pub name: &'static str,
-    /// What it does.
+    /// Effect of the parameter, in words.
     pub meaning: &'static str,
     /// Unit of its value.
     pub unit: &'static str,
@@ -249,24 +249,25 @@ pub fn algorithms() -> Vec<Description> {
     ffi::algorithms().into_iter().map(describe).collect()
 }
 
-/// The first kernel whose behaviour the algorithm of that name has, where that is not the oldest one.
+/// The first kernel with a known behaviour of this algorithm, unless it is the oldest one.
 pub fn first_kernel(name: &str) -> Option<KernelVersion> {
     let first = named(name)?.first_kernel;
     (first > 0).then_some(KernelVersion(first))
 }
 
-/// Whether the algorithm of that name has the behaviour of `kernel`.
+/// Whether the behaviour of this algorithm in `kernel` is known.
 pub fn has_kernel(name: &str, kernel: &str) -> bool {
     first_kernel(name)
         .is_none_or(|first| KernelVersion::parse(kernel).is_some_and(|version| version >= first))
 }
 
-/// Whether the algorithm of that name grows by the kernel's slow start, in whose place there may be another one.
+/// Whether this algorithm grows by the kernel's slow start, so that another slow start can replace it.
 pub fn takes_slow_start(name: &str) -> bool {
     named(name).is_some_and(|algorithm| algorithm.cong_control.is_none())
 }
 
-/// Every slow start beside the kernels' own with its parameters, by name. No kernel has them: they go with all.
+/// Every slow start with its parameters, by name, without the kernels' own. No kernel has them, so they fit all
+/// versions.
 pub fn slow_starts() -> Vec<Description> {
     let describe = |s: &'static SlowStart| Description {
         name: s.name(),

@@ -1,8 +1,8 @@
-//! What a congestion control sees of a flow; the Rust side of the structs in `cc/cc.h`.
+//! The part of a flow that a congestion control sees; the Rust side of the structs in `cc/cc.h`.
 
 use super::ffi::Grow;
 
-/// Everything of the socket that a congestion control may see or change.
+/// The fields of a socket that a congestion control may see or change.
 ///
 /// The TCP sender keeps these fields up to date before each callback of
 /// [`Congestion`](super::Congestion) and reads `snd_cwnd` and `snd_ssthresh` after it.
@@ -11,7 +11,7 @@ use super::ffi::Grow;
 pub struct Sock {
     /// Congestion window in packets (at least 1).
     pub snd_cwnd: u32,
-    /// What has been counted towards the next increment of `snd_cwnd`, in ACKs or packets.
+    /// ACKs or packets counted towards the next increment of `snd_cwnd`.
     pub snd_cwnd_cnt: u32,
     /// Jiffies when `snd_cwnd` was last checked or changed.
     pub snd_cwnd_stamp: u32,
@@ -52,9 +52,9 @@ pub struct Sock {
     pub hz: u32,
     /// The clock in microseconds.
     pub now_us: u64,
-    /// How fast the kernel takes the flow to be, bytes per second (since 3.12); else 0.
+    /// Pace of the flow in the kernel's estimate, bytes per second (since 3.12); else 0.
     pub pacing_rate: u64,
-    /// Who paces the flow, numbered as in Linux: 0 nobody, 1 TCP, 2 `fq`.
+    /// Keeper of the flow's pace, numbered as in Linux: 0 nobody, 1 TCP, 2 `fq`.
     pub pacing_status: u32,
 }
 
@@ -100,7 +100,7 @@ pub const RECOVERY: u8 = 3;
 /// State Loss: after a retransmission timeout.
 pub const LOSS: u8 = 4;
 
-/// What an ACK has acknowledged.
+/// RTT and packets of one ACK.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AckSample {
@@ -125,7 +125,7 @@ pub enum Event {
     Loss = 3,
 }
 
-/// A flow as `struct tcp_sock` in `cc/cc.h`: the socket, and what the header's macros use.
+/// A flow as `struct tcp_sock` in `cc/cc.h`: the socket, and the fields of the header's macros.
 #[repr(C)]
 #[derive(Debug)]
 pub(super) struct Flow {
@@ -149,11 +149,11 @@ pub(super) struct Flow {
 pub struct Rates {
     /// The clock at the packet or timer in hand, us.
     pub tcp_mstamp: u64,
-    /// When `delivered` last grew, us.
+    /// Time at which `delivered` last grew, us.
     pub delivered_mstamp: u64,
     /// The clock when it was last read, ns.
     pub tcp_clock_cache: u64,
-    /// When the pace lets the next skb leave, ns.
+    /// Time at which the pace lets the next skb leave, ns.
     pub tcp_wstamp_ns: u64,
     /// Largest pacing rate, bytes per second.
     pub max_pacing_rate: u64,
@@ -171,7 +171,7 @@ pub struct Rates {
     pub min_rtt_us: u32,
 }
 
-/// How fast packets were delivered, by an ACK (`struct rate_sample`).
+/// Sample of the delivery rate, by an ACK (`struct rate_sample`).
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateSample {
@@ -227,7 +227,7 @@ pub(super) const SLOW_PRIVATE_WORDS: usize = 25;
 /// The most parameters that a slow start can have.
 pub(super) const SLOW_PARAMS: usize = 8;
 
-/// The same numbers are asserted in `cc/native/kernel.c`.
+/// Offsets of the C side's fields; `cc/native/kernel.c` asserts the same numbers.
 const _: () = {
     assert!(core::mem::offset_of!(Sock, snd_cwnd_clamp) == 16);
     assert!(core::mem::offset_of!(Sock, snd_nxt) == 40);

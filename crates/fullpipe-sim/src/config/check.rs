@@ -1,5 +1,5 @@
-//! The bounds of a configuration, stated once. Within them a run does not panic: sums of its times
-//! and sizes stay within 64 bits.
+//! Bounds of a configuration, stated once. Within them a run does not panic: sums of its times and sizes fit into 64
+//! bits.
 
 mod rpc;
 
@@ -13,7 +13,7 @@ use crate::units::{Rate, Time};
 use alloc::format;
 use alloc::string::String;
 
-/// Longest time that a host takes for one thing.
+/// Longest time of one piece of a host's work.
 const SLOWEST: Time = Time::secs(1);
 /// Slowest copy: 1 us per byte, in picoseconds.
 const SLOWEST_COPY_PS: u64 = 1_000_000;
@@ -23,7 +23,7 @@ const LARGEST_INITCWND: u32 = 65_535;
 const LARGEST: u64 = i32::MAX as u64;
 
 impl Config {
-    /// Checks the bounds of what a run is asked to do.
+    /// Checks the bounds of a run's configuration.
     ///
     /// # Errors
     /// The first violated bound, naming the field.
@@ -49,7 +49,7 @@ impl Config {
         self.check_rpc()
     }
 
-    /// Hosts beside others, and flows between them.
+    /// Checks further hosts, and flows between hosts.
     fn stations(&self) -> Result<(), String> {
         let hosts = self.hosts();
         for (at, own) in hosts.iter().enumerate() {
@@ -93,7 +93,7 @@ impl Config {
         Ok(())
     }
 
-    /// A connection of a loop follows one that comes before it in the order of flows, from the same host.
+    /// Checks loops: each connection follows one with a lower index, from the same host.
     fn loops(&self) -> Result<(), String> {
         let mut followed = alloc::vec![false; self.flows.len()];
         for (at, flow) in self.flows.iter().enumerate() {
@@ -112,7 +112,8 @@ impl Config {
         Ok(())
     }
 
-    /// A flow that answers another one: that goes the other way, is not `answered` yet, and neither has a pace.
+    /// Checks a flow that answers another one: that flow goes the other way, is not `answered` yet, and neither has a
+    /// pace.
     fn answer(&self, flow: &Flow, answered: &mut [bool]) -> Result<(), String> {
         let Some(of) = flow.answers else { return Ok(()) };
         let demand = |holds, what: &str| demand(holds, format!("flow {}: {what}", flow.name));
@@ -136,7 +137,7 @@ impl Config {
     }
 }
 
-/// Those of datagrams: no fragments, and a pace.
+/// Checks datagrams: no fragments, and a pace.
 fn datagrams(own: &Datagrams, mtu: u32) -> Result<(), String> {
     let demand = |holds, what: &str| demand(holds, format!("datagrams {}: {what}", own.name));
     let most = mtu.saturating_sub(DATAGRAM_HEADERS);
@@ -183,7 +184,7 @@ fn host(host: &Host, name: &str) -> Result<(), String> {
     sysctls(&host.sysctl).map_err(|what| format!("{name}: sysctl: {what}"))
 }
 
-/// Queues of a host, and what the driver does when the ring is full.
+/// Checks the queues of a host, and the driver's rule for a full ring.
 fn way_out(host: &Host) -> Result<(), String> {
     let plain = host.qdisc == Qdisc::PfifoFast && !host.bql && !host.tso;
     demand(
@@ -202,7 +203,7 @@ fn way_out(host: &Host) -> Result<(), String> {
     )
 }
 
-/// Times that moderate interrupts, and costs of a call or a packet.
+/// Interrupt moderation times of a host, and its costs of calls and packets.
 fn host_times(host: &Host) -> [Time; 11] {
     let cpu = &host.cpu;
     [
@@ -220,7 +221,7 @@ fn host_times(host: &Host) -> [Time; 11] {
     ]
 }
 
-/// Pages of memory that all sockets of a host may have at most.
+/// Most pages of memory for all sockets of a host.
 const MOST_PAGES: u64 = 1 << 40;
 
 fn sysctls(all: &Sysctl) -> Result<(), String> {

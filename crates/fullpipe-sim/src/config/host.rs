@@ -1,4 +1,4 @@
-//! A host: kernel, sysctls, qdisc, card and CPU.
+//! A host: kernel, sysctls, qdisc, NIC and CPU.
 
 use super::{Autotuning, System};
 use crate::link::{Discipline, Fq, QueueLimit};
@@ -6,12 +6,12 @@ use crate::units::{Rate, Time};
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// A host: its kernel's behaviour, its buffers, its network card and its CPU.
+/// A host: its kernel's behaviour, its buffers, its NIC and its CPU.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Host {
     /// Name of a kernel profile, for instance "2.6.20" (see `tcp::profile`).
     pub kernel: String,
-    /// System whose windows and send buffers it has.
+    /// Operating system, which decides receive windows and send buffers.
     pub system: System,
     /// Single behaviours that differ from the profile: name and choice (see `tcp::behaviour`).
     pub behaviour: Vec<(String, String)>,
@@ -19,13 +19,14 @@ pub struct Host {
     pub hz: u32,
     /// TCP timestamps (RFC 7323); used if both hosts have them.
     pub timestamps: bool,
-    /// TCP segmentation offload of the card.
+    /// TCP segmentation offload of the NIC.
     pub tso: bool,
-    /// First cwnd by the route (`ip route ... initcwnd`), packets (1 to 65,535); none: the kernel's. cwnd goes back to it after
-    /// a pause, too (`tcp_init_cwnd`).
+    /// First cwnd of the route (`ip route ... initcwnd`), packets (1 to 65,535); none: the kernel's. After a pause cwnd
+    /// also restarts from it (`tcp_init_cwnd`).
     pub initcwnd: Option<u32>,
-    /// MTU of its card, bytes, where it is larger than the path's ([`Config::mtu`](super::Config::mtu)); none: the path's. It announces
-    /// an MSS of that, so that its windows are in units of it. Its segments are as the other end and the path allow.
+    /// MTU of the host's NIC, bytes, where it is larger than the path's ([`Config::mtu`](super::Config::mtu)); none:
+    /// the path's. The host announces the MSS of this MTU and counts its windows in it. The other end and the path
+    /// bound its segments.
     pub mtu: Option<u32>,
     /// The sysctls that the model reads.
     pub sysctl: Sysctl,
@@ -35,40 +36,40 @@ pub struct Host {
     pub qdisc_limit: u32,
     /// Transmit ring in descriptors (one per segment here).
     pub tx_ring: u32,
-    /// Transmit interrupt moderation: how long after a segment was sent the driver hears of it, and of those sent meanwhile
-    /// (0: of each at once).
+    /// Transmit interrupt moderation: delay between a sent segment and the driver's notice of it and of later ones (0:
+    /// notice of each at once).
     pub tx_coalesce: Time,
-    /// A driver that stops its queue does so when fewer descriptors are free (1 to `tx_wake`).
+    /// Free descriptors below which a driver stops its queue, if it does so (1 to `tx_wake`).
     pub tx_stop: u32,
-    /// It wakes the queue when so many are free (to `tx_ring`).
+    /// Free descriptors at which the driver wakes the queue (to `tx_ring`).
     pub tx_wake: u32,
     /// Whether the driver has byte queue limits (BQL).
     pub bql: bool,
-    /// What the driver does when that is full.
+    /// Rule of the driver for a full ring.
     pub driver: Driver,
     /// Receive ring in descriptors.
     pub rx_ring: u32,
-    /// Line rate of the card, counted as on an Ethernet wire.
+    /// Line rate of the NIC, counted as on an Ethernet wire.
     pub nic_rate: Rate,
-    /// Receive interrupt moderation: how long after the first packet that came the interrupt comes (0: at once).
+    /// Receive interrupt moderation: delay between the first packet and the interrupt (0: none).
     pub rx_coalesce: Time,
-    /// Packets after which the interrupt comes though that time is not over (0: however many come).
+    /// Packets after which the interrupt does not wait for that delay (0: no such number).
     pub rx_frames: u32,
     /// Least time between two receive interrupts (0: none).
     pub interrupt_gap: Time,
-    /// Whether segments that one poll of the card takes are joined (GRO), where the kernel does so.
+    /// Whether GRO joins the segments of one poll, where the kernel has it.
     pub gro: bool,
-    /// How long they wait for those that follow (0: not beyond the poll).
+    /// Time for which joined segments wait for later ones (0: until the end of the poll).
     pub gro_flush_timeout: Time,
-    /// Which receive path the driver uses.
+    /// Receive path of the driver.
     pub receive_path: ReceivePath,
-    /// What the CPU spends.
+    /// CPU costs.
     pub cpu: Cpu,
 }
 
 impl Host {
-    /// A host of this kernel with sysctls of Linux 2.6.20, HZ 1000, a card of 10 Gb/s with 256 descriptors each way, and a CPU that
-    /// takes no time. TCP uses neither timestamps nor TSO.
+    /// A host of this kernel with sysctls of Linux 2.6.20 and HZ 1000. Its NIC has 10 Gb/s and 256 descriptors each
+    /// way. Its CPU takes no time. TCP uses neither timestamps nor TSO.
     pub fn plain(kernel: &str) -> Host {
         Host {
             kernel: kernel.into(),
@@ -102,7 +103,7 @@ impl Host {
 }
 
 impl Host {
-    /// Whether it offers the window scale option.
+    /// Whether the host offers the window scale option.
     pub fn offers_scaling(&self) -> bool {
         let is_disabled = self.system == System::Windows(Autotuning::Disabled);
         self.sysctl.tcp_window_scaling && !is_disabled
@@ -112,15 +113,15 @@ impl Host {
 /// The queue between TCP and the driver.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Qdisc {
-    /// `pfifo_fast`: all packets are of one priority, so of its three bands one.
+    /// `pfifo_fast`: all packets have one priority, so only one of its three bands is used.
     #[default]
     PfifoFast,
-    /// A discipline and its capacity.
+    /// A qdisc and its capacity.
     Of(Discipline, QueueLimit),
 }
 
 impl Qdisc {
-    /// The parameters of `fq`, where that is the discipline.
+    /// Parameters of `fq`, if it is the qdisc.
     pub(crate) fn fq(&self) -> Option<&Fq> {
         match self {
             Qdisc::Of(Discipline::Fq(fq), _) => Some(fq),
@@ -129,15 +130,15 @@ impl Qdisc {
     }
 }
 
-/// What a driver does when an skb does not fit into its transmit ring.
+/// Rule of a driver for an skb that does not fit into its transmit ring.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Driver {
-    /// It has stopped the queue before: nothing is offered to it until there is room (`netif_stop_queue`).
+    /// The driver stops its queue before, and gets no skb until there is room (`netif_stop_queue`).
     #[default]
     Stops,
-    /// It refuses the skb (NETDEV_TX_BUSY), which goes back to the head of the qdisc and is offered again when a descriptor is
-    /// free (`dev_requeue_skb`): each skb that waits is refused once, when it is the first one. Behind `pfifo_fast`, without
-    /// TSO and byte queue limits.
+    /// The driver refuses the skb (NETDEV_TX_BUSY). The skb goes back to the head of the qdisc, which offers it again
+    /// when a descriptor is free (`dev_requeue_skb`). Each skb that waits is refused once, when it becomes the first.
+    /// Behind `pfifo_fast`, without TSO and byte queue limits.
     Requeues,
 }
 
@@ -161,17 +162,17 @@ pub struct Sysctl {
     pub tcp_rmem: [u64; 3],
     /// net.ipv4.tcp_wmem: minimum, default, maximum
     pub tcp_wmem: [u64; 3],
-    /// net.ipv4.tcp_mem: memory of all TCP sockets of the host, pages of 4 KiB: up to the first there is no pressure, above the
-    /// second there is, above the third sockets get none; none: without end
+    /// net.ipv4.tcp_mem: memory of all TCP sockets of the host, pages of 4 KiB. Up to the first number there is no
+    /// pressure. Above the second there is. Above the third sockets get no memory. None: no bound
     pub tcp_mem: Option<[u64; 3]>,
     /// net.ipv4.tcp_adv_win_scale (-31 to 31): share of the buffer kept from the window
     pub tcp_adv_win_scale: i32,
     /// net.core.netdev_max_backlog, packets
     pub netdev_max_backlog: u32,
-    /// net.core.netdev_budget (from 1), packets that a softirq takes before it lets others go on; none: the kernel's default, 300
+    /// net.core.netdev_budget (from 1), packets of one softirq before it yields; none: the kernel's default, 300
     pub netdev_budget: Option<u32>,
-    /// net.core.netdev_budget_usecs (since Linux 4.12): for how long it does, microseconds; none, or less than two jiffies: two
-    /// jiffies
+    /// net.core.netdev_budget_usecs (since Linux 4.12): time of one softirq before it yields, microseconds. None, or
+    /// less than two jiffies: two jiffies
     pub netdev_budget_usecs: Option<u32>,
     /// net.ipv4.tcp_slow_start_after_idle
     pub tcp_slow_start_after_idle: bool,
@@ -179,41 +180,42 @@ pub struct Sysctl {
     pub tcp_window_scaling: bool,
     /// net.ipv4.tcp_sack; used if both hosts have it
     pub tcp_sack: bool,
-    /// net.ipv4.tcp_fack: losses by forward acknowledgement, until reordering is seen
+    /// net.ipv4.tcp_fack: losses by forward acknowledgement, until there is reordering
     pub tcp_fack: bool,
-    /// net.ipv4.tcp_dsack: the receiver reports what came twice
+    /// net.ipv4.tcp_dsack: the receiver reports data that arrived twice
     pub tcp_dsack: bool,
-    /// net.ipv4.tcp_frto (0 to 2): spurious timeouts are looked for; 2: with SACK, before Linux 3.10
+    /// net.ipv4.tcp_frto (0 to 2): 1 detects spurious timeouts; 2: also with SACK, before Linux 3.10
     pub tcp_frto: u32,
     /// net.ipv4.tcp_reordering, packets (1 to 127)
     pub tcp_reordering: u32,
     /// net.ipv4.tcp_early_retrans (0 to 4): 1 to 3 early retransmit, 3 and 4 tail loss probes; 0
     /// before Linux 3.5
     pub tcp_early_retrans: u32,
-    /// net.ipv4.tcp_ecn (0 to 2): 0 no ECN, 1 ask for it, 2 agree to it; none: the kernel's default, 2 since
-    /// Linux 2.6.31 and 0 before
+    /// net.ipv4.tcp_ecn (0 to 2): 0 no ECN, 1 ask for it, 2 agree to it. None: the kernel's default, 2 since Linux
+    /// 2.6.31 and 0 before
     pub tcp_ecn: Option<u32>,
-    /// net.ipv4.tcp_notsent_lowat: bytes not sent from which on an application waits; none: the kernel's default, no bound
+    /// net.ipv4.tcp_notsent_lowat: unsent bytes from which on an application waits; none: the kernel's default, no
+    /// bound
     pub tcp_notsent_lowat: Option<u32>,
     /// net.ipv4.tcp_pacing_ss_ratio: pacing rate in the first half of slow start, percent of cwnd per RTT; none: 200
     pub tcp_pacing_ss_ratio: Option<u32>,
-    /// net.ipv4.tcp_pacing_ca_ratio: the same afterwards; none: 120
+    /// net.ipv4.tcp_pacing_ca_ratio: pacing rate after that, percent of cwnd per RTT; none: 120
     pub tcp_pacing_ca_ratio: Option<u32>,
     /// net.ipv4.tcp_limit_output_bytes: memory of a flow that may wait in the host; none: the kernel's default
     pub tcp_limit_output_bytes: Option<u32>,
     /// net.ipv4.tcp_mtu_probing (0 to 2): 1 search for the path MTU where packets seem to be too large, 2 always; none: 0
     pub tcp_mtu_probing: Option<u32>,
-    /// net.ipv4.tcp_base_mss: where that search begins, bytes of a segment; none: 1024
+    /// net.ipv4.tcp_base_mss: first segment size of that search, bytes; none: 1024
     pub tcp_base_mss: Option<u32>,
-    /// net.ipv4.tcp_mtu_probe_floor: least segment to which it falls, bytes; none: 48
+    /// net.ipv4.tcp_mtu_probe_floor: least segment size of that search, bytes; none: 48
     pub tcp_mtu_probe_floor: Option<u32>,
     /// net.ipv4.tcp_min_snd_mss: least segment, with options, bytes; none: 48
     pub tcp_min_snd_mss: Option<u32>,
     /// net.ipv4.tcp_probe_interval: when the search begins anew, s; none: 600
     pub tcp_probe_interval: Option<u32>,
-    /// net.ipv4.tcp_probe_threshold: the search ends where less is unknown, bytes; none: 8
+    /// net.ipv4.tcp_probe_threshold: uncertainty at which the search ends, bytes; none: 8
     pub tcp_probe_threshold: Option<u32>,
-    /// net.ipv4.tcp_no_metrics_save: a connection leaves nothing for the next one
+    /// net.ipv4.tcp_no_metrics_save: a connection leaves no metrics for the next one
     pub tcp_no_metrics_save: bool,
 }
 
@@ -255,7 +257,7 @@ impl Sysctl {
     };
 }
 
-/// CPU time per piece of work; all zero is a host that costs nothing.
+/// CPU time per piece of work; all zero is a host with a free CPU.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cpu {
     /// Copy between application and kernel, picoseconds per byte.
@@ -268,12 +270,12 @@ pub struct Cpu {
     pub transmit: Time,
     /// Reception of a data segment in the softirq.
     pub receive: Time,
-    /// Reception of an ACK in the softirq, and what TCP does with it.
+    /// Reception of an ACK in the softirq, including TCP's work on it.
     pub ack: Time,
-    /// Per skb that is looked at on walks along the send queue: for SACKs, to mark losses, to send again
-    /// (Linux before 2.6.25).
+    /// Visit of an skb on a walk along the send queue: for SACKs, for marking losses, for retransmissions (Linux before
+    /// 2.6.25).
     pub walk: Time,
-    /// Each packet that a capture in the host sees ([`Point::Qdisc`](crate::trace::Point::Qdisc)), as it sees it: an skb that
-    /// goes out, and what the softirq hands up. An skb that waits in the qdisc pays as it is put there.
+    /// Packet seen by a capture in the host ([`Point::Qdisc`](crate::trace::Point::Qdisc)): an skb on its way out, or a
+    /// packet that the softirq hands up. An skb that waits in the qdisc is charged on entry.
     pub capture: Time,
 }

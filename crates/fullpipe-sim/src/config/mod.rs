@@ -1,8 +1,8 @@
-//! What the simulator is asked to run: a complete description without defaults left open.
+//! Configuration of a run: a complete description without defaults left open.
 //!
-//! The scenario layer resolves a file into this; nothing here knows about files. A [`Config`] is
-//! checked by its maker; [`Config::check`] (`check.rs`) states the bounds once. What a link element is
-//! told stands beside its state machine, in `link/`.
+//! The scenario layer resolves a file into a [`Config`]; no file appears here. The maker of a configuration checks it.
+//! [`Config::check`] (`check.rs`) states the bounds once. The configuration of a link element is in its file in
+//! `link/`.
 
 mod check;
 mod host;
@@ -23,74 +23,75 @@ pub use system::{Autotuning, DataWindow, System};
 pub struct Config {
     /// Seed of every random stream; each element derives its own from (seed, name).
     pub seed: u64,
-    /// When the run stops.
+    /// End of the run.
     pub end: Time,
     /// Interval of the trace's samples (at least 1 us).
     pub sample: Time,
-    /// Interval at which the hosts' counters are told, rounded up to samples, and at the end; none: they are not.
+    /// Interval of the hosts' counters in the trace, rounded up to samples; there is one set at the end, too. None: no
+    /// counters.
     pub counters: Option<Time>,
     /// Largest IP packet in bytes (68 to 65535). The MSS follows from it and from timestamps.
     pub mtu: u32,
-    /// What a packet passes from the sender to the receiver, in order.
+    /// Elements of the path from the sender to the receiver, in order.
     pub forward: Vec<Element>,
-    /// What a packet passes on its way back, in order.
+    /// Elements of the path back, in order.
     pub back: Vec<Element>,
-    /// The host that forward flows go from.
+    /// The first host; forward flows start here.
     pub sender: Host,
     /// The other host.
     pub receiver: Host,
-    /// Further hosts, each beside one of these: the path is a dumbbell.
+    /// Further hosts, each on the side of the sender or of the receiver: the path is a dumbbell.
     pub neighbours: Vec<Neighbour>,
     /// Flows (at least one).
     pub flows: Vec<Flow>,
-    /// Packets that are no TCP segments: their number as a flow is behind those of the flows.
+    /// Packets that are no TCP segments. Their numbers as flows follow those of the flows.
     pub datagrams: Vec<Datagrams>,
     /// Remote procedure calls over some of the flows.
     pub rpc: Rpc,
 }
 
-/// A host beside the sender or the receiver. What the hosts of a side send enters their way in order of time, at one
-/// time in the order of [`Config::hosts`].
+/// A host on the side of the sender or of the receiver. Packets of the hosts of a side enter their direction in order
+/// of time, at equal times in the order of [`Config::hosts`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Neighbour {
-    /// Its name, unlike those of the others.
+    /// Name, unique among hosts.
     pub name: String,
-    /// Where the data goes that it sends: it stands beside the host from which flows go there.
+    /// Direction of the data that it sends, and thus its side.
     pub direction: Direction,
-    /// What it is. TCP's timestamps, SACK and window scaling are as those of the host beside which it stands.
+    /// The host itself. TCP timestamps, SACK and window scaling are as on the first host of its side.
     pub host: Host,
 }
 
-/// A host with its name and the way that begins at it.
+/// A host with its name and the direction that begins at it.
 #[derive(Clone, Copy, Debug)]
 pub struct Station<'a> {
-    /// Its name.
+    /// Name.
     pub name: &'a str,
-    /// Where the data goes that it sends.
+    /// Direction of the data that it sends.
     pub direction: Direction,
-    /// What it is.
+    /// The host itself.
     pub host: &'a Host,
 }
 
 /// A slow start that no kernel has.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlowStart {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its parameters by name; those absent have their defaults.
+    /// Parameters by name; absent ones have their defaults.
     pub parameters: Vec<(String, i64)>,
 }
 
-/// Options of a sending socket, where they are set.
+/// Socket options of a sending socket, where the program sets them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sockopt {
     /// SO_MAX_PACING_RATE, bytes per second; with it TCP paces, where fq does not.
     pub max_pacing_rate: Option<u64>,
     /// TCP_NOTSENT_LOWAT, bytes; 0 or none: net.ipv4.tcp_notsent_lowat.
     pub notsent_lowat: Option<u32>,
-    /// TCP_NODELAY: a partial segment goes at once, where Nagle's rule would hold it back.
+    /// TCP_NODELAY: a partial segment leaves at once, where Nagle's rule would hold it.
     pub nodelay: bool,
-    /// TCP_CORK: a partial segment waits for what follows, a fifth of a second at most.
+    /// TCP_CORK: a partial segment waits for more data, a fifth of a second at most.
     pub cork: bool,
 }
 
@@ -99,22 +100,23 @@ pub struct Sockopt {
 pub struct Flow {
     /// Name, unique within a run.
     pub name: String,
-    /// Where its data goes.
+    /// Direction of its data.
     pub direction: Direction,
-    /// The host that sends its data, by name; none: `sender`, or `receiver` if it goes backward.
+    /// Host that sends its data, by name; none: `sender`, or `receiver` for a backward flow.
     pub from: Option<String>,
-    /// The host that receives it, by name; none: the other one of these.
+    /// Host that receives its data, by name; none: the other one of these two.
     pub to: Option<String>,
-    /// The index of the flow that this one answers: both are one connection, and the data of this one go back in it. After
-    /// each message of that flow has been read this one writes one message. That flow's next message waits until fewer
-    /// than [`App::Messages`] allows are without an answer. Such a flow starts with that one; where its `bytes` are known
-    /// they are those of all answers. Where a client has the connection ([`Rpc`]) it and its server write instead.
+    /// Index of the flow that this one answers. Both are one connection, and the data of this flow go back in it. After
+    /// each message of that flow has been read, this flow writes one message. That flow's next message waits until
+    /// fewer than [`App::Messages`] allows are without an answer. This flow starts with that one. Its `bytes`, if
+    /// known, are the bytes of all answers. Where a client has the connection ([`Rpc`]), the client and its server
+    /// write instead.
     pub answers: Option<usize>,
     /// Congestion control: "reno", "bic", "cubic" ...
     pub congestion: String,
-    /// Its parameters by name; those absent have the kernel profile's default.
+    /// Parameters of the congestion control by name; absent ones have the kernel profile's default.
     pub parameters: Vec<(String, i64)>,
-    /// A slow start in the place of the kernel's: "limited", "hystart++", "search".
+    /// Slow start instead of the kernel's: "limited", "hystart++", "search".
     pub slow_start: Option<SlowStart>,
     /// SO_SNDBUF as requested; none: tcp_wmem's default, not locked.
     pub sndbuf: Option<u64>,
@@ -122,24 +124,24 @@ pub struct Flow {
     pub rcvbuf: Option<u64>,
     /// Other options of the sending socket.
     pub sockopt: Sockopt,
-    /// When the application calls connect().
+    /// Time at which the application calls connect().
     pub start: Time,
-    /// The connection that has to be over before, in a loop of connections; none: it connects at `start`.
+    /// Connection that must end first, in a loop of connections; none: the flow connects at `start`.
     pub after: Option<After>,
-    /// What it sends.
+    /// Data that the application offers.
     pub app: App,
-    /// Stop writing after this many bytes.
+    /// Bytes after which the application stops writing.
     pub bytes: Option<u64>,
-    /// Stop writing this long after `start`.
+    /// Time after `start` at which the application stops writing.
     pub duration: Option<Time>,
     /// Size of one write() in bytes.
     pub write: u32,
-    /// How fast the receiving application reads; none: all there is, at once.
+    /// Pace of the receiving application; none: it reads all data at once.
     pub reader: Option<Reader>,
 }
 
 impl Flow {
-    /// Bytes of a message of a program that asks or answers: one write, unless it has messages.
+    /// Bytes of a message of a program that asks or answers: one write, unless the application has messages.
     pub fn message(&self) -> u64 {
         match self.app {
             App::Messages { size, .. } => size,
@@ -147,7 +149,7 @@ impl Flow {
         }
     }
 
-    /// Messages that may be without an answer at a time.
+    /// Most messages without an answer at a time.
     pub fn in_flight(&self) -> u32 {
         match self.app {
             App::Messages { in_flight, .. } => in_flight,
@@ -155,17 +157,17 @@ impl Flow {
         }
     }
 
-    /// Whether its program corks the socket while it writes a message.
+    /// Whether the program corks the socket while it writes a message.
     pub fn corks(&self) -> bool {
         matches!(self.app, App::Messages { corks: true, .. })
     }
 
-    /// When its program stops writing, where that is a matter of time.
+    /// Time at which the program stops writing, where time decides that.
     pub fn stops(&self) -> Option<Time> {
         self.duration.map(|duration| self.start + duration)
     }
 
-    /// When the program begins a message at the earliest, where it has written so many.
+    /// Earliest start of a message after `messages` earlier ones.
     pub fn due(&self, messages: u64) -> Option<Time> {
         match self.app {
             App::Messages { period, .. } => period
@@ -174,8 +176,8 @@ impl Flow {
         }
     }
 
-    /// Bytes that one read on `host` takes at most. A reader without a rate takes all there is by one call; where
-    /// copying takes time it does so by pieces of a write's size, for it has the socket while it copies.
+    /// Most bytes of one read on `host`. A reader without a rate takes all data by one call. Where copying takes time,
+    /// it reads pieces of a write's size, because it owns the socket while it copies.
     pub fn read_size(&self, host: &Host) -> u64 {
         match self.reader {
             Some(reader) => reader.read.into(),
@@ -185,63 +187,64 @@ impl Flow {
     }
 }
 
-/// A connection's place in a loop: the program closes one connection, and opens the next.
+/// Place of a connection in a loop: the program closes one connection, and opens the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct After {
     /// Index of the flow before this one: below its own, from the same host, without an answer to another flow.
     pub flow: usize,
-    /// Time from the moment at which the other host has acknowledged the end of that flow to this one's connect().
+    /// Time between the other host's ACK of the end of that flow and this flow's connect().
     pub pause: Time,
-    /// The loop ends at this moment: no connection begins then or later. None: the last flow ends it.
+    /// End of the loop: no connection begins at this moment or later. None: the last flow ends it.
     pub until: Option<Time>,
 }
 
 impl After {
-    /// When the next connection begins if the one before it is over at `over`; none where the loop has ended.
+    /// Start of the next connection if the one before it ends at `over`; none after the end of the loop.
     pub fn begins(&self, over: Time) -> Option<Time> {
         let at = Time(over.0.saturating_add(self.pause.0));
         self.until.is_none_or(|until| at < until).then_some(at)
     }
 }
 
-/// Datagrams that a program sends at a pace, whatever becomes of them.
+/// Datagrams that a program sends at a pace, whether they arrive or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Datagrams {
-    /// Name, unlike those of others and of flows.
+    /// Name, unique among datagrams and flows.
     pub name: String,
-    /// Where they go.
+    /// Direction of the datagrams.
     pub direction: Direction,
     /// The host that sends them, as [`Flow::from`].
     pub from: Option<String>,
     /// The host that they go to, as [`Flow::to`].
     pub to: Option<String>,
-    /// What they are.
+    /// Kind of the datagrams.
     pub kind: DatagramKind,
     /// Payload of each, bytes; with 28 bytes of headers it fits into the MTU.
     pub size: u32,
-    /// When the first one is written.
+    /// Time at which the first datagram is written.
     pub start: Time,
-    /// How many there are at most.
+    /// Most datagrams.
     pub count: Option<u64>,
-    /// None is written so long after `start`.
+    /// Time after `start` from which on none is written.
     pub duration: Option<Time>,
 }
 
-/// What datagrams are.
+/// Kinds of datagrams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DatagramKind {
     /// UDP datagrams.
     Udp {
-        /// Payload: datagram n is written when n of them have taken their time at this rate, or as soon as the program gets to it.
+        /// Rate of payload. Datagram n is written when n datagrams have taken their time at this rate, or as soon as
+        /// the program is ready.
         rate: Rate,
-        /// SO_RCVBUF of the socket that receives them, as requested; none: [`RMEM_DEFAULT`].
+        /// SO_RCVBUF of the socket that receives, as requested; none: [`RMEM_DEFAULT`].
         rcvbuf: Option<u64>,
-        /// How the program there reads; none: as fast as its CPU allows.
+        /// Pace of the receiving program; none: as fast as its CPU allows.
         reader: Option<DatagramReader>,
     },
     /// ICMP echo requests, which the other kernel answers.
     Echo {
-        /// Time from one to the next.
+        /// Time between two requests.
         interval: Time,
     },
 }
@@ -249,23 +252,23 @@ pub enum DatagramKind {
 /// A program that reads datagrams at its own pace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DatagramReader {
-    /// Payload: after each datagram it works on it for so long, above 0; none: no time.
+    /// Rate of payload: the program works on each datagram for its size over this rate, above 0; none: no time.
     pub rate: Option<Rate>,
-    /// When it does not read; none: it always may.
+    /// Times without reading; none: it may always read.
     pub pauses: Option<Pauses>,
 }
 
-/// Times in which a program reads, and those in which it does not, in turn from the datagrams' start on (each above 0).
+/// Times in which a program reads and times in which it pauses, in turn from the datagrams' start on (each above 0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pauses {
-    /// How long it reads. A read that is begun is finished.
+    /// Time of reading. The program finishes a read that it has begun.
     pub on: Time,
-    /// How long it pauses.
+    /// Time of a pause.
     pub off: Time,
 }
 
 impl Pauses {
-    /// How long the pause at `since_start` still lasts; none: there is no pause then.
+    /// Rest of the pause at `since_start`; none: there is no pause then.
     #[must_use]
     pub fn left(&self, since_start: Time) -> Option<Time> {
         let at = since_start.0 % (self.on + self.off).0.max(1);
@@ -277,12 +280,12 @@ impl Pauses {
 pub const RMEM_DEFAULT: u64 = 212_992;
 
 impl Datagrams {
-    /// Whether the program's time is over: one that is late leaves the rest.
+    /// Whether the program's time is over; a late program leaves the rest unsent.
     pub fn is_over(&self, now: Time) -> bool {
         self.duration.is_some_and(|duration| now >= self.start + duration)
     }
 
-    /// When datagram `number` is due; none: it is not sent.
+    /// Time at which datagram `number` is due; none: it is not sent.
     pub fn due(&self, number: u64) -> Option<Time> {
         let after = match self.kind {
             DatagramKind::Udp { rate, .. } => {
@@ -298,7 +301,7 @@ impl Datagrams {
 }
 
 impl Config {
-    /// Of each flow the other one of its connection, where data goes both ways.
+    /// Reverse flow of each flow's connection, where data goes both ways.
     pub fn halves(&self) -> Vec<Option<usize>> {
         let mut halves = alloc::vec![None; self.flows.len()];
         for (answer, flow) in self.flows.iter().enumerate() {
@@ -309,7 +312,7 @@ impl Config {
         halves
     }
 
-    /// By flow, the connection that follows it in a loop.
+    /// Connection that follows each flow in a loop.
     pub(crate) fn followers(&self) -> Vec<Option<(usize, After)>> {
         let mut followers = alloc::vec![None; self.flows.len()];
         for (at, flow) in self.flows.iter().enumerate() {
@@ -325,7 +328,7 @@ impl Config {
         Samples::every(self.sample, self.end)
     }
 
-    /// Client, by its place, and place of its connection, to whose calls or replies that flow belongs.
+    /// Place of the client that uses this flow for calls or replies, and place of the connection within the client.
     pub(crate) fn rpc_connection_of(&self, flow: usize) -> Option<(usize, usize)> {
         let calls = self.flows[flow].answers.unwrap_or(flow);
         let mut places = self.rpc.clients.iter().enumerate();
@@ -335,7 +338,7 @@ impl Config {
         })
     }
 
-    /// All hosts, those first from which flows go forward.
+    /// All hosts: first those at which the forward direction begins.
     pub fn hosts(&self) -> Vec<Station<'_>> {
         let mut hosts = Vec::new();
         for (direction, name, host) in [
@@ -358,13 +361,13 @@ impl Config {
         self.hosts().iter().position(|host| host.name == name).unwrap_or_default()
     }
 
-    /// The hosts of a flow: the one that sends its data, and the one that receives it. One without a known name is
-    /// that of the flow's direction.
+    /// The host that sends a flow's data, and the host that receives it. A host without a known name is that of the
+    /// flow's direction.
     pub fn hosts_of<'a>(&'a self, flow: &'a Flow) -> [Station<'a>; 2] {
         self.ends(flow.direction, &flow.from, &flow.to)
     }
 
-    /// The same of datagrams.
+    /// The host that sends datagrams, and the host that receives them.
     pub fn hosts_of_datagrams<'a>(&'a self, own: &'a Datagrams) -> [Station<'a>; 2] {
         self.ends(own.direction, &own.from, &own.to)
     }
@@ -387,38 +390,38 @@ impl Config {
     }
 }
 
-/// What the application offers.
+/// Data that an application offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum App {
-    /// As much as the send buffer takes.
+    /// Writes as many bytes as the send buffer accepts.
     Bulk,
-    /// At most this rate of payload, one write at a time.
+    /// Writes at most this rate of payload, one write at a time.
     Rate(Rate),
-    /// As much as the send buffer takes for the time `on`, then nothing for the time `off`, again and again from the flow's
-    /// start on (each above 0). A write that is begun is finished.
+    /// Writes as many bytes as the send buffer accepts for the time `on`, then none for the time `off`, in turn from
+    /// the flow's start on (each above 0). The application finishes a write that it has begun.
     OnOff {
-        /// How long it writes.
+        /// Time of writing.
         on: Time,
-        /// How long it pauses.
+        /// Time of a pause.
         off: Time,
     },
-    /// Messages of this size, each in one or several writes: of a program that asks, that answers, or whose messages
-    /// have no answer.
+    /// Messages of this size, each in one or several writes. The program asks, answers, or sends messages without
+    /// answers.
     Messages {
         /// Bytes of a message, 1 or more.
         size: u64,
-        /// Messages that may be without an answer at a time, 1 or more. It counts for the program that asks.
+        /// Most messages without an answer at a time, 1 or more. It holds for the program that asks.
         in_flight: u32,
-        /// Time from the beginning of a message to that of the next one, at least, above 0; none: each as soon as it may. It
-        /// counts for the program that asks.
+        /// Least time between the beginnings of two messages, above 0; none: each as soon as possible. It holds for the
+        /// program that asks.
         period: Option<Time>,
-        /// The program corks the socket before a message, and uncorks it behind its last write (TCP_CORK).
+        /// Whether the program corks the socket before a message, and uncorks it behind the last write (TCP_CORK).
         corks: bool,
     },
 }
 
 impl App {
-    /// Where it pauses at `now`, so long after the flow's start: how long the pause still lasts.
+    /// Rest of the pause, so long after the flow's start; none: there is no pause then.
     #[must_use]
     pub fn pauses(&self, since_start: Time) -> Option<Time> {
         let App::OnOff { on, off } = *self else { return None };
@@ -429,8 +432,8 @@ impl App {
 /// A receiving application that reads at a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reader {
-    /// Payload: after each read it works on what it got for so long.
+    /// Rate of payload: the application works on each read for its size over this rate.
     pub rate: Rate,
-    /// Most that one read takes, bytes (at least 1).
+    /// Most bytes of one read (at least 1).
     pub read: u32,
 }

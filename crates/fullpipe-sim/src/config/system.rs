@@ -1,18 +1,18 @@
-//! TCP of a host that is not Linux, as far as it is published.
+//! TCP of hosts that do not run Linux, as far as it is published.
 //!
-//! Unvalidated: no kernel of these systems was compared. What is not said here (ACKs, recovery, pacing, offloads) is that of
+//! Unvalidated: no kernel of these systems was compared. Everything else (ACKs, recovery, pacing, offloads) is as in
 //! the host's Linux profile.
 //!
 //! Source: Microsoft's "Performance tuning network adapters" (levels and their scales), `netsh int tcp` (65,535 bytes when
 //! disabled), KB214397 (`SO_SNDBUF` of Winsock).
 
-/// System of a host, by how it bounds windows and send buffers.
+/// Operating system of a host, by its bounds of windows and send buffers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum System {
-    /// Linux: both follow from memory.
+    /// Linux: memory decides both.
     #[default]
     Linux,
-    /// A receive window of so many bytes, whatever memory data takes, as lwIP, iPXE and old systems have it.
+    /// A receive window of so many bytes, whatever memory the data takes, as in lwIP, iPXE and old systems.
     FixedWindow(u64),
     /// Windows.
     Windows(Autotuning),
@@ -57,7 +57,7 @@ impl Autotuning {
         }
     }
 
-    /// Window scale that it offers, bits.
+    /// Window scale that the level offers, bits.
     pub fn scale(self) -> u32 {
         match self {
             Autotuning::Disabled => 0,
@@ -68,22 +68,22 @@ impl Autotuning {
         }
     }
 
-    /// The least level from [`Autotuning::Normal`] on that tunes to `window` bytes; none where none does.
+    /// Lowest level from [`Autotuning::Normal`] on that tunes to `window` bytes; none if no level does.
     pub fn for_window(window: u64) -> Option<Autotuning> {
         let levels = [Autotuning::Normal, Autotuning::Experimental];
         levels.into_iter().find(|level| level.most() >= window)
     }
 
-    /// Largest window that it tunes to, bytes.
+    /// Largest window of the level, bytes.
     pub fn most(self) -> u64 {
         UNSCALED << self.scale()
     }
 }
 
-/// Receive window of a connection that is counted in bytes of data.
+/// Receive window of a connection, where it counts bytes of data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataWindow {
-    /// Window at first, bytes.
+    /// First window, bytes.
     pub first: u64,
     /// Largest window, bytes.
     pub most: u64,
@@ -92,7 +92,7 @@ pub struct DataWindow {
 }
 
 impl DataWindow {
-    /// One that stays, with the least scale that can tell it.
+    /// A window that stays, with the least scale that can express it.
     fn fixed(bytes: u64, scales: bool) -> DataWindow {
         let bytes = if scales { bytes.min(UNSCALED << 14) } else { bytes.min(UNSCALED) };
         let scale = (0..14).find(|&bits| bytes >> bits <= UNSCALED).unwrap_or(14);
@@ -101,8 +101,8 @@ impl DataWindow {
 }
 
 impl System {
-    /// The window of a connection whose program asks for `rcvbuf` (SO_RCVBUF); `scales`: both ends have window scaling. None
-    /// where memory decides.
+    /// Window of a connection with SO_RCVBUF `rcvbuf`; `scales`: both ends have window scaling. None where memory
+    /// decides.
     pub fn window(self, rcvbuf: Option<u64>, scales: bool) -> Option<DataWindow> {
         match (self, rcvbuf) {
             (System::Linux, _) => None,
@@ -115,7 +115,7 @@ impl System {
         }
     }
 
-    /// Whether its sockets keep what they send as Winsock does.
+    /// Whether the sockets buffer sent data as Winsock does.
     pub fn is_windows(self) -> bool {
         matches!(self, System::Windows(_))
     }

@@ -1,4 +1,4 @@
-//! The end of a connection that is connected to, until the handshake is over.
+//! The accepting end of a connection, until the handshake is over.
 //!
 //! Source: Linux 6.12 `tcp_conn_request`, `tcp_check_req`, `reqsk_timer_handler`, `inet_rtx_syn_ack`.
 //!
@@ -13,11 +13,11 @@ use crate::packet::Train;
 use crate::tcp::ecn;
 use crate::units::Time;
 
-/// How often an answer to a SYN goes again by its own timer (sysctl tcp_synack_retries).
+/// Most repetitions of a SYN-ACK by its timer (sysctl tcp_synack_retries).
 const SYNACK_RETRIES: u32 = 5;
 
 impl Host {
-    /// A SYN, which may ask for ECN; the first one counts, and each is answered.
+    /// Handles a SYN, which may ask for ECN. Only the first one sets the state; each gets a SYN-ACK.
     pub(super) fn on_syn(
         &mut self,
         flow: usize,
@@ -33,14 +33,14 @@ impl Host {
         }
         state.syn_seen.get_or_insert(syn.tsval);
         if state.accepted {
-            // syn_challenge in tcp_validate_incoming.
+            // The answer to a repeated SYN is a challenge ACK (syn_challenge in tcp_validate_incoming).
             let ack = state.tcp.make_ack();
             return self.send_ack(flow, cpu, &ack, shared);
         }
         self.answer_syn(flow, (cpu, now), shared);
     }
 
-    /// Nothing has come since the SYN was answered: the answer goes again, and the next one after twice the time.
+    /// Repeats the SYN-ACK after its timer, and doubles the time to the next repetition.
     pub(super) fn on_answer_timer(&mut self, flow: usize, now: Time, shared: &mut Shared) {
         self.timers.set_wheel(flow, Timer::Answer, None);
         let state = &mut self.receives[flow];

@@ -1,5 +1,5 @@
-//! Segments in a row beyond a hole: each causes one ACK at once and nothing else, so that the ACKs can
-//! go out as one train. Most of what a receiver does during a recovery is this.
+//! Successive segments beyond a hole. Each of them causes one immediate ACK and no other work, so the ACKs form one
+//! train. This is most of a receiver's work during a recovery.
 
 use crate::host::Host;
 use crate::host::shared::Shared;
@@ -7,14 +7,14 @@ use crate::packet::{Ecn, Kind, Train};
 use crate::tcp::{LONGEST_SACK_OPTION, Segment};
 
 impl Host {
-    /// Whether the flow's end here, as it is, may take data in rows at all.
+    /// Whether this end of the flow, in its present state, may take such data in rows.
     pub(in crate::host) fn may_take_row(&self, packets: &Train) -> bool {
         let tcp = &self.receives[usize::from(packets.flow)].tcp;
         !tcp.compresses_sacks() && !tcp.uses_ecn()
     }
 
-    /// Takes these packets, of a flow that [may](Host::may_take_row), if all of them lie beyond a hole, nothing else is due
-    /// before the last, and the ACKs go on the wire at once. Whether it does.
+    /// Takes packets of a flow that [may](Host::may_take_row) take rows; returns whether it does. All of them must lie
+    /// beyond a hole, no other work may be due before the last, and the ACKs must leave at once.
     pub(in crate::host) fn take_beyond_hole(
         &mut self,
         packets: &Train,
@@ -44,7 +44,7 @@ impl Host {
         true
     }
 
-    /// The first packet may tell of a new block; the others lengthen it, most often.
+    /// Acknowledges each packet. The first ACK may have a new block; the others lengthen it, mostly.
     fn acknowledge_each(&mut self, packets: &Train, shared: &mut Shared) {
         let flow = usize::from(packets.flow);
         let Train { len, tsval, tsecr, .. } = *packets;

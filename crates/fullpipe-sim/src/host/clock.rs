@@ -1,4 +1,4 @@
-//! Timers of a host, and the clock that books a flow's life on what limited it.
+//! Timers of a host, and the clock that accounts a flow's time by limit.
 
 use crate::tcp::profile::TimerWheel;
 use crate::trace::Limit;
@@ -8,45 +8,45 @@ use alloc::collections::binary_heap::PeekMut;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-/// Timers by number; of those due at one time by turn. Moving one later costs nothing: its early entry is looked at
-/// when it comes up.
+/// Timers by number. At one time their turns decide the order. Moving a timer later costs nothing: its early entry is
+/// checked when it comes up.
 pub(crate) struct Timers {
     queue: BinaryHeap<Reverse<(Time, Turn, u32)>>,
     timers: Vec<Timer>,
     started: u64,
 }
 
-/// One of them, all of which lies together: with many flows it is seldom in a cache.
+/// One timer. Its fields lie together, because with many flows it is seldom in a cache.
 #[derive(Clone, Copy)]
 struct Timer {
-    /// When it is due; never, if it is stopped.
+    /// Time at which the timer is due; never, if it is stopped.
     due: Time,
-    /// Its earliest entry in the queue.
+    /// Earliest entry of the timer in the queue.
     queued: Time,
-    /// Its turn, as it was started last, and what fires it.
+    /// Last turn of the timer, and its clockwork.
     turn: Turn,
     by: Clockwork,
 }
 
-/// Entries of the queue for each timer, at most: looking for those that are not needed any more is then seldom.
+/// Most entries of the queue for each timer, so that the search for old entries is rare.
 const MOST_ENTRIES: usize = 4;
 
-/// Among timers that are due at one time: those of the wheel before others, by level and by when they were started.
+/// Order among timers that are due at one time: those of the wheel first, by level and by time of setting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Turn(u64);
 
-/// The first turn of timers that are not the wheel's.
+/// First turn of timers outside the wheel.
 const OWN: u64 = 1 << 63;
-/// Turns of one level of the wheel; there are nine levels at most.
+/// Turns of one level of the wheel, which has at most nine levels.
 const LEVEL: u64 = 1 << 59;
 
-/// What fires a timer.
+/// Mechanism that fires a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Clockwork {
-    /// The wheel of jiffies. Of 2.6.20 the first that was started is the first to fire; with levels (4.8 `__run_timers`,
-    /// `enqueue_timer`) those of a higher level fire before those of a lower one, and of one level the last that was started.
+    /// The wheel of jiffies. In 2.6.20 timers fire in the order of setting. In a wheel with levels (4.8 `__run_timers`,
+    /// `enqueue_timer`) higher levels fire first, and in a level the last timer set.
     Wheel(TimerWheel, u32),
-    /// One of its own (hrtimer): the first that was started.
+    /// An hrtimer: these fire in the order of setting.
     Own,
 }
 
@@ -57,7 +57,7 @@ impl Timers {
         Timers { queue: BinaryHeap::new(), timers: alloc::vec![stopped; count], started: 0 }
     }
 
-    /// Timer `number` is due at `due`, or stopped. One that is due then already, and on that level, stays in its place
+    /// Sets timer `number` to `due`, or stops it. A timer that is already due then, on the same level, keeps its turn
     /// (6.12 `__mod_timer`).
     #[inline]
     pub(crate) fn set(&mut self, number: usize, due: Option<Time>, by: Clockwork) {
@@ -91,8 +91,8 @@ impl Timers {
         }
     }
 
-    /// Leaves one entry in the queue for each timer that is due. A timer that is due late and early by turns leaves an
-    /// entry at each late time.
+    /// Leaves one entry in the queue for each running timer. A timer that moves back and forth leaves an entry at each
+    /// late time.
     #[cold]
     fn tidy(&mut self) {
         let mut entries = core::mem::take(&mut self.queue).into_vec();
@@ -106,7 +106,7 @@ impl Timers {
         self.queue = entries.into();
     }
 
-    /// When to call [`Timers::pop`] next.
+    /// Time at which to call [`Timers::pop`] next.
     pub(crate) fn next(&self) -> Time {
         self.queue.peek().map_or(Time::NEVER, |Reverse((time, ..))| *time)
     }
@@ -133,7 +133,7 @@ impl Timers {
         }
     }
 
-    /// Takes it.
+    /// Takes the first timer that is due by `now`.
     pub(crate) fn pop(&mut self, now: Time) -> Option<usize> {
         let number = self.due(now)?;
         let Reverse((time, ..)) = self.queue.pop()?;
@@ -147,7 +147,7 @@ impl Timers {
 }
 
 impl Timer {
-    /// The entry that it needs in the queue, if it has none that comes up in time.
+    /// The entry that the timer needs in the queue, if none of its entries comes up in time.
     fn entry(&mut self) -> Option<(Time, Turn)> {
         if self.due == Time::NEVER || self.due > self.queued {
             return None;
@@ -157,13 +157,13 @@ impl Timer {
     }
 }
 
-/// Books time on limits.
+/// Accounts time by limit.
 #[derive(Clone, Debug)]
 pub(crate) struct LimitClock {
     current: Limit,
     since: Time,
     booked: [u64; Limit::COUNT],
-    /// The changes, if others book by them.
+    /// Changes of the limit, if they are kept for others.
     changes: Option<Vec<(Time, Limit)>>,
 }
 
@@ -173,7 +173,7 @@ impl LimitClock {
         LimitClock { current, since, booked: [0; Limit::COUNT], changes: None }
     }
 
-    /// From `now` on, `limit` holds.
+    /// Sets the limit from `now` on.
     pub(crate) fn set(&mut self, now: Time, limit: Limit) {
         if limit != self.current {
             self.booked[self.current as usize] += (now - self.since).0;
@@ -185,17 +185,17 @@ impl LimitClock {
         }
     }
 
-    /// From now on its changes are kept.
+    /// Keeps changes of the limit from now on.
     pub(crate) fn keep_changes(&mut self) {
         self.changes = Some(Vec::new());
     }
 
-    /// Takes those that were kept, in order of time.
+    /// Takes the kept changes, in order of time.
     pub(crate) fn take_changes(&mut self) -> Vec<(Time, Limit)> {
         self.changes.as_mut().map(core::mem::take).unwrap_or_default()
     }
 
-    /// Nanoseconds booked up to `now`.
+    /// Nanoseconds by limit, up to `now`.
     pub(crate) fn read(&self, now: Time) -> [u64; Limit::COUNT] {
         let mut booked = self.booked;
         booked[self.current as usize] += (now - self.since).0;
@@ -207,7 +207,7 @@ impl LimitClock {
 mod tests {
     use super::*;
 
-    /// Timer 0 is started before timer 1 for the same time, and then moved to `level`.
+    /// Starts timer 0 before timer 1 for one time, then moves timer 0 to `level`.
     fn order(level: u32) -> [Option<usize>; 2] {
         let (at, wheel) = (Time::ms(1), |level| Clockwork::Wheel(TimerWheel::Levels, level));
         let mut timers = Timers::new(2);

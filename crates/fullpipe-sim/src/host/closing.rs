@@ -1,8 +1,8 @@
-//! The end of a connection in a loop, and the beginning of the next one.
+//! End of a connection in a loop, and start of the next one.
 //!
-//! The program that reads closes its end as soon as it has read all. Its FIN goes at once and acknowledges the data and
-//! the sender's FIN (Linux `tcp_send_fin`); the sender answers with an ACK. Then the program that opened the connection
-//! opens the next one. A connection that no other one follows keeps its socket open at the receiver.
+//! The reading program closes its end as soon as it has read all data. Its FIN leaves at once and acknowledges the data
+//! and the sender's FIN (Linux `tcp_send_fin`). The sender answers with an ACK. Then the program that opened the
+//! connection opens the next one. A connection without a successor keeps its socket open at the receiver.
 //!
 //! Limits:
 //! - A lost FIN of the receiver is not sent again by a timer of its own; the sender's FIN is.
@@ -14,7 +14,7 @@ use crate::trace::EventKind;
 use crate::units::Time;
 
 impl Host {
-    /// The reader closes its end, if it is one of a loop and has read all.
+    /// Closes the reader's end of a loop's connection after all data was read.
     pub(super) fn close_when_read(&mut self, flow: usize, now: Time, shared: &mut Shared) {
         let state = &mut self.receives[flow];
         if !state.closes || state.locked {
@@ -31,7 +31,7 @@ impl Host {
         }
     }
 
-    /// The sender has the acknowledgement of its end: it answers the other end's, and the next connection is due.
+    /// Acknowledges the other end's FIN after the sender's own was acknowledged, and schedules the next connection.
     pub(super) fn begin_next(&mut self, flow: usize, now: Time, shared: &mut Shared) {
         let Some((next, after)) = self.sends[flow].next else { return };
         let cpu = now.max(self.cpu.free);
@@ -41,7 +41,7 @@ impl Host {
         self.timers.set(next, Timer::Start, after.begins(now));
     }
 
-    /// The program of a loop connects: times of that flow count from now on.
+    /// Connects the next flow of a loop; the flow's times count from now on.
     pub(super) fn begin_flow(&mut self, flow: usize, now: Time, shared: &mut Shared) {
         let own = &mut self.sends[flow].config;
         if own.after.is_none() {

@@ -1,19 +1,19 @@
-//! A host's CPU: urgent work one after the other, and an application's step that gives way to it.
+//! A host's CPU: urgent work piece by piece, and an application's step that yields to it.
 //!
 //! Limits:
-//! - A read that copies before packets of its moment come pays for no call.
+//! - A read that copies before packets of its moment costs no call.
 //! - A host is one CPU with constant costs per call, per byte and per packet. Caches, memory bandwidth, further cores and other
 //!   processes are not modelled.
 
 use crate::config;
 use crate::units::Time;
 
-/// See the module's description.
+/// The CPU of a host.
 #[derive(Debug, Default)]
 pub(crate) struct Cpu {
-    /// When the urgent work booked so far is done, and the last step that is over.
+    /// End of the urgent work so far, and of the last finished step.
     pub(crate) free: Time,
-    /// Nanoseconds of urgent work and of steps that are over.
+    /// Nanoseconds of urgent work and of finished steps.
     booked: u64,
     step: Option<Step>,
 }
@@ -26,8 +26,8 @@ struct Step {
 }
 
 impl Cpu {
-    /// Urgent work takes `from .. until`; a step in progress ends so much later. Work that begins
-    /// later than now begins when the urgent work before it ends.
+    /// Adds urgent work from `from` to `until`; a step in progress ends later by as much. Work that begins later than
+    /// now begins when the urgent work before it ends.
     pub(crate) fn urgent(&mut self, from: Time, until: Time) {
         let spent = until - from;
         self.booked += spent.0;
@@ -37,23 +37,23 @@ impl Cpu {
         }
     }
 
-    /// A step that costs `cost` begins at `from`.
+    /// Begins a step of `cost` at `from`.
     pub(crate) fn begin_step(&mut self, from: Time, cost: Time) {
         self.step = Some(Step { end: from + cost, cost });
     }
 
-    /// When the step in progress ends, if there is one.
+    /// End of the step in progress, if there is one.
     pub(crate) fn step_end(&self) -> Option<Time> {
         self.step.map(|step| step.end)
     }
 
-    /// The step is over at `now`; whoever waits for the CPU has it from then on.
+    /// Ends the step at `now`; from then on the CPU is free for the next work.
     pub(crate) fn end_step(&mut self, now: Time) {
         self.booked += self.step.take().map_or(0, |step| step.cost.0);
         self.free = self.free.max(now);
     }
 
-    /// Nanoseconds up to `now` during which it worked.
+    /// Nanoseconds of work up to `now`.
     pub(crate) fn busy_ns(&self, now: Time) -> u64 {
         let ahead = self.free.saturating_sub(now).0;
         let left_of = |step: Step| step.end - self.free.max(now);

@@ -1,14 +1,14 @@
-//! Datagrams: programs that send them at a pace, and the kernel that answers echo requests. Sockets that receive the others
-//! are in `udp_reader.rs`.
+//! Datagrams: programs that send at a pace, and the kernel that answers echo requests. Receiving sockets are in
+//! `udp_reader.rs`.
 //!
-//! A program copies a datagram in a step of its own and offers it to the qdisc; one that is refused (ENOBUFS) has used its number.
-//! A program that is late sends the next one as soon as it has its turn.
-//! Not modelled: the send buffer of such sockets, fragments.
+//! A program copies a datagram in a step of its own and offers it to the qdisc. A refused datagram (ENOBUFS) has used
+//! its number. A late program sends the next one as soon as it has its turn. Not modelled: the send buffer of such
+//! sockets, fragments.
 //!
 //! Limits:
 //! - Without a send buffer no sender sleeps: a full qdisc refuses at once. UDP has no GRO and no GSO.
-//! - A ping counts when the softirq has taken the answer. The time at which each datagram was written is kept for the
-//!   whole run, in 8 bytes.
+//! - A ping counts when the softirq has taken the answer. The run keeps the time at which each datagram was written, in
+//!   8 bytes.
 //! - A datagram cannot be captured, and a run with datagrams has no capture of its flows.
 
 use super::cpu::copy_time;
@@ -23,18 +23,18 @@ use alloc::collections::BTreeSet;
 /// A program that sends datagrams.
 pub(crate) struct Sending {
     config: Datagrams,
-    /// How many it has written; the number of the next one.
+    /// Datagrams written so far; the number of the next one.
     pub(crate) sent: u64,
-    /// Of these, those that the qdisc refused.
+    /// Datagrams that the qdisc refused.
     pub(crate) refused: u64,
-    /// Answers to echo requests, those that came again included.
+    /// Answers to echo requests, including repeated ones.
     pub(crate) answers: u64,
-    /// Of these, those that came again.
+    /// Repeated answers.
     pub(crate) repeated: u64,
     answered: BTreeSet<u64>,
 }
 
-/// The programs of this host.
+/// The sending programs of this host.
 pub(super) fn sending_ends(own: Station, config: &Config) -> FlowTable<Sending> {
     let new = |datagrams: &Datagrams| Sending {
         config: datagrams.clone(),
@@ -49,14 +49,14 @@ pub(super) fn sending_ends(own: Station, config: &Config) -> FlowTable<Sending> 
 }
 
 impl Host {
-    /// The next datagram is due.
+    /// Wakes the program for its next datagram.
     pub(super) fn wake_sender(&mut self, at: usize, now: Time) {
         let cpu = now.max(self.cpu.free);
         self.cpu.urgent(cpu, cpu);
         self.runnable.push_back(Process::Sends(at));
     }
 
-    /// It is the turn of a program that sends datagrams.
+    /// Runs a program that sends datagrams: begins the next one.
     pub(super) fn send_datagram(&mut self, at: usize, now: Time, shared: &mut Shared) {
         if self.sends_datagrams[at].config.is_over(now) {
             return;
@@ -72,7 +72,7 @@ impl Host {
         }
     }
 
-    /// The kernel has it.
+    /// Sends a datagram that the program has copied into the kernel.
     pub(super) fn write_datagram(&mut self, at: usize, now: Time, shared: &mut Shared) {
         let own = &mut self.sends_datagrams[at];
         let (number, size) = (own.sent, own.config.size);
@@ -94,7 +94,7 @@ impl Host {
         }
     }
 
-    /// A packet that is no segment of TCP is taken with the CPU at `cpu`; the CPU's time after it.
+    /// Takes a packet that is no TCP segment, with the CPU at `cpu`. Returns the CPU's time after it.
     pub(super) fn take_datagram(
         &mut self,
         packet: &Train,

@@ -1,4 +1,4 @@
-//! The ends of flows that a host has, by the flows' indices in the configuration.
+//! Ends of flows at one host, by the flows' indices in the configuration.
 
 use alloc::vec::Vec;
 use core::ops::{Index, IndexMut};
@@ -7,7 +7,7 @@ use core::ops::{Index, IndexMut};
 pub(crate) struct FlowTable<T>(Vec<Option<T>>);
 
 impl<T> FlowTable<T> {
-    /// For each flow its end, if it is here.
+    /// A table with the end of each flow that has one here.
     pub(super) fn new(ends: Vec<Option<T>>) -> FlowTable<T> {
         FlowTable(ends)
     }
@@ -17,7 +17,7 @@ impl<T> FlowTable<T> {
         self.0.get(flow)?.as_ref()
     }
 
-    /// The same.
+    /// The flow's end, if it is here, for changes.
     pub(crate) fn get_mut(&mut self, flow: usize) -> Option<&mut T> {
         self.0.get_mut(flow)?.as_mut()
     }
@@ -27,12 +27,12 @@ impl<T> FlowTable<T> {
         self.0[flow].take()
     }
 
-    /// Puts it back.
+    /// Puts the flow's end back.
     pub(super) fn put_back(&mut self, flow: usize, end: T) {
         self.0[flow] = Some(end);
     }
 
-    /// All that are here.
+    /// All ends that are here.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &T> {
         self.0.iter().flatten()
     }
@@ -41,13 +41,13 @@ impl<T> FlowTable<T> {
         self.0.iter_mut().flatten()
     }
 
-    /// Whether none is here.
+    /// Whether no flow has an end here.
     pub(crate) fn is_empty(&self) -> bool {
         self.iter().next().is_none()
     }
 }
 
-/// Only of flows whose end is here.
+/// Access to flows that have an end here.
 impl<T> Index<usize> for FlowTable<T> {
     type Output = T;
 

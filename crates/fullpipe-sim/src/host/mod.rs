@@ -1,11 +1,10 @@
-//! A host: one CPU, one way out and one way in for all of its flows. Of each flow it has one end: the one that
-//! sends data (`sending`) or the one that receives it (`receiving`).
-//! Packets leave by [`transmit`] (qdisc, transmit ring) and come by [`receive`] (receive ring, backlog, GRO).
+//! A host: one CPU, one way out and one way in for all of its flows. It has one end of each flow: the sending end
+//! (`sending`) or the receiving end (`receiving`). Packets leave by [`transmit`] (qdisc, transmit ring) and arrive by
+//! [`receive`] (receive ring, backlog, GRO).
 //!
-//! The CPU is shared by the softirq (packets) and the applications. A softirq takes a batch of packets and runs
-//! to its end; it delays the application's step in progress. How many batches it takes before an application goes on,
-//! `softirq` knows. An application copies, with the socket locked;
-//! what comes for that socket meanwhile waits in its backlog.
+//! The softirq (packets) and the applications share the CPU. A softirq takes a batch of packets and runs to its end; it
+//! delays the application's step in progress. `softirq` decides how many batches it takes before an application
+//! continues. An application copies with the socket locked; packets for this socket wait in its backlog meanwhile.
 
 mod accepting;
 mod acks;
@@ -66,9 +65,9 @@ use udp_reader::Listening;
 use udp_socket::UdpSockets;
 use work::Work;
 
-/// See the module's description.
+/// State of a host.
 pub(crate) struct Host {
-    /// Its place among the hosts of the run.
+    /// Place among the hosts of the run.
     place: usize,
     pub(crate) name: String,
     host: config::Host,
@@ -76,26 +75,26 @@ pub(crate) struct Host {
     pub(crate) receive: Receive,
     pub(crate) gro: Gro,
     pub(crate) heard: Heard,
-    /// CPU time of ACKs that a capture has seen, which the next softirq pays or the one in progress.
+    /// CPU time of captured ACKs that was not charged yet. The next softirq or the one in progress pays it.
     owed: Time,
     timers: HostTimers,
     softirq: Softirq,
     pub(crate) cpu: Cpu,
     pub(crate) sends: FlowTable<SendingFlow>,
     pub(crate) receives: FlowTable<ReceivingFlow>,
-    /// Of datagrams, by their place in the configuration: programs that send them, and sockets that receive them.
+    /// Programs that send datagrams, and sockets that receive them, by their place in the configuration.
     pub(crate) sends_datagrams: FlowTable<Sending>,
     pub(crate) hears_datagrams: FlowTable<Listening>,
-    /// What these sockets hold.
+    /// Content of these sockets.
     pub(crate) udp_sockets: UdpSockets,
     pub(crate) rpc: HostRpc,
-    /// Memory of all TCP sockets, where that has an end.
+    /// Memory of all TCP sockets, where it is bounded.
     pub(crate) memory: Option<TcpMemory>,
-    /// Bytes written and not acknowledged.
+    /// Bytes written but not acknowledged.
     pub(crate) send_buffer: Peak,
     /// Segments that wait for their readers.
     pub(crate) receive_buffer: Peak,
-    /// What finished flows left for the next ones to the same host, by its place.
+    /// Metrics that finished flows leave for the next ones to the same host, by its place.
     metrics: Vec<Metrics>,
     /// MTU of the route to each host by ICMP, by its place (`u32::MAX`: unknown).
     route_mtus: Vec<u32>,
@@ -107,18 +106,18 @@ pub(crate) struct Host {
     /// [`Profile::woken_first`](crate::tcp::profile::Profile::woken_first).
     woken_first: bool,
     batch: Vec<Train>,
-    /// Flows whose packets of now are in the backlog of their sockets.
+    /// Flows with packets in the backlog of their sockets at this moment.
     backlogged: Vec<usize>,
-    /// What the work in hand sends again.
+    /// Retransmissions of the work in hand.
     resent: Vec<u64>,
 }
 
-/// What the softirq has handed up, each a packet or several that GRO joined.
+/// Packets that the softirq has handed up, each possibly several that GRO joined.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Heard {
-    /// All (`__netif_receive_skb`; processed in /proc/net/softnet_stat).
+    /// All packets (`__netif_receive_skb`; processed in /proc/net/softnet_stat).
     pub(crate) packets: u64,
-    /// Those of TCP (`tcp_v4_rcv`; Tcp.InSegs).
+    /// TCP segments (`tcp_v4_rcv`; Tcp.InSegs).
     pub(crate) segments: u64,
 }
 
@@ -129,31 +128,31 @@ impl Heard {
     }
 }
 
-/// An application, by its flow.
+/// An application that runs, by its flow.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Process {
     Writer(usize),
     Reader(usize),
-    /// One that sends datagrams.
+    /// A program that sends datagrams.
     Sends(usize),
-    /// One that reads them.
+    /// A program that reads datagrams.
     Hears(usize),
 }
 
-/// What of an application's work takes time.
+/// Step of an application that takes time.
 #[derive(Clone, Copy)]
 enum Step {
     /// A write(2) of a flow, before it locks the socket.
     Calling(usize),
     Copying(Copying),
     Reading(Reading),
-    /// A datagram into the kernel.
+    /// Copy of a datagram into the kernel.
     Sends(usize),
-    /// One out of it.
+    /// Copy of a datagram out of the kernel.
     Hears(usize),
 }
 
-/// The place of the host that has the other end of a flow; of a flow with no end at `name` that of its sender.
+/// Place of the host at the other end of a flow; for a flow without an end at `name` the place of its sender.
 fn peer(name: &str, flow: &Flow, config: &Config) -> usize {
     let [from, to] = config.hosts_of(flow);
     let peer = if from.name == name { to } else { from };
@@ -161,17 +160,17 @@ fn peer(name: &str, flow: &Flow, config: &Config) -> usize {
 }
 
 impl Host {
-    /// Its configuration.
+    /// Configuration of the host.
     pub(crate) fn config(&self) -> &config::Host {
         &self.host
     }
 
-    /// Its settings of the kernel.
+    /// Sysctls of the host.
     pub(crate) fn sysctl(&self) -> &config::Sysctl {
         &self.host.sysctl
     }
 
-    /// The host at this place among those of `config`, before anything happens.
+    /// The host at this place among those of `config`, before the run.
     pub(crate) fn new(config: &Config, place: usize, mss: u32) -> Result<Host, String> {
         let hosts = config.hosts();
         let own @ Station { name, direction, host } = hosts[place];
@@ -236,7 +235,7 @@ impl Host {
         Ok(new)
     }
 
-    /// All sockets share the host's memory, where that has an end. One more listens for those that connect.
+    /// Lets all sockets share the host's memory, where it is bounded. One more socket listens for connections.
     fn share_memory(&mut self) {
         let Some(memory) = &self.memory else { return };
         let least = self.host.sysctl.tcp_rmem[0];
@@ -247,7 +246,7 @@ impl Host {
         }
     }
 
-    /// A capture listens in this host from now on.
+    /// Begins a capture in this host.
     pub(crate) fn begin_capture(&mut self) {
         self.out.capture_cost = self.host.cpu.capture;
     }
@@ -260,13 +259,13 @@ impl Host {
         self.place
     }
 
-    /// When its next work of each kind is due, in the order of [`Work`].
+    /// Times of its next work of each kind, in the order of [`Work`].
     pub(crate) fn due(&self) -> [Time; 3] {
         let process = self.process_ready();
         [self.packets_ready(process < Time::NEVER), self.timers.next(), process]
     }
 
-    /// When packets are taken, if programs want the CPU or do not.
+    /// Time at which packets are taken; `wanted`: programs want the CPU.
     fn packets_ready(&self, wanted: bool) -> Time {
         let free = self.cpu.free;
         let held_until = self.softirq.held_until();
@@ -296,7 +295,7 @@ impl Host {
         }
     }
 
-    /// How often a pass of softirqs ended before its work.
+    /// Passes of softirqs that ended before their work.
     pub(crate) fn time_squeeze(&self) -> u64 {
         self.softirq.time_squeeze
     }
@@ -327,7 +326,7 @@ impl Host {
         }
     }
 
-    /// A step of an application is done, or one may begin.
+    /// Ends an application's step, or begins one.
     fn on_process(&mut self, now: Time, shared: &mut Shared) {
         let step = self.step.take();
         if let Some(step) = &step {
@@ -344,7 +343,7 @@ impl Host {
             Some(Step::Hears(at)) => self.finish_hearing(at, now, shared),
             None => {}
         }
-        // One after the other, until one takes time; a writer may at any turn.
+        // Processes run one after the other, until one takes time; a writer may take time at any turn.
         while let Some(process) = self.runnable.pop_front() {
             match process {
                 Process::Writer(flow) => return self.write(flow, now, now, shared),
@@ -358,7 +357,7 @@ impl Host {
         }
     }
 
-    /// Notes what left a qdisc in which things wait, and when it is to be woken.
+    /// Notes skbs that left a qdisc that holds them, and sets its timer.
     #[inline]
     fn follow_qdisc(&mut self, gone: Vec<SkbFate>) {
         if self.out.transmit.holds() {
@@ -378,7 +377,7 @@ impl Host {
         self.timers.set_qdisc(self.out.transmit.wake_time());
     }
 
-    /// The qdisc's timer is due.
+    /// Handles the qdisc's timer.
     fn wake_qdisc(&mut self, now: Time, shared: &mut Shared) {
         self.out.transmit.wake(now, &mut self.out.wire);
         let gone: Vec<SkbFate> = self.out.transmit.gone().collect();

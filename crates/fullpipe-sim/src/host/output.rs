@@ -18,24 +18,24 @@ use crate::tcp::{Ack, Output, Transmission};
 use crate::units::Time;
 use alloc::vec::Vec;
 
-/// A host's way out.
+/// The output side of a host.
 pub(crate) struct Out {
     pub(crate) transmit: Transmit,
-    /// What goes on the wire.
+    /// Packets for the wire.
     pub(crate) wire: Vec<Train>,
     costs: config::Cpu,
-    /// Whether the other host minds the end of a burst (PSH).
+    /// Whether the other host reacts to the end of a burst (PSH).
     push: bool,
-    /// Segments that TCP handed down for the first time (Tcp.OutSegs, `__tcp_transmit_skb`): data and what has none.
+    /// Segments that TCP sent for the first time, with and without data (Tcp.OutSegs, `__tcp_transmit_skb`).
     pub(crate) out_segs: u64,
-    /// SYNs and answers to them that went again (TCPSynRetrans).
+    /// Repeated SYNs and SYN-ACKs (TCPSynRetrans).
     pub(crate) opening_again: u64,
-    /// CPU time of each skb that a capture in this host sees; 0 where there is none.
+    /// CPU time of each skb that a capture in this host sees; 0 without a capture.
     pub(crate) capture_cost: Time,
 }
 
 impl Out {
-    /// That of a host with these costs, whose peer minds the end of a burst or does not.
+    /// The output of a host with these costs; `push`: its peer reacts to the end of a burst.
     pub(super) fn new(transmit: Transmit, costs: config::Cpu, push: bool) -> Out {
         Out {
             transmit,
@@ -48,13 +48,12 @@ impl Out {
         }
     }
 
-    /// A SYN goes, for the first time or `again`, or an answer: of those each is one that is made
-    /// (`tcp_make_synack`).
+    /// Counts a SYN, sent for the first time or `again`, or a SYN-ACK. Each SYN-ACK counts as new (`tcp_make_synack`).
     pub(super) fn count_opening(&mut self, again: bool) {
         *(if again { &mut self.opening_again } else { &mut self.out_segs }) += 1;
     }
 
-    /// A flow's way into it, with the CPU at `cpu`.
+    /// Output of one flow, with the CPU at `cpu`.
     pub(super) fn output<'a>(
         &'a mut self,
         flow: usize,
@@ -87,7 +86,7 @@ impl Out {
     }
 }
 
-/// A flow's way into the host's qdisc while the host works for it.
+/// Output of one flow into the host's qdisc while the host works for it.
 pub(crate) struct HostOutput<'a> {
     transmit: &'a mut Transmit,
     wire: &'a mut Vec<Train>,
@@ -95,31 +94,31 @@ pub(crate) struct HostOutput<'a> {
     pub(crate) cpu: Time,
     /// CPU time per segment sent.
     cost: Time,
-    /// CPU time per skb of the send queue that is looked at.
+    /// CPU time per visited skb of the send queue.
     walk_cost: Time,
     capture_cost: Time,
     flow: u16,
     connection: u16,
-    /// Where its connection has data both ways: the socket's end that receives, whose ACKs its packets carry, and that
-    /// flow.
+    /// Receiving end of the same socket, and its flow, where the connection has data both ways. Data packets carry its
+    /// ACKs.
     pub(super) other_half: Option<(&'a mut Receiver, usize)>,
     acks: &'a mut Acks,
     pieces: &'a mut Vec<(u16, Piece)>,
     mss: u32,
     headers: u32,
     opening: u32,
-    /// Whether the end of an skb of several segments is told (PSH).
+    /// Whether PSH marks the end of an skb of several segments.
     push: bool,
     out_segs: &'a mut u64,
-    /// What of the flow is in the host, where that matters, and the memory of an skb besides its data.
+    /// Memory of the flow in the host, where TSQ counts it, and the overhead of an skb, bytes.
     pub(super) tsq: Option<(&'a mut Tsq, u64)>,
     /// Segments sent again, for the trace.
     pub(crate) retransmitted: Vec<u64>,
-    /// Whether the qdisc's last word was of congestion.
+    /// Whether the qdisc's last verdict was congestion.
     pub(super) congested: bool,
-    /// What left the qdisc meanwhile of other flows.
+    /// Fates of skbs of other flows since the last look.
     pub(super) of_others: Vec<SkbFate>,
-    /// Where packets are told.
+    /// The capture, if there is one.
     pub(super) capture: Option<&'a mut Capture>,
 }
 
@@ -148,7 +147,7 @@ impl HostOutput<'_> {
         }
     }
 
-    /// Sends an ACK of that number.
+    /// Sends the ACK `number`.
     pub(super) fn send_ack(&mut self, number: u64, ack: &Ack) -> bool {
         let mut packet = Train { kind: Kind::Ack, ..self.train(number, 0, 1) };
         packet.ip_len += ack.option_bytes();
@@ -156,7 +155,7 @@ impl HostOutput<'_> {
         self.push(&[packet], (self.cpu, self.cpu), What::Ack(ack), 0)
     }
 
-    /// Sends a datagram of that number and so many bytes of payload.
+    /// Sends datagram `number` with `size` bytes of payload.
     pub(super) fn send_datagram(&mut self, kind: Kind, number: u64, size: u32) -> bool {
         self.cpu += self.cost;
         let ip_len = size + DATAGRAM_HEADERS;
@@ -164,7 +163,7 @@ impl HostOutput<'_> {
         self.push(&[packet], (self.cpu, Time::ZERO), What::Plain, 0)
     }
 
-    /// Sends a packet without data of that number and echo.
+    /// Sends a packet without data, with this number and echoed timestamp.
     pub(super) fn send_empty(&mut self, (number, tsecr): (u64, u32)) -> bool {
         *self.out_segs += 1;
         let mut packet = Train { tsecr, ..self.train(number, 0, 1) };
@@ -174,14 +173,14 @@ impl HostOutput<'_> {
         self.push(&[packet], (self.cpu, self.cpu), What::Plain, 0)
     }
 
-    /// Sends a SYN with its timestamp that asks for ECN, or does not.
+    /// Sends a SYN with this timestamp; `ece`: it asks for ECN.
     pub(super) fn send_syn(&mut self, tsval: u32, ece: bool) -> bool {
         let ip_len = self.opening;
         let packet = Train { kind: Kind::Syn, ece, tsval, ip_len, ..self.train(0, 0, 1) };
         self.push(&[packet], (self.cpu, self.cpu), What::Plain, 0)
     }
 
-    /// Sends a SYN-ACK with its window and timestamps, its own and the one it echoes, that agrees to ECN, or does not.
+    /// Sends a SYN-ACK with this window, its timestamp and its echo; `ece`: it agrees to ECN.
     pub(super) fn send_syn_ack(
         &mut self,
         window: u64,
@@ -194,14 +193,14 @@ impl HostOutput<'_> {
         self.push(&[packet], (self.cpu, self.cpu), What::Plain, 0)
     }
 
-    /// The ACK that a packet carries, with data or without: as trains name it, and what it says.
+    /// ACK that a packet carries, with data or without: its name in trains, and its content.
     fn carry(&mut self, data: bool) -> Option<(u64, Ack)> {
         let (receiver, flow) = self.other_half.as_mut()?;
         let ack = receiver.carry(self.cpu, data);
         Some((self.acks.push(*flow, &ack) + 1, ack))
     }
 
-    /// Tells the capture that TCP takes the ACK of this serial.
+    /// Reports to the capture that TCP takes the ACK of this serial.
     pub(crate) fn hear_and_settle(&mut self, serial: u64) {
         if let Some(capture) = &mut self.capture {
             capture.hear((self.flow, Kind::Ack), serial);
@@ -209,7 +208,8 @@ impl HostOutput<'_> {
         }
     }
 
-    /// Offers an skb that was made at `made` and that is to leave at `departs`, by TCP's word (zero: it is not TCP's); its memory counts where that matters.
+    /// Offers an skb to the qdisc. TCP made it at `made`, to leave at `departs` (zero: not an skb of TCP). TSQ counts
+    /// `memory`, where it is in use. Returns whether the qdisc accepted it.
     fn push(
         &mut self,
         skb: &[Train],
@@ -239,14 +239,14 @@ impl HostOutput<'_> {
         taken
     }
 
-    /// The capture sees the skb taken last: twice, if the driver refuses it once.
+    /// Charges the capture for the skb taken last: twice, if the driver refused it once.
     fn pay_capture(&mut self) {
         let seen = 1 + u64::from(self.transmit.refused().is_some());
         self.cpu += Time(self.capture_cost.0 * seen);
     }
 
-    /// What leaves the host from now on counts until [`Tsq::end_softirq`]; where this softirq `goes_on`, what has left
-    /// during it does, too.
+    /// Lets TSQ count skbs that leave the host until [`Tsq::end_softirq`]. If the same softirq `goes_on`, TSQ also
+    /// counts the skbs that left during it.
     pub(super) fn begin_softirq(&mut self, goes_on: bool) {
         if !goes_on {
             self.in_host();
@@ -256,7 +256,7 @@ impl HostOutput<'_> {
         }
     }
 
-    /// Notes what left a qdisc in which things wait.
+    /// Notes skbs that left a qdisc that holds them.
     fn note_gone(&mut self) {
         for gone in self.transmit.gone() {
             if let Some(capture) = &mut self.capture {
@@ -273,7 +273,7 @@ impl HostOutput<'_> {
         }
     }
 
-    /// What the memory of an skb of so many bytes counts.
+    /// Memory of an skb with `len` bytes in TSQ's count.
     fn memory(&self, len: u32) -> u64 {
         let overhead = self.tsq.as_ref().map(|(_, overhead)| *overhead);
         let counts = overhead.filter(|_| !self.transmit.orphans());
@@ -281,8 +281,8 @@ impl HostOutput<'_> {
     }
 }
 
-/// Memory of the heads that an skb gets which has `memory`, the first one's `overhead` included, if it is `cut` into
-/// segments.
+/// Memory of the further heads of an skb that is `cut` into segments. `memory` is that of the skb with its first head,
+/// `overhead`.
 fn heads(memory: u64, overhead: u64, mss: u32, cut: bool) -> u64 {
     let data = memory.saturating_sub(overhead);
     if cut { overhead * data.div_ceil(u64::from(mss)).saturating_sub(1) } else { 0 }
@@ -299,7 +299,7 @@ impl Output for HostOutput<'_> {
         } else {
             *self.out_segs += u64::from(segments);
         }
-        // SACKs that it carries make it longer; in Linux they leave less room for data.
+        // SACKs lengthen the packet; in Linux they leave less room for data.
         let (carries, tsecr, option) = match self.carry(true) {
             Some((number, ack)) => (number, ack.tsecr, ack.option_bytes()),
             None => (0, skb.tsecr, 0),
@@ -343,7 +343,7 @@ impl Output for HostOutput<'_> {
     fn in_host(&mut self) -> u64 {
         let now = self.cpu;
         if self.transmit.holds() {
-            // Nothing but this host feeds the queue: what leaves it until then is known.
+            // Only this host feeds the queue, so departures until then are known.
             self.transmit.wake(now, self.wire);
             self.note_gone();
         }

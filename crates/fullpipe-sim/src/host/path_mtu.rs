@@ -4,8 +4,8 @@
 //! Source: Linux 6.12 `tcp_v4_err`, `tcp_v4_mtu_reduced`, `tcp_release_cb`, `ip_rt_update_pmtu`.
 //!
 //! Limits:
-//! - Other connections of the host that are open learn nothing from it. Each has messages of its own.
-//! - What is learned holds for ever. Linux forgets it after ten minutes (`net.ipv4.route.mtu_expires`).
+//! - Other open connections of the host do not learn the MTU. Each gets messages of its own.
+//! - The MTU of a route never expires. Linux forgets it after ten minutes (`net.ipv4.route.mtu_expires`).
 
 use super::Host;
 use super::shared::Shared;

@@ -1,8 +1,8 @@
-//! The softirq: polls of the card, what GRO makes of them, and packets that have an interrupt each.
+//! The softirq: polls of the NIC, GRO, and packets with an interrupt each.
 //!
 //! Limits:
-//! - Packets that arrive at one nanosecond are one poll, in which GRO lets a packet with PSH go up before one of
-//!   another flow without. In runs on real Linux each is a poll of its own (docs/how-true.md).
+//! - Packets that arrive at one nanosecond are one poll, in which GRO hands up a packet with PSH before one of another
+//!   flow without. In runs on real Linux each is a poll of its own (docs/how-true.md).
 
 use super::receive::WEIGHT;
 use super::receive::gro::{Led, Polled, Received};
@@ -14,7 +14,7 @@ use crate::packet::{Kind, Train};
 use crate::units::Time;
 
 impl Host {
-    /// The softirq takes what has arrived.
+    /// Runs the softirq on the packets that have arrived.
     pub(super) fn on_packets(&mut self, now: Time, shared: &mut Shared) {
         let wanted = self.process_ready() < Time::NEVER;
         if wanted && self.is_held(now) {
@@ -27,7 +27,7 @@ impl Host {
         shared.note_drops(&mut self.receive);
         let packets = batch.iter().map(|train| train.count).sum();
         let by_gro = self.gro.acts_on(packets);
-        // A timer that was heard before them may have taken time.
+        // A timer that fired before the packets may have taken time.
         let begin = now.max(self.cpu.free);
         let mut cpu = begin;
         for train in batch.drain(..) {
@@ -58,8 +58,8 @@ impl Host {
         self.softirq.end([begin, cpu], packets, !self.receive.is_empty(), wish);
     }
 
-    /// Whether packets that wait for ksoftirqd still do at `now`, when an interrupt may have come: not one that came while the
-    /// softirqs were running.
+    /// Whether packets that wait for ksoftirqd still wait at `now`. An interrupt ends the wait, unless it arrived while
+    /// the softirqs were running.
     fn is_held(&mut self, now: Time) -> bool {
         let Some(after) =
             self.softirq.interrupts_after().filter(|_| now < self.softirq.held_until())
@@ -73,17 +73,17 @@ impl Host {
         now < self.softirq.held_until()
     }
 
-    /// A timer that is due when packets come is heard before them: those of the wheel, as TIMER_SOFTIRQ comes before
-    /// NET_RX_SOFTIRQ, and those of HRTIMER_SOFTIRQ, as what lets the packets go raises NET_RX_SOFTIRQ only while that one waits
-    /// already (6.12 `handle_softirqs`).
+    /// Fires timers that are due at the time of packets, before the packets. Timers of the wheel fire because
+    /// TIMER_SOFTIRQ precedes NET_RX_SOFTIRQ. HRTIMER_SOFTIRQ's fire too: the timer that releases the packets raises
+    /// NET_RX_SOFTIRQ while that softirq already waits (6.12 `handle_softirqs`).
     ///
-    /// The order is that of a genuine run, whose hosts and routers share one CPU and whose programs take no time; on a host
-    /// nothing falls on one nanosecond.
+    /// This is the order of a run on real Linux, where hosts and routers share one CPU and programs take no time. On a
+    /// real host no two events fall on one nanosecond.
     ///
-    /// A program that a timer wakes then calls before its connection hears of them. The packets pass several softirqs, all but
-    /// the first of which wait where a process is to run; it lets them go on as it locks its socket, and that one's packets
-    /// are in its backlog until the call ends (6.12 `handle_softirqs`, `lock_sock_nested`, `tcp_v4_rcv`, `release_sock`). A read
-    /// that finds less than it asks for takes from the backlog, too.
+    /// A program that a timer wakes makes its call before its connection processes the packets. The packets pass
+    /// several softirqs. All but the first wait while a process is to run. The program lets them continue as it locks
+    /// its socket. Packets for this socket are in its backlog until the call ends (6.12 `handle_softirqs`,
+    /// `lock_sock_nested`, `tcp_v4_rcv`, `release_sock`). A short read also takes from the backlog.
     fn fire_before_packets(&mut self, packets: &[Train], now: Time, shared: &mut Shared) {
         if self.timers.next() <= now {
             self.fire_softirqs(now, shared);
@@ -126,7 +126,7 @@ impl Host {
                 self.begin_read(flow, now);
             }
         }
-        // A read of datagrams takes one that waits before softirqs go on (`__skb_recv_udp`, `spin_unlock_bh`).
+        // A read of datagrams takes a waiting one before softirqs continue (`__skb_recv_udp`, `spin_unlock_bh`).
         let is_datagram = |train: &Train| train.kind == Kind::Datagram;
         while self.woken_first
             && self.timers.datagram_reader_is_due(now)
@@ -154,7 +154,7 @@ impl Host {
         }
     }
 
-    /// GRO takes a packet with the CPU at `cpu`, in a poll that began at `now`; the CPU's time after it.
+    /// Lets GRO take a packet with the CPU at `cpu`, in a poll that began at `now`. Returns the CPU's time after it.
     fn poll(&mut self, packet: &Train, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         let from = match packet.kind {
             Kind::Data => Some(packet.flow),
@@ -168,7 +168,7 @@ impl Host {
         before.into_iter().chain(then).fold(cpu, |cpu, skb| self.hand_up(&skb, cpu, now, shared))
     }
 
-    /// What waited in GRO goes up the stack, where a capture sees it.
+    /// Hands an skb of GRO up the stack, past the capture.
     fn hand_up(&mut self, skb: &Received, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         shared.take(&skb.packet, cpu);
         let cpu = self.on_packet(&skb.packet, skb.gso_size, cpu, now, shared);
@@ -188,7 +188,7 @@ impl Host {
         up.iter().fold(cpu, |cpu, skb| self.hand_up(skb, cpu, now, shared))
     }
 
-    /// What is in GRO has waited long enough.
+    /// Handles GRO's timer: hands up the skbs that wait.
     pub(super) fn on_gro_timer(&mut self, now: Time, shared: &mut Shared) {
         let begin = now.max(self.cpu.free);
         let (up, _) = self.gro.end_poll(begin, Polled::Nothing);
@@ -196,7 +196,7 @@ impl Host {
         self.cpu.urgent(begin, cpu);
     }
 
-    /// Packets from `now` up to `last` that find a free CPU each and take none of its time.
+    /// Packets from `now` up to `last` that each find a free CPU and take none of its time.
     pub(crate) fn take_one_by_one(&mut self, now: Time, last: Time) -> Option<Train> {
         let costs_nothing = self.host.cpu == config::Cpu::default()
             && !self.gro.acts_on(1)
@@ -204,8 +204,8 @@ impl Host {
         if costs_nothing { self.receive.take_one_by_one(now, last) } else { None }
     }
 
-    /// Interrupts for one packet each, of these from number `at` on: takes all of them if they lie beyond a hole and
-    /// nothing else is due before the last, or the first of them; how many.
+    /// Handles packets with one interrupt each, from number `at` on, and returns how many. It takes all of them if they
+    /// lie beyond a hole and no other work is due before the last; else only the first.
     pub(crate) fn on_lone_packets(&mut self, packets: &Train, at: u32, shared: &mut Shared) -> u32 {
         let first = packets.part(at, 1);
         self.fire_before_packets(core::slice::from_ref(&first), first.first, shared);
@@ -226,7 +226,7 @@ impl Host {
         taken
     }
 
-    /// What a packet takes of the CPU.
+    /// CPU time of a packet.
     fn cost(&self, packet: &Train) -> Time {
         match packet.kind {
             Kind::Ack | Kind::SynAck => self.host.cpu.ack,
@@ -234,8 +234,8 @@ impl Host {
         }
     }
 
-    /// A packet that TCP takes with the CPU at `cpu`, of a batch that began at `now`; the CPU's time after it. `gso_size`:
-    /// [`Received::gso_size`].
+    /// Lets TCP take a packet with the CPU at `cpu`, in a batch that began at `now`. Returns the CPU's time after it.
+    /// `gso_size`: [`Received::gso_size`].
     fn on_packet(
         &mut self,
         packet: &Train,
@@ -257,7 +257,7 @@ impl Host {
         }
     }
 
-    /// What follows packets of one train.
+    /// Does the work that follows the packets of one train.
     fn after_packets(&mut self, train: &Train, now: Time, shared: &Shared) {
         if train.kind.is_of_sender() {
             self.after_receiving(usize::from(train.flow), now, shared);

@@ -1,7 +1,7 @@
-//! The way into a host: receive ring, interrupts, and the backlog of old drivers.
+//! Input of a host: receive ring, interrupts, and the backlog of old drivers.
 //!
-//! A NAPI driver leaves packets in the ring until the softirq polls it. A `netif_rx` driver moves all
-//! of them into the backlog at each interrupt.
+//! A NAPI driver leaves packets in the ring until the softirq polls it. A `netif_rx` driver moves all of them into the
+//! backlog at each interrupt.
 
 mod backlog;
 pub mod gro;
@@ -19,7 +19,7 @@ use alloc::vec::Vec;
 use backlog::Backlog;
 use rx_ring::RxRing;
 
-/// See the module's description.
+/// Input side of a host.
 pub struct Receive {
     path: ReceivePath,
     ring: RxRing,
@@ -27,7 +27,7 @@ pub struct Receive {
 }
 
 impl Receive {
-    /// An idle way into `host`; `samples` are the trace's.
+    /// Idle input side of `host`; `samples` are the trace's.
     pub fn new(host: &Host, samples: Samples) -> Receive {
         Receive {
             path: host.receive_path,
@@ -36,12 +36,12 @@ impl Receive {
         }
     }
 
-    /// A train comes from the wire (its packets lie in the future).
+    /// Takes a train from the wire; its packets lie in the future.
     pub fn arrive(&mut self, train: Train) {
         self.ring.arrive(train);
     }
 
-    /// When the softirq will next have something to do, if the CPU is free from `cpu_free` on.
+    /// Time at which the softirq next has packets to take, if the CPU is free from `cpu_free` on.
     pub fn ready_time(&self, cpu_free: Time) -> Time {
         if !self.backlog.is_empty() {
             return cpu_free;
@@ -52,18 +52,18 @@ impl Receive {
         }
     }
 
-    /// Whether the last poll has left nothing.
+    /// Whether the last poll left no packets.
     pub fn is_empty(&self) -> bool {
         self.backlog.is_empty() && (self.path == ReceivePath::NetifRx || self.ring.is_empty())
     }
 
-    /// When the next interrupt moves packets into the backlog, if it is asked for at `from` and later.
+    /// Next interrupt from `from` on that moves packets into the backlog.
     pub fn next_backlogged(&self, from: Time) -> Time {
         let next = (self.path == ReceivePath::NetifRx).then(|| self.ring.interrupt_time());
         next.flatten().map_or(Time::NEVER, |time| from.max(Time(time)))
     }
 
-    /// Gives what a poll takes at `now`, `most` packets, in order.
+    /// Takes the packets of a poll at `now` into `batch`, at most `most`, in order.
     pub fn take(&mut self, now: Time, most: u32, batch: &mut Vec<Train>) {
         match self.path {
             ReceivePath::Napi => self.ring.interrupt(now, most, batch),
@@ -74,8 +74,7 @@ impl Receive {
         }
     }
 
-    /// The packets from `now` up to `last` that have an interrupt each, if the CPU is free at each of
-    /// them.
+    /// Packets from `now` up to `last` that have one interrupt each, if the CPU is free at each of them.
     pub fn take_one_by_one(&mut self, now: Time, last: Time) -> Option<Train> {
         match self.path {
             ReceivePath::Napi => self.ring.interrupt_each(now, last),
@@ -83,7 +82,7 @@ impl Receive {
         }
     }
 
-    /// Lets the interrupts up to `now` move the ring into the backlog; when the last of them came.
+    /// Lets the interrupts up to `now` move the ring into the backlog; returns the time of the last one.
     pub fn run_interrupts(&mut self, now: Time) -> Option<Time> {
         let mut last = None;
         while let Some(time) = self.ring.interrupt_time().map(Time).filter(|&time| time <= now) {
@@ -97,13 +96,13 @@ impl Receive {
         last
     }
 
-    /// Calls `each` for every train that is here or on its way here.
+    /// Calls `each` for every train in the ring, in the backlog or on its way here.
     pub fn held(&self, each: &mut dyn FnMut(&Train)) {
         self.ring.held(each);
         self.backlog.held(each);
     }
 
-    /// What the ring and the backlog dropped.
+    /// Drops of the ring and of the backlog.
     pub fn drops(&mut self) -> [&mut Drops; 2] {
         [self.ring.drops(), self.backlog.drops()]
     }

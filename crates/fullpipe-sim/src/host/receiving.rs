@@ -1,13 +1,11 @@
-//! The ends of flows that receive their data: their TCP, and their readers.
+//! Receiving ends of flows: their TCP, and their readers.
 //!
-//! The reader copies what is there, at most one buffer at a time, with the socket locked; segments that come
-//! meanwhile wait in the socket's backlog. One that reads at a rate works on what it got before it reads again.
+//! The reader copies the available data, at most one buffer at a time, with the socket locked. Segments that arrive
+//! meanwhile wait in the socket's backlog. A reader with a rate works on the data before it reads again.
 //!
 //! Limits:
-//! - Segments in a socket's backlog stay apart. Since 5.0 Linux joins those that have the same timestamps
-//!   (`tcp_add_backlog`).
-//! - A reader without a rate reads as fast as its CPU allows. If copying costs nothing it takes everything with one
-//!   read.
+//! - Segments in a socket's backlog stay apart. Since 5.0 Linux joins those with equal timestamps (`tcp_add_backlog`).
+//! - A reader without a rate reads as fast as its CPU allows. If copying costs nothing it takes all data with one read.
 
 use super::cpu::copy_time;
 use super::flow_table::FlowTable;
@@ -27,31 +25,31 @@ use crate::units::{Rate, Time};
 use alloc::collections::VecDeque;
 use core::mem;
 
-/// A flow whose data this host receives.
+/// A flow that this host receives.
 pub(crate) struct ReceivingFlow {
     pub(crate) tcp: Receiver,
     /// Size of the reader's buffer, bytes.
     buffer: u64,
-    /// Its rate; none: it reads at once.
+    /// Rate of the reader; none: it reads at once.
     rate: Option<Rate>,
-    /// When it has done with what it got, if it has not.
+    /// Until when the reader works on its data, if it does.
     works_until: Option<Time>,
-    /// The timestamp of the first SYN that came.
+    /// Timestamp of the first SYN.
     pub(super) syn_seen: Option<u32>,
-    /// How often the answer to it went again by its own timer.
+    /// Repetitions of the SYN-ACK by its timer.
     pub(super) answer_timeouts: u32,
-    /// First wait for what follows the answer, s.
+    /// First wait for an answer to the SYN-ACK, s.
     pub(super) timeout_init_s: u32,
     pub(super) accepted: bool,
     pub(super) locked: bool,
     runnable: bool,
-    /// Bytes that a read has copied which takes more from what comes at its moment.
+    /// Bytes copied by a read that takes more from arrivals of its moment.
     begun: u64,
     backlog: VecDeque<Arrived>,
     finish_at: Option<u64>,
-    /// Its unanswered messages.
+    /// Unanswered messages of the flow.
     pub(super) arriving: Option<Arriving>,
-    /// Whether all bytes that the program knows of were read.
+    /// Whether all bytes that the program expects were read.
     pub(super) has_read_all: bool,
     /// Whether the program closes its end when it has read all, and whether it has done so.
     pub(super) closes: bool,
@@ -63,7 +61,7 @@ pub(crate) struct ReceivingFlow {
 struct Arrived {
     segment: Segment,
     serial: u64,
-    /// What it tells of the other way's data.
+    /// ACK of the reverse flow's data that the segment carries.
     carries: Option<Ack>,
 }
 
@@ -74,7 +72,7 @@ pub(super) struct Reading {
     bytes: u64,
 }
 
-/// The ends of the flows that this host receives.
+/// Receiving ends of this host.
 pub(super) fn receiving_ends(
     (own, profile): (Station, &SharedProfile),
     config: &Config,
@@ -129,8 +127,8 @@ impl ReceivingFlow {
         self.tcp.readable() >= self.buffer
     }
 
-    /// connect() has returned at this end of a connection with data both ways, after an answer with this timestamp that
-    /// agrees to ECN or does not.
+    /// Notes that connect() has returned at this end of a connection with data both ways. The SYN-ACK had this
+    /// timestamp and agreed to ECN or not.
     pub(super) fn connected(&mut self, now: Time, tsval: u32, ecn: bool) {
         (self.syn_seen, self.accepted) = (Some(tsval), true);
         self.tcp.use_ecn(ecn);
@@ -140,7 +138,8 @@ impl ReceivingFlow {
 }
 
 impl Host {
-    /// Sends what is no data, with the CPU at `cpu`; the CPU's time after it, and whether it was taken.
+    /// Answers a packet without data, with the CPU at `cpu`. Returns the CPU's time after it, and whether the packet
+    /// was taken.
     pub(super) fn answer(
         &mut self,
         flow: usize,
@@ -161,7 +160,8 @@ impl Host {
         self.owed += after - cpu;
     }
 
-    /// A packet of the end that sends data, with the CPU at `cpu`, or several that GRO joined, the first of `gso_size` bytes.
+    /// Handles a packet of the sending end, with the CPU at `cpu`, or several that GRO joined, the first of `gso_size`
+    /// bytes.
     pub(super) fn receive_packet(
         &mut self,
         (packet, gso_size): (&Train, u32),
@@ -234,10 +234,10 @@ impl Host {
         cpu
     }
 
-    /// A segment that also tells of what the other way has sent: first that is heard, then the segment is taken, and only
-    /// then the other way goes on. What it sends carries the ACK of the segment (6.12 `tcp_rcv_established`; its fast
-    /// path takes the segment first, and sends as late). Of a segment outside the window nothing is heard
-    /// (`tcp_validate_incoming`).
+    /// Handles a segment that also has an ACK of the reverse flow, in this order: the ACK, the segment, then
+    /// transmission in the reverse flow, which carries the ACK of the segment. The fast path of 6.12
+    /// `tcp_rcv_established` takes the segment first, and sends as late. The ACK of a segment outside the window is
+    /// ignored (`tcp_validate_incoming`).
     fn on_segment_with_ack(
         &mut self,
         flow: usize,
@@ -290,14 +290,14 @@ impl Host {
         let taken = tcp.take(cpu, &arrived.segment);
         self.receive_buffer.change(queued, tcp.segments_queued);
         if let Some(capture) = &mut shared.capture {
-            // Where rcv_nxt moved, others were dropped for this one.
+            // Where rcv_nxt moved, others were dropped in favour of this one.
             let refused = tcp.left_out() > left_out && tcp.rcv_nxt == next;
             capture.take_segment(flow as u16, arrived.serial, echoed, refused);
         }
         taken
     }
 
-    /// What is to be known of the memory of a flow's sender, if the flow is received here.
+    /// Passes on the memory layout of a flow's sender, if the flow is received here.
     pub(crate) fn begin_piece(&mut self, flow: usize, piece: Piece) {
         if let Some(state) = self.receives.get_mut(flow) {
             state.tcp.begin_piece(piece);
@@ -335,7 +335,7 @@ impl Host {
                 self.cpu.urgent(cpu, cpu);
                 None
             }
-            // Data comes more often than a reader has the socket: its end of read makes up for it.
+            // A compressed ACK's timer acts although a reader may own the socket: its end of read would make up for it.
             Timer::Compressed => state.tcp.on_compressed_timer(now),
             _ if state.locked => {
                 state.tcp.on_delack_timer_while_locked(now);
@@ -349,21 +349,22 @@ impl Host {
         self.after_receiving(flow, now, shared);
     }
 
-    /// A timer of the softirq's has fired at `now`: those of held ACKs that may do so with it.
+    /// Sends the compressed ACKs that may leave at `now`, when one of their timers fires.
     pub(super) fn fire_expired(&mut self, now: Time, shared: &mut Shared) {
         while let Some(flow) = self.timers.expired(now) {
             self.on_receiving_timer(flow, Timer::Compressed, now, shared);
         }
     }
 
-    /// It is this reader's turn: it reads, or begins to where that takes time.
+    /// Gives the reader its turn: it reads, or begins to where that takes time.
     pub(super) fn read(&mut self, flow: usize, now: Time, shared: &mut Shared) {
         let readable = self.readable(flow, shared);
         let state = &mut self.receives[flow];
         state.runnable = false;
         state.locked = true;
         let bytes = readable.min(state.buffer - state.begun);
-        // What a read has copied before packets of its moment is of the same call. Calls of RPC are the kernel's own.
+        // Data copied before packets of the same moment belongs to the same call. The kernel itself makes the calls of
+        // RPC.
         let read = self.host.cpu.read;
         let costs = read > Time::ZERO && state.begun == 0 && !self.rpc.has(flow);
         let call = if costs { read } else { Time::ZERO };
@@ -377,8 +378,8 @@ impl Host {
         }
     }
 
-    /// A read that finds less than it asks for copies that before packets of its moment, which are in its backlog meanwhile
-    /// and give it the rest (6.12 `tcp_recvmsg_locked`).
+    /// Begins a read that finds less than it asks for. It copies the available data before the packets of its moment,
+    /// which are in its backlog and supply the rest (6.12 `tcp_recvmsg_locked`).
     pub(super) fn begin_read(&mut self, flow: usize, now: Time) {
         let state = &mut self.receives[flow];
         if state.tcp.readable() == 0 {
@@ -390,14 +391,14 @@ impl Host {
         self.receive_buffer.change(state.tcp.segments_read, read);
     }
 
-    /// What waited in a flow's backlog is taken, with the CPU at `cpu`.
+    /// Takes the segments of a flow's backlog, with the CPU at `cpu`.
     pub(super) fn end_backlog(&mut self, flow: usize, cpu: Time, shared: &mut Shared) {
         if let Some(ack) = &self.receives[flow].tcp.end_backlog() {
             self.send_ack(flow, cpu, ack, shared);
         }
     }
 
-    /// A read is done.
+    /// Ends a read.
     pub(super) fn finish_read(&mut self, reading: Reading, now: Time, shared: &mut Shared) {
         let flow = reading.flow;
         let state = &mut self.receives[flow];

@@ -1,8 +1,8 @@
-//! Remote procedure calls: what their clients and servers do with the sockets of a host.
+//! Remote procedure calls: use of a host's sockets by clients and servers.
 //!
-//! A client writes one call at a time to a connection, and sleeps without room in its send buffer as the kernel's own
-//! sockets do (`xs_tcp_send_request`); it reads what comes. A server's thread takes at most the rest of a record
-//! ([`Server::takes`]), and writes the reply.
+//! A client writes one call at a time to a connection. Without room in its send buffer it sleeps as the kernel's own
+//! sockets do (`xs_tcp_send_request`). It reads replies as they arrive. A server's thread takes at most the rest of a
+//! record ([`Server::takes`]), and writes the reply.
 
 use super::shared::Shared;
 use super::{Host, Process};
@@ -17,25 +17,25 @@ use crate::trace::EventKind;
 use crate::units::Time;
 use alloc::vec::Vec;
 
-/// What a flow is to the calls of the host that has one of its ends.
+/// Use of a flow by the calls of a host that has one of its ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Role {
     /// Calls of this client, on this connection.
     Calls(usize, usize),
-    /// The replies to it.
+    /// Replies to this client.
     Answers(usize),
-    /// Calls that come to the server.
+    /// Calls to the server of this host.
     Served,
-    /// Its replies.
+    /// Replies of the server of this host.
     Replies,
 }
 
 /// Clients and the server of a host.
 #[derive(Default)]
 pub(crate) struct HostRpc {
-    /// Of each flow of the run; none where there is no client.
+    /// Role of each flow of the run; none where no client uses it.
     roles: Vec<Option<Role>>,
-    /// By their place in the configuration, those of this host.
+    /// Clients of this host, by their place in the configuration.
     pub(crate) clients: Vec<Option<Client>>,
     pub(crate) server: Option<Server>,
 }
@@ -78,7 +78,7 @@ impl HostRpc {
         self.role(flow).is_some()
     }
 
-    /// Whether it carries calls which the kernel itself writes, and so does not sleep in the socket.
+    /// Whether the flow carries calls. The kernel itself writes them, and so does not sleep in the socket.
     pub(super) fn writes_calls(&self, flow: usize) -> bool {
         matches!(self.role(flow), Some(Role::Calls(..)))
     }
@@ -96,7 +96,7 @@ impl HostRpc {
         }
     }
 
-    /// Takes the next one, behind so many bytes of the flow, to write it from now on.
+    /// Takes the next message of the flow, to be written from now on behind `written` bytes.
     fn take_message(&mut self, flow: usize, written: u64, now: Time) -> Option<Message> {
         match self.role(flow)? {
             Role::Calls(client, connection) => {
@@ -109,7 +109,7 @@ impl HostRpc {
 }
 
 impl Host {
-    /// A client begins or sends calls again, or threads have done their work.
+    /// Handles the timer of a client, which begins or sends calls again, or of a server with finished work.
     pub(super) fn on_rpc_timer(&mut self, at: usize, now: Time, shared: &mut Shared) {
         match at < self.rpc.clients.len() {
             true => {
@@ -122,14 +122,15 @@ impl Host {
         self.cpu.urgent(cpu, cpu);
     }
 
-    /// A connection is there; a client whose calls it carries may begin.
+    /// Notes that a connection is established; a client may begin to use it for calls.
     pub(super) fn connected(&mut self, flow: usize, now: Time, shared: &mut Shared) {
         if let Some(Role::Calls(client, _)) = self.rpc.role(flow) {
             self.go_on_with(client, now, shared, |client, _| client.connect(now));
         }
     }
 
-    /// Something happens to a client: tells if its application has begun or is done by that, and writes what there is.
+    /// Runs `work` on a client, reports whether its application has begun or ended by it, and writes calls that are
+    /// ready.
     fn go_on_with(
         &mut self,
         at: usize,
@@ -150,7 +151,7 @@ impl Host {
         self.wake_client(at);
     }
 
-    /// Of each connection of a client the call whose reply was read in part.
+    /// Call of a reply that was read in part, for each connection of a client.
     fn coming(&self, at: usize, shared: &Shared) -> Vec<Option<u64>> {
         let connections = self.rpc.clients[at].as_ref().map_or(&[][..], Client::connections);
         let coming = |calls: &usize| {
@@ -162,7 +163,7 @@ impl Host {
         connections.iter().map(coming).collect()
     }
 
-    /// A client's timer follows its calls.
+    /// Sets a client's timer as its calls need it.
     fn set_alarm(&mut self, at: usize, now: Time) {
         let Some(client) = &mut self.rpc.clients[at] else { return };
         if let Some(alarm) = client.take_alarm() {
@@ -174,7 +175,7 @@ impl Host {
         }
     }
 
-    /// Work that threads have done by now is answered.
+    /// Queues the replies of calls that are done by now.
     fn finish_calls(&mut self, now: Time) {
         while let Some(flow) = self.rpc.server.as_mut().and_then(|server| server.finish(now)) {
             self.wake_rpc_writer(flow);
@@ -182,13 +183,13 @@ impl Host {
         self.follow_threads();
     }
 
-    /// The server's timer follows its threads' work.
+    /// Sets the server's timer for the end of its threads' work.
     fn follow_threads(&mut self) {
         let next = self.rpc.server.as_ref().and_then(Server::next);
         self.timers.set_rpc(self.rpc.clients.len(), next);
     }
 
-    /// A client may have calls to write.
+    /// Wakes the writers of a client that may have calls to write.
     fn wake_client(&mut self, at: usize) {
         let Some(client) = &self.rpc.clients[at] else { return };
         for flow in client.connections().to_vec() {
@@ -196,7 +197,7 @@ impl Host {
         }
     }
 
-    /// A message may wait for a flow whose writer has none.
+    /// Wakes the writer of a flow, which may have a message now.
     fn wake_rpc_writer(&mut self, flow: usize) {
         let tcp = &mut self.sends[flow].tcp;
         let waits = tcp.writer() == Writer::Paused && tcp.is_established();
@@ -223,7 +224,7 @@ impl Host {
         true
     }
 
-    /// A message is written: a call waits for its reply, and that of a server gives its thread back.
+    /// Ends a message: a call waits for its reply, and a reply releases its thread.
     pub(super) fn end_message(&mut self, flow: usize, now: Time, shared: &Shared) {
         match self.rpc.role(flow) {
             Some(Role::Calls(at, connection)) => {
@@ -242,7 +243,7 @@ impl Host {
         self.go_on_serving(flow, now, shared);
     }
 
-    /// There may be room for more replies of the flow: calls of its connection may be taken again.
+    /// Takes calls of a connection again, after its replies may have got room.
     pub(super) fn go_on_serving(&mut self, flow: usize, now: Time, shared: &Shared) {
         if self.rpc.role(flow) == Some(Role::Replies)
             && let Some(calls) = shared.halves[flow]
@@ -251,7 +252,7 @@ impl Host {
         }
     }
 
-    /// Bytes that a reader of the flow takes of what is there.
+    /// Available bytes that a reader of the flow takes.
     pub(super) fn readable(&self, flow: usize, shared: &Shared) -> u64 {
         let tcp = &self.receives[flow].tcp;
         let readable = tcp.readable();
@@ -265,8 +266,8 @@ impl Host {
         server.takes(record, taken, readable)
     }
 
-    /// Whether a reader of the flow may go on with what is there: one of a server needs a thread, and takes nothing while
-    /// a reply of the connection waits for room in the send buffer (6.12 `svc_tcp_has_wspace`).
+    /// Whether a reader of the flow may take the available data. A server's reader needs a thread. It takes nothing
+    /// while a reply of the connection waits for room in the send buffer (6.12 `svc_tcp_has_wspace`).
     pub(super) fn may_read(&mut self, flow: usize, now: Time, shared: &Shared) -> bool {
         let bytes = self.readable(flow, shared);
         if self.rpc.role(flow) != Some(Role::Served) {
@@ -283,7 +284,7 @@ impl Host {
         false
     }
 
-    /// A reader of the flow has read: messages may be whole.
+    /// Handles messages that may be whole after a read.
     pub(super) fn after_message_bytes(&mut self, flow: usize, now: Time, shared: &mut Shared) {
         let read = self.receives[flow].tcp.bytes_read;
         match self.rpc.role(flow) {
@@ -299,7 +300,7 @@ impl Host {
         }
     }
 
-    /// A thread has read: it works on a call, or leaves the connection until more of it comes.
+    /// Handles a thread's read: the thread works on a call, or leaves the connection until more data arrives.
     fn after_serving(&mut self, flow: usize, now: Time, shared: &mut Shared) {
         let read = self.receives[flow].tcp.bytes_read;
         let call = shared.take_message(flow, read);
@@ -314,7 +315,7 @@ impl Host {
         }
     }
 
-    /// A thread has nothing to do: a connection that waits for one has it, if it still may have one.
+    /// Frees a thread, and gives it to a waiting connection that still may have one.
     fn end_thread(&mut self, now: Time, shared: &Shared) {
         if let Some(server) = &mut self.rpc.server {
             server.end(now);
@@ -325,7 +326,7 @@ impl Host {
         }
     }
 
-    /// All that a client asked for was answered: its replies are all read.
+    /// Reports that all calls of a client were answered: all of its replies were read.
     fn tell_finished(&mut self, client: usize, now: Time, shared: &mut Shared) {
         let Some(own) = &self.rpc.clients[client] else { return };
         for &calls in own.connections() {

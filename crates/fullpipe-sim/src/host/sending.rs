@@ -1,9 +1,9 @@
-//! The ends of flows that send their data: their writers, their TCP, and the ACKs that come.
+//! Sending ends of flows: their writers, their TCP, and arriving ACKs.
 //!
-//! The application copies one skb per step with the socket locked; ACKs that come meanwhile wait in the socket's
-//! backlog until the write ends (Linux 2.6.20 `release_sock`). Where they make the CPU walk along the send queue
-//! they are worked off one by one, and softirqs go on, as on another CPU (on the same one 2.6.20 has them off):
-//! what they bring joins the backlog, for the socket stays locked until that is empty.
+//! The application copies one skb per step with the socket locked. ACKs that arrive meanwhile wait in the socket's
+//! backlog until the write ends (Linux 2.6.20 `release_sock`). Where ACKs cost walks along the send queue, the backlog
+//! is processed ACK by ACK. Softirqs continue meanwhile, as on another CPU; on the same one 2.6.20 has them off. Their
+//! ACKs join the backlog, because the socket stays locked until it is empty.
 
 use super::flow_table::FlowTable;
 use super::output::HostOutput;
@@ -28,7 +28,7 @@ pub(super) struct Copying {
     pub(super) bytes: u32,
 }
 
-/// The ends of the flows that this host sends.
+/// Sending ends of this host.
 pub(super) fn sending_ends(
     (own, profile): (Station, &SharedProfile),
     config: &Config,
@@ -90,7 +90,7 @@ impl Host {
         cpu
     }
 
-    /// The same in a softirq, that of a timer.
+    /// Runs `work` for a flow in a timer's softirq.
     pub(super) fn in_softirq(
         &mut self,
         flow: usize,
@@ -103,8 +103,8 @@ impl Host {
         self.hearing(flow, cpu, shared, now, work)
     }
 
-    /// The same in that of packets which came at `now`, which frees nothing before it has heard them all (6.12
-    /// `process_backlog`).
+    /// Runs `work` for a flow in a softirq of packets that arrived at `now`. It frees no skbs before it has processed
+    /// all of them (6.12 `process_backlog`).
     fn hearing(
         &mut self,
         flow: usize,
@@ -122,16 +122,16 @@ impl Host {
         cpu
     }
 
-    /// While a writer that was woken has not had the CPU, which it gets before the rest of the softirqs, TCP does not go on with
-    /// what waited for the host: the tasklet of small queues runs as the writer locks the socket, and so leaves its work to
-    /// the moment at which the writer gives it back (TCP_TSQ_DEFERRED). That is so in virtual time, too.
+    /// Leaves TCP's waiting work to a writer that was woken but has not had the CPU. The writer gets the CPU before the
+    /// rest of the softirqs. The TSQ tasklet runs while the writer has the socket locked, so its work is left to the
+    /// writer's release of the socket (TCP_TSQ_DEFERRED). This also holds in virtual time.
     fn leave_to_writer(&mut self, flow: usize, now: Time) {
         if self.runnable.contains(&Process::Writer(flow)) {
             self.put_off_to_release(flow, now);
         }
     }
 
-    /// TCP waits for the writer, who has the socket or is about to, although the host has room again.
+    /// Lets TCP wait for the writer, who has the socket or is about to, although the host has room again.
     pub(super) fn put_off_to_release(&mut self, flow: usize, now: Time) {
         if self.woken_first && self.may_go_on(flow, now) {
             self.sends[flow].wakes_when_released = true;
@@ -139,13 +139,13 @@ impl Host {
         }
     }
 
-    /// True if TCP waits for room in the host and an skb of the flow has left it.
+    /// Whether TCP waits for room in the host and an skb of the flow has left it.
     pub(super) fn may_go_on(&self, flow: usize, now: Time) -> bool {
         let state = &self.sends[flow];
         state.tcp.waits_for_host() && state.tsq.next().is_some_and(|leaves| leaves <= now)
     }
 
-    /// TCP that waits for room in the host goes on when the next skb leaves it.
+    /// Sets a timer for the next skb that leaves the host, if TCP waits for room there.
     pub(super) fn await_leaving(&mut self, flow: usize) {
         let state = &self.sends[flow];
         if state.tcp.waits_for_host() && !state.wakes_when_released {
@@ -153,7 +153,7 @@ impl Host {
         }
     }
 
-    /// A packet of the end that receives; the CPU's time after it.
+    /// Handles a packet of the receiving end. Returns the CPU's time after it.
     pub(super) fn receive_answer(
         &mut self,
         packet: &Train,
@@ -196,7 +196,7 @@ impl Host {
     ) -> Time {
         let state = &mut self.sends[flow];
         if state.tcp.is_established() {
-            // syn_challenge in tcp_validate_incoming.
+            // The answer to a repeated SYN-ACK is a challenge ACK (syn_challenge in tcp_validate_incoming).
             return self.with_output(flow, cpu, shared, now, |state, output| {
                 state.tcp.answer_empty(output)
             });
@@ -220,14 +220,14 @@ impl Host {
         }
         shared.event(now, flow as u16, EventKind::Established, (now - sent).0);
         self.connected(flow, now, shared);
-        // The third packet of the handshake: an ACK of nothing, carried as an empty segment.
+        // The third packet of the handshake is an ACK of nothing, carried as an empty segment.
         self.with_output(flow, cpu, shared, now, |state, output| {
             output.send_empty(state.tcp.empty());
         })
     }
 
-    /// The SYN of the flow that this one answers was answered, and the connection is accepted: `window` is offered, and
-    /// ECN `agreed` to or not.
+    /// Accepts the connection of the flow that this one answers, after its SYN was answered. The peer offers `window`,
+    /// and ECN is `agreed` to or not.
     pub(super) fn accept_answers(
         &mut self,
         flow: usize,
@@ -245,7 +245,8 @@ impl Host {
         self.runnable.push_back(Process::Writer(flow));
     }
 
-    /// A segment of the other way brings an ACK of this flow's data, which goes on only when that segment is taken.
+    /// Handles an ACK of this flow's data in a segment of the reverse flow. The flow continues only after that segment
+    /// is taken.
     pub(super) fn hear_with_data(
         &mut self,
         flow: usize,
@@ -256,7 +257,7 @@ impl Host {
         self.hearing(flow, cpu, shared, now, |f, output| f.tcp.hear(ack, true, output))
     }
 
-    /// That segment is taken.
+    /// Continues the flow after such a segment is taken.
     pub(super) fn go_on_after_ack(
         &mut self,
         flow: usize,
@@ -266,7 +267,7 @@ impl Host {
         self.hearing(flow, cpu, shared, now, |f, output| f.tcp.go_on_after_ack(output))
     }
 
-    /// Books the limit, follows TCP's timer, wakes the writer, tells of a change of state.
+    /// Updates the limit and TCP's timer, wakes the writer, and reports a change of state.
     pub(super) fn after_sending(&mut self, flow: usize, now: Time, shared: &mut Shared) {
         self.note_buffer(flow);
         let state = &mut self.sends[flow];
@@ -342,7 +343,7 @@ impl Host {
         self.after_sending(flow, now, shared);
     }
 
-    /// TCP's timer acts.
+    /// Runs TCP's timer.
     pub(super) fn run_timer(
         &mut self,
         flow: usize,

@@ -1,4 +1,4 @@
-//! The state of a sending flow: its beginning, its writes, its timers.
+//! State of a sending flow: its start, its writes, its timers.
 
 use super::clock::LimitClock;
 use super::output::HostOutput;
@@ -18,59 +18,57 @@ use alloc::collections::VecDeque;
 use alloc::format;
 use alloc::string::String;
 
-/// A flow whose data this host sends.
+/// A flow that this host sends.
 pub(crate) struct SendingFlow {
     pub(crate) tcp: Sender,
     pub(crate) limits: LimitClock,
     pub(super) config: Flow,
-    /// The connection that follows in a loop.
+    /// Next connection in a loop.
     pub(super) next: Option<(usize, After)>,
-    /// Where it takes turns with the other end's.
+    /// Turns of this end and the other end's program, where they take turns.
     pub(super) turn: Option<Turn>,
-    /// When requests were begun that have no answer.
+    /// Start of each request without an answer.
     pub(super) asked: VecDeque<Time>,
-    /// The program has corked the socket for the message that it writes.
+    /// Whether the program has corked the socket for the message that it writes.
     pub(super) corked: bool,
-    /// Answers that were read as a whole.
+    /// Answers that were read completely.
     pub(super) answered: u64,
     /// Bytes the application has written.
     pub(crate) written: u64,
-    /// Of these, not acknowledged when this was last looked at.
+    /// Bytes of these that were not acknowledged at the last look.
     pub(super) buffered: u64,
     /// Bytes left of the write() in progress.
     pub(super) write_left: u32,
     pub(super) goal: u32,
     pub(super) locked: bool,
-    /// Whether a write() is begun that did not have the socket yet.
+    /// Whether a write() has begun that does not have the socket yet.
     pub(super) begins_call: bool,
     /// Whether the end of the application's time has interrupted its write().
     pub(super) interrupted: bool,
     /// ACKs that wait while the socket is locked, with their serials.
     pub(super) backlog: VecDeque<(Ack, u64)>,
-    /// Whether the backlog is being worked off.
+    /// Whether the backlog is being processed.
     pub(super) releasing: bool,
-    /// A timer that found the socket locked: when it was due, and when it is due instead (none: when the
-    /// socket is given back).
+    /// A timer that found the socket locked: when it was due, and its new time (none: when the socket is released).
     pub(super) put_off: Option<(Expiry, Option<Expiry>)>,
     pub(super) locked_timers: LockedTimers,
-    /// What of it is in the host, and the memory of an skb besides its data where that limits it.
+    /// The flow's memory in the host, and the overhead of an skb where TSQ limits it.
     pub(super) tsq: Tsq,
-    /// When packets came that were heard last, if no timer of this flow has acted since.
+    /// Arrival of the packets processed last, if no timer of this flow has acted since.
     pub(super) heard: Option<Time>,
     pub(super) overhead: Option<u64>,
-    /// Whether some left, or the timer of the pace was due, while the application had the socket
-    /// (TCP_TSQ_DEFERRED).
+    /// TSQ or pacing work was deferred because the application owned the socket (TCP_TSQ_DEFERRED).
     pub(super) wakes_when_released: bool,
     /// Deferred ICMP message: first byte of a segment that is too large, and the MTU (TCP_MTU_REDUCED_DEFERRED).
     pub(super) too_large: Option<(u64, u32)>,
     pub(super) syn_sent: Option<Time>,
     pub(super) syn_repeats: u32,
     pub(super) next_write: Time,
-    /// Whether a write has been begun since that was set.
+    /// Whether a write began since `next_write` was set.
     pub(super) paces: bool,
-    /// How long a writer rests.
+    /// Random numbers for a writer's rests.
     pub(super) rests: Rng,
-    /// Since when the application sleeps for want of buffer, and how long it did before.
+    /// Time since which the application sleeps for want of buffer, and earlier sleep, ns.
     pub(super) no_space: (Option<Time>, u64),
     pub(super) ca_state: u8,
     pub(super) finished: bool,
@@ -88,7 +86,7 @@ fn twentieth_of_a_second(host: &config::Host) -> Time {
 }
 
 impl SendingFlow {
-    /// How long the answer to a SYN is waited for, s.
+    /// Wait for the answer to a SYN, s.
     pub(super) fn syn_wait_s(&self) -> u32 {
         let doublings = self.syn_repeats.saturating_sub(self.syn_linear_timeouts);
         (self.timeout_init_s << doublings.min(7)).min(LONGEST_SYN_WAIT_S)
@@ -150,14 +148,14 @@ impl SendingFlow {
         })
     }
 
-    /// When an application that writes all the time is interrupted, to stop after the write() it is in. One that pauses between
-    /// its writes looks at the clock.
+    /// Time at which the end of its time interrupts an application that writes all the time. The application stops
+    /// after the write() in progress. An application that pauses between its writes checks the clock itself.
     pub(super) fn stops(&self) -> Option<Time> {
         let bulk = matches!(self.config.app, App::Bulk) && self.turn.is_none();
         self.config.stops().filter(|_| bulk)
     }
 
-    /// Bytes of the next write: it ends with its message.
+    /// Bytes of the next write, which ends with its message.
     pub(super) fn next_write_size(&self) -> u64 {
         let write = u64::from(self.config.write);
         let message = |turn: Turn| match turn.left(self.written) {
@@ -167,7 +165,7 @@ impl SendingFlow {
         self.turn.map_or(write, |turn| write.min(message(turn)))
     }
 
-    /// The application goes on.
+    /// Wakes the application.
     pub(super) fn wakes(&mut self, now: Time) {
         self.tcp.set_writer(Writer::Active);
         self.no_space.1 += self.no_space.0.take().map_or(0, |since| (now - since).0);
@@ -178,7 +176,7 @@ impl SendingFlow {
         self.tcp.on_ack(ack, output);
     }
 
-    /// When TCP's timer is to act, as far as is known.
+    /// Time at which TCP's timer acts, as far as is known.
     pub(super) fn timer(&self) -> Option<Expiry> {
         let expiry = self.tcp.expiry()?;
         match self.put_off {
@@ -187,7 +185,7 @@ impl SendingFlow {
         }
     }
 
-    /// TCP's timer is due, and the application has the socket ([`LockedTimers`]).
+    /// Defers TCP's timer, which is due while the application owns the socket ([`LockedTimers`]).
     pub(super) fn put_timer_off(&mut self, now: Time, host: &config::Host) {
         let later = match self.locked_timers {
             LockedTimers::PutOff => Some(Expiry::alone(now + twentieth_of_a_second(host))),
@@ -196,14 +194,14 @@ impl SendingFlow {
         self.put_off = self.tcp.expiry().map(|expiry| (expiry, later));
     }
 
-    /// The socket at `now`, where window scaling is agreed to by these `scales`.
+    /// State of the socket at `now`; `wscale` are the scales if window scaling was negotiated.
     pub(crate) fn socket(&self, now: Time, wscale: Option<Scales>) -> SenderSocket {
         let wmem_alloc = self.overhead.map_or(0, |_| self.tsq.held(now));
         let around = Around { wmem_alloc, wscale, syn_repeats: self.syn_repeats };
         self.tcp.socket(now, around)
     }
 
-    /// Nanoseconds the application has slept for want of buffer, up to `now`.
+    /// Nanoseconds in which the application slept for want of buffer, up to `now`.
     pub(crate) fn blocked_ns(&self, now: Time) -> u64 {
         self.no_space.1 + self.no_space.0.map_or(0, |since| (now - since).0)
     }

@@ -1,4 +1,4 @@
-//! State that all hosts share: what is on its way between them, and what the trace is to be told.
+//! State that all hosts share: messages on their way between them, and output for the trace.
 
 use super::acks::Acks;
 use super::capture::{Capture, Fate, Place};
@@ -15,34 +15,34 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-/// What the hosts and the sampler share.
+/// State that hosts and sampler share.
 pub(crate) struct Shared {
     pub(crate) acks: Acks,
-    /// Of each flow the other one of its connection, where data goes both ways.
+    /// Reverse flow of each flow's connection, where data goes both ways.
     pub(crate) halves: Vec<Option<usize>>,
-    /// Of senders' memory, by flow, what the other host does not know yet.
+    /// Changes of senders' memory layout, by flow, that the other host does not know yet.
     pub(crate) pieces: Vec<(u16, Piece)>,
     pub(crate) events: Vec<(Event, Work, usize)>,
-    /// By flow the records that are on their way, or not wholly read (see [`crate::rpc`]).
+    /// Records by flow that are on their way, or not completely read (see [`crate::rpc`]).
     pub(crate) messages: Vec<VecDeque<Message>>,
-    /// Beginnings of unanswered messages that are not read yet, by flow.
+    /// Starts of unanswered messages that were not read yet, by flow.
     pub(crate) began: Vec<VecDeque<Time>>,
-    /// Of datagrams, by their place in the configuration: when each was written, by its number.
+    /// Times of writing of datagrams, by their place in the configuration and their number.
     pub(crate) written: Vec<Vec<Time>>,
-    /// Round trips of echo requests that were not told yet: when, of which, ns.
+    /// Round trips of echo requests for the trace: time, place of the datagrams, ns.
     pub(crate) round_trips: Vec<(Time, usize, u64)>,
-    /// What is being done, and the place of the host that does it.
+    /// The work in hand, and the place of the host that does it.
     pub(crate) doing: (Work, usize),
     pub(crate) mss: u32,
     pub(crate) headers: u32,
-    /// Bytes of a SYN and its answer.
+    /// Bytes of a SYN and of a SYN-ACK.
     pub(crate) opening: u32,
-    /// Where packets are to be told.
+    /// The capture, if there is one.
     pub(crate) capture: Option<Box<Capture>>,
 }
 
 impl Shared {
-    /// Nothing has happened yet; `mss` and `headers` are those of a segment.
+    /// State before the run; `mss` and `headers` are those of a segment.
     pub(crate) fn new(config: &Config, (mss, headers): (u32, u32)) -> Shared {
         let in_order = |way: &[Element]| way.iter().all(Element::in_order);
         // Segments of an skb carry one ACK together.
@@ -78,7 +78,7 @@ impl Shared {
         self.events.push((Event { time, flow, kind, value }, work, host));
     }
 
-    /// Takes the first message of a flow of which so many bytes were read, if that is whole.
+    /// Takes the first message of a flow, if it is complete within `read` bytes.
     pub(crate) fn take_message(&mut self, flow: usize, read: u64) -> Option<Message> {
         let messages = &mut self.messages[flow];
         messages.front().is_some_and(|first| first.end <= read).then(|| messages.pop_front())?
@@ -95,30 +95,30 @@ impl Shared {
         self.round_trips.drain(..)
     }
 
-    /// Takes the events since the last call, in the order in which things are done.
+    /// Takes the events since the last call, in the order of the work that caused them.
     pub(crate) fn take_events(&mut self) -> impl Iterator<Item = Event> {
         self.events.sort_by_key(|(event, work, host)| (event.time, *work, *host));
         self.events.drain(..).map(|(event, ..)| event)
     }
 }
 
-/// What the hosts tell a capture; where there is none, nothing is done.
+/// Reports to a capture; without one they do nothing.
 impl Shared {
-    /// Packets pass a place.
+    /// Reports packets that pass a place.
     pub(crate) fn pass(&mut self, place: Place, train: &Train) {
         if let Some(capture) = &mut self.capture {
             capture.pass(place, train);
         }
     }
 
-    /// A host's softirq hands a packet up at `time`.
+    /// Reports a packet that a host's softirq hands up at `time`.
     pub(crate) fn take(&mut self, packet: &Train, time: Time) {
         if let Some(capture) = &mut self.capture {
             capture.take(packet, time);
         }
     }
 
-    /// TCP takes a packet.
+    /// Reports a packet that TCP takes.
     pub(crate) fn hear_and_settle(&mut self, packet: &Train) {
         if let Some(capture) = &mut self.capture {
             capture.hear((packet.flow, packet.kind), packet.serial);
@@ -126,14 +126,14 @@ impl Shared {
         }
     }
 
-    /// A packet came to its end without TCP.
+    /// Reports a packet that has arrived without TCP.
     pub(crate) fn settle(&mut self, packet: &Train) {
         if let Some(capture) = &mut self.capture {
             capture.settle((packet.flow, packet.kind), packet.serial, Fate::Delivered);
         }
     }
 
-    /// A host's receive path may have dropped packets.
+    /// Reports packets that a host's receive path may have dropped.
     pub(crate) fn note_drops(&mut self, receive: &mut Receive) {
         if let Some(capture) = &mut self.capture {
             for (place, drops) in (0..).zip(receive.drops()) {

@@ -1,30 +1,30 @@
-//! How long softirqs have the CPU before programs: passes of NET_RX_SOFTIRQ with their budget and their time, rounds of
-//! passes, and ksoftirqd, which shares the CPU with programs when these are used up.
+//! CPU time of softirqs before programs: passes of NET_RX_SOFTIRQ with their budget and time, and rounds of passes.
+//! After these ksoftirqd shares the CPU with programs.
 //!
 //! Source: Linux 2.6.20 and 2.6.24, 6.1 and 6.12 net/core/dev.c (`net_rx_action`, `process_backlog`), kernel/softirq.c
-//! (`__do_softirq`, `handle_softirqs`, `invoke_softirq`, `irq_exit`, `__local_bh_enable_ip`), kernel/sched.c and fair.c; what
-//! differs between versions is in the profile.
+//! (`__do_softirq`, `handle_softirqs`, `invoke_softirq`, `irq_exit`, `__local_bh_enable_ip`), kernel/sched.c and
+//! fair.c. The profile has the differences between versions.
 //!
 //! Inferred, where the sources leave more open than a host with one CPU and no other processes needs:
-//! - Packets that take no time of the CPU leave nothing to share: what they use up is counted, and softirqs go on.
-//! - All programs of a host are one task beside ksoftirqd, of its weight. Who has the CPU keeps it up to the first tick at
-//!   which the time of its turn is over; a program that wakes during ksoftirqd's turn waits for that. Turns are measured by
-//!   the clock, as without CONFIG_IRQ_TIME_ACCOUNTING.
-//! - Of what lets softirqs run in a program's turn there are ticks, the ends of calls that copy (of those that read a datagram
-//!   from 2.6.25 on), and interrupts of a driver without NAPI (one with NAPI has its interrupt off).
-//! - A poll that finds the ring empty behind it ends the softirq, also where it took as many packets as it may, after which NAPI polls
-//!   once more (a driver's `poll` that returns its weight stays on the list): that poll would find nothing, or what has come since.
+//! - Packets that take no CPU time leave nothing to share. They use up budgets, and softirqs continue.
+//! - All programs of a host are one task with the weight of ksoftirqd. A task keeps the CPU up to the first tick at
+//!   which the time of its turn is over. A program that wakes during ksoftirqd's turn waits for its end. The clock
+//!   measures turns, as without CONFIG_IRQ_TIME_ACCOUNTING.
+//! - In a program's turn three events let softirqs run: ticks, ends of calls that copy, and interrupts of a driver
+//!   without NAPI. Ends of calls that read a datagram count from 2.6.25 on. A driver with NAPI has its interrupt off.
+//! - A poll that leaves the ring empty ends the softirq, even if it took its full weight. NAPI would poll once more
+//!   then, because a driver's `poll` that returns its weight stays on the list. That poll would find nothing, or later
+//!   arrivals.
 //!
 //! Limits:
-//! - The weight of ksoftirqd is a program's; the nice of -5 that kernels around 2.6.25 give it is missing. Turns are
-//!   whole ticks.
-//! - No run of real Linux validates this, because its CPU takes no time. Linux works off ten rounds of softirqs and then
-//!   lets programs go on; if softirqs take no time they end here when nothing is left. In front of a card that takes
-//!   no time (1 Tb/s) a run was 40 % off by it (docs/how-true.md).
-//! - A card has one queue and a weight of 64. RPS, threaded NAPI, busy polling and `net.core.dev_weight` are missing.
-//! - A poll sees what was in the ring as it began. Other softirqs (timers) take no part in passes.
-//! - A host has one card. Since 3.19 a pass polls it once, so a host whose softirqs do not end never uses up the
-//!   default of `net.core.netdev_budget`, and seldom the time: `softnet.time_squeeze` counts accordingly.
+//! - ksoftirqd has a program's weight; the nice of -5 in kernels around 2.6.25 is missing. Turns are whole ticks.
+//! - No run of real Linux validates this, because its CPU takes no time. Linux makes ten rounds of softirqs and then
+//!   lets programs continue. If softirqs take no time they end here when no packet is left. In front of a NIC that
+//!   takes no time (1 Tb/s) a run was 40 % off by this (docs/how-true.md).
+//! - A NIC has one queue and a weight of 64. RPS, threaded NAPI, busy polling and `net.core.dev_weight` are missing.
+//! - A poll sees the packets that were in the ring at its start. Other softirqs (timers) take no part in passes.
+//! - A host has one NIC. Since 3.19 a pass polls it once. So a host with endless softirqs never uses up the default of
+//!   `net.core.netdev_budget`, and seldom the time. `softnet.time_squeeze` counts accordingly.
 
 use super::receive::WEIGHT;
 use crate::config::Host;
@@ -34,12 +34,12 @@ use crate::units::Time;
 
 /// net.core.netdev_budget (2.6.20 to 6.12 `netdev_budget`).
 const BUDGET: u32 = 300;
-/// Passes after which ksoftirqd goes on (MAX_SOFTIRQ_RESTART).
+/// Passes after which ksoftirqd takes over (MAX_SOFTIRQ_RESTART).
 pub(super) const MOST_PASSES: u32 = 10;
-/// How long they take at most, ms (MAX_SOFTIRQ_TIME).
+/// Longest time of the passes, ms (MAX_SOFTIRQ_TIME).
 const LONGEST_MS: u64 = 2;
 
-/// See the module's description.
+/// State of the softirqs of a host.
 pub(super) struct Softirq {
     net_rx: NetRx,
     end: SoftirqEnd,
@@ -48,43 +48,44 @@ pub(super) struct Softirq {
     scheduler: Scheduler,
     jiffies: JiffyClock,
     budget: i64,
-    /// Jiffies of a pass, and of a round of them.
+    /// Longest pass, and longest round of passes, jiffies.
     limits: [u64; 2],
     round: Option<Round>,
     turn: Turn,
-    /// When a round has left the rest to ksoftirqd, and until when programs that want the CPU have it then.
+    /// Time at which a round left its rest to ksoftirqd, and end of the time for which programs that want the CPU have
+    /// it then.
     gave_up: Time,
     held_until: Time,
     /// Passes that ended before their work (/proc/net/softnet_stat).
     pub(super) time_squeeze: u64,
 }
 
-/// Passes that follow each other.
+/// Successive passes.
 struct Round {
     began: Time,
     passes: u32,
     pass_began: Time,
-    /// What is left of the budget of this pass.
+    /// Rest of this pass's budget.
     budget: i64,
 }
 
-/// Who has the CPU.
+/// Owner of the CPU.
 #[derive(Clone, Copy)]
 enum Turn {
-    /// ksoftirqd sleeps: softirqs first.
+    /// Softirqs; ksoftirqd sleeps.
     Softirqs,
-    /// ksoftirqd, up to then at least.
+    /// ksoftirqd, at least until this time.
     Ksoftirqd(Time),
-    /// Programs, and ksoftirqd waits.
+    /// Programs, until this time; ksoftirqd waits.
     Programs(Time),
 }
 
-/// What programs want of the CPU as a poll ends.
+/// Demand of programs for the CPU at the end of a poll.
 #[derive(Clone, Copy)]
 pub(super) struct Wish {
-    /// One is to run, or does.
+    /// Whether a program is to run, or runs.
     pub(super) run: bool,
-    /// One is to run, and none did when the softirqs came.
+    /// Whether a program is to run, and none ran at the start of the softirqs.
     pub(super) woken: bool,
 }
 
@@ -95,7 +96,7 @@ impl Softirq {
             NetRx::OneJiffy => 1,
             NetRx::Quotas | NetRx::TwoJiffies => 2,
             NetRx::ThreeJiffies => 3,
-            // Less than two jiffies cannot be set.
+            // A setting below two jiffies has no effect.
             NetRx::OnePoll => ticks(host.sysctl.netdev_budget_usecs.unwrap_or(0).into()).max(2),
         };
         Softirq {
@@ -115,29 +116,29 @@ impl Softirq {
         }
     }
 
-    /// Before this no packets are taken where programs want the CPU.
+    /// Earliest time at which packets are taken, while programs want the CPU.
     pub(super) fn held_until(&self) -> Time {
         self.held_until
     }
 
-    /// When a driver's interrupts, too, let packets be taken that wait for ksoftirqd: those after this time.
+    /// Time after which a driver's interrupt ends the wait for ksoftirqd; none: interrupts do not end it.
     pub(super) fn interrupts_after(&self) -> Option<Time> {
         (self.held_until > Time::ZERO && !self.alone).then_some(self.gave_up)
     }
 
-    /// Whether one packet alone uses no budget up.
+    /// Whether a budget has room for more than one packet.
     pub(super) fn has_budget(&self) -> bool {
         self.budget > 1
     }
 
-    /// Packets that the next poll takes at most.
+    /// Most packets of the next poll.
     pub(super) fn most(&self) -> u32 {
         let left = self.round.as_ref().map_or(self.budget, |round| round.budget);
         let quota = self.net_rx == NetRx::Quotas;
         if quota { left.clamp(1, WEIGHT.into()) as u32 } else { WEIGHT }
     }
 
-    /// A poll begins at `now`; `wanted`: whether a program wants the CPU.
+    /// Begins a poll at `now`; `wanted`: a program wants the CPU.
     pub(super) fn begin(&mut self, now: Time, wanted: bool) {
         if let Turn::Programs(until) = self.turn
             && (now >= until || !wanted)
@@ -147,7 +148,8 @@ impl Softirq {
         self.held_until = Time::ZERO;
     }
 
-    /// A poll that began with the CPU at `begin` has taken `taken` packets; the CPU is at `end`, and packets are `left`.
+    /// Ends a poll of `taken` packets, which began with the CPU at `begin` and ended at `end`; `left`: the ring is not
+    /// empty.
     pub(super) fn end(&mut self, [begin, end]: [Time; 2], taken: u32, left: bool, wish: Wish) {
         let fresh = || Round { began: begin, passes: 0, pass_began: begin, budget: self.budget };
         let round = self.round.get_or_insert_with(fresh);
@@ -176,7 +178,7 @@ impl Softirq {
         }
     }
 
-    /// ksoftirqd is to go on, from `now`.
+    /// Leaves the rest of the packets to ksoftirqd, from `now` on.
     fn leave_the_rest(&mut self, now: Time, wanted: bool) {
         self.turn = match self.turn {
             Turn::Softirqs if self.scheduler.program_first() => {
@@ -195,20 +197,20 @@ impl Softirq {
         }
     }
 
-    /// A call of a program that took time ends at `now`, and with it softirqs are on again (`release_sock`); `read_datagram`: it
-    /// read one, which need not lock the socket.
+    /// Ends a program's call that took time at `now`, and switches softirqs on (`release_sock`). `read_datagram`: the
+    /// call read a datagram, which need not lock the socket.
     pub(super) fn end_call(&mut self, now: Time, read_datagram: bool) {
         if !self.alone && (self.read_locks || !read_datagram) {
             self.held_until = self.held_until.min(now);
         }
     }
 
-    /// An interrupt at `now` lets packets be taken.
+    /// Lets packets be taken after an interrupt at `now`.
     pub(super) fn interrupt(&mut self, now: Time) {
         self.held_until = self.held_until.min(now);
     }
 
-    /// When a turn ends that begins at `now`, of programs (0) or of ksoftirqd (1): at the first tick after its time.
+    /// End of a turn that begins at `now`, of programs (0) or of ksoftirqd (1): the first tick after its time.
     fn turn_end(&self, now: Time, whose: usize) -> Time {
         let over = now + self.scheduler.slices()[whose];
         let tick = self.jiffies.begin(self.jiffies.at(over));

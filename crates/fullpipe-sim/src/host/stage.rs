@@ -3,7 +3,7 @@
 use crate::trace::StageInfo;
 use alloc::format;
 
-/// The description of a host's stage, one that is timed; index and direction are filled in by the run.
+/// Description of a host's stage with times; the run fills in index and direction.
 pub fn info(
     host: &str,
     kind: &'static str,

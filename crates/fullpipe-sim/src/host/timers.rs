@@ -1,11 +1,10 @@
-//! The timers of a host: those of its flows, and its qdisc's.
+//! Timers of a host: those of its flows, of its qdisc, of GRO, of datagrams and of remote procedure calls.
 //!
 //! Limits:
-//! - TCP's timers of one tick fire by the levels of their wheel, in a level the last one that was set first, before
-//!   the packets of that nanosecond. A timer set as a tick begins counts from the next tick. Linux does so only in a
-//!   tick in which a timer has fired, also later in it. That changes the level of waits of exactly 63, 504 or 4032
-//!   ticks.
-//! - In 6.1 flows that start at one nanosecond go in another order on real Linux, the last one first. Start them a
+//! - TCP's timers of one tick fire by the levels of their wheel, in a level the last one set first, before the packets
+//!   of that nanosecond. A timer set as a tick begins counts from the next tick. Linux does so only in a tick in which
+//!   a timer has fired, also later in it. This changes the level of waits of exactly 63, 504 or 4032 ticks.
+//! - In 6.1, flows that start at one nanosecond have another order on real Linux: the last one is first. Start them a
 //!   microsecond apart to compare them.
 
 use super::clock::{Clockwork, Timers};
@@ -17,7 +16,7 @@ use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-/// What a timer of a flow is for. Those that are set together stand together.
+/// Purpose of a flow's timer. Timers that are set together stand together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
     /// The application calls connect().
@@ -28,21 +27,21 @@ pub(super) enum Timer {
     Write,
     /// An skb leaves the host.
     Leaves,
-    /// TCP's own, of the end that sends data.
+    /// TCP's own timer of the sending end.
     Tcp,
-    /// TCP may go on at its pace.
+    /// TCP's pace allows the next skb.
     Pacing,
-    /// The answer to a SYN is sent again.
+    /// The SYN-ACK is sent again.
     Answer,
     /// The delayed ACK.
     Delayed,
-    /// The reader has done with what it got.
+    /// The reader has finished its work on the data.
     Reader,
-    /// ACKs that are held back (compressed).
+    /// Compressed ACKs are due.
     Compressed,
 }
 
-/// All of them, by number.
+/// All timers of a flow, by number.
 const ALL: [Timer; 10] = [
     Timer::Start,
     Timer::Connect,
@@ -57,26 +56,27 @@ const ALL: [Timer; 10] = [
 ];
 
 impl Timer {
-    /// Whether the kernel has it in its wheel of jiffies ([`HostTimers::set_wheel`]).
+    /// Whether the kernel has the timer in its wheel of jiffies ([`HostTimers::set_wheel`]).
     fn is_of_wheel(self) -> bool {
         matches!(self, Timer::Connect | Timer::Tcp | Timer::Answer | Timer::Delayed)
     }
 }
 
-/// What is due.
+/// A timer that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Due {
     /// A timer of this flow.
     Flow(usize, Timer),
-    /// The qdisc lets something go.
+    /// The qdisc's timer.
     Qdisc,
-    /// GRO does.
+    /// GRO's timer.
     Gro,
-    /// The next of these datagrams.
+    /// The next of these datagrams is to be sent.
     Datagrams(usize),
-    /// The program that receives these datagrams has done with one, or its pause is over.
+    /// The program that receives these datagrams has finished one, or its pause is over.
     ReadsDatagrams(usize),
-    /// A client of remote procedure calls begins; behind all of these, a server's threads are done.
+    /// A client of remote procedure calls begins, or has timeouts. Numbers after all clients belong to the server's
+    /// finished threads.
     Rpc(usize),
 }
 
@@ -86,25 +86,25 @@ impl Due {
     }
 }
 
-/// See the module's description.
+/// Timers of a host.
 pub(super) struct HostTimers {
     timers: Timers,
     wheel: TimerWheel,
     jiffies: JiffyClock,
-    /// The number of the qdisc's, behind those of the flows; GRO's and those of datagrams follow.
+    /// Number of the qdisc's timer, behind those of the flows; GRO's and those of datagrams follow.
     qdisc: usize,
-    /// Programs with datagrams.
+    /// Number of programs with datagrams.
     datagrams: usize,
-    /// That of the first of remote procedure calls, behind these.
+    /// Number of the first timer of remote procedure calls, behind these.
     rpc: usize,
-    /// When each flow's held ACKs go at the latest; never, if there are none. And those flows by that time.
+    /// Latest time of each flow's compressed ACKs; never, if it has none. Behind it, those flows by this time.
     compressed: Vec<Time>,
     by_latest: BTreeSet<(Time, usize)>,
 }
 
 impl HostTimers {
-    /// Those of a host with so many flows, datagrams of so many programs and so many clients of remote procedure calls, none of
-    /// which runs; `wheel` is its kernel's, with `hz` jiffies per second.
+    /// Stopped timers of a host with so many flows, programs with datagrams, and clients of remote procedure calls.
+    /// `wheel` is its kernel's, with `hz` jiffies per second.
     pub(super) fn new(
         [flows, datagrams, clients]: [usize; 3],
         wheel: TimerWheel,
@@ -124,14 +124,14 @@ impl HostTimers {
         }
     }
 
-    /// A flow's timer is due at `due`, or stopped. One that is due then already stays in its place.
+    /// Sets a flow's timer to `due`, or stops it. A timer that is already due then keeps its turn.
     #[inline]
     pub(super) fn set(&mut self, flow: usize, timer: Timer, due: Option<Time>) {
         debug_assert!(!timer.is_of_wheel());
         self.timers.set(flow * ALL.len() + timer as usize, due, Clockwork::Own);
     }
 
-    /// The same of one of the wheel's.
+    /// Sets a flow's timer in the wheel, or stops it.
     #[inline]
     pub(super) fn set_wheel(&mut self, flow: usize, timer: Timer, expiry: Option<Expiry>) {
         debug_assert!(timer.is_of_wheel());
@@ -139,17 +139,17 @@ impl HostTimers {
         self.timers.set(flow * ALL.len() + timer as usize, expiry.map(|expiry| expiry.at), by);
     }
 
-    /// When a timer of the wheel fires that is set at `now` for so many jiffies later.
+    /// Expiry of a timer of the wheel that is set at `now` for `jiffies` jiffies later.
     pub(super) fn expiry(&self, now: Time, jiffies: u32) -> Expiry {
         self.jiffies.expiry(self.wheel, now, jiffies)
     }
 
-    /// When the jiffy begins that is so many after that at `now`.
+    /// Start of the jiffy that is `jiffies` after the jiffy at `now`.
     pub(super) fn after(&self, now: Time, jiffies: u64) -> Time {
         self.jiffies.after(now, jiffies)
     }
 
-    /// As [`HostTimers::set`] for a flow's held ACKs.
+    /// Sets the latest time of a flow's compressed ACKs, or stops their timer.
     #[inline]
     pub(super) fn set_compressed(&mut self, flow: usize, latest: Option<Time>) {
         let time = latest.unwrap_or(Time::NEVER);
@@ -161,49 +161,49 @@ impl HostTimers {
         }
     }
 
-    /// Whether held ACKs have to go by `now`.
+    /// Whether compressed ACKs are due by `now`.
     pub(super) fn held_are_due(&self, now: Time) -> bool {
         self.by_latest.first().is_some_and(|&(latest, _)| latest <= now)
     }
 
-    /// A flow whose held ACKs may go at `now`, the one whose would have to go first, when a timer like theirs fires: each of
-    /// them that may fires with it (Linux 6.12 `hrtimer_run_softirq`).
+    /// The flow with the earliest compressed ACKs, if they may leave at `now`. When one of these timers fires, all that
+    /// are within their slack fire with it (Linux 6.12 `hrtimer_run_softirq`).
     pub(super) fn expired(&self, now: Time) -> Option<usize> {
         let &(latest, flow) = self.by_latest.first()?;
         (latest <= now + SLACK).then_some(flow)
     }
 
-    /// The same of the qdisc's.
+    /// Sets the qdisc's timer to `due`, or stops it.
     pub(super) fn set_qdisc(&mut self, due: Option<Time>) {
         self.timers.set(self.qdisc, due, Clockwork::Own);
     }
 
-    /// The same of GRO's.
+    /// Sets GRO's timer to `due`, or stops it.
     pub(super) fn set_gro(&mut self, due: Option<Time>) {
         self.timers.set(self.qdisc + 1, due, Clockwork::Own);
     }
 
-    /// The same of datagrams'.
+    /// Sets the timer for the next of these datagrams, or stops it.
     pub(super) fn set_datagrams(&mut self, at: usize, due: Option<Time>) {
         self.timers.set(self.qdisc + 2 + at, due, Clockwork::Own);
     }
 
-    /// The timer of the program that receives datagrams of that place is due at `due`, or stopped.
+    /// Sets the timer of the program that receives these datagrams, or stops it.
     pub(super) fn set_datagram_reader(&mut self, at: usize, due: Option<Time>) {
         self.timers.set(self.qdisc + 2 + self.datagrams + at, due, Clockwork::Own);
     }
 
-    /// The same of remote procedure calls'.
+    /// Sets a timer of remote procedure calls, or stops it.
     pub(super) fn set_rpc(&mut self, at: usize, due: Option<Time>) {
         self.timers.set(self.rpc + at, due, Clockwork::Own);
     }
 
-    /// When to call [`HostTimers::pop`] next.
+    /// Time at which to call [`HostTimers::pop`] next.
     pub(super) fn next(&self) -> Time {
         self.timers.next()
     }
 
-    /// The first timer that is due at `now`, and its flow, if it wakes a program.
+    /// Flow and kind of the first timer that is due at `now`, if it wakes a program.
     #[inline]
     pub(super) fn program_due(&mut self, now: Time) -> Option<(usize, Timer)> {
         match self.first_due(now)? {
@@ -222,7 +222,7 @@ impl HostTimers {
         self.first_due(now).is_some_and(Due::is_of_wheel)
     }
 
-    /// Whether the first timer that is due at `now` lets TCP go on at its pace.
+    /// Whether the first timer that is due at `now` is TCP's pace.
     pub(super) fn pace_is_due(&mut self, now: Time) -> bool {
         matches!(self.first_due(now), Some(Due::Flow(_, Timer::Pacing)))
     }

@@ -1,7 +1,7 @@
-//! The way out of a host: qdisc, transmit ring, wire.
+//! Output side of a host: qdisc, transmit ring, wire.
 //!
-//! At equal times a descriptor is freed, then waiting skbs enter the ring, then an skb arrives; one
-//! that enters the ring at once has not waited.
+//! At equal times a descriptor becomes free first, then waiting skbs enter the ring, then an skb arrives. An skb that
+//! enters the ring at once has not waited.
 
 pub mod bql;
 mod completion;
@@ -26,28 +26,28 @@ use dequeue_qdisc::{DequeueQdisc, Skb};
 use qdisc::Qdisc;
 use tx_ring::TxRing;
 
-/// What is in front of the ring.
+/// Queue in front of the ring.
 enum Queue {
-    /// First in, first out: what becomes of an skb is known as it comes.
+    /// First in, first out: the fate of an skb is known on arrival.
     PfifoFast(Box<Qdisc>),
-    /// What decides late.
+    /// A qdisc that decides at dequeue.
     Dequeue(Box<DequeueQdisc>),
 }
 
-/// See the module's description.
+/// Output side of a host.
 pub struct Transmit {
     qdisc: Queue,
     ring: TxRing,
-    /// Whether skbs are told apart on their way, and the number of the next one.
+    /// Whether the path distinguishes skbs, and the number of the next one.
     numbered: bool,
     skb: u32,
-    /// When the driver refused the skb that was taken last.
+    /// Time at which the driver refused the skb that was taken last, if it did.
     refused: Option<Time>,
 }
 
 impl Transmit {
-    /// An idle way out of `host`, which has that name and puts packets onto a way of `elements`; `seed` and `mtu` are
-    /// the run's, `samples` are the trace's.
+    /// Idle output side of `host` with this `name`, before a direction of `elements`. `seed` and `mtu` are the run's,
+    /// `samples` are the trace's.
     pub fn new(
         (host, name): (&Host, &str),
         elements: &[Element],
@@ -73,7 +73,7 @@ impl Transmit {
         }
     }
 
-    /// That of one of the hosts of `config`.
+    /// Idle output side of one of the hosts of `config`.
     pub fn of(host: Station, config: &Config) -> Transmit {
         let way = match host.direction {
             Direction::Forward => &config.forward,
@@ -88,18 +88,18 @@ impl Transmit {
         self.skb
     }
 
-    /// Whether skbs may wait without its being known for how long: then [`Transmit::gone`] tells.
+    /// Whether the wait of an skb may be unknown on arrival; then [`Transmit::gone`] reports its end.
     pub fn holds(&self) -> bool {
         matches!(self.qdisc, Queue::Dequeue(_))
     }
 
-    /// Whether an skb's memory is its sender's no more as soon as it waits.
+    /// Whether a waiting skb's memory no longer counts for its sender.
     pub fn orphans(&self) -> bool {
         matches!(&self.qdisc, Queue::Dequeue(qdisc) if qdisc.orphans)
     }
 
-    /// Offers an skb, given as trains that all start now (one per segment length), and appends
-    /// what goes on the wire to `out`, numbered.
+    /// Offers an skb as trains that all start now, one per segment length. Appends packets for the wire to `out`,
+    /// numbered.
     pub fn push(&mut self, now: Time, skb: &[Train], tag: Tag, out: &mut Vec<Train>) -> Verdict {
         self.skb = self.skb.wrapping_add(u32::from(self.numbered));
         match &mut self.qdisc {
@@ -112,24 +112,24 @@ impl Transmit {
         }
     }
 
-    /// Whether packets, each an skb of its own that is offered at its time, all go on the wire at once; smaller
-    /// ones do then, too.
+    /// Whether packets, each an skb of its own that is offered at its time, all go on the wire at once. Smaller packets
+    /// do so then, too.
     pub fn passes_each(&mut self, packets: &Train) -> bool {
         let at_once = matches!(self.qdisc, Queue::PfifoFast(_)) && !self.numbered;
         at_once && self.ring.passes(packets)
     }
 
-    /// Offers packets of which [`Transmit::passes_each`] is true.
+    /// Offers packets for which [`Transmit::passes_each`] is true.
     pub fn pass_each(&mut self, packets: &Train, out: &mut Vec<Train>) {
         let Queue::PfifoFast(qdisc) = &mut self.qdisc else { return };
-        // What waited in front of the ring has entered it, and left.
+        // Skbs that waited in front of the ring have entered it, and left.
         self.ring.free(packets.first.0);
         qdisc.forget_entered(packets.first);
         qdisc.pass(packets);
         self.ring.pass(packets, out);
     }
 
-    /// When the qdisc is to be woken without an skb that comes.
+    /// Time at which the qdisc is to be woken without an arriving skb.
     pub fn wake_time(&self) -> Option<Time> {
         match &self.qdisc {
             Queue::PfifoFast(_) => None,
@@ -144,7 +144,7 @@ impl Transmit {
         }
     }
 
-    /// What became of skbs that had to wait, since the last call.
+    /// Fates of skbs that had to wait, since the last call.
     pub fn gone(&mut self) -> impl Iterator<Item = SkbFate> {
         let gone = match &mut self.qdisc {
             Queue::PfifoFast(_) => None,
@@ -153,40 +153,41 @@ impl Transmit {
         gone.into_iter().flatten()
     }
 
-    /// Calls `each` for every train that waits and is not on the wire yet.
+    /// Calls `each` for every train that waits in front of the wire.
     pub fn held(&self, each: &mut dyn FnMut(&Train)) {
         if let Queue::Dequeue(qdisc) = &self.qdisc {
             qdisc.each(each);
         }
     }
 
-    /// Segments taken so far: the [`Train::serial`] of the next one.
+    /// Segments taken so far: [`Train::serial`] of the next one.
     pub fn taken(&self) -> u64 {
         self.ring.taken()
     }
 
-    /// When the driver refused the skb taken last, which was requeued.
+    /// Time at which the driver refused the skb taken last, which was requeued.
     pub fn refused(&self) -> Option<Time> {
         self.refused
     }
 
-    /// When the skb taken last goes from the qdisc into the ring.
+    /// Time at which the skb taken last moves from the qdisc into the ring.
     pub fn last_entry(&self) -> Time {
         self.ring.last_entry()
     }
 
-    /// When the skb taken last at `now` has left the host's memory: when the driver hears that it was sent (skb_release at
-    /// completion); or, without moderation, when the card has it, in a buffer of its own, which it fills from the ring alone.
+    /// Time at which the memory of the skb taken last at `now` becomes free. The driver frees it when it notices the
+    /// transmission (skb_release at completion). Without moderation the memory is free when the NIC has the skb in a
+    /// buffer of its own, which it fills from the ring alone.
     pub fn last_leaves(&self, now: Time) -> Time {
         self.ring.memory_is_free().max(self.ring.last_entry()).max(now)
     }
 
-    /// How often the driver has stopped its queue by `now`.
+    /// Stops of the driver's queue by `now`.
     pub fn stopped(&mut self, now: Time) -> Stopped {
         self.ring.stopped(now)
     }
 
-    /// What has passed the ring by the last sample.
+    /// Skbs that have passed the ring by the last sample.
     pub fn passed(&self) -> Passed {
         self.ring.passed()
     }
@@ -224,7 +225,7 @@ fn offer(
         qdisc.refuse(now, bytes);
         return Verdict::Refused;
     }
-    // Where nothing waits, nothing is going to enter the ring later than now.
+    // If no skb waits, none will enter the ring later than now.
     debug_assert!(!passes || ring.last_entry() <= now);
     let first = ring.last_entry().max(now);
     let entry = if passes { now.0 } else { ring.entry_time(now, segments) };
@@ -233,7 +234,7 @@ fn offer(
     Verdict::Taken
 }
 
-/// Segments of an skb and their bytes.
+/// Segments of an skb, and their bytes.
 fn size(skb: &[Train]) -> (u64, u32) {
     if let [train] = skb {
         return (train.count.into(), train.count * train.ip_len);

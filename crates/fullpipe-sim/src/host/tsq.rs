@@ -1,28 +1,28 @@
 //! Memory of a flow in its host's queue and ring (sk_wmem_alloc), for TCP small queues (TSQ).
 //!
 //! Limits:
-//! - The kernel cuts large skbs for the card (GSO), here and on engine `linux`, and the head of each segment counts.
-//!   A card that cuts them itself (TSO) leaves the skb whole: there two small skbs more may go at once.
+//! - The kernel cuts large skbs for the NIC (GSO), here and on engine `linux`, and the head of each segment counts. A
+//!   NIC that cuts them itself (TSO) leaves the skb whole; then two small skbs more may leave at once.
 //! - A packet stays in the host until its last segment is on the wire; in user-mode Linux until the turn of its last
 //!   segment.
 
 use crate::units::Time;
 use alloc::collections::VecDeque;
 
-/// Skbs that have not left yet: their memory, and when they will have left, as far as it is known.
+/// Skbs of a flow in the host: their memory, and when they leave, as far as it is known.
 #[derive(Debug, Default)]
 pub(crate) struct Tsq {
-    /// The first to leave, and those behind it. Of many flows most have one in the host: it lies at hand.
+    /// The first to leave, and those behind it. With many flows most have one skb in the host, which lies at hand.
     first: Option<(Time, u64)>,
     others: VecDeque<(Time, u64)>,
     bytes: u64,
-    /// Whether nothing that leaves is noticed for now.
+    /// Whether skbs that leave still count for now.
     kept: bool,
 }
 
 impl Tsq {
-    /// An skb that leaves at `leaves`, with `bytes` of memory. One that need not wait for the card has been cut for it, and
-    /// counts with a head for each segment until the softirq ends (Linux 6.12 `tcp_gso_segment`).
+    /// Adds an skb that leaves at `leaves`, with `bytes` of memory. An skb that need not wait for the NIC has been cut
+    /// for it. It counts with a head for each segment until the softirq ends (Linux 6.12 `tcp_gso_segment`).
     pub(crate) fn enter(&mut self, leaves: Time, bytes: u64) {
         self.bytes += bytes;
         match self.first {
@@ -31,19 +31,19 @@ impl Tsq {
         }
     }
 
-    /// An skb waits, it is not known how long.
+    /// Adds an skb that waits for an unknown time.
     pub(crate) fn wait(&mut self, bytes: u64) {
         self.bytes += bytes;
     }
 
-    /// One that was to wait is refused. That wakes nobody, or TCP would offer the next one to the same full queue at
-    /// once, again and again (in Linux until ksoftirqd does the work, `tcp_wfree`).
+    /// Removes an skb that was refused after waiting. This does not wake TCP, or it would offer the next skb to the
+    /// same full queue, again and again. In Linux it does so until ksoftirqd does the work (`tcp_wfree`).
     pub(crate) fn refuse(&mut self, bytes: u64) {
         self.bytes -= bytes;
     }
 
-    /// One that waited leaves, or is dropped, at `leaves`, cut with `heads` bytes more of memory. Without memory it is no
-    /// matter (Linux 6.12 `skb_set_tcp_pure_ack`).
+    /// Sets the time at which a waiting skb leaves, or is dropped. It was cut with `heads` bytes more of memory. An skb
+    /// without memory is ignored (Linux 6.12 `skb_set_tcp_pure_ack`).
     pub(crate) fn settle(&mut self, leaves: Time, bytes: u64, heads: u64) {
         if bytes == 0 {
             return;
@@ -63,18 +63,17 @@ impl Tsq {
         }
     }
 
-    /// A softirq begins: what leaves during it counts until it ends, for skbs are freed by softirqs, too
-    /// (`tcp_wfree`).
+    /// Begins a softirq. Skbs that leave during it count until its end, because softirqs free skbs, too (`tcp_wfree`).
     pub(crate) fn begin_softirq(&mut self) {
         self.kept = true;
     }
 
-    /// The softirq ends.
+    /// Ends the softirq.
     pub(super) fn end_softirq(&mut self) {
         self.kept = false;
     }
 
-    /// Forgets what has left by `now`, as far as that is noticed; bytes that are still here.
+    /// Removes skbs that have left by `now`, unless they still count; returns the bytes in the host.
     pub(crate) fn at(&mut self, now: Time) -> u64 {
         while !self.kept
             && let Some((_, bytes)) = self.first.filter(|(leaves, _)| *leaves <= now)
@@ -85,14 +84,14 @@ impl Tsq {
         self.bytes
     }
 
-    /// Memory of skbs that have not left by `now`, bytes. It changes nothing.
+    /// Memory of skbs that have not left by `now`, bytes. Changes no state.
     pub(crate) fn held(&self, now: Time) -> u64 {
         let skbs = self.first.iter().chain(&self.others);
         let left = skbs.take_while(|(leaves, _)| *leaves <= now).map(|(_, bytes)| bytes);
         self.bytes - left.sum::<u64>()
     }
 
-    /// When the next skb leaves.
+    /// Time at which the next skb leaves.
     pub(crate) fn next(&self) -> Option<Time> {
         self.first.map(|(leaves, _)| leaves)
     }

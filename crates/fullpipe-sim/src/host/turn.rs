@@ -1,13 +1,15 @@
-//! Requests and answers: the programs at both ends of a connection, each of which writes when it has read enough.
+//! Requests and answers: programs at both ends of a connection, each of which writes after it has read enough.
 //!
-//! A program that asks may have several requests without an answer: its own window. Unanswered messages are counted here, too.
+//! A program that asks may have several requests without an answer: a window of its own. This module also counts
+//! unanswered messages.
 //!
 //! Limits:
-//! - Both programs go on at once and without a pace, and do nothing else.
-//! - If `cpu` costs something, writing and reading lock the socket each for itself.
+//! - Both programs continue at once and without a pace, and do no other work.
+//! - If `cpu` costs something, writing and reading lock the socket separately.
 //! - SACKs make a data segment longer than the MTU. `--pcap` of such a flow is refused.
-//! - Random scenarios draw no such flow, and the second implementation of the tests has none. Real Linux validates requests
-//!   that wait for each answer (`scenarios/parity/requests.toml`), and windows in a few cases (`linux_programs` of the command's tests).
+//! - Random scenarios contain no such flow, and the second implementation of the tests has none. Real Linux validates
+//!   requests that wait for each answer (`scenarios/parity/requests.toml`). It validates windows in a few cases
+//!   (`linux_programs` of the command's tests).
 //! - A program that answers reads while it writes. On engine linux it does not: long requests then fill its receive buffer.
 
 use crate::config::{App, Flow};
@@ -20,19 +22,19 @@ use crate::units::Time;
 /// Messages of a connection, as the program at one end counts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Turn {
-    /// Whether this end answers, or else asks.
+    /// Whether this end answers; else it asks.
     answers: bool,
-    /// Bytes of one message of its own, and of one of the other end.
+    /// Bytes of one own message, and of one message of the other end.
     own: u64,
     others: u64,
-    /// Requests that may be without an answer.
+    /// Most requests without an answer.
     in_flight: u64,
-    /// Bytes of all requests, where they end.
+    /// Bytes of all requests, if they end.
     requests: u64,
 }
 
 impl Turn {
-    /// Counts messages of a flow's program, whose connection has another flow, too.
+    /// Counters of a flow's program in a connection that has another flow, too.
     pub(super) fn new(own: &Flow, other: &Flow) -> Turn {
         let answers = own.answers.is_some();
         let asks = if answers { other } else { own };
@@ -57,7 +59,7 @@ impl Turn {
         self.others == 0
     }
 
-    /// Bytes that are left of the message in progress; 0 between messages.
+    /// Bytes left of the message in progress; 0 between messages.
     pub(super) fn left(&self, written: u64) -> u64 {
         match written % self.own {
             0 => 0,
@@ -65,7 +67,7 @@ impl Turn {
         }
     }
 
-    /// Whether this end may write, having written and read so many bytes. A program that `ends` waits for all answers.
+    /// Whether this end may write, after so many bytes written and read. A program that `ends` waits for all answers.
     fn has_come(&self, written: u64, read: u64, ends: bool) -> bool {
         let is_begun = self.left(written) > 0;
         if self.answers {
@@ -83,7 +85,7 @@ impl Turn {
         read >= answered.saturating_mul(self.others)
     }
 
-    /// Messages of its own that were begun, of so many bytes that were written.
+    /// Own messages begun within `written` bytes.
     pub(super) fn begun(&self, written: u64) -> u64 {
         written.div_ceil(self.own)
     }
@@ -93,12 +95,12 @@ impl Turn {
         !self.answers && self.left(written) == 0
     }
 
-    /// Answers that have been read as a whole.
+    /// Answers that were read completely.
     fn answered(&self, read: u64) -> u64 {
         read / self.others
     }
 
-    /// Whether the application closes the connection when it has written all: the one that asks does.
+    /// Whether the application closes the connection after its last write: the asking one does.
     pub(super) fn closes(&self) -> bool {
         !self.answers
     }
@@ -107,15 +109,15 @@ impl Turn {
 /// Unanswered messages, as the reading program counts them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Arriving {
-    /// Bytes of one, and of all.
+    /// Bytes of one message, and of all.
     size: u64,
     bytes: u64,
-    /// Messages that were read as a whole.
+    /// Messages that were read completely.
     read: u64,
 }
 
 impl Arriving {
-    /// Counts messages of a flow; none where it has none.
+    /// Counter of a flow's messages; none where it has none.
     pub(super) fn of(flow: &Flow) -> Option<Arriving> {
         let App::Messages { size, .. } = flow.app else { return None };
         Some(Arriving { size, bytes: flow.bytes.unwrap_or(u64::MAX), read: 0 })
@@ -132,7 +134,7 @@ impl Arriving {
 }
 
 impl Host {
-    /// Records an event for each unanswered message that was read as a whole.
+    /// Records an event for each unanswered message that was read completely.
     pub(super) fn tell_messages(&mut self, flow: usize, now: Time, shared: &mut Shared) {
         let read = self.receives[flow].tcp.bytes_read;
         let Some(arriving) = &mut self.receives[flow].arriving else { return };
@@ -147,14 +149,15 @@ impl Host {
 }
 
 impl Host {
-    /// Whether the flow's application may write, as far as it waits for the other end's. One that `ends` waits for all.
+    /// Whether the flow's application may write, as far as the other end decides. A program that `ends` waits for all
+    /// answers.
     pub(super) fn has_turn(&self, flow: usize, half: Option<usize>, ends: bool) -> bool {
         let (Some(half), state) = (half, &self.sends[flow]) else { return true };
         let read = self.receives[half].tcp.bytes_read;
         state.turn.is_none_or(|turn| turn.has_come(state.written, read, ends))
     }
 
-    /// The application has read something of the other way of its connection: if it may write, it goes on.
+    /// Wakes the application after a read from the reverse flow, if it may write.
     pub(in crate::host) fn wake_for_turn(
         &mut self,
         flow: usize,
@@ -173,7 +176,7 @@ impl Host {
 }
 
 impl Host {
-    /// Tells which requests of a flow have been answered.
+    /// Reports the requests of a flow that were answered.
     fn tell_answers(&mut self, flow: usize, half: usize, now: Time, shared: &mut Shared) {
         let read = self.receives[half].tcp.bytes_read;
         let state = &mut self.sends[flow];
@@ -193,7 +196,7 @@ impl Host {
 mod tests {
     use super::*;
 
-    /// Messages of the size `own`, and of the other end of the size `others`.
+    /// Turn with messages of `own` bytes, and of `others` bytes at the other end.
     fn turn(answers: bool, [own, others]: [u64; 2], in_flight: u64, requests: u64) -> Turn {
         Turn { answers, own, others, in_flight, requests }
     }
@@ -234,7 +237,7 @@ mod tests {
             (200, 0, false, true),
             (300, 9, false, false),
             (300, 10, false, true),
-            // A message that is begun is finished.
+            // The program finishes a message that it has begun.
             (250, 0, false, true),
             (250, 0, true, true),
             // The end waits for every answer.
@@ -247,7 +250,7 @@ mod tests {
         }
         assert_eq!([asks.left(200), asks.left(250)], [0, 50]);
 
-        // An answer in several writes is finished, and the next one waits for its request.
+        // The program finishes an answer in several writes; the next one waits for its request.
         let answers = turn(true, [100, 10], 3, 1000);
         assert!(answers.has_come(50, 10, false));
         assert!(!answers.has_come(100, 19, false));

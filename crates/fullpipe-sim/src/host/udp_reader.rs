@@ -1,15 +1,15 @@
 //! Sockets that receive datagrams of UDP, and the programs that read them.
 //!
-//! A socket takes a datagram unless those that it holds have more memory than its buffer (6.12 `__udp_enqueue_schedule_skb`;
-//! else `UdpRcvbufErrors`). The program reads one datagram at a time. Where it has a pace it works on each for as long as its
-//! rate says, and in its pauses it reads none.
+//! A socket takes a datagram unless its datagrams have more memory than its buffer (6.12 `__udp_enqueue_schedule_skb`;
+//! else `UdpRcvbufErrors`). The program reads one datagram at a time. With a rate it works on each for its size over
+//! the rate. In its pauses it reads none.
 //!
-//! Datagrams that come wait in the receive queue. A read that finds its own queue empty takes over all of them
-//! (`__skb_recv_udp`). While datagrams wait there, the memory of those that were read still counts, until it is a quarter of
-//! the buffer. When it is given back, the reader's queue takes over the receive queue again (`udp_rmem_release`).
+//! Arriving datagrams wait in the receive queue. A read that finds its own queue empty takes over all of them
+//! (`__skb_recv_udp`). While datagrams wait there, the memory of read ones still counts, until it is a quarter of the
+//! buffer. When this memory is released, the reader's queue takes over the receive queue again (`udp_rmem_release`).
 //!
 //! Limits:
-//! - The memory of a datagram is that of an skb that this kernel's UDP sends. A card's driver may take more or less.
+//! - The memory of a datagram is that of an skb that this kernel's UDP sends. A driver may use more or less.
 //! - Memory for all of UDP (`net.ipv4.udp_mem`) has no bound.
 
 use super::cpu::copy_time;
@@ -25,7 +25,7 @@ use fullpipe_base::received::Received;
 /// Least buffer of a socket, bytes (SOCK_MIN_RCVBUF of 64-bit kernels).
 const LEAST_RCVBUF: u64 = 2304;
 
-/// Shift from the buffer to the memory that is given back at once (`forward_threshold`).
+/// Shift from the buffer to the memory that is released at once (`forward_threshold`).
 const BATCH_SHIFT: u32 = 2;
 
 /// A socket that receives datagrams, and its reader.
@@ -35,22 +35,22 @@ pub(crate) struct Listening {
     memory: u64,
     /// Payload of each datagram, bytes.
     size: u32,
-    /// When the datagrams begin: the reader's pauses count from there.
+    /// Start of the datagrams, from which the reader's pauses count.
     start: Time,
     reader: Option<DatagramReader>,
     /// Memory that counts for the socket (`sk_rmem_alloc`), bytes.
     rmem: u64,
-    /// Memory of datagrams that were read, which counts still (`forward_deficit`), bytes.
+    /// Memory of read datagrams that still counts (`forward_deficit`), bytes.
     deficit: u64,
-    /// Whether memory is given back in batches.
+    /// Whether memory is released in batches.
     batches: bool,
-    /// Numbers of those that wait, the reader's first.
+    /// Numbers of waiting datagrams, the reader's first.
     queue: VecDeque<u64>,
     /// Datagrams of the queue that a read has taken over (`reader_queue`).
     taken_over: usize,
-    /// Whether its reader has or waits for the CPU, works on a datagram or pauses.
+    /// Whether the reader has or awaits the CPU, works on a datagram or pauses.
     awake: bool,
-    /// Until when the reader works on the last datagram.
+    /// End of the reader's work on the last datagram.
     works_until: Time,
     /// Datagrams for which there was no room.
     pub(crate) overflows: u64,
@@ -79,17 +79,17 @@ impl Listening {
         })
     }
 
-    /// Memory that it may have, bytes.
+    /// Size of the socket's buffer, bytes.
     pub(super) fn rcvbuf(&self) -> u64 {
         self.rcvbuf
     }
 
-    /// Whether it takes no more.
+    /// Whether the socket refuses datagrams.
     fn is_full(&self) -> bool {
         self.rmem > self.rcvbuf
     }
 
-    /// The next datagram for the reader, and how much memory that gives back, bytes.
+    /// Takes the next datagram for the reader, and the memory that this releases, bytes.
     fn read(&mut self) -> Option<(u64, u64)> {
         if self.taken_over == 0 {
             self.taken_over = self.queue.len();
@@ -108,7 +108,7 @@ impl Listening {
         Some((number, given_back))
     }
 
-    /// When the reader may read next; none: now.
+    /// Time at which the reader may read next; none: now.
     fn next_read(&self, now: Time) -> Option<Time> {
         let from = now.max(self.works_until);
         let pauses = self.reader.and_then(|reader| reader.pauses);
@@ -118,7 +118,7 @@ impl Listening {
     }
 }
 
-/// The sockets of this host.
+/// Receiving sockets of this host.
 pub(super) fn hearing_ends(
     (own, profile): (Station, &SharedProfile),
     config: &Config,
@@ -131,7 +131,7 @@ pub(super) fn hearing_ends(
 }
 
 impl Host {
-    /// A datagram has come to its socket.
+    /// Adds an arriving datagram to its socket.
     pub(super) fn queue_datagram(&mut self, at: usize, number: u64, now: Time) {
         let socket = &mut self.hears_datagrams[at];
         if socket.is_full() {
@@ -147,7 +147,7 @@ impl Host {
         }
     }
 
-    /// The reader of a socket in which datagrams wait goes on now, or when its work and its pause are over.
+    /// Wakes the reader of a socket with datagrams now, or after its work and its pause.
     fn read_datagrams_when_due(&mut self, at: usize, now: Time) {
         match self.hears_datagrams[at].next_read(now) {
             None => self.runnable.push_back(Process::Hears(at)),
@@ -155,7 +155,7 @@ impl Host {
         }
     }
 
-    /// The reader's work or its pause is over.
+    /// Handles the end of the reader's work or pause.
     pub(super) fn wake_datagram_reader(&mut self, at: usize, now: Time) {
         self.timers.set_datagram_reader(at, None);
         let cpu = now.max(self.cpu.free);
@@ -163,7 +163,7 @@ impl Host {
         self.go_on_reading(at, now);
     }
 
-    /// The reader goes on if anything waits, else it sleeps.
+    /// Lets the reader continue if a datagram waits; else it sleeps.
     fn go_on_reading(&mut self, at: usize, now: Time) {
         let socket = &mut self.hears_datagrams[at];
         socket.awake = !socket.queue.is_empty();
@@ -172,7 +172,7 @@ impl Host {
         }
     }
 
-    /// It is the turn of a program that reads datagrams.
+    /// Gives a program that reads datagrams its turn.
     pub(super) fn hear_datagram(&mut self, at: usize, now: Time, shared: &mut Shared) {
         let size = self.hears_datagrams[at].size;
         let cost = self.host.cpu.read + copy_time(&self.host, size.into());
@@ -184,7 +184,7 @@ impl Host {
         }
     }
 
-    /// It has one.
+    /// Ends the read of a datagram.
     pub(super) fn finish_hearing(&mut self, at: usize, now: Time, shared: &mut Shared) {
         let socket = &mut self.hears_datagrams[at];
         let was_full = socket.is_full();

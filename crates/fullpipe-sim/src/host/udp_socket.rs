@@ -1,32 +1,32 @@
-//! The sockets of a host that receive datagrams, as one place on the way: what they hold, for how long, and what they drop.
+//! Receiving sockets of a host as one stage: content, waiting times, and drops.
 //!
 //! Their capacity is memory in bytes; counters count datagrams.
 
 use crate::trace::StageSample;
 use crate::units::Time;
 
-/// See the module's description.
+/// Stage of a host's receiving sockets.
 #[derive(Debug, Default)]
 pub(crate) struct UdpSockets {
-    /// Memory of all of them, bytes; none where there is no such socket.
+    /// Memory of all sockets, bytes; none where there is no such socket.
     pub(crate) capacity: Option<u64>,
-    /// Sockets that take no more.
+    /// Sockets that refuse datagrams.
     full: u64,
-    /// What there is since [`UdpSockets::since`].
+    /// Sample at [`UdpSockets::since`].
     now: StageSample,
     since: Time,
-    /// Bytes of memory times how long they were held, ns.
+    /// Bytes of memory times their time in the sockets, ns.
     held_ns: u128,
 }
 
 impl UdpSockets {
-    /// Sockets with these buffers, bytes of memory, and nothing in them.
+    /// Empty sockets with these buffers, bytes of memory.
     pub(super) fn new(buffers: impl Iterator<Item = u64>) -> UdpSockets {
         let capacity = buffers.fold(None, |sum, bytes| Some(sum.unwrap_or(0) + bytes));
         UdpSockets { capacity, ..UdpSockets::default() }
     }
 
-    /// A socket takes a datagram of so much memory, after which it is full or not.
+    /// Adds a datagram of so much memory; `full`: its socket refuses further ones.
     pub(super) fn take(&mut self, at: Time, memory: u64, full: bool) {
         self.pass(at);
         self.now.entered += 1;
@@ -36,12 +36,12 @@ impl UdpSockets {
         self.full += u64::from(full);
     }
 
-    /// A socket has no room for a datagram.
+    /// Counts a datagram without room in its socket.
     pub(super) fn lose(&mut self) {
         self.now.dropped += 1;
     }
 
-    /// A program has read one; `was_full`: before that.
+    /// Removes a datagram that was read; `was_full`: its socket was full before.
     pub(super) fn give(&mut self, at: Time, memory: u64, was_full: bool, full: bool) {
         self.pass(at);
         self.now.left += 1;
@@ -59,7 +59,7 @@ impl UdpSockets {
         told
     }
 
-    /// Time has passed since the last change.
+    /// Accounts the time since the last change.
     fn pass(&mut self, at: Time) {
         let passed = (at - self.since).0;
         self.since = at;

@@ -1,14 +1,14 @@
-//! The next work of a host, and stretches of work that it does alone.
+//! Next work of a host, and stretches of work that it does alone.
 
 use super::Host;
 use super::shared::Shared;
 use crate::packet::Train;
 use crate::units::Time;
 
-/// With so many trains on the wire a stretch of work ends: they still lie in a near cache when the path takes them.
+/// Trains on the wire that end a stretch of work: they still lie in a near cache when the path takes them.
 const LONGEST_STRETCH: usize = 1024;
 
-/// What a host has to do, in the order in which things of one time are done.
+/// Kinds of work, in their order at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Work {
     Packets,
@@ -17,14 +17,14 @@ pub(crate) enum Work {
 }
 
 impl Host {
-    /// When it works next, and what it does then.
+    /// Time and kind of the next work.
     pub(crate) fn next(&self) -> (Time, Work) {
         let [packets, timers, process] = self.due();
         let later = earlier(timers, process);
         if later.0 < packets { later } else { (packets, Work::Packets) }
     }
 
-    /// Works up to `until` and before `bound`, but does at least what is due next. It may end sooner.
+    /// Works up to `until` and before `bound`, but does at least the next work. It may end sooner.
     pub(crate) fn work(&mut self, until: Time, bound: Time, shared: &mut Shared) {
         let last = until.min(bound.saturating_sub(Time(1)));
         let (mut now, mut work) = self.next();
@@ -48,7 +48,7 @@ impl Host {
         self.handle(now, work, shared);
     }
 
-    /// Takes packets that have an interrupt each, and does between them what is due.
+    /// Takes packets with one interrupt each, and does the work that is due between them.
     fn one_by_one(&mut self, packets: &Train, shared: &mut Shared) {
         let mut at = 0;
         loop {
@@ -61,7 +61,7 @@ impl Host {
         }
     }
 
-    /// Does what is due before `end` but for packets.
+    /// Does all work that is due before `end`, except packets.
     fn work_without_packets(&mut self, end: Time, shared: &mut Shared) {
         loop {
             let [_, timers, process] = self.due();

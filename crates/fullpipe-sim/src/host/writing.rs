@@ -1,9 +1,8 @@
-//! The writing applications: steps of copying, the socket's lock and its backlog.
+//! Writing applications: steps of copying, the socket's lock and its backlog.
 //!
 //! Limits:
-//! - A writer that may leave little unsent sleeps until an ACK arrives or for a random time
-//!   (`sk_stream_wait_memory`), if its last push sent so much that it need not sleep. The random time is another one
-//!   than Linux's.
+//! - A writer that may leave little unsent sleeps until an ACK arrives or for a random time (`sk_stream_wait_memory`).
+//!   It does not if its last push sent enough. The random time differs from Linux's.
 
 use super::output::HostOutput;
 use super::sending::{Copying, SendingFlow};
@@ -17,13 +16,13 @@ use crate::tcp::sender::Writer;
 use crate::units::Time;
 
 impl Host {
-    /// A step of copying is done.
+    /// Ends a step of copying, and continues the write.
     pub(in crate::host) fn go_on_writing(&mut self, step: Copying, now: Time, shared: &mut Shared) {
         let cpu = self.finish_copy(step, now, now, shared);
         self.write(step.flow, cpu, now, shared);
     }
 
-    /// It is this writer's turn, with the CPU at `cpu`.
+    /// Gives the writer its turn, with the CPU at `cpu`.
     pub(in crate::host) fn write(
         &mut self,
         flow: usize,
@@ -33,7 +32,7 @@ impl Host {
     ) {
         let mut cpu = self.continue_writing(flow, cpu, now, shared);
         if !self.sends[flow].locked {
-            // It may not have touched the socket.
+            // The writer may not have touched the socket.
             cpu = self.wake_released(flow, cpu, now, shared);
         }
         self.cpu.urgent(now, cpu);
@@ -57,7 +56,7 @@ impl Host {
         cpu
     }
 
-    /// Follows what the flow's send buffer holds.
+    /// Updates the content of the host's send buffers for the flow.
     pub(super) fn note_buffer(&mut self, flow: usize) {
         let state = &mut self.sends[flow];
         let holds = state.written - state.tcp.bytes_acked();
@@ -65,7 +64,7 @@ impl Host {
         state.buffered = holds;
     }
 
-    /// Goes on writing until a step costs CPU time, the writer sleeps, or it is another's turn.
+    /// Continues writing until a step costs CPU time, the writer sleeps, or another has its turn.
     fn continue_writing(
         &mut self,
         flow: usize,
@@ -100,7 +99,7 @@ impl Host {
                 if !self.begin_write(flow, now, shared) {
                     return self.close(flow, cpu, now, shared);
                 }
-                // A call takes time before it has the socket. Calls of RPC are the kernel's own.
+                // A call takes time before it has the socket. The kernel itself makes the calls of RPC.
                 if self.host.cpu.write > Time::ZERO && !self.rpc.has(flow) {
                     self.step = Some(Step::Calling(flow));
                     return cpu;
@@ -135,7 +134,7 @@ impl Host {
         }
     }
 
-    /// The program has written a message to its end, for which it had corked the socket.
+    /// Uncorks the socket after a whole message.
     fn uncork(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         let state = &mut self.sends[flow];
         let ends = state.turn.is_some_and(|turn| turn.left(state.written) == 0);
@@ -159,8 +158,8 @@ impl Host {
         cpu
     }
 
-    /// A writer that must not sleep in the socket pushes, as one does that goes to sleep, and goes on if that has made room
-    /// (6.12 `tcp_sendmsg_locked`, `xs_tcp_send_request`).
+    /// Pushes data and continues, for a writer that must not sleep in the socket. It pushes as a writer does before it
+    /// sleeps, and continues if this made room (6.12 `tcp_sendmsg_locked`, `xs_tcp_send_request`).
     fn push_and_copy(
         &mut self,
         flow: usize,
@@ -175,8 +174,8 @@ impl Host {
         (state.tcp.next_copy(state.goal, state.write_left), cpu)
     }
 
-    /// release_sock: the ACKs that came while the socket was locked, then a timer that waits for this.
-    /// After an ACK that cost a walk the process goes on when the softirq has had its turn.
+    /// release_sock: processes the ACKs that arrived while the socket was locked, then a timer that waits for the
+    /// release. After an ACK that cost a walk the process continues when the softirq has had its turn.
     fn release(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         let walks_cost = self.host.cpu.walk > Time::ZERO;
         let mut walked = false;
@@ -201,9 +200,9 @@ impl Host {
         self.hear_deferred_mtu(flow, cpu, now, shared)
     }
 
-    /// TCP goes on with what waited for the socket to be given back. Softirqs are off meanwhile, so that nothing is freed
-    /// (`release_sock`). Then they run, and what has left at once lets TCP go on in every other pass, before the program does
-    /// (`handle_softirqs`).
+    /// Does TCP's work that waited for the release of the socket. Softirqs are off meanwhile, so no skb is freed
+    /// (`release_sock`). Then they run. Skbs that have left let TCP continue at once in every other pass, before the
+    /// program does (`handle_softirqs`).
     fn wake_released(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         if !core::mem::take(&mut self.sends[flow].wakes_when_released) {
             return cpu;
@@ -232,7 +231,7 @@ impl Host {
         self.release(flow, cpu, now, shared)
     }
 
-    /// An application that is done closes its side of the socket.
+    /// Closes the socket's sending side after the application's last write.
     fn close(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         let answers = self.sends[flow].turn.is_some_and(|turn| !turn.closes());
         let stays = answers || self.rpc.has(flow);
@@ -242,7 +241,7 @@ impl Host {
         self.with_output(flow, cpu, shared, now, |f, output| f.tcp.close(output))
     }
 
-    /// Starts the next write(); false when there is none now.
+    /// Starts the next write(); false when none is due now.
     fn begin_write(&mut self, flow: usize, now: Time, shared: &mut Shared) -> bool {
         if self.rpc.has(flow) {
             return self.begin_message(flow, now, shared);
@@ -254,7 +253,7 @@ impl Host {
         }
         let state = &mut self.sends[flow];
         let left = state.config.bytes.map_or(u64::MAX, |bytes| bytes - state.written);
-        // A message that is begun is finished.
+        // The program finishes a message that it has begun.
         let of_message = state.turn.map_or(0, |turn| turn.left(state.written));
         if left == 0 || over && of_message == 0 {
             state.tcp.set_writer(Writer::Done);
@@ -262,7 +261,7 @@ impl Host {
         }
         if let App::Rate(rate) = state.config.app {
             if core::mem::take(&mut state.paces) {
-                // What the last write has waited for the buffer is not made up for.
+                // Time that the last write waited for the buffer is not made up for.
                 let pace = rate.time_for(u64::from(state.config.write));
                 state.next_write = now.max(state.next_write + pace);
             }
@@ -296,7 +295,7 @@ impl Host {
         true
     }
 
-    /// Lets the application pause until then, or until its time is over. No write begins now.
+    /// Lets the application pause until `until`, or until its time is over. Returns false: no write begins now.
     fn pause(&mut self, flow: usize, until: Time) -> bool {
         let state = &mut self.sends[flow];
         state.tcp.set_writer(Writer::Paused);
@@ -305,7 +304,7 @@ impl Host {
         false
     }
 
-    /// Whether the time of a flow's application is over.
+    /// Whether the application's time is over.
     fn is_over(&self, flow: usize, now: Time) -> bool {
         self.sends[flow].config.stops().is_some_and(|stops| now >= stops)
     }

@@ -1,7 +1,7 @@
 //! The chain of elements that packets pass between the hosts.
 //!
-//! Each element is a state machine fed with trains in order of time. It has one input, so it may
-//! work on a whole train at once: nothing that comes later can change what happens to it.
+//! Each element is a state machine fed with trains in order of time. An element has one input, so it may work on a
+//! whole train at once: later input cannot change the train's fate.
 
 use super::Element;
 use crate::packet::Train;
@@ -14,31 +14,31 @@ use alloc::vec::Vec;
 pub trait Stage {
     /// Takes a train and appends what leaves to `out`, in order of time.
     fn push(&mut self, train: &Train, out: &mut Vec<Train>);
-    /// A time that each packet takes at least.
+    /// Shortest time that any packet takes.
     fn least_delay(&self) -> Time {
         Time::ZERO
     }
-    /// Before this nothing that it holds leaves, whatever else arrives.
+    /// The earliest time at which a held packet can leave, whatever else arrives.
     fn holds_until(&self) -> Time {
         self.wake_time().unwrap_or(Time::NEVER)
     }
-    /// When the element wants to be woken without input.
+    /// Time at which the element acts without input.
     fn wake_time(&self) -> Option<Time> {
         None
     }
-    /// Messages of a router about what it dropped, which go back from here, in order of time.
+    /// A router's messages about dropped packets, in order of time. They go back from here.
     fn messages(&mut self) -> Option<&mut Vec<Train>> {
         None
     }
-    /// Lets out what is due at `now` without input.
+    /// Releases packets that are due at `now` without input.
     fn wake(&mut self, _now: Time, _out: &mut Vec<Train>) {}
-    /// Calls `each` for every train that it holds and has not given yet.
+    /// Calls `each` for every train that the element still holds.
     fn held(&self, _each: &mut dyn FnMut(&Train)) {}
-    /// The packets it dropped.
+    /// The packets that the element dropped.
     fn drops(&mut self) -> &mut Drops;
-    /// Its description; `index` and `direction` are filled in by the path.
+    /// Description of the element; the path fills in `index` and `direction`.
     fn info(&self) -> StageInfo;
-    /// Its counters at `now`; times asked for do not go back.
+    /// Counters at `now`; `now` does not go back.
     fn sample(&mut self, now: Time) -> StageSample;
 }
 
@@ -49,7 +49,7 @@ pub struct Chain {
     /// The element in front of which packets are watched.
     watched: Option<usize>,
     seen: Vec<Train>,
-    /// When an element wants to be woken; none: to be found out, something has gone in since.
+    /// Time at which the first element acts; none: new input may have changed it.
     wake: Option<Time>,
     /// Places of the elements that send messages back.
     routers: Vec<usize>,
@@ -70,7 +70,7 @@ impl Chain {
         self.routers.len()
     }
 
-    /// Calls `each` for what they have sent since the last call, with their number among them.
+    /// Calls `each` for the messages since the last call, with the number of their router.
     pub fn take_messages(&mut self, mut each: impl FnMut(usize, Train)) {
         for (number, &at) in self.routers.iter().enumerate() {
             let messages = self.stages[at].messages();
@@ -85,17 +85,17 @@ impl Chain {
         self.run_from(0, arrivals);
     }
 
-    /// A time that each packet takes at least.
+    /// Shortest time that any packet takes.
     pub fn least_delay(&self) -> Time {
         self.stages.iter().fold(Time::ZERO, |sum, stage| sum + stage.least_delay())
     }
 
-    /// Before this nothing arrives of what the elements hold for a timer, whatever is sent.
+    /// The earliest time at which a packet that an element holds for a timer can arrive, whatever is sent.
     pub fn holds_until(&self) -> Time {
         self.stages.iter().map(|stage| stage.holds_until()).min().unwrap_or(Time::NEVER)
     }
 
-    /// The earliest time at which an element wants to be woken.
+    /// Time at which the first element acts without input.
     pub fn wake_time(&mut self) -> Time {
         let stages = &self.stages;
         let earliest = || stages.iter().filter_map(|s| s.wake_time()).min();
@@ -131,23 +131,23 @@ impl Chain {
         arrivals.append(&mut buffers[0]);
     }
 
-    /// Calls `each` for every train that is inside and has not been given yet.
+    /// Calls `each` for every train that an element still holds.
     pub fn held(&self, each: &mut dyn FnMut(&Train)) {
         self.stages.iter().for_each(|stage| stage.held(each));
     }
 
-    /// From now on packets are named that come to element `at` or are dropped anywhere.
+    /// Starts to record packets that arrive at element `at` and packets that any element drops.
     pub fn watch(&mut self, at: Option<usize>) {
         self.watched = at;
         self.stages_mut().for_each(|stage| stage.drops().name());
     }
 
-    /// What came to the watched element since the last call.
+    /// Packets that arrived at the watched element since the last call.
     pub fn seen(&mut self) -> impl Iterator<Item = Train> {
         self.seen.drain(..)
     }
 
-    /// What was dropped since the last call, with the element's place.
+    /// Packets dropped since the last call, with the element's place.
     pub fn dropped(&mut self) -> impl Iterator<Item = (usize, Train)> {
         let stages = self.stages.iter_mut().enumerate();
         stages.flat_map(|(place, stage)| stage.drops().take().map(move |train| (place, train)))

@@ -1,10 +1,11 @@
 //! A delay line, exact or released by a timer. Unit of decision: the segment.
 //!
-//! With a timer it behaves as netem of Linux 2.6.20 (`netem_dequeue`): a packet leaves when the
-//! queue is looked at after it has become due. The queue is looked at on every enqueue, and by a
-//! timer that runs on jiffies; due means strictly past. When full (`limit`): the packet is dropped.
-//! At equal times the order is: tick, then packets leaving, then the packet arriving, which is queued
-//! or dropped before the queue is looked at for it.
+//! With a timer it behaves as netem of Linux 2.6.20 (`netem_dequeue`). A packet leaves at the first look at the queue
+//! after it has become due; due means strictly past. Each enqueue looks at the queue, and so does a timer that runs on
+//! jiffies. A packet that finds `limit` packets is dropped.
+//!
+//! At equal times the order is: tick, then packets leaving, then the packet arriving. The arriving packet is queued or
+//! dropped before its own look at the queue.
 
 use super::chain::Stage;
 use super::{Configuration, info};
@@ -32,8 +33,8 @@ pub struct Delay {
     pub timer: Option<Timer>,
 }
 
-/// netem before high-resolution timers: a due packet leaves at the next tick, or earlier when the
-/// enqueue of another packet polls the queue (Linux 2.6.20, `netem_dequeue`).
+/// netem before high-resolution timers (Linux 2.6.20 `netem_dequeue`). A due packet leaves at the next tick, or at an
+/// earlier enqueue of another packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timer {
     /// A jiffy: 1 s / HZ.
@@ -61,12 +62,12 @@ impl Configuration for Delay {
     }
 }
 
-/// See the module's description.
+/// State of a delay line.
 struct DelayLine {
     config: Delay,
     /// Packets inside, by the time at which they become due.
     inside: VecDeque<Train>,
-    /// Without a timer: when the packets inside leave.
+    /// Departures of the packets inside, where there is no timer.
     leaving: VecDeque<Leaving>,
     inside_packets: u64,
     counters: Counters,
@@ -110,7 +111,7 @@ impl DelayLine {
         }
     }
 
-    /// Nothing comes in while it is full, so it is until the next one leaves.
+    /// Notes that the line is full until the next packet leaves: a full line accepts nothing.
     fn note_full(&mut self, now: Time) {
         let is_full = self.inside_packets >= u64::from(self.config.limit);
         if let Some(next) = self.leaving.front().filter(|_| is_full) {
@@ -134,7 +135,7 @@ impl DelayLine {
         append(out, leaving);
     }
 
-    /// Notes the occupancy after each arrival of a train of which nothing leaves meanwhile.
+    /// Notes the occupancy after each arrival of a train; nothing leaves meanwhile.
     fn note_peaks(&mut self, train: &Train) {
         let DelayLine { leaving, inside_packets, counters, .. } = self;
         let most = *inside_packets + u64::from(train.count);
@@ -180,7 +181,7 @@ impl DelayLine {
         counters.times.hold(now, *inside_packets, config.limit.into());
     }
 
-    /// Runs the ticks up to and including `now` at which something is due.
+    /// Runs the ticks up to and including `now` at which a packet is due.
     fn run_ticks(&mut self, now: u64, timer: Timer, out: &mut Vec<Train>) {
         while let Some(head) = self.inside.front() {
             let tick = timer.tick_after(head.first.0);
@@ -192,7 +193,7 @@ impl DelayLine {
         }
     }
 
-    /// Lets out, at `now`, every packet that was due before it.
+    /// Releases, at `now`, every packet that was due before `now`.
     fn release_due(&mut self, now: u64, out: &mut Vec<Train>) {
         while let Some(head) = self.inside.front_mut() {
             if head.first.0 >= now {
@@ -212,7 +213,7 @@ impl DelayLine {
     }
 }
 
-/// Forgets the packets that have left by `now`, and says how many.
+/// Forgets the packets that have left by `now`, and returns how many.
 fn forget_left(leaving: &mut VecDeque<Leaving>, now: Time) -> u64 {
     let mut gone = 0;
     while let Some(run) = leaving.front_mut().filter(|run| run.first <= now.0) {

@@ -1,11 +1,11 @@
-//! A queue with a discipline of Linux's in front of something that sends one packet after the other. Unit of
-//! decision: the segment.
+//! A Linux qdisc in front of a server that sends one packet after the other. Unit of decision: the segment.
 //!
-//! A packet is taken from the discipline when it begins to be sent, and its delay is measured until then. Where a
-//! discipline counts how long it has been idle, it is asked for one more as soon as the one before it begins to be
-//! sent, or as it comes where none waits: so Linux's `tbf` does it, to see how long it is (`tbf_dequeue`,
-//! `qdisc_peek_dequeued`). What is decided hangs on what has come until then: packets are held, and the element is
-//! woken when the one in transmission is done.
+//! The server takes a packet from the qdisc when it begins to send it. The packet's delay is measured until then. A
+//! qdisc that counts its idle time is asked earlier: as soon as the packet before begins to be sent, or on arrival
+//! where none waits. Linux's `tbf` does the same to learn the packet's length (`tbf_dequeue`, `qdisc_peek_dequeued`).
+//!
+//! Decisions depend on all arrivals up to their time. So packets are held, and the element wakes when the packet in
+//! transmission is done.
 
 use super::Configuration;
 use super::chain::Stage;
@@ -31,7 +31,7 @@ impl Packet for Train {
     }
 }
 
-/// See the module's description.
+/// A qdisc with its server.
 struct Disciplined<S> {
     info: StageInfo,
     queue: Box<dyn Queue<Train>>,
@@ -40,13 +40,13 @@ struct Disciplined<S> {
     /// The packet that is sent next, if it is taken.
     next: Option<Waiting<Train>>,
     server: S,
-    /// When the packet in transmission is done.
+    /// Time at which the packet in transmission is done.
     free_at: Time,
     effects: Effects<Train>,
-    /// All that came, and when transmissions start.
+    /// Packets that arrived, and starts of transmission.
     came: DueCounter,
     started: DueCounter,
-    /// Ends of transmission, each with the time it took.
+    /// Ends of transmission, each with its duration.
     left: DueCounter,
     dropped: Drops,
     marked: DueCounter,
@@ -87,7 +87,7 @@ pub(super) fn queue<C: Configuration, S: Server + 'static>(
 }
 
 impl<S: Server> Disciplined<S> {
-    /// A packet comes.
+    /// Offers an arriving packet to the queue.
     fn take(&mut self, packet: Train, out: &mut Vec<Train>) {
         let now = packet.first;
         self.wake(now, out);
@@ -106,7 +106,7 @@ impl<S: Server> Disciplined<S> {
         self.peaks.reach(now, self.filling.size.packets);
     }
 
-    /// Takes the packet that is sent next from the discipline where that is done ahead.
+    /// Takes the next packet from the qdisc, where the server takes packets ahead.
     fn look_ahead(&mut self, now: Time) {
         if self.looks_ahead && self.next.is_none() {
             self.next = self.queue.dequeue(now, &mut self.effects);
@@ -127,7 +127,7 @@ impl<S: Server> Disciplined<S> {
         self.look_ahead(now);
     }
 
-    /// Counts what the discipline has dropped and marked.
+    /// Counts the packets that the qdisc dropped and marked.
     fn count(&mut self, now: Time) {
         for Waiting { packet, bytes, .. } in self.effects.dropped.drain(..) {
             self.filling.go(bytes.into());

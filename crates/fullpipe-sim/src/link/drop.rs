@@ -43,7 +43,7 @@ impl Configuration for Drop {
     }
 }
 
-/// See the module's description.
+/// State of a list of packets to lose.
 struct DropList {
     name: String,
     listed: Listed,

@@ -1,7 +1,7 @@
-//! What all random losses share: units pass or are lost in runs.
+//! Common part of all random losses: units pass or are lost in runs.
 //!
-//! The length of the next run is drawn, not a number per packet: the same law, and a train without
-//! loss costs one comparison.
+//! One random number decides the length of the next run, not the fate of one packet. The law stays the same, and a
+//! train without loss costs one comparison.
 
 use super::chain::Stage;
 use super::passing::Passing;
@@ -12,7 +12,7 @@ use crate::trace::{StageInfo, StageSample};
 use crate::units::Time;
 use alloc::vec::Vec;
 
-/// So many units that share a fate; `u64::MAX` is all that ever come.
+/// Successive units with one fate; `u64::MAX` stands for all later units.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run {
     pub(super) units: u64,
@@ -21,11 +21,11 @@ pub(super) struct Run {
 
 /// A law of loss.
 pub(super) trait Pattern {
-    /// The next run. It may be of no unit at all.
+    /// The next run, which may be empty.
     fn next(&mut self) -> Run;
 }
 
-/// An element that loses what a pattern says.
+/// An element that loses units by a pattern.
 pub(super) struct Dropping<P> {
     info: StageInfo,
     pattern: P,
@@ -37,7 +37,7 @@ pub(super) struct Dropping<P> {
 }
 
 impl<P: Pattern> Dropping<P> {
-    /// Of what `pattern` says; `samples` are the trace's.
+    /// An element for this `pattern`; `samples` are the trace's.
     pub(super) fn new(
         info: StageInfo,
         mut pattern: P,
@@ -55,7 +55,7 @@ impl<P: Pattern> Dropping<P> {
         }
     }
 
-    /// The fate of the next units, of `most` at most, and how many they are.
+    /// Fate of the next units, and their number, at most `most`.
     fn decide(&mut self, most: u32) -> (bool, u32) {
         while self.run.units == 0 {
             self.run = self.pattern.next();

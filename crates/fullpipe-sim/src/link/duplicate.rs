@@ -49,13 +49,13 @@ impl Configuration for Duplicate {
     }
 }
 
-/// See the module's description.
+/// State of a duplicating element.
 struct Duplicator {
     config: Duplicate,
     random: Correlated,
     entered: DueCounter,
     left: DueCounter,
-    /// It drops nothing.
+    /// Drops, which stay empty.
     none: Drops,
 }
 

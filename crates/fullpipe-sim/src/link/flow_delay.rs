@@ -1,5 +1,5 @@
-//! A delay of one connection's packets; those of others pass at once, and overtake them. Unit of decision: the segment.
-//! It holds as many as come.
+//! A delay of one connection's packets; packets of other connections pass at once and overtake them. Unit of decision:
+//! the segment. The element holds any number of packets.
 
 use super::chain::Stage;
 use super::holding::{Holding, Law};
@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 pub struct FlowDelay {
     /// Stage name in the trace, unique within a run.
     pub name: String,
-    /// Indices of its flows: two, where it has data both ways.
+    /// Indices of the connection's flows: two where data goes both ways.
     pub flows: Vec<u16>,
     /// The delay of each of its packets.
     pub delay: Time,

@@ -1,10 +1,9 @@
 //! Loss in bursts: the model of Gilbert and Elliott as netem has it (`loss gemodel`). Unit of decision:
 //! the segment, or the skb.
 //!
-//! A unit is lost with a probability of the state, good or bad, in which it finds the model; after each
-//! unit the state may change (Linux 6.1 `loss_gilb_ell`: the state that decides is the one before the
-//! change). It begins in the good state. How long a state lasts and when it next loses are drawn as
-//! whole numbers of units: the same law.
+//! The probability of loss is that of the state, good or bad, in which a unit finds the model. After each unit the
+//! state may change (Linux 6.1 `loss_gilb_ell`, where the state before the change decides). The model begins in the
+//! good state. Random numbers decide how many units a state lasts and when it next loses: the law stays the same.
 
 use super::chain::Stage;
 use super::dropping::{Dropping, Pattern, Run};
@@ -29,7 +28,7 @@ pub struct GilbertElliott {
     pub loss_bad: f64,
     /// Probability that a unit is lost in the good state (0 to 1): netem's 1-k.
     pub loss_good: f64,
-    /// What is lost as one.
+    /// Unit that is lost as a whole.
     pub unit: Unit,
 }
 
@@ -55,7 +54,7 @@ impl Configuration for GilbertElliott {
     }
 }
 
-/// See the module's description.
+/// State of the model.
 struct Model {
     config: GilbertElliott,
     rng: Rng,

@@ -1,8 +1,7 @@
-//! Packets held back, each until a time of its own: what lets one overtake another.
+//! Packets held back, each until a time of its own, so that one can overtake another.
 //!
-//! Whatever comes next comes later, so a packet leaves for good when something comes at or after its
-//! time, or when the element is woken for it. At one time what was held leaves first, in the order in
-//! which it came, then what arrives.
+//! Later input arrives later. So a held packet leaves at the first input at or after its time, or at the element's
+//! wake-up. At equal times held packets leave first, in the order of arrival, then the arriving packet.
 
 use super::chain::Stage;
 use crate::packet::{Kind, Train, append};
@@ -12,24 +11,24 @@ use crate::units::Time;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-/// Says when packets leave.
+/// Decides when packets leave.
 pub(super) trait Law {
-    /// When a packet of that flow leaves that comes now; what is earlier is now.
+    /// Time at which a packet of `flow` leaves that arrives at `now`; an earlier time means `now`.
     fn leaving(&mut self, now: Time, flow: u16) -> Time;
 }
 
-/// See the module's description.
+/// State of an element that holds packets.
 pub(super) struct Holding<L> {
     info: StageInfo,
     law: L,
-    /// Packets by the time at which they leave and the order in which they came.
+    /// Packets by time of departure and order of arrival.
     inside: BTreeMap<(Time, u64), Train>,
     come: u64,
     counters: Counters,
 }
 
 impl<L: Law> Holding<L> {
-    /// Nothing is held; `samples` are the trace's.
+    /// An empty element; `samples` are the trace's.
     pub(super) fn new(info: StageInfo, law: L, samples: Samples) -> Holding<L> {
         Holding { info, law, inside: BTreeMap::new(), come: 0, counters: Counters::new(samples) }
     }
@@ -37,7 +36,7 @@ impl<L: Law> Holding<L> {
     /// Takes a packet.
     fn take(&mut self, packet: Train, out: &mut Vec<Train>) {
         let now = packet.first;
-        // A router's message is no packet of the flow that it is about.
+        // A router's message is no packet of the flow in its header.
         let flow = if packet.kind == Kind::FragNeeded { u16::MAX } else { packet.flow };
         let leaving = self.law.leaving(now, flow);
         self.wake(now, out);

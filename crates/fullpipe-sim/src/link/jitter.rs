@@ -1,10 +1,11 @@
 //! A delay that varies. Unit of decision: the segment.
 //!
-//! Deviations from the mean follow each other as a first-order autoregression of normal numbers, which a
-//! correlation does not make narrower or wider; `uniform` takes each one's rank. (netem means the same, but
-//! takes the remainder of a correlated number, which leaves next to nothing of its correlation: Linux 6.1
-//! `tabledist`.) A delay that would be negative is none. As in netem packets overtake each other, unless
-//! order is kept: then none leaves before the one that came before it. It holds as many as come.
+//! Deviations from the mean follow a first-order autoregression of normal numbers. A correlation does not change their
+//! width. `uniform` takes the rank of each number. netem means the same, but takes the remainder of a correlated
+//! number, which destroys nearly all of the correlation (Linux 6.1 `tabledist`).
+//!
+//! A negative delay counts as 0. As in netem packets overtake each other, unless the element keeps their order: then a
+//! packet leaves no earlier than the packet before it. The element holds any number of packets.
 
 use super::chain::Stage;
 use super::holding::{Holding, Law};
@@ -22,13 +23,13 @@ use alloc::string::String;
 pub struct Jitter {
     /// Stage name in the trace, unique within a run.
     pub name: String,
-    /// Mean delay, but for delays that would be negative.
+    /// Mean delay, before negative delays become 0.
     pub delay: Time,
     /// Half the width of the uniform distribution, or the standard deviation of the normal one.
     pub jitter: Time,
-    /// Correlation with the packet before (0 to 1): that of the normal numbers.
+    /// Correlation of the normal numbers with the packet before (0 to 1).
     pub correlation: f64,
-    /// How delays are distributed.
+    /// Distribution of the delays.
     pub distribution: Distribution,
     /// Whether packets leave in the order in which they come.
     pub keep_order: bool,
@@ -66,13 +67,13 @@ impl Configuration for Jitter {
     }
 }
 
-/// See the module's description.
+/// State of a varying delay.
 struct Jitterer {
     config: Jitter,
     rng: Rng,
     /// The normal number of the last packet.
     normal: f64,
-    /// When the last packet leaves, where order is kept.
+    /// Time at which the last packet leaves, where order is kept.
     last: Time,
 }
 
@@ -92,7 +93,7 @@ impl Jitterer {
 impl Law for Jitterer {
     fn leaving(&mut self, now: Time, _flow: u16) -> Time {
         let (mean, jitter) = (self.config.delay.0 as f64, self.config.jitter.0 as f64);
-        // A float becomes an integer by cutting; what is negative becomes 0.
+        // A float becomes an integer by truncation; negative values become 0.
         let leaving = now + Time((mean + jitter * self.deviation()) as u64);
         if self.config.keep_order {
             self.last = self.last.max(leaving);

@@ -1,4 +1,4 @@
-//! Packets of a flow by their number among those that come, counted from 0.
+//! Packets of a flow by their number among the arrivals, counted from 0.
 
 use crate::bounds::demand;
 use crate::packet::{Kind, Train};
@@ -6,12 +6,12 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// How far a list has been gone through.
+/// Progress in a list.
 #[derive(Clone, Copy, Default)]
 struct Place {
-    /// Packets that came.
+    /// Packets that have arrived.
     come: u64,
-    /// Entries of the list that are over.
+    /// Entries of the list that are behind.
     over: usize,
 }
 
@@ -23,23 +23,23 @@ pub(super) struct Listed {
     acks: (Place, Vec<u64>),
 }
 
-/// Checks that a list rises.
+/// Checks that a list is in rising order.
 ///
 /// # Errors
-/// It does not.
+/// The list is not in rising order.
 pub(super) fn check(name: &str, list: &[u64]) -> Result<(), String> {
     let rises = list.windows(2).all(|pair| pair[0] < pair[1]);
     demand(rises, format!("{name}: numbers do not rise"))
 }
 
 impl Listed {
-    /// Lists that rise, of packets that have not come.
+    /// Rising lists of packets, none of which has arrived yet.
     pub(super) fn new(flow: u16, segments: &[u64], acks: &[u64]) -> Listed {
         let list = |numbers: &[u64]| (Place::default(), numbers.to_vec());
         Listed { flow, segments: list(segments), acks: list(acks) }
     }
 
-    /// Tells `train` in parts, and whether each is in a list; those that are have one packet.
+    /// Splits `train` into parts and calls `each` with the part and whether it is listed; a listed part has one packet.
     pub(super) fn part(&mut self, train: &Train, mut each: impl FnMut(Train, bool)) {
         let mut at = 0;
         while at < train.count {
@@ -55,7 +55,7 @@ impl Listed {
         }
     }
 
-    /// The list that a train is looked up in.
+    /// The list for the kind of packets in `train`.
     fn list(&mut self, train: &Train) -> Option<&mut (Place, Vec<u64>)> {
         match train.kind {
             _ if train.flow != self.flow => None,
@@ -65,7 +65,7 @@ impl Listed {
         }
     }
 
-    /// How many of `train` come before one that is in its list, which then has come too; all if none is.
+    /// Packets of `train` before its first listed packet, which then counts as arrived; all packets if none is listed.
     fn passing(&mut self, train: &Train) -> u32 {
         let Some((place, list)) = self.list(train) else { return train.count };
         let next = list.get(place.over).map_or(u64::MAX, |number| number - place.come);

@@ -17,7 +17,7 @@ pub struct Loss {
     pub name: String,
     /// Probability that a unit is lost (0 to 1).
     pub probability: f64,
-    /// What is lost as one.
+    /// Unit that is lost as a whole.
     pub unit: Unit,
 }
 
@@ -40,11 +40,11 @@ impl Configuration for Loss {
     }
 }
 
-/// See the module's description.
+/// State of independent loss.
 struct Bernoulli {
     rng: Rng,
     probability: f64,
-    /// Whether the last run was of units that were lost.
+    /// Whether the last run lost its units.
     lose: bool,
 }
 

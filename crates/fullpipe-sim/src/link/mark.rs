@@ -1,5 +1,5 @@
-//! A list of packets to mark (CE), for experiments that must be equal wherever they run. Unit of decision:
-//! the segment. One whose flow cannot be told so passes as it is.
+//! A list of packets to mark (CE), for experiments that must be equal wherever they run. Unit of decision: the segment.
+//! A packet of a flow without ECN passes unmarked.
 
 use super::chain::Stage;
 use super::listed::{self, Listed};
@@ -41,13 +41,13 @@ impl Configuration for Mark {
     }
 }
 
-/// See the module's description.
+/// State of a list of packets to mark.
 struct MarkList {
     name: String,
     listed: Listed,
     left: DueCounter,
     marked: DueCounter,
-    /// It drops nothing.
+    /// Drops, which stay empty.
     none: Drops,
 }
 

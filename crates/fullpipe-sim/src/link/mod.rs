@@ -40,20 +40,20 @@ use alloc::boxed::Box;
 use alloc::string::{String, ToString};
 use chain::Stage;
 
-/// What every element's configuration says of itself.
+/// Interface of every element's configuration.
 pub trait Configuration {
-    /// What the element is, as [`StageInfo::kind`] says it.
+    /// Kind of the element, as in [`StageInfo::kind`].
     const KIND: &'static str;
-    /// Checks its bounds. Within them a run does not panic.
+    /// Checks the bounds. Within them a run does not panic.
     ///
     /// # Errors
     /// The first violated bound.
     fn check(&self) -> Result<(), String>;
-    /// Whether it decides about skbs as the sender handed them down.
+    /// Whether the element decides about skbs as the sender handed them down.
     fn per_skb(&self) -> bool {
         false
     }
-    /// Whether each packet leaves at most once, and none before one that came earlier.
+    /// Whether packets leave in the order of arrival, each at most once.
     fn in_order(&self) -> bool {
         true
     }
@@ -71,7 +71,7 @@ macro_rules! elements {
             $($(#[doc = $doc])* $config($config),)*
         }
 
-        /// What elements there are, as [`StageInfo::kind`] says it.
+        /// Kinds of elements, as in [`StageInfo::kind`].
         pub const KINDS: &[&str] = &[$($config::KIND),*];
 
         impl Element {
@@ -80,13 +80,13 @@ macro_rules! elements {
                 match self { $(Element::$config(c) => &c.name,)* }
             }
 
-            /// The same element by another name.
+            /// Renames the element.
             pub fn named(mut self, name: &str) -> Element {
                 match &mut self { $(Element::$config(c) => c.name = name.to_string(),)* }
                 self
             }
 
-            /// Checks its bounds.
+            /// Checks the bounds.
             ///
             /// # Errors
             /// The first violated bound.
@@ -94,12 +94,12 @@ macro_rules! elements {
                 match self { $(Element::$config(c) => c.check(),)* }
             }
 
-            /// Whether it decides about skbs as the sender handed them down.
+            /// Whether the element decides about skbs as the sender handed them down.
             pub fn per_skb(&self) -> bool {
                 match self { $(Element::$config(c) => c.per_skb(),)* }
             }
 
-            /// Whether each packet leaves at most once, and none before one that came earlier.
+            /// Whether packets leave in the order of arrival, each at most once.
             pub fn in_order(&self) -> bool {
                 match self { $(Element::$config(c) => c.in_order(),)* }
             }
@@ -126,13 +126,13 @@ elements! {
     drop::Drop;
     /// A list of packets to mark.
     mark::Mark;
-    /// Delays by chance, so that packets overtake each other.
+    /// Random delays, so that packets overtake each other.
     reorder::Reorder;
     /// Random duplication.
     duplicate::Duplicate;
     /// A varying delay.
     jitter::Jitter;
-    /// A smaller MTU that nobody is told of.
+    /// A smaller MTU that the hosts do not know.
     mtu::Mtu;
     /// A token bucket that drops.
     policer::Policer;
@@ -140,7 +140,7 @@ elements! {
     shaper::Shaper;
     /// A rate that changes, with a drop-tail queue in front of it.
     varying::VaryingLink;
-    /// Sending at the times of a trace, with a drop-tail queue in front of it.
+    /// Transmission at the times of a trace, with a drop-tail queue in front.
     trace_link::TraceLink;
 }
 

@@ -1,5 +1,6 @@
-//! A link with a smaller MTU, which drops what is too large. Its router answers by ICMP "fragmentation needed" (RFC 1191,
-//! section 4), or not at all: a path MTU black hole (RFC 2923, section 2.1). Unit of decision: the segment.
+//! A link with a smaller MTU, which drops packets that are too large. Its router answers by ICMP "fragmentation needed"
+//! (RFC 1191, section 4), or stays silent: a path MTU black hole (RFC 2923, section 2.1). Unit of decision: the
+//! segment.
 //!
 //! Limits:
 //! - A message takes the whole way back, wherever on the way there the router stands. Capture files leave messages out.
@@ -46,7 +47,7 @@ impl Configuration for Mtu {
     }
 }
 
-/// Stage of such a link.
+/// State of such a link.
 struct Narrow {
     config: Mtu,
     passing: Passing,

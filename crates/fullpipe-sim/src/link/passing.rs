@@ -14,7 +14,7 @@ pub(super) struct Passing {
 }
 
 impl Passing {
-    /// Counters with that one for packets that pass.
+    /// Counters that use `left` for packets that pass.
     pub(super) fn new(left: DueCounter) -> Passing {
         Passing { left, dropped: Drops::default() }
     }
@@ -34,7 +34,7 @@ impl Passing {
         &mut self.dropped
     }
 
-    /// The element at `now`.
+    /// Sample of the element at `now`.
     pub(super) fn sample(&mut self, now: Time) -> StageSample {
         self.left.advance(now);
         self.dropped.advance(now);

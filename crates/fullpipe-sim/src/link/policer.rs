@@ -1,8 +1,8 @@
-//! A policer: a token bucket that drops what it has no tokens for, and delays nothing (`tc police`,
-//! Linux 6.1 `tcf_police_act`). Unit of decision: the segment.
+//! A policer: a token bucket that drops packets without tokens and delays none (`tc police`, Linux 6.1
+//! `tcf_police_act`). Unit of decision: the segment.
 //!
-//! Tokens come at the rate and fill the bucket up to the burst; it begins full. A packet passes if there
-//! are tokens for all of it. Tokens are counted in billionths of a bit, so that nothing is rounded.
+//! Tokens arrive at the rate and fill the bucket up to the burst; the bucket begins full. A packet passes if there are
+//! tokens for all of it. The unit of tokens is a billionth of a bit, so that nothing is rounded.
 
 use super::chain::Stage;
 use super::passing::Passing;
@@ -26,7 +26,7 @@ pub struct Policer {
     pub rate: Rate,
     /// Bytes that pass at once after a pause (1 to 2^50).
     pub burst: u64,
-    /// What the rate and the burst count.
+    /// Bytes that the rate and the burst count.
     pub framing: Framing,
 }
 
@@ -56,17 +56,17 @@ pub(super) fn check_bucket(name: &str, rate: Rate, burst: u64) -> Result<(), Str
     demand((1..=1 << 50).contains(&burst), format!("{name}: burst of 1 to 2^50 bytes"))
 }
 
-/// So many bytes in billionths of a bit, of which a rate in bits per second is one in a nanosecond.
+/// Bytes in billionths of a bit; a rate of 1 bit/s gives one of them per nanosecond.
 pub(super) fn bits(bytes: u64) -> u128 {
     u128::from(bytes) * 8_000_000_000
 }
 
-/// See the module's description.
+/// State of a policer.
 struct Bucket {
     config: Policer,
-    /// Billionths of a bit.
+    /// Tokens, billionths of a bit.
     tokens: u128,
-    /// When they were last counted.
+    /// Time of the last update of `tokens`.
     filled: Time,
     passing: Passing,
 }

@@ -1,9 +1,8 @@
-//! A drop-tail queue in front of something that sends one packet after the other. Unit of decision: the
-//! segment.
+//! A drop-tail queue in front of a server that sends one packet after the other. Unit of decision: the segment.
 //!
-//! Invariant: nothing is idle while the queue holds a packet, but for a server that begins later
-//! ([`Server::begins`]). When full: the arriving packet is dropped, counted, and nobody is told. A packet that
-//! leaves the queue at the very moment another arrives makes room for it.
+//! Invariant: the server is never idle while the queue holds a packet, unless it begins later ([`Server::begins`]). A
+//! full queue drops and counts the arriving packet, and sends no signal. A packet that leaves the queue at the moment
+//! of another's arrival makes room for it.
 
 use super::chain::Stage;
 use super::{Configuration, info};
@@ -17,27 +16,27 @@ use crate::units::Time;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-/// What sends the packets of a queue.
+/// The server that sends the packets of a queue.
 pub(super) trait Server {
-    /// Bytes of an IP packet of `ip_len` as it counts them.
+    /// Bytes of an IP packet of `ip_len` as the server counts them.
     fn bytes(&self, ip_len: u32) -> u32;
-    /// How long it takes for an IP packet of `ip_len` bytes, where that is always the same.
+    /// Service time of an IP packet of `ip_len` bytes, nanoseconds, where it is always the same.
     fn always(&mut self, ip_len: u32) -> Option<u64>;
-    /// When it begins to send a packet that is its only work from `ready` on; not before that. Not asked where [`Server::always`]
-    /// tells how long it takes.
+    /// Time at which the server begins to send a packet that is its only work from `ready` on; not before `ready`. Not
+    /// called where [`Server::always`] gives a service time.
     fn begins(&mut self, ready: u64, _ip_len: u32) -> u64 {
         ready
     }
-    /// When it has sent a packet that came at `came` and is its only work from `start` on; not before
-    /// that. Neither time goes back.
+    /// Time at which the server has sent a packet that arrived at `came` and is its only work from `start` on; not
+    /// before `start`. Neither argument goes back.
     fn done(&mut self, came: u64, start: u64, ip_len: u32) -> u64;
-    /// Nanoseconds in which it has worked by the sample at `now`; none: while it was sending.
+    /// Nanoseconds of work by the sample at `now`; none: the time in which it was sending.
     fn worked(&mut self, _now: Time) -> Option<u64> {
         None
     }
 }
 
-/// Packets whose transmission starts at even pace.
+/// Starts of transmission at even pace.
 #[derive(Clone, Copy, Debug)]
 struct Starts {
     first: u64,
@@ -46,12 +45,12 @@ struct Starts {
     bytes: u32,
 }
 
-/// See the module's description.
+/// A queue with its server.
 pub(super) struct Queued<S> {
     info: StageInfo,
     limit: QueueLimit,
     server: S,
-    /// When the packet in transmission, or the last one queued, is done.
+    /// Time at which the packet in transmission, or the last one queued, is done.
     free_at: u64,
     /// Packets waiting, by the time at which their transmission starts.
     waiting: VecDeque<Starts>,
@@ -59,10 +58,10 @@ pub(super) struct Queued<S> {
     waiting_bytes: u64,
     /// Packets that find the link idle.
     passed: DueCounter,
-    /// Those that wait, when they come and when their transmission starts.
+    /// Packets that wait: arrivals, and starts of transmission.
     entered: DueCounter,
     started: DueCounter,
-    /// Ends of transmission, each with the time it took.
+    /// Ends of transmission, each with its duration.
     left: DueCounter,
     dropped: Drops,
     peaks: Peaks,
@@ -112,7 +111,7 @@ impl<S: Server> Queued<S> {
         self.waiting_bytes -= bytes;
     }
 
-    /// Whether `count` packets of `bytes` each may wait, too.
+    /// Whether `count` more packets of `bytes` each may wait.
     fn has_room(&self, count: u32, bytes: u32) -> bool {
         let there = Size { packets: self.waiting_packets, bytes: self.waiting_bytes };
         there.and(count, bytes).fits(self.limit)
@@ -131,8 +130,8 @@ impl<S: Server> Queued<S> {
         self.waiting.push_back(starts);
     }
 
-    /// How many packets of the train, which finds the link busy, wait each; more than one only if there is room for one more
-    /// than these: none of them is dropped, nor fills the queue.
+    /// Packets of the train, which finds the link busy, that all wait. More than 1 only if there is room for one packet
+    /// more, so that none of them is dropped or fills the queue.
     fn waiting_together(&self, train: &Train, service: u64, bytes: u32) -> u32 {
         let ahead = self.free_at - train.first.0;
         let wait = match train.spacing.checked_sub(service) {
@@ -142,7 +141,7 @@ impl<S: Server> Queued<S> {
         if self.has_room(wait.saturating_add(1), bytes) { wait } else { 1 }
     }
 
-    /// The queue takes every packet, and each waits for the one before it.
+    /// Passes packets of which each waits for the one before it; the queue has room for all.
     fn pass_busy(&mut self, train: &Train, service: u64, bytes: u32, out: &mut Vec<Train>) {
         let (first, count) = (self.free_at, train.count);
         self.times.full.cut(train.first.0);
@@ -165,9 +164,9 @@ impl<S: Server> Queued<S> {
         append(out, train.retimed(0, count, Time(first + service), service));
     }
 
-    /// The queue takes every packet of a train, and each waits: notes when one does. Packet i + 1 comes some time after
-    /// packet i has begun to be sent, or before that; in the first case none waits in between. Which case it is can change
-    /// once, for that time grows, or shrinks, from packet to packet.
+    /// Notes when packets of a train wait, where each waits and the queue has room for all. Packet i + 1 arrives after
+    /// the start of packet i, or not. If it does, nothing waits in between. The case can change once at most, because
+    /// the time between the two grows, or shrinks, from packet to packet.
     fn occupy(&mut self, train: &Train, service: u64) {
         let (start, rest) = (self.free_at, train.count - 1);
         let occupied = &mut self.times.occupied;
@@ -193,7 +192,7 @@ impl<S: Server> Queued<S> {
         }
     }
 
-    /// A packet of so many bytes has come: notes whether there is room for another one, and if not, until when.
+    /// Notes, after a packet of `bytes` arrived, until when there is no room for another one.
     fn note_full(&mut self, now: u64, bytes: u32) {
         self.times.full.cut(now);
         let there = Size { packets: self.waiting_packets, bytes: self.waiting_bytes };
@@ -204,7 +203,7 @@ impl<S: Server> Queued<S> {
         self.times.full.add(now, until);
     }
 
-    /// When enough of those that wait have begun to be sent for another packet of so many bytes.
+    /// Time at which enough waiting packets have begun to be sent to make room for one more of `bytes`.
     fn room_from(&self, bytes: u32) -> u64 {
         let there = Size { packets: self.waiting_packets, bytes: self.waiting_bytes }.and(1, bytes);
         let mut excess = match self.limit {
@@ -227,7 +226,7 @@ impl<S: Server> Queued<S> {
         last
     }
 
-    /// The queue stays empty and every packet starts as it arrives.
+    /// Passes packets of which each starts on arrival; the queue stays empty.
     fn pass_idle(&mut self, train: &Train, service: u64, bytes: u32, out: &mut Vec<Train>) {
         self.passed.add(train.first, train.spacing, train.count, bytes);
         let first = Time(train.first.0 + service);
@@ -237,7 +236,7 @@ impl<S: Server> Queued<S> {
         append(out, train.retimed(0, train.count, first, spacing));
     }
 
-    /// Takes the first packets of a train that fare alike, and says how many.
+    /// Passes the first packets of a train that have one fate, and returns how many.
     fn pass_some(&mut self, train: &Train, service: u64, bytes: u32, out: &mut Vec<Train>) -> u32 {
         self.start_waiting_ones(train.first.0);
         if self.free_at <= train.first.0 {
@@ -285,7 +284,7 @@ impl<S: Server> Queued<S> {
     }
 }
 
-/// Takes out the packets whose transmission has started by `now`: packets and bytes.
+/// Removes the packets that have begun to be sent by `now`; returns packets and bytes.
 fn start_waiting_ones(waiting: &mut VecDeque<Starts>, now: u64) -> (u64, u64) {
     let (mut packets, mut bytes) = (0, 0);
     while let Some(run) = waiting.front_mut() {

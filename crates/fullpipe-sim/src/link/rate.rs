@@ -20,11 +20,11 @@ pub struct Link {
     pub name: String,
     /// Serialisation rate.
     pub rate: Rate,
-    /// What the rate (and a queue limit in bytes) counts.
+    /// Bytes that the rate and a queue limit in bytes count.
     pub framing: Framing,
     /// Capacity of the queue, without the packet in transmission.
     pub limit: QueueLimit,
-    /// What the queue does.
+    /// Qdisc of the queue.
     pub discipline: Discipline,
 }
 

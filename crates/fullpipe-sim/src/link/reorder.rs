@@ -1,9 +1,9 @@
 //! Reordering, as netem's `reorder` with `gap`. Unit of decision: the segment.
 //!
-//! Packets take one delay, chosen ones another. With netem's choice (the chosen ones none, the others
-//! the delay) a chosen packet goes ahead of those that are held; the other way round, chosen packets
-//! come late. After a chosen packet the next `gap` - 1 are not looked at; from then on each is chosen
-//! with a probability, until one is (Linux 6.1 `netem_enqueue`). It holds as many as come.
+//! Packets have one delay, chosen packets another. In netem's case chosen packets have no delay and overtake the held
+//! ones. In the opposite case chosen packets arrive late. After a chosen packet the next `gap` - 1 cannot be chosen.
+//! Each later one is chosen with a probability, until one is (Linux 6.1 `netem_enqueue`). The element holds any number
+//! of packets.
 
 use super::chain::Stage;
 use super::holding::{Holding, Law};
@@ -16,7 +16,7 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 
-/// Delays by chance.
+/// Random delays.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reorder {
     /// Stage name in the trace, unique within a run.
@@ -60,7 +60,7 @@ impl Configuration for Reorder {
     }
 }
 
-/// See the module's description.
+/// State of a reordering element.
 struct Reorderer {
     config: Reorder,
     random: Correlated,

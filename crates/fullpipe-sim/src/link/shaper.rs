@@ -1,13 +1,13 @@
 //! A shaper: a token bucket with a drop-tail queue in front of it (`tc tbf`; Linux 6.12 `tbf_dequeue`). Unit of
 //! decision: the segment.
 //!
-//! Tokens come at the rate and fill the bucket up to the burst; it begins full. The packet at the head of the queue
-//! leaves as soon as there are tokens for all of it, whole and at once. Tokens are time: a packet takes the whole
-//! nanoseconds in which the rate sends it, rounded down, as Linux counts it.
+//! Tokens arrive at the rate and fill the bucket up to the burst; the bucket begins full. The head of the queue leaves
+//! whole as soon as there are tokens for all of it. Tokens are time. A packet takes the nanoseconds in which the rate
+//! sends it, rounded down as in Linux.
 //!
-//! What is missing in the bucket comes back until some time, which is all that its state is: a packet that takes c of
-//! a bucket of b nanoseconds leaves at c - b after that time or later, and moves it on by c. One that takes more than the
-//! bucket holds (Linux drops it, `tbf_enqueue`; scenarios have none) leaves when the bucket is full.
+//! The state is one time: when the bucket will be full again. A packet of c nanoseconds and a bucket of b nanoseconds
+//! leaves at c - b after this time or later, and moves it on by c. A packet larger than the bucket leaves when the
+//! bucket is full. Linux drops such a packet (`tbf_enqueue`); scenarios have none.
 
 use super::Configuration;
 use super::chain::Stage;
@@ -29,7 +29,7 @@ pub struct Shaper {
     pub rate: Rate,
     /// Bytes that pass at once after a pause (1 to 2^50).
     pub burst: u64,
-    /// What the rate, the burst and a queue limit in bytes count.
+    /// Bytes that the rate, the burst and a queue limit in bytes count.
     pub framing: Framing,
     /// Capacity of the queue.
     pub limit: QueueLimit,
@@ -53,14 +53,14 @@ impl Configuration for Shaper {
     }
 }
 
-/// See the module's description.
+/// State of a shaper.
 struct Bucket {
     tokens: Serialiser,
-    /// What it holds, whole nanoseconds.
+    /// Capacity of the bucket, whole nanoseconds.
     burst: u128,
-    /// When all tokens that are missing have come, nanoseconds.
+    /// Time at which the bucket will be full again, nanoseconds.
     full_at: u128,
-    /// When those of each packet have, after those of the one before it.
+    /// Times at which the tokens of each packet are there, after those of the packet before.
     work: DueCounter,
 }
 
@@ -92,7 +92,7 @@ impl Server for Bucket {
     }
 }
 
-/// A time, or the last one that there is.
+/// Nanoseconds as a time, at most the last time there is.
 fn whole(ns: u128) -> u64 {
     u64::try_from(ns).unwrap_or(u64::MAX)
 }

@@ -1,12 +1,13 @@
-//! A link that sends when a recorded trace says, with a queue in front of it: mahimahi's
-//! `mm-link`. Unit of decision: the segment.
+//! A link that sends at the times of a recorded trace, with a queue in front: mahimahi's `mm-link`. Unit of decision:
+//! the segment.
 //!
-//! Each number of a trace is a millisecond at which up to 1504 bytes are sent; after the last one the
-//! trace begins anew. What nobody uses is lost. A packet counts 4 bytes more than its IP packet (the
-//! header of mahimahi's TUN device), so that a full one of 1500 takes one opportunity; small ones share
-//! one, large ones take several. A packet that arrives at the time of an opportunity comes too late for it.
-//! Source: mahimahi `LinkQueue::rationalize`. Unlike there the packet that is sent next does not
-//! count as queued.
+//! Each number of a trace is a millisecond at which up to 1504 bytes are sent; after the last number the trace repeats.
+//! Unused bytes are lost. A packet counts 4 bytes more than its IP packet, for the header of mahimahi's TUN device. So
+//! a full packet of 1500 bytes takes one opportunity. Small packets share one, large packets take several. A packet
+//! that arrives at the time of an opportunity is too late for it. Unlike in mahimahi the next packet to be sent does
+//! not count as queued.
+//!
+//! Source: mahimahi `LinkQueue::rationalize`.
 
 use super::Configuration;
 use super::chain::Stage;
@@ -36,7 +37,7 @@ pub struct TraceLink {
     pub opportunities: Vec<u32>,
     /// Capacity of the queue, without the packet that is sent next; packets count 4 bytes more.
     pub limit: QueueLimit,
-    /// What the queue does.
+    /// Qdisc of the queue.
     pub discipline: Discipline,
 }
 
@@ -60,19 +61,19 @@ impl Configuration for TraceLink {
     }
 }
 
-/// See the module's description.
+/// State of a trace's link.
 struct Trace {
     opportunities: Vec<u32>,
     /// Milliseconds.
     period: u64,
     /// Number of the next opportunity, counted on over all repetitions.
     next: u64,
-    /// Bytes that the one before it has left.
+    /// Unused bytes of the opportunity before it.
     bytes_left: u32,
 }
 
 impl Trace {
-    /// When an opportunity is.
+    /// Time of an opportunity, nanoseconds.
     fn time(&self, number: u64) -> u64 {
         let count = self.opportunities.len() as u64;
         let at = u64::from(self.opportunities[(number % count) as usize]);
@@ -85,7 +86,7 @@ impl Trace {
         let round = time / (self.period * MS);
         let within = time - round * self.period * MS;
         let gone = self.opportunities.partition_point(|&at| u64::from(at) * MS <= within);
-        // The last one of a round stands at the beginning of the next.
+        // The last opportunity of a round is at the start of the next.
         round * count + gone as u64
     }
 }

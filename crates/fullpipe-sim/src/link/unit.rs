@@ -1,9 +1,9 @@
-//! What a decision is about: each segment, or what the sender handed down as one.
+//! Unit of a decision: each segment, or each skb of the sender.
 
 use crate::packet::Train;
 pub use fullpipe_base::path::Unit;
 
-/// Tells whether a train goes on with the unit before it.
+/// Recognises trains that continue the last unit.
 #[derive(Debug)]
 pub(super) struct Units {
     unit: Unit,
@@ -15,9 +15,9 @@ impl Units {
         Units { unit, last: None }
     }
 
-    /// Whether all of `train` is of one unit (of an skb; trains do not join over its ends). The answer
-    /// says whether segments of this skb came just before; one that others came in between of counts
-    /// as another.
+    /// Whether segments of this train's skb passed immediately before; none where the unit is the segment. All of
+    /// `train` is of one skb: trains do not join over its ends. An skb with segments of others in between counts as
+    /// two.
     pub(super) fn skb(&mut self, train: &Train) -> Option<bool> {
         match self.unit {
             Unit::Segment => None,

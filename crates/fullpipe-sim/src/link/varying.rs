@@ -1,8 +1,8 @@
 //! A rate that changes at given times, with a queue in front of it. Unit of decision: the
 //! segment.
 //!
-//! The bits of a packet are sent at the rate of the moment: a packet in transmission goes on at the new
-//! rate. At rate 0 nothing is sent, and a packet in transmission waits.
+//! A packet's bits are sent at the rate of the moment: a packet in transmission continues at the new rate. At rate 0
+//! nothing is sent, and a packet in transmission waits.
 
 use super::Configuration;
 use super::chain::Stage;
@@ -24,18 +24,18 @@ pub struct VaryingLink {
     pub name: String,
     /// Rates from the start on: the first step is at 0, times rise, the last rate is not 0.
     pub steps: Vec<Step>,
-    /// What the rate (and a queue limit in bytes) counts.
+    /// Bytes that the rate and a queue limit in bytes count.
     pub framing: Framing,
     /// Capacity of the queue, without the packet in transmission.
     pub limit: QueueLimit,
-    /// What the queue does.
+    /// Qdisc of the queue.
     pub discipline: Discipline,
 }
 
-/// A rate and when it begins.
+/// A rate and its start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// When it begins.
+    /// Start of the rate.
     pub at: Time,
     /// The rate; 0 is an outage.
     pub rate: Rate,
@@ -62,16 +62,16 @@ impl Configuration for VaryingLink {
     }
 }
 
-/// See the module's description.
+/// State of a changing rate.
 struct Stepped {
     steps: Vec<Step>,
-    /// The step in which the last packet was done.
+    /// Step at which the last packet ended.
     at: usize,
     overhead: u32,
 }
 
 impl Stepped {
-    /// When the step in force ends.
+    /// End of the step in force.
     fn end(&self) -> u64 {
         self.steps.get(self.at + 1).map_or(u64::MAX, |next| next.at.0)
     }
@@ -90,7 +90,7 @@ impl Server for Stepped {
         while self.end() <= start {
             self.at += 1;
         }
-        // Billionths of a bit: what a rate in bits per second sends in a nanosecond.
+        // Unit: a billionth of a bit, which a rate of 1 bit/s sends in a nanosecond.
         let mut work = u128::from(self.bytes(ip_len)) * 8_000_000_000;
         let mut now = start;
         loop {

@@ -1,4 +1,4 @@
-//! Time that a packet takes on a wire.
+//! Transmission times of packets on a wire.
 
 use crate::units::Rate;
 
@@ -12,7 +12,7 @@ pub struct Serialiser {
 }
 
 impl Serialiser {
-    /// For `rate`, which counts `overhead` bytes on top of the IP packet.
+    /// A serialiser for `rate`, which counts `overhead` bytes on top of the IP packet.
     pub fn new(rate: Rate, overhead: u32) -> Serialiser {
         Serialiser { rate, overhead, size: 0, time: 0 }
     }

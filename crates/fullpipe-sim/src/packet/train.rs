@@ -6,21 +6,21 @@ use crate::units::Time;
 /// Bytes of the headers of IP and UDP, or of IP and an ICMP echo.
 pub(crate) const DATAGRAM_HEADERS: u32 = 28;
 
-/// How many of `count` events from `first` on, `spacing` apart, come at or before `now`.
+/// Number of events up to `now`, among `count` from `first` on that are `spacing` apart.
 pub fn come_by(first: u64, spacing: u64, count: u32, now: u64) -> u32 {
     let Some(since) = now.checked_sub(first) else { return 0 };
     if since < spacing {
         return count.min(1);
     }
-    // Most often all of them, which needs no division.
+    // Most often all events are included, which needs no division.
     if since >= spacing.saturating_mul(u64::from(count.saturating_sub(1))) {
         return count;
     }
     (since / spacing + 1) as u32
 }
 
-/// The spacing of `count` events, the last of them at `last`, with `next_count` more from `next` on, which
-/// is not before that; none if they do not keep one pace.
+/// Common spacing of two runs of events; none if they do not keep one pace. The first run has `count` events and ends
+/// at `last`. The next one has `next_count` events from `next` on, not before `last`.
 pub fn joint_pace(
     (last, spacing, count): (u64, u64, u32),
     (next, next_spacing, next_count): (u64, u64, u32),
@@ -30,7 +30,7 @@ pub fn joint_pace(
     (gap == pace && (next_count <= 1 || next_spacing == pace)).then_some(pace)
 }
 
-/// What the packets of a train are.
+/// Kind of a train's packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Data segments: packet `i` carries the bytes `[number + i * len, number + (i + 1) * len)`.
@@ -45,21 +45,21 @@ pub enum Kind {
     Datagram,
     /// ICMP echo requests: packet `i` is request `number + i`.
     Echo,
-    /// Answers to these, of the same numbers.
+    /// Answers to echo requests, with the same numbers.
     EchoReply,
-    /// ICMP messages of a router that data segments are too large (RFC 1191): those segments are numbered as for [`Kind::Data`],
-    /// `tsval` is the MTU that the router tells.
+    /// ICMP messages of a router about data segments that are too large (RFC 1191). Numbers are those of the segments,
+    /// as for [`Kind::Data`]; `tsval` is the router's MTU.
     FragNeeded,
 }
 
 impl Kind {
-    /// Whether they go from the end of a flow that sends data to the one that receives it.
+    /// Whether the packets go from a flow's sender of data to its receiver.
     #[inline]
     pub fn is_of_sender(self) -> bool {
         matches!(self, Kind::Data | Kind::Syn)
     }
 
-    /// Whether they are no segments of TCP.
+    /// Whether the packets are no TCP segments.
     #[inline]
     pub fn is_datagram(self) -> bool {
         matches!(self, Kind::Datagram | Kind::Echo | Kind::EchoReply | Kind::FragNeeded)
@@ -71,12 +71,13 @@ impl Kind {
 pub struct Train {
     /// Index of the flow.
     pub flow: u16,
-    /// That of its connection, by which disciplines tell flows apart: of the two where data goes both ways, the first.
+    /// Index of the connection, by which qdiscs distinguish flows: the first of its two flows where data goes both
+    /// ways.
     pub connection: u16,
-    /// What the packets are.
+    /// Kind of the packets.
     pub kind: Kind,
-    /// Number of the skb that they are part of, where an element of the path decides about skbs; 0 where
-    /// none does. Trains of several skbs do not join.
+    /// Number of the packets' skb, where an element of the path decides about skbs; else 0. Trains of several skbs do
+    /// not join.
     pub skb: u32,
     /// First sequence number or ACK number, see [`Kind`].
     pub number: u64,
@@ -84,14 +85,14 @@ pub struct Train {
     pub len: u32,
     /// Size of each IP packet in bytes.
     pub ip_len: u32,
-    /// What the IP header of each says of congestion. Trains of several codepoints do not join.
+    /// ECN codepoint of each IP header. Trains of several codepoints do not join.
     pub ecn: Ecn,
-    /// Of a SYN: whether it asks for ECN; of a SYN-ACK: whether it agrees (ECE). That of ACKs is in their log.
+    /// Whether a SYN asks for ECN, or a SYN-ACK agrees (ECE). The ACK log has the flag of ACKs.
     pub ece: bool,
-    /// Whether the first packet tells that cwnd is coming down (CWR).
+    /// Whether the first packet announces a reduction of cwnd (CWR).
     pub cwr: bool,
-    /// Of data that goes both ways in its connection: the ACK that each packet carries, as one more than its number in the
-    /// log of the other way's flow; 0: none. Trains of several do not join.
+    /// ACK that each data packet carries, where data goes both ways: one more than its number in the log of the reverse
+    /// flow; 0: none. Trains with several such ACKs do not join.
     pub carries: u64,
     /// Timestamp of each packet, jiffies of its sender; 0 without timestamps.
     pub tsval: u32,
@@ -103,8 +104,8 @@ pub struct Train {
     pub fin: bool,
     /// Number of packets, at least 1.
     pub count: u32,
-    /// Number of the first packet among all that its host has put on the wire; the others follow it.
-    /// By this a packet is known all along its way.
+    /// Number of the first packet among all that its host has put on the wire; the others follow it. It identifies a
+    /// packet all along the path.
     pub serial: u64,
     /// Time of the first packet.
     pub first: Time,
@@ -136,7 +137,7 @@ impl Train {
     #[inline]
     pub fn part(&self, from: u32, count: u32) -> Train {
         if count == self.count {
-            // All of them, most often.
+            // Most often all packets are included.
             return *self;
         }
         self.retimed(from, count, self.time(from), self.spacing)
@@ -152,8 +153,8 @@ impl Train {
         Train { number, count, serial, first, spacing, push, fin, cwr, ..*self }
     }
 
-    /// Marks all of the packets (CE) if their flow can be told so; whether it can. Packets marked before can
-    /// (RFC 3168, section 5; Linux `INET_ECN_set_ce`). For some of them: [`Train::part`] first.
+    /// Marks all packets (CE); false if their flow has no ECN, and then marks none. Packets may be marked already (RFC
+    /// 3168, section 5; Linux `INET_ECN_set_ce`). For some packets of a train use [`Train::part`] first.
     #[must_use]
     pub fn mark_ce(&mut self) -> bool {
         let Some(marked) = self.ecn.marked() else { return false };

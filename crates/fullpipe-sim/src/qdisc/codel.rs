@@ -1,10 +1,13 @@
-//! CoDel: drops or marks at the head of a queue whose packets have been waiting too long for too long
-//! (RFC 8289; Linux 6.12 `codel_dequeue`, sch_codel).
+//! CoDel: drops or marks at the head of a queue after packets have waited too long for an interval (RFC 8289; Linux
+//! 6.12 `codel_dequeue`, sch_codel).
 //!
-//! As Linux does it, which differs from the RFC: time is counted in 1024 ns; 1/sqrt(count) is a fraction of
-//! 16 bits that one Newton step brings nearer at each drop; a queue of one packet of the MTU or less counts as
-//! below the target; dropping resumes with the drops since the last time, if that is within 16 intervals,
-//! instead of all but two of them.
+//! Linux differs from the RFC, and so does this code:
+//!
+//! - Time has a unit of 1024 ns.
+//! - 1/sqrt(count) is a fraction of 16 bits. One Newton step per drop brings it nearer.
+//! - A queue of one packet of the MTU or less counts as below the target.
+//! - Dropping resumes with the number of drops in the last episode, if that was within 16 intervals. The RFC resumes
+//!   with all but two of them.
 
 use super::fifo::List;
 use super::{Effects, Packet, Queue, QueueLimit, Size, Verdict, Waiting, check_mtu};
@@ -25,12 +28,12 @@ const REMEMBERED: i64 = 16;
 pub struct Codel {
     /// Acceptable delay.
     pub target: Time,
-    /// How long the delay may be above it.
+    /// Time for which the delay may be above the target.
     pub interval: Time,
-    /// Whether packets are marked that can be.
+    /// Whether packets of flows with ECN are marked instead of dropped.
     pub ecn: bool,
-    /// Bytes of a full packet with its Ethernet header (`psched_mtu`): fewer are no standing queue; fq_codel's
-    /// quantum.
+    /// Bytes of a full packet with its Ethernet header (`psched_mtu`). Fewer bytes are no standing queue. Also
+    /// fq_codel's quantum.
     pub mtu: u32,
 }
 
@@ -47,22 +50,22 @@ fn ticks(time: Time) -> i64 {
     (time.0 >> TICK_SHIFT) as i64
 }
 
-/// Where packets are taken from.
+/// Queue from which CoDel takes packets.
 pub(super) trait Source<P> {
     fn pop(&mut self) -> Option<Waiting<P>>;
     /// Bytes that wait in the whole queue.
     fn backlog(&self) -> u64;
 }
 
-/// What CoDel remembers of a queue.
+/// State of CoDel for one queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Law {
-    /// When the delay will have been above the target for an interval.
+    /// Time at which the delay will have been above the target for an interval.
     above_until: Option<i64>,
     dropping: bool,
-    /// None: it has not dropped yet, which is long ago.
+    /// Time of the next drop; none: there was no drop, or it was long ago.
     drop_next: Option<i64>,
-    /// Drops since dropping began, and what that was when it began last.
+    /// Drops since dropping began; the second is its value when dropping began last.
     pub(super) count: u32,
     count_at_start: u32,
     /// 1/sqrt(count) in 2^-16.
@@ -70,7 +73,7 @@ pub(super) struct Law {
 }
 
 impl Law {
-    /// The next packet to leave, after those that are dropped.
+    /// The next packet to leave, after all drops that are due.
     pub(super) fn dequeue<P: Packet>(
         &mut self,
         codel: &Codel,
@@ -103,15 +106,19 @@ impl Law {
     ) -> bool {
         let now = ticks(now);
         let delay = now - ticks(packet.came);
+
+        // codel_should_drop: a short delay, or a queue of one MTU at most, ends the observation.
         if delay < ticks(codel.target) || backlog <= u64::from(codel.mtu) {
             self.above_until = None;
             return false;
         }
+
+        // The first long delay starts an interval.
         let until = *self.above_until.get_or_insert(now + ticks(codel.interval));
         now > until
     }
 
-    /// Takes the next packet instead of one that was dropped; whether the delay is still too long.
+    /// Takes the packet after a dropped one; whether the delay is still too long.
     fn next<P: Packet>(
         &mut self,
         codel: &Codel,
@@ -129,7 +136,7 @@ impl Law {
         (packet, standing)
     }
 
-    /// While dropping: all drops that are due.
+    /// Makes all drops that are due, while dropping.
     fn go_on<P: Packet>(
         &mut self,
         codel: &Codel,
@@ -142,6 +149,8 @@ impl Law {
         while let Some(scheduled) = self.drop_next.filter(|&next| next <= ticks(now)) {
             self.count = self.count.wrapping_add(1);
             self.refine_root();
+
+            // A mark stands for a drop, and the packet leaves.
             if effects.mark(&mut packet, codel.ecn) {
                 self.drop_next = Some(self.after(scheduled, codel));
                 break;
@@ -160,7 +169,7 @@ impl Law {
         Some(packet)
     }
 
-    /// The first drop, and when the next one is due.
+    /// Makes the first drop, and schedules the next one.
     fn begin<P: Packet>(
         &mut self,
         codel: &Codel,
@@ -178,6 +187,8 @@ impl Law {
             self.next(codel, now, source).0
         };
         self.dropping = true;
+
+        // A recent episode resumes with its drops; else the count starts at 1.
         let remembered = |next| ticks(now) - next < REMEMBERED * ticks(codel.interval);
         let drops = self.count.wrapping_sub(self.count_at_start);
         if drops > 1 && self.drop_next.is_some_and(remembered) {
@@ -202,7 +213,7 @@ impl Law {
         let x = u64::from(self.root) << ROOT_BITS;
         let square = (x * x) >> 32;
         let rest = (3u64 << 32).wrapping_sub(u64::from(self.count).wrapping_mul(square));
-        // Two bits less than all, so that the product fits.
+        // Two bits fewer, so that the product fits.
         let refined = (rest >> 2).wrapping_mul(x) >> 31;
         self.root = (refined >> ROOT_BITS) as u16;
     }

@@ -1,4 +1,4 @@
-//! First in, first out: what finds the queue full is refused (sch_fifo).
+//! First in, first out: a packet that finds the queue full is refused (sch_fifo).
 
 use super::{Effects, Packet, Queue, QueueLimit, Size, Verdict, Waiting};
 use crate::units::Time;
@@ -65,7 +65,7 @@ impl<P> List<P> {
     }
 }
 
-/// See the module's description. What was taken ahead is its head still.
+/// A FIFO queue. A packet that was taken ahead is still its head.
 #[derive(Debug)]
 pub(super) struct Fifo<P> {
     list: List<P>,

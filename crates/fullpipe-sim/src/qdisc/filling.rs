@@ -1,39 +1,39 @@
-//! Occupancy of a place whose packets wait for a discipline.
+//! Occupancy of a place that holds packets for a qdisc.
 
 use super::{QueueLimit, Size};
 use crate::stage::{DueCounter, Occupancy};
 use crate::units::Time;
 
-/// What waits for a discipline, which may take any of it out.
+/// Number and bytes of packets that wait for a qdisc, which may take out any of them.
 #[derive(Clone, Debug)]
 pub struct Filling {
     limit: QueueLimit,
-    /// What waits.
+    /// Packets that wait.
     pub size: Size,
-    /// Bytes of the packet that came last.
+    /// Bytes of the last arrival.
     last: u32,
-    /// For how long.
+    /// Durations for which the place was occupied, or full.
     pub times: Occupancy,
 }
 
 impl Filling {
-    /// Nothing waits.
+    /// An empty place.
     pub fn new(limit: QueueLimit) -> Filling {
         Filling { limit, size: Size::default(), last: 0, times: Occupancy::default() }
     }
 
-    /// A packet comes.
+    /// Adds an arriving packet.
     pub fn come(&mut self, bytes: u32) {
         self.size = self.size.and(1, bytes);
         self.last = bytes;
     }
 
-    /// A packet is gone: it has left, or was dropped.
+    /// Removes a packet that has left or was dropped.
     pub fn go(&mut self, bytes: u64) {
         self.size = Size { packets: self.size.packets - 1, bytes: self.size.bytes - bytes };
     }
 
-    /// From `now` on that is so.
+    /// Updates the times for the packets that wait from `now` on.
     pub fn settle(&mut self, now: Time) {
         let waits = self.size.packets > 0;
         self.times.occupied.set(now, waits);
@@ -41,7 +41,7 @@ impl Filling {
     }
 }
 
-/// Tallies of packets that wait in such a place: bytes are of interest where they bound it.
+/// Lets counters weigh bytes, where bytes bound the place.
 pub fn weigh_where_bounded<'a>(
     limit: QueueLimit,
     counters: impl IntoIterator<Item = &'a mut DueCounter>,

@@ -1,27 +1,32 @@
 //! Fair queueing: flows take turns, new ones first, and no packet leaves before its time (Linux 6.12 sch_fq).
 //!
-//! A flow whose first packet has time loses its turn until then; it goes on up to 10 us later, by a timer with that
-//! slack (5.7; there was none before). Packets have one priority, and their flows the middle one of three bands; but a flow that was never there before
-//! has its first turn in the first band (`fq_enqueue` lists it before it knows its band). Bands take turns, too. As long as no flow has a turn, eight packets
-//! whose time has come go by without one (`fq_fastpath_check`). In 6.1 there are no bands, and none goes by. The pace is the packets'
-//! own, as TCP says of each when it is to leave.
+//! A flow loses its turn if its first packet is not due yet. A timer with a slack of up to 10 us releases the flow at
+//! that time (since 5.7; without slack before).
 //!
-//! Beside that a flow may have a largest rate (`flow_max_rate`, `maxrate` of tc): a packet, or an skb of many, leaves whole, and the
-//! next one of its flow as long after it as this one takes at the rate. By how much that was too late is made up for, up to half of that
-//! time. Packets of which nobody said when they leave, and before 4.20 all, are let off while their turn lasts, and then take as long as
-//! a turn of full packets at least (6.12 and 3.14 `fq_dequeue`). With such a rate none goes by.
+//! Packets have one priority, which is the middle one of three bands. Bands take turns, too. A flow that was never
+//! there before has its first turn in the first band, because `fq_enqueue` lists it before it knows its band. While no
+//! flow has a turn, up to eight due packets bypass all flows (`fq_fastpath_check`). 6.1 has no bands and no bypass. TCP
+//! sets the departure time of each packet, and thus the pace.
+//!
+//! A flow may also have a largest rate (`flow_max_rate`, `maxrate` of tc). A packet, or an skb of many, leaves whole.
+//! The flow's next one waits for as long as this one takes at the rate. If this one left late, the wait is shorter,
+//! down to half of it.
+//!
+//! Packets without a departure time, and all packets before 4.20, are not held back while their turn lasts. Then they
+//! take as long as a turn of full packets at least (6.12 and 3.14 `fq_dequeue`). With such a rate no packet bypasses
+//! the flows.
 //!
 //! Limits:
 //! - The `fq` of a path has no rate (`maxrate`), does not pace, and is that of 6.12 also between hosts of 6.1.
-//! - Each connection has a queue of its own. Linux lets two flows share one by their hash, and its own host moves a
-//!   flow that has timed out to another queue (`net.core.txrehash`, which is 0 in runs on real Linux; a router does
-//!   not see that hash).
+//! - Each connection has a queue of its own. In Linux two flows with one hash share a queue. Linux also moves a flow to
+//!   another queue after a timeout on its own host (`net.core.txrehash`). Runs on real Linux set it to 0, and a router
+//!   does not see that hash.
 //! - The timer fires 10 us late unless a packet arrives. In Linux any other timer of that CPU serves it earlier, on
 //!   engine `linux` those of the path and of samples too. Several long flows were 11 to 20 % off by it (4 flows at
 //!   500 Mb/s, 2 at 100 Mb/s; others below 3 %). In front of a slow card cwnd parts by it; with TSO everything is far
 //!   off there (54 to 97 %).
-//! - `maxrate` before 4.20 (pauses of at most 125 ms, none while a flow has credit) rests on one table made by hand;
-//!   both runs beside real Linux are of 6.12.
+//! - `maxrate` before 4.20 (pauses of at most 125 ms, none while a flow has credit) rests on one table made by hand.
+//!   Both comparisons with real Linux are of 6.12.
 //! - Before 4.20 a flow's first turn counts twice: for TCP's pace and for `maxrate`. Linux has one credit and one
 //!   rate, the smaller.
 
@@ -34,46 +39,47 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Full packets of a turn and, unless something else is said, of a flow's first one (`quantum`, `initial_quantum`).
+/// Full packets of a turn and, by default, of a flow's first turn (`quantum`, `initial_quantum`).
 const QUANTUM: i64 = 2;
 const INITIAL_QUANTUM: u32 = 10;
-/// Bytes of a turn of the bands (`fq_init`, FQ_BANDS), that of a flow never seen before, and the others'.
+/// Bytes of a band's turn (`fq_init`, FQ_BANDS): the band of a flow never seen before, and the other two.
 const BANDS: [i64; 3] = [9 << 16, 3 << 16, 1 << 16];
 const UNSEEN: usize = 0;
 const USUAL: usize = 1;
-/// A flow that was away for longer has a turn's credit at least (`flow_refill_delay`).
+/// Pause after which a returning flow has the credit of a full turn at least (`flow_refill_delay`).
 const REFILL: Time = Time::ms(40);
-/// Packets that go by while no flow waits.
+/// Packets that bypass the flows while no flow waits.
 const BY: u64 = 8;
-/// A packet that is to leave later than that from now is refused (`horizon`, `horizon_drop`).
+/// Longest time until a packet's departure; a later packet is refused (`horizon`, `horizon_drop`).
 const HORIZON: Time = Time::secs(10);
-/// How late the timer of the flows that wait for their time may be (`timer_slack`).
+/// Slack of the timer for flows that wait for their time (`timer_slack`).
 const SLACK: Time = Time::us(10);
-/// Rate up to which even what nobody gave a time is not let off, bytes per second (`low_rate_threshold`).
+/// Rate up to which packets without a departure time are held back too, bytes per second (`low_rate_threshold`).
 const LOW_RATE: u64 = 550_000 / 8;
-/// Longest that a packet keeps its flow waiting, and before 4.20.
+/// Longest wait of a flow after a packet; the next constant holds before 4.20.
 const LONGEST: Time = Time::secs(1);
 const LONGEST_PACED: Time = Time::ms(125);
 
 /// Parameters of fq.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fq {
-    /// Packets of one flow.
+    /// Most packets of one flow.
     pub flow_limit: u32,
     /// Bytes of a full packet with its Ethernet header (`psched_mtu`).
     pub mtu: u32,
-    /// Whether flows stand in bands, and packets go by while none has a turn, as in 6.12.
+    /// Whether flows have bands, and packets bypass flows while no flow has a turn, as in 6.12.
     pub bands: bool,
-    /// Whether `fq` keeps each flow's pace itself, as before 4.20: packets bear no times for it, and its timer has no slack.
+    /// Whether `fq` paces each flow itself, as before 4.20: packets have no departure times, and its timer has no
+    /// slack.
     pub paces_itself: bool,
-    /// Bytes of a flow's first turn (0 to 2,147,483,647), which are not held to a rate.
+    /// Bytes of a flow's first turn (0 to 2,147,483,647), which the rate does not hold back.
     pub initial_quantum: u32,
     /// Largest rate of each flow, in whole bytes per second; Ethernet headers count.
     pub max_rate: Option<Rate>,
 }
 
 impl Fq {
-    /// That of 6.12, whose flows have no largest rate.
+    /// fq as in 6.12, without a largest rate of flows.
     pub const fn new(flow_limit: u32, mtu: u32) -> Fq {
         let initial_quantum = INITIAL_QUANTUM.saturating_mul(mtu);
         Fq { flow_limit, mtu, bands: true, paces_itself: false, initial_quantum, max_rate: None }
@@ -84,7 +90,7 @@ impl Fq {
         QUANTUM
     }
 
-    /// Longest that a packet keeps its flow waiting, where `fq` keeps the pace itself.
+    /// Longest wait of a flow after a packet, where `fq` paces itself.
     pub(crate) const fn longest_paced(&self) -> Time {
         LONGEST_PACED
     }
@@ -99,16 +105,16 @@ impl Fq {
     }
 }
 
-/// Where a flow is.
+/// List that holds a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
-    /// It has been without packets since its last turn.
+    /// No list: the flow has had no packets since its last turn.
     Away {
         since: Time,
     },
     New,
     Old,
-    /// Its first packet has time.
+    /// The throttled flows: its first packet is not due yet.
     Throttled,
 }
 
@@ -118,11 +124,11 @@ struct Flow<P> {
     credit: i64,
     turn: Turn,
     band: usize,
-    /// When its next packet may leave by the largest rate; zero: it had none.
+    /// Time at which the next packet may leave by the largest rate; zero: there was no packet yet.
     next: Time,
 }
 
-/// Flows whose packets have a priority.
+/// Flows of one priority.
 #[derive(Debug, Default)]
 struct Band {
     new: VecDeque<u16>,
@@ -130,26 +136,26 @@ struct Band {
     credit: i64,
 }
 
-/// See the module's description.
+/// State of fq.
 #[derive(Debug)]
 pub(super) struct Flows<P> {
     fq: Fq,
     limit: QueueLimit,
-    /// Packets that go by all flows.
+    /// Packets that bypass all flows.
     by: List<P>,
     flows: Vec<Flow<P>>,
     bands: [Band; 3],
-    /// The one whose turn it is.
+    /// Band that has its turn.
     band: usize,
-    /// What waits in flows.
+    /// Packets that wait in flows.
     waiting: Size,
-    /// Flows whose first packet has time: until when, in order of coming where that is equal.
+    /// Flows that wait for their first packet's time: the time, and their order where times are equal.
     throttled: BTreeSet<(Time, u64, u16)>,
-    /// How many there were.
+    /// Number of times that a flow began such a wait.
     stopped: u64,
     /// Packets in these flows.
     stopped_packets: u64,
-    /// When the timer for them is due, without its slack.
+    /// Time at which the timer for these flows is due, without its slack.
     watchdog: Option<Time>,
 }
 
@@ -184,19 +190,21 @@ impl<P: Packet> Flows<P> {
         &mut self.flows[usize::from(number)]
     }
 
-    /// Whether a packet goes by all flows.
+    /// Whether a packet bypasses all flows.
     fn goes_by(&self, packet: &Waiting<P>, ahead: Size) -> bool {
         let now = packet.came;
         if packet.packet.departs() > now || !self.fq.bands || self.fq.max_rate.is_some() {
             return false;
         }
+
+        // fq_fastpath_check: an empty queue, or no flow with a turn and no throttled flow that is due.
         let packets = self.waiting.packets + self.by.len() + ahead.packets;
         let have_turns = self.waiting.packets > self.stopped_packets;
         let late = self.throttled.first().is_some_and(|&(until, ..)| until <= now);
         packets == 0 || !have_turns && !late && self.by.len() < BY
     }
 
-    /// The flow whose turn it is waits until its first packet's time.
+    /// Stops the flow at its turn until its first packet's time.
     fn throttle(&mut self, number: u16, until: Time) {
         self.leave_turn(number);
         self.stopped_packets += self.flow(number).list.len();
@@ -205,7 +213,7 @@ impl<P: Packet> Flows<P> {
         self.stopped += 1;
     }
 
-    /// Flows whose time has come have their turns again.
+    /// Gives flows their turns back when their time has come.
     fn release(&mut self, now: Time) {
         while let Some(&(until, _, number)) = self.throttled.first()
             && until <= now
@@ -216,7 +224,7 @@ impl<P: Packet> Flows<P> {
         }
     }
 
-    /// Nothing may leave yet: sets the timer, unless it runs and is not much too late.
+    /// Sets the timer where no packet may leave yet, unless it runs and fires within its slack.
     fn watch(&mut self) {
         let Some(&(until, ..)) = self.throttled.first() else { return };
         let slack = self.slack();
@@ -230,13 +238,17 @@ impl<P: Packet> Flows<P> {
         if self.fq.paces_itself { Time::ZERO } else { SLACK }
     }
 
-    /// A packet of `bytes` that was to leave at `departs` leaves its flow: when the next one may, by the largest rate.
+    /// Sets when the flow's next packet may leave by the largest rate, after a packet of `bytes` with departure time
+    /// `departs`.
     fn pace(&mut self, number: u16, (bytes, departs): (u32, Time), now: Time) {
         let Some(rate) = self.fq.max_rate else { return };
         let (rate, turn, paces_itself) =
             (rate.0 / 8, self.quantum(QUANTUM) as u64, self.fq.paces_itself);
         let flow = self.flow(number);
         let mut bytes = u64::from(bytes);
+
+        // Without a departure time a low rate ends the turn after each packet; a higher one lets credit be used up
+        // first.
         if !paces_itself && departs == Time::ZERO && rate <= LOW_RATE {
             flow.credit = 0;
         } else if paces_itself || departs == Time::ZERO {
@@ -247,6 +259,8 @@ impl<P: Packet> Flows<P> {
         }
         let longest = if paces_itself { LONGEST_PACED } else { LONGEST };
         let takes = Time(bytes * 1_000_000_000 / rate).min(longest);
+
+        // A late packet shortens the next wait, down to half.
         let late = match flow.next {
             Time::ZERO => Time::ZERO,
             _ if paces_itself => Time::ZERO,
@@ -270,7 +284,7 @@ impl<P: Packet> Flows<P> {
         self.bands[band].old.push_back(number);
     }
 
-    /// A flow with packets has none of a turn: the next one is credited.
+    /// Ends the turn of a flow that has packets, and credits its next turn.
     fn next_turn(&mut self, number: u16) {
         let quantum = self.quantum(QUANTUM);
         self.flow(number).credit += quantum;
@@ -278,7 +292,7 @@ impl<P: Packet> Flows<P> {
         self.join_old(number);
     }
 
-    /// A flow whose turn it was has nothing: a new one waits once with the old ones, in 6.1 if there are any.
+    /// Ends the turn of a flow without packets. A new flow waits once with the old ones; in 6.1 only if there are any.
     fn is_empty_now(&mut self, number: u16, now: Time) {
         let was_new = self.flow(number).turn == Turn::New;
         self.leave_turn(number);
@@ -289,12 +303,14 @@ impl<P: Packet> Flows<P> {
         }
     }
 
-    /// A flow that has been away waits for its turn.
+    /// Lets a flow that has been away wait for its turn.
     fn come_back(&mut self, number: u16, now: Time) {
         let (quantum, bands) = (self.quantum(QUANTUM), self.fq.bands);
         let flow = self.flow(number);
         if let Turn::Away { since } = flow.turn {
             flow.turn = Turn::New;
+
+            // After a pause the flow has at least a full turn.
             if now.saturating_sub(since) > REFILL {
                 flow.credit = flow.credit.max(quantum);
             }
@@ -304,8 +320,8 @@ impl<P: Packet> Flows<P> {
         }
     }
 
-    /// The flow whose turn it is in the band whose turn it is; where that has none, or no credit, in the next one with both
-    /// (`fq_pband_head_select`).
+    /// The flow that has its turn, in the band that has its turn. If the band has no flow or no credit, the next band
+    /// with both has the turn (`fq_pband_head_select`).
     fn head(&mut self) -> Option<u16> {
         let mut without = 0;
         loop {
@@ -317,6 +333,8 @@ impl<P: Packet> Flows<P> {
             without += 1;
             self.band = (self.band + 1) % BANDS.len();
             let (band, turn) = (&mut self.bands[self.band], BANDS[self.band]);
+
+            // The next band gets its credit; unused credit is not kept.
             band.credit = (band.credit + turn).min(turn);
             if band.credit <= 0 {
                 without = 0;
@@ -335,6 +353,8 @@ impl<P: Packet> Queue<P> for Flows<P> {
             return refuse(packet, effects);
         }
         let (number, now) = (packet.packet.connection(), packet.came);
+
+        // A packet too far in the future is dropped (horizon_drop).
         if packet.packet.departs() > now + HORIZON {
             return refuse(packet, effects);
         }
@@ -342,6 +362,8 @@ impl<P: Packet> Queue<P> for Flows<P> {
             self.by.push(packet);
             return Verdict::Taken;
         }
+
+        // The flow holds flow_limit packets already.
         let most = u64::from(self.fq.flow_limit);
         if self.flow(number).list.len() >= most {
             return refuse(packet, effects);
@@ -364,6 +386,7 @@ impl<P: Packet> Queue<P> for Flows<P> {
         if self.waiting.packets == 0 {
             return None;
         }
+        // fq_check_throttled: flows that are due return.
         self.release(now);
         loop {
             let Some(number) = self.head() else {
@@ -371,6 +394,7 @@ impl<P: Packet> Queue<P> for Flows<P> {
                 return None;
             };
             let flow = self.flow(number);
+            // Without credit the flow goes to the end of the line.
             if flow.credit <= 0 {
                 self.next_turn(number);
                 continue;
@@ -379,6 +403,7 @@ impl<P: Packet> Queue<P> for Flows<P> {
                 self.is_empty_now(number, now);
                 continue;
             };
+            // Before its time the flow is throttled.
             let departs = first.packet.departs();
             let until = departs.max(flow.next);
             if until > now {

@@ -1,9 +1,8 @@
 //! FQ-CoDel: a queue under CoDel for each flow; flows take turns, new ones first (RFC 8290; Linux 6.12
 //! sch_fq_codel).
 //!
-//! Each flow has a queue of its own: of Linux's hash there is only the number of its buckets, beyond which
-//! flows share. A full queue loses half of what the longest flow (in bytes) has, 64 packets at most, from its
-//! head.
+//! Each flow has a queue of its own. Only the number of buckets of Linux's hash is modelled; further flows share
+//! queues. A full queue drops from the head of the longest flow (in bytes): half of its bytes, 64 packets at most.
 //!
 //! Limits:
 //! - A packet takes 832 bytes of memory besides its own. The hash of Linux may let two flows share a queue (see
@@ -22,10 +21,10 @@ const BUCKETS: u16 = 1024;
 const BATCH: u32 = 64;
 /// Memory that packets take together (`memory_limit`), bytes.
 const MEMORY: u64 = 32 << 20;
-/// Memory of a packet beside its bytes: `sk_buff` and `skb_shared_info` (`SKB_TRUESIZE`).
+/// Overhead of a packet's memory, bytes: `sk_buff` and `skb_shared_info` (`SKB_TRUESIZE`).
 const PACKET_MEMORY: u64 = 832;
 
-/// In which of the two lists a flow is.
+/// List of a flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Turn {
     None,
@@ -41,7 +40,7 @@ struct Flow<P> {
     turn: Turn,
 }
 
-/// See the module's description.
+/// State of FQ-CoDel.
 #[derive(Debug)]
 pub(super) struct FqCodel<P> {
     codel: Codel,
@@ -52,7 +51,7 @@ pub(super) struct FqCodel<P> {
     waiting: Size,
 }
 
-/// One flow's packets, in the whole queue.
+/// Packets of one flow, as part of the whole queue.
 struct OfFlow<'a, P> {
     list: &'a mut List<P>,
     waiting: &'a mut Size,
@@ -86,7 +85,7 @@ impl<P> FqCodel<P> {
         &mut self.flows[index]
     }
 
-    /// Whether more waits than may.
+    /// Whether the queue holds more than its limits.
     fn is_over(&self, ahead: Size) -> bool {
         let Size { packets, bytes } = self.waiting;
         let there = Size { packets: packets + ahead.packets, bytes: bytes + ahead.bytes };
@@ -94,7 +93,7 @@ impl<P> FqCodel<P> {
             || self.waiting.bytes + PACKET_MEMORY * self.waiting.packets > MEMORY
     }
 
-    /// `fq_codel_drop`: which flow lost packets.
+    /// `fq_codel_drop`; returns the flow that lost packets.
     fn drop_from_longest(&mut self, effects: &mut Effects<P>) -> u16 {
         let mut longest = 0;
         for (at, flow) in self.flows.iter().enumerate() {
@@ -103,6 +102,8 @@ impl<P> FqCodel<P> {
             }
         }
         let flow = &mut self.flows[longest];
+
+        // The longest flow loses half of its bytes from its head, at most a batch of packets.
         let half = flow.list.bytes() / 2;
         let mut source = OfFlow { list: &mut flow.list, waiting: &mut self.waiting };
         let (mut packets, mut bytes) = (0, 0);
@@ -118,7 +119,7 @@ impl<P> FqCodel<P> {
         longest as u16
     }
 
-    /// The flow whose turn it is, if it has credit; else it gets some and goes to the end of the line.
+    /// The flow that has its turn, if it has credit. A flow without credit gets some and moves to the end of the line.
     fn head(&mut self) -> Option<Option<u16>> {
         let bucket = *self.new.front().or(self.old.front())?;
         let quantum = i64::from(self.codel.mtu);
@@ -146,7 +147,7 @@ impl<P> FqCodel<P> {
         self.flow(bucket).turn = Turn::Old;
     }
 
-    /// A flow whose turn it was has nothing: a new one waits once with the old ones, if there are any.
+    /// Ends the turn of a flow without packets. A new flow waits once with the old ones, if there are any.
     fn is_empty_now(&mut self, bucket: u16) {
         let was_new = self.flow(bucket).turn == Turn::New;
         self.leave_turn(bucket);
@@ -164,6 +165,8 @@ impl<P: Packet> Queue<P> for FqCodel<P> {
         self.waiting.bytes += u64::from(packet.bytes);
         let flow = self.flow(bucket);
         flow.list.push(packet);
+
+        // A flow without a turn joins the new flows with a full quantum.
         if flow.turn == Turn::None {
             (flow.turn, flow.deficit) = (Turn::New, quantum);
             self.new.push_back(bucket);
@@ -171,6 +174,8 @@ impl<P: Packet> Queue<P> for FqCodel<P> {
         if !self.is_over(ahead) {
             return Verdict::Taken;
         }
+
+        // The sender learns of congestion (NET_XMIT_CN) only if its own flow lost packets.
         let loses = self.drop_from_longest(effects);
         if loses == bucket { Verdict::Congested } else { Verdict::Taken }
     }
@@ -181,6 +186,8 @@ impl<P: Packet> Queue<P> for FqCodel<P> {
             let codel = self.codel;
             let flow = &mut self.flows[usize::from(bucket)];
             let mut source = OfFlow { list: &mut flow.list, waiting: &mut self.waiting };
+
+            // CoDel may drop all packets of the flow; then its turn ends.
             match flow.law.dequeue(&codel, now, &mut source, effects) {
                 Some(packet) => {
                     flow.deficit -= i64::from(packet.bytes);

@@ -1,9 +1,8 @@
 //! Queue disciplines: which packet leaves next, which one is dropped or marked. One file each, after
 //! Linux 6.12 (net/sched).
 //!
-//! They are state machines without a place: a link of the path asks them about segments, a host about
-//! skbs. They know a packet's flow and size, when it is to leave and whether it can be marked, nothing else of it.
-//! Times do not go back.
+//! A qdisc has no place of its own: a link of the path asks it about segments, a host about skbs. It knows a packet's
+//! flow and size, its departure time and whether it can be marked. Times do not go back.
 //!
 //! Limits:
 //! - pie and cake exist on engine `linux` only.
@@ -29,15 +28,15 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 
-/// What a queue does with packets.
+/// Queue disciplines.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Discipline {
-    /// First in, first out; what finds it full is dropped.
+    /// First in, first out; a packet that finds the queue full is dropped.
     #[default]
     Fifo,
     /// Controlled delay (RFC 8289).
     Codel(Codel),
-    /// The same for each flow, flows in turn (RFC 8290).
+    /// CoDel for each flow, flows in turn (RFC 8290).
     FqCodel(Codel),
     /// Flows in turn, each at its pace.
     Fq(Fq),
@@ -48,7 +47,7 @@ pub enum Discipline {
 }
 
 impl Discipline {
-    /// Checks its bounds; `name` is its element's.
+    /// Checks the bounds; `name` is the element's.
     ///
     /// # Errors
     /// The first violated bound.
@@ -62,7 +61,7 @@ impl Discipline {
         }
     }
 
-    /// Whether it counts since when it has been asked for packets and had none.
+    /// Whether the qdisc counts its idle time: since when it was asked for packets and had none.
     pub fn counts_idle(&self) -> bool {
         matches!(self, Discipline::Red(_))
     }
@@ -83,7 +82,7 @@ impl Discipline {
     }
 }
 
-/// An error unless a size of packets is one of Linux's devices.
+/// Checks that a size of packets is one of Linux's devices.
 fn check_mtu(mtu: u32, name: &str) -> Result<(), String> {
     demand((1..=1 << 20).contains(&mtu), format!("{name}: mtu of 1 to 1048576 bytes"))
 }

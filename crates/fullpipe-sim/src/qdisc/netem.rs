@@ -1,6 +1,6 @@
-//! Delay and loss of whatever comes, skbs as they are (Linux 6.12 `netem_enqueue`, `netem_dequeue`).
+//! Delay and loss of packets, skbs as they are (Linux 6.12 `netem_enqueue`, `netem_dequeue`).
 //!
-//! What is lost counts as sent; what finds the queue full is refused, and its sender knows.
+//! A lost packet counts as sent. A packet that finds the queue full is refused, and its sender knows.
 
 use super::fifo::List;
 use super::{Effects, Packet, Queue, QueueLimit, Size, Verdict, Waiting};
@@ -13,7 +13,7 @@ use alloc::string::String;
 /// Parameters of netem.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Netem {
-    /// How long each packet waits.
+    /// Delay of each packet.
     pub delay: Time,
     /// Probability that a packet is lost (0 to 1).
     pub loss: f64,
@@ -26,7 +26,7 @@ impl Netem {
     }
 }
 
-/// See the module's description.
+/// State of netem.
 #[derive(Debug)]
 pub(super) struct Delayed<P> {
     netem: Netem,

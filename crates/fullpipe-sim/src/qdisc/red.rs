@@ -1,8 +1,8 @@
-//! RED: what comes is dropped or marked by a probability that follows the average length of the queue (Floyd
-//! and Jacobson 1993; Linux 6.12 sch_red, `include/net/red.h`).
+//! RED: drops or marks arriving packets with a probability that follows the average length of the queue. Sources: Floyd
+//! and Jacobson 1993; Linux 6.12 sch_red, `include/net/red.h`.
 //!
-//! The queue below it is first in, first out, bounded in bytes. While it is empty the average falls as if
-//! packets of the usual size had come; as Linux does, by a table of halvings.
+//! The queue below is first in, first out, bounded in bytes. While it is empty the average decays as if packets of the
+//! usual size had arrived. A table of halvings does this, as in Linux.
 //!
 //! Limits:
 //! - Its random numbers are not the kernel's.
@@ -15,9 +15,9 @@ use crate::units::Time;
 use alloc::format;
 use alloc::string::String;
 
-/// Bits of a threshold and the weight together are fewer (`red_check_params`).
+/// Bound of the bits of a threshold and of the weight together (`red_check_params`).
 const BITS: u32 = 32;
-/// Largest entry of the table: an average shifted by it is nothing.
+/// Largest entry of the table: an average shifted by it is 0.
 const NOTHING: f64 = 31.0;
 /// Entries of the table.
 const ENTRIES: u64 = 256;
@@ -25,17 +25,17 @@ const ENTRIES: u64 = 256;
 /// Parameters of RED.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Red {
-    /// Average from which on packets are dropped, bytes.
+    /// Average from which on some packets are dropped, bytes.
     pub min: u64,
-    /// Average from which on all are, bytes.
+    /// Average from which on all packets are dropped, bytes.
     pub max: u64,
     /// Probability of a drop just below `max` (0 to 1).
     pub probability: f64,
-    /// A packet counts 1 / 2^weight in the average (1 to 30).
+    /// Weight of the average: a packet counts 1 / 2^weight (1 to 30).
     pub weight: u8,
-    /// Whether packets are marked that can be.
+    /// Whether packets of flows with ECN are marked instead of dropped.
     pub ecn: bool,
-    /// Time of a full packet on the wire: the pace at which an empty queue is forgotten.
+    /// Time of a full packet on the wire, which sets the decay of an empty queue's average.
     pub packet_time: Time,
 }
 
@@ -49,7 +49,7 @@ impl Red {
     }
 }
 
-/// What is left of the average after an idle time.
+/// Decay of the average during idle time.
 #[derive(Debug)]
 struct Fading {
     /// Halvings per us.
@@ -81,7 +81,7 @@ impl Fading {
     }
 }
 
-/// What is to be done with a packet.
+/// Decision about a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Signal {
     None,
@@ -89,7 +89,7 @@ enum Signal {
     All,
 }
 
-/// See the module's description.
+/// State of RED.
 #[derive(Debug)]
 pub(super) struct Early<P> {
     red: Red,
@@ -98,11 +98,11 @@ pub(super) struct Early<P> {
     list: List<P>,
     /// Average length, in 2^-weight bytes.
     average: u64,
-    /// Packets since the last one that was dropped or since the average came above `min`; none below that.
+    /// Packets since the last drop, or since the average rose above `min`; none below `min`.
     since: Option<u64>,
-    /// The next one is dropped when `since` times the excess over `min` has come so far.
+    /// Value of `since` times the excess over `min` at which the next packet is dropped.
     due: u64,
-    /// Since when the queue has been asked for packets and had none.
+    /// Time since which the queue was asked for packets and had none.
     idle: Option<Time>,
     rng: Rng,
 }
@@ -122,7 +122,7 @@ impl<P> Early<P> {
         }
     }
 
-    /// `red_calc_qavg`: of an idle queue what is left, else a step towards what waits.
+    /// `red_calc_qavg`: decays the average of an idle queue, else moves it towards the current length.
     fn follow(&mut self, now: Time) {
         self.average = match self.idle.take() {
             Some(since) => self.fading.after(self.average, now.saturating_sub(since).as_us()),
@@ -130,7 +130,7 @@ impl<P> Early<P> {
         };
     }
 
-    /// `red_random`: uniform from 0 to the excess over `min` at which a packet would be dropped for certain.
+    /// `red_random`: uniform from 0 to the excess over `min` at which a drop is certain.
     fn draw(&mut self) -> u64 {
         let most = libm::round(self.red.probability * f64::from(u32::MAX)) as u64;
         let range = (self.red.max - self.red.min).max(1);
@@ -148,12 +148,16 @@ impl<P> Early<P> {
             self.since = None;
             return Signal::All;
         }
+
+        // Above min: the first packet only draws the gap to the next drop.
         let Some(since) = self.since.map(|since| since + 1) else {
             self.since = Some(0);
             self.due = self.draw();
             return Signal::None;
         };
         self.since = Some(since);
+
+        // A drop is due when the packets since the last one, times the excess, reach the drawn gap.
         let excess = (self.average - min) >> self.red.weight;
         if excess.saturating_mul(since) < self.due {
             return Signal::None;

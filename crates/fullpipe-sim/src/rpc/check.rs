@@ -1,31 +1,31 @@
-//! The bounds of clients and servers, each by itself.
+//! Bounds of clients and servers, each by itself.
 
 use super::{Operation, Rpc, RpcClient, RpcServer, Slots};
 use crate::bounds::{LONGEST, demand};
 use alloc::format;
 use alloc::string::String;
 
-/// Largest record's data, bytes; the largest that NFS on Linux has is 1 MiB.
+/// Largest record's data, bytes; NFS on Linux has at most 1 MiB.
 const LARGEST_RECORD: u32 = 1 << 30;
-/// Most calls of a client: it knows of each.
+/// Most calls of a client, which keeps each of them in memory.
 const MOST_CALLS: u64 = 1 << 22;
 /// Bytes of a page.
 const PAGE: u32 = super::readahead::PAGE as u32;
-/// Most that a record has besides, bytes.
+/// Most bytes of a record besides its data.
 const LARGEST_HEADER: u32 = 1 << 20;
 
 impl Rpc {
-    /// Whether a run has none.
+    /// Whether a run has no remote procedure calls.
     pub fn is_empty(&self) -> bool {
         self.clients.is_empty() && self.servers.is_empty()
     }
 }
 
 impl RpcServer {
-    /// Checks its own bounds.
+    /// Checks a server's own bounds.
     ///
     /// # Errors
-    /// The first violated one.
+    /// The first violated bound.
     pub(crate) fn check(&self) -> Result<(), String> {
         let demand = |holds, what: &str| demand(holds, format!("rpc server {}: {what}", self.host));
         demand(self.threads > 0, "at least one thread")?;
@@ -34,13 +34,13 @@ impl RpcServer {
 }
 
 impl RpcClient {
-    /// Checks its own bounds.
+    /// Checks a client's own bounds.
     ///
     /// # Errors
-    /// The first violated one.
+    /// The first violated bound.
     pub(crate) fn check(&self) -> Result<(), String> {
         let demand = |holds, what: &str| demand(holds, format!("rpc {}: {what}", self.name));
-        // Counters of servers have that name.
+        // Counters of servers use this name.
         demand(self.name != "server", "another name")?;
         demand(!self.connections.is_empty(), "at least one connection")?;
         demand(self.start <= LONGEST, "starts within three years")?;

@@ -8,89 +8,89 @@ use crate::units::Time;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
-/// What keeps a client from having more calls out on a connection.
+/// Reason why a client has no more calls out on a connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Waits {
-    /// It does nothing: its application has not begun, or is done.
+    /// The application has not begun, or is done.
     #[default]
     Idle,
-    /// A slot: calls wait for one.
+    /// Calls wait for a slot.
     Slots,
-    /// The page cache asks for no more.
+    /// The page cache asks for no more data.
     PageCache,
-    /// All is asked for, and not answered.
+    /// All data is asked for, but not answered.
     Replies,
 }
 
-/// A call that was not answered.
+/// A call without an answer.
 #[derive(Clone, Copy)]
 struct Call {
     connection: usize,
-    /// When it was made, and when it was begun to be written.
+    /// Time at which the call was made, and time at which writing began.
     made: Time,
     sent: Time,
-    /// Where its data begins in the file, and bytes of it; those after all have none.
+    /// Beginning of its data in the file, and bytes of data; none for the calls after all data.
     from: u64,
     data: u32,
-    /// How often it was written, and when it is written again.
+    /// Number of transmissions, and when the next one is due.
     transmissions: u64,
     timeout: Timeout,
 }
 
-/// What became of calls with data that were answered, ns of all of them added up.
+/// Answered calls with data; times are sums over these calls, ns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Answered {
-    /// How many.
+    /// Number of calls.
     pub(crate) calls: u64,
-    /// How often they were written, all together.
+    /// Transmissions of these calls.
     pub(crate) transmissions: u64,
-    /// Until each was begun to be written.
+    /// Time from making a call to the start of writing.
     pub(crate) queue_ns: u64,
-    /// From then on until its reply was read.
+    /// Time from the start of writing to the end of reading the reply.
     pub(crate) rtt_ns: u64,
 }
 
-/// See the module's description. A call that was made waits for a slot (`xprt_add_backlog`), then in the queue of its
-/// connection (xmit_queue), from which one after the other is written.
+/// A client's state. A new call waits for a slot (`xprt_add_backlog`), then in the queue of its connection
+/// (xmit_queue), which writes one call after the other.
 pub(crate) struct Client {
     config: RpcClient,
     begun: bool,
-    /// Connections that are there.
+    /// Connections that are established.
     connected: usize,
-    /// Where it reads the file, if it does.
+    /// Progress of a client that reads the file.
     reading: Option<Reading>,
-    /// Calls that were made, of which the first ones go before the application, and the bytes of the file that were asked for;
-    /// how many calls were made after all of these.
+    /// Calls made, and bytes of the file that were asked for. The first calls are made before the application begins.
+    /// The third number counts calls made after all data.
     made: u64,
     asked: u64,
     after: usize,
-    /// The connection of the last one of them.
+    /// Connection of the last call.
     last: usize,
-    /// Those that were not answered, and how many of these each connection has.
+    /// Calls without an answer, and their number by connection.
     unanswered: BTreeMap<u64, Call>,
     queued: Vec<u64>,
-    /// Those that wait for slots, of each table; its slots in use.
+    /// Calls that wait for slots, by table, and slots in use.
     backlog: Vec<VecDeque<u64>>,
     in_use: Vec<u32>,
-    /// Calls that wait to be written, of each connection, and the one that is being written.
+    /// Calls that wait to be written, by connection, and the call that is being written.
     queue: Vec<VecDeque<u64>>,
     writing: Vec<Option<u64>>,
     timeouts: Option<Timeouts>,
-    /// Calls of whose replies the rest is thrown away, of each connection.
+    /// Call of the reply that is being thrown away, by connection.
     thrown_away: Vec<Option<u64>>,
-    /// Calls that were begun to be written, and those that were answered.
+    /// Calls that were begun to be written, and calls that were answered.
     pub(crate) sent: u64,
     pub(crate) answered: u64,
     pub(crate) with_data: Answered,
-    /// Of each connection what it waits for.
+    /// Reason for waiting, by connection.
     waits: Vec<Changes<Waits>>,
-    /// How many slots are in use, and whether calls wait for some.
+    /// Slots in use, and whether calls wait for slots.
     slots: Integral,
     waiting: Integral,
 }
 
 impl Client {
-    /// Of a host with `hz` jiffies per second.
+    /// A client on a host with `hz` jiffies per second.
     pub(crate) fn new(config: &RpcClient, hz: u32) -> Client {
         let connections = config.connections.len();
         let tables = match config.slots {
@@ -127,13 +127,13 @@ impl Client {
         }
     }
 
-    /// The flows of its connections' calls.
+    /// Flows of the calls of its connections.
     pub(crate) fn connections(&self) -> &[usize] {
         &self.config.connections
     }
 
-    /// Its timer fires: it begins, or calls have waited too long for their replies. `coming`: of each connection the call of
-    /// which a part of the reply was read.
+    /// Handles the client's timer: the application begins, or calls have timed out. `coming` has, by connection, the
+    /// call of a reply that was read in part.
     pub(crate) fn on_timer(&mut self, now: Time, coming: &[Option<u64>]) {
         if self.begun {
             self.send_again(now, coming);
@@ -142,8 +142,8 @@ impl Client {
         self.go_on(now);
     }
 
-    /// Calls that have timed out wait to be written again. Of a reply that is coming the rest is thrown away, as the call begins
-    /// anew (`xs_read_stream_request`).
+    /// Queues calls that have timed out for another transmission. The rest of a reply that is arriving is thrown away,
+    /// because its call begins anew (`xs_read_stream_request`).
     fn send_again(&mut self, now: Time, coming: &[Option<u64>]) {
         let Some(timeouts) = &mut self.timeouts else { return };
         for call in timeouts.fire(now) {
@@ -157,7 +157,7 @@ impl Client {
         }
     }
 
-    /// The call in hand of a connection is written: it waits for its reply.
+    /// Notes that a connection has written its call, which now waits for its reply.
     pub(crate) fn written(&mut self, connection: usize, now: Time) {
         let call = self.writing[connection].take();
         if let (Some(call), Some(timeouts)) = (call, &mut self.timeouts)
@@ -167,12 +167,12 @@ impl Client {
         }
     }
 
-    /// Takes what its timer has to do, where that has changed.
+    /// Takes a new setting of the client's timer, if there is one.
     pub(crate) fn take_alarm(&mut self) -> Option<Alarm> {
         self.timeouts.as_mut()?.take_alarm()
     }
 
-    /// A reply was read: a slot is free.
+    /// Takes a reply that was read, and frees its slot.
     pub(crate) fn answer(&mut self, call: u64, now: Time) {
         let connection = self.unanswered.get(&call).map(|own| own.connection);
         let coming = connection.and_then(|at| self.thrown_away[at].take_if(|own| *own == call));
@@ -182,7 +182,7 @@ impl Client {
         let Some(own) = self.unanswered.remove(&call) else { return };
         let Call { connection, made, sent, data, transmissions, .. } = own;
         if transmissions > 1 {
-            // It may wait to be written once more.
+            // The call may wait for another transmission.
             self.queue[connection].retain(|other| *other != call);
         }
         if let Some(timeouts) = &mut self.timeouts {
@@ -201,7 +201,7 @@ impl Client {
         self.go_on(now);
     }
 
-    /// One of its connections is there.
+    /// Notes that one of the connections is established.
     pub(crate) fn connect(&mut self, now: Time) {
         self.connected += 1;
         if self.begun {
@@ -209,14 +209,14 @@ impl Client {
         }
     }
 
-    /// Whether its application has begun: what goes before was answered, and all connections are there.
+    /// Whether the application has begun: earlier calls were answered, and all connections are established.
     pub(crate) fn has_begun(&self) -> bool {
         let before = self.config.before.len() as u64;
         let mounted = self.answered >= before && self.connected == self.config.connections.len();
         self.begun && (before == 0 || mounted)
     }
 
-    /// Whether everything was done.
+    /// Whether all calls were made and answered.
     pub(crate) fn is_done(&self) -> bool {
         self.has_begun() && self.answered == self.made && self.may_be_made().is_none()
     }
@@ -226,7 +226,7 @@ impl Client {
         !self.queue[connection].is_empty()
     }
 
-    /// Takes the next one of them, which is written behind `written` bytes from now on.
+    /// Takes the connection's next call, which is written behind `written` bytes from now on.
     pub(crate) fn take_call(
         &mut self,
         connection: usize,
@@ -244,7 +244,7 @@ impl Client {
         Some(Message { end: written + u64::from(message.len), ..message })
     }
 
-    /// What it waits for on a connection, as it changed.
+    /// Takes the changes of the connection's reason for waiting.
     pub(crate) fn take_waits(&mut self, connection: usize) -> Vec<(Time, Waits)> {
         self.waits[connection].take()
     }
@@ -254,12 +254,12 @@ impl Client {
         self.in_use.iter().map(|&slots| u64::from(slots)).sum()
     }
 
-    /// The same added up over time, and how long calls have waited for slots, ns.
+    /// Integrals over time of slots in use and of waiting for slots, ns.
     pub(crate) fn slots_ns(&self, now: Time) -> [u64; 2] {
         [self.slots.read(now), self.waiting.read(now)]
     }
 
-    /// Makes the calls that may be made, and gives slots to those that wait.
+    /// Makes the calls that may be made, and gives slots to waiting calls.
     fn go_on(&mut self, now: Time) {
         let there = self.unanswered.values().next().map_or(self.asked, |first| first.from);
         let begun = self.has_begun();
@@ -282,7 +282,7 @@ impl Client {
         self.waiting.set(now, waits.into());
     }
 
-    /// Makes a call with so many bytes of data, the next ones of the file.
+    /// Makes a call for the file's next `data` bytes.
     fn make(&mut self, data: u32, now: Time) {
         let goes_before = self.before(self.made).is_some();
         let connection = if goes_before { 0 } else { self.next_connection() };
@@ -301,13 +301,13 @@ impl Client {
         self.after += usize::from(data == 0);
     }
 
-    /// Sizes of a call that goes before the file's first.
+    /// Sizes of a call that is made before the file's first.
     fn before(&self, call: u64) -> Option<[u32; 2]> {
         self.config.before.get(usize::try_from(call).ok()?).copied()
     }
 
-    /// Bytes of the next call, if it may be made; those before and after all have none. Of a program that reads the page cache
-    /// makes those with data.
+    /// Data bytes of the next call, if it may be made; calls before and after all data have none. A program that reads
+    /// through the page cache decides about calls with data itself.
     fn may_be_made(&self) -> Option<u32> {
         if !self.has_begun() {
             let goes_before = self.before(self.made).is_some() && self.unanswered.is_empty();
@@ -360,8 +360,8 @@ impl Client {
         }
     }
 
-    /// The connection of the next call: they take turns, but one with more unanswered calls than there are of each on average
-    /// is passed over (6.12 `xprt_switch_find_next_entry_roundrobin`).
+    /// Connection of the next call. Connections take turns, but one with more unanswered calls than the average is
+    /// skipped (6.12 `xprt_switch_find_next_entry_roundrobin`).
     fn next_connection(&self) -> usize {
         let (all, connections) = (self.unanswered.len() as u64, self.queued.len());
         let mut turns = (1..=connections).map(|turn| (self.last + turn) % connections);
@@ -369,17 +369,17 @@ impl Client {
         next.unwrap_or_default()
     }
 
-    /// The slot table of a connection.
+    /// Slot table of a connection.
     fn table(&self, connection: usize) -> usize {
         connection.min(self.backlog.len() - 1)
     }
 
-    /// The record of a call.
+    /// Record of a call.
     fn message(&self, call: u64) -> Message {
         let sizes = &self.config.sizes;
         let data = self.unanswered.get(&call).map_or(0, |call| call.data);
         let writes = matches!(self.config.operation, Operation::Write { .. });
-        // One after the other is made, and written before the next one.
+        // Messages are made one after the other, each written before the next.
         let after = self.config.after.get(self.after.wrapping_sub(1)).filter(|_| data == 0);
         let [len, reply] = match self.before(call).or(after.copied()) {
             Some(sizes) => sizes,

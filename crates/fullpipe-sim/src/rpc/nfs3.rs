@@ -1,7 +1,7 @@
 //! Bytes of NFSv3's records over TCP.
 //!
-//! Source: RFC 5531 (calls, replies, AUTH_SYS, record marking), RFC 1813 (WRITE, COMMIT, READ and their attributes), RFC 4506
-//! (XDR: everything in units of four bytes).
+//! Sources: RFC 5531 (calls, replies, AUTH_SYS, record marking), RFC 1813 (WRITE, COMMIT, READ and their attributes),
+//! RFC 4506 (XDR, in units of four bytes).
 
 use super::{MARKER, Sizes, padded};
 
@@ -9,7 +9,7 @@ use super::{MARKER, Sizes, padded};
 const CALL: u32 = 6 * 4;
 /// Transaction, direction, that it was accepted, an empty verifier, that it was done.
 const REPLY: u32 = 6 * 4;
-/// What a credential or a verifier is, and its length.
+/// Flavour of a credential or a verifier, and its length.
 const AUTH: u32 = 2 * 4;
 /// fattr3.
 const ATTRIBUTES: u32 = 84;
@@ -18,7 +18,7 @@ const STATUS: u32 = 4;
 /// writeverf3.
 const VERIFIER: u32 = 8;
 
-/// What a client and a file have in each call, bytes.
+/// Properties of a client and a file that decide the size of each call, bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Caller {
     /// Length of the client's host name.
@@ -30,36 +30,36 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Of a file that is written.
+    /// Sizes for a file that is written.
     pub fn write(self) -> Sizes {
-        // Offset, count, how stable, length of the data.
+        // Offset, count, stability, length of the data.
         let call = self.call() + 8 + 4 + 4 + 4;
-        // Count, how stable it is.
+        // Count, stability.
         let reply = reply() + wcc_data() + 4 + 4 + VERIFIER;
         Sizes { call, reply }
     }
 
-    /// Of a file that is read.
+    /// Sizes for a file that is read.
     pub fn read(self) -> Sizes {
         // Offset, count.
         let call = self.call() + 8 + 4;
-        // Count, whether it is the end, length of the data.
+        // Count, end of file, length of the data.
         let reply = reply() + post_op_attr() + 4 + 4 + 4;
         Sizes { call, reply }
     }
 
-    /// COMMIT and its reply.
+    /// Sizes of COMMIT and its reply.
     pub fn commit(self) -> [u32; 2] {
         // Offset, count.
         [self.call() + 8 + 4, reply() + wcc_data() + VERIFIER]
     }
 
-    /// What each call begins with, up to the file's handle.
+    /// Head of each call, up to the file's handle.
     fn call(self) -> u32 {
         self.head() + opaque(self.file_handle)
     }
 
-    /// What each call of any version begins with.
+    /// Head of each call of any version.
     pub(super) fn head(self) -> u32 {
         // Stamp, name, user, group, groups.
         let credential = 4 + opaque(self.machine_name) + 4 + 4 + (4 + 4 * self.groups);
@@ -67,12 +67,12 @@ impl Caller {
     }
 }
 
-/// What each reply of any version begins with, up to the status.
+/// Head of each reply of any version, up to the status.
 pub(super) fn reply() -> u32 {
     MARKER as u32 + REPLY + STATUS
 }
 
-/// Bytes with their length.
+/// Variable-length bytes with their length.
 pub(super) fn opaque(bytes: u32) -> u32 {
     4 + padded(bytes)
 }
@@ -81,7 +81,7 @@ fn post_op_attr() -> u32 {
     4 + ATTRIBUTES
 }
 
-/// What is known of a file before and after; knfsd does not tell what was before a WRITE or a COMMIT.
+/// Attributes of a file before and after; knfsd leaves out those before a WRITE or a COMMIT.
 fn wcc_data() -> u32 {
     4 + post_op_attr()
 }

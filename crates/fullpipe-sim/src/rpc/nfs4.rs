@@ -1,8 +1,8 @@
 //! Bytes of NFSv4.2's records over TCP: compounds that begin with SEQUENCE and PUTFH.
 //!
-//! Source: RFC 5661 (COMPOUND, SEQUENCE, PUTFH, WRITE, GETATTR, COMMIT, READ), RFC 7862 (minor version 2); which operations a
-//! compound has, and that its tag is empty: Linux 6.12 fs/nfs/nfs4xdr.c (`nfs4_xdr_enc_write`, `nfs4_xdr_enc_commit`,
-//! `nfs4_xdr_enc_read`).
+//! Sources: RFC 5661 (COMPOUND, SEQUENCE, PUTFH, WRITE, GETATTR, COMMIT, READ), RFC 7862 (minor version 2). The
+//! operations of a compound and its empty tag follow Linux 6.12 fs/nfs/nfs4xdr.c (`nfs4_xdr_enc_write`,
+//! `nfs4_xdr_enc_commit`, `nfs4_xdr_enc_read`).
 
 use super::Sizes;
 use super::nfs3::{Caller, opaque, reply};
@@ -25,50 +25,50 @@ const STATE: u32 = 16;
 const VERIFIER: u32 = 8;
 /// Two words of a bitmap, with their count.
 const BITMAP: u32 = 4 + 2 * 4;
-/// GETATTR beside WRITE, of who has no delegation (6.12 `nfs4_write_need_cache_consistency_data`).
+/// GETATTR in the compound of WRITE, for a client without a delegation (6.12 `nfs4_write_need_cache_consistency_data`).
 const GETATTR: u32 = OPERATION + BITMAP;
-/// Its attributes, with their length: change, size, space_used, time_metadata, time_modify.
+/// Attributes in the reply to GETATTR, with their length: change, size, space_used, time_metadata, time_modify.
 const GETATTR_RESULT: u32 = RESULT + BITMAP + 4 + 3 * 8 + 2 * 12;
 
-/// Slots that nfsd grants a session at most, however many it is asked for: 64 KiB hold what is kept of as many replies, and a client
-/// asks for room for the largest of OPEN, some 2 KiB (6.12 `nfsd4_get_drc_mem`, `NFSD_MAX_MEM_PER_SESSION`, `encode_create_session`).
-/// Genuine 6.12 stops there.
+/// Most slots that nfsd grants a session, however many the client requests. A session has 64 KiB for cached replies. A
+/// client requests room for the largest reply to OPEN, some 2 KiB (6.12 `nfsd4_get_drc_mem`,
+/// `NFSD_MAX_MEM_PER_SESSION`, `encode_create_session`). Real 6.12 has this bound too.
 pub const SESSION_SLOTS: u32 = 30;
 
-/// Of a file that is written.
+/// Sizes for a file that is written.
 pub fn write(caller: Caller) -> Sizes {
-    // Offset, how stable, length of the data.
+    // Offset, stability, length of the data.
     let call = call(caller) + OPERATION + STATE + 8 + 4 + 4 + GETATTR;
-    // Count, how stable it is.
+    // Count, stability.
     let reply = result() + RESULT + 4 + 4 + VERIFIER + GETATTR_RESULT;
     Sizes { call, reply }
 }
 
-/// Of a file that is read.
+/// Sizes for a file that is read.
 pub fn read(caller: Caller) -> Sizes {
     // Offset, count.
     let call = call(caller) + OPERATION + STATE + 8 + 4;
-    // Whether it is the end, length of the data.
+    // End of file, length of the data.
     let reply = result() + RESULT + 4 + 4;
     Sizes { call, reply }
 }
 
-/// COMMIT and its reply.
+/// Sizes of COMMIT and its reply.
 pub fn commit(caller: Caller) -> [u32; 2] {
     // Offset, count.
     [call(caller) + OPERATION + 8 + 4, result() + RESULT + VERIFIER]
 }
 
-/// CLOSE with GETATTR and its reply, of a file that was written, or read (`nfs4_close_prepare`).
+/// Sizes of CLOSE with GETATTR and of its reply, for a file that was written, or read (`nfs4_close_prepare`).
 pub fn close(caller: Caller, writes: bool) -> [u32; 2] {
     // Sequence.
     let call = call(caller) + GETATTR + OPERATION + 4 + STATE;
-    // Change, size, time_metadata, time_modify; time_access of who has read.
+    // Change, size, time_metadata, time_modify; time_access for a reader.
     let attributes = RESULT + BITMAP + 4 + 2 * 8 + 2 * 12 + if writes { 0 } else { 12 };
     [call, result() + attributes + RESULT + STATE]
 }
 
-/// Up to and with PUTFH.
+/// Head of a call, up to and including PUTFH.
 fn call(caller: Caller) -> u32 {
     caller.head() + COMPOUND + SEQUENCE + OPERATION + opaque(caller.file_handle)
 }

@@ -1,8 +1,8 @@
-//! Reading a file in order through the page cache: which READs a client makes, and when.
+//! Readahead: which READs a client makes while a program reads a file in order through the page cache, and when.
 //!
-//! The program reads page after page by calls of a size. A page that is not there has a window of pages asked for; one page of
-//! each window is marked, and when the program comes to it the next window is asked for, whether or not that page has come. A
-//! window is asked for by READs of at most rsize.
+//! The program reads page after page by calls of one size. A missing page makes the cache ask for a window of pages.
+//! One page of each window is marked. When the program reaches the marked page, the cache asks for the next window,
+//! whether or not that page has arrived. READs of at most rsize ask for a window.
 //!
 //! Source: Linux 6.12 mm/filemap.c (`filemap_get_pages`), mm/readahead.c (`page_cache_sync_ra`, `page_cache_async_ra`,
 //! `do_page_cache_ra`), fs/nfs/read.c (`nfs_readahead`), fs/nfs/super.c (`io_pages`). Folios have one page.
@@ -14,7 +14,7 @@ use alloc::vec::Vec;
 /// Bytes of a page.
 pub(super) const PAGE: u64 = 4096;
 
-/// See the module's description. Places are counted in pages from the beginning of the file.
+/// State of reading a file in order. Places are pages from the beginning of the file.
 #[derive(Debug)]
 pub(super) struct Reading {
     /// Bytes of the file.
@@ -24,20 +24,20 @@ pub(super) struct Reading {
     /// Pages of the largest READ (`io_pages`), and of a window (`ra_pages`).
     read: u64,
     most: u64,
-    /// Where the program is, bytes.
+    /// Place of the program, bytes.
     at: u64,
-    /// Up to where pages were asked for.
+    /// End of the pages that were asked for.
     asked: u64,
-    /// The last window (`file_ra_state`): its beginning, its pages, and how many of these lie behind the marked one.
+    /// The last window (`file_ra_state`): its beginning, its pages, and the pages behind the marked one.
     start: u64,
     size: u64,
     behind: u64,
-    /// Marked pages to which the program has not come.
+    /// Marked pages that the program has not reached.
     marks: VecDeque<u64>,
 }
 
 impl Reading {
-    /// Of a file of so many bytes, by READs of at most `record`.
+    /// State before a file of so many bytes, read by READs of at most `record`.
     pub(super) fn new(bytes: u64, record: u32, ahead: ReadAhead) -> Reading {
         Reading {
             bytes,
@@ -58,7 +58,7 @@ impl Reading {
         self.at >= self.bytes
     }
 
-    /// The program goes on with all bytes before `there`: the bytes of the READs that are made.
+    /// Lets the program read all bytes before `there`; returns the bytes of each READ that this makes.
     pub(super) fn go_on(&mut self, there: u64) -> Vec<u32> {
         let mut reads = Vec::new();
         while !self.is_done() {
@@ -81,7 +81,7 @@ impl Reading {
         reads
     }
 
-    /// A page that nobody has asked for, of a call that has so many left (`page_cache_sync_ra`).
+    /// Handles a page that nobody has asked for, in a call with `left` pages left (`page_cache_sync_ra`).
     fn miss(&mut self, page: u64, left: u64, reads: &mut Vec<u32>) {
         if self.most == 0 {
             return self.ask(page, 1, 0, reads);
@@ -100,7 +100,7 @@ impl Reading {
         self.ask(self.start, self.size, self.behind, reads);
     }
 
-    /// The program has come to a marked page (`page_cache_async_ra`).
+    /// Handles a marked page that the program has reached (`page_cache_async_ra`).
     fn come_to_mark(&mut self, page: u64, left: u64, reads: &mut Vec<u32>) {
         let most = self.most_of(left);
         if page == self.start + self.size - self.behind {
@@ -116,12 +116,12 @@ impl Reading {
         self.ask(self.start, self.size, self.behind, reads);
     }
 
-    /// Pages of a window: a call that is larger may have as much as a READ (`ractl_max_pages`).
+    /// Most pages of a window: a larger call may have as many as a READ (`ractl_max_pages`).
     fn most_of(&self, left: u64) -> u64 {
         if left > self.most && self.read > self.most { left.min(self.read) } else { self.most }
     }
 
-    /// Asks for so many pages, of which so many lie behind the marked one (`do_page_cache_ra`).
+    /// Asks for `pages` pages, `behind` of which lie behind the marked one (`do_page_cache_ra`).
     fn ask(&mut self, from: u64, pages: u64, behind: u64, reads: &mut Vec<u32>) {
         let pages = pages.min(self.bytes.div_ceil(PAGE).saturating_sub(from));
         if pages == 0 {
@@ -140,7 +140,7 @@ impl Reading {
     }
 }
 
-/// Pages of the first window, for a call of so many (`get_init_ra_size`).
+/// Pages of the first window, for a call with `left` pages left (`get_init_ra_size`).
 fn first_size(left: u64, most: u64) -> u64 {
     match left.next_power_of_two() {
         size if size <= most / 32 => size * 4,
@@ -149,7 +149,7 @@ fn first_size(left: u64, most: u64) -> u64 {
     }
 }
 
-/// Pages of the window behind one of so many (`get_next_ra_size`).
+/// Pages of the window behind one of `size` pages (`get_next_ra_size`).
 fn next_size(size: u64, most: u64) -> u64 {
     match size {
         size if size < most / 16 => 4 * size,
@@ -165,7 +165,7 @@ mod tests {
 
     const MIB: u64 = 1 << 20;
 
-    /// READs in KiB, each time the program goes on, when the oldest READ has come.
+    /// READs in KiB, each time the program continues, when the oldest READ has arrived.
     fn rounds(bytes: u64, record: u64, call: u64, window: u64) -> Vec<Vec<u64>> {
         let ahead = ReadAhead { call: call as u32, window };
         let mut reading = Reading::new(bytes, record as u32, ahead);
@@ -180,8 +180,8 @@ mod tests {
         rounds
     }
 
-    /// Calls as large as a READ, and a window of 128 KiB as NFS has it: the call's size counts. The first window is read by
-    /// itself; from its middle on there are two.
+    /// Calls as large as a READ, and NFS's window of 128 KiB: the call's size counts. The first window is read alone;
+    /// from its middle on there are two.
     #[test]
     fn large_calls_have_two_reads_out() {
         let rounds = rounds(6 * MIB, MIB, MIB, 128 << 10);
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(rounds, [vec![128], vec![128, 128], vec![128], vec![], vec![]]);
     }
 
-    /// Windows grow to what is asked for, and are cut into READs: twice as much is out in the end.
+    /// Windows grow up to the maximum, and are cut into READs: in the end twice as much is out.
     #[test]
     fn windows_grow() {
         let rounds = rounds(32 * MIB, MIB, MIB, 4 * MIB);
@@ -207,7 +207,7 @@ mod tests {
         assert!(rounds.iter().flatten().all(|&kib| kib == 1024), "{rounds:?}");
     }
 
-    /// Without any, pages are read one after the other.
+    /// Without a window, pages are read one after the other.
     #[test]
     fn without_a_window() {
         assert_eq!(rounds(12_289, MIB, MIB, 0), [vec![4], vec![4], vec![4], vec![0], vec![]]);

@@ -1,7 +1,7 @@
 //! A server: its threads, the connections that wait for one, and the calls on which they work.
 //!
-//! A thread has one connection at a time while it reads (XPT_BUSY), and gives it up with a whole call; it is busy until the
-//! reply is wholly in the send buffer, for which it sleeps, with the connection's mutex, if there is no room
+//! A thread has one connection at a time while it reads (XPT_BUSY), and releases it after a whole call. The thread is
+//! busy until the reply is completely in the send buffer. If there is no room it sleeps, with the connection's mutex
 //! (6.12 `svc_xprt_received`, `svc_tcp_sendto`).
 
 use super::time::{Changes, Integral};
@@ -10,34 +10,34 @@ use crate::units::Time;
 use alloc::collections::{BTreeMap, VecDeque};
 use alloc::vec::Vec;
 
-/// What keeps what has come on a connection in the socket.
+/// Reason why data of a connection stay in the socket.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Held {
-    /// Nothing.
+    /// No reason.
     #[default]
     Nothing,
     /// All threads are busy.
     Threads,
-    /// The rest of the record has not come.
+    /// The rest of the record has not arrived.
     Record,
 }
 
-/// See the module's description.
+/// State of a server.
 pub(crate) struct Server {
     config: RpcServer,
     busy: u32,
-    /// Flows of calls whose connections wait for a thread.
+    /// Connections that wait for a thread, by the flow of their calls.
     waiting: VecDeque<usize>,
-    /// Calls on which threads work, by when they are done and when they were begun; the flow of the reply.
+    /// Calls in work, by end and start of the work, with the flow of the reply.
     works: BTreeMap<(Time, u64), (usize, Message)>,
-    /// Replies that are to be written, by their flow.
+    /// Replies to be written, by their flow.
     replies: BTreeMap<usize, VecDeque<Message>>,
-    /// By flows of calls, what holds them.
+    /// Reason why calls are held, by their flow.
     held: BTreeMap<usize, Changes<Held>>,
     /// Whole calls that were taken, and replies that were written.
     pub(crate) calls: u64,
     pub(crate) replied: u64,
-    /// How many threads are busy, and how many connections wait for one.
+    /// Busy threads, and connections that wait for one.
     threads: Integral,
     waits: Integral,
 }
@@ -58,7 +58,7 @@ impl Server {
         }
     }
 
-    /// How many bytes a thread takes of a record of which so many were taken, where so many can be read.
+    /// Bytes that a thread takes of a record after `taken` bytes, where `readable` bytes can be read.
     pub(crate) fn takes(&self, record: &Message, taken: u64, readable: u64) -> u64 {
         let left = u64::from(record.len) - taken;
         match self.config.taking {
@@ -68,7 +68,7 @@ impl Server {
         }
     }
 
-    /// A thread for a connection that has something for it, whose calls' flow that is; else it waits for one.
+    /// Gives a thread to a connection with data, by the flow of its calls; false: the connection waits for one.
     pub(crate) fn begin(&mut self, flow: usize, now: Time) -> bool {
         let free = self.busy < self.config.threads;
         if free {
@@ -81,12 +81,12 @@ impl Server {
         free
     }
 
-    /// What holds a connection's calls.
+    /// Sets the reason why a connection's calls are held.
     pub(crate) fn hold(&mut self, flow: usize, by: Held, now: Time) {
         self.held.entry(flow).or_default().set(now, by);
     }
 
-    /// A thread has nothing to do.
+    /// Frees a thread.
     pub(crate) fn end(&mut self, now: Time) {
         self.busy -= 1;
         self.count(now);
@@ -100,7 +100,7 @@ impl Server {
         next
     }
 
-    /// A thread has taken a whole call, whose reply goes to that flow: whether that is ready at once.
+    /// Serves a whole call; true if the reply is ready at once. `reply` is the reply's flow.
     pub(crate) fn serve(&mut self, call: Message, reply: usize, now: Time) -> bool {
         let service = match call.work {
             Work::Nothing => Time::ZERO,
@@ -121,12 +121,12 @@ impl Server {
         self.replies.entry(flow).or_default().push_back(reply);
     }
 
-    /// When the next call is done on which a thread works.
+    /// Time at which the next call in work will be done.
     pub(crate) fn next(&self) -> Option<Time> {
         self.works.first_key_value().map(|((time, _), _)| *time)
     }
 
-    /// Takes one that is done by `now`: the flow of its reply, which is to be written.
+    /// Takes a call that is done by `now`; returns the flow of its reply, which is to be written.
     pub(crate) fn finish(&mut self, now: Time) -> Option<usize> {
         let first = self.works.first_entry().filter(|first| first.key().0 <= now)?;
         let (flow, call) = first.remove();
@@ -139,23 +139,23 @@ impl Server {
         self.replies.get(&flow).is_some_and(|replies| !replies.is_empty())
     }
 
-    /// Takes the next one, which is written behind `written` bytes.
+    /// Takes the next reply, which is written behind `written` bytes.
     pub(crate) fn take_reply(&mut self, flow: usize, written: u64) -> Option<Message> {
         let reply = self.replies.get_mut(&flow)?.pop_front()?;
         Some(Message { end: written + u64::from(reply.len), ..reply })
     }
 
-    /// What held the calls of a flow, as it changed.
+    /// Takes the changes of the reason why a flow's calls are held.
     pub(crate) fn take_held(&mut self, flow: usize) -> Vec<(Time, Held)> {
         self.held.get_mut(&flow).map(Changes::take).unwrap_or_default()
     }
 
-    /// Threads that are busy.
+    /// Busy threads.
     pub(crate) fn busy(&self) -> u64 {
         self.busy.into()
     }
 
-    /// The same added up over time, and connections that wait for one, ns.
+    /// Integrals over time of busy threads and of connections that wait for one, ns.
     pub(crate) fn threads_ns(&self, now: Time) -> [u64; 2] {
         [self.threads.read(now), self.waits.read(now)]
     }

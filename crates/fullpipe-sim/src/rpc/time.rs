@@ -1,9 +1,9 @@
-//! What held for how long.
+//! Integrals of numbers over time, and changes of states.
 
 use crate::units::Time;
 use alloc::vec::Vec;
 
-/// A number over time, and its integral.
+/// A number that changes, and its integral over time.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Integral {
     value: u32,
@@ -12,13 +12,13 @@ pub(crate) struct Integral {
 }
 
 impl Integral {
-    /// From `now` on it is that.
+    /// Sets the number from `now` on.
     pub(crate) fn set(&mut self, now: Time, value: u32) {
         self.sum = self.at(now);
         (self.value, self.since) = (value, now);
     }
 
-    /// The number times nanoseconds, up to `now`.
+    /// Integral up to `now`, ns.
     pub(crate) fn read(&self, now: Time) -> u64 {
         self.at(now).try_into().unwrap_or(u64::MAX)
     }
@@ -28,7 +28,7 @@ impl Integral {
     }
 }
 
-/// A state, and its changes since they were taken.
+/// A state, and its changes since the last [`Changes::take`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Changes<T> {
     current: T,
@@ -36,7 +36,7 @@ pub(crate) struct Changes<T> {
 }
 
 impl<T: Copy + PartialEq> Changes<T> {
-    /// From `now` on it is that.
+    /// Sets the state from `now` on.
     pub(crate) fn set(&mut self, now: Time, state: T) {
         if state != self.current {
             self.current = state;
@@ -44,7 +44,7 @@ impl<T: Copy + PartialEq> Changes<T> {
         }
     }
 
-    /// Takes them, in order of time.
+    /// Takes the changes, in order of time.
     pub(crate) fn take(&mut self) -> Vec<(Time, T)> {
         core::mem::take(&mut self.log)
     }

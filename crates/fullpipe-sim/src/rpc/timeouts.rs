@@ -1,9 +1,9 @@
-//! Calls that wait for their replies too long, and are sent again.
+//! Timeouts of calls, after which they are sent again.
 //!
-//! A call has a minor and a major timeout, counted from when it got its slot. At a minor timeout it is sent again, and the
-//! next wait is longer by the mount's `timeo`; after `retrans` of these comes the major timeout, at which it is sent
-//! again and begins with the first wait. One timer of the kernel's wheel serves all calls that wait: it is set for the
-//! first of them, and goes on when that one is answered.
+//! A call has a minor and a major timeout, counted from when it got its slot. A minor timeout sends it again and
+//! lengthens the next wait by the mount's `timeo`. After `retrans` of these the major timeout sends it again, and the
+//! first wait begins anew. One timer of the kernel's wheel serves all waiting calls. It is set for the first of them,
+//! and stays when that call is answered.
 //!
 //! Source: Linux 6.12 net/sunrpc/xprt.c (`xprt_init_majortimeo`, `xprt_adjust_timeout`), sched.c (`__rpc_add_timer`,
 //! `__rpc_queue_timer_fn`), fs/nfs/client.c (`nfs_init_timeout_values`).
@@ -29,9 +29,9 @@ pub(super) struct Timeout {
 /// Change of the host's timer for a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Alarm {
-    /// It fires after so many jiffies.
+    /// The timer fires after so many jiffies.
     In(u32),
-    /// It stops.
+    /// The timer stops.
     Never,
 }
 
@@ -72,7 +72,7 @@ impl Timeouts {
         self.first.saturating_mul(self.retries + 1)
     }
 
-    /// A call is written: it waits for its reply.
+    /// Begins the wait of a written call for its reply.
     pub(super) fn wait(&mut self, call: u64, timeout: Timeout, now: Time) {
         let due = timeout.minor.min(timeout.major);
         if self.waiting.is_empty() || self.expires.is_none_or(|expires| due < expires) {
@@ -81,7 +81,7 @@ impl Timeouts {
         self.waiting.push_back((call, due));
     }
 
-    /// A call is answered.
+    /// Ends the wait of an answered call.
     pub(super) fn answer(&mut self, call: u64) {
         let Some(at) = self.waiting.iter().position(|(own, _)| *own == call) else { return };
         self.waiting.remove(at);
@@ -90,7 +90,7 @@ impl Timeouts {
         }
     }
 
-    /// The timer fires: takes the calls that have timed out, the one that was written last first.
+    /// Takes the calls that have timed out when the timer fires, last written first.
     pub(super) fn fire(&mut self, now: Time) -> Vec<u64> {
         let at = self.jiffies.at(now);
         let due = self.waiting.iter().rev().filter(|(_, due)| *due <= at);
@@ -114,7 +114,7 @@ impl Timeouts {
         Timeout { wait, minor: of.minor + wait, major }
     }
 
-    /// Takes what the host's timer has to do, where that has changed.
+    /// Takes a new setting of the host's timer, if there is one.
     pub(super) fn take_alarm(&mut self) -> Option<Alarm> {
         self.alarm.take()
     }

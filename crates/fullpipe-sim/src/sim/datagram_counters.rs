@@ -1,4 +1,4 @@
-//! What the trace is told of datagrams: counters of the programs at both ends, and each round trip.
+//! Datagrams in the trace: counters of the programs at both ends, and each round trip.
 
 use super::Run;
 use crate::config::{Config, DatagramKind};
@@ -10,11 +10,11 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
-/// See the module's description.
+/// Counters of all datagrams and their last values.
 pub(super) struct DatagramCounters {
-    /// Of each: its name, the names of its hosts, and whether they are echo requests.
+    /// Name of the datagrams, names of their hosts, and whether they are echo requests.
     own: Vec<(String, [Arc<str>; 2], bool)>,
-    /// What was told last.
+    /// Last values in the trace.
     told: BTreeMap<(usize, &'static str), u64>,
 }
 
@@ -27,7 +27,7 @@ impl DatagramCounters {
         DatagramCounters { own: own.collect(), told: BTreeMap::new() }
     }
 
-    /// Tells the round trips since the last call, each at its time, and the counters that have changed.
+    /// Writes the round trips since the last call, each at its time, and the counters that have changed.
     pub(super) fn tell(&mut self, run: &mut Run, now: Time, sink: &mut dyn Sink) {
         if self.own.is_empty() {
             return;
@@ -50,7 +50,7 @@ impl DatagramCounters {
     }
 }
 
-/// What is counted of datagrams, and at which of their ends.
+/// Counters of datagrams, each with the end that counts.
 fn counters(run: &Run, at: usize, echo: bool) -> Vec<(usize, &'static str, u64)> {
     let mut all = Vec::new();
     if let Some(own) = run.hosts.iter().find_map(|host| host.sends_datagrams.get(at)) {

@@ -1,6 +1,6 @@
-//! What the trace is told of hosts: their counters, under the names that the tools of Linux have for them.
+//! Counters of hosts in the trace, under the names of Linux's tools.
 //!
-//! | begins with | as told by | counted |
+//! | begins with | source | counted |
 //! |---|---|---|
 //! | `tc.` | `tc -s qdisc` of the host's queue | bytes with their Ethernet header; of an skb each segment is a packet (`bstats_update`) |
 //! | `ethtool.` | `ethtool -S`, by the names of ixgbe; `tx_queue_stopped`, which it has not, by that of mlx5 | packets as the driver hears that they were sent, and as it takes them from the ring |
@@ -8,12 +8,12 @@
 //! | `Tcp.`, `TcpExt.` | `nstat`, `/proc/net/snmp` and `netstat` | all connections together |
 //! | `tcp.` | none: kernels count it since 2025 at the earliest, under another name | all connections together |
 //!
-//! Only what is counted is told, each at the first time; then what has changed. Of kernels that do not have a counter there is none, if
-//! nothing is ever counted.
+//! The trace has a counter once it is above 0, and then its changes. A kernel without a counter has none in the trace
+//! if nothing is ever counted.
 //!
 //! Limits:
 //! - Missing: overlimits, backlog in bytes, bytes of the receive ring, `TCPBacklogDrop` (a socket's backlog has no
-//!   end), and single skbs that were thrown away beyond holes.
+//!   bound), and single skbs that were thrown away beyond holes.
 //! - Names that fit several kernels are used for all. A repeated SYN-ACK is in `Tcp.RetransSegs` before 3.10 too, and
 //!   never in `TCPTimeouts`.
 //! - `tc.requeues` exists for `pfifo_fast` only. On engine `linux` the path's devices and both hosts share one
@@ -36,9 +36,9 @@ use alloc::vec::Vec;
 /// A counter's name and value.
 type Told = (&'static str, u64);
 
-/// See the module's description.
+/// Counters of all hosts and their last values.
 pub(super) struct HostCounters {
-    /// Between two tellings; none: nothing is told.
+    /// Interval of counters; none: no counters.
     every: Option<Time>,
     next: Time,
     last: Option<Time>,
@@ -46,7 +46,7 @@ pub(super) struct HostCounters {
     told: BTreeMap<(usize, &'static str), u64>,
 }
 
-/// A host, and where its stages stand among the samples.
+/// A host, and the places of its stages among the samples.
 struct Counted {
     name: Arc<str>,
     qdisc: usize,
@@ -55,7 +55,7 @@ struct Counted {
     driver: Driver,
     /// Whether its connections have SACK.
     sack: bool,
-    /// Whether the qdisc hears of an skb that the driver refuses.
+    /// Whether the qdisc counts an skb that the driver refuses.
     hears_of_requeues: bool,
 }
 
@@ -83,7 +83,7 @@ impl HostCounters {
         now >= self.next
     }
 
-    /// Tells what has changed, by the stages' samples of now.
+    /// Writes the counters that have changed, by the stages' samples at this time.
     pub(super) fn tell(
         &mut self,
         run: &mut Run,
@@ -103,7 +103,7 @@ impl HostCounters {
         }
     }
 
-    /// The same at the run's end, unless it was just told.
+    /// Writes the counters at the run's end, unless they were just written.
     pub(super) fn end(
         &mut self,
         run: &mut Run,
@@ -132,7 +132,7 @@ fn counters(host: &mut Host, at: &Counted, samples: &[StageSample], now: Time) -
     all
 }
 
-/// What the queue and the driver count.
+/// Counters of the qdisc and the driver.
 fn card(host: &mut Host, at: &Counted, samples: &[StageSample], now: Time, all: &mut Vec<Told>) {
     let with_header =
         |(packets, bytes): (u64, u64)| bytes + packets * u64::from(Framing::Ethernet.overhead());
@@ -164,7 +164,7 @@ fn card(host: &mut Host, at: &Counted, samples: &[StageSample], now: Time, all: 
     all.extend([("ethtool.rx_packets", ring.left), ("ethtool.rx_missed_errors", ring.dropped)]);
 }
 
-/// What TCP sends again and why, of all connections whose data the host sends.
+/// Counters of TCP's retransmissions, over all flows that the host sends.
 fn sent_again(host: &Host, sack: bool, all: &mut Vec<Told>) {
     let sum = |of: fn(&Counters) -> u64| -> u64 {
         host.sends.iter().map(|flow| of(&flow.tcp.counters)).sum()
@@ -219,7 +219,7 @@ fn slow_start_exits(host: &Host, all: &mut Vec<Told>) {
     all.extend(rare.into_iter().filter(|(_, value)| *value > 0));
 }
 
-/// What TCP could not keep or did not take, of all connections whose data the host receives.
+/// Counters of data that TCP dropped, over all flows that the host receives.
 fn received(host: &Host, all: &mut Vec<Told>) {
     let sum = |of: fn(&Receiver) -> u64| host.receives.iter().map(|flow| of(&flow.tcp)).sum();
     let acks: u64 = host.sends.iter().map(|flow| flow.tcp.counters.from_the_past).sum();

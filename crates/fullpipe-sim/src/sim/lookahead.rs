@@ -1,4 +1,4 @@
-//! Which host works next, and how long it may go on before it has to wait for the other one.
+//! Choice of the host that works next, and how far it may go before it must wait for the others.
 
 use super::merge_queue::MergeQueue;
 use super::{Run, Way};
@@ -7,8 +7,8 @@ use crate::trace::Sink;
 use crate::units::Time;
 
 impl Run {
-    /// Does everything that is due up to `until`. A capture follows packets from host to host, so it
-    /// sees things one by one, in order of time.
+    /// Does all work that is due up to `until`. A capture follows packets from host to host, so with a capture
+    /// everything happens in order of time.
     pub(super) fn advance(&mut self, until: Time, sink: &mut dyn Sink) {
         let captures = self.shared.capture.is_some();
         loop {
@@ -36,7 +36,7 @@ impl Run {
         }
     }
 
-    /// The host that works next: when, what, and its place.
+    /// The host that works next: time, work, and place.
     fn next_host(&self) -> ((Time, Work), usize) {
         let mut first = ((Time::NEVER, Work::Process), 0);
         for (place, host) in self.hosts.iter().enumerate() {
@@ -48,31 +48,31 @@ impl Run {
         first
     }
 
-    /// The way that begins at a host.
+    /// Direction that begins at a host.
     fn way_of(&self, host: usize) -> usize {
         usize::from(host >= self.ways[1].hosts.start)
     }
 
-    /// When the hosts at the beginning of a way work next.
+    /// Time at which the hosts at the beginning of a direction work next.
     fn works(&self, way: usize) -> Time {
         let hosts = &self.hosts[self.ways[way].hosts.clone()];
         hosts.iter().map(|host| host.next().0).min().unwrap_or(Time::NEVER)
     }
 
-    /// Lookahead: no packet that is not in flight yet can reach the hosts at the beginning of a way earlier. The hosts
-    /// at its end work from then on, or answer what they get from now on.
+    /// Lookahead: no packet that is not in flight yet can reach the hosts at the beginning of a direction earlier. The
+    /// hosts at its end work from then on, or answer packets that they get from now on.
     fn lookahead_bound(&self, way: usize) -> Time {
         let [there, back] = [&self.ways[way], &self.ways[1 - way]];
         let entered = self.works(way).min(there.enters()) + there.chain.least_delay();
         let answer = self.works(1 - way).min(back.enters());
         let answer = answer.min(there.chain.holds_until()).min(entered);
-        // A router answers what is sent from now on.
+        // A router answers packets that are sent from now on.
         let routed = self.works(way).min(there.enters());
         let answer = if there.chain.routers() > 0 { answer.min(routed) } else { answer };
         back.chain.holds_until().min(answer + back.chain.least_delay())
     }
 
-    /// Before this the hosts at the beginning of a way have sent all, and so have routers of the other way that send into it.
+    /// Time before which all packets of a direction have been sent, by its hosts and by routers of the other direction.
     pub(super) fn all_sent(&self, way: usize) -> Time {
         let hosts = self.works(way).min(self.lookahead_bound(way));
         let opposite = &self.ways[1 - way];
@@ -83,7 +83,7 @@ impl Run {
         hosts.min(routed).min(opposite.chain.holds_until())
     }
 
-    /// Packets of a merge queue at `now` enter: no host has anything to do before.
+    /// Lets packets of a merge queue enter at `now`, before any host works.
     fn enter(&mut self, now: Time) {
         for way in 0..self.ways.len() {
             self.let_in(way, now + Time(1));
@@ -102,7 +102,7 @@ impl Run {
 }
 
 impl Way {
-    /// When the first packet enters that waits in the merge queue.
+    /// Time at which the first packet of the merge queue enters.
     fn enters(&self) -> Time {
         self.merge_queue.as_ref().map_or(Time::NEVER, MergeQueue::next)
     }

@@ -1,32 +1,33 @@
-//! Merge queue of a way that several hosts send into: packets leave it in order of time, at one time in the order of the hosts.
+//! Merge queue of a direction that several hosts send into. Packets leave it in order of time, at equal times in the
+//! order of the hosts.
 //!
-//! Hosts work ahead of each other, so what one has sent waits here until no other one can send anything before it.
+//! Hosts work ahead of each other. So a host's packets wait here until no other host can send anything earlier.
 
 use crate::packet::Train;
 use crate::units::Time;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-/// Trains that each host has sent and that have not entered the way.
+/// Trains by host that were sent but have not entered the direction.
 pub(super) struct MergeQueue(Vec<VecDeque<Train>>);
 
 impl MergeQueue {
-    /// For so many hosts.
+    /// A queue for so many hosts.
     pub(super) fn new(hosts: usize) -> MergeQueue {
         MergeQueue((0..hosts).map(|_| VecDeque::new()).collect())
     }
 
-    /// The host at this place sends a train, later than what it has sent before.
+    /// Adds a train of the host at this place, later than its earlier ones.
     pub(super) fn put(&mut self, host: usize, train: Train) {
         self.0[host].push_back(train);
     }
 
-    /// When the first packet that waits is to enter.
+    /// Time at which the first waiting packet is to enter.
     pub(super) fn next(&self) -> Time {
         self.heads().map(|(time, _)| time).min().unwrap_or(Time::NEVER)
     }
 
-    /// Takes the first packets, those of one train that enter before `end` and before any other host's.
+    /// Takes the first packets: those of one train that enter before `end` and before any other host's.
     pub(super) fn take(&mut self, end: Time) -> Option<Train> {
         let (time, host) = self.heads().min().filter(|(time, _)| *time < end)?;
         let others = self.heads().filter(|(_, other)| *other != host).min();
@@ -47,7 +48,7 @@ impl MergeQueue {
         Some(taken)
     }
 
-    /// Calls `each` for every train that waits.
+    /// Calls `each` for every waiting train.
     pub(super) fn held(&self, each: &mut dyn FnMut(&Train)) {
         self.0.iter().flatten().for_each(each);
     }

@@ -1,31 +1,30 @@
 //! The simulator: the hosts at the two ends of a path, and the order of events.
 //!
-//! The hosts are the only places where things depend on each other, so only they have events; the
-//! path works on whole trains as they are sent. Everything at one host happens one after another on
-//! its CPU. Events at equal times are handled in the order of [`Work`](crate::host::work::Work), then of the hosts ([`Config::hosts`]).
+//! Only hosts have events, because only there things depend on each other. The path works on whole trains as they are
+//! sent. A host's work happens one piece after another on its CPU. Events at equal times follow the order of
+//! [`Work`](crate::host::work::Work), then of the hosts ([`Config::hosts`]).
 //!
-//! A host works on alone as long as nothing can reach it that is not on its way yet ([`lookahead`]): what
-//! the others do next comes later by the path's delay. So the path gets longer trains. Where several hosts
-//! send into one way, what one has sent waits in its [`merge_queue`] for what the others send before.
+//! A host works alone as long as no packet can reach it that is not on its way yet ([`lookahead`]). Later work of the
+//! others arrives later by the path's delay. So the path gets longer trains. Where several hosts send into one
+//! direction, their packets wait in its [`merge_queue`] for earlier packets of the others.
 //!
-//! What that means, exactly (`tests/all/reference` does it packet by packet):
-//! - Packets that several hosts send into a way at one time enter it after all that the hosts do then, in the order of
-//!   the hosts.
-//! - In the path, at one time, what leaves a place (a tick, the end of a transmission or a delay) comes
-//!   before what arrives at one; then the hosts; then the sample, which sees all of it.
-//! - What a host does at an event is done before anything else happens there: a whole batch, a timer,
-//!   all of an application's steps that cost nothing. A sample sees it from the event's time on, and
-//!   its events bear that time. What it costs delays the host's next work, and its packets are offered
-//!   to the qdisc when the CPU has come so far.
-//! - A softirq begins when there are packets, moderation allows an interrupt and no urgent work is
-//!   going on; where softirqs do not end, ksoftirqd shares the CPU with programs (`host/softirq.rs`).
-//! - A timer acts when it is due, unless the socket is locked (`locked_timers` of the
-//!   profile); the CPU works for it after the urgent work before it. Urgent work delays an
-//!   application's step in progress.
-//! - Of timers of a host that are due at one time those of the kernel's wheel come first (TCP's, the repeated
-//!   SYN's, the delayed ACK's): the last one started, in kernels before 6.1 the first; then the others in the
-//!   order of starting (`host/clock.rs`). Applications take turns after each write or read; readers
-//!   whose turns cost nothing follow each other, up to and with the first writer.
+//! Exact order (`tests/all/reference` computes it packet by packet):
+//! - Packets that several hosts send into a direction at one time enter it after all work of the hosts at that time, in
+//!   the order of the hosts.
+//! - At one time in the path, departures from a place (a tick, the end of a transmission or a delay) come before
+//!   arrivals. Then the hosts follow, then the sample, which sees all of it.
+//! - All work of a host at an event is done before anything else happens there: a whole batch, a timer, all steps of an
+//!   application that cost nothing. A sample sees the work from the event's time on, and its events have this time. The
+//!   cost delays the host's next work. The packets are offered to the qdisc when the CPU is done.
+//! - A softirq begins when there are packets, moderation allows an interrupt and no urgent work is in progress. Where
+//!   softirqs do not end, ksoftirqd shares the CPU with programs (`host/softirq.rs`).
+//! - A timer acts when it is due, unless the socket is locked (`locked_timers` of the profile). The CPU works for it
+//!   after earlier urgent work. Urgent work delays an application's step in progress.
+//! - At one time, timers of the kernel's wheel come first (TCP's, the repeated SYN's, the delayed ACK's). Among them
+//!   the last one started is first; in kernels before 6.1 the first one. Then the other timers follow in the order of
+//!   starting (`host/clock.rs`).
+//! - Applications take turns after each write or read. Readers with free turns follow each other, up to and including
+//!   the first writer.
 //! - Events of one moment: retransmissions, then the timeout that caused them, then a change of the
 //!   congestion state.
 
@@ -54,44 +53,44 @@ use alloc::vec::Vec;
 use core::ops::Range;
 use merge_queue::MergeQueue;
 
-/// So many trains come out of the path before they are taken to the host: few enough to stay in the nearest cache.
+/// Trains that leave the path before the host takes them: few enough to stay in the nearest cache.
 const DELIVERED_AT_ONCE: usize = 64;
 
-/// How a run ended.
+/// End of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// Simulated time reached.
     pub end: Time,
-    /// Whether it went to its end (false: stopped by [`Control`]).
+    /// Whether the run reached its end (false: stopped by [`Control`]).
     pub complete: bool,
     /// Data segments sent, the measure of a run's size.
     pub segments: u64,
-    /// Trains that the hosts put on the wires, the measure of what the path has to do.
+    /// Trains that the hosts put on the wires, the measure of the path's work.
     pub trains: u64,
 }
 
-/// A way, and the hosts at its beginning.
+/// A direction, and the hosts at its beginning.
 struct Way {
     chain: Chain,
-    /// Their places.
+    /// Places of the hosts.
     hosts: Range<usize>,
-    /// Where there are several, or routers of the other way send messages back.
+    /// Merge queue, where there are several hosts, or routers of the other direction send messages back.
     merge_queue: Option<MergeQueue>,
-    /// Of each flow the place of the host at its end.
+    /// Place of the host at the end of this direction, for each flow.
     to: Vec<usize>,
 }
 
 struct Run {
-    /// Forward and back.
+    /// Forward and backward directions.
     ways: [Way; 2],
-    /// In the order of [`Config::hosts`].
+    /// Hosts in the order of [`Config::hosts`].
     hosts: Vec<Host>,
     shared: Shared,
     scratch: Vec<Train>,
     trains: u64,
 }
 
-/// Runs `config` and tells `sink` about it until the end, or until `control` says stop.
+/// Runs `config` and reports to `sink` until the end, or until `control` stops the run.
 ///
 /// Equal configurations give equal calls of `sink`.
 ///
@@ -135,7 +134,7 @@ pub fn check(config: &Config) -> Result<(), String> {
     Run::new(&accepted(config)?).map(drop)
 }
 
-/// A configuration within all bounds, as the handshake leaves it.
+/// A configuration within all bounds, after the handshake.
 fn accepted(config: &Config) -> Result<Config, String> {
     config.check()?;
     ecn::check(config)?;
@@ -143,7 +142,7 @@ fn accepted(config: &Config) -> Result<Config, String> {
     Ok(negotiated(config))
 }
 
-/// The configuration as the handshake leaves it: an option of TCP holds if both hosts have it.
+/// The configuration after the handshake: a TCP option holds if both hosts have it.
 fn negotiated(config: &Config) -> Config {
     let mut config = config.clone();
     let Config { sender, receiver, .. } = &config;
@@ -172,7 +171,7 @@ fn mss(config: &Config) -> Result<(u32, u32), String> {
 }
 
 impl Way {
-    /// That of `config` on which data goes there.
+    /// The elements of `config` in this direction, and its hosts.
     fn new(config: &Config, direction: Direction) -> Way {
         let elements = match direction {
             Direction::Forward => &config.forward,
@@ -214,7 +213,7 @@ impl Run {
         })
     }
 
-    /// From now on the hosts and the path tell `capture` what they do with packets.
+    /// Lets the hosts and the path report packets to `capture` from now on.
     fn watch(&mut self, capture: Capture, point: Point) {
         if let Point::Qdisc(place) = point {
             self.hosts[place].begin_capture();
@@ -236,7 +235,7 @@ impl Run {
         }
     }
 
-    /// Takes what the hosts put on the wire through the path.
+    /// Carries packets that the hosts put on the wire through the path.
     fn carry(&mut self) {
         if !self.shared.pieces.is_empty() {
             self.tell_pieces();
@@ -248,7 +247,7 @@ impl Run {
             self.deliver(way);
             self.send_back(way);
         }
-        // When all that was sent is at hand, it is known what else can come.
+        // Only when all sent packets are at hand, later arrivals are known.
         for way in 0..self.ways.len() {
             if self.ways[way].merge_queue.is_some() {
                 self.let_in(way, self.all_sent(way));
@@ -259,7 +258,7 @@ impl Run {
         self.forget_acks();
     }
 
-    /// Takes what a host put on the wire to the way, or to its merge queue.
+    /// Sends packets that a host put on the wire into the direction, or into its merge queue.
     fn send(&mut self, way: usize, host: usize) {
         let mut sent = core::mem::take(&mut self.hosts[host].out.wire);
         self.trains += sent.len() as u64;
@@ -277,7 +276,7 @@ impl Run {
         self.hosts[host].out.wire = sent;
     }
 
-    /// Takes messages of routers on a way to the merge queue of the other one.
+    /// Puts messages of a direction's routers into the merge queue of the other direction.
     fn send_back(&mut self, way: usize) {
         if self.ways[way].chain.routers() == 0 {
             return;
@@ -289,7 +288,7 @@ impl Run {
         there.chain.take_messages(|router, message| merge_queue.put(first + router, message));
     }
 
-    /// Takes what waits in a merge queue and comes before `end` into the way.
+    /// Sends packets of a merge queue that enter before `end` into the direction.
     fn let_in(&mut self, way: usize, end: Time) {
         loop {
             let Way { chain, merge_queue, .. } = &mut self.ways[way];
@@ -304,7 +303,7 @@ impl Run {
         }
     }
 
-    /// What receivers have to know of senders' memory before what stands there comes.
+    /// Gives receivers the senders' memory layout before the data arrive.
     #[cold]
     fn tell_pieces(&mut self) {
         for (flow, piece) in self.shared.pieces.drain(..) {
@@ -314,7 +313,7 @@ impl Run {
         }
     }
 
-    /// Forgets the ACKs of which nothing is on its way any more, where they may come in any order.
+    /// Forgets the ACKs of which no packet is on its way any more, where they may arrive in any order.
     fn forget_acks(&mut self) {
         if !self.shared.acks.are_many() {
             return;
@@ -343,7 +342,7 @@ impl Run {
         self.shared.acks.forget_before(&oldest);
     }
 
-    /// Takes what came out of a way to the hosts at its end.
+    /// Delivers packets at the end of a direction to the hosts there.
     fn deliver(&mut self, way: usize) {
         if self.shared.capture.is_some() {
             self.note_path(way);
@@ -354,7 +353,7 @@ impl Run {
         }
     }
 
-    /// Tells the capture what happened in the path; what arrives stands in `scratch`.
+    /// Reports the events of the path to the capture; `scratch` has the arrivals.
     #[cold]
     fn note_path(&mut self, way: usize) {
         let Some(capture) = &mut self.shared.capture else { return };

@@ -1,4 +1,4 @@
-//! What the trace is told of remote procedure calls: counters of clients, and of the servers' threads.
+//! Remote procedure calls in the trace: counters of clients, and of the servers' threads.
 //!
 //! | counter | |
 //! |---|---|
@@ -25,15 +25,15 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// A counter's name behind that of whose it is, and its value.
+/// The last part of a counter's name, and its value.
 type Told = (&'static str, u64);
 
-/// See the module's description.
+/// Counters of remote procedure calls and their last values.
 pub(super) struct RpcCounters {
     /// Names of clients.
     clients: Vec<String>,
     servers: bool,
-    /// What was told last: of each host, by client or of its server.
+    /// Last values in the trace, by host and by client or server.
     told: BTreeMap<(usize, Option<usize>, &'static str), u64>,
 }
 
@@ -43,7 +43,7 @@ impl RpcCounters {
         RpcCounters { clients, servers: !config.rpc.servers.is_empty(), told: BTreeMap::new() }
     }
 
-    /// Tells the counters that have changed.
+    /// Writes the counters that have changed.
     pub(super) fn tell(&mut self, run: &Run, now: Time, sink: &mut dyn Sink) {
         if !self.servers {
             return;

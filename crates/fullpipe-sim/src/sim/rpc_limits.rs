@@ -1,7 +1,8 @@
-//! What limits a flow that carries calls or replies, where that is not its own TCP but the client or the server.
+//! Limit of a flow that carries calls or replies, where the client or the server limits it instead of its TCP.
 //!
-//! Each host knows its own part only: TCP's limits, what the client waits for, what holds calls in the server's socket. They are
-//! told with their times, and put together at samples, up to which all hosts have come. Which part wins, the first that holds:
+//! Each host knows only its own part: TCP's limits, the client's reason for waiting, the server's reason for holding
+//! calls. The hosts note changes with their times. A sample, which all hosts have reached, combines them. The first
+//! rule that holds decides:
 //!
 //! | TCP's limit | the server | the client | the limit |
 //! |---|---|---|---|
@@ -25,13 +26,13 @@ pub(super) struct RpcLimits {
     connections: Vec<Connection>,
 }
 
-/// One of them.
+/// A connection of a client.
 struct Connection {
-    /// The client, and which of its connections this is.
+    /// Client, and number of this connection within it.
     client: (usize, usize),
-    /// The flows of the calls and of the replies.
+    /// Flows of the calls and of the replies.
     flows: [usize; 2],
-    /// What TCP says of each.
+    /// TCP's limit of each flow.
     tcp: [Limit; 2],
     waits: Waits,
     held: Held,
@@ -39,7 +40,7 @@ struct Connection {
     booked: [[u64; Limit::COUNT]; 2],
 }
 
-/// A change of one of its parts.
+/// A change of one part.
 #[derive(Clone, Copy)]
 enum Change {
     Tcp(usize, Limit),
@@ -69,7 +70,7 @@ impl RpcLimits {
         RpcLimits { connections: connections.collect() }
     }
 
-    /// Books all up to `now`.
+    /// Accounts all time up to `now`.
     pub(super) fn book(&mut self, run: &mut Run, now: Time) {
         for connection in &mut self.connections {
             let mut changes = connection.changes(run);
@@ -82,7 +83,7 @@ impl RpcLimits {
         }
     }
 
-    /// Nanoseconds booked of a flow, if it is one of theirs.
+    /// Nanoseconds by limit of a flow, if a client's connection has it.
     pub(super) fn of(&self, flow: usize) -> Option<[u64; Limit::COUNT]> {
         self.connections.iter().find_map(|connection| {
             let at = connection.flows.iter().position(|&own| own == flow)?;
@@ -92,7 +93,7 @@ impl RpcLimits {
 }
 
 impl Connection {
-    /// What has changed since the last time, part by part.
+    /// Changes since the last call, part by part.
     fn changes(&self, run: &mut Run) -> Vec<(Time, Change)> {
         let (client, at) = self.client;
         let mut all = Vec::new();
@@ -133,7 +134,7 @@ impl Connection {
     }
 }
 
-/// See the module's table.
+/// Limit of a flow, by the module's table.
 fn limit(tcp: Limit, held: Held, waits: Waits) -> Limit {
     match (tcp, held, waits) {
         (Limit::ReceiveWindow | Limit::Application, Held::Threads, _) => Limit::ServerThreads,

@@ -15,7 +15,7 @@ use crate::trace::{FlowSample, Sink, StageInfo, StageSample};
 use crate::units::Time;
 use alloc::vec::Vec;
 
-/// See the module's description.
+/// Sampler of flows and stages.
 pub(crate) struct Sampler {
     interval: Time,
     end: Time,
@@ -24,7 +24,7 @@ pub(crate) struct Sampler {
     datagrams: DatagramCounters,
     hosts: HostCounters,
     rpc: (RpcLimits, RpcCounters),
-    /// The last ones of the stages.
+    /// Last samples of the stages.
     samples: Vec<StageSample>,
 }
 
@@ -49,7 +49,7 @@ impl Sampler {
         }
     }
 
-    /// Tells `sink` the state at the sample that is due, and when the next one is.
+    /// Writes the state at the sample that is due to `sink`, and schedules the next one.
     pub(crate) fn sample(&mut self, run: &mut Run, sink: &mut dyn Sink) {
         let now = self.next;
         for event in run.shared.take_events() {
@@ -77,12 +77,12 @@ impl Sampler {
         self.next = (now + self.interval).min(self.end);
     }
 
-    /// The run ends with the sample at `now`, which may be sooner than it was to.
+    /// Ends the run with the sample at `now`, which may be earlier than planned.
     pub(crate) fn end(&mut self, run: &mut Run, now: Time, sink: &mut dyn Sink) {
         self.hosts.end(run, (&self.samples, now), sink);
     }
 
-    /// In the order of `stage_infos`.
+    /// Samples in the order of `stage_infos`.
     fn stage_samples(run: &mut Run, now: Time) -> Vec<StageSample> {
         let [there, back] = &mut run.ways;
         let (near, far) = run.hosts.split_at_mut(back.hosts.start);
@@ -117,17 +117,18 @@ impl Sampler {
     }
 }
 
-/// Whether a host has flows whose data it sends: the receiver's stages of these stand on the way back.
+/// Whether a host sends flows. The receiver's stages of these flows belong to the backward direction.
 fn sends_data(host: &Host) -> bool {
     !host.sends.is_empty()
 }
 
-/// Whether a host has flows whose data it receives: the sender's stages of these stand on the way back.
+/// Whether a host receives flows. The sender's stages of these flows belong to the backward direction.
 fn receives_data(host: &Host) -> bool {
     !host.receives.is_empty()
 }
 
-/// The applications that write, and their sockets. With many flows none of them is in a cache: each is looked at once.
+/// Samples of applications that write, and of their sockets. With many flows none of them is in a cache, so each is
+/// visited once.
 fn writing(host: &mut Host, now: Time) -> [StageSample; 2] {
     let (waiting, peak) = host.send_buffer.take();
     let mut send_buffer = StageSample { waiting, peak, ..StageSample::default() };
@@ -155,7 +156,7 @@ fn receive_buffer(host: &mut Host) -> StageSample {
     buffer
 }
 
-/// Where datagrams wait, of a host that receives some.
+/// Sample of the sockets in which datagrams wait, of a host that receives some.
 fn udp_socket(host: &mut Host, now: Time) -> Option<StageSample> {
     let sockets = &mut host.udp_sockets;
     sockets.capacity.map(|_| sockets.sample(now))
@@ -165,7 +166,7 @@ fn busy(busy_ns: u64, now: Time) -> StageSample {
     StageSample { busy_ns, ..StageSample::without_room(now) }
 }
 
-/// Descriptions of what [`writing`] samples of the host.
+/// Descriptions of the samples of [`writing`].
 fn writing_infos(host: &Host) -> [StageInfo; 2] {
     let name = &host.name;
     let sndbuf = host.sends.iter().map(|f| f.tcp.send_buffer_limit()).sum::<Option<u64>>();
@@ -173,7 +174,7 @@ fn writing_infos(host: &Host) -> [StageInfo; 2] {
     [info(name, "application", "byte", None), untimed(info(name, "send_buffer", "byte", sndbuf))]
 }
 
-/// Segments wait there, in what the sockets have of memory.
+/// Description of the sockets' receive buffers, in which segments wait.
 fn receive_buffer_info(host: &Host) -> StageInfo {
     let limits = host.receives.iter().map(|flow| flow.tcp.receive_buffer_limit());
     let rcvbuf = limits.sum::<Option<u64>>().filter(|_| receives_data(host));
@@ -181,13 +182,13 @@ fn receive_buffer_info(host: &Host) -> StageInfo {
     untimed(info(&host.name, "receive_buffer", unit, rcvbuf))
 }
 
-/// Datagrams wait there, in what the sockets have of memory.
+/// Description of the sockets' buffers in which datagrams wait.
 fn udp_socket_info(host: &Host) -> Option<StageInfo> {
     let capacity = host.udp_sockets.capacity;
     capacity.map(|bytes| info(&host.name, "udp_socket", "byte", Some(bytes)))
 }
 
-/// That of a place which samples alone tell of.
+/// Marks a stage that only samples describe.
 fn untimed(info: StageInfo) -> StageInfo {
     StageInfo { timed: false, ..info }
 }
@@ -228,13 +229,13 @@ fn stage_infos(run: &mut Run) -> Vec<StageInfo> {
     numbered.map(|(n, (i, direction))| StageInfo { index: n as u16, direction, ..i }).collect()
 }
 
-/// Window scale that a host offers for a connection whose program asks for no buffer, bits.
+/// Window scale that a host offers for a connection of a program that sets no buffer, bits.
 fn unset_scale(host: &config::Host) -> u32 {
     let own = host.system.window(None, host.sysctl.tcp_window_scaling);
     own.map_or_else(|| ReceiveWindow::unset_scale(&host.sysctl), |own| own.scale)
 }
 
-/// Window scales of a flow that `from` sends to `to`; none unless both hosts have the option.
+/// Window scales of a flow from `from` to `to`; none unless both hosts have the option.
 fn scales(run: &Run, index: usize, [from, to]: [&Host; 2]) -> Option<Scales> {
     if ![from, to].iter().all(|host| host.sysctl().tcp_window_scaling) {
         return None;

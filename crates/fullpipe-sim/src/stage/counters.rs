@@ -11,18 +11,18 @@ pub struct Counters {
     pub passed: DueCounter,
     /// Units that entered otherwise, weighed in bytes.
     pub entered: DueCounter,
-    /// Those of them that left, weighed in bytes.
+    /// Units in `entered` that have left, weighed in bytes.
     pub left: DueCounter,
     /// Units that were dropped.
     pub dropped: Drops,
     /// The most that waited.
     pub peaks: Peaks,
-    /// When something waited, and when there was no room for more.
+    /// Durations for which something waited, and for which there was no room for more.
     pub times: Occupancy,
 }
 
 impl Counters {
-    /// Nothing has happened yet.
+    /// Counters of a stage in which nothing has happened yet.
     pub fn new(samples: Samples) -> Counters {
         Counters {
             passed: DueCounter::new(samples),

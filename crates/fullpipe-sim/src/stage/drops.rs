@@ -1,4 +1,4 @@
-//! Packets that a stage dropped: counted, and named where somebody wants to know which.
+//! Packets that a stage dropped: their count and, for a capture, the packets themselves.
 
 use super::DueCounter;
 use crate::packet::Train;
@@ -6,27 +6,27 @@ use crate::units::Time;
 use alloc::vec::Vec;
 use core::ops::{Deref, DerefMut};
 
-/// See the module's description. It counts as a [`DueCounter`] does.
+/// Drops of a stage. They count as events of a [`DueCounter`].
 #[derive(Clone, Debug, Default)]
 pub struct Drops {
     counter: DueCounter,
-    /// What was dropped since it was last asked for; none where nobody asks.
+    /// Packets dropped since the last [`Drops::take`]; none where nobody asks.
     named: Option<Vec<Train>>,
 }
 
 impl Drops {
-    /// From now on the packets are named, too.
+    /// Keeps the dropped packets from now on, for [`Drops::take`].
     pub fn name(&mut self) {
         self.named.get_or_insert_default();
     }
 
-    /// These packets were dropped as they came, each of weight `each`.
+    /// Counts packets that were dropped on arrival, each of weight `each`.
     pub fn lose(&mut self, packets: &Train, each: impl Into<u64>) {
         self.counter.add(packets.first, packets.spacing, packets.count, each);
         self.remember(packets);
     }
 
-    /// These packets were dropped at `time`, each of weight `each`.
+    /// Counts packets that were dropped at `time`, each of weight `each`.
     pub fn lose_at(&mut self, time: Time, packets: &Train, each: impl Into<u64>) {
         self.counter.add(time, 0, packets.count, each);
         self.remember(packets);
@@ -45,7 +45,7 @@ impl Drops {
 }
 
 impl From<DueCounter> for Drops {
-    /// What counts them.
+    /// Drops with the counts of `counter`; the packets are not kept.
     fn from(counter: DueCounter) -> Drops {
         Drops { counter, named: None }
     }

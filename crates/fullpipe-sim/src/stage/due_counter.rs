@@ -1,7 +1,7 @@
 //! Counting what happens in the future of a sample.
 //!
-//! A stage works on whole trains, whose last packets may lie beyond the next sample. These counters
-//! keep what is not yet due, so that a sample sees exactly what happened up to its time.
+//! A stage works on whole trains, so the last packets of a train may lie beyond the next sample. These counters keep
+//! the events that are not yet due. A sample therefore sees exactly the events up to its time.
 
 use super::Samples;
 use crate::packet::{come_by, joint_pace};
@@ -18,7 +18,7 @@ struct Run {
 }
 
 impl Run {
-    /// Appends a run that comes no sooner if it continues this one exactly; returns whether it did.
+    /// Appends a later run if it continues this one exactly; returns whether it did.
     fn extend(&mut self, next: &Run) -> bool {
         if self.count == 0 || self.each != next.each {
             return false;
@@ -45,7 +45,7 @@ impl Run {
         taken
     }
 
-    /// The times of the events added up, modulo 2^64.
+    /// Sum of the events' times, modulo 2^64.
     #[inline]
     fn times(&self) -> u64 {
         let count = u64::from(self.count);
@@ -53,7 +53,7 @@ impl Run {
         count.wrapping_mul(self.first).wrapping_add(gaps.wrapping_mul(self.spacing))
     }
 
-    /// Each multiplied by its weight.
+    /// Sum of the events' times, each multiplied by its weight.
     fn weighed_times(&self) -> u128 {
         let count = u64::from(self.count);
         let gaps = count * count.saturating_sub(1) / 2;
@@ -63,36 +63,35 @@ impl Run {
     }
 }
 
-/// Counts events at even pace, in order of time; `each` is a weight (bytes, or
-/// nanoseconds of work that ends at the event).
+/// Counts events at even pace, in order of time. `each` is a weight: bytes, or nanoseconds of work that ends at the
+/// event.
 #[derive(Clone, Debug, Default)]
 pub struct DueCounter {
-    /// When it is asked, if that is known.
+    /// Times of samples, if they are known.
     samples: Option<Samples>,
-    /// Once it has been asked: what comes before this, nanoseconds, has come when it is asked next, and is counted at
-    /// once.
+    /// Time of the next sample after the first sample, nanoseconds. Events before it are counted at once.
     counted_before: u64,
-    /// What is not counted yet but for `last`.
+    /// Runs that are not counted yet, without `last`.
     pending: VecDeque<Run>,
-    /// The latest run, which may go on.
+    /// The latest run, which later events may extend.
     last: Run,
     /// Events up to the last [`DueCounter::advance`].
     pub count: u64,
-    /// Their weights added up.
+    /// Sum of the events' weights.
     pub weight: u64,
-    /// Their times added up, nanoseconds, modulo 2^64.
+    /// Sum of their times, nanoseconds, modulo 2^64.
     times: u64,
-    /// The times multiplied by the weights, where somebody wants to know.
+    /// Sum of times multiplied by weights; none where nobody asks for it.
     weighed_times: Option<u128>,
 }
 
 impl DueCounter {
-    /// One that is asked at all of these samples and, after the first time, at no other time.
+    /// A counter for these samples. After the first sample it is asked at no other time.
     pub fn new(samples: Samples) -> DueCounter {
         DueCounter { samples: Some(samples), ..DueCounter::default() }
     }
 
-    /// `count` events from `first` on, `spacing` apart, each of weight `each`. Not before earlier ones.
+    /// Adds `count` events from `first` on, `spacing` apart, each of weight `each`; not before earlier events.
     #[inline]
     pub fn add(&mut self, first: Time, spacing: u64, count: u32, each: impl Into<u64>) {
         let run = Run { first: first.0, spacing, count, each: each.into() };
@@ -122,7 +121,7 @@ impl DueCounter {
         self.last = next;
     }
 
-    /// One event.
+    /// Adds one event.
     pub fn one(&mut self, time: Time, each: impl Into<u64>) {
         self.add(time, 0, 1, each);
     }
@@ -151,24 +150,24 @@ impl DueCounter {
         self.count_in(&due);
     }
 
-    /// How long ago the events were at `now`, the last [`DueCounter::advance`]: nanoseconds added up, modulo 2^64.
+    /// Ages of the events at `now`, the time of the last [`DueCounter::advance`]: nanoseconds added up, modulo 2^64.
     pub fn age(&self, now: Time) -> u64 {
         self.count.wrapping_mul(now.0).wrapping_sub(self.times)
     }
 
-    /// From the beginning on times are multiplied by weights, too.
+    /// Multiplies times by weights, too; to be called before the first event.
     pub fn weigh(&mut self) {
         self.weighed_times = Some(0);
     }
 
-    /// The same as [`DueCounter::age`], each multiplied by its weight; 0 where nobody wants to know.
+    /// Ages as of [`DueCounter::age`], each multiplied by the event's weight; 0 where nobody asks for them.
     pub fn weighed_age(&self, now: Time) -> u128 {
         let until_now = u128::from(self.weight) * u128::from(now.0);
         self.weighed_times.map_or(0, |times| until_now - times)
     }
 
-    /// Where weights are work, one after the other: nanoseconds done by `time`, the last
-    /// [`DueCounter::advance`], including what is in progress then.
+    /// Nanoseconds of work done by `time`, the last [`DueCounter::advance`], including the work in progress then. The
+    /// weights are work, one after the other.
     pub fn work(&self, time: Time) -> u64 {
         let in_progress = |run: &Run| (time.0 + run.each).saturating_sub(run.first);
         let last = (self.last.count > 0).then_some(&self.last);

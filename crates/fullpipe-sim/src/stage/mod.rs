@@ -1,7 +1,7 @@
 //! Counters of stages: the ground floor of queues, links and hosts.
 //!
-//! A stage works on whole trains, whose packets may lie beyond the next sample. Each counter here takes such a
-//! future in and shows a sample exactly the part that is past.
+//! A stage works on whole trains, so packets of a train may lie beyond the next sample. Each counter here accepts
+//! future events and shows a sample only the past ones.
 
 mod counters;
 mod drops;

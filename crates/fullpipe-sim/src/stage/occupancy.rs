@@ -1,7 +1,7 @@
-//! For how long something was so: a place occupied, or full.
+//! Accumulates how long a condition of a place (non-empty, full) has held.
 //!
-//! As in [`DueCounter`], what is told may lie in the future of a sample, which sees exactly what is over by then and
-//! what of the rest has passed.
+//! As in [`DueCounter`], spans may lie in the future of a sample. The sample sees the spans that have ended by then,
+//! and the part of the current span that has passed.
 
 use super::{DueCounter, Samples};
 use crate::trace::StageSample;
@@ -12,17 +12,18 @@ use crate::units::Time;
 pub struct Spans {
     begun: DueCounter,
     ended: DueCounter,
-    /// The latest one, which may grow, nanoseconds; it is not in the counters. Its end is `u64::MAX` while nobody knows it.
+    /// The latest span, which may grow, nanoseconds; the counters do not hold it yet. Its end is `u64::MAX` while it is
+    /// unknown.
     last: (u64, u64),
 }
 
 impl Spans {
-    /// None so far; asked at all of these samples and at no other time.
+    /// No spans yet. They are read at all of these samples and at no other time.
     pub fn new(samples: Samples) -> Spans {
         Spans { begun: DueCounter::new(samples), ended: DueCounter::new(samples), last: (0, 0) }
     }
 
-    /// One from `from` to `to`, nanoseconds; it does not begin before the last one.
+    /// Adds a span from `from` to `to`, nanoseconds; it does not begin before the last one.
     #[inline]
     pub fn add(&mut self, from: u64, to: u64) {
         if from <= self.last.1 {
@@ -33,8 +34,8 @@ impl Spans {
         self.last = (from, to);
     }
 
-    /// `count` of them, at even pace: the first one from `from` to `to`, the beginnings and the ends so far apart. The first
-    /// does not begin before the last one ends.
+    /// Adds `count` spans at even pace. The first one lasts from `from` to `to`; beginnings and ends are so far apart.
+    /// The first does not begin before the last span ends.
     pub fn add_each(
         &mut self,
         (from, to): (u64, u64),
@@ -57,12 +58,12 @@ impl Spans {
         }
     }
 
-    /// The last one ends at `at` if it would end later.
+    /// Ends the last span at `at` if it would end later.
     pub fn cut(&mut self, at: u64) {
         self.last.1 = self.last.1.min(at.max(self.last.0));
     }
 
-    /// From `now` on it is so, or not, until this is told again.
+    /// Begins a span at `now` where `so` holds, and ends it there where it does not.
     pub fn set(&mut self, now: Time, so: bool) {
         if so {
             self.add(now.0, u64::MAX);
@@ -71,7 +72,7 @@ impl Spans {
         }
     }
 
-    /// Nanoseconds up to `now` in which it was so.
+    /// Nanoseconds up to `now` inside spans.
     pub fn up_to(&mut self, now: Time) -> u64 {
         self.begun.advance(now);
         self.ended.advance(now);
@@ -81,34 +82,35 @@ impl Spans {
     }
 }
 
-/// For how long units have waited by `now`, the last [`DueCounter::advance`], that came and of which some have gone: that of all of
-/// them added up, nanoseconds, modulo 2^64.
+/// Waiting time of units that arrived, some of which have gone, by `now`, the time of the last [`DueCounter::advance`]:
+/// nanoseconds of all units added up, modulo 2^64.
 pub fn waited(now: Time, came: &DueCounter, gone: &[&DueCounter]) -> u64 {
     gone.iter().fold(came.age(now), |sum, gone| sum.wrapping_sub(gone.age(now)))
 }
 
-/// The same of their bytes, microseconds, where the counters [weigh](DueCounter::weigh) them; else 0.
+/// Waiting time of units multiplied by their bytes, microseconds. 0 unless the counters [weigh](DueCounter::weigh)
+/// bytes.
 pub fn waited_bytes(now: Time, came: &DueCounter, gone: &[&DueCounter]) -> u64 {
     let gone: u128 = gone.iter().map(|counter| counter.weighed_age(now)).sum();
     ((came.weighed_age(now) - gone) / 1000) as u64
 }
 
-/// How long a place was occupied, and how long it was full.
+/// Durations for which a place was occupied, and for which it was full.
 #[derive(Clone, Debug, Default)]
 pub struct Occupancy {
-    /// When something waited.
+    /// Spans in which something waited.
     pub occupied: Spans,
-    /// When something waited and another one would have had no room.
+    /// Spans in which something waited and one more had no room.
     pub full: Spans,
 }
 
 impl Occupancy {
-    /// Nothing has been there yet; asked at all of these samples and at no other time.
+    /// Spans of an empty place. They are read at all of these samples and at no other time.
     pub fn new(samples: Samples) -> Occupancy {
         Occupancy { occupied: Spans::new(samples), full: Spans::new(samples) }
     }
 
-    /// From `now` on so many wait where there is room for `limit`.
+    /// Notes that from `now` on `waiting` units wait where `limit` have room.
     pub fn hold(&mut self, now: Time, waiting: u64, limit: u64) {
         self.occupied.set(now, waiting > 0);
         self.full.set(now, waiting > 0 && waiting >= limit);

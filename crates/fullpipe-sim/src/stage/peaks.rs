@@ -1,4 +1,4 @@
-//! Peaks of a level between samples, and the lines whose length is such a level.
+//! Peaks of a level between samples, for the level itself and for the length of a queue.
 
 use super::Samples;
 use crate::packet::{Train, joint_pace};
@@ -9,7 +9,7 @@ use alloc::collections::VecDeque;
 #[derive(Clone, Debug)]
 pub struct Peaks {
     samples: Samples,
-    /// Numbers of samples and the highest level before each, but for the last one.
+    /// Number of a sample and the highest level before it, for each interval but the last one.
     buckets: VecDeque<(u64, u64)>,
     last: (u64, u64),
     /// The latest time that belongs to the last bucket.
@@ -18,13 +18,13 @@ pub struct Peaks {
 }
 
 impl Peaks {
-    /// No level yet.
+    /// Peaks before any level was reached.
     pub fn new(samples: Samples) -> Peaks {
         let buckets = VecDeque::new();
         Peaks { samples, buckets, last: (0, 0), bucket_end: 0, level_at_last_sample: 0 }
     }
 
-    /// `level` was reached at `time`; times do not go back.
+    /// Notes that `level` was reached at `time`; times do not go back.
     #[inline]
     pub fn reach(&mut self, time: Time, level: u64) {
         if time.0 > self.bucket_end {
@@ -39,7 +39,7 @@ impl Peaks {
         self.buckets.push_back(core::mem::replace(&mut self.last, (bucket, 0)));
     }
 
-    /// `level` was reached at each packet of a train.
+    /// Notes that `level` was reached at each packet of a train.
     pub fn reach_at_each(&mut self, train: &Train, level: u64) {
         let mut at = 0;
         while at < train.count {
@@ -48,11 +48,11 @@ impl Peaks {
         }
     }
 
-    /// The packets of a train join a line out of which others leave meanwhile: the level after each has
-    /// come. `line` lets out what leaves by a time and tells what is there besides the train.
+    /// Notes the level of a queue after each packet of a train has joined it, while others leave. `line` removes what
+    /// leaves by a time and returns what is there besides the train.
     ///
-    /// While those who leave do so at one pace, or none does, the level rises or falls all the time, so
-    /// that its peak is at an end. Nothing is asked where not even `most`, with nobody leaving, would be a peak.
+    /// While packets leave at one pace, or none leaves, the level only rises or only falls, so its peak is at an end.
+    /// `line` is not called where even `most`, the level without departures, would be no peak.
     pub fn reach_in_line(&mut self, train: &Train, most: u64, mut line: impl FnMut(Time) -> Line) {
         if most <= self.last.1 && train.last().0 <= self.bucket_end {
             return;
@@ -77,7 +77,7 @@ impl Peaks {
         }
     }
 
-    /// The highest level since the last sample, at the sample `time`, when the level is `level`.
+    /// Highest level since the last sample, at the sample `time`, when the level is `level`.
     pub fn take(&mut self, time: Time, level: u64) -> u64 {
         let bucket = self.samples.number(time);
         let mut highest = self.level_at_last_sample;
@@ -96,24 +96,24 @@ impl Peaks {
     }
 }
 
-/// A line at some time, see [`Peaks::reach_in_line`].
+/// A queue at some time, see [`Peaks::reach_in_line`].
 #[derive(Clone, Copy, Debug)]
 pub struct Line {
-    /// Packets in it but for those of the train that is joining. Those of the train that have left
-    /// count as less than none, modulo 2^64.
+    /// Packets in the queue, without those of the train that is joining. Packets of the train that have left count as
+    /// less than none, modulo 2^64.
     pub others: u64,
-    /// The next ones to leave, none of them before or at this time.
+    /// The next packets to leave, all of them after this time.
     pub leaving: Option<Leaving>,
 }
 
 /// Packets that leave at one pace, at least one.
 #[derive(Clone, Copy, Debug)]
 pub struct Leaving {
-    /// When the first one leaves, nanoseconds.
+    /// Time at which the first packet leaves, nanoseconds.
     pub first: u64,
     /// Nanoseconds between two of them.
     pub spacing: u64,
-    /// How many.
+    /// Number of packets.
     pub count: u32,
 }
 
@@ -130,14 +130,14 @@ impl Leaving {
         true
     }
 
-    /// Until when the level only rises or only falls, seen at `now` where others arrive so often;
-    /// whether it falls.
+    /// Until when the level only rises or only falls, seen at `now`, where packets arrive at this spacing; whether it
+    /// falls.
     fn trend(&self, now: Time, spacing: u64) -> (u64, bool) {
         let last = self.first + u64::from(self.count - 1) * self.spacing;
         if self.count == 1 || spacing <= self.spacing {
             return (last - 1, false);
         }
-        // Faster than others come, once they have begun.
+        // Packets leave faster than others arrive, so the level falls once they have begun to leave.
         let begun = self.first - now.0 <= self.spacing;
         if begun { (last - 1, true) } else { (self.first - 1, false) }
     }

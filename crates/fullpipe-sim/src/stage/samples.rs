@@ -2,7 +2,7 @@
 
 use crate::units::Time;
 
-/// When samples are taken: every so often, and at the run's end.
+/// Times of samples: one per interval, and one at the run's end.
 #[derive(Clone, Copy, Debug)]
 pub struct Samples {
     every: u64,
@@ -15,13 +15,13 @@ impl Samples {
         Samples { every: interval.0.max(1), end }
     }
 
-    /// The time of the one after that at `time`, nanoseconds; after the last one there is none.
+    /// Time of the first sample after `time`, nanoseconds; after the last sample there is none.
     pub(super) fn after(&self, time: Time) -> u64 {
         let next = || (time.0 / self.every + 1).saturating_mul(self.every).min(self.end.0);
         if time >= self.end { u64::MAX } else { next() }
     }
 
-    /// The same, of a time at which a sample is.
+    /// Time of the sample after the sample at `time`, nanoseconds.
     pub(super) fn next(&self, time: Time) -> u64 {
         let next = || time.0.saturating_add(self.every).min(self.end.0);
         if time >= self.end { u64::MAX } else { next() }
@@ -32,7 +32,7 @@ impl Samples {
         if time > self.end { u64::MAX } else { time.0.div_ceil(self.every) }
     }
 
-    /// The latest time whose first sample is that of the number.
+    /// The latest time that the sample of this number is the first to see.
     pub(super) fn last_time(&self, number: u64) -> u64 {
         if number == u64::MAX {
             u64::MAX

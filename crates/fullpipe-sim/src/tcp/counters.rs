@@ -1,58 +1,59 @@
-//! What a sender counts for the trace.
+//! Counters of a sender for the trace.
 
 use crate::tcp::CaState;
 use core::ops::AddAssign;
 
-/// What the sender counts.
+/// Counters of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Segments handed down, retransmissions included.
+    /// Segments sent, including retransmissions.
     pub segments_sent: u64,
     /// Segments retransmitted.
     pub segments_retransmitted: u64,
-    /// Bytes of data handed down, retransmissions included.
+    /// Bytes of data sent, including retransmissions.
     pub bytes_sent: u64,
-    /// Of these, those of retransmissions.
+    /// Bytes of retransmissions.
     pub bytes_retransmitted: u64,
     /// ACKs processed.
     pub acks_received: u64,
-    /// Skbs of the queue that were looked at on walks along it.
+    /// Skbs visited on walks along the queue.
     pub walked: Walked,
-    /// Segments delivered by ACKs that tell of a mark (tcpi_delivered_ce).
+    /// Segments delivered by ACKs that report a mark (tcpi_delivered_ce).
     pub delivered_ce: u64,
     /// Timeouts.
     pub timeouts: u64,
-    /// ACKs refused for a timestamp from the past (PAWSEstab).
+    /// ACKs refused for an old timestamp (PAWSEstab).
     pub from_the_past: u64,
     /// Skbs that the qdisc refused.
     pub refused: u64,
-    /// What `nstat` tells of it.
+    /// Counters of `nstat`.
     pub mib: Mib,
 }
 
-/// What the kernel counts of a connection that sends, all connections of a host together (include/uapi/linux/snmp.h).
-/// Which of two names is meant depends on whether the connection has SACK.
+/// Kernel's counters of a connection that sends, all connections of a host together (include/uapi/linux/snmp.h). SACK
+/// decides which of two names a counter has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Mib {
     /// TCPSackRecovery or TCPRenoRecovery: fast recoveries (`tcp_enter_recovery`).
     pub recoveries: u64,
-    /// TCPFastRetrans: segments sent again outside of Loss, of a loss that is known (`tcp_xmit_retransmit_queue`).
+    /// TCPFastRetrans: segments of a known loss sent again outside of Loss (`tcp_xmit_retransmit_queue`).
     pub fast_retrans: u64,
-    /// TCPSlowStartRetrans: the same in Loss, but not by the timer itself.
+    /// TCPSlowStartRetrans: segments of a known loss sent again in Loss, but not by the timer itself.
     pub slow_start_retrans: u64,
-    /// TCPForwardRetrans: below the highest SACK and not known to be lost. Of kernels before RACK decides alone.
+    /// TCPForwardRetrans: segments below the highest SACK sent again without a known loss, in kernels before RACK
+    /// decides alone.
     pub forward_retrans: u64,
-    /// TCPLostRetransmit: segments sent again that were found lost again.
+    /// TCPLostRetransmit: retransmitted segments that were lost again.
     pub lost_retransmit: u64,
-    /// TCPLossProbes: tail loss probes, of new data too (`tcp_send_loss_probe`).
+    /// TCPLossProbes: tail loss probes, including those of new data (`tcp_send_loss_probe`).
     pub loss_probes: u64,
     /// TCPTimeouts: since 5.1 each timeout, before it those that fit none of the next three (`tcp_retransmit_timer`).
     pub timeouts: u64,
     /// TCPSackRecoveryFail or TCPRenoRecoveryFail: the first timeout in a row, in Recovery.
     pub recovery_fails: u64,
-    /// TCPLossFailures: the same in Loss.
+    /// TCPLossFailures: the first timeout in a row, in Loss.
     pub loss_failures: u64,
-    /// TCPSackFailures or TCPRenoFailures: the same in Disorder.
+    /// TCPSackFailures or TCPRenoFailures: the first timeout in a row, in Disorder.
     pub failures: u64,
     /// TCPSACKReorder: reordering that SACKs or ACKs have shown (`tcp_check_sack_reordering`).
     pub sack_reorder: u64,
@@ -60,9 +61,9 @@ pub struct Mib {
     pub ts_reorder: u64,
     /// TCPRenoReorder: reordering that duplicate ACKs have shown, without SACK.
     pub reno_reorder: u64,
-    /// TCPDSACKRecv: D-SACKs of what is acknowledged (`tcp_check_dsack`).
+    /// TCPDSACKRecv: D-SACKs of acknowledged data (`tcp_check_dsack`).
     pub dsack_recv: u64,
-    /// TCPDSACKOfoRecv: D-SACKs of what lies beyond a hole.
+    /// TCPDSACKOfoRecv: D-SACKs of data beyond a hole.
     pub dsack_ofo_recv: u64,
     /// TCPFullUndo: reductions undone when recovery ends (`tcp_try_undo_recovery`).
     pub full_undo: u64,
@@ -72,17 +73,17 @@ pub struct Mib {
     pub dsack_undo: u64,
     /// TCPLossUndo: reductions of timeouts undone (`tcp_try_undo_loss`).
     pub loss_undo: u64,
-    /// TCPSpuriousRTOs: timeouts that F-RTO has found needless.
+    /// TCPSpuriousRTOs: needless timeouts by F-RTO.
     pub spurious_rtos: u64,
 }
 
 impl Mib {
-    /// Times that reordering was seen (reord_seen).
+    /// Observations of reordering (reord_seen).
     pub(super) fn reorderings(&self) -> u64 {
         self.sack_reorder + self.ts_reorder + self.reno_reorder
     }
 
-    /// The reduction that began `state` is undone when the state ends.
+    /// Counts the undo of the reduction that began `state`, at the state's end.
     pub(super) fn note_undo(&mut self, state: CaState) {
         match state {
             CaState::Loss => self.loss_undo += 1,
@@ -90,7 +91,7 @@ impl Mib {
         }
     }
 
-    /// Segments were sent again, `lost` or not known to be, in that state.
+    /// Counts segments that were sent again in this state; `lost`: the loss is known.
     pub(super) fn note_resent(&mut self, segments: u32, lost: bool, state: CaState) {
         let counter = match (lost, state) {
             (false, _) => &mut self.forward_retrans,
@@ -100,7 +101,7 @@ impl Mib {
         *counter += u64::from(segments);
     }
 
-    /// The timer has fired in that state, the `first` time in a row; `each`: all timeouts are TCPTimeouts.
+    /// Counts a timeout in this state, the `first` in a row; `each`: all timeouts are TCPTimeouts.
     pub(super) fn note_timeout(
         &mut self,
         state: CaState,
@@ -124,9 +125,9 @@ impl Mib {
 /// Kernel's counters of a connection that receives, all connections of a host together (include/uapi/linux/snmp.h).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReceiverMib {
-    /// Packets that came beyond a hole (rcv_ooopack).
+    /// Packets that arrived beyond a hole (rcv_ooopack).
     pub ooo_packets: u64,
-    /// TCPOFOQueue: skbs that came beyond a hole (`tcp_data_queue_ofo`).
+    /// TCPOFOQueue: skbs that arrived beyond a hole (`tcp_data_queue_ofo`).
     pub ofo_queue: u64,
     /// TCPOFODrop: skbs beyond a hole that found no memory.
     pub ofo_drop: u64,
@@ -139,7 +140,7 @@ pub struct ReceiverMib {
 /// Kernel's counters of the windows that a connection offers (`tcp_select_window`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WindowMib {
-    /// TCPWantZeroWindowAdv: the window ought to be 0, and must not shrink.
+    /// TCPWantZeroWindowAdv: the window should be 0, but must not shrink.
     pub want_zero: u64,
     /// TCPToZeroWindowAdv: the window becomes 0.
     pub to_zero: u64,
@@ -147,19 +148,19 @@ pub struct WindowMib {
     pub from_zero: u64,
 }
 
-/// Skbs that the CPU has looked at on walks along the queue, by what the walk was for.
+/// Skbs that the CPU has visited on walks along the queue, by purpose.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Walked {
-    /// To look SACK blocks up, and for lost retransmissions.
+    /// Look-up of SACK blocks, and of lost retransmissions.
     pub for_sacks: u64,
-    /// To mark losses.
+    /// Marking of losses.
     pub to_mark: u64,
-    /// To find what is to be sent again.
+    /// Search for packets to send again.
     pub to_resend: u64,
 }
 
 impl Walked {
-    /// All of them.
+    /// Sum over all purposes.
     pub fn total(&self) -> u64 {
         self.for_sacks + self.to_mark + self.to_resend
     }

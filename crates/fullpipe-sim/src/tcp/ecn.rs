@@ -1,7 +1,8 @@
-//! Explicit congestion notification (RFC 3168): what both ends remember of it.
+//! Explicit congestion notification (RFC 3168): state of both ends.
 //!
-//! The path marks a packet (CE); the receiver says so in every ACK (ECE) until the sender tells it that cwnd
-//! is coming down (CWR). What an ECE does to cwnd stands in `control.rs` and `recovery/alert.rs`.
+//! The path marks a packet (CE). The receiver reports the mark in every ACK (ECE) until the sender announces a
+//! reduction of cwnd (CWR). `control.rs` and `recovery/alert.rs` contain the effect of an ECE on cwnd.
+//!
 //! Source: Linux 6.1 and 6.12, which agree: `tcp_ecn_send_syn`, `tcp_ecn_clear_syn`, `tcp_ecn_create_request`,
 //! `tcp_ecn_rcv_synack`, `tcp_ecn_send`, `tcp_ecn_queue_cwr`, `tcp_ecn_withdraw_cwr`, `tcp_ecn_accept_cwr`,
 //! `__tcp_ecn_check_ce`. Other kernels' rules were not read: [`check`].
@@ -16,28 +17,28 @@ use crate::tcp::behaviour::profile_of;
 use alloc::format;
 use alloc::string::String;
 
-/// Segments that are acknowledged at once when the first mark comes, or a segment that was sent again.
+/// Segments acknowledged at once after the first mark, or after a retransmitted segment.
 pub(super) const QUICKACKS: u32 = 2;
 
-/// Kernels from here on agree to ECN unless told otherwise.
+/// First kernel that agrees to ECN by default.
 const AGREES_SINCE: KernelVersion = KernelVersion::new(2, 6, 31);
 
-/// Whether a SYN asks for ECN that was sent `repeats` times before: the first one, if net.ipv4.tcp_ecn is 1
-/// (RFC 3168, section 6.1.1.1; net.ipv4.tcp_ecn_fallback is 1 here).
+/// Whether a SYN asks for ECN after `repeats` repetitions: only the first one, if net.ipv4.tcp_ecn is 1 (RFC 3168,
+/// section 6.1.1.1; net.ipv4.tcp_ecn_fallback is 1 here).
 pub fn asks(sender: &Host, repeats: u32) -> bool {
     sender.sysctl.tcp_ecn == Some(1) && repeats == 0
 }
 
-/// Whether a host whose peer asks for ECN agrees to it: where net.ipv4.tcp_ecn is 1 or 2.
+/// Whether a host agrees to ECN when its peer asks: where net.ipv4.tcp_ecn is 1 or 2.
 pub fn agrees(receiver: &Host) -> bool {
     let kernel = || KernelVersion::parse(&receiver.kernel);
     receiver.sysctl.tcp_ecn.map_or_else(|| kernel() >= Some(AGREES_SINCE), |level| level > 0)
 }
 
-/// Whether the rules of ECN are known of both hosts, where they use it.
+/// Checks that the ECN rules of both hosts' kernels are known, where they use ECN.
 ///
 /// # Errors
-/// The host of which they are not, or whose kernel is unknown.
+/// The host with unknown rules, or with an unknown kernel.
 pub fn check(config: &Config) -> Result<(), String> {
     for flow in &config.flows {
         let ends @ [sender, receiver] = config.hosts_of(flow);
@@ -57,24 +58,24 @@ pub fn check(config: &Config) -> Result<(), String> {
 /// The sender's side. Fields are bits of Linux's `ecn_flags`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct SenderEcn {
-    /// TCP_ECN_OK: both ends agreed to it.
+    /// TCP_ECN_OK: both ends agreed to ECN.
     pub(super) agreed: bool,
-    /// TCP_ECN_QUEUE_CWR: the next new data tells that cwnd is coming down.
+    /// TCP_ECN_QUEUE_CWR: the next new data announces a reduction of cwnd.
     tells: bool,
 }
 
 impl SenderEcn {
-    /// cwnd begins to come down, for whatever reason.
+    /// Notes the start of a reduction of cwnd, for whatever reason.
     pub(super) fn reduce(&mut self) {
         self.tells |= self.agreed;
     }
 
-    /// That was undone before anything told of it, or after.
+    /// Notes the undo of a reduction, before or after its announcement.
     pub(super) fn undo(&mut self) {
         self.tells = false;
     }
 
-    /// Codepoint and CWR of an skb of new data; what is sent again and what has no data has neither.
+    /// Codepoint and CWR of an skb of new data; retransmissions and packets without data have neither.
     pub(super) fn mark_new_data(&mut self) -> (Ecn, bool) {
         match self.agreed {
             true => (Ecn::Ect0, core::mem::take(&mut self.tells)),
@@ -86,22 +87,23 @@ impl SenderEcn {
 /// The receiver's side. Fields are bits of Linux's `ecn_flags`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ReceiverEcn {
-    /// TCP_ECN_OK: both ends agreed to it.
+    /// TCP_ECN_OK: both ends agreed to ECN.
     pub(super) agreed: bool,
-    /// TCP_ECN_DEMAND_CWR: ACKs say ECE.
+    /// TCP_ECN_DEMAND_CWR: ACKs have ECE.
     pub(super) echoes: bool,
-    /// TCP_ECN_SEEN: a segment came that could be marked.
+    /// TCP_ECN_SEEN: a segment with an ECN codepoint has arrived.
     seen: bool,
 }
 
 impl ReceiverEcn {
-    /// The sender tells that cwnd is coming down, in data. It may be down to one packet: the ACK goes at once.
+    /// Notes that data of the sender announces a reduction of cwnd. It may be down to one packet, so the ACK is sent at
+    /// once.
     pub(super) fn hear_cwr(&mut self) {
         self.echoes = false;
     }
 
-    /// The codepoint of a segment that is taken in; whether quick ACKs follow. A segment that cannot be
-    /// marked after others that could was probably sent again.
+    /// Notes the codepoint of a segment; returns whether quick ACKs follow. A segment without a codepoint after others
+    /// that had one was probably sent again.
     pub(super) fn hear(&mut self, ecn: Ecn) -> bool {
         if !self.agreed {
             return false;

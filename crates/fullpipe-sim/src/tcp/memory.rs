@@ -8,16 +8,16 @@
 //! - The host has one CPU, so one reserve of pages. With N CPUs the kernel's counter is up to N MiB off.
 //! - Sockets are counted exactly. A kernel for several CPUs counts them in steps of 32 or more (`percpu_counter`).
 //! - Both directions of a connection have pages of their own, up to one more than in the kernel.
-//! - A program that closes is not reset where memory is above the third number (`tcp_check_oom`).
+//! - A program that closes gets no reset where memory is above the third number (`tcp_check_oom`).
 
 use crate::config::Host;
 use crate::units::Time;
 use alloc::rc::Rc;
 use core::cell::Cell;
 
-/// Memory is taken and given back by pages of so many bytes.
+/// Unit in which memory is taken and returned, bytes.
 pub(in crate::tcp) const PAGE: u64 = 4096;
-/// Pages that a CPU keeps to itself before the common counter hears of them (net.core.mem_pcpu_rsv: 1 MiB).
+/// Pages that a CPU keeps before it updates the common counter (net.core.mem_pcpu_rsv: 1 MiB).
 const RESERVE: i64 = 256;
 
 /// The host's memory, as each of its sockets holds it.
@@ -30,13 +30,13 @@ struct State {
     low: i64,
     pressure: i64,
     high: i64,
-    /// Pages that the common counter knows (tcp_memory_allocated).
+    /// Pages in the common counter (tcp_memory_allocated).
     allocated: i64,
-    /// Pages that it does not know yet (tcp_memory_per_cpu_fw_alloc).
+    /// Pages that are not in the counter yet (tcp_memory_per_cpu_fw_alloc).
     reserve: i64,
     /// Open sockets (tcp_sockets_allocated).
     sockets: u64,
-    /// Since when there is pressure, jiffies (tcp_memory_pressure).
+    /// Start of the present pressure, jiffies (tcp_memory_pressure).
     since: Option<u64>,
     now: Time,
     hz: u64,
@@ -46,9 +46,9 @@ struct State {
 /// Counters of `nstat`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PressureMib {
-    /// TCPMemoryPressures: how often pressure began.
+    /// TCPMemoryPressures: times that pressure began.
     pub pressures: u64,
-    /// TCPMemoryPressuresChrono: for how long it lasted, until it ended, ms.
+    /// TCPMemoryPressuresChrono: duration of ended pressure, ms.
     pub chrono_ms: u64,
 }
 
@@ -56,7 +56,7 @@ pub struct PressureMib {
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct Request {
     pub(in crate::tcp) pages: u64,
-    /// Bytes that the socket holds, with those that it asks for.
+    /// Bytes that the socket will hold, including the request.
     pub(in crate::tcp) held: u64,
     /// Whether it has less than the least buffer (the first number of tcp_rmem or tcp_wmem).
     pub(in crate::tcp) below_least: bool,
@@ -66,7 +66,7 @@ pub(in crate::tcp) struct Request {
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct Member {
     pub(in crate::tcp) memory: TcpMemory,
-    /// The least that it may have under pressure (the first number of tcp_rmem or tcp_wmem), bytes.
+    /// Bytes that the socket may always have under pressure (the first number of tcp_rmem or tcp_wmem).
     least: u64,
     is_open: bool,
 }
@@ -77,21 +77,21 @@ impl Member {
         Member { memory: memory.clone(), least, is_open: false }
     }
 
-    /// The socket is one of its host's from now on.
+    /// Counts the socket among its host's from now on.
     pub(in crate::tcp) fn open(&mut self) {
         if !core::mem::replace(&mut self.is_open, true) {
             self.memory.open_socket();
         }
     }
 
-    /// The socket is gone.
+    /// Removes the socket from its host's.
     pub(in crate::tcp) fn close(&mut self) {
         if core::mem::take(&mut self.is_open) {
             self.memory.close_socket();
         }
     }
 
-    /// Takes pages, if there are any for a socket that has so many bytes and will hold so many.
+    /// Takes pages, if the host has them for a socket with `has` bytes that will hold `held` bytes.
     #[must_use]
     pub(in crate::tcp) fn raise(&self, pages: u64, has: u64, held: u64) -> bool {
         pages == 0 || self.memory.raise(Request { pages, held, below_least: has < self.least })
@@ -116,17 +116,17 @@ impl TcpMemory {
         }))))
     }
 
-    /// Sets the time of what happens next.
+    /// Sets the time of the next changes.
     pub(crate) fn set_now(&self, now: Time) {
         self.change(|state| state.now = now);
     }
 
-    /// A socket is made.
+    /// Counts a new socket.
     pub(crate) fn open_socket(&self) {
         self.change(|state| state.sockets += 1);
     }
 
-    /// A socket is gone.
+    /// Counts the end of a socket.
     fn close_socket(&self) {
         self.change(|state| state.sockets = state.sockets.saturating_sub(1));
     }
@@ -136,7 +136,7 @@ impl TcpMemory {
         self.0.get().mib
     }
 
-    /// Whether sockets are to save memory (tcp_under_memory_pressure).
+    /// Whether sockets should save memory (tcp_under_memory_pressure).
     pub(in crate::tcp) fn is_under_pressure(&self) -> bool {
         self.0.get().since.is_some()
     }
@@ -147,7 +147,7 @@ impl TcpMemory {
         state.since.is_none() && state.allocated < state.low
     }
 
-    /// Takes pages if the host has them for this socket; else nothing is taken (__sk_mem_raise_allocated).
+    /// Takes pages if the host has them for this socket; else takes none (__sk_mem_raise_allocated).
     #[must_use]
     pub(in crate::tcp) fn raise(&self, request: Request) -> bool {
         self.change(|state| {
@@ -165,7 +165,7 @@ impl TcpMemory {
         self.change(|state| state.add(pages as i64));
     }
 
-    /// Gives pages back (__sk_mem_reduce_allocated).
+    /// Returns pages (__sk_mem_reduce_allocated).
     pub(in crate::tcp) fn reduce(&self, pages: u64) {
         self.change(|state| {
             state.add(-(pages as i64));
@@ -175,7 +175,7 @@ impl TcpMemory {
         });
     }
 
-    /// Pages that sockets have, those of the reserve included.
+    /// Pages of all sockets, including those of the reserve.
     #[cfg(test)]
     pub(in crate::tcp) fn pages(&self) -> u64 {
         let state = self.0.get();
@@ -191,7 +191,7 @@ impl TcpMemory {
 }
 
 impl State {
-    /// The common counter hears of a CPU's pages when these are many.
+    /// Adds pages to the CPU's reserve, and moves them to the common counter when they are many.
     fn add(&mut self, pages: i64) {
         self.reserve += pages;
         if self.reserve.abs() >= RESERVE {
@@ -216,7 +216,7 @@ impl State {
             return true;
         }
 
-        // Under pressure a socket gets more while it has less than its share.
+        // Under pressure a socket gets more memory while it has less than its share.
         let share = u128::from(self.sockets) * u128::from(request.held.div_ceil(PAGE));
         self.high as u128 > share
     }

@@ -3,27 +3,27 @@
 //! Source: Linux 4.4 and 6.12 `tcp_update_rtt_min`, lib/win_minmax.c `minmax_running_min`; the method is
 //! Kathleen Nichols'.
 
-/// `tcp_min_rtt_wlen`: how long a least RTT holds, s.
+/// `tcp_min_rtt_wlen`: time for which a least RTT holds, s.
 const WINDOW_S: u32 = 300;
 
 #[derive(Clone, Copy, Debug)]
 struct Sample {
-    /// Jiffy.
+    /// Time, jiffies.
     at: u32,
     us: u32,
 }
 
-/// See the module's description.
+/// Filter for the least RTT.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MinRtt {
-    /// Jiffies.
+    /// Window, jiffies.
     window: u32,
-    /// The least, and the least since it and since the next.
+    /// The least sample, the least one since it, and the least one since that.
     best: [Sample; 3],
 }
 
 impl MinRtt {
-    /// Before the first sample it is infinite.
+    /// A filter before the first sample; its RTT is infinite.
     pub(super) fn new(hz: u32) -> MinRtt {
         MinRtt { window: WINDOW_S * hz, best: [Sample { at: 0, us: u32::MAX }; 3] }
     }
@@ -33,7 +33,7 @@ impl MinRtt {
         self.best[0].us
     }
 
-    /// A sample of `us` at jiffy `at`.
+    /// Adds a sample of `us` at jiffy `at`.
     pub(super) fn take(&mut self, at: u32, us: u32) {
         let new = Sample { at, us };
         let [first, second, third] = &mut self.best;
@@ -49,7 +49,7 @@ impl MinRtt {
         self.age(new);
     }
 
-    /// The first is forgotten after the window; until then the others are to come from its later parts.
+    /// Forgets the first sample after the window. Until then the other samples are to be from its later parts.
     fn age(&mut self, new: Sample) {
         let passed = new.at.wrapping_sub(self.best[0].at);
         if passed > self.window {

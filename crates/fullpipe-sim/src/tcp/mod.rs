@@ -1,11 +1,10 @@
-//! The TCP endpoint, split by concern. Pure: time comes in, packets go out through [`Output`].
+//! The TCP endpoint, split by concern. Pure: time is an argument, and packets leave through [`Output`].
 //!
 //! Limits:
 //! - No profile has thin streams, TCP Fast Open or the repacking of retransmissions
 //!   (`tcp_retrans_collapse`).
-//! - No connection is given up. A SYN is sent again for ever, in the end every two minutes (`tcp_syn_retries`).
-//! - A connection whose SYN was sent three times begins with the usual cwnd; Linux begins with 1
-//!   (`tcp_init_transfer`).
+//! - No connection is aborted. A SYN is repeated for ever, in the end every two minutes (`tcp_syn_retries`).
+//! - After three SYNs a connection begins with the usual cwnd; Linux begins with 1 (`tcp_init_transfer`).
 
 mod ack;
 pub mod counters;
@@ -40,7 +39,7 @@ pub const IP_HEADER: u32 = 20;
 /// Bytes that timestamps add to every segment (RFC 7323, padded).
 pub const TIMESTAMP_OPTION: u32 = 12;
 
-/// MSS that a host announces on a path of `mtu` bytes, without options: its card's (`tcp_advertise_mss`).
+/// MSS that a host announces on a path of `mtu` bytes, without options: that of its NIC (`tcp_advertise_mss`).
 pub(crate) fn announced_mss(host: &Host, mtu: u32) -> u32 {
     host.mtu.unwrap_or(mtu).saturating_sub(HEADERS)
 }
@@ -50,8 +49,8 @@ pub fn headers(timestamps: bool) -> u32 {
     HEADERS + if timestamps { TIMESTAMP_OPTION } else { 0 }
 }
 
-/// Bytes of a SYN or its answer with IP and TCP headers, its options padded (6.12 `tcp_syn_options`): the MSS, timestamps, SACK,
-/// which stands in their padding where there are any, and the window scale.
+/// Bytes of a SYN or SYN-ACK with IP and TCP headers, and padded options (6.12 `tcp_syn_options`). Options are the MSS,
+/// timestamps, SACK, and the window scale. SACK takes the padding of timestamps where there are any.
 pub fn opening_len(host: &Host) -> u32 {
     let sack_alone = host.sysctl.tcp_sack && !host.timestamps;
     let options = [host.timestamps.then_some(TIMESTAMP_OPTION), sack_alone.then_some(4)];
@@ -71,7 +70,7 @@ pub struct Sacks {
     pub count: usize,
 }
 
-/// What an ACK says.
+/// Content of an ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ack {
     /// Next byte expected.
@@ -84,12 +83,12 @@ pub struct Ack {
     pub tsecr: u32,
     /// Timestamp, jiffies of the receiver; 0 without timestamps.
     pub tsval: u32,
-    /// Whether a marked segment has come and no CWR since (ECE).
+    /// Whether a marked segment has arrived, and no CWR since (ECE).
     pub ece: bool,
 }
 
 impl Ack {
-    /// Bytes of its option with SACK blocks.
+    /// Bytes of the option with SACK blocks.
     pub fn option_bytes(&self) -> u32 {
         let blocks = self.sacks.map_or(0, |sacks| sacks.count as u32);
         if blocks > 0 { 4 + 8 * blocks } else { 0 }
@@ -103,7 +102,7 @@ pub struct Segment {
     pub seq: u64,
     /// Bytes; 0 without FIN is a window probe.
     pub len: u32,
-    /// Bytes of each packet but the last of those that GRO has joined; 0: it came as one packet.
+    /// Bytes of each packet that GRO has joined, except the last one; 0: one packet.
     pub gso_size: u32,
     /// Timestamp, jiffies of the sender; 0 without timestamps.
     pub tsval: u32,
@@ -111,31 +110,31 @@ pub struct Segment {
     pub tsecr: u32,
     /// Whether it carries PSH.
     pub push: bool,
-    /// Whether the stream ends with it (FIN), which takes a number behind its data.
+    /// Whether the segment ends the stream (FIN), which takes a number behind its data.
     pub fin: bool,
-    /// Its codepoint as it arrives.
+    /// Codepoint on arrival.
     pub ecn: Ecn,
-    /// Whether it tells that the sender reduces cwnd (CWR).
+    /// Whether the segment announces a reduction of cwnd (CWR).
     pub cwr: bool,
 }
 
 impl Segment {
-    /// The number after it.
+    /// First number behind the segment.
     pub fn end(&self) -> u64 {
         self.seq + u64::from(self.len) + u64::from(self.fin)
     }
 
-    /// Bytes of its first packet.
+    /// Bytes of the first packet.
     pub fn packet_len(&self) -> u32 {
         if self.gso_size == 0 { self.len } else { self.gso_size }
     }
 
-    /// Packets that it came as.
+    /// Number of packets that GRO has joined.
     pub fn packets(&self) -> u32 {
         if self.gso_size == 0 { 1 } else { self.len.div_ceil(self.gso_size) }
     }
 
-    /// Those packets, each by itself.
+    /// The packets that GRO has joined.
     pub fn split(&self) -> impl Iterator<Item = Segment> {
         let (whole, packets) = (*self, self.packets());
         (0..packets).map(move |i| {
@@ -147,53 +146,54 @@ impl Segment {
     }
 }
 
-/// A piece of the stream handed down for transmission.
+/// A part of the stream for transmission as one skb.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Transmission {
     /// First byte.
     pub seq: u64,
     /// Bytes; 0 without FIN is a window probe.
     pub len: u32,
-    /// Bytes of each of its segments but the last (gso_size).
+    /// Bytes of each segment except the last one (gso_size).
     pub segment: u32,
     /// Whether it was sent before.
     pub retransmission: bool,
-    /// When it is to leave the host, where the host's queue can keep it (skb->tstamp).
+    /// Departure time, where the host's queue can keep it (skb->tstamp).
     pub departs: Time,
-    /// Whether its last segment carries PSH.
+    /// Whether the last segment carries PSH.
     pub push: bool,
-    /// Whether the stream ends with it (FIN), which takes a number behind its data.
+    /// Whether the skb ends the stream (FIN), which takes a number behind its data.
     pub fin: bool,
     /// Timestamp, jiffies; 0 without timestamps.
     pub tsval: u32,
     /// Timestamp echoed, jiffies of the receiver; 0 without timestamps.
     pub tsecr: u32,
-    /// Codepoint of all its segments.
+    /// Codepoint of all segments.
     pub ecn: Ecn,
-    /// Whether its first segment tells that cwnd is coming down (CWR; `tcp_gso_segment` of Linux 6.12).
+    /// Whether the first segment announces a reduction of cwnd (CWR; `tcp_gso_segment` of Linux 6.12).
     pub cwr: bool,
 }
 
-/// Where the sender's packets go.
+/// Destination of the sender's packets.
 pub trait Output {
-    /// Hands down one skb; false when the host's queue refused it (NET_XMIT_DROP).
+    /// Sends one skb; false when the host's queue refused it (NET_XMIT_DROP).
     fn transmit(&mut self, skb: Transmission) -> bool;
-    /// Whether the host's queue took the last one with a word of congestion (NET_XMIT_CN): it, or one of its
-    /// flow, was dropped, and counts as sent.
+    /// Whether the host's queue reported congestion for the last skb (NET_XMIT_CN): it, or one of its flow, was
+    /// dropped. The skb counts as sent.
     fn congested(&self) -> bool {
         false
     }
-    /// The time at which the CPU is now.
+    /// Present time of the CPU.
     fn now(&self) -> Time;
     /// Memory of the flow's skbs that have not left the host yet, bytes (sk_wmem_alloc).
     fn in_host(&mut self) -> u64 {
         0
     }
-    /// What is written from a place on stands in memory of which pieces are counted anew, as the receiver is to know.
+    /// Reports a change of the memory layout: from `piece` on data lies in pieces that are counted anew. The receiver
+    /// needs this.
     fn begin_piece(&mut self, piece: Piece) {
         let _ = piece;
     }
-    /// The CPU has looked at `skbs` skbs of the queue to find what an ACK is about.
+    /// Reports that the CPU has visited `skbs` skbs of the queue to process an ACK.
     fn walked(&mut self, skbs: u32) {
         let _ = skbs;
     }

@@ -1,9 +1,9 @@
 //! Protection against wrapped sequence numbers (PAWS, RFC 7323).
 
-/// Ticks by which a timestamp may be older than the last one (TCP_PAWS_WINDOW).
+/// Most ticks by which a timestamp may be older than the last one (TCP_PAWS_WINDOW).
 const PAWS_WINDOW: u32 = 1;
 
-/// True for a timestamp that is too old beside the last one (tcp_paws_check).
+/// Whether a timestamp is too old compared with the last one (tcp_paws_check).
 pub(super) fn is_from_the_past(tsval: u32, ts_recent: u32) -> bool {
     ts_recent.saturating_sub(tsval) > PAWS_WINDOW
 }

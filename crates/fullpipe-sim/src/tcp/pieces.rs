@@ -1,74 +1,74 @@
-//! The memory that a sender's data stand in: pieces of 32 KiB, one after the other. A packet refers to those that its data
-//! lie in, so that its receiver counts them, too. A piece to which nobody refers any more is filled anew.
+//! Memory of a sender's data: successive pieces of 32 KiB (page_frag). A packet refers to the pieces that hold its
+//! data, so its receiver counts them, too. A piece without references is reused.
 //!
 //! Source: Linux 6.12 `sk_page_frag_refill`, `skb_page_frag_refill`, `tcp_sendmsg_locked`. Pieces of all profiles are
 //! those of kernels since 3.7 (`SKB_FRAG_PAGE_ORDER`).
 //!
 //! Limits:
-//! - The sender takes for granted that its last piece is filled anew once all is acknowledged. Only the receiver
-//!   looks whether the reader has all of it (`skb_page_frag_refill`). An application that pauses between writes of
-//!   odd sizes, with a reader hardly faster than it, was 0.2 to 13 % off in 6 runs of 36: the window is half a
-//!   kilobyte off, for a reason that is not known. With writes of multiples of 32 KiB 27 of 27 runs were equal.
+//! - The sender assumes that its last piece is reused once all data is acknowledged. Only the receiver checks whether
+//!   the reader has read all of it (`skb_page_frag_refill`). An application that pauses between writes of odd sizes,
+//!   with a reader hardly faster than it, was 0.2 to 13 % off in 6 runs of 36. The window is half a kilobyte off, for
+//!   an unknown reason. With writes of multiples of 32 KiB 27 of 27 runs were equal.
 
 use crate::units::Time;
 use alloc::collections::VecDeque;
 
 /// Bytes of one piece.
 const PIECE: u64 = 32_768;
-/// What a piece must have left for a copy to begin in it; less is given up.
+/// Least free bytes of a piece for the start of a copy; a smaller rest is left unused.
 const LEAST: u64 = 32;
 
 /// A place in the stream from which on pieces are counted anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
     pub(super) at: u64,
-    /// Where the last piece is filled anew: when that was, which is so if the reader had everything before `at` by then.
+    /// Time at which the last piece is reused, if it is. It is if the reader had read all data before `at` by then.
     pub(super) again: Option<Time>,
 }
 
 /// The piece into which a sender copies.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Filling {
-    /// The number from which on they are counted.
+    /// First number of the piece from which pieces are counted.
     from: u64,
 }
 
 impl Filling {
-    /// A copy begins at this number of the stream, at a time; whether all before is `acknowledged`. What it changes: the
-    /// rest of a piece may be given up for it, or the piece be filled anew.
+    /// Begins a copy at number `at` of the stream; `acknowledged`: all earlier data is. Returns the change of the
+    /// layout, if any: the rest of a piece is left unused, or the piece is reused.
     pub(super) fn begin_copy(&mut self, at: u64, now: Time, acknowledged: bool) -> Option<Piece> {
         let filled = (at - self.from) % PIECE;
         if filled == 0 || !acknowledged && filled <= PIECE - LEAST {
             return None;
         }
-        // That it is filled anew is taken for granted: the sender is not told.
+        // The reuse is an assumption: the sender does not learn of it.
         self.from = at;
         Some(Piece { at, again: Some(now).filter(|_| filled <= PIECE - LEAST) })
     }
 }
 
-/// Where pieces begin, as a receiver has to know it of what is to come.
+/// Starts of pieces, as a receiver needs them for arriving data.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Pieces {
-    /// They are counted from here, at or below what comes next.
+    /// First number from which pieces are counted, at or below the next arrival.
     from: u64,
-    /// Then from each of these, in order: there is hardly ever one. What is filled anew is all that comes.
+    /// Later starts, in order; there is hardly ever one. Data behind such a start has not arrived yet.
     later: VecDeque<Piece>,
 }
 
 impl Pieces {
-    /// This one begins before anything beyond it comes.
+    /// Adds a start of pieces before any data beyond it arrives.
     pub(super) fn begin(&mut self, piece: Piece) {
         self.later.push_back(piece);
     }
 
-    /// Whether some have not been [reached](Pieces::reach).
+    /// Whether a start has not been [reached](Pieces::reach).
     pub(super) fn are_awaited(&self) -> bool {
         !self.later.is_empty()
     }
 
-    /// Something comes, and `next` is the next number: nothing below it will be asked for. The reader had everything
-    /// by `read`, or has not.
+    /// Moves to the next number `next`: no number below it will be asked for. `read`: when the reader had read all
+    /// data, if it has.
     pub(super) fn reach(&mut self, next: u64, read: Option<Time>) {
         while let Some(piece) = self.later.front().copied().filter(|piece| piece.at <= next) {
             self.later.pop_front();
@@ -79,7 +79,7 @@ impl Pieces {
         }
     }
 
-    /// Pieces that `[seq, end)` lies in.
+    /// Number of pieces that hold `[seq, end)`.
     pub(super) fn count(&self, seq: u64, end: u64) -> u32 {
         let last = end.saturating_sub(1).max(seq);
         if self.later.is_empty() {
@@ -96,14 +96,14 @@ impl Pieces {
         count + borders(from, at, last)
     }
 
-    /// Pieces that each of the packets of `len` bytes lies in that `[seq, end)` consists of.
+    /// Number of pieces that hold each packet of `len` bytes in `[seq, end)`.
     pub(super) fn of_packets(&self, seq: u64, end: u64, len: u32) -> impl Iterator<Item = u32> {
         let packets = (seq..end).step_by(len.max(1) as usize);
         packets.map(move |at| self.count(at, (at + u64::from(len)).min(end)))
     }
 }
 
-/// Borders of pieces, counted from `from` on, beyond `first` and up to `last`. What lies before, which came again, has none.
+/// Borders of pieces, counted from `from` on, beyond `first` and up to `last`. Repeated data before `from` has none.
 fn borders(from: u64, first: u64, last: u64) -> u32 {
     let pieces = |at: u64| at.saturating_sub(from) / PIECE;
     (pieces(last) - pieces(first)) as u32
@@ -146,14 +146,14 @@ mod tests {
             (0, None),
             (1000, Some(again(1000, 7))),
             (1000 + PIECE, None),
-            // Whoever else refers to it.
+            // Other references to the piece do not matter.
             (1000 + 2 * PIECE - 31, Some(given_up(1000 + 2 * PIECE - 31))),
         ] {
             assert_eq!(filling.begin_copy(at, Time::ms(7), true), piece, "{at}");
         }
     }
 
-    /// The reader had everything at 5 ms.
+    /// The reader had read all data at 5 ms.
     #[test]
     fn a_piece_is_filled_anew_if_the_reader_has_had_all_of_it() {
         let read = Some(Time::ms(5));
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!([(31_000, 32_000), (32_000, 33_000)].map(|(a, b)| pieces.count(a, b)), [1, 2]);
         let more = [(0, PIECE), (0, PIECE + 1), (PIECE, PIECE)];
         assert_eq!(more.map(|(a, b)| pieces.count(a, b)), [1, 2, 1]);
-        // Those that lie between two packets are none.
+        // A border between two packets cuts neither.
         let borders = |of: u32| of - 1;
         let within = |seq, len| pieces.of_packets(seq, seq + 90_000, len).map(borders).sum::<u32>();
         assert_eq!([within(0, 1000), within(0, 1024)], [2, 0]);

@@ -1,41 +1,41 @@
-//! RACK: a packet is lost if one that was sent later has arrived, and an RTT and a little more has passed.
+//! RACK: a packet is lost if a later one has arrived, and an RTT and a little more has passed.
 //!
-//! Source: RFC 8985; Linux 6.12 `tcp_rack_advance`, `tcp_rack_reo_wnd`, `tcp_rack_update_reo_wnd`. Here is
-//! what is known of the newest packet that has arrived; what follows from it is in `recovery/rack.rs`.
+//! Source: RFC 8985; Linux 6.12 `tcp_rack_advance`, `tcp_rack_reo_wnd`, `tcp_rack_update_reo_wnd`. This is the state of
+//! the newest packet that has arrived; `recovery/rack.rs` uses it.
 
-/// Recoveries for which a widened window of reordering holds (TCP_RACK_RECOVERY_THRESH).
+/// Recoveries for which a wider reordering window holds (TCP_RACK_RECOVERY_THRESH).
 pub(super) const RECOVERY_THRESH: u32 = 16;
-/// Widest window of reordering, steps.
+/// Widest reordering window, steps.
 const MAX_STEPS: u32 = 255;
 
-/// See the module's description. Fields keep Linux's names.
+/// State of RACK. Fields keep Linux's names.
 #[derive(Clone, Copy, Debug)]
 pub struct Rack {
-    /// When the newest of the packets that have arrived was sent, us.
+    /// Transmission time of the newest packet that has arrived, us.
     pub mstamp: u64,
-    /// Its end.
+    /// End of this packet.
     pub end_seq: u64,
-    /// RTT of the packet that was heard of last, us.
+    /// RTT of the last arrival, us.
     pub rtt_us: u32,
-    /// Whether anything has arrived since losses were looked for.
+    /// Whether a packet has arrived since the last search for losses.
     pub advanced: bool,
-    /// Widths of the window of reordering, quarters of the least RTT.
+    /// Width of the reordering window, quarters of the least RTT.
     pub reo_wnd_steps: u32,
-    /// Recoveries after which it is one step again.
+    /// Recoveries until the width returns to one step.
     pub reo_wnd_persist: u32,
-    /// A D-SACK has come that may be due to reordering.
+    /// Whether a D-SACK has arrived that reordering may have caused.
     pub dsack_seen: bool,
-    /// When the window was last widened, us (Linux: what had been delivered then).
+    /// Time at which the window was last widened, us (in Linux: the packets delivered then).
     pub widened_us: u64,
-    /// Whether reordering was ever seen.
+    /// Whether reordering was ever observed.
     pub reord_seen: bool,
-    /// us, of the ACK in hand.
+    /// Time of the ACK in hand, us.
     now_us: u64,
     /// Least RTT before it, us.
     min_rtt_us: u32,
-    /// When the newest of the packets was sent that it tells of, us (rs->prior_delivered, by the time instead).
+    /// Transmission time of the newest packet in the ACK, us (rs->prior_delivered, by the time instead).
     newest_us: Option<u64>,
-    /// Before this was sent whose timestamp it echoes, us.
+    /// Time before which the echoed packet was sent, us.
     echoes_before_us: Option<u64>,
 }
 
@@ -60,29 +60,29 @@ impl Default for Rack {
 }
 
 impl Rack {
-    /// An ACK has come, which echoes the timestamp of something sent before that time, us, or none.
+    /// Begins an ACK. It echoes the timestamp of a packet sent before `echoes_before_us`, us, or none.
     pub(super) fn begin(&mut self, now_us: u64, min_rtt_us: u32, echoes_before_us: Option<u64>) {
         (self.now_us, self.min_rtt_us) = (now_us, min_rtt_us);
         self.echoes_before_us = echoes_before_us;
         self.newest_us = None;
     }
 
-    /// Whether the ACK is of a transmission before the one at `sent_us` (tcp_skb_spurious_retrans).
+    /// Whether the ACK is for a transmission before the one at `sent_us` (tcp_skb_spurious_retrans).
     pub(super) fn is_spurious(&self, sent_us: u64) -> bool {
         self.echoes_before_us.is_some_and(|before| sent_us >= before)
     }
 
-    /// A packet that was sent last at `sent_us` is told of (tcp_rate_skb_delivered).
+    /// Notes a packet in the ACK that was last sent at `sent_us` (tcp_rate_skb_delivered).
     pub(super) fn deliver(&mut self, sent_us: u64) {
         self.newest_us = self.newest_us.max(Some(sent_us));
     }
 
-    /// A packet that ends at `end_seq` and was sent last at `sent_us` has arrived.
+    /// Notes the arrival of a packet that ends at `end_seq` and was last sent at `sent_us`.
     pub(super) fn advance(&mut self, sent_us: u64, end_seq: u64, resent: bool) {
         self.deliver(sent_us);
         let rtt_us = self.now_us.saturating_sub(sent_us).min(u64::from(u32::MAX)) as u32;
         if resent && rtt_us < self.min_rtt_us {
-            // It was the transmission before.
+            // The ACK is for an earlier transmission.
             return;
         }
         self.advanced = true;
@@ -92,7 +92,7 @@ impl Rack {
         }
     }
 
-    /// tcp_rack_update_reo_wnd, after an ACK: if it told of something new, the window is widened, once per RTT.
+    /// tcp_rack_update_reo_wnd, after an ACK with news: widens the window, once per RTT.
     pub(super) fn update_reo_wnd(&mut self) {
         let Some(newest_us) = self.newest_us else { return };
         if newest_us < self.widened_us {
@@ -113,7 +113,7 @@ impl Rack {
 mod tests {
     use super::*;
 
-    /// One that was widened by a D-SACK at 1000 us, and has heard of another since.
+    /// State that was widened by a D-SACK at 1000 us, before another D-SACK arrived.
     fn widened() -> Rack {
         let mut rack = Rack { dsack_seen: true, ..Rack::default() };
         rack.begin(1000, 100, None);
@@ -124,7 +124,7 @@ mod tests {
         rack
     }
 
-    /// An ACK that tells of nothing leaves the D-SACK to the next one.
+    /// An ACK without news leaves the D-SACK to the next one.
     #[test]
     fn an_ack_of_nothing_does_not_widen() {
         let mut rack = widened();
@@ -133,8 +133,8 @@ mod tests {
         assert_eq!((rack.reo_wnd_steps, rack.dsack_seen), (2, true));
     }
 
-    /// Once per RTT: what was sent before the window was widened tells of no needless retransmission since. That something
-    /// newer is known from ACKs before does not matter.
+    /// Once per RTT: packets sent before the window was widened show no needless retransmission since. Newer packets in
+    /// earlier ACKs do not matter.
     #[test]
     fn what_was_sent_before_widens_no_further() {
         for (sent_us, steps) in [(999, 2), (1000, 3)] {
@@ -148,7 +148,7 @@ mod tests {
         }
     }
 
-    /// What was sent again in vain is told of, too, though it does not count as having arrived.
+    /// A needless retransmission is noted, too, though it does not count as an arrival.
     #[test]
     fn what_was_sent_again_in_vain_is_told_of() {
         let mut rack = widened();

@@ -1,7 +1,8 @@
-//! Samples of the delivery rate: the data that arrived since the newest acknowledged packet was sent, and the time that this took.
+//! Samples of the delivery rate: the data that arrived since the newest acknowledged packet was sent, and the time
+//! since then.
 //!
-//! Linux keeps a snapshot on each skb. Here skbs that went one after the other share one while it stays equal, so that there are
-//! about as many as ACKs per round trip.
+//! Linux keeps a snapshot on each skb. Here successive skbs share a snapshot while it stays equal, so there are about
+//! as many as ACKs per round trip.
 //!
 //! Source: draft-cheng-iccrg-delivery-rate-estimation; Linux 6.12 `tcp_rate_skb_sent`, `tcp_rate_skb_delivered`, `tcp_rate_gen`,
 //! `tcp_rate_check_app_limited`.
@@ -14,9 +15,9 @@ use alloc::collections::{BTreeMap, VecDeque};
 struct Snapshot {
     /// Packets delivered so far.
     delivered: u32,
-    /// When the last of them was.
+    /// Time of the last delivery.
     delivered_us: u64,
-    /// When the first packet of the flight was sent.
+    /// Transmission time of the first packet of the flight.
     first_tx_us: u64,
     /// Whether the application limits the flow.
     app_limited: bool,
@@ -27,58 +28,58 @@ struct Snapshot {
 struct Newest {
     end_seq: u64,
     sent: Snapshot,
-    /// From the first packet of its flight to it, us.
+    /// Time between the first packet of its flight and this one, us.
     send_us: u64,
 }
 
-/// What an ACK has done to the connection, for its sample.
+/// Effect of an ACK on the connection, for its sample.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AckResult {
     /// Packets delivered since the connection began.
     pub(super) delivered: u32,
-    /// Those that this ACK delivered.
+    /// Packets that this ACK delivered.
     pub(super) acked_sacked: u32,
-    /// Those that it marked lost.
+    /// Packets that this ACK marked lost.
     pub(super) losses: u32,
-    /// Packets in flight before it.
+    /// Packets in flight before the ACK.
     pub(super) prior_in_flight: u32,
-    /// Its arrival, us.
+    /// Arrival of the ACK, us.
     pub(super) now_us: u64,
     /// Least RTT, us.
     pub(super) min_rtt_us: u32,
-    /// The receiver took back what it had SACKed.
+    /// Whether the receiver has revoked SACKs.
     pub(super) is_reneging: bool,
 }
 
-/// The samples of one connection. Fields keep Linux's names.
+/// Samples of one connection. Fields keep Linux's names.
 #[derive(Clone, Debug, Default)]
 pub struct Rate {
-    /// When the newest packet was sent that has arrived, us.
+    /// Transmission time of the newest packet that has arrived, us.
     first_tx_us: u64,
-    /// When `delivered` last grew, us.
+    /// Time at which `delivered` last grew, us.
     pub(super) delivered_us: u64,
     /// Value of `delivered` beyond which the application no longer limits the flow; 0: it does not limit the flow.
     pub(super) app_limited: u32,
-    /// The receiver took back what it had SACKed, and Loss is not over.
+    /// Whether the receiver has revoked SACKs, and Loss has not ended.
     pub(super) is_reneging: bool,
     /// Snapshots of first transmissions, each from a sequence number on.
     sent: VecDeque<(u64, Snapshot)>,
-    /// Those of last retransmissions, by the start of the segment.
+    /// Snapshots of last retransmissions, by the start of the segment.
     resent: BTreeMap<u64, Snapshot>,
     newest: Option<Newest>,
     /// RTT of the ACK in hand, us.
     pub(super) rtt_us: Option<u32>,
-    /// The receiver may have waited with the ACK in hand.
+    /// Whether the receiver may have delayed the ACK in hand.
     pub(super) is_ack_delayed: bool,
 }
 
 impl Rate {
-    /// An ACK has come.
+    /// Begins an ACK.
     pub(super) fn begin(&mut self) {
         (self.newest, self.rtt_us, self.is_ack_delayed) = (None, None, false);
     }
 
-    /// Data is to leave at `when_us`; `first`: nothing is out before it.
+    /// Snapshot for data that leaves at `when_us`; `first`: no packet is in flight before it.
     fn snapshot(&mut self, when_us: u64, delivered: u32, first: bool) -> Snapshot {
         if first {
             (self.first_tx_us, self.delivered_us) = (when_us, when_us);
@@ -91,7 +92,7 @@ impl Rate {
         }
     }
 
-    /// Data from `seq` on was sent for the first time.
+    /// Notes the first transmission of data from `seq` on.
     pub(super) fn note_sent(&mut self, seq: u64, when_us: u64, delivered: u32, first: bool) {
         let snapshot = self.snapshot(when_us, delivered, first);
         if self.sent.back().is_none_or(|(_, last)| *last != snapshot) {
@@ -99,24 +100,24 @@ impl Rate {
         }
     }
 
-    /// The segment at `start` was sent again.
+    /// Notes a retransmission of the segment at `start`.
     pub(super) fn note_resent(&mut self, start: u64, when_us: u64, delivered: u32) {
         let snapshot = self.snapshot(when_us, delivered, false);
         self.resent.insert(start, snapshot);
     }
 
-    /// A packet that ends at `end_seq` has arrived, which was sent once, at `sent_us`.
+    /// Notes the arrival of a packet that ends at `end_seq` and was sent once, at `sent_us`.
     pub(super) fn deliver(&mut self, sent_us: u64, end_seq: u64) {
         let after = self.sent.partition_point(|(seq, _)| *seq < end_seq);
         let Some((_, sent)) = after.checked_sub(1).and_then(|at| self.sent.get(at)) else { return };
         self.take(sent_us, end_seq, *sent);
     }
 
-    /// The segment `[start, end_seq)` has arrived, which was last sent again at `sent_us`.
+    /// Notes the arrival of the segment `[start, end_seq)`, last sent again at `sent_us`.
     pub(super) fn deliver_resent(&mut self, sent_us: u64, start: u64, end_seq: u64) {
         match self.resent.get(&start) {
             Some(&sent) => self.take(sent_us, end_seq, sent),
-            // The host refused it.
+            // The host refused the retransmission.
             None => self.deliver(sent_us, end_seq),
         }
     }
@@ -135,7 +136,7 @@ impl Rate {
         self.newest.map(|newest| newest.sent.delivered)
     }
 
-    /// Everything below `una` is acknowledged.
+    /// Forgets snapshots of data below `una`, which is acknowledged.
     pub(super) fn forget(&mut self, una: u64) {
         while self.sent.get(1).is_some_and(|(seq, _)| *seq <= una) {
             self.sent.pop_front();
@@ -145,12 +146,12 @@ impl Rate {
         }
     }
 
-    /// The application asks to send while it limits the flow, of which so much is `delivered` and `in_flight`.
+    /// Marks the flow as limited by the application until `delivered` and `in_flight` packets have arrived.
     pub(super) fn limit_by_app(&mut self, delivered: u32, in_flight: u32) {
         self.app_limited = delivered.wrapping_add(in_flight).max(1);
     }
 
-    /// The sample of the ACK in hand (tcp_rate_gen).
+    /// Sample of the ACK in hand (tcp_rate_gen).
     pub(super) fn sample(&mut self, ack: AckResult) -> RateSample {
         let past = ack.delivered.wrapping_sub(self.app_limited) as i32 > 0;
         if self.app_limited != 0 && past {
@@ -177,7 +178,7 @@ impl Rate {
 
         sample.delivered = ack.delivered.wrapping_sub(sent.delivered) as i32;
         let interval_us = send_us.max(ack.now_us.saturating_sub(sent.delivered_us));
-        // A shorter time than any RTT is no time of a whole flight.
+        // An interval shorter than any RTT does not cover a whole flight.
         if interval_us >= u64::from(ack.min_rtt_us) {
             sample.interval_us = interval_us as i64;
         }
@@ -201,7 +202,7 @@ mod tests {
         }
     }
 
-    /// Two packets of 1000 numbers, sent at 100 us out of nothing and at 600 us.
+    /// Two packets of 1000 numbers, sent at 100 us with nothing in flight, and at 600 us.
     fn two_sent() -> Rate {
         let mut rate = Rate::default();
         rate.note_sent(0, 100, 1, true);
@@ -210,7 +211,7 @@ mod tests {
         rate
     }
 
-    /// The ACK of both comes at 1200 us: 2 packets since the first was sent, 1100 us ago; sending took 500 us.
+    /// The ACK of both arrives at 1200 us: 2 packets since the first was sent, 1100 us ago; sending took 500 us.
     #[test]
     fn a_sample_counts_from_the_flights_beginning() {
         let mut rate = two_sent();
@@ -220,7 +221,7 @@ mod tests {
         assert_eq!((rate.first_tx_us, rate.delivered_us), (600, 1200));
     }
 
-    /// Slow sending bounds the rate, not the ACKs that come together.
+    /// Slow sending bounds the rate, not ACKs that arrive together.
     #[test]
     fn the_longer_phase_is_the_interval() {
         let mut rate = two_sent();
@@ -229,12 +230,12 @@ mod tests {
         rate.note_sent(2000, 5000, 2, false);
         rate.begin();
         rate.deliver(5000, 3000);
-        // It was sent 4900 us after the first, and is heard of 4860 us after that one was.
+        // The packet was sent 4900 us after the first, and its ACK arrives 4860 us after the first one's.
         let sample = rate.sample(ack(4, 2, 6010));
         assert_eq!((sample.delivered, sample.interval_us), (2, 4900));
     }
 
-    /// An interval below the least RTT is none; nor is there one while SACKs are taken back, or where nothing arrived.
+    /// An interval below the least RTT gives no sample. Revoked SACKs, or no arrival, give none either.
     #[test]
     fn there_is_no_sample_of_less_than_an_rtt() {
         let mut rate = two_sent();
@@ -247,7 +248,7 @@ mod tests {
         assert_eq!(rate.sample(ack(3, 0, 1200)).delivered, -1);
     }
 
-    /// A retransmission has a snapshot of its own; whichever was sent last counts, in any order.
+    /// A retransmission has a snapshot of its own; the last transmission counts, in any order.
     #[test]
     fn what_was_sent_last_counts() {
         for order in [[0, 1], [1, 0]] {
@@ -263,7 +264,7 @@ mod tests {
         }
     }
 
-    /// The mark holds until more is delivered than was out.
+    /// The mark holds until more packets are delivered than were out.
     #[test]
     fn an_application_limits_until_its_flight_has_arrived() {
         let mut rate = two_sent();
@@ -277,7 +278,7 @@ mod tests {
         assert_eq!(rate.app_limited, 0);
     }
 
-    /// Snapshots go with what is acknowledged; the one that still covers data stays.
+    /// Snapshots of acknowledged data are forgotten; the one that still covers data stays.
     #[test]
     fn snapshots_are_forgotten() {
         let mut rate = two_sent();

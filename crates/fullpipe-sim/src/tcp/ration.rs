@@ -1,12 +1,12 @@
-//! How often what is refused is answered.
+//! Rate limit of answers to refused packets.
 
 use crate::jiffy_clock::JiffyClock;
 use crate::units::Time;
 
-/// Between two answers to what has no data (net.ipv4.tcp_invalid_ratelimit).
+/// Least time between two answers to packets without data (net.ipv4.tcp_invalid_ratelimit).
 const INVALID_RATELIMIT: Time = Time::ms(500);
 
-/// When something was answered last (last_oow_ack_time).
+/// Jiffy of the last answer (last_oow_ack_time).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Ration(Option<u64>);
 

@@ -1,8 +1,8 @@
 //! Round-trip time and retransmission timeout.
 //!
-//! Source: Linux 2.6.20 `tcp_rtt_estimator`, `tcp_set_rto`, `tcp_bound_rto`, in jiffies; the same
-//! arithmetic in microseconds since 3.15. RFC 6298 with Linux's differences: the deviation's floor is
-//! the least RTO, and it falls at most once per round trip.
+//! Source: Linux 2.6.20 `tcp_rtt_estimator`, `tcp_set_rto`, `tcp_bound_rto`, in jiffies; since 3.15 in microseconds,
+//! with unchanged arithmetic. RFC 6298 with Linux's differences: the deviation's floor is the least RTO, and it falls
+//! at most once per round trip.
 //!
 //! Limits:
 //! - srtt and timeouts count in jiffies where the kernel's do: at HZ 250 a measured time is up to 4 ms too long.
@@ -26,21 +26,22 @@ pub struct Rtt {
     mdev_max: u32,
     rttvar: u32,
     rtt_seq: u64,
-    /// Retransmission timeout, jiffies, as often doubled as it has passed since the last sample.
+    /// Retransmission timeout, jiffies; doubled for each timeout since the last sample.
     pub rto: u32,
-    /// Times it was, or a window was probed (icsk_backoff).
+    /// Number of timeouts or window probes since then (icsk_backoff).
     pub backoff: u32,
 }
 
 /// Longest timeout, seconds (Linux 2.6.20 `TCP_RTO_MAX`).
 const RTO_MAX_S: u32 = 120;
-/// First timeout where nothing is known of the RTT, seconds.
+/// First timeout without a known RTT, seconds.
 const FALLBACK_S: u32 = 3;
-/// Most that `backoff` becomes by probing (sysctl tcp_retries2).
+/// Largest `backoff` by probing (sysctl tcp_retries2).
 const RETRIES: u32 = 15;
 
 impl RttClock {
-    /// So many ticks of the timestamps' clock in this one's units; less than one tick is one where they are longer.
+    /// Converts ticks of the timestamps' clock to units of this clock; less than one tick is one where ticks are
+    /// longer.
     pub(super) fn of_stamps(self, age: u32, stamps: &JiffyClock) -> u32 {
         match self {
             RttClock::Jiffies => age,
@@ -50,7 +51,7 @@ impl RttClock {
 }
 
 impl Rtt {
-    /// No sample yet.
+    /// An estimator without samples.
     pub fn new(hz: u32, profile: &Profile) -> Rtt {
         let scale = match profile.rtt_clock {
             RttClock::Jiffies => hz,
@@ -72,7 +73,7 @@ impl Rtt {
         }
     }
 
-    /// A sample in units on an ACK that leaves `snd_una`; ends the backoff.
+    /// Takes a sample in units, of an ACK that leaves `snd_una`; ends the backoff.
     pub fn sample(&mut self, units: u32, snd_una: u64, snd_nxt: u64) {
         let measured = units.max(self.least) as i32;
         if self.srtt == 0 {
@@ -88,7 +89,7 @@ impl Rtt {
         self.set_rto();
     }
 
-    /// What an earlier connection to the same host knew, where it is more careful (Linux 2.6.20
+    /// Takes cached metrics of an earlier connection to the same host, where they are larger (Linux 2.6.20
     /// `tcp_init_metrics`).
     pub(super) fn take_cached(&mut self, srtt: u32, mdev: u32, snd_nxt: u64) {
         if srtt > self.srtt {
@@ -103,8 +104,8 @@ impl Rtt {
         self.set_rto();
     }
 
-    /// The first timeout by a longer RTT that an earlier connection knew, units x 8, in whole jiffies; 3 s without any
-    /// (3.12 `tcp_init_metrics`, `TCP_TIMEOUT_FALLBACK`).
+    /// Sets the first timeout by a longer cached RTT, units x 8, in whole jiffies; 3 s without any RTT (3.12
+    /// `tcp_init_metrics`, `TCP_TIMEOUT_FALLBACK`).
     pub(super) fn take_cached_timeout(&mut self, srtt: u32) {
         let jiffies = |units: u32| u64::from(units) * u64::from(self.hz) / u64::from(self.scale);
         if srtt > self.srtt {
@@ -117,7 +118,7 @@ impl Rtt {
         }
     }
 
-    /// Units as jiffies, rounded up, no more than the longest timeout has.
+    /// Units as jiffies, rounded up, at most the longest timeout.
     fn jiffies(&self, units: u64) -> u32 {
         let jiffies = (units * u64::from(self.hz)).div_ceil(u64::from(self.scale));
         jiffies.min(self.rto_max().into()) as u32
@@ -153,20 +154,20 @@ impl Rtt {
         RTO_MAX_S * self.hz
     }
 
-    /// The timeout has passed (tcp_retransmit_timer).
+    /// Doubles the timeout after it has passed (tcp_retransmit_timer).
     pub(super) fn back_off(&mut self) {
         self.backoff += 1;
         self.rto = self.rto.saturating_mul(2).min(self.rto_max());
     }
 
-    /// A window was probed (tcp_send_probe0).
+    /// Counts a window probe (tcp_send_probe0).
     pub(super) fn back_off_probing(&mut self) {
         if self.backoff < RETRIES {
             self.backoff += 1;
         }
     }
 
-    /// After what pause a window is probed again, jiffies: what was doubled by timeouts is doubled once more for each (6.12
+    /// Pause before the next window probe, jiffies: timeouts double it twice, once in `rto` and once more here (6.12
     /// `tcp_probe0_when`).
     pub(super) fn probe_pause(&self) -> u32 {
         let pause = u64::from(self.rto) << self.backoff.min(RETRIES);
@@ -193,7 +194,7 @@ impl Rtt {
         ((u64::from(self.mdev) * 1_000_000 / u64::from(self.scale)) >> 2) as u32
     }
 
-    /// The same in microseconds x 8, as Linux keeps it.
+    /// Smoothed RTT in microseconds x 8, as Linux keeps it.
     pub(super) fn srtt_us8(&self) -> u64 {
         u64::from(self.srtt) * 1_000_000 / u64::from(self.scale)
     }
@@ -204,7 +205,8 @@ mod tests {
     use super::*;
     use crate::tcp::profile::find;
 
-    /// 20 ms, and 200 ms more: doubled by each timeout, and for a probe once more for each and for each probe before it.
+    /// 20 ms, and 200 ms more. Each timeout doubles it; for a probe each timeout and each earlier probe doubles it once
+    /// more.
     #[test]
     fn probes_wait_for_what_timeouts_have_doubled() {
         let mut rtt = Rtt::new(1000, find("6.12").expect("it is known"));

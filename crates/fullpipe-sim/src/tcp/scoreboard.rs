@@ -1,10 +1,9 @@
-//! What the sender knows about the packets in flight: SACKed, lost, sent again, as ranges.
+//! The sender's state of packets in flight: SACKed, lost, sent again, as ranges.
 //!
-//! Linux keeps tags on each packet of the retransmission queue: S (SACKed), L (lost), R (sent again
-//! and thought in flight) and "ever sent again" (2.6.20 `tcp_sacktag_write_queue`). Here each tag is
-//! a set of ranges, so that what an ACK costs grows neither with the window nor with the holes: each
-//! hole is looked at when a tag of it changes, and not searched for, but for those that are out for
-//! longer than the timeout.
+//! Linux keeps tags on each packet of the retransmission queue: S (SACKed), L (lost), R (sent again and thought in
+//! flight) and "ever sent again" (2.6.20 `tcp_sacktag_write_queue`). Here each tag is a set of ranges, so that the cost
+//! of an ACK grows neither with the window nor with the holes. A hole is visited only when one of its tags changes. The
+//! exception is a search for packets older than the timeout.
 
 mod age;
 mod refit;
@@ -20,42 +19,42 @@ use crate::units::Time;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
-/// See the module's description. Counts are packets, names are Linux's.
+/// Tags of the packets in flight. Counts are packets, names are Linux's.
 #[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
     sacked: RangeSet,
     lost: RangeSet,
     retransmitted: RangeSet,
-    /// Lost and not out again: what waits to be sent again.
+    /// Lost packets that wait to be sent again.
     pending: RangeSet,
-    /// Ever sent again, as ranges and, by the start of each segment, the last time.
+    /// Packets ever sent again, as ranges and, by the start of each segment, the last time.
     ever: RangeSet,
     resent: GapBuffer<Again>,
     /// Retransmissions in the order of sending.
     again: VecDeque<Again>,
-    /// Below this every packet has been looked at for loss.
+    /// Bound below which every packet has been checked for loss.
     marked_below: u64,
-    /// The same, but for the looks of timeouts.
+    /// Bound below which timeouts have checked every packet for loss.
     aged_below: u64,
-    /// Where the search for the next forward retransmission starts.
+    /// Start of the search for the next forward retransmission.
     forward_from: u64,
     /// Highest SACKed byte.
     pub snd_fack: u64,
     /// Segments sent and not cumulatively acknowledged.
     pub packets_out: u32,
-    /// Of these, SACKed; without SACK, duplicate ACKs (see `recovery/reno.rs`).
+    /// SACKed ones of these; without SACK, duplicate ACKs (see `recovery/reno.rs`).
     pub sacked_out: u32,
-    /// Of these, marked lost.
+    /// Lost ones of these.
     pub lost_out: u32,
-    /// Of these, retransmitted and still thought in flight.
+    /// Retransmitted ones of these that are thought to be in flight.
     pub retrans_out: u32,
-    /// Packets that were ever SACKed or acknowledged without, or arrived twice (tcp_sock.delivered).
+    /// Packets ever delivered: SACKed, acknowledged without a SACK, or arrived twice (tcp_sock.delivered).
     pub delivered: u64,
-    /// Packets that were ever marked lost, retransmissions too (tcp_sock.lost).
+    /// Packets ever marked lost, including retransmissions (tcp_sock.lost).
     pub lost_ever: u64,
-    /// Losses by time, where they are found so.
+    /// State of losses by time, where time decides them.
     pub rack: Option<Rack>,
-    /// Samples of the delivery rate, where the congestion control asks for them.
+    /// Samples of the delivery rate, where the congestion control needs them.
     pub rate: Option<Box<Rate>>,
 }
 
@@ -64,35 +63,35 @@ struct Again {
     start: u64,
     end: u64,
     when: Time,
-    /// `snd_nxt` at that time.
+    /// `snd_nxt` at this retransmission.
     snd_nxt: u64,
 }
 
-/// What a SACK block told.
+/// Findings of a SACK block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sacked {
     /// Packets newly covered.
     pub packets: u32,
-    /// Lowest of them that was never sent again.
+    /// Lowest of these packets that was never sent again.
     pub original: Option<u64>,
-    /// Highest of them that was never sent again.
+    /// Highest of these packets that was never sent again.
     pub last_original: Option<u64>,
 }
 
-/// What a cumulative ACK told.
+/// Findings of a cumulative ACK.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Acked {
     /// Packets acknowledged.
     pub packets: u32,
-    /// Those of them that had not been SACKed.
+    /// Acknowledged packets that had not been SACKed.
     pub delivered: u32,
-    /// Whether any had been sent again.
+    /// Whether any of them had been sent again.
     pub resent: bool,
-    /// Whether one other than the first had been sent again.
+    /// Whether one of them other than the first had been sent again.
     pub resent_beyond_head: bool,
-    /// Lowest one that was neither SACKed before nor ever sent again.
+    /// Lowest of them that was neither SACKed before nor ever sent again.
     pub original: Option<u64>,
-    /// The byte before the end of the highest such one.
+    /// Last byte of the highest such packet.
     pub last_original: Option<u64>,
 }
 
@@ -119,7 +118,7 @@ impl Window<'_> {
         self.queue.segment_end(seq, self.mss, self.snd_nxt)
     }
 
-    /// `packets` packets before `end`.
+    /// Start of the `packets` packets before `end`.
     fn back(&self, end: u64, packets: u32) -> u64 {
         self.queue.segment_start(end, packets, self.mss)
     }
@@ -138,7 +137,7 @@ fn next_gap_of_both(a: &RangeSet, b: &RangeSet, mut at: u64, until: u64) -> u64 
 }
 
 impl Scoreboard {
-    /// Of a new connection; `rack`: losses are found by time.
+    /// Scoreboard of a new connection; `rack`: time decides losses.
     pub fn new(rack: bool) -> Scoreboard {
         Scoreboard { rack: rack.then(Rack::default), ..Scoreboard::default() }
     }
@@ -153,8 +152,8 @@ impl Scoreboard {
         if self.sacked.is_empty() { 0 } else { window.count(window.snd_una, self.snd_fack) }
     }
 
-    /// A SACK block above the cumulative ACK. A packet whose retransmission is out keeps its R unless
-    /// it was marked lost: both copies are believed to be on their way (2.6.20).
+    /// Takes a SACK block above the cumulative ACK. A retransmitted packet keeps its R unless it was marked lost: both
+    /// copies are thought to be on their way (2.6.20).
     pub fn sack(&mut self, start: u64, end: u64, window: Window) -> Sacked {
         let (start, end) = (start.max(window.snd_una), end.min(window.snd_nxt));
         let mut told = Sacked::default();
@@ -170,6 +169,8 @@ impl Scoreboard {
             });
             pending.remove(from, to, |_, _| {});
         });
+
+        // A SACKed packet is neither lost nor in flight any more.
         self.sacked_out += told.packets;
         self.delivered += u64::from(told.packets);
         self.lost_out = self.lost_out.saturating_sub(no_longer_lost);
@@ -180,7 +181,7 @@ impl Scoreboard {
         told
     }
 
-    /// The cumulative ACK moves from `window.snd_una` to `una`. What that delivers is for the caller to count.
+    /// Moves the cumulative ACK from `window.snd_una` to `una`. The caller counts delivered packets.
     pub fn acknowledge(&mut self, una: u64, window: Window) -> Acked {
         let from = window.snd_una;
         let packets = window.count(from, una);
@@ -197,7 +198,8 @@ impl Scoreboard {
         told
     }
 
-    /// What of `[window.snd_una, una)` was never sent again, where something was, or is lost or SACKed.
+    /// Acknowledges `[window.snd_una, una)` where packets were sent again, lost or SACKed, and finds those that were
+    /// never sent again.
     #[inline(never)]
     fn acknowledge_after_loss(&mut self, una: u64, window: Window, told: &mut Acked) {
         let from = window.snd_una;
@@ -229,12 +231,12 @@ impl Scoreboard {
         }
     }
 
-    /// When the segment at `seq` was last sent again, if it was.
+    /// Time of the last retransmission of the segment at `seq`, if there was one.
     pub fn resent_at(&self, seq: u64) -> Option<Time> {
         self.last_resent(seq).map(|again| again.when)
     }
 
-    /// The last time that the segment at `start` was sent again.
+    /// Last retransmission of the segment at `start`.
     fn last_resent(&self, start: u64) -> Option<Again> {
         let first = self.resent.first()?;
         if start <= first.start {
@@ -252,39 +254,39 @@ impl Scoreboard {
         }
     }
 
-    /// Whether anything in flight was ever sent again.
+    /// Whether any packet in flight was ever sent again.
     pub fn any_resent(&self) -> bool {
         !self.ever.is_empty()
     }
 
-    /// The packet at `seq` was ever sent again.
+    /// Whether the packet at `seq` was ever sent again.
     pub fn was_resent(&self, seq: u64) -> bool {
         self.ever.contains(seq)
     }
 
-    /// The packet at `seq` is SACKed.
+    /// Whether the packet at `seq` is SACKed.
     pub fn is_sacked(&self, seq: u64) -> bool {
         self.sacked.contains(seq)
     }
 
-    /// The packet at `seq` is SACKed, and not sent again and believed to be out besides.
+    /// Whether the packet at `seq` is SACKed and has no retransmission in flight.
     pub fn is_only_sacked(&self, seq: u64) -> bool {
         self.sacked.contains(seq) && !self.retransmitted.contains(seq)
     }
 
-    /// The packet at `seq` was sent again and is not lost: SACKed, it counts as sent twice.
+    /// Whether the packet at `seq` was sent again and is not lost. If it is SACKed, it counts as sent twice.
     pub fn is_out_again(&self, seq: u64) -> bool {
         self.retransmitted.contains(seq) && !self.lost.contains(seq)
     }
 
-    /// The first segment sent again at or after `from` no longer ago than `oldest`.
+    /// The first segment at or after `from` that was sent again at or after `oldest`.
     pub fn first_resent_since(&self, from: u64, oldest: Time) -> Option<u64> {
         let recent = |again: &Again| again.start >= from && again.when >= oldest;
         self.resent.iter().find(recent).map(|again| again.start)
     }
 
-    /// Marks everything below `limit` that is not SACKed as lost; what is out again only where
-    /// `also_resent`. Packets that were looked at before stay as they are.
+    /// Marks all packets below `limit` lost that are not SACKed; packets that are out again only with `also_resent`.
+    /// Packets checked before stay as they are.
     pub fn mark_lost_below(&mut self, limit: u64, also_resent: bool, window: Window) {
         let from = self.marked_below.max(window.snd_una);
         let mut at = if from < limit { self.sacked.next_gap(from) } else { from };
@@ -317,8 +319,8 @@ impl Scoreboard {
         });
     }
 
-    /// The byte below which everything has at least `packets` SACKed packets above it (RFC 6675
-    /// IsLost, by packets as Linux counts them): the start of the `packets`-th SACKed one from above.
+    /// The byte below which everything has at least `packets` SACKed packets above it: the start of the `packets`-th
+    /// SACKed one from above. RFC 6675 IsLost, counted in packets as in Linux.
     pub fn below_sacked(&self, packets: u32, window: Window) -> Option<u64> {
         let mut left = packets.max(1);
         for (start, end) in self.sacked.iter().rev() {
@@ -337,8 +339,8 @@ impl Scoreboard {
         window.back(self.snd_fack, packets).max(window.snd_una)
     }
 
-    /// After a timeout nothing counts as sent again, and everything below `limit` that is not SACKed
-    /// is lost (2.6.20 `tcp_enter_loss`).
+    /// Forgets retransmissions after a timeout, and marks all packets below `limit` lost that are not SACKed (2.6.20
+    /// `tcp_enter_loss`).
     pub fn mark_all_lost(&mut self, limit: u64, window: Window) {
         self.retransmitted.clear();
         self.retrans_out = 0;
@@ -347,8 +349,8 @@ impl Scoreboard {
         self.mark_lost_below(limit, true, window);
     }
 
-    /// The same after F-RTO (2.6.24 `tcp_enter_frto_loss`); where `head_is_out`, the retransmission of
-    /// the first packet still counts.
+    /// Marks packets lost after F-RTO, as [`Scoreboard::mark_all_lost`] (2.6.24 `tcp_enter_frto_loss`). Where
+    /// `head_is_out`, the retransmission of the first packet still counts.
     pub fn mark_all_lost_but_head(&mut self, limit: u64, head_is_out: bool, window: Window) {
         let una = window.snd_una;
         let head = (head_is_out && self.retransmitted.contains(una))
@@ -361,15 +363,14 @@ impl Scoreboard {
         }
     }
 
-    /// Whether anything in `[snd_una, snd_nxt)` was ever sent again, but for the first packet where
-    /// `but_head`.
+    /// Whether any packet in `[snd_una, snd_nxt)` was ever sent again; with `but_head` the first packet does not count.
     pub fn resent_beyond(&self, but_head: bool, window: Window) -> bool {
         let una = window.snd_una;
         let from = if but_head { window.segment_end(una) } else { una };
         self.ever.next_in(from, window.snd_nxt).is_some()
     }
 
-    /// Nothing is lost (2.6.20 `tcp_try_undo_loss`).
+    /// Removes all marks of loss (2.6.20 `tcp_try_undo_loss`).
     pub fn unmark(&mut self, snd_una: u64) {
         self.lost.clear();
         self.pending.clear();
@@ -378,12 +379,12 @@ impl Scoreboard {
         self.forward_from = 0;
     }
 
-    /// Whether the receiver takes back a SACK: the first byte it still waits for is SACKed.
+    /// Whether the receiver revokes a SACK: the first byte it waits for is SACKed.
     pub fn has_reneged(&self, snd_una: u64) -> bool {
         self.sacked.first().is_some_and(|(start, _)| start <= snd_una)
     }
 
-    /// The receiver's SACKs no longer hold; to be followed by [`Scoreboard::mark_all_lost`].
+    /// Forgets the receiver's SACKs; call [`Scoreboard::mark_all_lost`] next.
     pub fn forget_sacks(&mut self) {
         self.sacked.clear();
         (self.sacked_out, self.snd_fack) = (0, 0);
@@ -395,20 +396,20 @@ impl Scoreboard {
         Some((start, window.segment_end(start)))
     }
 
-    /// Where the last lost segment ends.
+    /// End of the last lost segment.
     pub fn end_of_lost(&self) -> Option<u64> {
         self.lost.end()
     }
 
-    /// The next segment below the highest SACKed one that is neither SACKed nor out again: what is
-    /// sent again forward, without proof of loss, when nothing that is lost waits.
+    /// The next segment below the highest SACKed one that is neither SACKed nor out again. It is sent again forward,
+    /// without proof of loss, when no lost packet waits.
     pub fn next_forward(&mut self, window: Window) -> Option<(u64, u64)> {
         if self.sacked.is_empty() {
             return None;
         }
         let from = self.forward_from.max(window.snd_una);
         if self.sacked.last().is_some_and(|(start, _)| start <= from) {
-            // Up to the highest one all is SACKed.
+            // All packets up to the highest SACKed one are SACKed.
             self.forward_from = self.snd_fack.max(from);
             return None;
         }
@@ -417,7 +418,7 @@ impl Scoreboard {
         (at < self.snd_fack).then(|| (at, window.segment_end(at)))
     }
 
-    /// The segment `[start, end)` was sent again.
+    /// Notes a retransmission of the segment `[start, end)`.
     pub fn note_retransmitted(&mut self, start: u64, end: u64, when: Time, snd_nxt: u64) {
         let mut fresh = false;
         self.retransmitted.insert(start, end, |_, _| fresh = true);
@@ -429,13 +430,13 @@ impl Scoreboard {
         self.retrans_out += u32::from(fresh);
     }
 
-    /// The segment `[start, end)` was sent again as a probe: it is not one more in flight.
+    /// Notes a retransmission of the segment `[start, end)` as a probe, which is not one more packet in flight.
     pub fn note_probed(&mut self, start: u64, end: u64, when: Time) {
         self.ever.insert(start, end, |_, _| {});
         self.note_resent(Again { start, end, when, snd_nxt: end });
     }
 
-    /// The retransmission of `[start, end)` no longer counts: it was lost, or was needless.
+    /// Removes the retransmission of `[start, end)` from the count: it was lost, or was needless.
     pub fn take_back(&mut self, start: u64, end: u64, window: Window) {
         let Scoreboard { retransmitted, lost, pending, retrans_out, forward_from, .. } = self;
         retransmitted.remove(start, end, |from, to| {
@@ -447,8 +448,8 @@ impl Scoreboard {
         });
     }
 
-    /// Retransmissions sent before data that has since arrived, at least `margin` bytes of it, are
-    /// lost too (2.6.20 `tcp_sacktag_write_queue`, event C). Whether that marked a packet anew.
+    /// Marks retransmissions lost that were sent before data which has since arrived, at least `margin` bytes of it
+    /// (2.6.20 `tcp_sacktag_write_queue`, event C). Returns whether a packet was newly marked.
     pub fn mark_lost_retransmissions(&mut self, margin: u64, window: Window) -> bool {
         let mut marked = false;
         while let Some(&Again { start, snd_nxt, .. }) = self.again.front() {
@@ -475,7 +476,7 @@ impl Scoreboard {
     }
 }
 
-/// Where a newly SACKed range that was never sent again begins, if not all of it was.
+/// Notes the start of the part of a newly SACKed range that was never sent again.
 fn note_original(ever: &RangeSet, from: u64, to: u64, told: &mut Sacked) {
     let first = if ever.end().is_some_and(|end| end > from) { ever.next_gap(from) } else { from };
     if first < to {

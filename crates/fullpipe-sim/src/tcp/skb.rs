@@ -1,4 +1,4 @@
-//! The send queue: skbs whose size is fixed when the application writes.
+//! The send queue: skbs with a size that is fixed when the application writes.
 //!
 //! Neighbouring skbs of one size are one entry, so that a queue of ten thousand is a few entries.
 
@@ -14,28 +14,28 @@ use borders::Borders;
 struct Unsent {
     len: u32,
     count: u32,
-    /// Whether what was written of the application's data ends here (TCPHDR_PSH).
+    /// Whether a write of the application ends here (TCPHDR_PSH).
     push: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sent {
-    /// First byte of the first of them.
+    /// First byte of the first skb.
     seq: u64,
     len: u32,
     count: u32,
     when: Time,
-    /// Skbs sent before the first of them.
+    /// Skbs sent before the first skb.
     number: u64,
 }
 
-/// A sent segment that does not take as many numbers as an MSS has bytes: a shorter one, or the FIN's.
+/// A sent segment with a length other than the MSS: a shorter one, or the FIN's.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Odd {
     end: u64,
-    /// Numbers that it takes.
+    /// Sequence numbers of the segment.
     len: u32,
-    /// Segments sent before `end`, this one included.
+    /// Segments sent before `end`, including this one.
     segments: u64,
 }
 
@@ -45,22 +45,22 @@ impl Odd {
     }
 }
 
-/// What an ACK freed.
+/// Skbs that an ACK freed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Freed {
     /// Skbs acknowledged to their last byte.
     pub skbs: u32,
-    /// When the first skb was sent of which it acknowledged a segment at least.
+    /// Transmission time of the first skb of which the ACK covers a segment at least.
     pub first_when: Option<Time>,
-    /// The same of the last one.
+    /// Transmission time of the last such skb.
     pub last_when: Option<Time>,
 }
 
-/// See the module's description. Sequence numbers count from the first data byte. Lengths of unsent skbs are
-/// their bytes; a FIN takes a number, too, once it is sent.
+/// Skbs of a sender, unsent and in flight. Sequence numbers count from the first data byte. Lengths of unsent skbs are
+/// their bytes; a sent FIN takes a number, too.
 #[derive(Clone, Debug, Default)]
 pub struct SendQueue {
-    /// Memory of an skb besides its data, bytes.
+    /// Memory of an skb without its data, bytes.
     overhead: u64,
     unsent: VecDeque<Unsent>,
     sent: VecDeque<Sent>,
@@ -73,29 +73,29 @@ pub struct SendQueue {
     pub wmem_queued: u64,
     /// Skbs sent since the connection began.
     skbs: u64,
-    /// Where the sent ones were last searched.
+    /// Place of the last search among the sent skbs.
     finger: SearchHint,
     odds: VecDeque<Odd>,
-    /// Where sent skbs end that carry PSH.
+    /// Ends of sent skbs that carry PSH.
     pushed: VecDeque<u64>,
-    /// The last of them that was sent.
+    /// The last odd segment that was sent.
     last_odd: Odd,
     /// Whether the last unsent skb carries FIN.
     fin_waits: bool,
-    /// The number of the FIN that was sent.
+    /// Number of the sent FIN.
     fin: Option<u64>,
-    /// Most bytes of the last unsent skb, where that is not the goal of all.
+    /// Most bytes of the last unsent skb, where this differs from the goal of all.
     tail_holds: Option<u32>,
-    /// The MSS has changed since segments in front of this number were sent; 0: it never did.
+    /// First number behind the segments that were sent before the last change of the MSS; 0: no change.
     sized_until: u64,
-    /// Bytes that the first unsent skb has lost to a probe of the path MTU, and whose memory it still holds.
+    /// Bytes of the first unsent skb that a path MTU probe has copied, while the skb still holds their memory.
     copied: u32,
-    /// The same of sent skbs, by their ends.
+    /// Copied bytes of sent skbs, by the ends of the skbs.
     copied_sent: VecDeque<(u64, u32)>,
 }
 
 impl SendQueue {
-    /// An empty queue whose skbs take `overhead` bytes of memory besides their data.
+    /// An empty queue; `overhead` is the memory of an skb without its data, bytes.
     pub fn new(overhead: u64) -> SendQueue {
         SendQueue { overhead, ..SendQueue::default() }
     }
@@ -106,23 +106,23 @@ impl SendQueue {
         self.unsent.back().map_or(0, |run| goal.saturating_sub(run.len))
     }
 
-    /// The last unsent skb holds no more than so many bytes, whatever the goal.
+    /// Bounds the last unsent skb to so many bytes, whatever the goal.
     pub fn bound_tail(&mut self, most: u32) {
         self.tail_holds = Some(most);
     }
 
-    /// Whether the last unsent skb holds all that it may, and that is less than `goal`.
+    /// Whether the last unsent skb is full, at less than `goal`.
     pub fn tail_is_bound(&self, goal: u32) -> bool {
         self.tail_holds.is_some_and(|most| most < goal) && self.tail_room(goal) == 0
     }
 
-    /// Whether the last unsent skb has reached `goal`, and whether it is the only one.
+    /// Whether there is only one unsent skb.
     pub fn tail_is_only(&self) -> bool {
         self.unsent.len() == 1 && self.unsent[0].count == 1
     }
 
-    /// The application's next `bytes` go into the last skb if `into_tail`, else into a new one. The first
-    /// of a write take its PSH away (tcp_sendmsg_locked).
+    /// Adds the application's next `bytes` to the last skb if `into_tail`, else to a new one. The first bytes of a
+    /// write remove the skb's PSH (tcp_sendmsg_locked).
     pub fn write(&mut self, bytes: u32, into_tail: bool, begins_write: bool) {
         let tail = if into_tail { self.take_tail() } else { None };
         if tail.is_none() {
@@ -135,14 +135,14 @@ impl SendQueue {
         self.wmem_queued += u64::from(bytes);
     }
 
-    /// The last unsent skb carries PSH (tcp_mark_push).
+    /// Sets PSH on the last unsent skb (tcp_mark_push).
     pub fn push_tail(&mut self) {
         if let Some((len, _)) = self.take_tail() {
             self.append(len, true);
         }
     }
 
-    /// The last unsent skb carries FIN; where there is none, one without data does (tcp_send_fin).
+    /// Sets FIN on the last unsent skb, or on a new one without data (tcp_send_fin).
     pub fn close(&mut self) {
         if self.unsent.is_empty() {
             self.wmem_queued += self.overhead;
@@ -151,7 +151,7 @@ impl SendQueue {
         self.fin_waits = true;
     }
 
-    /// Whether that was done.
+    /// Whether the stream was closed.
     pub fn is_closed(&self) -> bool {
         self.fin_waits || self.fin.is_some()
     }
@@ -161,7 +161,7 @@ impl SendQueue {
         self.fin_waits && self.tail_is_only()
     }
 
-    /// The number of the FIN, if it was sent.
+    /// Number of the FIN, if it was sent.
     pub fn fin(&self) -> Option<u64> {
         self.fin
     }
@@ -194,7 +194,7 @@ impl SendQueue {
         self.unsent.front().is_some_and(|run| run.push)
     }
 
-    /// Whether a sent skb that ends there carries PSH, which it bears when it is sent again, too.
+    /// Whether a sent skb that ends at `end` carries PSH, also when it is sent again.
     pub fn pushes_at(&self, end: u64) -> bool {
         self.pushed.binary_search(&end).is_ok()
     }
@@ -204,8 +204,8 @@ impl SendQueue {
         self.unsent.front().map(|run| run.len)
     }
 
-    /// The first unsent skb takes bytes from the one behind it, up to `len`. It keeps its PSH, and takes
-    /// that of an skb of which nothing is left (tcp_grow_skb, tcp_eat_one_skb).
+    /// Moves bytes from the second unsent skb to the first one, up to `len`. The first one keeps its PSH, and takes the
+    /// PSH of an skb that it empties (tcp_grow_skb, tcp_eat_one_skb).
     pub fn grow_head(&mut self, len: u32) {
         let Some((head, mut push)) = self.take_head() else { return };
         let mut grown = head;
@@ -233,14 +233,13 @@ impl SendQueue {
         Some(head)
     }
 
-    /// Skbs that were sent and are not freed.
+    /// Skbs that were sent but not freed.
     pub fn skbs_in_flight(&self) -> u64 {
         let (first, next) = self.skb_numbers();
         next - first
     }
 
-    /// What the first unsent skb has beyond `len` bytes becomes an skb of its own, which keeps PSH and FIN
-    /// (`tso_fragment`).
+    /// Splits the first unsent skb behind `len` bytes; the second part keeps PSH and FIN (`tso_fragment`).
     pub fn split_head(&mut self, len: u32) {
         if self.head().is_none_or(|head| head <= len) {
             return;
@@ -256,8 +255,8 @@ impl SendQueue {
         self.send_in_segments(seq, when, mss, mss)
     }
 
-    /// [`SendQueue::send`] of an skb whose segments have `segment` bytes each, the last one perhaps less: the MSS, or what half of
-    /// the largest window allows.
+    /// [`SendQueue::send`] of an skb with segments of `segment` bytes, of which the last one may be shorter: the MSS,
+    /// or less by half of the largest window.
     pub fn send_in_segments(&mut self, seq: u64, when: Time, mss: u32, segment: u32) -> u64 {
         let fin = self.head_ends();
         let Some((len, push)) = self.take_head() else { return seq };
@@ -281,7 +280,7 @@ impl SendQueue {
         }
         let last = if len > 0 && len.is_multiple_of(segment) { segment } else { len % segment };
         if segment > mss {
-            // A probe of the path MTU.
+            // The skb is a path MTU probe.
             self.sized_until = end;
         } else {
             self.note_copied(end);
@@ -297,7 +296,7 @@ impl SendQueue {
         end
     }
 
-    /// Records a sent segment whose length, `len`, is not the MSS. It ends at `end`.
+    /// Records a sent segment of length `len`, which is not the MSS. It ends at `end`.
     fn note_odd(&mut self, end: u64, len: u32, mss: u32) {
         let before = self.last_odd;
         let mut odd = Odd { end, len, segments: 0 };
@@ -306,8 +305,8 @@ impl SendQueue {
         self.odds.push_back(odd);
     }
 
-    /// Frees what lies below `una`; an skb acknowledged in part is trimmed, and tells the RTT like a
-    /// whole one if a segment of `mss` bytes of it was (2.6.20 and 2.6.25 `tcp_tso_acked`).
+    /// Frees data below `una`. An skb that is acknowledged in part is trimmed. It gives an RTT like a whole one if the
+    /// ACK covers a segment of `mss` bytes of it (2.6.20 and 2.6.25 `tcp_tso_acked`).
     pub fn acknowledge(&mut self, una: u64, mss: u32) -> Freed {
         let mut freed = Freed::default();
         while self.pushed.front().is_some_and(|end| *end <= una) {
@@ -316,7 +315,7 @@ impl SendQueue {
         self.free_borders(una);
         self.free_copied(una);
         if self.fin.is_some_and(|fin| self.sent_from <= fin && fin < una) {
-            // Its number has no memory.
+            // The FIN's number takes no memory.
             self.wmem_queued += 1;
         }
         while let Some(run) = self.sent.front_mut() {
@@ -342,6 +341,7 @@ impl SendQueue {
             }
             self.sent.pop_front();
         }
+        // tcp_tso_acked: the ACK covers a part of an skb.
         if una > self.sent_from
             && let Some(run) = self.sent.front()
         {
@@ -378,7 +378,7 @@ impl SendQueue {
         self.wmem_queued -= u64::from(bytes);
     }
 
-    /// The last run of sent skbs that begins at or below `seq`; what is asked most often lies in the first.
+    /// The last run of sent skbs that begins at or below `seq`; most searches find the first run.
     #[inline]
     fn run_begun(&self, seq: u64) -> Option<&Sent> {
         let first = self.sent.front()?;
@@ -393,12 +393,12 @@ impl SendQueue {
         self.sent.get(begun.checked_sub(1)?)
     }
 
-    /// When the byte at `seq` was first sent.
+    /// First transmission of the byte at `seq`.
     pub fn sent_at(&self, seq: u64) -> Option<Time> {
         self.run_begun(seq).map(|run| run.when)
     }
 
-    /// The first byte that was first sent at or after `time`.
+    /// The first byte with a first transmission at or after `time`.
     pub fn first_sent_since(&self, time: Time) -> Option<u64> {
         self.sent.get(self.sent.partition_point(|run| run.when < time)).map(|run| run.seq)
     }
@@ -410,12 +410,12 @@ impl SendQueue {
         })
     }
 
-    /// Start of the skb that holds the byte at `seq`, as it was sent.
+    /// Start of the skb that holds the byte at `seq`, with its bounds at transmission.
     fn start_as_sent(&self, seq: u64) -> u64 {
         self.run_begun(seq).map_or(seq, |run| seq - (seq - run.seq) % u64::from(run.len))
     }
 
-    /// End of the skb that holds the byte at `seq`, as it was sent.
+    /// End of the skb that holds the byte at `seq`, with its bounds at transmission.
     fn end_as_sent(&self, seq: u64) -> Option<u64> {
         let run = self.run_begun(seq)?;
         let before = (seq - run.seq) / u64::from(run.len);
@@ -428,8 +428,8 @@ impl SendQueue {
         (self.sent.front().map_or(self.skbs, |run| run.number), self.skbs)
     }
 
-    /// How many skbs were sent before the one that holds the byte at `seq`, since the connection
-    /// began; of a byte that was not sent, all.
+    /// Number of skbs sent before the one that holds the byte at `seq`, since the connection began; all skbs for an
+    /// unsent byte.
     pub fn skb_number(&self, seq: u64) -> u64 {
         let Some(run) = self.run_begun(seq) else { return self.skbs };
         let (bytes, len) = (seq - run.seq, u64::from(run.len));
@@ -467,7 +467,7 @@ impl SendQueue {
         (before + between + (to - last.end).div_ceil(mss)) as u32
     }
 
-    /// End of the segment that starts at `seq`, given the end of what was sent.
+    /// End of the segment that starts at `seq`; `snd_nxt` is the end of sent data.
     pub fn segment_end(&self, seq: u64, mss: u32, snd_nxt: u64) -> u64 {
         let full = (seq + u64::from(mss)).min(snd_nxt);
         match self.odds.get(self.odds_until(seq)) {

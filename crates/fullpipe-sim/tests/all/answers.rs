@@ -9,7 +9,7 @@ use fullpipe_sim::tcp::receiver::ack_policy::AckPolicy;
 use fullpipe_sim::trace::{EventKind, FlowSample};
 use fullpipe_sim::units::Time;
 
-/// So many requests and responses of these sizes, on a path of 10 ms each way that loses so much of what passes.
+/// Requests and responses of these numbers and sizes, on a path of 10 ms each way with random loss of rate `loss`.
 fn config(kernel: &str, requests: u64, (request, response): (u32, u32), loss: f64) -> Config {
     let element = |name: &str| {
         let delay = Delay { name: name.into(), delay: Time::ms(10), limit: u32::MAX, timer: None };
@@ -53,7 +53,7 @@ fn when(record: &Record, flow: u16, kind: EventKind) -> Option<u64> {
     Some(event.time.0 / 1_000_000)
 }
 
-/// When ACKs without data came to the end that sends a flow, ms, and how many.
+/// Arrivals of ACKs without data at the end that sends a flow, ms, and their numbers.
 fn lone_acks(record: &Record, flow: u16) -> Vec<(u64, u64)> {
     let mut seen = 0;
     let samples = record.flows().filter(|sample| sample.flow == flow);
@@ -64,9 +64,9 @@ fn lone_acks(record: &Record, flow: u16) -> Vec<(u64, u64)> {
     new.collect()
 }
 
-/// The first request is acknowledged when it is read, for nobody knows yet that it is answered; later ones by their
-/// answers. Of an answer's three segments each is acknowledged at first (quick ACKs); when the second request has
-/// followed the first answer at once, only the second segment is, and the next request, or the FIN, bears the rest.
+/// The first request is acknowledged when it is read, because its answer is not known yet. Later ones are acknowledged
+/// by their answers. At first each of an answer's three segments is acknowledged (quick ACKs). After the second request
+/// has followed the first answer at once, only the second segment is. The next request, or the FIN, carries the rest.
 #[test]
 fn each_exchange_is_a_round_trip() {
     for kernel in ["2.6.20", "3.14", "6.1", "6.12"] {
@@ -127,7 +127,7 @@ fn ping_pong_mode() {
     assert_eq!(due, Time::ms(42), "40 ms, and the wheel's tick");
     assert!(acks.on_timer(due));
     assert!(acks.is_quick());
-    // What is sent later than the delayed ACK would be is no answer.
+    // Data sent later than the delayed ACK is no answer.
     acks.on_data(Time::ms(100), 65_536);
     acks.on_data_sent(Time::ms(140));
     assert!(acks.is_quick());
@@ -152,8 +152,8 @@ fn small_segments_and_reading() {
     assert!(acks.asks_when_read());
 }
 
-/// A first segment beyond a hole takes the only quick ACK; the gap to the next counts from the beginning of the connection,
-/// so that one that begins late is not in quick mode for it.
+/// A first segment beyond a hole takes the only quick ACK. The gap to the next segment counts from the start of the
+/// connection, so a late segment is not in quick mode for it.
 #[test]
 fn the_first_gap_counts_from_the_beginning() {
     let linux = profile::find("6.12").expect("it is known");

@@ -41,7 +41,7 @@ fn script(row: &str) -> Option<[u64; 3]> {
     columns.map(|n| n.parse().ok()).collect::<Option<Vec<_>>>()?.try_into().ok()
 }
 
-/// What the limit says to the first columns. Jiffies that are left out go on as the one before.
+/// Text of the limit's answers for the first columns. Jiffies that are left out have the answer of the one before.
 fn answers(table: &str) -> String {
     let (mut limit, mut in_ring, mut next) = (Limit::new(1000), 0, 0);
     let mut text = String::from("\n");
@@ -70,14 +70,14 @@ fn a_limit_grows_when_the_ring_ran_dry_and_shrinks_by_what_lies_there_for_a_seco
     assert_eq!(answers(CONVERSATION), CONVERSATION);
 }
 
-/// When skbs enter a ring, says the conversation: so many at that jiffy.
+/// Skbs that enter a ring, by jiffy, as the conversation shows them.
 fn entries(until: u64) -> Vec<u64> {
     let told: Vec<_> = CONVERSATION.lines().filter_map(script).collect();
     let enter = |at| told.iter().find(|row| row[0] == at).map_or(1, |row| row[2]);
     (0..=until).flat_map(|at| vec![at; enter(at) as usize]).collect()
 }
 
-/// The way out of a host with limits, whose wire takes 1 ms for a packet of 1500 bytes.
+/// Output side of a host with limits, on a wire that takes 1 ms for a packet of 1500 bytes.
 fn way_out(qdisc: Qdisc) -> Transmit {
     let (nic_rate, bql) = (Rate(12_304_000), true);
     let host = Host { nic_rate, tx_ring: 4000, qdisc_limit: 4000, qdisc, bql, ..host() };
@@ -137,12 +137,12 @@ fn they_cost_nothing(config: &Config) -> Result<(), String> {
         let mut config = config.clone();
         for host in [&mut config.sender, &mut config.receiver] {
             (host.qdisc, host.qdisc_limit, host.bql) = (Qdisc::PfifoFast, 1 << 30, bql);
-            // Where the driver hears late that something was sent, they do leave gaps.
+            // Where the driver notices transmissions late, they do leave gaps.
             host.tx_coalesce = Time::ZERO;
         }
         let mut record = Record::default();
         sim::run(&config, &mut record, &mut ToTheEnd)?;
-        // What a card does not take yet has its memory in the queue, where it counts with fewer heads.
+        // An skb that the NIC does not take yet has its memory in the queue, where it counts with fewer heads.
         let flows = record.flows().cloned().map(|mut sample| {
             sample.sender.wmem_alloc = 0;
             sample
@@ -159,7 +159,7 @@ fn limits_leave_no_gap_on_the_wire() {
     random::check(500, scenarios::config(size), they_cost_nothing);
 }
 
-/// A bulk flow of 3 MB through a card of 50 Mb/s, whose ring has room for all of it, in front of that qdisc.
+/// A bulk flow of 3 MB through a NIC of 50 Mb/s behind this qdisc. The NIC's ring has room for all of it.
 fn through_slow_card(qdisc: Qdisc, bql: bool) -> Config {
     let mut config = slow_card(qdisc);
     let (kernel, rx_ring, nic_rate) = ("3.14".to_string(), 100_000, Rate::mbit(50));
@@ -174,8 +174,7 @@ fn through_slow_card(qdisc: Qdisc, bql: bool) -> Config {
     config
 }
 
-/// How much waits in qdisc and ring on average while the flow goes at full rate, skbs and segments, and when it is
-/// over, ms.
+/// Average skbs in the qdisc and segments in the ring while the flow runs at full rate, and the end of the flow, ms.
 fn waits(qdisc: Qdisc, bql: bool) -> [u64; 3] {
     let config = through_slow_card(qdisc, bql);
     let mut record = Record::default();
@@ -192,7 +191,8 @@ fn waits(qdisc: Qdisc, bql: bool) -> [u64; 3] {
     [mean("sender.qdisc"), mean("sender.tx_ring"), finished.time.0 / 1_000_000]
 }
 
-/// Without limits packets wait in the ring, where no discipline sees them; with limits in the qdisc. The wire is as busy.
+/// Packets wait in the ring without limits, where no discipline sees them; with limits they wait in the qdisc. The wire
+/// is as busy.
 #[test]
 fn what_waited_in_the_ring_waits_in_the_qdisc() {
     let codel = Codel { target: Time::ms(5), interval: Time::ms(100), ecn: false, mtu: 1514 };

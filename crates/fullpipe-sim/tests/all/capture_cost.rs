@@ -1,4 +1,4 @@
-//! What a capture costs the CPU of the host in which it listens.
+//! Cost of a capture for the CPU of the host in which it listens.
 
 use crate::host_queues::slow_card;
 use crate::record::{Record, ToTheEnd};
@@ -9,7 +9,7 @@ use fullpipe_sim::trace::{
 };
 use fullpipe_sim::units::{Rate, Time};
 
-/// What is told of a run in which a capture listens.
+/// Record of a run with a capture.
 struct Watched(Record, Point);
 
 impl Sink for Watched {
@@ -52,7 +52,7 @@ fn rate(told: &Record) -> f64 {
     8e3 * value as f64 / time.0 as f64
 }
 
-/// Hosts of which a segment takes 4 us to send and 2 us to receive, and an ACK 2 us, at a card of 1 Gb/s.
+/// Hosts with a NIC of 1 Gb/s. A segment takes 4 us to send and 2 us to receive, an ACK 2 us.
 fn hosts(capture: Time) -> Config {
     let mut config = slow_card(Qdisc::PfifoFast);
     for host in [&mut config.sender, &mut config.receiver] {
@@ -65,7 +65,8 @@ fn hosts(capture: Time) -> Config {
     config
 }
 
-/// A segment of 1460 bytes takes 4 us and a capture, and half an ACK: as much as its share of the CPU allows.
+/// A segment of 1460 bytes takes 4 us and a capture, and half an ACK. The flow gets the rate that this share of the CPU
+/// allows.
 #[test]
 fn a_flow_has_what_a_capture_leaves_of_the_cpu() {
     let config = hosts(Time::us(10));
@@ -76,8 +77,8 @@ fn a_flow_has_what_a_capture_leaves_of_the_cpu() {
     assert!(near(sender, 4.0 + 10.0 + (2.0 + 10.0) / 2.0), "{sender}");
 }
 
-/// A busy receiver acknowledges as its reader reads, so its ACKs are counted: each costs a capture, but the answer to the SYN, and so
-/// does what comes, beside 2 us.
+/// A busy receiver acknowledges as its reader reads, so its ACKs are counted. Each costs a capture, except the SYN-ACK.
+/// Each arriving packet costs a capture, too, besides 2 us.
 #[test]
 fn a_receiver_pays_for_what_it_hears_and_for_its_acks() {
     let config = hosts(Time::us(10));
@@ -92,7 +93,7 @@ fn a_receiver_pays_for_what_it_hears_and_for_its_acks() {
     let busy_us = cpu.expect("samples").busy_ns / 1000;
     let (heard, acks) = (counted("Tcp.InSegs"), counted("Tcp.OutSegs") - 1);
     assert!(acks > 500, "{acks}");
-    // The last ones are owed, as nothing comes after them.
+    // The costs of the last ones are owed, as no work follows.
     let unpaid = (heard * 12 + acks * 10).checked_sub(busy_us);
     assert!(unpaid.is_some_and(|us| us <= 20), "{heard} {acks} {busy_us}: {unpaid:?}");
 }

@@ -1,4 +1,4 @@
-//! What a capture sees on a receiving host: skbs as GRO hands them up, as tcpdump on Linux does.
+//! Captures on a receiving host: skbs as GRO hands them up, as tcpdump on Linux sees them.
 
 use crate::conversation::{flow, host};
 use crate::plain_path;
@@ -7,7 +7,7 @@ use fullpipe_sim::config::Host;
 use fullpipe_sim::trace::{Packet, Point};
 use fullpipe_sim::units::Time;
 
-/// Data packets that come to a receiver whose card interrupts 50 us after the first packet, and who has GRO or not.
+/// Data packets at a receiver with an interrupt 50 us after the first packet, with GRO or without.
 fn data(gro: bool, point: Point) -> Vec<Packet> {
     let sender = Host { kernel: "6.12".into(), tso: true, ..host() };
     let receiver = Host { gro, rx_coalesce: Time::us(50), rx_ring: 4096, ..sender.clone() };
@@ -18,8 +18,8 @@ fn data(gro: bool, point: Point) -> Vec<Packet> {
     packets.into_iter().filter(|packet| packet.forward && packet.len > 0).collect()
 }
 
-/// An skb is one packet of all its segments, at most 64 KB with its headers, and no byte is seen twice or missing
-/// (6.12 `skb_gro_receive`, GRO_LEGACY_MAX_SIZE; taps are in `__netif_receive_skb_core`, behind GRO).
+/// An skb is one packet of all its segments, at most 64 KB with its headers. No byte is seen twice or missing (6.12
+/// `skb_gro_receive`, GRO_LEGACY_MAX_SIZE; taps are in `__netif_receive_skb_core`, behind GRO).
 #[test]
 fn a_capture_on_the_receiver_sees_what_gro_has_joined() {
     let skbs = data(true, Point::Qdisc(1));
@@ -36,7 +36,7 @@ fn a_capture_on_the_receiver_sees_what_gro_has_joined() {
     assert!(skbs.is_sorted_by_key(|skb| skb.time));
 }
 
-/// Without GRO, and on the cable, each segment is a packet.
+/// Each segment is a packet without GRO, and on the cable.
 #[test]
 fn segments_are_seen_where_nothing_joins_them() {
     for (gro, point) in [(false, Point::Qdisc(1)), (true, Point::Wire(1))] {

@@ -1,7 +1,8 @@
-//! CoDel's memory by hand: with which rate of drops it begins again, after a pause without a queue.
+//! CoDel's memory by hand: the rate of drops with which it resumes after a pause without a queue.
 //!
-//! Rule (Linux 6.12 `codel_dequeue`, codel_impl.h): dropping that begins within 16 intervals of the drop that was due next
-//! goes on with the drops of the last time (count - lastcount), if these are more than one. Otherwise count is 1.
+//! Rule (Linux 6.12 `codel_dequeue`, codel_impl.h): dropping resumes with the drops of the last time (count -
+//! lastcount). Conditions: it starts within 16 intervals of the drop that was due next, and these drops are more than
+//! one. Otherwise count is 1.
 
 use crate::qdisc::{CODEL, Desk, MTU};
 use fullpipe_sim::config::{Discipline, QueueLimit};
@@ -28,7 +29,7 @@ fn drops(desk: &mut Desk, from: u64, until: u64) -> Vec<u64> {
         put(desk, at, 1);
         desk.take(Time::ms(at));
         let dropped = desk.effects.dropped.drain(..).count() as u32;
-        // A packet for each that was dropped, so that the queue stands.
+        // One packet for each dropped one, so that the queue stands.
         put(desk, at, dropped);
         times.extend((0..dropped).map(|_| at));
     }
@@ -38,18 +39,19 @@ fn drops(desk: &mut Desk, from: u64, until: u64) -> Vec<u64> {
     times
 }
 
-/// The drops of a queue that stands from 0 to 490 ms: at 105 ms (more than 105 ms from later times on, for Linux counts in
-/// units of 1024 ns, which time 0 begins), and then after the pauses of
-/// `codel_drops_from_a_standing_queue_ever_sooner`. The count is 8, its root 0.3515, and the next drop was due at 517.3 ms.
+/// Drops of a queue that stands from 0 to 490 ms: at 105 ms, and then after the pauses of
+/// `codel_drops_from_a_standing_queue_ever_sooner`. From later times on the first drop comes after more than 105 ms,
+/// because Linux counts in units of 1024 ns, and time 0 begins one. The count is 8, its root 0.3515, and the next drop
+/// was due at 517.3 ms.
 fn first(desk: &mut Desk) {
     assert_eq!(drops(desk, 0, 490), [105, 205, 255, 312, 361, 405, 445, 483]);
 }
 
 /// Dropping begins 106 ms after a queue (`first`). Sixteen intervals after 517.3 ms are 2117.3 ms.
 ///
-/// Seven drops were made after the first one: the count is 7, and one step of Newton's method from 0.3515 gives
-/// 0.3515 (3 - 7 x 0.3515^2) / 2 = 0.3752. The next drop is due 37.5 ms after the first, the one after it
-/// 0.3752 (3 - 8 x 0.1408) / 2 = 0.3515, 35.2 ms later. With a count of 1 the next drops are due after 100 and 50 ms more.
+/// Seven drops followed the first one, so the count is 7. One step of Newton's method from 0.3515 gives 0.3515 (3 - 7 x
+/// 0.3515^2) / 2 = 0.3752. The next drop is due 37.5 ms after the first. The one after it is due 35.2 ms later: 0.3752
+/// (3 - 8 x 0.1408) / 2 = 0.3515. With a count of 1 the next drops are due after 100 and 50 ms more.
 #[test]
 fn the_last_rate_holds_for_sixteen_intervals() {
     for (from, later) in [(700, [38, 73]), (2_005, [38, 73]), (2_030, [100, 150])] {
@@ -61,7 +63,7 @@ fn the_last_rate_holds_for_sixteen_intervals() {
     }
 }
 
-/// Of the second time the drops since its beginning count, not the seven that it began with.
+/// Drops since the beginning of the second time count, not the seven with which it began.
 ///
 /// The second time begins at 806 ms with a count of 7. Drops are due at 843.5, 878.7 (8), 911.9 (9: 0.3318) and
 /// 943.4 ms (10: 0.3151). A third time then begins with the drops after the first of the second time:

@@ -11,7 +11,7 @@ use fullpipe_sim::units::{Rate, Time};
 
 const US: u64 = 1000;
 
-/// A host with a ring of four descriptors, whose wire takes 1 ms for a packet of 1500 bytes.
+/// A host with a ring of four descriptors, on a wire that takes 1 ms for a packet of 1500 bytes.
 fn slow() -> Host {
     Host { nic_rate: Rate(12_304_000), tx_ring: 4, qdisc_limit: 100, ..host() }
 }
@@ -20,7 +20,7 @@ fn slow() -> Host {
 struct Offered {
     way: Transmit,
     out: Vec<Train>,
-    /// When each enters the ring and when its memory is free, us.
+    /// Time at which each skb enters the ring and time at which its memory is free, us.
     entries: Vec<u64>,
     free: Vec<u64>,
 }
@@ -39,8 +39,8 @@ fn offer(host: &Host, skbs: &[u32]) -> Offered {
     offered
 }
 
-/// Packets are sent at 1, 2, 3 ... ms. The interrupt for the first comes at 3.5 ms and tells of three; the fourth is sent at
-/// 4 ms, so that the next one comes at 6.5 ms, and so on.
+/// Packets are sent at 1, 2, 3 ... ms. The interrupt for the first comes at 3.5 ms and reports three. The fourth is
+/// sent at 4 ms, so the next interrupt comes at 6.5 ms, and so on.
 #[test]
 fn an_interrupt_frees_what_was_sent_until_it_comes() {
     let host = Host { tx_coalesce: Time::us(2500), ..slow() };
@@ -52,7 +52,7 @@ fn an_interrupt_frees_what_was_sent_until_it_comes() {
     assert!(sent.eq((1..=10).map(Time::ms)), "the wire has always something to send");
     let [qdisc, ring] = known.way.sample(Time::secs(1));
     assert_eq!((qdisc.requeues, ring.entered, ring.left, ring.peak), (0, 10, 10, 4));
-    // The same where a discipline decides late.
+    // The result is equal with a qdisc that decides at dequeue.
     let fifo = Qdisc::Of(Discipline::Fifo, QueueLimit::Packets(100));
     let mut late = offer(&Host { qdisc: fifo, ..host }, &[1; 10]);
     late.way.wake(Time::secs(1), &mut late.out);
@@ -62,7 +62,7 @@ fn an_interrupt_frees_what_was_sent_until_it_comes() {
     assert!(gone.iter().map(|gone| gone.free_at.0 / US).eq(free));
 }
 
-/// What the driver has not heard of is in the ring, though it is on the wire.
+/// Segments of which the driver has not heard are in the ring, though they are on the wire.
 #[test]
 fn a_descriptor_is_in_use_until_the_driver_hears() {
     let host = Host { tx_coalesce: Time::us(2500), ..slow() };
@@ -83,19 +83,19 @@ fn a_driver_requeues_once_for_each_interrupt() {
     let host = Host { tx_coalesce: Time::us(2500), driver: Driver::Requeues, ..slow() };
     let mut offered = offer(&host, &[1; 10]);
     assert_eq!(offered.way.sample(Time::secs(1))[0].requeues, 2);
-    // Where each is told of, each that waits is refused.
+    // Where each packet is reported, each waiting one is refused.
     let mut offered = offer(&Host { tx_coalesce: Time::ZERO, ..host }, &[1; 10]);
     assert_eq!(offered.way.sample(Time::secs(1))[0].requeues, 6);
 }
 
-/// With three in the ring fewer than two are free: it stops, and goes on when two of them are sent.
+/// A queue stops with three in the ring, as fewer than two are free. It continues when two of them are sent.
 #[test]
 fn a_queue_stops_and_goes_on_by_thresholds() {
     let mut offered = offer(&Host { tx_stop: 2, tx_wake: 3, ..slow() }, &[1; 10]);
     let entries = offered.entries.iter().map(|us| us / 1000);
     assert!(entries.eq([0, 0, 0, 2, 2, 4, 4, 6, 6, 8]));
     assert_eq!(offered.way.stopped(Time::secs(1)), Stopped { stops: 4, restarts: 4 });
-    // As soon as one is free, where nothing else is asked for: seven times the ring is full.
+    // As soon as one is free, where no threshold is set: the ring is full seven times.
     let mut offered = offer(&slow(), &[1; 10]);
     let entries = offered.entries.iter().map(|us| us / 1000);
     assert!(entries.eq([0, 0, 0, 0, 1, 2, 3, 4, 5, 6]));
@@ -111,8 +111,8 @@ fn an_skb_that_finds_no_room_stops_the_queue() {
     assert_eq!(offer(&slow(), &[3, 3]).entries, [0, 2000]);
 }
 
-/// Packets come at 10, 30, 50, 200 and 205 us. The interrupt of the first comes 40 us after it, with what is there by then; at least
-/// 300 us later the next one, where the card counts from interrupt to interrupt, too.
+/// Packets arrive at 10, 30, 50, 200 and 205 us. The interrupt comes 40 us after the first one, with all packets there
+/// by then. The next one comes at least 300 us later, where the NIC counts from interrupt to interrupt, too.
 #[test]
 fn a_receive_interrupt_waits_for_the_packets_behind_the_first() {
     let taken = |host: &Host| {

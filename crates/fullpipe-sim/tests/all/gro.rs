@@ -68,7 +68,7 @@ fn shown(up: &[Received]) -> String {
     up.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// What is polled at once, by rule.
+/// Packets that are polled at once, by rule.
 fn cases() -> Vec<(&'static str, Vec<Train>)> {
     let row = |count: u64| (0..count).map(|i| data(1000 * i, 1000)).collect::<Vec<_>>();
     let with = |change: &dyn Fn(&mut Train)| {
@@ -120,8 +120,8 @@ fn what_goes_up() {
     expect_file![golden].assert_eq(&found);
 }
 
-/// With gro_flush_timeout what is held goes up so long after the last poll, or when a jiffy has begun; without, at the end of a
-/// poll. Where the budget is used up it waits for the next poll, but where HZ is below 1000.
+/// Held skbs go up so long after the last poll with gro_flush_timeout, or when a jiffy has begun. Without it they go up
+/// at the end of a poll. Where the budget is used up they wait for the next poll, unless HZ is below 1000.
 #[test]
 fn what_waits() {
     let waiting = Host { hz: 1000, gro_flush_timeout: Time::us(30), ..host() };

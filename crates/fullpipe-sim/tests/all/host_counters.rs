@@ -1,4 +1,4 @@
-//! Counters of hosts, as the tools of Linux name them, beside the samples of flows and stages.
+//! Counters of hosts under the names of Linux's tools, compared with the samples of flows and stages.
 
 use crate::host_queues::slow_card;
 use crate::plain_path::run;
@@ -7,7 +7,7 @@ use fullpipe_sim::config::{Config, Driver, Qdisc, ReceivePath};
 use fullpipe_sim::units::Time;
 use std::collections::BTreeMap;
 
-/// A card that is slower than the path, told of at the end.
+/// A NIC slower than the path, with counters at the end.
 fn slow(kernel: &str) -> Config {
     let mut config = slow_card(Qdisc::PfifoFast);
     config.counters = Some(config.end);
@@ -26,7 +26,8 @@ fn last(told: &Record, stage: &str) -> fullpipe_sim::trace::StageSample {
     *told.samples().filter(|sample| usize::from(sample.stage) == at).last().expect("samples")
 }
 
-/// What a qdisc has sent has passed the driver, the wire, the other card and its softirq, but for what was dropped there.
+/// All packets that a qdisc has sent have passed the driver, the wire, the other NIC and its softirq, except those
+/// dropped there.
 #[test]
 fn what_one_place_has_sent_the_next_one_has_taken() {
     for kernel in ["2.6.20", "3.14", "6.12"] {
@@ -52,14 +53,14 @@ fn what_one_place_has_sent_the_next_one_has_taken() {
             let dropped = receiver["softnet.dropped"];
             assert_eq!(receiver["softnet.processed"] + dropped, arrived, "{what}");
             assert_eq!(receiver["Tcp.InSegs"], receiver["softnet.processed"], "{what}");
-            // netdev_max_backlog is of netif_rx alone: a driver with NAPI leaves packets in its ring.
+            // Only netif_rx has netdev_max_backlog: a driver with NAPI leaves packets in its ring.
             match path {
                 ReceivePath::Napi => assert!(missed > 0 && dropped == 0, "{what}"),
                 ReceivePath::NetifRx => assert!(missed == 0 && dropped > 0, "{what}"),
             }
             assert_eq!(sender["Tcp.RetransSegs"], flow.segments_retransmitted, "{what}");
             assert_eq!(sender["Tcp.InSegs"], receiver["Tcp.OutSegs"], "{what}");
-            // Each skb is a segment here: those that its qdisc refused were counted as sent, too.
+            // Each skb is a segment here. Skbs that the qdisc refused were counted as sent, too.
             let offered = sender["Tcp.OutSegs"] + sender["Tcp.RetransSegs"];
             let passed = sender["tc.sent_packets"] + sender["tc.dropped"];
             let unseen = passed.abs_diff(offered);
@@ -75,7 +76,8 @@ fn what_one_place_has_sent_the_next_one_has_taken() {
     }
 }
 
-/// A driver that stops its queue starts it as often, but for the last time; one that does not is offered each skb again.
+/// A driver that stops its queue starts it as often, except for the last time. A driver that does not stop it is
+/// offered each skb again.
 #[test]
 fn a_full_ring_is_counted_as_the_driver_does() {
     let mut config = slow("2.6.20");
@@ -96,8 +98,9 @@ fn a_full_ring_is_counted_as_the_driver_does() {
     assert_eq!(sender.get("ethtool.tx_restart_queue"), None);
 }
 
-/// A SYN, an ACK and 2,055 segments of up to 1,460 bytes (3 MB), with headers of 14 and 40 bytes, 52 the SYN's: 3,111,090
-/// bytes. Two were refused by the queue and offered again, which is no retransmission. Each stops a ring of one descriptor.
+/// A SYN, an ACK and 2,055 segments of up to 1,460 bytes (3 MB). Headers have 14 and 40 bytes, the SYN's 52: 3,111,090
+/// bytes in all. The queue refused two skbs and offered them again, which is no retransmission. Each of them stops a
+/// ring of one descriptor.
 #[test]
 fn one_flow_through_a_full_queue_has_these_counters() {
     let told = run(&slow("2.6.20"));
@@ -149,7 +152,8 @@ receiver TcpExt.TCPTimeouts 0";
     assert_eq!(table.join("\n"), expected);
 }
 
-/// Where an interval is given each is told as it has changed, and the last value is that of a run without.
+/// The trace with an interval has each counter when it has changed. The last value is that of a run without an
+/// interval.
 #[test]
 fn an_interval_changes_nothing_but_how_often_is_told() {
     let at_end = slow("6.12");

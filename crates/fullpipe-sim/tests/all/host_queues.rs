@@ -19,12 +19,13 @@ fn run(config: &Config) -> Result<Record, String> {
     Ok(record)
 }
 
-/// What is decided late comes to the same as what is known at once, where the order is that of coming.
+/// Late decisions have the same results as decisions at once, where the order is that of arrival.
 fn late_is_early(config: &Config) -> Result<(), String> {
     let mut config = config.clone();
     for host in [&mut config.sender, &mut config.receiver] {
-        // Byte queue limits let skbs of several flows into the ring at one time. Flows with small queues (TSQ) that wait for that
-        // go on in the order in which they began to wait, or, where it is not known before, in that of their skbs.
+        // Byte queue limits let skbs of several flows into the ring at one time. Flows with small queues (TSQ) that
+        // wait for this continue in the order in which they began to wait. Where that is not known in advance, they
+        // continue in the order of their skbs.
         host.bql &= !host.kernel.starts_with('6');
     }
     let mut late = config.clone();
@@ -81,7 +82,7 @@ fn case() -> impl Strategy<Value = Config> {
     )
 }
 
-/// What has entered a queue has left it or waits.
+/// Packets that entered a queue have left it or wait.
 fn keeps_its_books(config: &Config) -> Result<(), String> {
     let record = run(config)?;
     let of = |name: &str| record.announced().iter().find(|s| s.name == name).map(|s| s.index);
@@ -101,7 +102,7 @@ fn every_queue_keeps_its_books() {
     random::check(1500, case(), keeps_its_books);
 }
 
-/// A host whose card is slower than the path behind it.
+/// A host with a NIC slower than the path behind it.
 pub fn slow_card(qdisc: Qdisc) -> Config {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let mut config = scenarios::config(SIZE).new_tree(&mut runner).expect("one").current();
@@ -135,8 +136,8 @@ pub fn slow_card(qdisc: Qdisc) -> Config {
     config
 }
 
-/// A drop that the sender is told of is no loss: nothing is sent again, but cwnd comes down (CWR). One that it is
-/// not told of is.
+/// A drop that the sender notices is no loss: no packet is sent again, but cwnd is reduced (CWR). A drop that it does
+/// not notice is a loss.
 #[test]
 fn a_sender_knows_what_its_own_queue_refuses() {
     let codel = Codel { target: Time::ms(5), interval: Time::ms(100), ecn: false, mtu: 1514 };

@@ -73,9 +73,9 @@ fn nothing_is_lost_nor_late(config: &Config) -> Result<(), String> {
     record.events().find(late).map_or(Ok(()), |event| Err(format!("{event:?}")))
 }
 
-/// Flows of some hundred thousand bytes, and an hour for them: losses in a row double the timeout up to two minutes,
-/// and a burst may take ten retransmissions. Where hardly a packet fits into
-/// a queue, or less than two into a receive buffer, a transfer may take its time.
+/// Flows of some hundred thousand bytes, and an hour for them. Successive losses double the timeout up to two minutes,
+/// and a burst may take ten retransmissions. If a queue holds hardly one packet, or a receive buffer less than two, a
+/// transfer may take long.
 fn finite(mut config: Config) -> Config {
     for flow in &mut config.flows {
         flow.bytes = Some(flow.bytes.unwrap_or(100_000).min(300_000));
@@ -125,10 +125,12 @@ fn at_least(config: &mut Config, packets: u32) {
     }
 }
 
-/// The same without loss anywhere (a window that leaves no memory for the headers of small segments
-/// loses, too), and without what may rightly let a timer fire: long queues, a send buffer of one
-/// segment that waits for a delayed ACK, a slow reader whose window closes (ACKs that cannot offer more are delayed), and
-/// tail loss probes, which wait for less.
+/// A configuration without loss anywhere, and without reasons for a timer to fire. A window without memory for the
+/// headers of small segments also causes losses.
+///
+/// Reasons for timers are long queues, a send buffer of one segment that waits for a delayed ACK, and a slow reader
+/// that closes its window (ACKs that cannot offer more are delayed). Tail loss probes, which wait for less, are a
+/// reason too.
 fn lossless(config: Config) -> Config {
     let mut config = finite(config);
     config.forward.retain(|e| matches!(e, Element::Link(_) | Element::Delay(_)));

@@ -1,5 +1,5 @@
-//! Timers that find their socket locked by a process (`locked_timers` of the profile): TCP's own at the
-//! sender, that of delayed ACKs at the receiver.
+//! Timers that find their socket locked by a process (`locked_timers` of the profile): TCP's own timer at the sender,
+//! and the timer of delayed ACKs at the receiver.
 
 use crate::conversation::{self, SEGMENT, host, profile};
 use crate::plain_path::{self, run};
@@ -25,7 +25,7 @@ fn flow(write: u32, app: App, bytes: u64) -> Flow {
     Flow { sndbuf, rcvbuf, app, bytes, ..conversation::flow("bulk", write) }
 }
 
-/// When the first timeout is, us, and what write() began. Copying takes so many ns a byte.
+/// Times of the first timeout and of the establishment, at which write() begins, us. Copying takes so many ns a byte.
 fn first_timeout(kernel: &str, ns: u64) -> (u64, u64) {
     let mut sender = Host { kernel: kernel.into(), ..host() };
     sender.cpu.copy_ps_per_byte = 1000 * ns;
@@ -41,7 +41,7 @@ fn first_timeout(kernel: &str, ns: u64) -> (u64, u64) {
 fn a_write_puts_the_retransmission_timer_off() {
     for kernel in ["2.6.20", "3.14"] {
         assert_eq!(first_timeout(kernel, 0).0, 240_000, "{kernel}");
-        // It is over before the timer is due.
+        // The write ends before the timer is due.
         assert_eq!(first_timeout(kernel, 39).0, 240_000, "{kernel}");
     }
     assert_eq!(first_timeout("2.6.20", 100).0, 240_000 + 7 * 50_000);
@@ -50,8 +50,7 @@ fn a_write_puts_the_retransmission_timer_off() {
     assert_eq!(timeout, established + 550_000);
 }
 
-/// It is TCP's timer that is put off: what has been acknowledged meanwhile, in the backlog, is not sent
-/// again.
+/// TCP's timer is deferred, so data that the backlog has acknowledged meanwhile is not sent again.
 #[test]
 fn acks_of_the_backlog_come_before_the_timer() {
     for kernel in ["2.6.20", "3.14"] {
@@ -86,8 +85,8 @@ fn ack_delays(read_ms: u64) -> Vec<u64> {
     delays
 }
 
-/// A delayed ACK is due after 40 ms. It goes then if the read is over by then, and the next one waits twice
-/// as long; else it goes at the end of the read.
+/// A delayed ACK is due after 40 ms. If the read is over by then, the ACK is sent then, and the next one waits twice as
+/// long. Otherwise it is sent at the end of the read.
 #[test]
 fn a_read_holds_the_delayed_ack_back() {
     // Five are acknowledged at once.
@@ -126,8 +125,8 @@ fn the_end_of_a_read_sends_what_the_timer_could_not() {
     }
 }
 
-/// Up to 3.x the timer comes again after 40 ms, also for nothing. If it finds the socket locked once
-/// more, the next delayed ACK does not wait: neither for a second segment nor after a read.
+/// The timer up to 3.x fires again after 40 ms, even without effect. If it finds the socket locked once more, the next
+/// delayed ACK waits neither for a second segment nor after a read.
 #[test]
 fn a_timer_that_is_put_off_comes_again() {
     let small = |tcp: &mut Receiver| {

@@ -1,4 +1,4 @@
-//! Without SACK, duplicates stand for SACKs also after a timeout.
+//! Connections without SACK: duplicates stand for SACKs also after a timeout.
 
 use crate::conversation::{SEGMENT, ack, host, written};
 use fullpipe_sim::cc::Congestion;
@@ -6,8 +6,9 @@ use fullpipe_sim::config::Host;
 use fullpipe_sim::tcp::profile::find;
 use fullpipe_sim::units::Time;
 
-/// Nine of ten segments were lost and arrive one by one after the timeout, then three copies of the last of them while new
-/// ones are out: the segments that the next two ACKs have sent, the first of which only reaches what was out at the timeout.
+/// Nine of ten segments were lost and arrive one by one after the timeout. Then three copies of the last of them arrive
+/// while new ones are out: the segments that the next two ACKs have sent. The first of these ACKs only reaches the data
+/// that was out at the timeout.
 fn sent_after_copies(kernel: &str) -> [Vec<u64>; 2] {
     let profile = find(kernel).expect("it is known");
     let mut host = Host { kernel: kernel.into(), ..host() };
@@ -28,8 +29,8 @@ fn sent_after_copies(kernel: &str) -> [Vec<u64>; 2] {
     [10, 11].map(sent_by)
 }
 
-/// The ACK beyond what was out at the timeout ends that state while three duplicates still count: the first segment is lost,
-/// though it was sent after the timeout (6.12 `tcp_identify_packet_loss`, `tcp_newreno_mark_lost`).
+/// The ACK beyond the data that was out at the timeout ends that state while three duplicates still count. The first
+/// segment is lost, though it was sent after the timeout (6.12 `tcp_identify_packet_loss`, `tcp_newreno_mark_lost`).
 #[test]
 fn a_first_segment_that_three_duplicates_overtook_is_lost() {
     for kernel in ["6.1", "6.12"] {

@@ -1,4 +1,4 @@
-//! For how long places are full and empty and how much waits in them, by hand: shorter than a sample.
+//! Durations for which places are full and empty, and their content, by hand: shorter than a sample.
 
 use crate::conversation::{flow, host};
 use crate::plain_path;
@@ -37,8 +37,8 @@ fn times(sample: &StageSample) -> [u64; 4] {
     [waiting_ns / 1000, waiting_byte_us / 1000, full_ns / 1000, empty_ns / 1000]
 }
 
-/// Of five at once the first one is sent, three wait for 1, 2 and 3 ms, and one is dropped: the queue is full for the first
-/// millisecond.
+/// Five packets arrive at once. The first one is sent, three wait for 1, 2 and 3 ms, and one is dropped. The queue is
+/// full for the first millisecond.
 #[test]
 fn a_queue_that_is_full_for_less_than_a_sample() {
     for limit in [QueueLimit::Packets(3), QueueLimit::Bytes(3500)] {
@@ -50,8 +50,8 @@ fn a_queue_that_is_full_for_less_than_a_sample() {
     }
 }
 
-/// Each packet comes 0.9 ms after the one before: 0.1 ms of waiting for the second one, 0.2 ms for the third, and so on; with
-/// the eleventh, for 1 ms, the queue is never empty again.
+/// Each packet arrives 0.9 ms after the one before. The second one waits 0.1 ms, the third 0.2 ms, and so on. From the
+/// eleventh, which waits 1 ms, the queue is never empty again.
 #[test]
 fn a_queue_that_is_empty_between_packets() {
     let [early, late] = told(link(QueueLimit::Packets(100)), &[packets(Time::ZERO, 900_000, 16)]);
@@ -59,7 +59,7 @@ fn a_queue_that_is_empty_between_packets() {
     assert_eq!(times(&early), [4500 + 1000 + 100, 0, 0, 10_000 - 5500]);
     // 13.5 ms to 15 ms is the last wait; 0.1 to 1.5 ms are 12 ms of waiting.
     assert_eq!(times(&late)[0], 12_000);
-    // From 9.0 ms on something waits until 15 ms; before that for 0.1 to 0.9 ms each.
+    // From 9.0 ms on a packet waits until 15 ms; before that for 0.1 to 0.9 ms each.
     assert_eq!(times(&late)[3], 20_000 - 4500 - 6000);
 }
 
@@ -74,7 +74,8 @@ fn a_delay_that_is_full() {
     assert_eq!(times(&early), [16_000, 0, 7000, 1000]);
 }
 
-/// A receive buffer has the memory that its socket asks for, which the kernel doubles; one that the kernel tunes has no bound.
+/// A receive buffer has the memory that the program asks for, which the kernel doubles. A buffer that the kernel tunes
+/// has no bound.
 #[test]
 fn a_receive_buffer_has_room_where_it_was_asked_for() {
     let mut receiver = host();
@@ -90,8 +91,9 @@ fn a_receive_buffer_has_room_where_it_was_asked_for() {
     }
 }
 
-/// A socket of 2304 bytes, the least, takes datagrams of 1000 bytes of data as long as it holds no more than that: two of them,
-/// with their heads. Five come within 0.4 us; each takes 100 us to read, so the first is read when three are lost.
+/// A socket of 2304 bytes, the least, takes datagrams of 1000 bytes of data while it holds no more than its size: two
+/// of them, with their heads. Five arrive within 0.4 us. Each takes 100 us to read, so the first is read after three
+/// are lost.
 #[test]
 fn a_socket_of_datagrams_is_a_place() {
     let kind = DatagramKind::Udp { rate: Rate::gbit(80), rcvbuf: Some(1), reader: None };

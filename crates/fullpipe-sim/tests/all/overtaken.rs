@@ -1,4 +1,4 @@
-//! Packets that later ones have overtaken: what the SACK blocks of ACKs say of what came twice, and what becomes of data.
+//! Packets that later ones have overtaken: SACK blocks for data that arrived twice, and the fate of data.
 
 use crate::conversation::{ack, host, written};
 use crate::host_queues::slow_card;
@@ -9,8 +9,8 @@ use fullpipe_sim::tcp::profile::find;
 use fullpipe_sim::trace::Point;
 use fullpipe_sim::units::Time;
 
-/// The first of ten segments is taken for lost and sent again, and all arrive: cwnd then, and behind an overtaken ACK of five
-/// segments that tells of `block`.
+/// The first of ten segments is taken for lost and sent again, and all arrive. Returns cwnd then, and after an
+/// overtaken ACK of five segments with `block`.
 fn cwnd_behind(kernel: &str, block: (u64, u64)) -> [u32; 2] {
     let profile = find(kernel).expect("it is known");
     let host = Host { kernel: kernel.into(), ..host() };
@@ -26,8 +26,8 @@ fn cwnd_behind(kernel: &str, block: (u64, u64)) -> [u32; 2] {
     [hear(10, &[]), hear(5, &[block])]
 }
 
-/// A block above what its own ACK acknowledges came once, though a later ACK acknowledges all of it: nothing is undone. One
-/// below came twice, so that the only retransmission was needless (3.14 and 6.12 `tcp_check_dsack`).
+/// A block above its own ACK's number is no D-SACK, though a later ACK acknowledges all of it: nothing is undone. A
+/// block below is one, so the only retransmission was needless (3.14 and 6.12 `tcp_check_dsack`).
 #[test]
 fn a_block_came_twice_if_its_own_ack_acknowledges_it() {
     for kernel in ["3.14", "6.1", "6.12"] {
@@ -36,8 +36,8 @@ fn a_block_came_twice_if_its_own_ack_acknowledges_it() {
     }
 }
 
-/// Data that TCP refuses as it is from the past is lost, as a capture tells of each of its segments, but for want of no buffer:
-/// the receive buffer has dropped nothing.
+/// Data that TCP refuses for an old timestamp is lost, as a capture shows for each of its segments. It is not lost for
+/// want of buffer: the receive buffer has dropped nothing.
 #[test]
 fn refused_segments_are_lost_and_no_drops_of_a_buffer() {
     let mut config = slow_card(Qdisc::PfifoFast);
@@ -68,6 +68,6 @@ fn refused_segments_are_lost_and_no_drops_of_a_buffer() {
     assert_eq!(last.expect("samples").dropped, 0);
     let lost = seen.packets.iter().flat_map(|packet| &packet.dropped);
     let lost: u32 = lost.filter(|lost| lost.stage == buffer).map(|lost| lost.segments).sum();
-    // Of some that were refused the data had come before: they are repetitions.
+    // Some refused segments had arrived before: they are repetitions.
     assert!(lost > 10 && u64::from(lost) <= refused, "{lost} of {refused}");
 }

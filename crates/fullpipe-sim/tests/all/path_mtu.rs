@@ -1,4 +1,4 @@
-//! Path MTU discovery: senders whose MSS changes while segments are out.
+//! Path MTU discovery: senders with an MSS that changes while segments are out.
 
 use crate::conversation::{flow, host};
 use crate::plain_path;
@@ -15,12 +15,12 @@ const NARROW: u32 = 1400;
 const LARGE: u32 = WIDE - 40;
 const SMALL: u32 = NARROW - 40;
 
-/// How the sender learns of the tunnel.
+/// Means by which the sender learns of the tunnel.
 #[derive(Clone, Copy, Debug)]
 enum Told {
     Nobody,
     ByIcmp,
-    /// By its own probes: tcp_mtu_probing.
+    /// The sender's own probes: tcp_mtu_probing.
     Searches(u32),
 }
 
@@ -42,8 +42,8 @@ fn last(record: &Record) -> FlowSample {
     record.flows().last().expect("a sample").clone()
 }
 
-/// A message is back with the sender 10 ms after its first data. Each of its eight segments goes again as two packets, of which
-/// cwnd lets ten go at once and the others a round later: it stays as large as it was.
+/// A message reaches the sender 10 ms after its first data. Each of its eight segments is sent again as two packets.
+/// cwnd allows ten of these at once and the others a round later: it stays as large as it was.
 #[test]
 fn a_message_lowers_the_mss_and_leaves_cwnd() {
     let bytes = 8 * u64::from(LARGE);
@@ -52,7 +52,7 @@ fn a_message_lowers_the_mss_and_leaves_cwnd() {
     let record = plain_path::run(&config);
     let at = |ms| record.flows().find(|own| own.time == Time::ms(ms)).expect("a sample").clone();
 
-    // The SYN-ACK comes after 20 ms, the message after 30 ms.
+    // The SYN-ACK arrives after 20 ms, the message after 30 ms.
     assert_eq!((at(29).sender.snd_mss, at(31).sender.snd_mss), (LARGE, SMALL));
     assert_eq!((at(29).cwnd, at(31).cwnd), (10, 10));
     let delivered = [29, 42, 64].map(|ms| at(ms).bytes_delivered);
@@ -60,7 +60,7 @@ fn a_message_lowers_the_mss_and_leaves_cwnd() {
     assert_eq!(last(&record).sender.pmtu, NARROW);
 }
 
-/// Nobody tells, and no segment of full size ever arrives.
+/// No router answers, and no segment of full size ever arrives.
 #[test]
 fn a_black_hole_passes_nothing() {
     let config = Config { end: Time::secs(20), ..config(100_000, Told::Nobody, "6.12") };
@@ -130,7 +130,7 @@ fn segments_are_cut_anew_skb_by_skb() {
     assert_eq!(queue.segments(1600, 4000, 800), 3);
     assert_eq!(queue.segment_start(6000, 5, 800), 1600);
 
-    // What is sent from now on has the new size.
+    // Data sent from now on has the new size.
     queue.write(1600, false, true);
     queue.send(6000, Time::ms(9), 800);
     assert_eq!(queue.segments(2400, 7600, 800), 6);

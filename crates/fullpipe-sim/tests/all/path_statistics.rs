@@ -1,5 +1,5 @@
-//! Random elements keep their laws: what a hundred thousand packets show lies within five standard
-//! errors of what theory says, and what is no chance holds exactly.
+//! Random elements keep their laws. A hundred thousand packets lie within five standard errors of theory. Rules without
+//! chance hold exactly.
 
 use fullpipe_sim::config::{
     Discipline, Distribution, Drop, Duplicate, Element, GilbertElliott, Jitter, Loss, Mtu, Policer,
@@ -13,7 +13,7 @@ use fullpipe_sim::units::{Framing, Rate, Time};
 
 const PACKETS: u64 = 100_000;
 
-/// What came out: number and time, in order of time; and the counters at the end.
+/// Output of an element: packets by number and time, in order of time; and the counters at the end.
 struct Passed {
     out: Vec<(u64, Time)>,
     counters: StageSample,
@@ -195,15 +195,15 @@ fn chosen_packets_can_come_late() {
     let passed = pass(reorder(0.01, 1, [Time::ZERO, Time::ms(3)]));
     let late = passed.out.iter().filter(|(n, time)| time.0 == n * 100_000 + 3_000_000).count();
     close(late, PACKETS as usize, 0.01, 1.0);
-    // Each is overtaken by the 29 or 30 packets of 3 ms.
+    // Each one is overtaken by the 29 or 30 packets of 3 ms.
     let place = passed.out.iter().position(|(n, time)| time.0 > n * 100_000).unwrap();
     let (number, time) = passed.out[place];
     assert!(passed.out[..place].iter().all(|(_, before)| *before <= time));
     assert_eq!(passed.out[place + 1].0 - number, 30);
 }
 
-/// With netem's correlation of a half a number is the sum of U(k) / 2^(k + 1): its distribution is the
-/// Fabius function, which is 5/72 at 1/4 and 1/288 at 1/8 (Fabius 1966).
+/// A number with netem's correlation of a half is the sum of U(k) / 2^(k + 1). Its distribution is the Fabius function,
+/// which is 5/72 at 1/4 and 1/288 at 1/8 (Fabius 1966).
 #[test]
 fn correlated_choices_have_the_law_of_netems_numbers() {
     for (probability, law) in [(0.25, 5.0 / 72.0), (0.125, 1.0 / 288.0)] {
@@ -311,7 +311,7 @@ fn a_policer_passes_its_burst_and_then_its_rate() {
     let passed = pass(Element::Policer(Policer { name, rate, burst, framing }));
     let bytes = |packets: usize| packets as u64 * 1514 * 8;
     for (i, (_, time)) in passed.out.iter().enumerate() {
-        // Never more than the bucket and what has come into it, nor a packet less than that.
+        // The output never exceeds the bucket and its new tokens, nor falls a packet below.
         let most = burst * 8 + rate.0 * time.0 / 1_000_000_000;
         assert!(bytes(i + 1) <= most, "packet {i} at {time}");
     }
@@ -334,7 +334,7 @@ fn a_shaper_passes_its_burst_at_once_and_then_its_rate() {
     assert_eq!((dropped, busy_ns, peak), (205, 95 * 242_240, 85));
 }
 
-/// Packets that take more than the bucket holds keep the rate; and what a bucket holds that is never empty has no end.
+/// Packets larger than the bucket keep the rate. A bucket that never becomes empty passes packets without bound.
 #[test]
 fn a_shaper_with_a_bucket_smaller_than_a_packet_or_larger_than_time() {
     let passed = |rate, burst| {
@@ -365,7 +365,7 @@ fn a_varying_link_sends_what_its_rates_allow() {
     assert!((13332..=13334).contains(&between(2, 4)), "{}", between(2, 4));
     assert_eq!(between(4, 5), 0);
     assert!((9999..=10001).contains(&between(5, 8)), "{}", between(5, 8));
-    // The packet in transmission at a step: all that came out until then is as many whole packets.
+    // Until a step, the output and the packet in transmission then are a whole number of packets.
     assert_eq!(passed.out.len() as u64, PACKETS);
 }
 
@@ -377,7 +377,7 @@ fn a_trace_link_sends_a_full_packet_at_each_opportunity() {
     let link = TraceLink { name, opportunities, limit, discipline: Discipline::Fifo };
     let passed = pass_trains(Element::TraceLink(link), 10, 1, Time::ms(2));
     let times: Vec<u64> = passed.out.iter().map(|(_, time)| time.0 / 1_000_000).collect();
-    // The one that comes at 0 leaves at 1, whose second opportunity is wasted; 2 at 5, 4 at 7, 6 at 10;
-    // 8 and 10 at 11 (twice: 10 came before); 12 at 15, 14 at 17, 16 at 20, 18 at 21.
+    // Packet 0 arrives at 0 and leaves at 1, where the second opportunity is wasted; 2 at 5, 4 at 7, 6 at 10; 8 and 10
+    // at 11 (twice: 10 arrived before); 12 at 15, 14 at 17, 16 at 20, 18 at 21.
     assert_eq!(times, [1, 5, 7, 10, 11, 11, 15, 17, 20, 21]);
 }

@@ -28,7 +28,7 @@ pub fn config(delay: Time, [sender, receiver]: [Host; 2], flow: Flow) -> Config 
     }
 }
 
-/// All that a run tells.
+/// Complete record of a run.
 pub fn run(config: &Config) -> Record {
     let mut record = Record::default();
     sim::run(config, &mut record, &mut ToTheEnd).expect("a valid configuration");

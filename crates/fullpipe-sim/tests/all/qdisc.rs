@@ -32,7 +32,7 @@ impl qdisc::Packet for Packet {
     }
 }
 
-/// A queue, and what it told.
+/// A queue, and its effects.
 pub struct Desk {
     queue: Box<dyn Queue<Packet>>,
     pub effects: Effects<Packet>,
@@ -81,7 +81,7 @@ fn signals(discipline: Discipline, capable: bool, ms: u64) -> Vec<u64> {
         desk.take(Time::ms(at));
         let signals = desk.effects.dropped.drain(..).count() as u32 + desk.effects.marked;
         desk.effects.marked = 0;
-        // What is dropped is made up for, so that the queue stands.
+        // Dropped packets are replaced, so that the queue stands.
         (0..signals).for_each(|_| {
             desk.put(Time::ms(at), 0, MTU);
         });
@@ -90,8 +90,9 @@ fn signals(discipline: Discipline, capable: bool, ms: u64) -> Vec<u64> {
     times
 }
 
-/// The delay is above 5 ms from 5 ms on, an interval later that is too long: at 106 ms (the time has to be
-/// over). Then by the control law an interval over sqrt(count) after the one before, at whole milliseconds:
+/// The delay is above 5 ms from 5 ms on. An interval later it has been too long, at 106 ms (the time has to be over).
+/// Then the control law applies: each drop comes an interval over sqrt(count) after the one before, at whole
+/// milliseconds:
 ///
 /// | count | 1/sqrt(count) | in Linux, by Newton's steps | after the one before, ms | sum | at, ms |
 /// |--:|--:|--:|--:|--:|--:|
@@ -150,8 +151,8 @@ fn codel_leaves_a_queue_of_one_packet_alone() {
     }
 }
 
-/// A turn is 1514 bytes. A's first packet takes it; then it is the turn of B, which is new, until it owes 486;
-/// then A has two turns, for B has nothing more.
+/// A turn is 1514 bytes. A's first packet takes it. Then B, which is new, has its turn until it owes 486. Then A has
+/// two turns, because B has nothing more.
 #[test]
 fn fq_codel_serves_flows_in_turn() {
     let mut desk = Desk::new(Discipline::FqCodel(CODEL), QueueLimit::Packets(1000));
@@ -164,8 +165,8 @@ fn fq_codel_serves_flows_in_turn() {
     assert_eq!(desk.flows(Time::ms(1)), "ABBBBAAA");
 }
 
-/// Of ten packets of B and two of A one more is too many: half of B's bytes go from its head. Whose packet came
-/// is told of it if it was its own flow.
+/// Ten packets of B and two of A are one too many: half of B's bytes are dropped from its head. The sender of the new
+/// packet learns of the drop if its own flow lost packets.
 #[test]
 fn a_full_fq_codel_loses_half_of_the_longest_flow() {
     for (last, verdict) in [(0, Verdict::Taken), (1, Verdict::Congested)] {
@@ -212,7 +213,8 @@ fn fq_serves_new_flows_first() {
     assert_eq!(desk.flows(Time::ms(3)), "CCCCCCCCBBBBBBBABBAABBAABBAABAAAAAAA");
 }
 
-/// Without bands none goes by. A's first turn are ten packets, so are B's; then they have two each in turn.
+/// No packet bypasses the flows without bands. A's first turn are ten packets, so are B's; then they have two each in
+/// turn.
 #[test]
 fn fq_bands() {
     let fq = |bands| Discipline::Fq(Fq { bands, ..Fq::new(100, MTU) });
@@ -229,8 +231,8 @@ fn fq_bands() {
     assert_eq!(order(true), "AAAAAAAAAAAAABBBBBBBBBBBB", "eight of A's went by");
 }
 
-/// A at 20 us and 40, B at 30: a timer with 10 us of slack, unless somebody asks before. C's packets may leave at once:
-/// the first goes by flows that wait, the second not by one whose time has come.
+/// A at 20 us and 40, B at 30: a timer with 10 us of slack, unless the queue is asked before. C's packets may leave at
+/// once. The first bypasses flows that wait, the second does not bypass a flow that is due.
 #[test]
 fn fq_keeps_packets_until_their_time() {
     let fq = Discipline::Fq(Fq::new(100, MTU));
@@ -255,7 +257,7 @@ fn fq_keeps_packets_until_their_time() {
     assert_eq!(desk.flows(us(25)), "CA", "a new flow is before one that is released");
 }
 
-/// When the queue gives packets, in microseconds, if it is asked whenever it says so.
+/// Times at which the queue gives packets, in microseconds, if it is asked at each time that it names.
 fn leaves(desk: &mut Desk) -> Vec<u64> {
     let (mut now, mut times) = (Time(1), Vec::new());
     loop {
@@ -266,8 +268,9 @@ fn leaves(desk: &mut Desk) -> Vec<u64> {
     }
 }
 
-/// At 12.112 Mb/s a full packet takes 1000 us, one of 757 bytes half of that. Each waits for the one before it, by a timer that
-/// is 10 us late, which the next pause makes up for. An skb of five packets leaves whole, and the next one waits for all of them.
+/// A full packet takes 1000 us at 12.112 Mb/s, one of 757 bytes half of that. Each waits for the one before it, by a
+/// timer that is 10 us late, which the next pause makes up for. An skb of five packets leaves whole, and the next one
+/// waits for all of them.
 #[test]
 fn fq_has_a_largest_rate() {
     let limited = Fq { max_rate: Some(Rate(12_112_000)), ..Fq::new(100, MTU) };
@@ -282,14 +285,16 @@ fn fq_has_a_largest_rate() {
     assert_eq!(left(limited, &[MTU; 4], now), [0, 1010, 2010, 3010]);
     assert_eq!(left(limited, &[MTU, MTU / 2, MTU], now), [0, 1010, 1510]);
     assert_eq!(left(limited, &[5 * MTU, MTU], now), [0, 5010]);
-    // What nobody gave a time goes while its first turn lasts, of ten packets or as many as it is told.
+    // A packet without a departure time is not held back during its first turn, of ten packets or of the configured
+    // bytes.
     assert_eq!(left(limited, &[MTU; 12], unsaid), [&[0; 10][..], &[2010, 2010]].concat());
     let short = Fq { initial_quantum: 2 * MTU, ..limited };
     assert_eq!(left(short, &[MTU; 5], unsaid), [0, 0, 2010, 2010, 4010]);
     // Below 550 kb/s it does not.
     let slow = Fq { max_rate: Some(Rate(121_120)), ..short };
     assert_eq!(left(slow, &[MTU; 3], unsaid), [0, 100_010, 200_010]);
-    // Before 4.20 all has that first turn, whatever times it bears, and the timer has no slack; 125 ms are the longest pause.
+    // Before 4.20 all packets have that first turn, whatever their times, and the timer has no slack. The longest pause
+    // is 125 ms.
     let alone = Fq { paces_itself: true, bands: false, ..short };
     assert_eq!(left(alone, &[MTU; 5], now), [0, 0, 2000, 2000, 4000]);
     let slow = Fq { max_rate: Some(Rate(121_120)), ..alone };
@@ -309,7 +314,7 @@ fn fq_has_a_horizon() {
 fn fq_bounds_each_flow() {
     let fq = Fq::new(3, MTU);
     let mut desk = Desk::new(Discipline::Fq(fq), QueueLimit::Packets(5));
-    // Those that go by count nowhere.
+    // Packets that bypass the flows count nowhere.
     let verdicts: Vec<bool> =
         (0..12).map(|_| desk.put(Time::ZERO, 0, MTU) == Verdict::Taken).collect();
     assert_eq!(verdicts.iter().filter(|taken| **taken).count(), 8 + 3);
@@ -380,8 +385,8 @@ fn a_full_fifo_refuses() {
     }
 }
 
-/// A discipline, its limit, and what comes: ns since the one before, flow, bytes, whether it can be marked, how
-/// many are taken then.
+/// A discipline, its limit, and arrivals: ns since the one before, flow, bytes, whether it can be marked, and how many
+/// packets are taken then.
 type Case = (Discipline, QueueLimit, Vec<(u64, u16, u32, bool, u8)>);
 
 fn case() -> impl Strategy<Value = Case> {
@@ -413,7 +418,7 @@ fn case() -> impl Strategy<Value = Case> {
     (discipline, limit, prop::collection::vec(coming, 1..600))
 }
 
-/// What came has left in its flow's order, was dropped, or waits; a packet is told of once.
+/// Checks that every packet has left in its flow's order, was dropped, or waits, and is reported once.
 fn keeps_its_books((discipline, limit, coming): &Case) -> Result<(), String> {
     let mut desk = Desk::new(*discipline, *limit);
     let (mut now, mut last, mut left) = (Time::ZERO, BTreeMap::new(), 0usize);
@@ -429,7 +434,7 @@ fn keeps_its_books((discipline, limit, coming): &Case) -> Result<(), String> {
         now += Time(gap);
         desk.capable = capable;
         let before = desk.effects.dropped.len();
-        // Each second one has time, those of a flow in order.
+        // Each second one has a later time, those of a flow in order.
         let last = until.entry(flow).or_insert(Time::ZERO);
         *last = (*last).max(now + Time(gap * u64::from(bytes % 2)));
         let refused = desk.put_until(now, flow, bytes, *last) == Verdict::Refused;

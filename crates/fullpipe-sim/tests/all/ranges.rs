@@ -22,7 +22,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..60)
 }
 
-/// The numbers of parts that were told of, in the order of telling.
+/// Numbers in reported parts, in the order of the reports.
 fn numbers(parts: &[(u64, u64)]) -> Vec<u64> {
     parts.iter().flat_map(|&(start, end)| start..end).collect()
 }

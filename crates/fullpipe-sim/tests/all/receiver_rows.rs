@@ -12,12 +12,12 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 const MSS: u32 = 1000;
 
-/// What comes to a receiver; segments have numbers.
+/// Arrivals at a receiver; segments have numbers.
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// So many in a row; the first is so far from the highest one that has come.
+    /// Segments in a row; the first is so far from the highest one that has arrived.
     Row { from_highest: i64, count: u32 },
-    /// What is missing first.
+    /// The first missing segment.
     Next,
     /// The application reads all.
     Read,
@@ -68,7 +68,7 @@ fn alone(tcp: &mut Receiver, first: u64, count: u32) -> Vec<Ack> {
     segments.filter_map(|segment| tcp.on_segment(Time::ms(1), segment)).collect()
 }
 
-/// The same, where what can be is taken together.
+/// ACKs of `count` segments, where as many as possible are taken together.
 fn together(tcp: &mut Receiver, first: u64, count: u32) -> Vec<Ack> {
     let mut acks = Vec::new();
     let (mut next, beyond) = (first, first + u64::from(count));
@@ -135,7 +135,7 @@ fn in_2_6_20(case: &Case) -> Result<(), String> {
     compare(profile::find("2.6.20").expect("a profile"), case)
 }
 
-/// What joins in memory, and what tells the size of segments, differs from one segment to the next.
+/// Joining in memory, and measurement of segment sizes, differ from one segment to the next.
 fn where_segments_join(case: &Case) -> Result<(), String> {
     let today = profile::find("6.12").expect("a profile");
     compare(&Profile { compresses_sacks: false, ..*today }, case)

@@ -1,4 +1,4 @@
-//! What SACK blocks do to the skbs of the send queue, seen by its memory. Heads by hand from Linux 6.12
+//! Effect of SACK blocks on the skbs of the send queue, seen by its memory. Heads by hand from Linux 6.12
 //! `tcp_sacktag_walk`, `tcp_shift_skb_data` and `tcp_match_skb_to_sack`.
 
 use crate::conversation::{SEGMENT, Wire, ack, host};
@@ -51,8 +51,8 @@ fn a_block_that_grows_takes_what_it_covers() {
     assert_eq!(heads("6.12", [(2, 3), (2, 4)]), [2, 2]);
 }
 
-/// Where a block begins before one of the last ACK's, the walk ends at that: the two are not joined. What it covers behind it
-/// goes into it (6.12 `tcp_sacktag_write_queue`).
+/// The walk ends where a block begins before one of the last ACK's: the two are not joined. What the block covers
+/// behind it goes into it (6.12 `tcp_sacktag_write_queue`).
 #[test]
 fn a_walk_ends_where_a_known_block_begins() {
     assert_eq!(heads("6.12", [(6, 7), (5, 7)]), [2, 2]);
@@ -65,8 +65,8 @@ fn older_kernels_leave_skbs_as_they_are() {
     assert_eq!(heads("3.14", [(5, 6), (5, 7)]), [0, 0]);
 }
 
-/// Where several blocks are news, they are heard in the order of their numbers (6.12 `tcp_sacktag_write_queue`), whichever
-/// stands first: the RTT that losses are measured by is that of what was sent last.
+/// New blocks are processed in the order of their numbers (6.12 `tcp_sacktag_write_queue`), whichever is first in the
+/// ACK. The RTT that measures losses is that of the last transmission.
 #[test]
 fn blocks_are_heard_in_the_order_of_their_numbers() {
     for blocks in [[(8, 9), (2, 3)], [(2, 3), (8, 9)]] {
@@ -78,18 +78,18 @@ fn blocks_are_heard_in_the_order_of_their_numbers() {
         wire.now = Time::ms(300);
         let blocks = blocks.map(|(from, to)| (from + 4, to + 4));
         tcp.on_ack(&ack(5, &blocks), &mut wire);
-        // What was sent 10 ms before the newest block is lost, without waiting.
+        // Packets sent 10 ms before the newest block are lost, without waiting.
         assert_eq!(tcp.ca_state(), CaState::Recovery, "{blocks:?}");
     }
 }
 
-/// A tail loss probe of new data goes beyond a full cwnd, as one segment: 6.12 fills it up from the next skb
+/// A tail loss probe of new data exceeds a full cwnd by one segment: 6.12 fills it up from the next skb
 /// (`tcp_write_xmit`, `tcp_grow_skb`).
 #[test]
 fn a_tail_loss_probe_is_filled_up() {
     let probe = |kernel| {
         let (mut tcp, mut wire) = sent(kernel);
-        // Two skbs: the first is as large as it is to be.
+        // Two skbs: the first has its full size.
         for len in [SEGMENT / 2, SEGMENT] {
             tcp.copied(len, SEGMENT / 2, false, &mut wire);
             tcp.end_write(&mut wire);
@@ -103,8 +103,8 @@ fn a_tail_loss_probe_is_filled_up() {
     assert_eq!(probe("6.12"), [SEGMENT]);
 }
 
-/// What is sent again ends with PSH where the skb did that was written (6.12 `tcp_fragment`, `tcp_retransmit_skb`): a whole skb
-/// does, its first segment alone does not. Receivers heed it when they acknowledge.
+/// A retransmission ends with PSH where the written skb did (6.12 `tcp_fragment`, `tcp_retransmit_skb`): a whole skb
+/// does, its first segment alone does not. Receivers use it for the time of their ACKs.
 #[test]
 fn what_is_sent_again_bears_psh_where_the_skb_did() {
     let again = |block| {
@@ -158,9 +158,9 @@ fn heard(unsent: u32, blocks: &[(u64, u64)]) -> Vec<(u32, CaState)> {
     blocks.iter().map(|&block| hear(block)).collect()
 }
 
-/// Once the queue takes more than twice the memory of the send buffer and of two large skbs, only its first and last skb are
-/// cut. A block that covers another one in part is not heard. When it covers all of it, it is (6.12 `tcp_fragment`,
-/// `tcp_match_skb_to_sack`).
+/// Once the queue takes more than twice the memory of the send buffer and of two large skbs, only its first and last
+/// skb are cut. A block that covers another skb in part is ignored. A block that covers all of it is taken (6.12
+/// `tcp_fragment`, `tcp_match_skb_to_sack`).
 #[test]
 fn an_skb_that_may_not_be_cut_is_not_sacked_in_part() {
     let largest = (65_536 + 256 + 320) / SEGMENT;
@@ -171,7 +171,7 @@ fn an_skb_that_may_not_be_cut_is_not_sacked_in_part() {
     assert_eq!(heard(some, &[(2, 4)]), [(8, disorder)]);
     assert_eq!(heard(many, &[(2, 4)]), [(10, open)]);
     assert_eq!(heard(many, &[(3, 5)]), [(10, open)]);
-    // Of the second and third skb the second is heard.
+    // Of the second and third skb only the second is taken.
     assert_eq!(heard(many, &[(2, 7)])[0].1, CaState::Recovery);
     assert_eq!(heard(many, &[(2, 4), (2, 5)])[1].1, CaState::Recovery);
 }

@@ -1,5 +1,5 @@
-//! Losses by time are looked for in the order of sending, which ends at the first packet that was not sent before the newest one
-//! that has arrived. By hand from Linux 6.12 `tcp_rack_detect_loss`, whose list is `tsorted_sent_queue`.
+//! Losses by time are searched in the order of sending. The search ends at the first packet that was not sent before
+//! the newest arrival. By hand from Linux 6.12 `tcp_rack_detect_loss`, with the list `tsorted_sent_queue`.
 
 use fullpipe_sim::tcp::scoreboard::{Age, Scoreboard, Window};
 use fullpipe_sim::tcp::skb::SendQueue;

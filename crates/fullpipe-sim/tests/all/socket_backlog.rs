@@ -1,4 +1,4 @@
-//! What waits in the backlog of a socket that a process has (`socket_backlog` of the profile).
+//! Packets in the backlog of a socket that a process has (`socket_backlog` of the profile).
 //!
 //! Source: Linux 4.20 and later `tcp_space`; 6.12 `__tcp_ack_snd_check`, `__release_sock`, `tcp_release_cb`.
 
@@ -13,8 +13,9 @@ use fullpipe_sim::units::{Rate, Time};
 const CHOICES: [SocketBacklog; 3] =
     [SocketBacklog::Plain, SocketBacklog::Counted, SocketBacklog::OneAck];
 
-/// Numbers and windows of the ACKs that three segments of a backlog ask for, the last of which comes when it is empty. All
-/// three are in quick mode. The buffer is of 20,000 bytes, half of which is window; an skb is 1000 bytes and a head of 832.
+/// Numbers and windows of the ACKs for three segments of a backlog, of which the last one arrives when it is empty. All
+/// three are in quick mode. The buffer has 20,000 bytes, half of which is window. An skb is 1000 bytes and a head of
+/// 832.
 fn acks(choice: SocketBacklog) -> Vec<(u64, u64)> {
     let mut profile = *profile::find("6.12").expect("it is known");
     profile.socket_backlog = choice;
@@ -29,8 +30,8 @@ fn acks(choice: SocketBacklog) -> Vec<(u64, u64)> {
     acks.into_iter().map(|ack| (ack.ack, ack.window)).collect()
 }
 
-/// 5496 bytes of backlog are no room for more: the window's right edge stays at 10,000 until it is empty, where else it moves
-/// to 11,000. 6.12 then says all of it in one ACK.
+/// 5496 bytes of backlog leave no room for more. The window's right edge stays at 10,000 until the backlog is empty;
+/// otherwise it moves to 11,000. 6.12 then sends all of it in one ACK.
 #[test]
 fn a_backlog_is_acknowledged() {
     let told = [

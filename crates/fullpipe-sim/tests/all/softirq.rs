@@ -1,4 +1,4 @@
-//! Who has the CPU of a host to which packets come faster than it takes them: softirqs, ksoftirqd or a program.
+//! Owner of the CPU of a host to which packets arrive faster than it takes them: softirqs, ksoftirqd or a program.
 //!
 //! Sources: those of `host/softirq.rs`.
 
@@ -10,8 +10,8 @@ use fullpipe_sim::units::{Rate, Time};
 /// Rows of the profile and their choices.
 type Choices<'a> = &'a [(&'a str, &'a str)];
 
-/// 3,000 datagrams within 0.4 ms to a host that takes 10 us for each; a program has to copy for 0.4 ms to read one. The card
-/// interrupts at the first one, and a millisecond later for all others: a softirq could go on for 30 ms.
+/// 3,000 datagrams arrive within 0.4 ms at a host that takes 10 us for each. A program has to copy for 0.4 ms to read
+/// one. The NIC interrupts at the first one, and a millisecond later for all others: a softirq could last for 30 ms.
 fn config(choices: Choices, budget: Option<u32>) -> Config {
     let fast = Host { nic_rate: Rate(1 << 60), qdisc_limit: 10_000, ..host() };
     let mut receiver = Host {
@@ -62,16 +62,19 @@ fn taken(choices: Choices, budget: Option<u32>) -> String {
     format!("{} | {squeezed}", each.join(" ").trim_end_matches(" 0"))
 }
 
-/// Two rows by hand, in ms, where a poll of 64 takes 0.64 and the first one begins at 1.10; what is taken at a tick counts before it.
+/// Two rows by hand, in ms. A poll of 64 takes 0.64, and the first one starts at 1.10. A poll that starts at a tick
+/// counts before the tick.
 ///
-/// Shares of 20 ms, ksoftirqd alone: the poll ends at 1.74, a program was woken, so ksoftirqd goes on: first, as it has slept, up
-/// to the first tick from 11.74 on, 12. Polls begin at 1.74, 2.38 and so on up to 11.98, which ends at 12.62. Programs have the CPU
-/// up to the first tick from 22.62 on, 23; ksoftirqd up to 33, its last poll from 32.60 to 33.24; programs up to 44.
+/// Shares of 20 ms, ksoftirqd alone: the poll ends at 1.74, a program was woken, so ksoftirqd continues. It is first,
+/// because it has slept, up to the first tick from 11.74 on, 12. Polls start at 1.74, 2.38 and so on up to 11.98, which
+/// ends at 12.62. Programs have the CPU up to the first tick from 22.62 on, 23. ksoftirqd has it up to 33, with its
+/// last poll from 32.60 to 33.24; programs up to 44.
 ///
-/// Priorities, softirqs elsewhere too: at 1.74 the program goes on, which has 100 ms, up to the tick at 2.00. From there passes of
-/// a poll each for two jiffies: 2.00, 2.64, 3.28, 3.92 to 4.56. The call has had 0.26 of its 0.40 and ends at 4.70, and with it softirqs
-/// begin: 4.70, 5.34, 5.98 to 6.62. The next call has 0.38 up to the tick at 7.00: 7.00, 7.64, 8.28, 8.92 to 9.56; it ends at 9.58:
-/// 9.58, 10.22, 10.86 to 11.50. One more ends at 11.90: 11.90, 12.54 to 13.18, for two jiffies have begun.
+/// Priorities, softirqs elsewhere too: at 1.74 the program, which has 100 ms, continues up to the tick at 2.00. From
+/// there passes of a poll each follow for two jiffies: 2.00, 2.64, 3.28, 3.92 to 4.56. The call has had 0.26 of its
+/// 0.40. It ends at 4.70, and softirqs start: 4.70, 5.34, 5.98 to 6.62. The next call has 0.38 up to the tick at 7.00:
+/// 7.00, 7.64, 8.28, 8.92 to 9.56. It ends at 9.58: 9.58, 10.22, 10.86 to 11.50. One more ends at 11.90: 11.90, 12.54
+/// to 13.18, as two jiffies have begun.
 #[test]
 fn who_has_the_cpu() {
     let cases: &[(&str, Choices, Option<u32>)] = &[

@@ -1,4 +1,4 @@
-//! An application that writes all the time and is told to stop, as `duration` is over.
+//! An application that writes all the time and has to stop after `duration`.
 
 use crate::conversation::{SEGMENT, Wire, flow, host};
 use crate::plain_path;
@@ -8,7 +8,8 @@ use fullpipe_sim::tcp::profile::find;
 use fullpipe_sim::tcp::sender::Sender;
 use fullpipe_sim::units::{Rate, Time};
 
-/// Bytes unsent at 1 s and 1 ms of a flow whose buffer is full until ACKs have freed a third of it: a card of 1 Mb/s.
+/// Unsent bytes at 1 s and 1 ms of a flow with a buffer that stays full until ACKs have freed a third of it: a NIC of 1
+/// Mb/s.
 fn unsent(duration: Option<Time>) -> u64 {
     let sender = Host { kernel: "6.12".into(), nic_rate: Rate(1_000_000), ..host() };
     let receiver = Host { kernel: "6.12".into(), ..host() };
@@ -19,14 +20,14 @@ fn unsent(duration: Option<Time>) -> u64 {
     record.flows().last().expect("a sample").unsent
 }
 
-/// Its write() returns as it is interrupted, and the next one finds room where one that slept would have slept on.
+/// A write() returns as it is interrupted, and the next one finds room where one that slept would have slept on.
 #[test]
 fn the_rest_of_a_write_goes_into_what_room_there_is() {
     let (stopped, asleep) = (unsent(Some(Time::secs(1))), unsent(None));
     assert_eq!((stopped, asleep), (44_000, 43_000));
 }
 
-/// What an interrupted write() has written is pushed; a write() that has written nothing has nothing to push.
+/// Data of an interrupted write() is pushed; a write() that has written nothing has nothing to push.
 #[test]
 fn an_interrupted_write_is_pushed() {
     let profile = find("6.12").expect("it is known");

@@ -11,14 +11,14 @@ use fullpipe_sim::tcp::sender::Sender;
 use fullpipe_sim::units::Time;
 use std::iter;
 
-/// By when, in tenths of a second, SYNs have left a host of `kernel` whose path loses all of them.
+/// Times, in tenths of a second, by which SYNs have left a host of `kernel` on a path that loses all of them.
 fn times(kernel: &str) -> Vec<u64> {
     let mut config = of(kernel);
     config.forward = vec![all()];
     entries(&config, "sender.tx_ring")
 }
 
-/// The same of answers, on a way back that loses all of them.
+/// Times of SYN-ACKs, on a path back that loses all of them.
 fn answers(kernel: &str) -> Vec<u64> {
     let mut config = of(kernel);
     config.back = vec![all()];
@@ -38,7 +38,7 @@ fn all() -> Element {
     Element::Loss(Loss { name: "all".into(), probability: 1.0, unit: Unit::Segment })
 }
 
-/// By when, in tenths of a second, packets have entered that ring.
+/// Times in tenths of a second by which packets have entered that ring.
 fn entries(config: &Config, ring: &str) -> Vec<u64> {
     let mut record = Record::default();
     sim::run(config, &mut record, &mut ToTheEnd).expect("valid");
@@ -63,8 +63,8 @@ fn syns_are_sent_again() {
     assert_eq!(times("6.12"), [1, 11, 21, 31, 42, 52, 72, 113, 197, 361]);
 }
 
-/// A SYN-ACK is sent again for each SYN that comes again, and by a timer of its own, whose time a SYN begins anew and each of five
-/// timeouts doubles (6.12 `reqsk_timer_handler`).
+/// A SYN-ACK is sent again for each repeated SYN, and by a timer of its own. A SYN restarts the timer's time, and each
+/// of five timeouts doubles it (6.12 `reqsk_timer_handler`).
 #[test]
 fn answers_are_sent_again() {
     assert_eq!(answers("6.1"), [1, 11, 11, 31, 31, 72, 72, 156, 156, 320, 320]);
@@ -72,8 +72,8 @@ fn answers_are_sent_again() {
     assert_eq!(answers("6.12"), by_both);
 }
 
-/// What both ends send, in tenths of a second, where one way takes 600 ms and the connection has one segment: the second SYN-ACK
-/// is answered (6.12 `tcp_send_challenge_ack`), another one that comes within half a second is not.
+/// Packets of both ends, in tenths of a second, where each direction takes 600 ms and the connection has one segment.
+/// The second SYN-ACK is answered (6.12 `tcp_send_challenge_ack`). Another one within half a second is not.
 #[test]
 fn a_syn_ack_that_comes_again_is_answered() {
     let mut config = of("6.12");
@@ -93,7 +93,7 @@ fn a_syn_ack_that_comes_again_is_answered() {
     assert_eq!(entries(&config, "sender.tx_ring"), [1, 11, 13, 13, 13, 23]);
 }
 
-/// A connection whose SYN was sent again so often, and its answer was to the first one, only late, or to another.
+/// A connection after so many repetitions of its SYN. The answer was to the first SYN and only late, or to another one.
 fn opened(profile: &Profile, times: u32, late: bool) -> Sender {
     let profile: &'static Profile = Box::leak(Box::new(*profile));
     let cc = Congestion::new("reno", &[], profile.name, 1000, 1).expect("a control");
@@ -135,8 +135,8 @@ fn a_syn_that_was_lost_twice_cuts_cwnd() {
     assert_eq!(rules, [RepeatedSyn::Ignored, RepeatedSyn::OneSegment, RepeatedSyn::UnlessLate]);
 }
 
-/// An RTT of 2.5 s: the SYN is sent three times, and all answers are to the first one's timestamp or a later one's. The first
-/// answer, which counts, is to the first.
+/// An RTT of 2.5 s: the SYN is sent three times. All answers have the first one's timestamp or a later one's. The first
+/// answer, which counts, is to the first SYN.
 #[test]
 fn a_late_answer_cuts_nothing() {
     let cwnd = |timestamps| {

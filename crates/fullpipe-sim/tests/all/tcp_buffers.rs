@@ -1,4 +1,4 @@
-//! Rows of a profile about receive buffers: what of one is offered, what it holds and how it grows; and when a receiver answers.
+//! Rows of a profile about receive buffers: offered window, content and growth, and the timing of ACKs.
 
 use crate::conversation::{SEGMENT, host};
 use fullpipe_sim::tcp::Segment;
@@ -30,7 +30,7 @@ fn receiver(profile: &Profile, rcvbuf: u64, segments: u64) -> Receiver {
     tcp
 }
 
-/// Half of the buffer is window until a segment has shown how much of its memory is data: 1000 of 1832 bytes, 139/256.
+/// Half of the buffer is window until a segment has shown its share of data: 1000 of 1832 bytes, 139/256.
 #[test]
 fn window_share() {
     let space = |share, segments| {
@@ -51,11 +51,11 @@ fn offers_first_window() {
         let mut tcp = receiver(&profile, 1 << 20, 1);
         (tcp.window.told_first(), tcp.make_ack().window / MSS)
     };
-    // Half of the buffer less a segment, and two for the first that came.
+    // Half of the buffer less a segment, and two for the first arrival.
     let all = InitialWindow::Unbounded;
     assert_eq!(first(true, all), (65_535, ((1 << 20) - 1000 + 2000) / 1000));
     assert_eq!(first(false, all), (65_535, 65 + 2));
-    // Linux 6.1 offers what it tells.
+    // Linux 6.1 offers the window that it advertises.
     assert_eq!(first(true, InitialWindow::Full), (65_535, 65 + 2));
 }
 
@@ -74,7 +74,7 @@ fn grows_by_data() {
     assert_eq!([grown(true), grown(false)], [true, false]);
 }
 
-/// With less than a sixteenth of the buffer free no window is offered; else with less than a segment.
+/// No window is offered with less than a sixteenth of the buffer free; else with less than a segment.
 #[test]
 fn closes_small_window() {
     let offered = |early, segments| {
@@ -86,13 +86,14 @@ fn closes_small_window() {
         let rcv_mss = tcp.acks.rcv_mss;
         tcp.window.select(rcv_mss) / MSS
     };
-    // 1832 bytes of memory each, of 100,000; three quarters of what is left, of 75,000 when nothing waits.
+    // 1832 bytes of memory each, of 100,000; three quarters of the rest, of 75,000 when no data is unread.
     assert_eq!([offered(true, 50), offered(false, 50)], [6, 6]);
     assert_eq!([offered(true, 52), offered(false, 52)], [0, 3]);
 }
 
-/// Segments of 100 bytes that take 932 each, of 131,072, and 400 beyond a hole of one. A buffer that may grow does, one
-/// that may not loses what is furthest beyond the hole, an eighth of it at least, or all at once.
+/// Segments of 100 bytes that take 932 each, of 131,072, and 400 of them beyond a hole of one. A buffer that may grow
+/// does so. Otherwise the receiver discards the segments furthest beyond the hole, an eighth of the buffer at least, or
+/// all at once.
 #[test]
 fn receive_shortage() {
     let small = |seq| Segment { seq, len: 100, ..Segment::default() };
@@ -110,13 +111,13 @@ fn receive_shortage() {
     };
     let grown = filled(ReceiveShortage::GrowOrClose, None, 16 << 20).0;
     assert_eq!((grown.rcv_nxt, grown.dropped), (20_000, 0));
-    // Only a segment for which a page has to be taken looks at the buffer: of the last ones number 198, at 45 pages.
+    // Only a segment for which a page has to be taken checks the buffer: of the last ones number 198, at 45 pages.
     let pages = |segments: u64| (segments * 932).div_ceil(4096);
     assert_eq!([197, 198, 200].map(pages), [45, 46, 46]);
     assert_eq!(grown.window.rcvbuf, 197 * 932, "what was in it when the last page was taken");
-    // 141 are more than the buffer; the page of the last one has room for four more, which nobody looks at.
+    // 141 are more than the buffer; the page of the last one has room for four more, without a check.
     assert_eq!([141, 145, 146].map(pages), [33, 33, 34]);
-    // The application's own does not grow: number 146 has them copied, 14,500 bytes into four pages.
+    // A buffer of the application does not grow: number 146 has them copied, 14,500 bytes into four pages.
     for shortage in [ReceiveShortage::GrowOrClose, ReceiveShortage::Grow] {
         let copied = filled(shortage, Some(65_536), 16 << 20).0;
         assert_eq!((copied.rcv_nxt, copied.window.rcvbuf), (20_000, 131_072));
@@ -127,7 +128,7 @@ fn receive_shortage() {
     assert_eq!((told.dropped, each.len()), (59, 21), "what is dropped asks for no ACK");
 }
 
-/// What lies beyond a hole makes room for what fills it: from its end, or all of it.
+/// Data beyond a hole makes room for data that fills it: from its end, or all of it.
 #[test]
 fn receive_shortage_beyond_a_hole() {
     let left = |shortage| {
@@ -148,8 +149,9 @@ fn receive_shortage_beyond_a_hole() {
     assert_eq!(left(ReceiveShortage::Discard), (full, 932, 100));
 }
 
-/// What waits for the reader is copied into pages once a part of its first skb is read: 3776 bytes of data in each, whose
-/// memory is 4352. It may take more memory than the skbs in which it came, so that nothing is taken until much of it is read.
+/// Unread data is copied into pages after a part of its first skb is read. Each page holds 3776 bytes of data and takes
+/// 4352 bytes of memory. The copies may take more memory than the old skbs, so no data is taken until much of it is
+/// read.
 #[test]
 fn receive_shortage_copies_what_waits() {
     let shortage = |shortage, read| {
@@ -170,7 +172,7 @@ fn receive_shortage_copies_what_waits() {
     // 34 in two skbs, 11 in a third.
     let (unread, pages) = (45 * 1448 + 3 * 832, 17 * 4352);
     assert_eq!(shortage(ReceiveShortage::GrowOrClose, 0).0, (45, unread, Some(0)));
-    // But for what is read 64,160 bytes are 16 pages and 3744 bytes, which take one, too.
+    // Without the read data 64,160 bytes are 16 pages and 3744 bytes, which take one, too.
     let rest = pages - 4 * 4352;
     let shut = ((45, pages, Some(0)), (45, rest));
     assert_eq!(shortage(ReceiveShortage::GrowOrClose, 1000), shut);
@@ -203,7 +205,7 @@ fn a_late_end_of_the_handshake() {
     assert_eq!([answer(MSS), answer(0)], [None, Some(MSS)]);
 }
 
-/// A receiver with a tuned buffer whose connection was accepted after 100 ms, and its timestamp at the SYN.
+/// A receiver with a tuned buffer and a connection accepted after 100 ms, and its timestamp at the SYN.
 fn accepted(profile: &Profile) -> (Receiver, u32) {
     let mut host = host();
     host.sysctl.tcp_rmem = [4096, 131_072, 16 << 20];
@@ -223,7 +225,7 @@ fn tuned(tuning: RcvTuning) -> Vec<u64> {
         for number in 0..segments {
             let now = Time::ms(100 * round) + Time::us(number);
             let seq = tcp.rcv_nxt;
-            // The sender echoes what was sent an RTT ago.
+            // The sender echoes a timestamp that is an RTT old.
             let tsecr = begun + 100 * (round as u32 - 1);
             tcp.on_segment(now, Segment { seq, len: SEGMENT, tsecr, ..Segment::default() });
             tcp.read(now, tcp.readable());
@@ -233,8 +235,8 @@ fn tuned(tuning: RcvTuning) -> Vec<u64> {
     seen
 }
 
-/// Twice what was copied in the last RTT, 16 segments, and twice what that grows by in proportion; the first segment of
-/// the next RTT is read with it. Of 256 bytes of memory 139 are window.
+/// The buffer is twice the bytes copied in the last RTT, 16 segments, and twice their growth in proportion. The first
+/// segment of the next RTT is read with it. Of 256 bytes of memory 139 are window.
 #[test]
 fn rcv_tuning() {
     let wanted = |copied: u64, before: u64| {
@@ -248,8 +250,8 @@ fn rcv_tuning() {
     assert_ne!(tuned(RcvTuning::PerRtt), today);
 }
 
-/// The same without 16 segments for small variations; and a segment that lies beyond a hole finds room besides twice what
-/// was copied, of which at first ten segments are expected.
+/// Growth without 16 segments for small variations. A segment beyond a hole gets room in addition to twice the copied
+/// bytes, which are expected to be ten segments at first.
 #[test]
 fn rcv_tuning_with_room_for_holes() {
     let wanted = |copied: u64, before: u64| {
@@ -276,8 +278,8 @@ fn rcv_tuning_with_room_for_holes() {
     );
 }
 
-/// An RTT of 100 ms is known; an echo a second old comes while a segment waits for the reader. If it counts, the RTT is
-/// 212 ms, and what was read in 150 ms tells nothing yet.
+/// An RTT of 100 ms is known. An echo a second old arrives while a segment is unread. If it counts, the RTT is 212 ms,
+/// and the bytes read in 150 ms give no estimate yet.
 #[test]
 fn longer_rtt_when_read() {
     let buffer = |when_read| {
@@ -304,8 +306,8 @@ fn longer_rtt_when_read() {
     assert_eq!(buffer(false), 131_072);
 }
 
-/// A receiver of packets of 20,000 bytes has a first window of three and takes 45,536 bytes, for one packet is reserved. Packets of
-/// 1000 bytes come, 50 in a round trip: more than it takes, and less than three of its own.
+/// A receiver of packets of 20,000 bytes has a first window of three. It takes 45,536 bytes, because one packet is
+/// reserved. Packets of 1000 bytes arrive, 50 in a round trip: more than it takes, and less than three of its own.
 #[test]
 fn space_within_ssthresh() {
     let buffer = |within| {
@@ -331,8 +333,9 @@ fn space_within_ssthresh() {
     assert_eq!(buffer(false), 131_072);
 }
 
-/// Ten segments come and are read, 20 a millisecond later, and one more; each echoes what was told within its millisecond. If that
-/// is an RTT of one, the buffer grows as by any RTT; else the receiver knows none before a window of data has come.
+/// Ten segments arrive and are read, 20 a millisecond later, and one more. Each echoes a timestamp of its own
+/// millisecond. If this is an RTT of one millisecond, the buffer grows as by any RTT. Otherwise the receiver knows no
+/// RTT before a window of data has arrived.
 #[test]
 fn same_tick_rtt() {
     let buffer = |counts| {
@@ -354,8 +357,8 @@ fn same_tick_rtt() {
     assert_eq!(buffer(false), 131_072);
 }
 
-/// An ACK for which no data has come, as that of a window, is no quick ACK (6.12 `tcp_dec_quickack_mode`); before 6.x each
-/// counts.
+/// An ACK without new data, for instance of a window, is no quick ACK (6.12 `tcp_dec_quickack_mode`); before 6.x each
+/// ACK counts.
 #[test]
 fn quick_by_data() {
     let left = |by_data| {
@@ -371,8 +374,9 @@ fn quick_by_data() {
     assert_eq!((left(true), left(false)), ((3, 2), (2, 1)));
 }
 
-/// What came before all that was acknowledged is answered and asks for nothing, so where only ACKs count that data asked for all of
-/// the next sixteen segments are acknowledged at once; of what came since the last ACK, but for the last byte, fifteen.
+/// A segment before the acknowledged data is answered, but requests no ACK. So with counts by data all of the next
+/// sixteen segments are acknowledged at once. After one of the data since the last ACK, except its last byte, fifteen
+/// are.
 #[test]
 fn what_was_acknowledged_asks_for_nothing() {
     let quick = |by_data, again| {

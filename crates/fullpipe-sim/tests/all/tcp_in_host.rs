@@ -12,8 +12,8 @@ use fullpipe_sim::units::Time;
 
 const MSS: u64 = SEGMENT as u64;
 
-/// A writer that may leave 1000 bytes unsent and has pushed all that it wrote sleeps until an ACK comes, though it need
-/// not, or for 2 to 201 jiffies.
+/// A writer that may leave 1000 bytes unsent, and has pushed all of its data, sleeps until an ACK arrives, though it
+/// need not, or for 2 to 201 jiffies.
 #[test]
 fn a_writer_rests() {
     let mut host = host();
@@ -52,8 +52,8 @@ impl Output for Slow {
     }
 }
 
-/// At 200 bytes per millisecond two skbs' memory is the limit; with the byte that counts for the socket itself it is
-/// reached as two wait in the host. When the first has left, one more goes.
+/// The memory of two skbs is the limit at 200 bytes per millisecond. Including the byte for the socket itself, it is
+/// reached when two wait in the host. When the first has left, one more is sent.
 #[test]
 fn small_queues() {
     let sent = |small| {
@@ -78,8 +78,8 @@ fn small_queues() {
     assert_eq!(sent(false), (vec![2, 2, 2, 2, 2], false));
 }
 
-/// `fq` of 3.12 lets ten full packets go, and from then on each skb waits for the one before it: two packets are 2108 bytes with
-/// their headers, 6.5875 ms at twice 16 packets' data in 100 ms. Without it nothing waits.
+/// `fq` of 3.12 passes ten full packets. From then on each skb waits for the one before it: two packets are 2108 bytes
+/// with their headers, 6.5875 ms at twice 16 packets' data in 100 ms. Without it no skb waits.
 #[test]
 fn fq_paces() {
     struct Timed(Vec<Time>);
@@ -115,9 +115,9 @@ fn fq_paces() {
     assert_eq!(left(true), [0, 0, 0, 0, 0, 658, 1317, 1976]);
 }
 
-/// Three writes of three segments to a host of which nothing leaves. The first goes, for nothing is in flight; the second
-/// waits, for what is in the host (4664) is more than its skb (3832), until something has left; with the third that skb is
-/// more (6832).
+/// Three writes of three segments to a host that keeps all skbs. The first is sent, because nothing is in flight. The
+/// second waits until an skb has left, because the host holds more (4664) than its skb (3832). With the third write its
+/// skb is larger (6832).
 #[test]
 fn autocorks() {
     let sent = |corks, leaves: bool| {
@@ -155,7 +155,7 @@ fn what_is_pushed_before_sleeping() {
         let mut wire = Slow::default();
         tcp.established(Time::ms(100), 1 << 20, Some(Time::ZERO), None);
         let goal = tcp.size_goal();
-        // Nagle's rule lets the first partial segment go, and keeps what follows.
+        // Nagle's rule lets the first partial segment go, and keeps later data.
         for len in [500, 500] {
             tcp.copied(len, goal, false, &mut wire);
             tcp.end_write(&mut wire);
@@ -170,7 +170,7 @@ fn what_is_pushed_before_sleeping() {
     assert_eq!((pushed(0), pushed(100)), (1, 2));
 }
 
-/// A sender of Linux 6.12 with ten segments of cwnd that has written `segments`, as far as it may; and how many these are.
+/// A sender of Linux 6.12 with ten segments of cwnd that has written up to `segments`, and the number written.
 fn written(lowat: (Option<u32>, Option<u32>), segments: u32) -> (Sender, Slow, u32) {
     let mut host = host();
     host.sysctl.tcp_notsent_lowat = lowat.0;
@@ -204,7 +204,7 @@ fn notsent_lowat_stops_the_writer() {
     }
 }
 
-/// Of the limit less than half may wait when the writer is woken: of 4001 bytes two segments, of 4000 one.
+/// Less than half of the limit may wait when the writer is woken: of 4001 bytes two segments, of 4000 one.
 #[test]
 fn notsent_lowat_wakes_the_writer() {
     for (lowat, left) in [(4001, 2), (4000, 1)] {
@@ -223,7 +223,7 @@ fn notsent_lowat_wakes_the_writer() {
     }
 }
 
-/// A paced flow of 1 Tb/s in a host that nothing leaves: 1832 bytes of memory a segment, of which 5000 may wait.
+/// A paced flow of 1 Tb/s in a host that keeps all skbs: 1832 bytes of memory per segment, of which 5000 may wait.
 #[test]
 fn limits_paced_output() {
     let sent = |bounds| {

@@ -1,5 +1,5 @@
-//! Pieces of the memory in which a sender's data stand, from its application's copies to the memory of what waits for the
-//! reader (`tcp/pieces.rs`).
+//! Pieces of memory that hold a sender's data, from its application's copies to the memory of unread data at the
+//! receiver (`tcp/pieces.rs`).
 
 use crate::conversation::host;
 use fullpipe_sim::cc::Congestion;
@@ -14,7 +14,7 @@ fn linux() -> &'static Profile {
     find("6.12").expect("it is known")
 }
 
-/// What is told of the sender's memory; everything is sent.
+/// Reports of the sender's memory layout; all data is sent.
 #[derive(Default)]
 struct Told {
     pieces: Vec<Piece>,
@@ -32,9 +32,10 @@ impl Output for Told {
     }
 }
 
-/// A sender of Linux 6.12 whose application has written these many bytes in copies of their own, the last one when all
-/// before was acknowledged or not, and a receiver that has had packets of 1092 bytes: bytes of heads that wait for the reader.
-/// Seventeen pieces are one skb; `reads`: what came before 100 ms, that of the last copy, was read.
+/// Bytes of heads that wait for the reader. A sender of Linux 6.12 has an application that wrote these bytes in copies
+/// of their own. The last copy was made after all earlier data was acknowledged, or before. The receiver has packets of
+/// 1092 bytes. Seventeen pieces are one skb. `reads`: data that arrived before 100 ms, the time of the last copy, was
+/// read.
 fn heads(copies: &[u32], (acknowledged, reads): (bool, bool), packets: u64) -> u64 {
     const LEN: u32 = 1092;
     let (mut host, profile) = (host(), linux());
@@ -66,19 +67,19 @@ fn heads(copies: &[u32], (acknowledged, reads): (bool, bool), packets: u64) -> u
     receiver.window.rmem_alloc - (packets * u64::from(LEN) - last)
 }
 
-/// 30 packets are 32,760 bytes, so that the next one lies in two pieces where the eight bytes that are left of the first are
-/// filled.
+/// 30 packets are 32,760 bytes. If the eight bytes left of the first piece are filled, the next packet lies in two
+/// pieces.
 #[test]
 fn a_receiver_counts_pieces_of_its_senders_memory() {
     let head = linux().rx_overhead;
     let unread = |copies: &[u32], packets| heads(copies, (false, false), packets) / head;
     assert_eq!([unread(&[50_000], 33), unread(&[50_000], 34)], [2, 3]);
-    // A copy that begins with 32 bytes left fills them, with 8 left gives them up.
+    // A copy that begins with 32 bytes left fills them. With 8 left it leaves them unused.
     assert_eq!([unread(&[32_736, 30_000], 34), unread(&[32_760, 30_000], 34)], [3, 2]);
 }
 
-/// Twenty packets, then more, of which the eleventh lies in two pieces, if the piece is not filled anew for them: that is so
-/// where the others are acknowledged and read.
+/// Twenty packets, then more. The eleventh of these lies in two pieces, unless the piece is reused for them. It is
+/// reused if the others are acknowledged and read.
 #[test]
 fn a_piece_of_the_senders_memory_is_filled_anew() {
     let head = linux().rx_overhead;

@@ -32,8 +32,7 @@ fn initial_cwnd() {
     );
 }
 
-/// What CUBIC learns from an ACK of an skb of four segments: one, or four. It divides its growth by
-/// the mean.
+/// Packets that CUBIC counts for an ACK of an skb of four segments: one, or four. It divides its growth by the mean.
 #[test]
 fn pkts_acked() {
     let cubic = |change: fn(&mut Profile)| {
@@ -58,7 +57,7 @@ fn pkts_acked() {
     );
 }
 
-/// A segment that raises rcv_ssthresh is acknowledged at once, or when a second one came.
+/// A segment that raises rcv_ssthresh is acknowledged at once, or after a second one.
 #[test]
 fn quick_ack_on_growth() {
     let receiver = |change: fn(&mut Profile)| receiver::Setup {
@@ -104,7 +103,7 @@ fn size_goal_half_window() {
     );
 }
 
-/// After a dubious ACK cwnd is at most what is in flight and three more, or stays.
+/// Cwnd after a dubious ACK is at most the packets in flight and three more, or stays.
 #[test]
 fn moderate_cwnd() {
     sender_with(|_| {}).check(
@@ -129,7 +128,7 @@ fn moderate_cwnd() {
     );
 }
 
-/// How far above the hole the highest SACK lies when it is a loss.
+/// Distance of the highest SACK above the hole at which the hole is a loss.
 #[test]
 fn reordering() {
     sender_with(|_| {}).check(
@@ -179,7 +178,7 @@ fn rto_min() {
     );
 }
 
-/// With TSO a window of which less than a third, or a tenth, is unused still grows.
+/// A window with TSO of which less than a third, or a tenth, is unused still grows.
 #[test]
 fn tso_win_divisor() {
     tso_sender_with(|_| {}).check(

@@ -1,5 +1,5 @@
-//! The receiver against a list of segments, each of which has come or not: what is readable, what it
-//! occupies, what is told to the sender; segments come in any order, again and again.
+//! The receiver against a list of segments, each of which has arrived or not: readable data, memory, ACKs. Segments
+//! arrive in any order, again and again.
 
 use crate::conversation::{SEGMENT, host, profile};
 use crate::random;
@@ -11,12 +11,12 @@ use proptest::prelude::*;
 /// Memory of a segment besides its data, in the profile that is used here.
 const RX_OVERHEAD: u64 = 256;
 
-/// What may happen.
+/// Events.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     /// A segment comes, so many after the first one that is missing.
     Segment(usize),
-    /// So many bytes are read.
+    /// Reads so many bytes.
     Read(u64),
     /// The delayed ACK's timer fires, if it runs.
     Timer,
@@ -41,11 +41,11 @@ struct Pair {
     segments: Vec<(u64, u64, bool)>,
     read: u64,
     now: Time,
-    /// End of the window told last.
+    /// End of the last advertised window.
     edge: u64,
-    /// The segment in hand, if it came before.
+    /// The segment in hand, if it has arrived before.
     twice: Option<(u64, u64)>,
-    /// The segment that came last, until an ACK tells of it.
+    /// The last segment, until an ACK reports it.
     latest: Option<(u64, u64)>,
 }
 
@@ -65,7 +65,7 @@ impl Pair {
         Pair { tcp, segments, read: 0, now: Time::ms(1), edge: 0, twice: None, latest: None }
     }
 
-    /// Whether all of the segment lies in the window told last.
+    /// Whether all of the segment lies in the last advertised window.
     fn may_come(&self, at: usize) -> bool {
         let (start, len, _) = self.segments[at];
         start + len <= self.edge || self.edge == 0 && at < 4
@@ -76,7 +76,7 @@ impl Pair {
         match step {
             Step::Segment(ahead) => {
                 let missing = self.segments.iter().position(|s| !s.2)?;
-                // Now and then one that was acknowledged comes again.
+                // Now and then an acknowledged segment arrives again.
                 let at = if ahead == 11 { missing.saturating_sub(2) } else { missing + ahead };
                 if at >= self.segments.len() || !self.may_come(at) {
                     return None;
@@ -121,7 +121,8 @@ impl Pair {
         ack.map_or(Ok(()), |ack| self.judge(&ack))
     }
 
-    /// An ACK tells what is missing, what came twice, and SACKs ranges that have come, whole and once.
+    /// Checks an ACK: it reports the missing number and data that arrived twice, and SACKs arrived ranges, whole and
+    /// once.
     fn judge(&mut self, ack: &Ack) -> Result<(), String> {
         let next = self.next();
         let edge = ack.ack + ack.window;
@@ -144,7 +145,7 @@ impl Pair {
         if latest.is_some_and(|l| !blocks.first().is_some_and(|b| b.0 <= l.0 && l.1 <= b.1)) {
             return Err(format!("{ack:?}, but {latest:?} has come now"));
         }
-        // A block may be less than what has come: others were forgotten between.
+        // A block may be less than the arrived data: others were forgotten in between.
         let within = |b: &(u64, u64)| b.0 < b.1 && runs.iter().any(|r| r.0 <= b.0 && b.1 <= r.1);
         let told = blocks.len();
         blocks.sort_unstable();
@@ -189,7 +190,7 @@ fn survives((lengths, steps, rcvbuf): &Story) -> Result<(), String> {
     let mut pair = Pair::new(lengths, *rcvbuf);
     for step in steps {
         let ack = pair.perform(*step);
-        // What was dropped has not come.
+        // A dropped segment has not arrived.
         let next = pair.tcp.rcv_nxt;
         if pair.tcp.dropped > 0 {
             pair.segments.iter_mut().for_each(|s| s.2 = s.0 < next);
@@ -204,7 +205,7 @@ fn survives((lengths, steps, rcvbuf): &Story) -> Result<(), String> {
     while let Some(segment) = pair.segments.iter().find(|s| s.0 + s.1 > pair.tcp.rcv_nxt).copied() {
         pair.now += Time::ms(1);
         pair.tcp.read(pair.now, pair.tcp.readable());
-        // A probe: its answer tells the window that this has opened.
+        // A probe: its answer has the window that this has opened.
         pair.tcp.on_segment(pair.now, segment_of(pair.tcp.rcv_nxt, 0));
         pair.tcp.on_segment(pair.now, segment_of(segment.0, segment.1));
         if pair.tcp.rcv_nxt < segment.0 + segment.1 {

@@ -1,5 +1,5 @@
-//! Golden conversations with the receiving endpoint of Linux 2.6.20: when it acknowledges, and what
-//! window it tells. A segment of 1000 bytes takes 1256 bytes of the buffer.
+//! Golden conversations with the receiving endpoint of Linux 2.6.20: times and windows of ACKs. A segment of 1000 bytes
+//! takes 1256 bytes of the buffer.
 
 use crate::conversation::receiver::Setup;
 use crate::conversation::{SEGMENT, host, profile};
@@ -48,8 +48,8 @@ fn a_clamp_below_the_space_gives_one_ack_for_two_segments() {
     );
 }
 
-/// Once the window is as large as the buffer allows, two segments that wait for the reader are not
-/// acknowledged: the window would have to shrink. The reader's ACK tells of all.
+/// Once the window is as large as the buffer allows, two unread segments are not acknowledged: the window would have to
+/// shrink. The reader's ACK covers all.
 #[test]
 fn a_full_window_waits_for_the_reader() {
     Setup { rcvbuf: Some(8_000), ..Setup::default() }.check(
@@ -89,7 +89,7 @@ fn a_single_segment_is_acknowledged_late() {
     );
 }
 
-/// After a segment smaller than the others the delayed ACK waits 200 ms at most, else half a second.
+/// The delayed ACK waits 200 ms at most after a segment smaller than the others, else half a second.
 #[test]
 fn a_small_segment_is_acknowledged_sooner() {
     Setup { rcvbuf: Some(8_000), ..Setup::default() }.check(
@@ -109,8 +109,9 @@ fn a_small_segment_is_acknowledged_sooner() {
     );
 }
 
-/// The timer has doubled the wait to 320 ms: 2.6.20 waits so long, half a second being the most (`tcp_send_delayed_ack`);
-/// 5.10 a fifth (`icsk_delack_max`), 6.12 a jiffy less than the least timeout, too (`tcp_delack_max`).
+/// The timer has doubled the wait to 320 ms. 2.6.20 waits so long, with a bound of half a second
+/// (`tcp_send_delayed_ack`). 5.10 waits a fifth (`icsk_delack_max`), 6.12 also a jiffy less than the least timeout
+/// (`tcp_delack_max`).
 #[test]
 fn newer_kernels_wait_a_fifth_of_a_second_at_most() {
     let rules = [(DelackMax::Half, 1620), (DelackMax::Fifth, 1500), (DelackMax::BelowRtoMin, 1499)];
@@ -134,9 +135,8 @@ fn newer_kernels_wait_a_fifth_of_a_second_at_most() {
     }
 }
 
-/// What it learns of the gaps, 2.6.20 remembers up to the timeout (here 3 s), 6.12 up to a fifth of a second
-/// (`tcp_event_data_recv`): after three ACKs by the timer 320 or 200 ms. The second one of two in a row halves it, to 180 or
-/// 120 ms.
+/// 2.6.20 remembers gaps up to the timeout (here 3 s), 6.12 up to a fifth of a second (`tcp_event_data_recv`). After
+/// three ACKs by the timer the wait is 320 or 200 ms. The second of two segments in a row halves it, to 180 or 120 ms.
 #[test]
 fn newer_kernels_learn_a_fifth_of_a_second_at_most() {
     for (rule, last) in [(DelackMax::Fifth, 1490), (DelackMax::BelowRtoMin, 1430)] {
@@ -161,8 +161,8 @@ fn newer_kernels_learn_a_fifth_of_a_second_at_most() {
     }
 }
 
-/// A second segment soon after the first one halves the wait: the delayed ACK's timer, which would
-/// have come at 760 ms, comes sooner. One that would make it later leaves it alone.
+/// A second segment soon after the first one halves the wait. The delayed ACK's timer, which was due at 760 ms, fires
+/// sooner. A later time leaves the timer unchanged.
 #[test]
 fn a_delayed_ack_keeps_the_sooner_of_two_times() {
     let table = |gap: u64, due: u64| {
@@ -200,8 +200,7 @@ fn a_delayed_ack_that_is_nearly_due_goes_at_once() {
     );
 }
 
-/// What the receiver does with one segment every `gap` ms after a handshake of `rtt` ms: how long each
-/// ACK waits, ms.
+/// Waits of ACKs, ms, for one segment every `gap` ms after a handshake of `rtt` ms.
 fn waits(host: &Host, profile: &Profile, rtt: u64, gap: u64) -> Vec<u64> {
     let mut tcp = Receiver::new(profile, host, SEGMENT, Some(8_000));
     tcp.on_syn(Time::ZERO);
@@ -246,8 +245,8 @@ fn a_delayed_ack_waits_40_ms_however_short_the_rtt() {
     assert!(waits.len() > 5 && waits.iter().all(|&ms| ms == 40), "{waits:?}");
 }
 
-/// The delayed ACK's time is the timeout at most, three seconds where no RTT is known, whether the timer
-/// doubles it or it follows a gap. A gap longer than both begins quick ACKs; a shorter one does not.
+/// The delayed ACK's time is at most the timeout, three seconds without a known RTT, whether the timer doubles it or it
+/// follows a gap. A gap longer than both starts quick ACKs; a shorter one does not.
 #[test]
 fn the_delayed_acks_time_is_at_most_the_timeout() {
     const SMALL: u32 = 400;
@@ -274,7 +273,7 @@ fn the_delayed_acks_time_is_at_most_the_timeout() {
     assert!(!at_once(&[(2_900, SMALL), (2_950, SEGMENT)]));
 }
 
-/// A SYN-ACK that was sent twice tells nothing without timestamps.
+/// A SYN-ACK that was sent twice gives no RTT without timestamps.
 #[test]
 fn a_repeated_handshake_is_no_sample() {
     let mut tcp = Receiver::new(
@@ -311,8 +310,7 @@ fn a_long_pause_begins_quick_acks_anew() {
     assert!(at_once(3_100));
 }
 
-/// The last quick ACK sets the delayed ACK's time back to 40 ms: a segment 30 ms later waits
-/// 40 / 2 + 30 ms.
+/// The last quick ACK resets the delayed ACK's time to 40 ms: a segment 30 ms later waits 40 / 2 + 30 ms.
 #[test]
 fn the_end_of_quick_acks_begins_the_delay_anew() {
     let mut tcp = Receiver::new(profile(|_| {}), &host(), SEGMENT, Some(8_000));
@@ -326,8 +324,8 @@ fn the_end_of_quick_acks_begins_the_delay_anew() {
     assert_eq!(first, Some(Time::ms(50)));
 }
 
-/// Data beyond a hole begins quick ACKs: once it is filled, the next segments are acknowledged one by
-/// one, and then every second one. An empty probe does not.
+/// Data beyond a hole starts quick ACKs: once it is filled, the next segments are acknowledged one by one, and then
+/// every second one. An empty probe does not.
 #[test]
 fn a_hole_begins_quick_acks_and_a_probe_does_not() {
     let mut host = host();
@@ -401,8 +399,8 @@ fn sack_blocks_come_most_recent_first() {
     );
 }
 
-/// Four blocks are remembered. What touches a forgotten one is told alone; what comes twice brings its
-/// block to the front again (tcp_sack_new_ofo_skb, RFC 2883).
+/// Four blocks are remembered. A segment that touches a forgotten block is reported alone. A repeated segment moves its
+/// block to the front (tcp_sack_new_ofo_skb, RFC 2883).
 #[test]
 fn blocks_are_forgotten_and_come_back() {
     Setup::default().check(
@@ -420,8 +418,8 @@ fn blocks_are_forgotten_and_come_back() {
     );
 }
 
-/// Small segments beyond a hole have filled the memory: what finds no room is dropped without an ACK, and what is there thrown
-/// away for the next one.
+/// Small segments beyond a hole have filled the memory. A segment without room is dropped without an ACK. For the next
+/// expected one, older data is discarded.
 #[test]
 fn the_next_segment_gets_room() {
     Setup { rcvbuf: Some(2_000), ..Setup::default() }.check(
@@ -438,8 +436,8 @@ fn the_next_segment_gets_room() {
     );
 }
 
-/// The timer of compressed ACKs does not look at the clock (6.12 tcp_compressed_ack_kick): the ACK bears the time of the
-/// segment that came last, though a millisecond has begun since.
+/// The timer of compressed ACKs does not read the clock (6.12 tcp_compressed_ack_kick): the ACK has the time of the
+/// last segment, though a millisecond has begun since.
 #[test]
 fn a_compressed_ack_bears_the_time_of_what_came_last() {
     let profile = find("6.12").expect("it is known");
@@ -463,13 +461,13 @@ fn a_compressed_ack_bears_the_time_of_what_came_last() {
     assert!(due > Time::us(11_000), "{due}");
     assert_eq!(tcp.on_compressed_timer(due).expect("an ACK").tsval, first);
     assert_eq!(tcp.make_ack().tsval, first);
-    // A segment that comes brings its time along.
+    // An arriving segment brings its own time.
     let next = tcp.on_segment(due, beyond(0)).expect("an ACK");
     assert_eq!(next.tsval, first + 1);
 }
 
-/// What bears an older timestamp than what was acknowledged, and what begins beyond the window, is answered and not taken
-/// (tcp_validate_incoming); neither wants for room.
+/// A segment with an older timestamp than the acknowledged data, and a segment beyond the window, are answered and not
+/// taken (tcp_validate_incoming). Neither lacks room.
 #[test]
 fn what_is_refused_is_no_want_of_room() {
     let host = Host { timestamps: true, ..host() };
@@ -484,7 +482,7 @@ fn what_is_refused_is_no_want_of_room() {
             (answer.is_some(), tcp.rcv_nxt / u64::from(len), refused)
         };
         assert_eq!(hear(1, at(0, 10)).1, 1, "{kernel}");
-        // Beyond a hole, which a retransmission fills.
+        // A segment beyond a hole, which a retransmission fills.
         assert_eq!(hear(2, at(2, 12)), (true, 1, [0; 4]), "{kernel}");
         assert_eq!(hear(60, at(1, 60)).1, 3, "{kernel}");
         assert_eq!(hear(61, at(3, 13)), (true, 3, [1, 0, 0, 0]), "{kernel}: from the past");
@@ -494,8 +492,8 @@ fn what_is_refused_is_no_want_of_room() {
     }
 }
 
-/// What lies wholly before the last ACK is refused by tcp_validate_incoming before tcp_replace_ts_recent: its answer echoes
-/// the segment that came before it, so the sender measures from that one (6.12 tcp_rtt_tsopt_us).
+/// A segment completely before the last ACK is refused by tcp_validate_incoming before tcp_replace_ts_recent. Its
+/// answer echoes the segment before it, so the sender measures from that one (6.12 tcp_rtt_tsopt_us).
 #[test]
 fn an_old_segments_timestamp_is_not_echoed() {
     let host = Host { timestamps: true, ..host() };

@@ -1,7 +1,7 @@
 //! Whole connections round by round: both endpoints on a fast path of 100 ms, hosts without cost.
 //!
-//! A row is what happened in one round trip: data segments sent, ACKs received, and cwnd, packets in
-//! flight and window in segments at its end.
+//! A row is one round trip: data segments sent, ACKs received, and cwnd, packets in flight and window in segments at
+//! its end.
 
 use crate::conversation::{SEGMENT, flow, host};
 use crate::record::{Record, ToTheEnd};
@@ -65,7 +65,7 @@ fn check(config: &Config, table: &str) {
     assert!(plain(table) == plain(&found), "\nexpected:{table}\nfound:\n{found}\n");
 }
 
-/// While its window opens the receiver acknowledges every segment, and cwnd doubles in each round.
+/// The receiver acknowledges every segment while its window opens, and cwnd doubles in each round.
 #[test]
 fn slow_start_doubles_while_every_segment_is_acknowledged() {
     check(
@@ -129,8 +129,8 @@ fn a_slow_reader_acknowledges_what_it_has_read() {
     );
 }
 
-/// A qdisc of four skbs behind a ring of four: the burst of a round meets local congestion, nothing
-/// is lost and nothing sent twice.
+/// A qdisc of four skbs behind a ring of four. The burst of a round meets local congestion; no packet is lost or sent
+/// twice.
 #[test]
 fn a_short_qdisc_ends_slow_start() {
     let mut sender = host();
@@ -155,7 +155,7 @@ fn a_short_qdisc_ends_slow_start() {
     );
 }
 
-/// What is told of the rounds of slow start: in which round trip it happens, and the segments sent before.
+/// Rounds of slow start in the trace: the round trip of each event, and the segments sent before.
 fn told(config: &Config) -> Vec<(EventKind, u64, u64)> {
     let mut record = Record::default();
     sim::run(config, &mut record, &mut ToTheEnd).expect("a run");
@@ -177,7 +177,7 @@ fn rounds_of_slow_start_are_told() {
     assert_eq!(told(&bulk(sender, host(), 1 << 20, 12)), [&rounds[..3], &[end]].concat());
 }
 
-/// A flow that nothing hinders leaves slow start never; its rounds are told no more.
+/// A flow without hindrance never leaves slow start; its rounds are no longer reported.
 #[test]
 fn no_more_than_the_most_rounds_are_told() {
     let mut receiver = host();

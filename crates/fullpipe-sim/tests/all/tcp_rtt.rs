@@ -25,7 +25,7 @@ fn a_sample_of_less_than_a_jiffy_is_one() {
 /// RTT and deviation move by an eighth and a quarter of the error (Jacobson; Linux 6.12 `tcp_rtt_estimator`):
 ///
 /// - D is the mean deviation x 4: D += |error| - D / 4. Where the RTT fell, a positive change counts an eighth.
-/// - M is the largest D of a round trip, at least 200 ms; V, which the timeout adds to the RTT, is at least M.
+/// - M is the largest D of a round trip, at least 200 ms. V, which the timeout adds to the RTT, is at least M.
 /// - At the end of a round trip V falls by a quarter of V - M, and M begins anew at 200 ms.
 ///
 /// | sample | round ends | RTT | error, change | D | M | V | RTT + V |
@@ -56,7 +56,7 @@ fn the_timeout_follows_rtt_and_deviation() {
     ];
     let (mut una, mut next) = (0, 10);
     for (sample, ends, srtt, rto) in samples {
-        // Beyond all that was out when the last round trip ended.
+        // An ACK beyond all data that was out at the end of the last round trip.
         una = if ends { next + 1 } else { una };
         next = una + 10;
         rtt.sample(sample * 1000, una, next);

@@ -10,14 +10,14 @@ use proptest::prelude::*;
 const MSS: u32 = 100;
 const REORDERING: usize = 3;
 
-/// What may happen; numbers choose among what is possible then.
+/// Events; numbers choose among the possible ones.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     /// An skb of so many bytes is sent.
     Send(u32),
     /// Packets from the first to the second of those out are SACKed.
     Sack(u32, u32),
-    /// So many packets are acknowledged.
+    /// Acknowledges so many packets.
     Acknowledge(u32),
     /// Losses are marked by FACK, or by RFC 6675.
     Mark,
@@ -53,7 +53,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What a kernel does besides that finds losses by the numbers of segments.
+/// Further steps of a kernel that finds losses by the numbers of segments.
 fn step_by_number() -> impl Strategy<Value = Step> {
     prop_oneof![
         18 => step(),
@@ -65,7 +65,7 @@ fn step_by_number() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The same of one that finds them by their age.
+/// Steps for a scoreboard that finds losses by age.
 fn step_by_age() -> impl Strategy<Value = Step> {
     prop_oneof![18 => step(), 2 => (0..40u32).prop_map(Step::TimeoutByAge)]
 }
@@ -305,7 +305,8 @@ impl Pair {
         board.mark_all_lost(window.snd_nxt, window);
     }
 
-    /// What is lost already and out again is out no longer; else it is lost. The first packet is old in any case.
+    /// A packet that is lost already and out again is out no longer; else it is lost. The first packet is old in any
+    /// case.
     fn timeout_by_age(&mut self, steps: u32) {
         if self.packets.first().is_some_and(|head| head.sacked) {
             return;

@@ -3,8 +3,7 @@
 use crate::conversation::host;
 use crate::conversation::sender::Setup;
 
-/// Every ACK of an open window lets two segments go and cwnd grow by one; an ACK of two segments
-/// counts as one.
+/// Every ACK of an open window allows two segments, and cwnd grows by one. An ACK of two segments counts as one.
 #[test]
 fn slow_start_grows_by_one_per_ack() {
     Setup::default().check(
@@ -45,8 +44,8 @@ fn congestion_avoidance_counts_acks() {
     );
 }
 
-/// What is written in small pieces: a partial segment waits only while another partial one is out,
-/// and grows meanwhile; a full one never waits.
+/// Data written in small pieces: a partial segment waits only while another partial one is out, and grows meanwhile; a
+/// full one never waits.
 #[test]
 fn nagle_holds_back_the_second_partial_segment() {
     Setup::default().check(
@@ -138,8 +137,8 @@ fn a_refused_first_segment_is_tried_again() {
     );
 }
 
-/// A probe that the qdisc refuses is tried again after half a second, however far the probes have backed
-/// off, and does not back off further.
+/// A probe that the qdisc refuses is tried again after half a second, whatever the probes' backoff, and does not back
+/// off further.
 #[test]
 fn a_refused_probe_is_tried_again_soon() {
     Setup::default().check(
@@ -161,8 +160,8 @@ fn a_refused_probe_is_tried_again_soon() {
     );
 }
 
-/// Probes go on, and stay backed off, while the answers admit less than the whole next skb; once one
-/// admits it, they are over.
+/// Probes continue, and stay backed off, while the answers admit less than the whole next skb. Once one admits it, they
+/// end.
 #[test]
 fn probes_end_when_the_next_segment_may_go() {
     Setup::default().check(
@@ -202,7 +201,7 @@ fn a_timeout_backs_off() {
     );
 }
 
-/// Without timestamps an ACK of something sent twice measures nothing, and the backoff stays.
+/// An ACK of data sent twice measures nothing without timestamps, and the backoff stays.
 #[test]
 fn karn_keeps_the_backoff() {
     Setup::default().check(
@@ -218,7 +217,7 @@ fn karn_keeps_the_backoff() {
     );
 }
 
-/// With timestamps it measures from the last sending.
+/// Timestamps measure from the last transmission.
 #[test]
 fn timestamps_end_the_backoff() {
     let mut host = host();
@@ -396,7 +395,7 @@ fn an_unused_window_is_validated() {
     );
 }
 
-/// After idle time cwnd halves for every timeout that passed, down to the initial window.
+/// Cwnd halves after idle time for every timeout that passed, down to the initial window.
 #[test]
 fn slow_start_follows_idle_time() {
     Setup::default().check(

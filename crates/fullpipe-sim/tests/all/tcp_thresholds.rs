@@ -1,5 +1,5 @@
-//! Bounds and exceptions of Linux 6.12 by hand: the widest window of reordering, undoing by D-SACKs, the RTT of a lone
-//! short segment, the pace of the first flight, the least MSS that is announced.
+//! Bounds and exceptions of Linux 6.12 by hand: the widest reordering window, undo by D-SACKs, the RTT of a lone short
+//! segment, the pace of the first flight, the least announced MSS.
 
 use crate::conversation::{SEGMENT, Wire, ack, bytes, host, written};
 use fullpipe_sim::cc::{Congestion, INFINITE_SSTHRESH};
@@ -10,7 +10,7 @@ use fullpipe_sim::tcp::sender::Sender;
 use fullpipe_sim::tcp::{Ack, CaState};
 use fullpipe_sim::units::Time;
 
-/// A connection whose handshake took 100 ms and to which so many segments were written, ten of which left at 100 ms.
+/// A connection after a handshake of 100 ms, with so many written segments, ten of which left at 100 ms.
 fn connection(segments: u32) -> (Sender, Wire) {
     let reno = Congestion::new("reno", &[], "6.12", 1000, 1).expect("a control");
     written(find("6.12").expect("it is known"), &host(), reno, segments)
@@ -54,7 +54,7 @@ fn the_window_of_reordering_is_no_wider_than_the_rtt() {
         let due = tcp.timer().expect("RACK waits");
         waits.push((due - wire.now).as_us() / 1000);
 
-        // The first segment is sent again. Then it and its copy arrive, and all that was sent since.
+        // The first segment is sent again. Then it and its copy arrive, and all later data.
         let before = wire.sent.len();
         wire.now = due;
         tcp.on_timer(&mut wire);
@@ -67,9 +67,10 @@ fn the_window_of_reordering_is_no_wider_than_the_rtt() {
     assert_eq!(waits, [13, 23, 33, 43, 47, 48]);
 }
 
-/// Segments 0 and 1 are sent again at 200 ms (ssthresh is half of 10) and come late by themselves at 205 ms: Recovery ends at
-/// ssthresh. D-SACKs undo the reduction once they have told of both (`tcp_check_dsack`, `tcp_try_undo_dsack`): cwnd is
-/// 10, ssthresh is what it was. A D-SACK of one segment twice as well counts twice, one of two segments as two.
+/// Segments 0 and 1 are sent again at 200 ms (ssthresh is half of 10), and the originals arrive late at 205 ms:
+/// Recovery ends at ssthresh. D-SACKs undo the reduction once they have reported both (`tcp_check_dsack`,
+/// `tcp_try_undo_dsack`). cwnd is 10, and ssthresh has its old value. A repeated D-SACK of one segment also counts
+/// twice, one of two segments as two.
 #[test]
 fn dsacks_of_all_that_was_sent_again_undo_the_reduction() {
     let (reduced, undone) = ((5, 5), (10, INFINITE_SSTHRESH));
@@ -97,13 +98,13 @@ fn dsacks_of_all_that_was_sent_again_undo_the_reduction() {
     }
 }
 
-/// The receiver may delay the ACK of a lone segment shorter than the MSS: a longer RTT of such a segment is none that the
-/// least RTT is taken from (`tcp_clean_rtx_queue`: FLAG_ACK_MAYBE_DELAYED; `tcp_update_rtt_min`). A shorter one is.
+/// The receiver may delay the ACK of a lone segment shorter than the MSS. A longer RTT of such a segment does not count
+/// for the least RTT (`tcp_clean_rtx_queue`: FLAG_ACK_MAYBE_DELAYED; `tcp_update_rtt_min`). A shorter one does.
 ///
-/// The least RTT shows in the size of skbs: 64 KiB, halved for each 512 us of it, are added to what the pace gives
-/// (`tcp_tso_autosize`). The handshake took 1 ms: 32 KiB, more than half of a cwnd of ten (`tcp_cwnd_test`). After 300 s a new
-/// sample is the least RTT whatever the old one was. With 41 ms nothing is added to a 1024th of the pace: the smoothed RTT is 1 + 40 / 8
-/// ms, and twice ten segments in 6 ms are 3.3 MB/s, which gives three whole segments.
+/// The least RTT shows in the size of skbs: 64 KiB, halved for each 512 us of it, are added to the size by the pace
+/// (`tcp_tso_autosize`). The handshake took 1 ms: 32 KiB, more than half of a cwnd of ten (`tcp_cwnd_test`). After 300
+/// s a new sample is the least RTT whatever the old one was. With 41 ms nothing is added to a 1024th of the pace. The
+/// smoothed RTT is 1 + 40 / 8 ms. Twice ten segments in 6 ms are 3.3 MB/s, which gives three whole segments.
 #[test]
 fn a_lone_short_segment_does_not_raise_the_least_rtt() {
     let largest = |written: &str, rtt| {
@@ -171,9 +172,9 @@ fn the_route_paces_the_first_flight_of_an_accepted_connection() {
     assert_eq!((largest(false), largest(true)), (Some(2), Some(7)));
 }
 
-/// A host announces an MSS of 256 at least (`ipv4_default_advmss`), 12 bytes of which are timestamps. Its first window is
-/// as many whole ones as half of a buffer of 87,380 bytes holds: 179 of 244 where an MTU of 256 leaves 204 bytes, 170 of 256
-/// without timestamps.
+/// A host announces an MSS of 256 at least (`ipv4_default_advmss`), 12 bytes of which are timestamps. Its first window
+/// is the number of whole segments in half of a buffer of 87,380 bytes. With an MTU of 256, which leaves 204 bytes, it
+/// is 179 of 244. Without timestamps it is 170 of 256.
 #[test]
 fn windows_are_in_units_of_the_announced_mss() {
     for (mss, timestamps, first) in [(204, true, 179 * 244), (216, false, 170 * 256)] {
@@ -183,9 +184,9 @@ fn windows_are_in_units_of_the_announced_mss() {
     }
 }
 
-/// A segment has at most half of the largest window that the peer has told (`tcp_bound_to_half_wnd`). Of a window of 1500 bytes
-/// two segments of 750 are sent; a window of 2000 bytes lets whole segments of 1000 go. A window of 500 bytes, less than an
-/// MSS by default, is filled by one segment.
+/// A segment has at most half of the largest window that the peer has advertised (`tcp_bound_to_half_wnd`). A window of
+/// 1500 bytes gives two segments of 750. A window of 2000 bytes allows whole segments of 1000. One segment fills a
+/// window of 500 bytes, less than the default MSS.
 #[test]
 fn a_segment_is_at_most_half_of_the_window() {
     let sent = |first, later: u64| {
@@ -211,7 +212,7 @@ fn a_segment_is_at_most_half_of_the_window() {
     assert_eq!(sent(500, 4000), (vec![500], vec![1000; 4]));
 }
 
-/// Largest skb to a peer whose largest window is `window`, bytes.
+/// Largest skb to a peer with a largest window of `window`, bytes.
 fn goal(window: u64, mss: u32, timestamps: bool) -> u32 {
     let host = Host { tso: true, timestamps, ..host() };
     let reno = Congestion::new("reno", &[], "6.12", 1000, 1).expect("a control");
@@ -221,9 +222,9 @@ fn goal(window: u64, mss: u32, timestamps: bool) -> u32 {
     tcp.size_goal()
 }
 
-/// The bound of half of the window has two exceptions (`tcp_bound_to_half_wnd`). Windows of up to 536 bytes may be filled, by a segment and by
-/// an skb of whole segments: of 200 bytes, 536 hold two, and half of 537 one. No bound is below the 68 bytes of the least MTU
-/// without TCP's header of 20 bytes, or 32 with timestamps.
+/// The bound of half of the window has two exceptions (`tcp_bound_to_half_wnd`). A segment, or an skb of whole
+/// segments, may fill a window of up to 536 bytes: 536 hold two segments of 200 bytes, and half of 537 one. No bound is
+/// below the 68 bytes of the least MTU without TCP's header of 20 bytes, or 32 with timestamps.
 #[test]
 fn small_windows_are_filled() {
     assert_eq!([536, 537].map(|window| goal(window, 1000, false)), [536, 268]);
@@ -231,9 +232,10 @@ fn small_windows_are_filled() {
     assert_eq!([false, true].map(|timestamps| goal(30, 1000, timestamps)), [48, 36]);
 }
 
-/// While the window bounds segments, an skb still has several (`tcp_grow_skb`, `tcp_mss_split_point`). Half of a window of 1500 bytes
-/// gives skbs of 750. The first ACK brings a window of 1900, which ends 1150 bytes beyond what was sent: the next skb has a
-/// segment of 950 and one of 200, Nagle's rule not minding as no short segment is out. An ACK of the 950 leaves one.
+/// While the window bounds segments, an skb still has several (`tcp_grow_skb`, `tcp_mss_split_point`). Half of a window
+/// of 1500 bytes gives skbs of 750. The first ACK has a window of 1900, which ends 1150 bytes beyond the sent data. The
+/// next skb has a segment of 950 and one of 200; Nagle's rule allows it because no short segment is out. An ACK of the
+/// 950 leaves one.
 #[test]
 fn bounded_segments_share_an_skb() {
     let reno = Congestion::new("reno", &[], "6.12", 1000, 1).expect("a control");

@@ -1,5 +1,5 @@
-//! Rows of a profile that a conversation about loss does not show: what the congestion control is
-//! told, the first window, the first timeout, and what a connection leaves for the next one.
+//! Rows of a profile that a conversation about loss does not show: input of the congestion control, the first window,
+//! the first timeout, and metrics for the next connection.
 
 use crate::conversation::{SEGMENT, Wire, ack, host, profile, written};
 use fullpipe_sim::cc::Congestion;
@@ -62,7 +62,7 @@ fn cc_rtt() {
     assert_eq!(delay_min("3.14", CcRtt::Microseconds, 0), 8 * 100);
 }
 
-/// An ACK of a part of a large skb tells the RTT, if that part is a segment at least.
+/// An ACK of a part of a large skb gives an RTT, if that part is a segment at least.
 #[test]
 fn a_part_of_an_skb_tells_the_rtt() {
     let srtt = |bytes| {
@@ -108,11 +108,11 @@ fn initial_window() {
     assert_eq!(offers(InitialWindow::ByMss), [4, 4, 2]);
     assert_eq!(offers(InitialWindow::Ten), [10, 10, 2]);
     assert_eq!(offers(InitialWindow::Twenty), [20, 20, 3]);
-    // All that a SYN-ACK can tell, and as much of 2 MiB as may be window, in whole segments.
+    // The limit of a SYN-ACK, and the window share of 2 MiB, in whole segments.
     assert_eq!(offers(InitialWindow::Full), [65, 45, 7]);
 }
 
-/// Without an RTT sample the first timeout is 3 s, since 3.1 1 s (RFC 6298).
+/// The first timeout without an RTT sample is 3 s, since 3.1 1 s (RFC 6298).
 #[test]
 fn timeout_init() {
     let first = |name| {
@@ -174,8 +174,8 @@ fn metrics_are_kept_between_connections() {
     assert_eq!(next(false, CachedMetrics::TimeoutAlone), (none, 1000, first));
 }
 
-/// The first timeout by an RTT that an earlier connection knew (6.12 `tcp_init_metrics`): whole jiffies of it, and 200 ms or
-/// twice as much; with an RTT of its own that is longer, that one's; 3 s with none.
+/// First timeout by the RTT of an earlier connection (6.12 `tcp_init_metrics`): whole jiffies of it, and 200 ms or
+/// twice as much. If the connection's own RTT is longer, it counts; without any RTT the timeout is 3 s.
 #[test]
 fn first_timeout_by_an_earlier_rtt() {
     let first = |earlier: Option<u64>, own: Option<u64>| {
@@ -201,8 +201,8 @@ fn first_timeout_by_an_earlier_rtt() {
     assert_eq!(first(None, None), 3000);
 }
 
-/// Whether a pause of `pause` ms begins quick ACKs anew at an end whose handshake took 94 ms, beside an earlier connection's
-/// RTT of so many ms.
+/// Whether a pause of `pause` ms starts quick ACKs anew at an end with a handshake of 94 ms. An earlier connection had
+/// an RTT of `earlier` ms.
 fn is_long(pause: u64, earlier: Option<u64>) -> bool {
     let profile = find("6.12").expect("it is known");
     let mut cache = Metrics::default();
@@ -227,8 +227,8 @@ fn is_long(pause: u64, earlier: Option<u64>) -> bool {
     tcp.acks.is_quick()
 }
 
-/// A pause is long beyond the first timeout: 94 ms and 200 ms, or three times what an earlier connection's RTT was, where that was
-/// longer (6.12 `tcp_init_metrics`, `tcp_event_data_recv`).
+/// A pause is long beyond the first timeout: 94 ms and 200 ms, or three times an earlier connection's RTT, where that
+/// was longer (6.12 `tcp_init_metrics`, `tcp_event_data_recv`).
 #[test]
 fn a_pause_between_segments_is_long_by_an_earlier_rtt() {
     let long = [290, 300, 350, 360].map(|pause| [None, Some(119)].map(|rtt| is_long(pause, rtt)));
@@ -242,8 +242,8 @@ fn hear(tcp: &mut Sender, wire: &mut Wire, number: u64, sacks: &[(u64, u64)]) {
     tcp.on_ack(&Ack { tsecr: echo, ..ack(number, sacks) }, wire);
 }
 
-/// Whether a connection whose fifth segment overtook those before it leaves its reordering if it ends then, in the first slow
-/// start; amid a recovery, with cwnd above ssthresh; after it, with cwnd at ssthresh; in Loss, with cwnd below it.
+/// Whether a connection leaves its reordering after its fifth segment overtook those before it. It ends in the first
+/// slow start; amid a recovery, with cwnd above ssthresh; after it, with cwnd at ssthresh; in Loss, with cwnd below it.
 fn leaves_reordering(any: bool) -> [bool; 4] {
     let mut profile = *find("6.12").expect("it is known");
     profile.caches_any_reordering = any;
@@ -286,8 +286,8 @@ fn a_connection_leaves_its_reordering_amid_a_recovery() {
     assert_eq!(leaves_reordering(true), [true; 4]);
 }
 
-/// The largest skb leaves room for the headers of 6.12 (`sk_dst_gso_max_size`: 65,536 - 193 bytes), of which 2.6.20 takes
-/// those of TCP/IP alone (`tcp_current_mss`: 65,535 - 52). 8,168 bytes fit in seven and eight times.
+/// The largest skb leaves room for the headers of 6.12 (`sk_dst_gso_max_size`: 65,536 - 193 bytes). 2.6.20 leaves room
+/// only for those of TCP/IP (`tcp_current_mss`: 65,535 - 52). 8,168 bytes fit in seven and eight times.
 #[test]
 fn the_largest_skb_leaves_room_for_headers() {
     let mss = 8_168;

@@ -1,8 +1,8 @@
-//! What the CPU looks at in the send queue when SACKs come, counted by hand: the walks of Linux
-//! 2.6.20, skb by skb, of conversations of a few packets (see `tcp/sender/walks.rs`).
+//! Visits of the CPU to the send queue when SACKs arrive, counted by hand: the walks of Linux 2.6.20, skb by skb, in
+//! conversations of a few packets (see `tcp/sender/walks.rs`).
 //!
-//! An skb is written `[3,5)`: it holds the segments 3 and 4. A walk is written as the skbs that it
-//! looks at; the last one is where it stops, and where the next one begins if its hint is kept.
+//! An skb is written `[3,5)`: it holds the segments 3 and 4. A walk is written as the skbs that it visits. The last one
+//! is where it stops, and where the next one starts if its hint is kept.
 
 use crate::conversation::{SEGMENT, ack, host, profile};
 use fullpipe_sim::cc::Congestion;
@@ -34,7 +34,7 @@ impl Output for Wire {
     }
 }
 
-/// Of 2.6.20, with room for ten packets, which the counts by hand suppose.
+/// Profile of 2.6.20, with room for ten packets, which the counts by hand suppose.
 fn ten(walks: bool) -> &'static Profile {
     profile(|p| (p.walks_queue, p.initial_cwnd) = (walks, InitialCwnd::Ten))
 }
@@ -135,8 +135,7 @@ fn of_a_timeout() {
     assert_eq!((walked(&tcp), wire.again), ([0, 10, 0], vec![0]));
 }
 
-/// SACKs that come later than the timeout: after the marks by FACK (0 1 2 3) all that was sent so long
-/// ago is marked, 0 to 9.
+/// SACKs that arrive after the timeout. After the marks by FACK (0 1 2 3) all packets of that age are marked, 0 to 9.
 #[test]
 fn of_packets_out_for_too_long() {
     let (tcp, mut wire) = sent(ten(true), 10, 1);
@@ -145,7 +144,7 @@ fn of_packets_out_for_too_long() {
     follow((tcp, wire), &[sack]);
 }
 
-/// Retransmissions are lost if a SACK tells of what was sent after them.
+/// Retransmissions are lost if a SACK covers data sent after them.
 #[test]
 fn of_a_lost_retransmission() {
     let (mut tcp, mut wire) = sent_by("cubic", ten(true), 16, 1);

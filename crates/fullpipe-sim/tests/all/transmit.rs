@@ -48,8 +48,8 @@ fn way_out(config: &Config, busy: u32, out: &mut Vec<Train>) -> Transmit {
     transmit
 }
 
-/// A way out, how many ACKs are on it, the gap to the next ones, their spacing and number, and how long
-/// after the last of them one more comes.
+/// Output side with a number of ACKs on it. Then the gap to the next ACKs, their spacing and number, and the time from
+/// the last of them to one more.
 type Case = (Config, u32, (u64, u64, u32, u64));
 
 /// Cases in which the packets were taken together.
@@ -129,8 +129,9 @@ fn a_free_wire_takes_them_and_a_busy_one_does_not() {
     assert!(!takes(1, 8_199, 7_200));
 }
 
-/// An skb's memory is free as soon as the card has fetched it into its own buffer, which holds the largest skb (of 45
-/// segments with TSO, of one without) and 4 us, up to a multiple of 64 ns: at 1 Gb/s 12.304 us for each segment.
+/// An skb's memory is free as soon as the NIC has fetched it into its own buffer. The buffer holds the largest skb (of
+/// 45 segments with TSO, of one without) and 4 us, up to a multiple of 64 ns. At 1 Gb/s that is 12.304 us for each
+/// segment.
 #[test]
 fn a_card_fetches_the_largest_skb_ahead_of_its_wire() {
     let leaves = |tso: bool, segments: u32| {

@@ -1,5 +1,5 @@
-//! Which large skbs wait (tcp_tso_should_defer), where the choice of the profile does not say: the last
-//! one of the queue, and any but in Open.
+//! Large skbs that wait (tcp_tso_should_defer), in two cases that the profile's choice does not decide: the last one of
+//! the queue, and any but in Open.
 
 use crate::conversation::sender::Setup;
 use crate::conversation::{host, profile};
@@ -28,7 +28,7 @@ fn the_last_skb_waits_though_it_may_go_whole() {
     );
 }
 
-/// In Disorder what may go goes: a segment for each SACK (limited transmit).
+/// Allowed data is sent in Disorder: a segment for each SACK (limited transmit).
 #[test]
 fn nothing_waits_but_in_open() {
     setup(TsoDeferral::Any).check(

@@ -1,6 +1,6 @@
-//! Programs that read datagrams at their own pace, and the memory of what waits for them.
+//! Programs that read datagrams at their own pace, and the memory of waiting datagrams.
 //!
-//! Sources: those of `host/udp_reader.rs`. The figures with a reader are those of genuine Linux as engine linux runs it.
+//! Sources: those of `host/udp_reader.rs`. The figures with a reader are those of real Linux under engine linux.
 
 use crate::conversation::{flow, host};
 use crate::plain_path;
@@ -61,7 +61,7 @@ fn a_pause_costs_what_does_not_fit() {
     assert_eq!(read_and_lost(&config(reader, &[])), [1261, 1628]);
 }
 
-/// A datagram of 100 bytes has a head of 512 bytes or, since 6.3, one of 576: with the skb 768 and 832 bytes.
+/// A datagram of 100 bytes has a head of 512 bytes or, since 6.3, one of 576. With the skb these are 768 and 832 bytes.
 #[test]
 fn datagram_memory() {
     let lost = |memory| {
@@ -77,8 +77,8 @@ fn datagram_memory() {
     assert_eq!([lost("slab"), lost("slab-or-small-head")], [1373, 1394]);
 }
 
-/// A program that reads 300 Mb/s gives memory back of 24 datagrams at a time. Where it does so for each one, the socket is full
-/// when the last datagrams come, and the program reads more of them.
+/// A program that reads 300 Mb/s releases the memory of 24 datagrams at a time. With a release for each datagram the
+/// socket is full when the last datagrams arrive, and the program reads more of them.
 #[test]
 fn udp_memory_batches() {
     let lost = |batches| read_and_lost(&config(slow(300), &[("udp_memory_batches", batches)]));
@@ -87,7 +87,7 @@ fn udp_memory_batches() {
     assert!(read > 939 && read + lost == 2889, "{read} read, {lost} lost");
 }
 
-/// At half the rate each second datagram comes as the program wakes. The program reads first, as on genuine Linux 6.12.
+/// Each second datagram arrives at half the rate as the program wakes. The program reads first, as on real Linux 6.12.
 #[test]
 fn a_woken_reader_goes_before_the_datagram_of_its_nanosecond() {
     let read = |woken_first| read_and_lost(&config(slow(500), &[("woken_first", woken_first)]))[0];

@@ -7,7 +7,8 @@ use crate::plain_path;
 use fullpipe_sim::config::{Config, Flow, Host};
 use fullpipe_sim::units::{Rate, Time};
 
-/// What a host sends in 1.1 s that opens a connection at 0 and has one segment for it, `delay` ms away.
+/// Number of packets that a host sends in 1.1 s that opens a connection at 0 and has one segment for it, `delay` ms
+/// away.
 fn sent(delay: u64) -> u64 {
     let host = Host { kernel: "6.12".into(), hz: 1000, nic_rate: Rate(1 << 60), ..host() };
     let flow = Flow { bytes: Some(SEGMENT.into()), ..flow("one", SEGMENT) };

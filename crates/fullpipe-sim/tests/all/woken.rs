@@ -23,8 +23,8 @@ fn config(woken_first: bool) -> Config {
     Config { end: Time::ms(500), mtu: WRITE + 40, ..plain }
 }
 
-/// Each write falls on the nanosecond of the ACK of the one before. Where the writer goes first there are two segments in
-/// flight for that moment, so that cwnd counts as used, and grows until it is twice that (`tcp_is_cwnd_limited`).
+/// Each write falls on the nanosecond of the ACK of the one before. Where the writer is first, two segments are in
+/// flight for that moment. So cwnd counts as used, and grows until it is twice that (`tcp_is_cwnd_limited`).
 #[test]
 fn a_woken_writer_goes_before_the_ack_of_its_nanosecond() {
     let cwnd = |woken_first| {
@@ -34,8 +34,8 @@ fn a_woken_writer_goes_before_the_ack_of_its_nanosecond() {
     assert_eq!((cwnd(true), cwnd(false)), (4, 2));
 }
 
-/// The windows that a sender is told at first by a reader that works for 20 ms on a segment, of which one comes each 10 ms, and
-/// takes two at most: it wakes as segments come.
+/// First windows that a reader advertises to a sender. It works for 20 ms on a segment, of which one arrives each 10
+/// ms, and takes two at most. It wakes when segments arrive.
 fn first_windows() -> Vec<u64> {
     let rate = |segments| Rate(u64::from(WRITE) * 8 * segments);
     let mut config = config(true);
@@ -49,8 +49,8 @@ fn first_windows() -> Vec<u64> {
     windows[1..7].to_vec()
 }
 
-/// A reader that finds one segment and asks for two has copied that one when the next is taken from its backlog: never are both
-/// in the buffer. Were they, the window would go from 13 segments to 15 at once.
+/// A reader that finds one segment and asks for two has copied the first when the next is taken from its backlog. So
+/// never are both in the buffer. If they were, the window would grow from 13 segments to 15 at once.
 #[test]
 fn a_woken_reader_copies_what_there_is_before_the_segment_of_its_nanosecond() {
     assert_eq!(first_windows(), [10, 11, 13, 14, 15, 14]);

@@ -46,7 +46,7 @@ pub struct Advice {
     pub sensitivity: Vec<Sensitivity>,
     /// Files that make the changes, and their undo.
     pub files: Files,
-    /// The same advice on other systems, which no run proves.
+    /// Equivalent settings of other systems, which no run proves.
     pub elsewhere: Vec<Elsewhere>,
     /// Every trial, in its order.
     pub steps: Vec<Step>,
@@ -56,7 +56,7 @@ pub struct Advice {
     pub seeds: u64,
 }
 
-/// What came of a trial.
+/// Result of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "AdviceResult")]
 pub struct Result {

@@ -1,4 +1,4 @@
-//! BBR's STARTUP and DRAIN against those of genuine Linux 6.12.
+//! BBR's STARTUP and DRAIN compared with real Linux 6.12.
 //!
 //! `tests/golden/bbr` has a scenario, and of each of its variants what `fullpipe run startup.toml --engine linux` wrote to
 //! `flows.parquet` in the first second, on Linux 6.12.117 with HZ 1000.
@@ -20,8 +20,8 @@ fn file(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// The recorded samples up to where chance begins to act: before the first retransmission, which SACKs ask for that the
-/// receiver's timers hold back, and before PROBE_BW, whose first phase is drawn.
+/// The recorded samples up to the first effect of chance. They end before the first retransmission, which follows SACKs
+/// that the receiver's timers delay, and before PROBE_BW, which has a random first phase.
 fn recorded(variant: &str) -> Vec<Row> {
     let text = file(&format!("{variant}.csv"));
     let row = |line: &str| -> Row {

@@ -1,4 +1,4 @@
-//! The bounds of remote procedure calls that concern their hosts and flows.
+//! Bounds of remote procedure calls that concern their hosts and flows.
 
 use crate::bounds::demand;
 use crate::config::{Config, Flow, Rpc};
@@ -27,7 +27,7 @@ impl Config {
         Ok(())
     }
 
-    /// All connections of a client are between the same hosts, and nobody else's.
+    /// Checks a client's connections: all are between the same hosts, and no other client has them.
     fn connections_of(&self, own: &RpcClient, used: &mut [bool]) -> Result<(), String> {
         let demand = |holds, what: &str| demand(holds, format!("rpc {}: {what}", own.name));
         let halves = self.halves();

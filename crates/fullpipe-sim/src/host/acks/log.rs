@@ -1,48 +1,48 @@
-//! What the ACKs of one flow say. ACKs that differ evenly are one run: the cumulative ACK moves on by so
-//! much each time, or the first SACK block grows.
+//! Content of one flow's ACKs. ACKs that differ evenly are one run: the cumulative ACK grows by a constant, or the
+//! first SACK block does.
 
 use crate::search_hint::SearchHint;
 use crate::tcp::{Ack, Sacks};
 use alloc::collections::VecDeque;
 
-/// See the module's description. SACKs, which few runs have and which are large, lie apart.
+/// Log of one flow's ACKs. SACKs are kept apart, because they are large and few runs have them.
 #[derive(Default)]
 pub(super) struct Log {
     runs: VecDeque<Run>,
     hint: SearchHint,
     /// Number of the next ACK.
     next: u64,
-    /// Those of the runs that have any, in order, and the number of the first of them.
+    /// SACKs of the runs that have any, in order, and the number of the first of them.
     sacks: VecDeque<Sacks>,
     first_sacks: u64,
 }
 
-/// Consecutive ACKs. With many flows a run is written once and read once, and in no cache either time: so it lies in
-/// one line of it.
+/// Consecutive ACKs. A run fits into one cache line: with many flows it is written once and read once, each time from
+/// memory.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
 struct Run {
-    /// Number of the first one.
+    /// Number of the first ACK.
     number: u64,
     count: u32,
-    /// What the first one acknowledges, and how much more each of the next ones.
+    /// Number that the first ACK acknowledges, and its growth from one ACK to the next.
     ack: u64,
     step: u32,
     window: u64,
     tsecr: u32,
     tsval: u32,
     ece: bool,
-    /// Whether they have SACKs, and the number of the next ones from it on.
+    /// Whether these ACKs have SACKs, and the number of the first ACK after the run.
     has_sacks: bool,
     sacks: u64,
-    /// How much the first block's end moves on with each.
+    /// Growth of the first block's end from one ACK to the next.
     growth: u32,
 }
 
 const _: () = assert!(size_of::<Run>() == 64);
 
 impl Run {
-    /// Number `i` of them; `sacks` are the first one's.
+    /// ACK `i` of the run; `sacks` are the first one's.
     fn ack(&self, i: u64, sacks: Option<&Sacks>) -> Ack {
         let sacks = sacks.map(|&sacks| grown(sacks, i * u64::from(self.growth)));
         Ack {
@@ -55,18 +55,18 @@ impl Run {
         }
     }
 
-    /// Whether an ACK says the same of all that does not grow.
+    /// Whether an ACK equals the run's in all fields that do not grow.
     fn repeats(&self, ack: &Ack) -> bool {
         (self.window, self.tsecr, self.tsval, self.ece)
             == (ack.window, ack.tsecr, ack.tsval, ack.ece)
     }
 
-    /// Whether the next ACK keeps the pace if it tells of nothing but `growth` bytes more.
+    /// Whether the next ACK continues the run if only its first block grows, by `growth` bytes.
     fn goes_on(&self, growth: u64) -> bool {
         (self.step, u64::from(self.growth)) == (0, growth)
     }
 
-    /// Appends an ACK without SACKs if it keeps the pace; whether it does.
+    /// Appends an ACK without SACKs if it continues the run; returns whether it does.
     fn extend(&mut self, next: &Ack) -> bool {
         let last = self.ack + u64::from(self.count - 1) * u64::from(self.step);
         let (Some(step), false) = (difference(next.ack, last), self.has_sacks) else {
@@ -79,15 +79,15 @@ impl Run {
         true
     }
 
-    /// So many more at the same pace, if they can be counted; whether they can.
+    /// Adds `more` ACKs at the same pace, if the counter can hold them; returns whether it can.
     fn lengthen(&mut self, more: u64) -> bool {
         let count = u32::try_from(more).ok().and_then(|more| self.count.checked_add(more));
         self.count = count.unwrap_or(self.count);
         count.is_some()
     }
 
-    /// Appends an ACK with SACKs if only the first block's end moves on, at the same pace; whether it
-    /// does. `first` are the first ACK's.
+    /// Appends an ACK with SACKs if only the end of the first block grows, at the same pace; returns whether it does.
+    /// `first` are the first ACK's SACKs.
     fn extend_block(&mut self, next: &Ack, first: &Sacks, told: &Sacks) -> bool {
         let last = first.blocks[0].1 + u64::from(self.count - 1) * u64::from(self.growth);
         let Some(growth) = difference(told.blocks[0].1, last) else { return false };
@@ -102,12 +102,12 @@ impl Run {
     }
 }
 
-/// How much `next` is more than `last`, if that is no less and can be stored.
+/// Difference of `next` and `last`, if it is not negative and can be stored.
 fn difference(next: u64, last: u64) -> Option<u32> {
     next.checked_sub(last)?.try_into().ok()
 }
 
-/// SACKs with the first block's end moved on.
+/// SACKs with a later end of the first block.
 fn grown(mut sacks: Sacks, by: u64) -> Sacks {
     sacks.blocks[0].1 += by;
     sacks
@@ -152,8 +152,8 @@ impl Log {
         number
     }
 
-    /// Adds `count` ACKs: `first`, and those that only tell of `growth` bytes more each in their first SACK
-    /// block, if they have any.
+    /// Adds `count` ACKs: `first`, and ACKs that differ only in the first SACK block, which grows by `growth` bytes
+    /// each. Without SACKs all are equal.
     pub(super) fn push_row(&mut self, first: &Ack, growth: u64, count: u64) {
         let mut ack = *first;
         for left in (1..=count).rev() {
@@ -171,7 +171,7 @@ impl Log {
         }
     }
 
-    /// The ACK `number`, unless it is forgotten.
+    /// The ACK `number`, unless it was forgotten.
     pub(super) fn get(&self, number: u64) -> Option<Ack> {
         let begun = self.hint.partition_point(&self.runs, |run| run.number <= number);
         let run = self.runs.get(begun.checked_sub(1)?)?;
@@ -180,7 +180,7 @@ impl Log {
         Some(run.ack(i, sacks.filter(|_| run.has_sacks)))
     }
 
-    /// The first ACK that is not forgotten; it is now.
+    /// Removes and returns the first ACK.
     pub(super) fn pop(&mut self) -> Option<Ack> {
         let run = self.runs.front()?;
         let ack = run.ack(0, self.sacks.front().filter(|_| run.has_sacks));
@@ -188,7 +188,7 @@ impl Log {
         Some(ack)
     }
 
-    /// Forgets the ACKs before `number`, and says how many.
+    /// Forgets the ACKs before `number`, and returns how many.
     pub(super) fn forget_before(&mut self, number: u64) -> usize {
         let mut forgotten = 0;
         while let Some(run) = self.runs.front()
@@ -201,7 +201,7 @@ impl Log {
         forgotten
     }
 
-    /// Forgets the first ACKs, which are of one run.
+    /// Forgets the first `gone` ACKs, all of one run.
     fn forget_first(&mut self, gone: u32) {
         let Some(run) = self.runs.front_mut() else { return };
         run.number += u64::from(gone);
@@ -228,7 +228,7 @@ mod tests {
     use super::*;
     use alloc::vec;
 
-    /// An ACK whose only SACK block ends at `end`.
+    /// An ACK with one SACK block, which ends at `end`.
     fn ack(end: u64, window: u64) -> Ack {
         let blocks = [(1000, end), (0, 0), (0, 0), (0, 0)];
         Ack { ack: 0, window, sacks: Some(Sacks { blocks, count: 1 }), ..Ack::default() }

@@ -1,4 +1,4 @@
-//! What the ACKs on their way say; a train of ACKs names entries of its flow's log.
+//! Content of the ACKs on their way; a train of ACKs refers to entries of its flow's log.
 
 mod log;
 
@@ -6,27 +6,27 @@ use crate::tcp::Ack;
 use alloc::vec::Vec;
 use log::Log;
 
-/// Entries of all flows that are kept without looking which are still needed, at least.
+/// Least number of entries, over all flows, at which old ones are looked for.
 const MANY: usize = 256;
 
 /// The logs of all flows.
 pub(crate) struct Acks {
     logs: Vec<Log>,
-    /// Of each flow whether an ACK comes at most once, and none before one that was sent earlier.
+    /// Whether the ACKs of each flow arrive at most once and in the order of sending.
     in_order: Vec<bool>,
     entries: usize,
-    /// So many entries are worth the work of looking which are still needed.
+    /// Number of entries at which old ones are looked for.
     many: usize,
 }
 
 impl Acks {
-    /// An empty log of each flow, whose ACKs come in order or do not.
+    /// An empty log of each flow; the flag says whether its ACKs arrive in order.
     pub(crate) fn new(in_order: Vec<bool>) -> Acks {
         let logs = in_order.iter().map(|_| Log::default()).collect();
         Acks { logs, in_order, entries: 0, many: MANY }
     }
 
-    /// How many flows there are.
+    /// Number of flows.
     pub(crate) fn flows(&self) -> usize {
         self.logs.len()
     }
@@ -37,8 +37,8 @@ impl Acks {
         self.logs[flow].push(ack)
     }
 
-    /// Adds `count` entries: `first`, and those that only tell of `growth` bytes more each in their first
-    /// SACK block, if they have any. Returns the first one's number.
+    /// Adds `count` entries: `first`, and ACKs that differ only in the first SACK block, which grows by `growth` bytes
+    /// each. Returns the first one's number.
     pub(crate) fn push_row(&mut self, flow: usize, first: &Ack, growth: u32, count: u32) -> u64 {
         let number = self.logs[flow].next();
         self.entries += count as usize;
@@ -46,7 +46,7 @@ impl Acks {
         number
     }
 
-    /// The entry `number`. In order, those before it were lost on the way.
+    /// Takes the entry `number`. Where ACKs arrive in order, earlier entries were lost on the way and are forgotten.
     pub(crate) fn take(&mut self, flow: usize, number: u64) -> Option<Ack> {
         let log = &mut self.logs[flow];
         if !self.in_order[flow] {
@@ -58,12 +58,12 @@ impl Acks {
         ack
     }
 
-    /// Whether it should be found out what may be forgotten.
+    /// Whether it is time to look for old entries.
     pub(crate) fn are_many(&self) -> bool {
         self.entries >= self.many && self.in_order.contains(&false)
     }
 
-    /// Forgets each flow's entries before the oldest that is still on its way.
+    /// Forgets each flow's entries before the oldest one that is still on its way.
     pub(crate) fn forget_before(&mut self, oldest: &[u64]) {
         for (log, oldest) in self.logs.iter_mut().zip(oldest) {
             self.entries -= log.forget_before(*oldest);

@@ -1,8 +1,7 @@
-//! What the headers of a flow's packets say, beyond what the simulator needs of them.
+//! Header fields of a flow's packets that the simulator itself does not need.
 //!
-//! Options as Linux 2.6.20 writes them (`tcp_syn_build_options`, `tcp_build_and_update_options`). A
-//! connection has no data from the end that receives: that stream is its SYN, and the window that
-//! the end that sends advertises stays as it was at first.
+//! Options as Linux 2.6.20 writes them (`tcp_syn_build_options`, `tcp_build_and_update_options`). The receiving end of
+//! a connection sends no data: its stream is its SYN. The sending end advertises its first window all the time.
 
 use super::{What, Whose};
 use crate::config::{Config, Direction, Host};
@@ -20,30 +19,30 @@ use alloc::vec::Vec;
 struct End {
     stamps: JiffyClock,
     offers: Offers,
-    /// Whether its SYN has timestamps.
+    /// Whether the SYN of this end has timestamps.
     timestamps: bool,
 }
 
-/// What the ends of a flow remember: the one that sends data first.
+/// State of a flow's two ends, the sending end first.
 #[derive(Clone)]
 struct Flow {
     forward: bool,
     ip_id: [u16; 2],
     /// Timestamp to be echoed (Linux `ts_recent`).
     ts_recent: [u32; 2],
-    /// End of the data that was sent, bytes.
+    /// End of the sent data, bytes.
     sent_to: u64,
 }
 
-/// See the module's description.
+/// Headers of all flows.
 pub(super) struct Headers {
-    /// Of each flow.
+    /// Ends of each flow.
     ends: Vec<Ends>,
     timestamps: bool,
     flows: Vec<Flow>,
 }
 
-/// What a host's kernel offers first; an unknown kernel has been refused before.
+/// First window of a host's kernel. A run with an unknown kernel was refused before.
 fn first_window(host: &Host, mss: u32) -> ReceiveWindow {
     let profile = profile_of(host).unwrap_or(PROFILES[0]);
     let window = ReceiveWindow::new(&host.sysctl, &profile, None, mss);
@@ -67,15 +66,15 @@ impl End {
     }
 }
 
-/// The ends of a flow: the one that sends data first.
+/// The ends of a flow, the sending end first.
 struct Ends {
     ends: [End; 2],
-    /// Windows that it advertises: in its SYN, and later.
+    /// Windows that an end advertises: in its SYN, and later.
     windows: (u16, u16),
 }
 
 impl Ends {
-    /// `sender` as it was asked for and as it was agreed, and the other end.
+    /// The ends of a flow: `sender` as configured and as negotiated, and the other end.
     fn new((sender, agreed): (&Host, &Host), receiver: &Host, mtu: u32, mss: u32) -> Ends {
         let window = first_window(agreed, mss);
         let first = window.told_first();
@@ -106,7 +105,7 @@ impl Headers {
         }
     }
 
-    /// The headers of a single segment that was made at `time`.
+    /// Headers of a single segment that was made at `time`.
     pub(super) fn packet(&mut self, segment: &Train, time: Time, what: What) -> Packet {
         let from = usize::from(!segment.kind.is_of_sender());
         let flow = &mut self.flows[usize::from(segment.flow)];
@@ -146,7 +145,7 @@ impl Headers {
         packet
     }
 
-    /// The host at the end of a packet's way reads its timestamp.
+    /// Lets the host at the packet's destination read its timestamp.
     pub(super) fn hear(&mut self, (flow, kind): Whose, timestamps: Option<(u32, u32)>) {
         let hears = usize::from(kind.is_of_sender());
         let recent = &mut self.flows[usize::from(flow)].ts_recent[hears];

@@ -1,14 +1,13 @@
-//! What a capture at one point sees, in order of time.
+//! Packets that a capture at one point sees, in order of time.
 //!
-//! The hosts and the path tell of what they do with packets; nothing of it comes back to them. The
-//! path is computed ahead of time, and what becomes of a packet is known only later: so what was
-//! seen waits here until nothing can come before it any more and all of its segments were delivered
-//! or dropped.
+//! Hosts and path report packets to the capture; the capture has no effect on them. The path is computed ahead of time,
+//! and a packet's fate is known only later. So a sighting waits here until two things hold. No earlier sighting can
+//! follow, and all of its segments were delivered or dropped.
 //!
 //! Limits:
-//! - In front of an element of the path, ACKs are captured where they leave the way back.
-//! - An skb of several segments that is captured before it is cut, or behind GRO, bears the codepoint and the CWR of
-//!   its first segment.
+//! - In front of an element of the path, ACKs are captured where they leave the backward direction.
+//! - An skb of several segments that is captured before it is cut, or behind GRO, has the codepoint and the CWR of its
+//!   first segment.
 //! - PSH is never set. The receiver keeps its side open and sends no FIN.
 
 mod headers;
@@ -28,32 +27,32 @@ use headers::Headers;
 pub(crate) use way::Fate;
 use way::Way;
 
-/// An skb that its host's qdisc has taken.
+/// An skb that its host's qdisc has accepted.
 pub(crate) struct Sent<'a> {
-    /// As it was offered.
+    /// The skb as TCP offered it.
     pub(crate) skb: &'a [Train],
     /// Serial of its first segment.
     pub(crate) serial: u64,
-    /// When TCP made it.
+    /// Time at which TCP made the skb.
     pub(crate) made: Time,
-    /// When the driver refused it: it is seen then, too (a "hardware duplicate").
+    /// Time at which the driver refused the skb, if it did. The capture sees it then, too (a "hardware duplicate").
     pub(crate) refused: Option<Time>,
-    /// When it enters the ring.
+    /// Time at which the skb enters the ring.
     pub(crate) entry: Time,
-    /// What the trains do not say of it.
+    /// Fields that the trains do not have.
     pub(crate) what: What<'a>,
 }
 
-/// What a train does not say of its packets.
+/// Fields of packets that a train does not have.
 #[derive(Clone, Copy)]
 pub(crate) enum What<'a> {
-    /// Nothing.
+    /// No further fields.
     Plain,
-    /// What the ACK says.
+    /// Content of the ACK.
     Ack(&'a Ack),
 }
 
-/// The same, kept for an skb that waits.
+/// Fields of [`What`], kept for an skb that waits.
 enum Kept {
     Plain,
     Ack(Box<Ack>),
@@ -78,20 +77,20 @@ impl Kept {
 /// A place at which packets pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
-    /// They go from a host's qdisc to its driver.
+    /// Passage from a host's qdisc to its driver.
     Driver,
-    /// They leave a host.
+    /// Exit of a host.
     Out,
-    /// They come to the watched element.
+    /// Entry of the watched element.
     Element,
-    /// They come to a host.
+    /// Entry of a host.
     In,
-    /// A host's softirq takes them.
+    /// A host's softirq.
     Softirq,
 }
 
 impl Place {
-    /// Whether packets that go so are seen at `point` when they pass here.
+    /// Whether `point` sees packets from these hosts when they pass this place.
     fn is_at(self, point: Point, going: Going) -> bool {
         match (self, point) {
             (Place::Driver, Point::Qdisc(host)) | (Place::Out, Point::Wire(host)) => {
@@ -110,34 +109,35 @@ impl Place {
 /// A packet's flow and kind.
 pub(crate) type Whose = (u16, Kind);
 
-/// When, the order of what is seen at one time, the host that sent it, serial of the first segment, how many.
+/// A sighting: time, its order at that time, host that sent the packet, serial of the first segment, number of
+/// segments.
 type Sighting = (Time, u64, usize, u64, u32);
 
-/// Between which hosts packets go, by their places.
+/// The hosts between which packets travel, by place.
 #[derive(Clone, Copy)]
 struct Going {
     from: usize,
     to: usize,
-    /// Whether that is from the sender's end of the path to the other.
+    /// Whether the packets travel from the sender's end of the path to the other.
     forward: bool,
 }
 
-/// See the module's description.
+/// State of a capture.
 pub(crate) struct Capture {
     point: Point,
     headers: Headers,
-    /// How each flow's data goes.
+    /// Hosts of each flow's data.
     flows: Vec<Going>,
-    /// What each host sends.
+    /// Packets of each host.
     ways: Vec<Way>,
     seen: BinaryHeap<Reverse<Sighting>>,
     sightings: u64,
-    /// Serials of the packets that came to TCP as one with the first, by the host that sent them and that one's serial.
+    /// Serials of the packets that GRO joined to one packet, by that packet's host and serial.
     joined: BTreeMap<(usize, u64), Vec<u64>>,
-    /// Serials of these packets, by the number of the sighting of the skb.
+    /// Serials of such packets, by the number of the skb's sighting.
     skbs: BTreeMap<u64, Vec<u64>>,
     stages: StageNumbers,
-    /// Skbs that may wait in a qdisc, by number: when TCP made them, and what their trains do not say.
+    /// Skbs that may wait in a qdisc, by number: when TCP made them, and fields that their trains do not have.
     waiting: BTreeMap<u64, (Time, Kept)>,
     numbered: u64,
 }
@@ -145,15 +145,15 @@ pub(crate) struct Capture {
 /// [`StageInfo::index`] of the stages that drop packets.
 #[derive(Default)]
 struct StageNumbers {
-    /// The first element of the way forward, and of the way back.
+    /// First elements of the forward and of the backward direction.
     elements: [u16; 2],
-    /// Of each host.
+    /// Receive ring of each host.
     rx_rings: Vec<u16>,
     receive_buffers: Vec<u16>,
 }
 
 impl Going {
-    /// How the data of a flow of `config` goes.
+    /// Hosts of the data of a flow of `config`.
     fn of(flow: &Flow, config: &Config) -> Going {
         let [from, to] = config.hosts_of(flow).map(|host| config.place(host.name));
         Going { from, to, forward: flow.direction == Direction::Forward }
@@ -161,7 +161,7 @@ impl Going {
 }
 
 impl Capture {
-    /// A capture at `point` of a run for which `asked` was configured and `agreed` was negotiated.
+    /// A capture at `point` of a run with configuration `asked`, which became `agreed` in the handshakes.
     pub(crate) fn new(point: Point, asked: &Config, agreed: &Config, mss: u32) -> Capture {
         Capture {
             point,
@@ -178,7 +178,7 @@ impl Capture {
         }
     }
 
-    /// How these packets go.
+    /// Hosts of these packets.
     fn going(&self, (flow, kind): Whose) -> Going {
         let Going { from, to, forward } = self.flows[usize::from(flow)];
         match kind.is_of_sender() {
@@ -187,7 +187,7 @@ impl Capture {
         }
     }
 
-    /// The element of the way forward that is to be watched.
+    /// Element of the forward direction that the capture watches.
     pub(crate) fn element(&self) -> Option<usize> {
         match self.point {
             Point::Element(place) => Some(place),
@@ -195,8 +195,8 @@ impl Capture {
         }
     }
 
-    /// Learns the stages' numbers: those of the hosts of these names, and of the elements, which stand behind the rings
-    /// of the hosts at the beginning of their way.
+    /// Takes the stages' numbers: those of the hosts of these names, and of the elements. Elements follow the rings of
+    /// the hosts at the beginning of their direction.
     pub(crate) fn number(&mut self, stages: &[StageInfo], hosts: &[&str]) {
         let of = |host: &&str, what: &str| {
             let named = stages.iter().find(|s| s.name.strip_prefix(*host) == Some(what));
@@ -213,7 +213,7 @@ impl Capture {
         };
     }
 
-    /// An skb is offered to a qdisc in which it may wait; its number.
+    /// Keeps an skb that is offered to a qdisc and may wait there; returns its number.
     #[cold]
     pub(crate) fn keep(&mut self, made: Time, what: What) -> u64 {
         self.numbered += 1;
@@ -221,7 +221,7 @@ impl Capture {
         self.numbered
     }
 
-    /// Such an skb has left the qdisc; one that was dropped there was never sent.
+    /// Handles the end of such an skb's wait; an skb that the qdisc dropped was never sent.
     #[cold]
     pub(crate) fn sent_late(&mut self, gone: &SkbFate) {
         let Some((made, kept)) = self.waiting.remove(&gone.tag.number) else { return };
@@ -231,7 +231,7 @@ impl Capture {
         }
     }
 
-    /// A host's qdisc has taken an skb.
+    /// Notes an skb that a host's qdisc has accepted.
     #[cold]
     pub(crate) fn sent(&mut self, sent: &Sent) {
         let Some(head) = sent.skb.first() else { return };
@@ -251,7 +251,7 @@ impl Capture {
         }
     }
 
-    /// Packets pass a place.
+    /// Notes packets that pass a place.
     #[cold]
     pub(crate) fn pass(&mut self, place: Place, train: &Train) {
         if train.kind.is_datagram() {
@@ -275,7 +275,7 @@ impl Capture {
         self.sightings += 1;
     }
 
-    /// A host's softirq hands a packet up at `time`, with all that GRO has joined to it, as one skb.
+    /// Notes a packet that a host's softirq hands up at `time`, with all packets that GRO joined to it, as one skb.
     #[cold]
     pub(crate) fn take(&mut self, packet: &Train, time: Time) {
         if packet.kind.is_datagram() {
@@ -290,7 +290,7 @@ impl Capture {
         way.bear(packet.serial, packet.ecn);
         let joined = self.joined.get(&(going.from, packet.serial));
         let joined = joined.filter(|_| packet.kind == Kind::Data).into_iter().flatten().copied();
-        // A copy that the path has made is not seen again.
+        // A copy that the path has made causes no second sighting.
         let joined: Vec<u64> = joined.filter(|&serial| way.see(serial, 1)).collect();
         if !joined.is_empty() {
             self.skbs.insert(self.sightings, joined);
@@ -298,13 +298,13 @@ impl Capture {
         self.see(time, going.from, packet.serial, 1);
     }
 
-    /// An element dropped packets.
+    /// Notes packets that an element dropped.
     pub(crate) fn drop_in_element(&mut self, place: usize, packets: &Train) {
         let way = usize::from(!self.going((packets.flow, packets.kind)).forward);
         self.drop(packets, self.stages.elements[way] + place as u16);
     }
 
-    /// A host dropped packets: in its receive ring (0) or in the backlog behind it (1).
+    /// Notes packets that a host dropped: in its receive ring (0) or in the backlog behind it (1).
     #[cold]
     pub(crate) fn drop_in_host(&mut self, place: u16, packets: &Train) {
         let host = self.going((packets.flow, packets.kind)).to;
@@ -321,8 +321,8 @@ impl Capture {
         }
     }
 
-    /// TCP of the receiving host took a data segment, or dropped it. Its timestamp is echoed from now
-    /// on if it does not begin above what was acknowledged (tcp_replace_ts_recent).
+    /// Notes that TCP of the receiving host took a data segment, or dropped it. TCP echoes its timestamp from now on,
+    /// unless it begins above the acknowledged data (tcp_replace_ts_recent).
     #[cold]
     pub(crate) fn take_segment(&mut self, flow: u16, serial: u64, echoed: bool, dropped: bool) {
         let whose = (flow, Kind::Data);
@@ -338,21 +338,21 @@ impl Capture {
         }
     }
 
-    /// GRO has joined a packet of a flow to the skb whose first one is `first`: what becomes of that becomes of both.
+    /// Notes that GRO joined a packet to the skb of packet `first`: both have one fate from now on.
     #[cold]
     pub(crate) fn join_received(&mut self, flow: u16, first: u64, serial: u64) {
         let Going { from, .. } = self.going((flow, Kind::Data));
         self.joined.entry((from, first)).or_default().push(serial);
     }
 
-    /// It is known what became of a packet.
+    /// Sets the fate of a packet.
     #[cold]
     pub(crate) fn settle(&mut self, whose: Whose, serial: u64, fate: Fate) {
         let Going { from, .. } = self.going(whose);
         self.ways[from].settle(serial, fate);
     }
 
-    /// TCP at the packet's end reads its timestamp, to echo it.
+    /// Lets TCP at the packet's end read its timestamp, to echo it.
     #[cold]
     pub(crate) fn hear(&mut self, whose: Whose, serial: u64) {
         let Going { from, .. } = self.going(whose);
@@ -361,7 +361,7 @@ impl Capture {
         }
     }
 
-    /// The next packet to tell when the run has come to `now`; at its `end` also what is under way.
+    /// The next packet of the capture, when the run has reached `now`; at the run's `end` also packets on their way.
     pub(crate) fn tell(&mut self, now: Time, end: bool) -> Option<Packet> {
         let &Reverse((time, number, from, serial, segments)) = self.seen.peek()?;
         let way = &mut self.ways[from];

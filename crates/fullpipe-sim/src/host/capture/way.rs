@@ -1,18 +1,17 @@
-//! The packets of one direction, by serial, from when they are sent until nothing more is to be told
-//! of them.
+//! Packets of one direction, by serial, from transmission until the capture has written all of their sightings.
 //!
 //! Limits:
-//! - A capture may miss a copy that arrives after the end of its packet was told.
+//! - A capture may miss a copy that arrives after its packet was written.
 
 use crate::packet::Ecn;
 use crate::trace::{Dropped, Packet};
 use crate::units::Time;
 use alloc::collections::VecDeque;
 
-/// What became of a segment.
+/// Fate of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// TCP at the other end has it.
+    /// TCP at the other end has the segment.
     Delivered,
     /// The stage of this number dropped it.
     Dropped(u16),
@@ -21,13 +20,13 @@ pub(crate) enum Fate {
 struct Entry {
     packet: Packet,
     fate: Option<Fate>,
-    /// How often it was seen and not told yet.
+    /// Sightings that were not written yet.
     untold: u32,
-    /// Whether it was told before.
+    /// Whether a sighting was written before.
     told: bool,
 }
 
-/// See the module's description.
+/// Segments of one direction that still have an open fate or open sightings.
 #[derive(Default)]
 pub(super) struct Way {
     /// Serial of the first entry.
@@ -36,7 +35,7 @@ pub(super) struct Way {
 }
 
 impl Way {
-    /// The segment `serial` was sent; its time is not known yet.
+    /// Adds the segment `serial`, which was sent; its time is not known yet.
     pub(super) fn add(&mut self, serial: u64, packet: Packet) {
         if self.entries.is_empty() {
             self.first = serial;
@@ -54,19 +53,19 @@ impl Way {
         self.entries.range_mut(at..at + segments as usize)
     }
 
-    /// What the segment `serial` says.
+    /// Headers of the segment `serial`.
     pub(super) fn packet(&mut self, serial: u64) -> Option<&Packet> {
         self.entry(serial).map(|entry| &entry.packet)
     }
 
-    /// A segment bears this codepoint now.
+    /// Changes the codepoint of a segment.
     pub(super) fn bear(&mut self, serial: u64, ecn: Ecn) {
         if let Some(entry) = self.entry(serial) {
             entry.packet.ecn = ecn;
         }
     }
 
-    /// The segments are seen; false: they are forgotten, so these are copies that the path made.
+    /// Counts a sighting of the segments. False: they were forgotten, so these are copies that the path made.
     pub(super) fn see(&mut self, serial: u64, segments: u32) -> bool {
         let known = serial >= self.first;
         if known {
@@ -75,7 +74,7 @@ impl Way {
         known
     }
 
-    /// It is known what became of a segment.
+    /// Sets the fate of a segment.
     pub(super) fn settle(&mut self, serial: u64, fate: Fate) {
         if let Some(entry) = self.entry(serial) {
             entry.fate = Some(fate);
@@ -83,14 +82,14 @@ impl Way {
         self.forget();
     }
 
-    /// Whether it is known of these segments, and of the ones of serials `more`, what became of them.
+    /// Whether the fate of these segments, and of those of serials `more`, is known.
     pub(super) fn is_settled(&mut self, serial: u64, segments: u32, more: &[u64]) -> bool {
         let settled = |entry: &mut Entry| entry.fate.is_some();
         self.range(serial, segments).all(settled)
             && more.iter().all(|&serial| self.entry(serial).is_none_or(settled))
     }
 
-    /// The packet of these segments and of the ones of serials `more`, seen at `time`.
+    /// The packet that these segments and those of serials `more` form, seen at `time`.
     pub(super) fn tell(
         &mut self,
         serial: u64,
@@ -117,7 +116,7 @@ impl Way {
         Some(told)
     }
 
-    /// Forgets what is settled and told, in order.
+    /// Forgets the first entries, as long as their fate is known and their sightings are written.
     fn forget(&mut self) {
         while self.entries.front().is_some_and(|e| e.fate.is_some() && e.untold == 0) {
             self.entries.pop_front();

@@ -1,6 +1,6 @@
 //! The backlog of drivers without NAPI. Unit of decision: the segment.
 //!
-//! Each interrupt moves the ring into it; what does not fit is dropped by the kernel
+//! Each interrupt moves the ring into the backlog. Packets that do not fit are dropped by the kernel
 //! (`net.core.netdev_max_backlog`, Linux 2.6.20 `netif_rx`).
 
 use crate::host::stage::info;
@@ -11,12 +11,12 @@ use crate::units::Time;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-/// See the module's description.
+/// State of the backlog.
 pub(super) struct Backlog {
     limit: u64,
     held: VecDeque<Train>,
     packets: u64,
-    /// Packets are not weighed.
+    /// Counters, which do not weigh packets.
     counters: Counters,
 }
 
@@ -35,7 +35,7 @@ impl Backlog {
         self.packets == 0
     }
 
-    /// An interrupt moves a train in.
+    /// Adds a train that an interrupt moves in.
     pub(super) fn enter(&mut self, now: Time, train: Train) {
         let room = self.limit.saturating_sub(self.packets);
         let taken = u64::from(train.count).min(room) as u32;
@@ -52,7 +52,7 @@ impl Backlog {
         }
     }
 
-    /// A poll takes `most` packets at most (`process_backlog`).
+    /// Takes the packets of a poll, at most `most` (`process_backlog`).
     pub(super) fn take(&mut self, now: Time, most: u32, batch: &mut Vec<Train>) {
         let taken = u64::from(most).min(self.packets);
         if taken > 0 {
@@ -63,7 +63,7 @@ impl Backlog {
         super::take_first(&mut self.held, taken, batch);
     }
 
-    /// Calls `each` for every train that is here or on its way here.
+    /// Calls `each` for every train in the backlog or on its way here.
     pub(super) fn held(&self, each: &mut dyn FnMut(&Train)) {
         self.held.iter().for_each(each);
     }

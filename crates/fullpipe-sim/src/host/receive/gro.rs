@@ -1,19 +1,21 @@
-//! Generic receive offload: segments of a flow that one poll of the card takes go up to TCP as one skb.
-//! Unit of decision: the segment.
+//! Generic receive offload: segments of a flow in one poll of the NIC go up to TCP as one skb. Unit of decision: the
+//! segment.
 //!
-//! Source: Linux 6.12 `dev_gro_receive`, `tcp_gro_receive`, `skb_gro_receive`, `napi_complete_done`,
-//! `__napi_poll`. A segment joins the skb that waits for its flow if it follows it, is no longer than its first
-//! segment, and bears the same timestamps, codepoint and ACK; a shorter one, PSH and FIN end the skb. Else what waits goes
-//! up, and the segment waits instead. After the poll all goes up, or, with `gro_flush_timeout`, when so much time
-//! has gone since the last poll, or a jiffy has begun.
-//! Not modelled: that no more than eight flows wait whose hashes end on the same three bits.
+//! Source: Linux 6.12 `dev_gro_receive`, `tcp_gro_receive`, `skb_gro_receive`, `napi_complete_done`, `__napi_poll`.
+//!
+//! A segment joins the waiting skb of its flow under four conditions: it follows it, it is no longer than the first
+//! segment, and it has the same timestamps and codepoint and the same ACK. A shorter segment, PSH and FIN end the skb.
+//! A segment that cannot join sends the waiting skb up and waits instead.
+//!
+//! After the poll all skbs go up. With `gro_flush_timeout` they wait until that time has passed since the last poll, or
+//! a jiffy has begun. Not modelled: the bound of eight waiting flows for each value of three hash bits.
 //!
 //! Limits:
 //! - GRO acts where `rx_coalesce`, `coalesce`, a busy CPU or `gro_flush_timeout` lets a poll find several segments.
 //!   Each packet of a joined segment costs `cpu.receive`, as without GRO.
-//! - Segments go up at once; Linux batches them (`gro_normal_batch`). IP identifications are not looked at.
-//! - At the end of `gro_flush_timeout` everything goes up with the packets that arrive just then. Linux polls the
-//!   card, which matters beside `coalesce`.
+//! - Segments go up at once; Linux batches them (`gro_normal_batch`). IP identifications are ignored.
+//! - At the end of `gro_flush_timeout` all skbs go up, together with packets that arrive at that moment. Linux polls
+//!   the NIC, which makes a difference with `coalesce`.
 //! - Engine `linux` has GRO with that timer only. Joining by `rx_coalesce`, `coalesce` and a busy CPU was never
 //!   compared with a kernel.
 //! - Data beyond a hole that arrives again in a joined segment is taken packet by packet. LRO, and GRO of `netif_rx`
@@ -25,20 +27,20 @@ use crate::packet::{Kind, Train};
 use crate::units::Time;
 use alloc::vec::Vec;
 
-/// Bytes of an IP packet that a joined skb does not reach (GRO_LEGACY_MAX_SIZE).
+/// Size of an IP packet that a joined skb stays below, bytes (GRO_LEGACY_MAX_SIZE).
 const MAX_SIZE: u32 = 65_536;
 
-/// What goes up to TCP at once.
+/// Packet or joined skb that goes up to TCP at once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Received {
-    /// One packet that begins where its first does, with the data of all of them and the PSH and the FIN of the last.
+    /// The packet. A joined one begins as its first segment, has the data of all segments, and PSH and FIN of the last.
     pub packet: Train,
-    /// Data bytes of the first, if there are several; else 0.
+    /// Data bytes of the first segment, if there are several; else 0.
     pub gso_size: u32,
 }
 
 impl Received {
-    /// A packet by itself.
+    /// A packet that is not joined.
     pub fn alone(packet: Train) -> Received {
         Received { packet, gso_size: 0 }
     }
@@ -47,7 +49,7 @@ impl Received {
         if self.gso_size == 0 { self.packet.len } else { self.gso_size }
     }
 
-    /// Takes the next packet of its flow, if the two may be one; whether it did.
+    /// Joins the next packet of the flow, if the two may be one skb; returns whether it did.
     fn join(&mut self, next: &Train) -> bool {
         let Train { number, len, ip_len, tsval, tsecr, ecn, carries, .. } = self.packet;
         let follows = next.number == number + u64::from(len) && next.len > 0;
@@ -65,53 +67,53 @@ impl Received {
     }
 }
 
-/// An skb that waits for more.
+/// An skb that waits for more segments.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     skb: Received,
     jiffy: u64,
 }
 
-/// What a packet led to.
+/// Effects of a packet on GRO.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Led {
-    /// Goes up first: what had waited.
+    /// The waiting skb, if it goes up; it goes first.
     pub before: Option<Received>,
-    /// Goes up then.
+    /// A second skb or packet that goes up.
     pub then: Option<Received>,
-    /// Serial of the first packet of the skb that took this one.
+    /// Serial of the first packet of the skb that this one joined.
     pub joined: Option<u64>,
 }
 
-/// What a poll has taken of the ring.
+/// Packets that a poll has taken from the ring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Polled {
-    /// There was nothing.
+    /// No packet: the ring was empty.
     Nothing,
-    /// All that there was.
+    /// All packets of the ring.
     All,
-    /// All that there was; another poll follows, which finds nothing. It may have been as much as one poll may take, or its
-    /// packets found the poll begun, by the timer of the last one (NAPIF_STATE_MISSED).
+    /// All packets of the ring, before another poll that finds none. This poll took its full weight, or the last one's
+    /// timer began it before the packets (NAPIF_STATE_MISSED).
     AllAndAgain,
-    /// As much as it may; there is more.
+    /// The full weight; the ring has more.
     Budget,
 }
 
-/// See the module's description.
+/// State of GRO.
 pub struct Gro {
     is_on: bool,
-    /// How long what is held may wait after a poll.
+    /// Longest wait of skbs after a poll.
     timeout: Time,
     hz: u32,
     jiffies: JiffyClock,
-    /// In the order in which they began to wait.
+    /// Waiting skbs, in the order in which they began to wait.
     held: Vec<Held>,
-    /// When the next poll is due, whether an interrupt comes or not.
+    /// Time of the next poll that is due without an interrupt.
     due: Option<Time>,
 }
 
 impl Gro {
-    /// That of `host`; `known`: whether its kernel has it.
+    /// GRO of `host`; `known`: its kernel has GRO.
     pub fn new(host: &Host, known: bool) -> Gro {
         Gro {
             is_on: known && host.gro && host.receive_path == ReceivePath::Napi,
@@ -123,7 +125,7 @@ impl Gro {
         }
     }
 
-    /// Whether a poll that takes so many packets is worth a look: a lone one may find what an earlier poll has left.
+    /// Whether GRO can act on a poll of `packets` packets: a single packet may meet an skb of an earlier poll.
     pub fn acts_on(&self, packets: u32) -> bool {
         self.is_on && (packets > 1 || self.waits() || !self.held.is_empty())
     }
@@ -137,7 +139,7 @@ impl Gro {
         self.timeout > Time::ZERO
     }
 
-    /// A poll takes a packet at `now`, by the CPU; `flow` is that whose data comes from the socket that sent it, if any.
+    /// Takes a packet of a poll at `now`, by the CPU. `flow` is the flow that the packet's socket sends, if any.
     pub fn take(&mut self, packet: &Train, flow: Option<u16>, now: Time) -> Led {
         let at = self.held.iter().position(|held| Some(held.skb.packet.flow) == flow);
         let ends = packet.push || packet.fin;
@@ -159,7 +161,7 @@ impl Gro {
         Led { before, then: None, joined: None }
     }
 
-    /// A poll ends at `now`: what goes up now, and when the next one is due, whether an interrupt comes or not.
+    /// Ends a poll at `now`. Returns the skbs that go up, and when the next poll is due without an interrupt.
     pub fn end_poll(&mut self, now: Time, end: Polled) -> (Vec<Received>, Option<Time>) {
         let keeps = match end {
             Polled::All => self.waits(),
@@ -176,7 +178,7 @@ impl Gro {
         (old.map(|held| held.skb).collect(), self.due)
     }
 
-    /// Calls `each` for every packet that waits.
+    /// Calls `each` for every waiting packet.
     pub fn held(&self, each: &mut dyn FnMut(&Train)) {
         self.held.iter().for_each(|held| each(&held.skb.packet));
     }

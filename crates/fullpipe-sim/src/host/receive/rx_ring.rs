@@ -1,12 +1,14 @@
 //! The receive ring and interrupt moderation. Unit of decision: the segment.
 //!
-//! An interrupt comes `wait` after the first packet, or with packet number `frames` if that is earlier (Linux
-//! `ETHTOOL_GCOALESCE`: rx_coalesce_usecs, rx_max_coalesced_frames, include/uapi/linux/ethtool.h). It comes at least
-//! `interrupt_gap` after the one before. The softirq then polls the ring until it is empty, a number of packets at a time
-//! (NAPI's weight), and only then interrupts come again. What arrives while the ring is full is dropped by the card.
+//! An interrupt comes `wait` after the first packet, or with packet number `frames` if that is earlier. Source: Linux
+//! `ETHTOOL_GCOALESCE`: rx_coalesce_usecs, rx_max_coalesced_frames, include/uapi/linux/ethtool.h. Two interrupts are at
+//! least `interrupt_gap` apart.
+//!
+//! The softirq then polls the ring until it is empty, a number of packets at a time (NAPI's weight). Only then
+//! interrupts come again. The NIC drops packets that arrive while the ring is full.
 //!
 //! Limits:
-//! - Cards differ in which of the two rules they follow: `rx_coalesce` is ethtool's `rx-usecs`, `coalesce` the gap.
+//! - NICs follow different rules: `rx_coalesce` is ethtool's `rx-usecs`, `coalesce` the gap.
 
 use crate::config::Host;
 use crate::host::stage::info;
@@ -17,18 +19,18 @@ use crate::units::Time;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-/// Packets that a poll takes at most: the weight of NAPI drivers (Linux 2.6.20 e1000, myri10ge).
+/// Most packets of one poll: the weight of NAPI drivers (Linux 2.6.20 e1000, myri10ge).
 pub const WEIGHT: u32 = 64;
 
 /// Packets that have arrived since the last poll.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arrived {
-    /// How many.
+    /// Number of packets.
     come: u64,
-    /// Those of them that found a descriptor, and for how long they have waited, nanoseconds added up.
+    /// Packets that found a descriptor, and their time in the ring, nanoseconds added up.
     held: u64,
     held_ns: u64,
-    /// For how long the ring has been full by them, nanoseconds.
+    /// Time in which they filled the ring, nanoseconds.
     full_ns: u64,
 }
 
@@ -36,19 +38,19 @@ struct Arrived {
 pub(super) struct RxRing {
     size: u64,
     wait: Time,
-    /// 0: however many come.
+    /// Packets that end the wait; 0: no such number.
     frames: u32,
     /// Arrival of packet number `frames`; never, where that is unset or not yet on the wire.
     last_of_frames: Time,
     interrupt_gap: u64,
-    /// Before this no interrupt comes.
+    /// Earliest time of the next interrupt.
     next_interrupt: u64,
     /// Packets in the ring that a poll has left.
     held: VecDeque<Train>,
     held_packets: u64,
     /// Packets that arrived, or will, since the last poll.
     arrivals: VecDeque<Train>,
-    /// Up to the last poll; packets are not weighed.
+    /// Counters up to the last poll, which do not weigh packets.
     counters: Counters,
 }
 
@@ -58,7 +60,7 @@ impl RxRing {
         RxRing {
             size: u64::from(host.rx_ring),
             wait: host.rx_coalesce,
-            // A ring that is full takes in no more of them.
+            // A ring smaller than this number never reaches it.
             frames: if host.rx_frames <= host.rx_ring { host.rx_frames } else { 0 },
             last_of_frames: Time::NEVER,
             interrupt_gap: host.interrupt_gap.0,
@@ -70,7 +72,7 @@ impl RxRing {
         }
     }
 
-    /// A train comes from the wire (its packets lie in the future).
+    /// Takes a train from the wire; its packets lie in the future.
     pub(super) fn arrive(&mut self, train: Train) {
         if !self.arrivals.back_mut().is_some_and(|last| last.extend(&train)) {
             self.arrivals.push_back(train);
@@ -80,8 +82,7 @@ impl RxRing {
         }
     }
 
-    /// When the softirq has something to take: at the next interrupt, or at once if it has left
-    /// something.
+    /// Time at which the softirq has packets to take: the next interrupt, or at once if it has left some.
     pub(super) fn interrupt_time(&self) -> Option<u64> {
         if self.held_packets > 0 {
             return Some(self.next_interrupt);
@@ -90,7 +91,7 @@ impl RxRing {
         Some(over.min(self.last_of_frames).0.max(self.next_interrupt))
     }
 
-    /// Counts the packets that an interrupt need not wait for, after some have come or were taken.
+    /// Finds the packet that ends the interrupt's wait, after arrivals or a poll.
     #[cold]
     fn count_frames(&mut self) {
         self.last_of_frames = Time::NEVER;
@@ -104,12 +105,12 @@ impl RxRing {
         }
     }
 
-    /// Whether the last poll has left nothing.
+    /// Whether the last poll left no packets.
     pub(super) fn is_empty(&self) -> bool {
         self.held_packets == 0
     }
 
-    /// A poll at `now`: `most` packets at most go into `out`.
+    /// Polls the ring at `now`: puts at most `most` packets into `out`.
     pub(super) fn interrupt(&mut self, now: Time, most: u32, out: &mut Vec<Train>) {
         self.admit(now);
         if self.frames > 0 {
@@ -129,7 +130,7 @@ impl RxRing {
         self.next_interrupt = now.0 + if self.held_packets > 0 { 0 } else { self.interrupt_gap };
     }
 
-    /// Takes in what has arrived up to `now`; no descriptor has become free since the last poll.
+    /// Moves arrivals up to `now` into the ring; no descriptor has become free since the last poll.
     fn admit(&mut self, now: Time) {
         while let Some(train) = self.arrivals.front_mut() {
             let come = train.until(now);
@@ -164,7 +165,7 @@ impl RxRing {
         }
     }
 
-    /// Takes the packets from `now` up to `last` that find the ring empty and have an interrupt each.
+    /// Takes packets from `now` up to `last` that find the ring empty and have one interrupt each.
     pub(super) fn interrupt_each(&mut self, now: Time, last: Time) -> Option<Train> {
         if self.held_packets > 0 {
             return None;
@@ -196,7 +197,7 @@ impl RxRing {
         Some(taken)
     }
 
-    /// Calls `each` for every train that is here or on its way here.
+    /// Calls `each` for every train in the ring or on its way here.
     pub(super) fn held(&self, each: &mut dyn FnMut(&Train)) {
         self.held.iter().chain(&self.arrivals).for_each(each);
     }
@@ -236,7 +237,7 @@ impl RxRing {
         sample
     }
 
-    /// What has arrived up to `now` since the last poll.
+    /// Packets that have arrived up to `now` since the last poll.
     fn arrived(&self, now: Time) -> Arrived {
         let room = self.size - self.held_packets;
         let mut arrived = Arrived::default();

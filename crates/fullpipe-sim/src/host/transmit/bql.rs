@@ -1,28 +1,29 @@
-//! Byte queue limits: how many bytes the transmit ring is given ahead of the wire. Unit of decision: the skb.
+//! Byte queue limits: the bound of bytes in the transmit ring ahead of the wire. Unit of decision: the skb.
 //!
 //! Beyond the limit the driver's queue is stopped, and skbs wait in the qdisc. The limit grows when the ring ran dry
-//! though more was waiting, and shrinks by what lay in the ring for nothing. Linux 3.3 on; as in 6.12
-//! lib/dynamic_queue_limits.c (`dql_queued`, `dql_completed`) and include/linux/netdevice.h
+//! although more skbs were waiting. It shrinks by bytes that the ring did not need. Since Linux 3.3.
+//!
+//! Source: 6.12 lib/dynamic_queue_limits.c (`dql_queued`, `dql_completed`) and include/linux/netdevice.h
 //! (`netdev_tx_sent_queue`, `netdev_tx_completed_queue`).
 //!
 //! Limits:
-//! - An skb counts and completes whole, as with a card that does TSO, when its last segment is on the wire, or at the
-//!   interrupt that `tx_coalesce` delays.
-//! - While the ring is stopped, the next skb has already left the discipline. TCP small queues count an skb until it
-//!   is in the ring, then as without BQL.
-//! - No kernel profile has BQL unless the scenario sets it. The limit grows until the card does not run dry, so no
+//! - An skb counts and completes whole, as with a NIC that does TSO. It completes when its last segment is on the wire,
+//!   or at the interrupt that `tx_coalesce` delays.
+//! - While the ring is stopped, the next skb has already left the qdisc. TCP small queues count an skb until it is in
+//!   the ring, then as without BQL.
+//! - No kernel profile has BQL unless the scenario sets it. The limit grows until the NIC does not run dry. So no
 //!   scenario has BQL as a flow's limit, and no limit has its name.
 
 use crate::jiffy_clock::JiffyClock;
 use crate::units::Time;
 use alloc::collections::VecDeque;
 
-/// The limit of a queue that was never used, and the least one, bytes (`dql_init`: min_limit).
+/// Limit of an unused queue, and the least limit, bytes (`dql_init`: min_limit).
 const LEAST: u64 = 0;
 /// The greatest limit, bytes (include/linux/dynamic_queue_limits.h: DQL_MAX_LIMIT).
 pub const GREATEST: u64 = u32::MAX as u64 / 2 - u32::MAX as u64 / 16;
 
-/// The limit, and what it follows from. Times are jiffies.
+/// The limit, and the state that decides it. Times are jiffies.
 #[derive(Clone, Debug)]
 pub struct Limit {
     /// Bytes that may be in the ring before it is stopped.
@@ -33,17 +34,17 @@ pub struct Limit {
     completed: u64,
     /// Bytes of the skb that entered last (last_obj_cnt).
     last: u64,
-    /// How things stood at the completion before.
+    /// State at the last completion.
     before: Before,
-    /// Least slack that completions showed since `slack_since`; none yet: as much as can be (lowest_slack).
+    /// Least slack of completions since `slack_since`; the largest number before the first one (lowest_slack).
     slack: u64,
-    /// When the limit was last made larger, or its slack taken away (slack_start_time).
+    /// Time at which the limit last grew, or its slack was removed (slack_start_time).
     slack_since: u64,
-    /// For how long slack has to last (slack_hold_time).
+    /// Time for which slack has to last (slack_hold_time).
     hold: u64,
 }
 
-/// How things stood at a completion.
+/// State at a completion.
 #[derive(Clone, Copy, Debug, Default)]
 struct Before {
     /// Bytes that had ever entered (prev_num_queued).
@@ -55,8 +56,8 @@ struct Before {
 }
 
 impl Limit {
-    /// That of a ring which is taken into use at jiffy 0, in a kernel with so many jiffies per second: slack
-    /// has to last for a second (net/core/dev.c `netdev_init_one_queue`).
+    /// Limit of a ring in use from jiffy 0 on, in a kernel with `hz` jiffies per second. Slack has to last for a second
+    /// (net/core/dev.c `netdev_init_one_queue`).
     pub fn new(hz: u32) -> Limit {
         Limit {
             limit: LEAST,
@@ -80,19 +81,19 @@ impl Limit {
         (self.limit + self.completed) as i64 - self.queued as i64
     }
 
-    /// An skb of so many bytes enters the ring (`dql_queued`).
+    /// Adds an skb of so many bytes to the ring (`dql_queued`).
     pub fn enter(&mut self, bytes: u64) {
         self.last = bytes;
         self.queued += bytes;
     }
 
-    /// So many of the bytes in the ring are found sent at `jiffy` (`dql_completed`).
+    /// Completes `bytes` of the ring at `jiffy` (`dql_completed`).
     pub fn complete(&mut self, jiffy: u64, bytes: u64) {
         debug_assert!(bytes <= self.queued - self.completed);
         let Before { queued, over: was_over, .. } = self.before;
         let over = (self.queued - self.completed).saturating_sub(self.limit);
         let completed = self.completed + bytes;
-        // All that was in the ring at the completion before.
+        // True if all bytes that were in the ring at the last completion are completed.
         let caught_up = completed >= queued;
         let ran_dry = over > 0 && completed == self.queued;
         let limit = if ran_dry || (was_over > 0 && caught_up) {
@@ -109,12 +110,13 @@ impl Limit {
         (self.limit, self.completed) = (limit, completed);
     }
 
-    /// The limit, less what completions of a whole hold time did not need. The ring was busy since the one before.
+    /// The limit without the bytes that completions of a whole hold time did not need. The ring was busy since the last
+    /// completion.
     fn without_slack(&mut self, jiffy: u64, bytes: u64) -> u64 {
         let Before { last, over, .. } = self.before;
-        // Twice what is completed at once is enough.
+        // Twice the bytes of one completion are enough.
         let unused = (self.limit + over).saturating_sub(2 * bytes);
-        // So is less by that part of an skb which still was within the limit.
+        // The part of the last skb that lay within the limit is slack, too.
         let of_last = if over > 0 { last.saturating_sub(over) } else { 0 };
         self.slack = self.slack.min(unused.max(of_last));
         if jiffy <= self.slack_since + self.hold {
@@ -125,25 +127,25 @@ impl Limit {
         limit
     }
 
-    /// Slack is looked for from now on.
+    /// Begins a new search for slack.
     fn restart(&mut self, jiffy: u64) {
         (self.slack, self.slack_since) = (u64::MAX, jiffy);
     }
 }
 
-/// The limit at work on a ring, which says in advance when its skbs will be sent. An skb is completed as its last
-/// segment is on the wire; what is completed at one time is found by one poll of the driver.
+/// The limit of a ring that knows in advance when its skbs will be sent. An skb completes when its last segment is on
+/// the wire. One poll of the driver finds all completions of one time.
 pub(super) struct Bql {
     limit: Limit,
     ticks: JiffyClock,
-    /// Skbs in the ring: when each is completed, ns, and its bytes.
+    /// Skbs in the ring: time of completion, ns, and bytes.
     in_ring: VecDeque<(u64, u64)>,
     /// Whether the queue is stopped (__QUEUE_STATE_STACK_XOFF).
     stopped: bool,
 }
 
 impl Bql {
-    /// That of an empty ring, of a host with so many jiffies per second.
+    /// Byte queue limits of an empty ring, of a host with `hz` jiffies per second.
     pub(super) fn new(hz: u32) -> Bql {
         Bql {
             limit: Limit::new(hz),
@@ -153,15 +155,15 @@ impl Bql {
         }
     }
 
-    /// An skb of so many bytes enters, of which the last one is sent at `done` (`netdev_tx_sent_queue`). All that was
-    /// completed before is told already.
+    /// Adds an skb of so many bytes that is completely sent at `done` (`netdev_tx_sent_queue`). The caller has reported
+    /// all earlier completions.
     pub(super) fn enter(&mut self, bytes: u64, done: u64) {
         self.limit.enter(bytes);
         self.stopped = self.limit.available() < 0;
         self.in_ring.push_back((done, bytes));
     }
 
-    /// Everything that is sent by `now` is completed (`netdev_tx_completed_queue`).
+    /// Completes all skbs that are sent by `now` (`netdev_tx_completed_queue`).
     pub(super) fn complete(&mut self, now: u64) {
         while let Some(&(at, _)) = self.in_ring.front().filter(|(at, _)| *at <= now) {
             let mut bytes = 0;
@@ -175,13 +177,13 @@ impl Bql {
         }
     }
 
-    /// Whether nothing may enter.
+    /// Whether no skb may enter.
     pub(super) fn is_stopped(&self) -> bool {
         self.stopped
     }
 
-    /// When the queue may be started again: the next completion, if it is stopped. At the last one it is, for all of
-    /// the limit is free then.
+    /// Time at which the queue may start again, if it is stopped: the next completion. The last completion always
+    /// starts it, because the whole limit is free then.
     pub(super) fn next_chance(&self) -> Option<u64> {
         self.in_ring.front().filter(|_| self.stopped).map(|(done, _)| *done)
     }

@@ -1,17 +1,17 @@
 //! Qdiscs that choose the next skb at dequeue (AQM, fair queueing). Unit of decision: the skb.
 //!
-//! The skb that enters the ring next is taken from the discipline as soon as the one before it has entered, or
-//! as it comes where none waits, and waits for its room in the ring: so do Linux's shapers
-//! (`qdisc_peek_dequeued`), one of which is the card of engine `linux`.
+//! The next skb for the ring is taken from the qdisc as soon as the one before has entered, or on arrival where none
+//! waits. It then waits for room in the ring. Linux's shapers do the same (`qdisc_peek_dequeued`), and one of them is
+//! the NIC of engine `linux`.
 //!
 //! Limits:
 //! - `fq` does not pace kernels before 3.14. It needs `--without hosts.sender.qdisc.kind` there.
-//! - In 3.14 `fq` learns a flow's rate when the skb is made; in Linux when the skb before it has left. An idle flow
-//!   of 40 ms is not let off again.
-//! - A largest rate (`maxrate`) is that of `fq`. A host has no `htb` and no `tbf`. Its `netem` has a constant delay
-//!   and random loss.
-//! - A card that is slower than the path holds its queue in a default ring of 512 descriptors, so the discipline has
-//!   none. The run does not say so.
+//! - In 3.14 `fq` learns a flow's rate when the skb is made; in Linux when the skb before it has left. After 40 ms idle
+//!   a flow is not free of its pace again.
+//! - Only `fq` has a largest rate (`maxrate`). A host has no `htb` and no `tbf`. Its `netem` has a constant delay and
+//!   random loss.
+//! - A NIC slower than the path holds its queue in a default ring of 512 descriptors, so the qdisc has no queue. The
+//!   run does not report this.
 
 use super::tx_ring::TxRing;
 use crate::host::stage::info;
@@ -33,38 +33,38 @@ pub(super) struct Skb {
     pub(super) tag: Tag,
 }
 
-/// By what its sender knows an skb again.
+/// Identity of an skb for its sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tag {
-    /// Index of its flow.
+    /// Index of the flow.
     pub flow: u16,
-    /// Memory that it takes in the host (sk_wmem_alloc), bytes; 0 where nobody minds.
+    /// Memory of the skb in the host (sk_wmem_alloc), bytes; 0 where no limit counts it.
     pub memory: u64,
-    /// The sender's number of it; 0: none.
+    /// Number by the sender; 0: none.
     pub number: u64,
-    /// When it is to leave at the earliest (skb->tstamp).
+    /// Earliest departure (skb->tstamp).
     pub departs: Time,
 }
 
 /// Fate of an skb that had to wait.
 #[derive(Clone, Debug)]
 pub struct SkbFate {
-    /// Which one.
+    /// The skb.
     pub tag: Tag,
-    /// When its memory is free.
+    /// Time at which the skb's memory becomes free.
     pub free_at: Time,
-    /// Where it entered the ring: its segments. None: it was dropped.
+    /// Segments of the skb in the ring. None: it was dropped.
     pub entered: Option<Entered>,
 }
 
 /// An skb in the ring.
 #[derive(Clone, Debug)]
 pub struct Entered {
-    /// When it entered.
+    /// Time of entry.
     pub at: Time,
-    /// Number of its first segment among all that the host has put on the wire.
+    /// Number of its first segment among all segments that the host has put on the wire.
     pub serial: u64,
-    /// Its segments, where it has a number.
+    /// Segments of the skb, if it has a number.
     pub trains: Vec<Train>,
 }
 
@@ -93,19 +93,19 @@ impl Packet for Skb {
 pub(super) struct DequeueQdisc {
     queue: Box<dyn Queue<Skb>>,
     limit: QueueLimit,
-    /// Whether senders forget about what waits (`skb_orphan_partial` of netem).
+    /// Whether waiting skbs no longer count for their senders (`skb_orphan_partial` of netem).
     pub(super) orphans: bool,
-    /// The skb that waits for the ring, and when it enters.
+    /// The skb that waits for the ring, and its time of entry.
     ahead: Option<(Size, Time)>,
     effects: Effects<Skb>,
-    /// All that came, and entries into the ring.
+    /// Arrivals, and entries into the ring.
     came: DueCounter,
     left: DueCounter,
     dropped: Drops,
     marked: DueCounter,
     filling: Filling,
     peaks: Peaks,
-    /// What went and the host has not heard of.
+    /// Fates of skbs that the host has not taken yet.
     pub(super) gone: Vec<SkbFate>,
 }
 
@@ -135,7 +135,7 @@ impl DequeueQdisc {
         }
     }
 
-    /// An skb comes.
+    /// Takes an arriving skb.
     pub(super) fn push(
         &mut self,
         now: Time,
@@ -164,7 +164,7 @@ impl DequeueQdisc {
         verdict
     }
 
-    /// When the discipline is to be asked without an skb that comes.
+    /// Time at which the qdisc is to be asked without an arriving skb.
     pub(super) fn wake_time(&self) -> Option<Time> {
         match self.ahead {
             Some((_, entry)) => Some(entry),
@@ -172,7 +172,7 @@ impl DequeueQdisc {
         }
     }
 
-    /// Lets skbs into the ring up to `now`.
+    /// Lets skbs enter the ring up to `now`.
     pub(super) fn advance(&mut self, now: Time, ring: &mut TxRing, out: &mut Vec<Train>) {
         while let Some(at) = self.wake_time().filter(|&at| at <= now) {
             if let Some((size, _)) = self.ahead.take() {
@@ -183,7 +183,7 @@ impl DequeueQdisc {
         }
     }
 
-    /// Takes skbs from the discipline until one has to wait for the ring.
+    /// Takes skbs from the qdisc until one has to wait for the ring.
     fn ask(&mut self, now: Time, ring: &mut TxRing, out: &mut Vec<Train>) {
         while self.ahead.is_none() {
             let next = self.queue.dequeue(now, &mut self.effects);
@@ -200,7 +200,7 @@ impl DequeueQdisc {
         }
     }
 
-    /// Puts an skb into the ring, as soon as there is room; when.
+    /// Puts an skb into the ring as soon as there is room; returns the time.
     fn enter(&mut self, now: Time, skb: Skb, ring: &mut TxRing, out: &mut Vec<Train>) -> Time {
         let Skb { mut trains, tag } = skb;
         let segments = trains.iter().map(|t| u64::from(t.count)).sum();
@@ -215,7 +215,7 @@ impl DequeueQdisc {
         at
     }
 
-    /// The sender is told at once that the skb of this number was refused: it does not wait for it.
+    /// Handles a refused skb, of this number. Its sender learns the refusal at once and does not wait for the skb.
     fn refuse(&mut self, now: Time, number: u64) {
         for waiting in self.effects.dropped.drain(..) {
             debug_assert_eq!(waiting.packet.tag.number, number);
@@ -224,7 +224,7 @@ impl DequeueQdisc {
         }
     }
 
-    /// Counts what the discipline has dropped and marked.
+    /// Counts skbs that the qdisc dropped and marked.
     fn count(&mut self, now: Time) {
         for Waiting { packet, bytes, .. } in self.effects.dropped.drain(..) {
             self.filling.go(bytes.into());

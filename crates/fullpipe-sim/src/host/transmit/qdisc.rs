@@ -1,10 +1,10 @@
 //! The queue between TCP and the driver: `pfifo_fast` with one band in use. Unit of decision: the skb.
 //!
-//! When it holds `limit` skbs, an arriving skb is refused whole and its sender is told
-//! (NET_XMIT_DROP, Linux 2.6.20 `pfifo_fast_enqueue`).
+//! When it holds `limit` skbs, an arriving skb is refused whole, and its sender learns this (NET_XMIT_DROP, Linux
+//! 2.6.20 `pfifo_fast_enqueue`).
 //!
 //! Limits:
-//! - All packets have one priority. A refused skb wakes nobody.
+//! - All packets have one priority. A refusal wakes no sender.
 
 use crate::config::Driver;
 use crate::host::stage::info;
@@ -14,14 +14,14 @@ use crate::trace::{StageInfo, StageSample};
 use crate::units::Time;
 use alloc::collections::VecDeque;
 
-/// See the module's description.
+/// State of `pfifo_fast`.
 pub(super) struct Qdisc {
     limit: u64,
     /// Times at which the waiting skbs enter the ring.
     waiting: VecDeque<u64>,
     counters: Counters,
     driver: Driver,
-    /// When the driver refused one.
+    /// Times at which the driver refused skbs.
     requeues: DueCounter,
 }
 
@@ -57,8 +57,8 @@ impl Qdisc {
         self.counters.dropped.one(now, bytes);
     }
 
-    /// Takes an skb that moves into the ring at `entry`; it is the first one from `first` on. If the driver refuses it
-    /// then, that time.
+    /// Takes an skb that enters the ring at `entry`, after it became the first at `first`. Returns when the driver
+    /// refuses it, if it does.
     pub(super) fn enter(
         &mut self,
         now: Time,
@@ -77,7 +77,8 @@ impl Qdisc {
         if let Some(&next) = self.waiting.front().filter(|_| self.is_full()) {
             self.counters.times.full.add(now.0, next);
         }
-        // Where one interrupt frees several descriptors, it is offered as it becomes the first, and enters.
+        // Where one interrupt frees several descriptors, the skb is offered when it becomes the first, and enters at
+        // once.
         if self.driver == Driver::Stops || first.0 == entry {
             return None;
         }
@@ -85,7 +86,7 @@ impl Qdisc {
         Some(first)
     }
 
-    /// These packets enter the ring as they come.
+    /// Passes packets that enter the ring on arrival.
     pub(super) fn pass(&mut self, packets: &Train) {
         self.counters.passed.add(packets.first, packets.spacing, packets.count, packets.ip_len);
     }

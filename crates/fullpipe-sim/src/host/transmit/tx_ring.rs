@@ -1,15 +1,16 @@
 //! The transmit ring and the wire behind it. Unit of decision: the skb, which enters whole.
 //!
-//! The ring counts one descriptor per segment and frees it when the driver hears that the segment is on the wire
-//! ([`Interrupts`]); an skb enters it when all of its segments fit, or when it is empty. The card sends the ring's segments
-//! back to back. The driver may close it although there is room ([`Gate`]), and so may byte queue limits ([`Bql`]).
+//! The ring counts one descriptor per segment. A descriptor becomes free when the driver notices that its segment is on
+//! the wire ([`Interrupts`]). An skb enters the ring when all of its segments fit, or when the ring is empty. The NIC
+//! sends the ring's segments back to back. The driver may close the ring although there is room ([`Gate`]), and so may
+//! byte queue limits ([`Bql`]).
 //!
 //! Limits:
-//! - A segment takes one descriptor, also with TSO, although drivers of such cards need one or a few for an skb.
+//! - A segment takes one descriptor, also with TSO, although drivers of such NICs need only one or a few for an skb.
 //! - An skb that finds too few free descriptors stops the queue until they are free. A real driver wakes at `tx_wake`
 //!   and refuses the skb again.
-//! - A card takes one skb and 4 us ahead of its wire, as the token bucket does that stands for it on real Linux. What
-//!   a driver fetches depends on the card.
+//! - A NIC takes one skb and 4 us ahead of its wire, as the token bucket that represents it on real Linux. Real NICs
+//!   differ in what they fetch.
 
 use super::bql::Bql;
 use super::completion::{Finishes, Gate, Interrupts, Stopped};
@@ -24,28 +25,28 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use fullpipe_base::tcp::largest_skb;
 
-/// What a card fetches ahead of the wire: the largest skb, and so much time of its rate.
+/// Data that a NIC fetches ahead of the wire: the largest skb, and this time at its rate.
 const CARD_AHEAD: Time = Time(4_000);
-/// Steps in which that is counted, ns (PSCHED_SHIFT).
+/// Unit in which the token bucket counts this time, ns (PSCHED_SHIFT).
 const TICK: u64 = 64;
-/// What the driver counts of a segment for byte queue limits, as cards are told that split an skb.
+/// Bytes that the driver counts of a segment for byte queue limits, as for NICs that split an skb.
 const BQL_COUNTS: Framing = Framing::Ethernet;
 
-/// The card's own buffer, which it fills from the ring. It counts as the token bucket does that is the card of engine `linux`:
-/// skbs, each in whole nanoseconds (6.12 `tbf_dequeue_soft`).
+/// The NIC's own buffer, which it fills from the ring. It counts as the token bucket that represents the NIC on engine
+/// `linux`: skbs, each in whole nanoseconds (6.12 `tbf_dequeue_soft`).
 struct Fetched {
-    /// For bytes with their framing.
+    /// Serialisation of bytes with their framing.
     wire: Serialiser,
     framing: Framing,
-    /// How long the wire takes for what the buffer holds.
+    /// Content of the full buffer, as time on the wire, ns.
     holds: u64,
-    /// When all that was taken is paid for.
+    /// Time at which all fetched skbs are paid for, ns.
     paid: u64,
 }
 
 impl Fetched {
-    /// Segments that leave at once are counted with their Ethernet header alone, at a rate that is less by as much; rates in
-    /// whole bytes.
+    /// The buffer of a host's NIC. Segments that leave at once count with their Ethernet header alone, at a rate that
+    /// is lower by as much. Rates are whole bytes.
     fn new(host: &Host, mtu: u32) -> Fetched {
         let (rate, framing) = match host.tso {
             true => (host.nic_rate.in_frames(mtu), Framing::Ethernet),
@@ -57,35 +58,35 @@ impl Fetched {
         Fetched { wire: Serialiser::new(rate, 0), framing, holds, paid: 0 }
     }
 
-    /// Takes an skb at that time.
+    /// Takes an skb at `at`.
     fn take(&mut self, at: u64, skb: &[Train]) {
         let bytes: u64 = skb.iter().map(|segments| counted(segments, self.framing)).sum();
         self.paid = self.paid.max(at) + self.wire.time(bytes as u32);
     }
 
-    /// Takes packets that each come when it has fetched the one before them.
+    /// Takes packets of which each arrives when the one before it is fetched.
     fn take_each(&mut self, packets: &Train) {
         let each = self.wire.time(packets.ip_len + self.framing.overhead());
         let all = self.paid.max(packets.first.0) + each * u64::from(packets.count);
         self.paid = all.max(packets.last().0 + each);
     }
 
-    /// When the buffer holds all that was taken.
+    /// Time at which the buffer holds all skbs.
     fn at(&self) -> Time {
         Time(self.paid.saturating_sub(self.holds))
     }
 }
 
-/// What has come to a ring and gone: segments, and their bytes of IP.
+/// Segments that have passed a ring, and their bytes of IP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Passed {
-    /// What the qdisc has given to the driver.
+    /// Segments that the qdisc has given to the driver.
     pub entered: (u64, u64),
-    /// What the driver has heard of as sent.
+    /// Segments that the driver has noticed as sent.
     pub left: (u64, u64),
 }
 
-/// See the module's description.
+/// State of the transmit ring.
 pub(super) struct TxRing {
     size: u64,
     wire: Serialiser,
@@ -93,7 +94,7 @@ pub(super) struct TxRing {
     /// Time at which the last skb entered.
     last_entry: u64,
     interrupts: Interrupts,
-    /// When the driver hears that the segments in the ring are sent.
+    /// Times at which the driver notices the transmission of the segments in the ring.
     finishes: VecDeque<Finishes>,
     /// Descriptors in use.
     held: u64,
@@ -104,9 +105,9 @@ pub(super) struct TxRing {
     bql: Option<Box<Bql>>,
     counters: Counters,
     fetched: Fetched,
-    /// Ends of transmission, each with the time it took.
+    /// Ends of transmission, each with its duration.
     sent: DueCounter,
-    /// Entries of skbs that had to wait for the ring, each with the time for which it was the first of those that wait.
+    /// Entries of skbs that had to wait for the ring, each with its time as the first waiting skb.
     blocked: DueCounter,
 }
 
@@ -131,15 +132,14 @@ impl TxRing {
         }
     }
 
-    /// Whether an skb of `segments` may enter now; nothing waits in front of it.
+    /// Whether an skb of `segments` may enter now, with none waiting in front of it.
     pub(super) fn has_room(&mut self, now: Time, segments: u64) -> bool {
         self.free(now.0);
         let open = self.bql.as_ref().is_none_or(|bql| !bql.is_stopped());
         open && self.gate.opens <= now.0 && (self.held == 0 || self.held + segments <= self.size)
     }
 
-    /// When an skb of `segments` that is taken now moves in. From here on the ring is kept as it
-    /// will be then.
+    /// Entry of an skb of `segments` that is taken now. From here on the ring's state is that of the entry.
     pub(super) fn entry_time(&mut self, now: Time, segments: u64) -> u64 {
         let first = self.last_entry.max(now.0);
         let mut entry = first.max(self.gate.opens);
@@ -160,12 +160,12 @@ impl TxRing {
         entry
     }
 
-    /// When enough descriptors are free for the queue to go on, and for an skb of so many segments.
+    /// Time at which enough descriptors are free for the queue to wake, and for an skb of so many segments.
     fn goes_on(&self, segments: u64) -> u64 {
         self.freed(self.gate.to_be_freed(self.held, self.size, segments))
     }
 
-    /// When so many of the descriptors in use are free.
+    /// Time at which `to_free` of the descriptors in use are free.
     fn freed(&self, mut to_free: u64) -> u64 {
         for run in &self.finishes {
             match to_free.checked_sub(run.count.into()) {
@@ -176,7 +176,7 @@ impl TxRing {
         unreachable!("no more is to be freed than is in use")
     }
 
-    /// Forgets what has left by `now`.
+    /// Removes segments that have left by `now`.
     pub(super) fn free(&mut self, now: u64) {
         if let Some(bql) = &mut self.bql {
             bql.complete(now);
@@ -193,7 +193,7 @@ impl TxRing {
         }
     }
 
-    /// Takes an skb of `segments` at `entry` and appends what goes on the wire to `out`.
+    /// Takes an skb of `segments` at `entry`, and appends packets for the wire to `out`.
     pub(super) fn enter(&mut self, entry: u64, segments: u64, skb: &[Train], out: &mut Vec<Train>) {
         self.last_entry = entry;
         self.held += segments;
@@ -277,13 +277,13 @@ impl TxRing {
         self.taken
     }
 
-    /// When the skb taken last enters.
+    /// Entry of the skb taken last.
     pub(super) fn last_entry(&self) -> Time {
         Time(self.last_entry)
     }
 
-    /// When the memory of all that was taken is free: when the card has told the driver, or, where it tells of each as it is
-    /// sent, when it has them in its own buffer.
+    /// Time at which the memory of all skbs is free: when the NIC has reported them. Where it reports each at once:
+    /// when they are in its own buffer.
     pub(super) fn memory_is_free(&self) -> Time {
         match self.interrupts.are_immediate() {
             true => self.fetched.at(),
@@ -291,12 +291,12 @@ impl TxRing {
         }
     }
 
-    /// What the driver counts, at `now`.
+    /// Counters of the driver's queue at `now`.
     pub(super) fn stopped(&mut self, now: Time) -> Stopped {
         self.gate.count(now)
     }
 
-    /// What has entered and left it by the last [`TxRing::sample`].
+    /// Segments that have entered and left the ring by the last [`TxRing::sample`].
     pub(super) fn passed(&self) -> Passed {
         let Counters { entered, left, .. } = &self.counters;
         Passed { entered: (entered.count, entered.weight), left: (left.count, left.weight) }

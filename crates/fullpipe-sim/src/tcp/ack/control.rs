@@ -1,4 +1,4 @@
-//! An ACK since 4.6: first what it tells, then what is lost, then cwnd, and only then is anything sent.
+//! Order of an ACK since 4.6: its content, then losses, then cwnd, and only then transmission.
 //!
 //! Source: Linux 6.1 and 6.12 `tcp_ack`, `tcp_clean_rtx_queue`, `tcp_ack_update_rtt`, `tcp_cong_control`,
 //! `tcp_xmit_recovery`.
@@ -12,7 +12,7 @@ use crate::tcp::sender::control::Changed;
 use crate::tcp::{Ack, CaState, Output};
 use crate::units::Time;
 
-/// What is sent again after an ACK (REXMIT_NONE, REXMIT_LOST, REXMIT_NEW).
+/// Transmission after an ACK (REXMIT_NONE, REXMIT_LOST, REXMIT_NEW).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tcp) enum Resend {
     Nothing,
@@ -21,14 +21,14 @@ pub(in crate::tcp) enum Resend {
     New,
 }
 
-/// RTTs that an ACK tells, us.
+/// RTTs of an ACK, us.
 #[derive(Clone, Copy, Debug, Default)]
 struct Rtts {
-    /// Of the oldest packet acknowledged.
+    /// RTT of the oldest acknowledged packet.
     seq: Option<u32>,
-    /// Of the oldest one SACKed.
+    /// RTT of the oldest SACKed packet.
     sack: Option<u32>,
-    /// Of the newest of both, for the congestion control.
+    /// RTT of the newest packet of both, for the congestion control.
     newest: Option<u32>,
 }
 
@@ -48,6 +48,8 @@ impl Sender {
         if let Some(rate) = &mut self.board.rate {
             rate.begin();
         }
+
+        // tcp_ack, old_ack: an overtaken ACK brings only its SACKs.
         if ack.ack < self.seq.una() {
             self.hear_old_ack(ack, out);
         } else {
@@ -61,6 +63,8 @@ impl Sender {
         self.note_prior();
         let mut flags = Flags::default();
         self.take_sacks(ack, sacks, &mut flags, out);
+
+        // tcp_fastretrans_alert decides on losses; tcp_xmit_recovery sends.
         let resend = self.alert(self.seq.una(), 0, &mut flags, out);
         self.xmit_recovery(resend, out);
     }
@@ -73,11 +77,13 @@ impl Sender {
         let mut flags = Flags { with_data, ..Flags::default() };
         self.recovery.rcv_tsecr = ack.tsecr;
         self.note_prior();
+        // tcp_ack_update_window precedes the SACKs (tcp_sacktag_write_queue).
         self.update_window(ack, &mut flags, out);
         if let Some(sacks) = &ack.sacks {
             self.take_sacks(ack, sacks, &mut flags, out);
         }
         flags.ece = ack.ece && self.ecn.agreed;
+        // no_queue: with nothing in flight only D-SACKs and answers to window probes (tcp_ack_probe) count.
         if nothing_out {
             if flags.dsacking {
                 self.alert(prior_una, 0, &mut flags, out);
@@ -90,6 +96,7 @@ impl Sender {
             rack.update_reo_wnd();
         }
         self.process_tlp_ack(ack.ack, &flags, out);
+        // tcp_ack_is_dubious: only a doubtful ACK enters the state machine.
         let mut resend = Resend::Nothing;
         let alarms = flags.data_sacked || flags.ece || flags.dsacking;
         if !flags.not_dup() || alarms || self.ca_state != CaState::Open {
@@ -99,6 +106,7 @@ impl Sender {
         if flags.sets_timer {
             self.set_xmit_timer(out);
         }
+        // tcp_cong_control: delivered and lost packets decide cwnd.
         let delivered = (self.board.delivered - delivered) as u32;
         self.counters.delivered_ce += if flags.ece { u64::from(delivered) } else { 0 };
         let lost = (self.board.lost_ever - lost) as u32;
@@ -115,6 +123,8 @@ impl Sender {
         if ack.ack > self.seq.una() || self.is_another_window(ack.window) {
             flags.window_updated = true;
             let waits = ack.window != self.seq.wnd() && self.queue.head().is_some();
+
+            // tcp_slow_start_after_idle_check: a window that changes after idle time shrinks cwnd.
             if waits && self.profile.idle_restart == IdleRestart::Writing {
                 self.restart_after_idle(self.jiffies(out.now()));
             }
@@ -123,7 +133,7 @@ impl Sender {
         }
     }
 
-    /// tcp_clean_rtx_queue: frees what is acknowledged, measures, tells the congestion control.
+    /// tcp_clean_rtx_queue: frees acknowledged packets, measures the RTT, informs the congestion control.
     fn take_acknowledged(&mut self, ack: &Ack, flags: &mut Flags, out: &impl Output) {
         let (prior_una, prior_sacked) = (self.seq.una(), self.board.sacked_out);
         let mut acked = Acked::default();
@@ -145,11 +155,15 @@ impl Sender {
             self.seq.acknowledge(ack.ack);
             self.chrono_acked(out.now());
         }
+
+        // tcp_ack_update_rtt: the ACK of a lone short segment (FLAG_ACK_MAYBE_DELAYED) may be late.
         let mut rtts = self.rtts(times, flags, out.now());
         let bytes = ack.ack - prior_una;
         let runt = acked.packets == 1 && prior_sacked == 0 && bytes < u64::from(self.mss);
         let measured = self.update_rtt(&mut rtts, ack.tsecr, flags, runt, out.now());
         self.note_rate(&acked, rtts.newest, runt, flags);
+
+        // New data restarts the timer. A SACK does only if its packet was sent before the first one's last transmission.
         if flags.data_acked {
             flags.sets_timer = true;
             self.note_probe_acked(out.now());
@@ -158,6 +172,8 @@ impl Sender {
             let age = self.last_sent(self.seq.una()).map(|at| self.rtt_units(at, out.now()));
             flags.sets_timer = rtts.sack > age && age.is_some();
         }
+
+        // tcp_check_sack_reneging uses this later.
         flags.reneging = self.board.has_reneged(self.seq.una());
         self.tell_control(acked.packets, rtts.newest, out.now());
     }
@@ -176,7 +192,7 @@ impl Sender {
         }
     }
 
-    /// tcp_ack_update_rtt: the oldest packet's RTT counts, else the echoed timestamp's. Whether there is one.
+    /// tcp_ack_update_rtt: samples the oldest packet's RTT, else the echoed timestamp's; returns whether there is one.
     fn update_rtt(
         &mut self,
         rtts: &mut Rtts,
@@ -204,7 +220,7 @@ impl Sender {
         true
     }
 
-    /// The RTT of the ACK in hand for its sample of the delivery rate, and whether the receiver may have waited with a
+    /// Notes the ACK's RTT for its sample of the delivery rate, and whether the receiver may have delayed the ACK of a
     /// `runt` (FLAG_ACK_MAYBE_DELAYED).
     fn note_rate(&mut self, acked: &Acked, rtt_us: Option<u32>, runt: bool, flags: &Flags) {
         let delivered = self.delivered_with_syn().wrapping_add(acked.delivered);
@@ -221,6 +237,8 @@ impl Sender {
         } else {
             self.board.delivered += u64::from(acked.delivered);
         }
+
+        // tcp_check_sack_reordering: a hole that was never sent again was filled below the highest SACK.
         let Some(original) = acked.original else { return };
         let forged = self.is_reno() && acked.resent;
         flags.orig_sack_acked |= original < self.recovery.high_seq && !forged;
@@ -246,6 +264,7 @@ impl Sender {
         prior_in_flight: u32,
         out: &impl Output,
     ) {
+        // tcp_cwnd_reduction in CWR and Recovery; otherwise tcp_may_raise_cwnd decides about growth.
         if matches!(self.ca_state, CaState::Cwr | CaState::Recovery) {
             self.reduce_by_delivered(delivered, lost, flags.una_advanced);
         } else if self.raises_cwnd(flags) {
@@ -260,6 +279,7 @@ impl Sender {
     }
 
     fn xmit_recovery(&mut self, resend: Resend, out: &mut impl Output) {
+        // REXMIT_NEW: F-RTO sends new data; if none can be sent, it ends (RFC 5682, step 2.b).
         if resend == Resend::New {
             self.push_pending(true, out);
             if self.seq.nxt() > self.recovery.high_seq {

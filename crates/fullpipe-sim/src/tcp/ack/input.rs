@@ -1,4 +1,4 @@
-//! What an ACK does to the sender.
+//! Processing of an ACK in kernels before 4.6, and the part that all kernels share.
 //!
 //! Source: Linux 2.6.20 `tcp_ack`, `tcp_clean_rtx_queue`, `tcp_ack_no_tstamp`,
 //! `tcp_may_update_window`, `tcp_is_cwnd_limited`; 3.12 `tcp_ack_update_rtt`, `tcp_may_raise_cwnd`.
@@ -13,7 +13,7 @@ use crate::tcp::sender::Sender;
 use crate::tcp::skb::Freed;
 use crate::tcp::{Ack, CaState, Output};
 
-/// What was learned from one ACK (Linux's FLAG_ bits).
+/// Findings of one ACK (Linux's FLAG_ bits).
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::tcp) struct Flags {
     pub(in crate::tcp) data_acked: bool,
@@ -23,14 +23,14 @@ pub(in crate::tcp) struct Flags {
     pub(in crate::tcp) packets_acked: u32,
     /// A D-SACK.
     pub(in crate::tcp) dsacking: bool,
-    /// SACKs of data sent after the present state began.
+    /// SACKs of data that was sent after the present state began.
     pub(in crate::tcp) data_lost: bool,
-    /// Something was acknowledged that had been sent again; other than the first packet.
+    /// The ACK covers retransmitted packets; the second field ignores the first packet.
     pub(in crate::tcp) retrans_data_acked: bool,
     pub(in crate::tcp) nonhead_retrans_acked: bool,
-    /// SACKs cover only what was sent before the timeout and never again.
+    /// SACKs cover only packets sent before the timeout and never again.
     pub(in crate::tcp) only_orig_sacked: bool,
-    /// Something sent before the present state began, and never again, has arrived.
+    /// A packet has arrived that was sent before the present state began, and never again.
     pub(in crate::tcp) orig_sack_acked: bool,
     /// Lowest and highest newly SACKed packet that was never sent again.
     pub(in crate::tcp) first_original_sacked: Option<u64>,
@@ -39,12 +39,12 @@ pub(in crate::tcp) struct Flags {
     pub(in crate::tcp) dsack_tlp: bool,
     /// The retransmission timer starts anew (FLAG_SET_XMIT_TIMER).
     pub(in crate::tcp) sets_timer: bool,
-    /// A retransmission was found lost (FLAG_LOST_RETRANS).
+    /// A retransmission was lost (FLAG_LOST_RETRANS).
     pub(in crate::tcp) lost_retrans: bool,
     pub(in crate::tcp) reneging: bool,
-    /// The receiver tells of a mark (FLAG_ECE).
+    /// The receiver reports a mark (FLAG_ECE).
     pub(in crate::tcp) ece: bool,
-    /// It came with data (FLAG_DATA).
+    /// The ACK arrived with data (FLAG_DATA).
     pub(in crate::tcp) with_data: bool,
 }
 
@@ -68,7 +68,7 @@ impl Flags {
 }
 
 impl Sender {
-    /// Takes an ACK in; whatever may be sent after it goes to `out`.
+    /// Processes an ACK, and sends to `out`.
     pub fn on_ack(&mut self, ack: &Ack, out: &mut impl Output) {
         self.counters.acks_received += 1;
         let known = ack.ack <= self.seq.nxt();
@@ -78,14 +78,17 @@ impl Sender {
         }
     }
 
-    /// Takes an ACK in, which came by itself or `with_data`; what must go again at once goes to `out`.
+    /// Processes an ACK that arrived alone or `with_data`. Immediate retransmissions go to `out`.
     pub fn hear(&mut self, ack: &Ack, with_data: bool, out: &mut impl Output) {
+        // tcp_validate_incoming: PAWS refuses an ACK of an earlier lap (tcp_paws_discard).
         if !with_data && self.is_from_the_past(ack) {
             self.counters.from_the_past += 1;
             self.answer_empty(out);
             return;
         }
         self.ts_recent = self.ts_recent.max(ack.tsval);
+
+        // tcp_ack, invalid_ack: an ACK of unsent data is ignored.
         if ack.ack > self.seq.nxt() {
             return;
         }
@@ -97,8 +100,8 @@ impl Sender {
         }
     }
 
-    /// Whether an ACK was overtaken by so much that it is taken for one of an earlier lap of the numbers, and is none that
-    /// only repeats what is known (6.12 `tcp_paws_discard`, `tcp_disordered_ack`).
+    /// Whether an ACK is so old that its timestamp seems to be of an earlier lap of the clock, and is not a plain
+    /// repetition (6.12 `tcp_paws_discard`, `tcp_disordered_ack`).
     fn is_from_the_past(&self, ack: &Ack) -> bool {
         if !self.timestamps || !is_from_the_past(ack.tsval, self.ts_recent) {
             return false;
@@ -108,7 +111,7 @@ impl Sender {
         !repeats || late > self.ticks.begin(self.rtt.rto.into())
     }
 
-    /// Sends a packet without data, twice a second at most, where what came is refused.
+    /// Sends a packet without data in answer to a refused packet, twice a second at most.
     pub fn answer_empty(&mut self, out: &mut impl Output) {
         if self.ration.allows(out.now(), &self.ticks) {
             let departs = self.depart(out.now());
@@ -116,7 +119,7 @@ impl Sender {
         }
     }
 
-    /// Sends what may go after an ACK (tcp_data_snd_check).
+    /// Sends data that an ACK allows (tcp_data_snd_check).
     pub fn go_on_after_ack(&mut self, out: &mut impl Output) {
         self.tell_walks(out);
         self.push_pending(false, out);
@@ -136,7 +139,7 @@ impl Sender {
         }
     }
 
-    /// Overtaken by a later ACK; its SACKs may still be news.
+    /// Processes an ACK that a later one has overtaken; its SACKs may still be news.
     #[cold]
     fn hear_overtaken_ack(&mut self, ack: &Ack, out: &mut impl Output) {
         if let Some(sacks) = &ack.sacks
@@ -151,29 +154,34 @@ impl Sender {
         }
     }
 
-    /// A D-SACK that comes when nothing is in flight any more (3.3 `tcp_ack`).
+    /// Processes a D-SACK that arrives with nothing in flight (3.3 `tcp_ack`).
     fn on_late_dsack(&mut self, flags: &Flags, out: &mut impl Output) {
         if flags.dsacking && self.profile.dsack_undo == DsackUndo::Recovery {
             self.fastretrans_alert(flags, out);
         }
     }
 
-    /// What the scoreboard says before an ACK.
+    /// Keeps the state of the scoreboard before an ACK.
     pub(in crate::tcp) fn note_prior(&mut self) {
         self.recovery.prior_fack = self.board.snd_fack;
         self.recovery.prior_unsacked = self.board.packets_out.saturating_sub(self.board.sacked_out);
     }
 
-    /// What an ACK means for cwnd, when something was in flight before it.
+    /// Changes cwnd by an ACK, where packets were in flight before it.
     fn follow(&mut self, ack: &Ack, flags: &Flags, prior_in_flight: u32, out: &mut impl Output) {
+        // tcp_process_frto: F-RTO decides before cwnd may grow.
         let frto = self.recovery.frto_counter > 0 && self.process_frto(flags, out);
         if self.recovery.frto_highmark.is_some_and(|mark| mark < self.seq.una()) {
             self.recovery.frto_highmark = None;
         }
+
+        // tcp_ack_is_dubious; tcp_may_raise_cwnd and tcp_cong_avoid for a plain ACK.
         let dubious = !flags.not_dup() || flags.data_sacked || self.ca_state != CaState::Open;
         if !frto && self.may_raise_cwnd(flags, dubious) {
             self.avoid_congestion(ack.ack, flags.packets_acked, prior_in_flight, out);
         }
+
+        // tcp_fastretrans_alert: losses, reduction and retransmission at once.
         if dubious {
             self.fastretrans_alert(flags, out);
         }
@@ -189,12 +197,12 @@ impl Sender {
         (flags.data_acked || sacks && flags.data_sacked) && !(dubious && reducing)
     }
 
-    /// tcp_may_update_window, of an ACK that acknowledges nothing new: whether it changes the window.
+    /// tcp_may_update_window, for an ACK of nothing new: whether it changes the window.
     pub(in crate::tcp) fn is_another_window(&self, window: u64) -> bool {
         window > self.seq.wnd() || window == 0 && self.profile.zero_window_updates
     }
 
-    /// What the ACK tells, and the packets in flight before it.
+    /// Takes in the findings of an ACK; returns them and the packets in flight before it.
     pub(in crate::tcp) fn learn(
         &mut self,
         ack: &Ack,
@@ -208,6 +216,8 @@ impl Sender {
         if self.profile.cwnd_first() {
             self.on_ack_while_probing(out);
         }
+
+        // tcp_may_update_window.
         let another = self.is_another_window(ack.window);
         if ack.ack > self.seq.una() || ack.ack == self.seq.una() && another {
             flags.window_updated = true;
@@ -217,8 +227,12 @@ impl Sender {
         if let Some(sacks) = &ack.sacks {
             self.take_sacks(ack, sacks, &mut flags, out);
         }
+
+        // Kernels differ in whether packets in flight are counted before the SACKs.
         let counted_first = self.profile.in_flight_before_sacks;
         let prior_in_flight = if counted_first { before_sacks } else { self.in_flight() };
+
+        // tcp_clean_rtx_queue; without new data a SACK may give the RTT.
         if ack.ack > self.seq.una() {
             flags.una_advanced = true;
             self.clean_rtx_queue(ack, &mut flags, out);
@@ -229,7 +243,7 @@ impl Sender {
         (flags, prior_in_flight)
     }
 
-    /// Frees what is acknowledged, measures, tells the congestion control, restarts the timer.
+    /// Frees acknowledged packets, measures the RTT, informs the congestion control, restarts the timer.
     fn clean_rtx_queue(&mut self, ack: &Ack, flags: &mut Flags, out: &impl Output) {
         let una = ack.ack;
         let (board, window) = self.board_and_window();
@@ -243,9 +257,13 @@ impl Sender {
         let freed = self.queue.acknowledge(una, self.mss);
         self.seq.acknowledge(una);
         self.chrono_acked(out.now());
+
+        // tcp_ack_update_rtt, then the timer (tcp_rearm_rto; tcp_ack_packets_out before).
         self.sample_rtt(ack, &freed, flags, out);
         self.retransmits = 0;
         self.rearm_rto(false, out);
+
+        // tcp_remove_reno_sacks: the ACK covers packets that duplicates had counted.
         self.board.delivered += u64::from(acked.delivered);
         if self.is_reno() {
             self.remove_reno_sacks(acked.packets);
@@ -253,7 +271,7 @@ impl Sender {
         self.tell_pkts_acked(&freed, ack.tsecr, flags, out);
     }
 
-    /// What the ACK covered that had neither been SACKed nor sent again.
+    /// Notes packets that the ACK covers first, and that were never sent again.
     fn note_original(&mut self, acked: &Acked, with_sacks: bool, flags: &mut Flags) {
         let Some(original) = acked.original else { return };
         let forged = self.is_reno() && acked.resent;
@@ -263,7 +281,7 @@ impl Sender {
         }
     }
 
-    /// Karn's rule: what was sent again gives no sample; but timestamps tell which copy came.
+    /// Karn's rule: a retransmitted packet gives no sample, unless a timestamp shows which copy arrived.
     fn sample_rtt(&mut self, ack: &Ack, freed: &Freed, flags: &Flags, out: &impl Output) {
         let own = freed.first_when.filter(|_| !flags.retrans_data_acked);
         let echo = (self.timestamps && ack.tsecr != 0).then_some(ack.tsecr);
@@ -284,8 +302,8 @@ impl Sender {
         Some(self.rtt_units(when, out.now()))
     }
 
-    /// Since 3.12 a SACK alone gives a sample; it restarts the timer only if what it covers was sent
-    /// after the first packet.
+    /// Samples the RTT of a SACK, which since 3.12 is enough. It restarts the timer only if its packets were sent before
+    /// the first packet's last transmission.
     fn sample_rtt_of_sack(&mut self, flags: &Flags, out: &impl Output) {
         if self.profile.rtt_source != RttSource::Ack {
             return;

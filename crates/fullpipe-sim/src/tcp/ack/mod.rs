@@ -1,4 +1,4 @@
-//! ACKs as the sender hears them: `input` of kernels before 4.6, `control` of later ones.
+//! Processing of ACKs by the sender: `input` for kernels before 4.6, `control` for later ones.
 
 pub(super) mod control;
 pub mod input;

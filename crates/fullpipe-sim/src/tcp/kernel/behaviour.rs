@@ -1,5 +1,5 @@
-//! Rows of a profile by name, so that a scenario can override one of them:
-//! `behaviour = { reduction = "prr" }`. A row also says what a profile must have chosen elsewhere to read it.
+//! Rows of a profile by name, so that a scenario can override one of them: `behaviour = { reduction = "prr" }`. A row
+//! also states which choices of other rows it needs.
 
 mod needs;
 
@@ -15,17 +15,17 @@ use alloc::vec::Vec;
 
 /// A row that can be overridden.
 pub struct Behaviour {
-    /// Its name, that of the field of [`Profile`].
+    /// Name, which is the name of the field of [`Profile`].
     pub name: &'static str,
-    /// What it is about.
+    /// Meaning.
     pub doc: &'static str,
-    /// The kernel's functions in which the choices were read.
+    /// Kernel functions that are the source of its choices.
     pub read: &'static str,
-    /// What a profile needs to read it.
+    /// Choices of other rows without which no profile reads this row.
     pub needs: &'static [Need],
-    /// The tests that flip it, where no conversation of two endpoints can: file and name of each.
+    /// Tests that flip the row, where no conversation of two endpoints can: file and name of each.
     pub tests: &'static [&'static str],
-    /// The names of its choices.
+    /// Names of the choices.
     pub choices: fn() -> Vec<&'static str>,
     apply: fn(&mut Profile, &str) -> bool,
     of: fn(&Profile) -> &'static str,
@@ -44,7 +44,7 @@ fn name_of<T: Choice>(value: T) -> &'static str {
     T::ALL.iter().find(|(_, choice)| *choice == value).map_or("", |(name, _)| name)
 }
 
-/// Declares what can be overridden by the rows of `rows/`.
+/// Declares the rows of `rows/` as rows that a scenario can override.
 macro_rules! behaviours {
     (
         { $($(#[$since:meta])* $row:ident: $type:ident {
@@ -78,18 +78,18 @@ pub fn behaviour(name: &str) -> Option<&'static Behaviour> {
 }
 
 impl Behaviour {
-    /// What `profile` chooses here.
+    /// Choice of `profile` in this row.
     pub fn of(&self, profile: &Profile) -> &'static str {
         (self.of)(profile)
     }
 
-    /// Puts the choice of that name into `profile`; false if there is none.
+    /// Sets the choice of that name in `profile`; false if there is none.
     pub fn apply(&self, profile: &mut Profile, choice: &str) -> bool {
         (self.apply)(profile, choice)
     }
 }
 
-/// The profile of a host, with what it overrides.
+/// The profile of a host, with the host's overrides.
 ///
 /// # Errors
 /// An unknown kernel, behaviour or choice, or a row that the profile does not read.

@@ -1,8 +1,8 @@
 //! Choices that have names in scenarios.
 
-/// A type whose values have names: strategies of kernels, or a switch.
+/// A type with named values: strategies of kernels, or a switch.
 pub(super) trait Choice: Copy + PartialEq + 'static {
-    /// Name and value of each, in the order in which kernels had them.
+    /// Names and values, in the order in which kernels had them.
     const ALL: &'static [(&'static str, Self)];
 }
 

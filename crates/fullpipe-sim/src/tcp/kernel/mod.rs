@@ -1,4 +1,4 @@
-//! Kernel versions: how each behaves, row by row, and what a scenario may override.
+//! Kernel versions: their behaviour, row by row, and the rows that a scenario may override.
 
 #[macro_use]
 mod choice;

@@ -1,11 +1,11 @@
-//! How a kernel version behaves: per concern a choice among strategies, and constants.
+//! Behaviour of a kernel version: for each concern a choice among strategies, and constants.
 //!
-//! Versions differ in the rows of `rows/`, not in code. A flip of each changes a golden conversation (`tests/golden`), where
-//! the profile reads it (`behaviour/needs.rs`), or a test of its own.
+//! Versions differ in the rows of `rows/`, not in code. A flip of a row changes a golden conversation (`tests/golden`)
+//! if the profile reads the row (`behaviour/needs.rs`), or a test of its own.
 //!
 //! Limits:
-//! - Memory of a packet beyond its data is a constant: 256 bytes received and 512 sent, in 6.1 768 both ways, from
-//!   6.12 on 832 both ways, as in user-mode Linux.
+//! - Memory of a packet beyond its data is a constant, as in user-mode Linux: at first 256 bytes received and 512 sent.
+//!   In 6.1 it is 768 both ways, from 6.12 on 832 both ways.
 
 pub use super::rows::*;
 
@@ -13,7 +13,7 @@ use super::versions::Version;
 use alloc::rc::Rc;
 use core::ops::Deref;
 
-/// A profile that all flows of a host look at.
+/// A profile that all flows of a host share.
 #[derive(Clone, Debug)]
 pub struct SharedProfile(Rc<Profile>);
 
@@ -57,7 +57,8 @@ macro_rules! profile {
         pub struct Profile {
             /// Name in scenarios.
             pub name: &'static str,
-            /// Whether no real kernel judges it: it is another version's with the changes that were published since.
+            /// Whether the profile is unvalidated: no real kernel was compared. It is another version's with later
+            /// published changes.
             pub unjudged: bool,
             $(
                 #[doc = $means]
@@ -69,7 +70,7 @@ macro_rules! profile {
         }
 
         impl Profile {
-            /// The profile of a version.
+            /// Profile of a version.
             const fn of(version: Version) -> Profile {
                 Profile {
                     name: version.name(),
@@ -80,7 +81,7 @@ macro_rules! profile {
             }
         }
 
-        /// Every constant of which is known where it was read.
+        /// Constants with a known source.
         pub const CONSTANTS: &[Constant] = &[$($(Constant {
             name: stringify!($constant),
             read: $where,
@@ -93,11 +94,11 @@ all_rows!(profile);
 
 /// A number of a profile, which no scenario overrides.
 pub struct Constant {
-    /// Its name, that of the field of [`Profile`].
+    /// Name, which is the name of the field of [`Profile`].
     pub name: &'static str,
-    /// The name by which the kernel has it.
+    /// Name in the kernel.
     pub read: &'static str,
-    /// Its value in a profile.
+    /// Value in a profile.
     pub of: fn(&Profile) -> u64,
 }
 
@@ -120,14 +121,14 @@ pub fn find(name: &str) -> Option<&'static Profile> {
 }
 
 impl Profile {
-    /// Whether an ACK changes cwnd before losses are looked for, as before 4.6: code of its own, with rows of its own
-    /// (`behaviour/needs.rs`).
+    /// Whether an ACK changes cwnd before losses are looked for, as before 4.6. This order has code of its own, with
+    /// rows of its own (`behaviour/needs.rs`).
     pub(crate) fn cwnd_first(&self) -> bool {
         self.ack_order == AckOrder::CwndFirst
     }
 
-    /// True where a congestion control may have the whole window: delivery rates are sampled as RACK hears of packets, and TCP
-    /// can pace by departure times.
+    /// Whether a congestion control may set the whole window. This needs samples of the delivery rate with RACK, and
+    /// pacing by departure times.
     pub(crate) fn lets_control(&self) -> bool {
         !self.cwnd_first() && self.sack_marking == SackMarking::Rack && self.departure_times
     }

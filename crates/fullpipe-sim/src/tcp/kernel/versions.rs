@@ -1,9 +1,14 @@
 //! Kernel versions that have a profile.
 //!
-//! Sources of the rows: `tcp_input.c`, `tcp_output.c` and `tcp.h` of 2.6.20 and 2.6.24 as released, of 2.6.25 as of its last
-//! release candidates; `tcp_input.c` and `tcp.h` of 2.6.32 as of its merge window; 3.14 as released; 6.1 and 6.12 as the
-//! kernels of engine `linux` are built; single changes of 6.18. `tcp_output.c` of 2.6.32 was read in 2.6.28 and 2.6.33,
-//! which agree but for `tso_deferral`, whose change is of 2.6.29. `docs/kernels.md` shows the table.
+//! Sources of the rows:
+//!
+//! - `tcp_input.c`, `tcp_output.c` and `tcp.h` of 2.6.20 and 2.6.24 as released, of 2.6.25 as of its last release
+//!   candidates
+//! - `tcp_input.c` and `tcp.h` of 2.6.32 as of its merge window; 3.14 as released
+//! - 6.1 and 6.12 as the kernels of engine `linux` are built; single changes of 6.18
+//!
+//! `tcp_output.c` of 2.6.32 was read in 2.6.28 and 2.6.33. These agree except for `tso_deferral`, which changed in
+//! 2.6.29. `docs/kernels.md` shows the table.
 //!
 //! Limits:
 //! - Profile 3.14 has no autocorking, no partial end of a large skb, no `tcp_notsent_lowat` (3.12) and no
@@ -20,7 +25,7 @@ pub(super) enum Version {
     V3_14,
     V6_1,
     V6_12,
-    /// 6.12.117 with what was published of 6.13 to 6.18 (`docs/kernels.md`); its sources were not read.
+    /// 6.12.117 with published changes of 6.13 to 6.18 (`docs/kernels.md`); its sources were not read.
     V6_18,
 }
 
@@ -45,12 +50,12 @@ impl Version {
         }
     }
 
-    /// Whether no real kernel judges the profile.
+    /// Whether the profile is unvalidated: no real kernel was compared.
     pub(super) const fn is_unjudged(self) -> bool {
         matches!(self, V6_18)
     }
 
-    /// The value that a row has in this version: the newest one of `values` that is not newer.
+    /// Value of a row in this version: the newest one of `values` that is not newer.
     ///
     /// `values` begins with the oldest version and ascends; the compiler refuses anything else.
     pub(super) const fn of<T: Copy>(self, values: &[(Version, T)]) -> T {

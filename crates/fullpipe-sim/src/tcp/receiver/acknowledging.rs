@@ -1,4 +1,4 @@
-//! The receiver's ACKs: when one goes, its window, and its SACK blocks.
+//! ACKs of the receiver: their time, their window, and their SACK blocks.
 //!
 //! Source: Linux 6.1 and 6.12 `__tcp_ack_snd_check`, `tcp_send_ack`, `tcp_event_data_sent`, `__tcp_select_window`.
 
@@ -9,8 +9,8 @@ use crate::tcp::{Ack, Sacks};
 use crate::units::Time;
 
 impl Receiver {
-    /// tcp_ack_snd_check: the ACK that is due, if none was sent meanwhile; `filled`: the last hole was, which is told at
-    /// once.
+    /// tcp_ack_snd_check: the ACK that is due, unless one was sent meanwhile. `filled`: the segment filled the last
+    /// hole, which is reported at once.
     pub fn ack_or_delay(&mut self, now: Time, filled: bool) -> Option<Ack> {
         if !self.acks.is_scheduled() {
             return None;
@@ -20,11 +20,15 @@ impl Receiver {
         let second = owed > u64::from(self.acks.rcv_mss) && self.select_window() >= advertised;
         let beyond_hole = !self.out_of_order.is_empty();
         let told_at_once = filled && self.profile.compresses_sacks;
+
+        // __tcp_ack_snd_check: a second full segment, quick mode, or ICSK_ACK_NOW.
         if second || self.acks.is_quick() || self.acks.now || told_at_once {
             self.ack_deferred |=
                 self.in_backlog && self.profile.socket_backlog == SocketBacklog::OneAck;
             return (!self.ack_deferred).then(|| self.make_ack());
         }
+
+        // Data beyond a hole: tcp_comp_sack_nr and the timer may hold the ACK.
         if beyond_hole {
             return self.acks_hole(now).then(|| self.make_ack());
         }
@@ -42,13 +46,13 @@ impl Receiver {
         self.compressed.acks_now(now, self.rcv_nxt, rtt)
     }
 
-    /// Whether ACKs of data beyond a hole may be held.
+    /// Whether ACKs of data beyond a hole may be compressed.
     pub fn compresses_sacks(&self) -> bool {
         self.profile.compresses_sacks
     }
 
-    /// A segment that brings nothing new, or for which the window is closed, asks for an ACK, and it and the next ones are to
-    /// be acknowledged at once (tcp_enter_quickack_mode).
+    /// Requests an immediate ACK for a segment with no new data, or beyond a closed window; the next segments are
+    /// acknowledged at once, too (tcp_enter_quickack_mode).
     pub(super) fn ask_in_quick_mode(&mut self) -> Taken {
         self.acks.schedule();
         self.acks.enter_quick_mode(self.window.rcv_wnd);
@@ -72,7 +76,7 @@ impl Receiver {
         Ack { ack: self.rcv_nxt, window, sacks, tsecr, tsval, ece: self.ecn.echoes }
     }
 
-    /// The ACK that a packet of this socket's own carries; `data`: it has data (tcp_event_data_sent).
+    /// ACK that a packet of this socket carries; `data`: the packet has data (tcp_event_data_sent).
     pub fn carry(&mut self, now: Time, data: bool) -> Ack {
         self.tick(now);
         let ack = self.make_ack();
@@ -82,7 +86,7 @@ impl Receiver {
         ack
     }
 
-    /// The connection is there: where this end connects, its own data may be answered.
+    /// Notes that the connection is established; at the connecting end received data may be answers to its own data.
     pub fn on_connected(&mut self, now: Time) {
         self.is_connected = true;
         self.acks.begin(now);
@@ -91,7 +95,7 @@ impl Receiver {
         }
     }
 
-    /// Four blocks at most, three beside timestamps; what came twice is the first of them.
+    /// SACK blocks: at most four, three with timestamps. A D-SACK is the first of them.
     fn sack_blocks(&mut self) -> Option<Sacks> {
         let duplicate = self.duplicate.take();
         if self.sack_room == 0 || self.out_of_order.is_empty() && duplicate.is_none() {
@@ -108,7 +112,7 @@ impl Receiver {
         Some(sacks)
     }
 
-    /// __tcp_select_window: where memory is tight, choosing a window ends quick ACKs.
+    /// __tcp_select_window: where memory is tight, the choice of a window ends quick ACKs.
     pub(super) fn select_window(&mut self) -> u64 {
         if self.window.is_tight() {
             self.acks.quick = 0;

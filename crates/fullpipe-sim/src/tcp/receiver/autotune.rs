@@ -1,15 +1,15 @@
-//! Receive buffer autotuning: the buffer follows what the reader takes per round trip.
+//! Receive buffer autotuning: the buffer follows the bytes that the reader takes per round trip.
 //!
 //! Source: Linux 2.6.20 and 3.14 `tcp_fixup_rcvbuf`, 2.6.20 `tcp_rcv_rtt_measure`, `tcp_rcv_rtt_update`,
-//! `tcp_rcv_space_adjust`. Off for a buffer set by the application (SOCK_RCVBUF_LOCK). The RTT is
-//! measured as the time to receive one window, as that kernel does without timestamps.
+//! `tcp_rcv_space_adjust`. Off for a buffer set by the application (SOCK_RCVBUF_LOCK). The RTT is the time to receive
+//! one window, as in that kernel without timestamps.
 //!
 //! Limits:
 //! - Up to 3.14 the RTT is measured as without timestamps even if they are on.
-//! - The growth is that of 2.6.20 up to 3.14. Linux 3.14 grows the buffer by what was copied in an RTT, in other
-//!   steps (3.13 `tcp_rcv_space_adjust`).
-//! - From 3.13 to 4.19 the kernel makes the first buffer from the advertised MSS, which is 12 bytes (the timestamps)
-//!   larger than the MSS taken here.
+//! - The growth is that of 2.6.20 up to 3.14. Linux 3.14 grows the buffer by the bytes copied in an RTT, in other steps
+//!   (3.13 `tcp_rcv_space_adjust`).
+//! - From 3.13 to 4.19 the kernel sizes the first buffer by the advertised MSS. That is 12 bytes (the timestamps)
+//!   larger than the MSS here.
 //! - That first buffer is always four times twice the first window. Linux has the factor four with
 //!   `tcp_moderate_rcvbuf` only, which the simulator lacks.
 
@@ -20,7 +20,7 @@ use crate::tcp::profile::{FirstRcvbuf, Profile};
 /// Memory of a packet besides its data in 2.6.20, bytes (MAX_TCP_HEADER and struct sk_buff).
 const SKB_OVERHEAD: u64 = 512;
 
-/// The receiver's estimate of the round trip and of what is read in it.
+/// The receiver's estimate of the round trip and of the bytes read in it.
 #[derive(Clone, Debug)]
 pub struct RcvSpace {
     adv_win_scale: i32,
@@ -35,7 +35,7 @@ pub struct RcvSpace {
     time: Option<u32>,
 }
 
-/// What autotuning wants changed.
+/// Changes that autotuning makes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grown {
     /// New sk_rcvbuf, bytes.
@@ -45,11 +45,11 @@ pub struct Grown {
 }
 
 /// Memory in which one segment of `mss` bytes leaves room for a window of `mss` bytes; `overhead`: a packet's memory
-/// besides its data.
+/// without its data.
 pub(in crate::tcp) fn memory_per_segment(mss: u64, overhead: u64, adv_win_scale: i32) -> u64 {
     let mut memory = mss + overhead;
     if adv_win_scale < 0 {
-        // In one step what would be many: the window is the memory shifted down.
+        // One step replaces many: the window is the memory shifted down.
         let needed = mss << adv_win_scale.unsigned_abs();
         memory += needed.saturating_sub(memory).next_multiple_of(128);
     }
@@ -59,7 +59,7 @@ pub(in crate::tcp) fn memory_per_segment(mss: u64, overhead: u64, adv_win_scale:
     memory
 }
 
-/// The receive buffer that a connection begins with (tcp_fixup_rcvbuf).
+/// First receive buffer of a connection (tcp_fixup_rcvbuf).
 pub(in crate::tcp) fn initial_rcvbuf(sysctl: &Sysctl, profile: &Profile, mss: u64) -> u64 {
     let least = match profile.first_rcvbuf {
         FirstRcvbuf::FourSegments => {
@@ -75,7 +75,7 @@ pub(in crate::tcp) fn initial_rcvbuf(sysctl: &Sysctl, profile: &Profile, mss: u6
 }
 
 impl RcvSpace {
-    /// For a connection whose first window is `rcv_wnd`.
+    /// Estimate of a connection with first window `rcv_wnd`.
     pub fn new(sysctl: &Sysctl, mss: u64, rcv_wnd: u64) -> RcvSpace {
         RcvSpace {
             adv_win_scale: sysctl.tcp_adv_win_scale,
@@ -90,7 +90,7 @@ impl RcvSpace {
         }
     }
 
-    /// RTT in microseconds, where a jiffy has so many; 0 before the first measurement.
+    /// RTT in microseconds, for jiffies of `jiffy_us`; 0 before the first measurement.
     pub(in crate::tcp) fn rtt_us(&self, jiffy_us: u64) -> u32 {
         ((u64::from(self.rtt) * jiffy_us) >> 3).min(u32::MAX.into()) as u32
     }
@@ -100,15 +100,15 @@ impl RcvSpace {
         self.space
     }
 
-    /// A data segment moved `rcv_nxt` while `rcv_wnd` was advertised; times in jiffies.
+    /// Notes a data segment that moved `rcv_nxt` while `rcv_wnd` was advertised; times in jiffies.
     pub fn on_data(&mut self, now: u32, rcv_nxt: u64, rcv_wnd: u64) {
         if let Some(since) = self.rtt_time {
             if rcv_nxt < self.rtt_seq {
                 return;
             }
             let sample = (now - since).max(1);
-            // The kernel means to keep the least sample, but compares the new one, unscaled, with
-            // eight times the old: the estimate follows any sample that is less than 8 times as long.
+            // The kernel's code means to keep the least sample. It compares the new one, unscaled, with eight times the
+            // old. So the estimate follows any sample that is less than 8 times as long.
             if self.rtt == 0 || sample < self.rtt {
                 self.rtt = sample << 3;
             }
@@ -117,13 +117,15 @@ impl RcvSpace {
         self.rtt_time = Some(now);
     }
 
-    /// The reader has copied up to `copied_seq`; the buffer to grow to, if more than `rcvbuf`.
+    /// Notes that the reader has copied up to `copied_seq`; returns the buffer to grow to, if more than `rcvbuf`.
     pub fn on_read(&mut self, now: u32, copied_seq: u64, rcvbuf: u64) -> Option<Grown> {
         let mut grown = None;
         if let Some(since) = self.time {
             if self.rtt == 0 || now - since < self.rtt >> 3 {
                 return None;
             }
+
+            // tcp_rcv_space_adjust, once per RTT: twice the copied bytes.
             let space = 2 * (copied_seq - self.seq);
             if space > self.space {
                 self.space = space;
@@ -152,7 +154,7 @@ mod tests {
         RcvSpace::new(&sysctl, 1000, 5840)
     }
 
-    /// Windows of 1000 bytes, one after the other; each takes the given jiffies.
+    /// Estimates after windows of 1000 bytes, one after the other, each of which takes the given jiffies.
     fn estimate(samples: &[u32]) -> Vec<u32> {
         let mut tuning = tuning();
         let (mut now, mut seq) = (0, 0);
@@ -170,7 +172,8 @@ mod tests {
         assert_eq!(estimate(&[21, 100, 799, 6392, 5, 40, 39]), [21, 100, 799, 799, 5, 5, 39]);
     }
 
-    /// 576 bytes on the wire with timestamps, in 6.1: half of the memory is window, and 1292 are enough.
+    /// A segment of 576 bytes on the wire with timestamps, in 6.1: half of the memory is window, and 1292 bytes are
+    /// enough.
     #[test]
     fn a_small_segment_takes_more_than_twice_its_size() {
         assert_eq!(memory_per_segment(524, 768, 1), 1292);

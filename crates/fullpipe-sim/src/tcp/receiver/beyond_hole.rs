@@ -6,14 +6,14 @@ use super::{Receiver, Taken};
 use crate::tcp::profile::Profile;
 use crate::tcp::{Ack, Segment};
 
-/// What became of a segment beyond a hole.
+/// Result of adding a segment beyond a hole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kept {
-    /// It was there already.
+    /// The segment was in the queue already.
     Known,
-    /// It joined the one before it in memory.
+    /// The segment joined the one before it in memory.
     Joined,
-    /// It has memory of its own.
+    /// The segment has memory of its own.
     Apart,
 }
 
@@ -31,6 +31,8 @@ impl Receiver {
             self.tell_duplicate(from, to);
         }
         let (kept, memory) = self.keep(segment);
+
+        // tcp_send_dupack: before 4.18 each such segment is acknowledged at once.
         if !self.profile.compresses_sacks {
             self.window.rmem_alloc += memory;
             self.out_of_order.tell(seq, end);
@@ -40,7 +42,7 @@ impl Receiver {
             self.window.rmem_alloc += memory;
             self.open_beyond_hole(len, true);
         }
-        // tcp_sack_compress_send_ack: before a block is lost. No other ACK is owed then.
+        // tcp_sack_compress_send_ack sends an ACK before a block is lost. No other ACK is owed then.
         let crowded = self.compressed.holds() && self.out_of_order.crowds(seq, end);
         let ack = crowded.then(|| {
             self.out_of_order.lengthen(seq, end);
@@ -61,7 +63,7 @@ impl Receiver {
         }
     }
 
-    /// Puts a segment beyond a hole into the queue: what became of it, and the memory that it takes more.
+    /// Puts a segment beyond a hole into the queue; returns the result, and the additional memory.
     fn keep(&mut self, segment: &Segment) -> (Kept, u64) {
         let held = self.out_of_order.memory();
         let new =
@@ -75,10 +77,10 @@ impl Receiver {
         (kept, self.out_of_order.memory() - held)
     }
 
-    /// Takes `count` segments of `len` bytes from `seq` on that follow what came last, beyond a hole, if
-    /// each of them does the same. The first one's ACK; each further one tells of `len` bytes more in its
-    /// first SACK block, if there is any, and of nothing else: memory falls and what was offered is kept,
-    /// so that the window stays. None where they differ; then nothing is done.
+    /// Takes `count` segments of `len` bytes from `seq` on that continue the last arrival beyond a hole, if all have
+    /// the same effect. Returns the first one's ACK. Each further ACK differs only in the first SACK block, if there is
+    /// any, which grows by `len` bytes. Memory falls and the offered window is kept, so the window stays. None where
+    /// effects differ; then the state does not change.
     pub fn on_row_beyond_hole(&mut self, seq: u64, len: u32, count: u32) -> Option<Ack> {
         let memory = u64::from(len) + self.profile.rx_overhead;
         let last = u64::from(count.checked_sub(1)?);
@@ -102,12 +104,12 @@ impl Receiver {
         Some(first)
     }
 
-    /// Counts the ACKs of so many segments, each with `memory` bytes more in the queue, which one ACK stands for.
+    /// Counts the ACKs of `count` segments that one ACK stands for; each segment adds `memory` bytes to the queue.
     fn note_unmade_acks(&mut self, count: u32, memory: u64) {
         let held = self.window.rmem_alloc;
         self.window.rmem_alloc += u64::from(count) * memory;
 
-        // Only a window of which less than half is free is taken back.
+        // Only a window with less than half free would shrink.
         if self.window.is_tight() {
             for number in 1..=u64::from(count) {
                 self.window.rmem_alloc = held + number * memory;

@@ -1,7 +1,7 @@
-//! A receive window of a system that counts data, not memory ([`System`](crate::config::System)).
+//! Receive window of a system that counts data instead of memory ([`System`](crate::config::System)).
 //!
-//! Source: RFC 9293, section 3.8.6.2.2 (a window opens by a segment or half the buffer at least). How fast Windows' window
-//! grows is not published: it follows what the reader takes in a round trip, as Linux's does (inferred).
+//! Source: RFC 9293, section 3.8.6.2.2 (a window opens by a segment or half the buffer at least). The growth of
+//! Windows' window is not published. Here it follows the bytes read per round trip, as Linux's does (inferred).
 
 use super::window::{ReceiveWindow, SYN_ACK_WINDOW};
 use crate::config::DataWindow;
@@ -9,26 +9,26 @@ use crate::config::DataWindow;
 /// State of the window, in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct State {
-    /// Window while nothing waits for the reader.
+    /// Window while the reader has read all data.
     bytes: u64,
     /// Largest window.
     most: u64,
-    /// Data in order that waits for the reader.
+    /// Data in order that is unread.
     unread: u64,
 }
 
 impl State {
-    /// Bytes that may still come.
+    /// Bytes that may still arrive.
     pub(super) fn free(self) -> u64 {
         self.bytes.saturating_sub(self.unread)
     }
 
-    /// Bytes while nothing waits.
+    /// Window without unread data, bytes.
     pub(super) fn full(self) -> u64 {
         self.bytes
     }
 
-    /// Window to offer, of whole units of 2^`scale` bytes; nothing below a segment of `mss` bytes and half the buffer.
+    /// Window to offer, in whole units of 2^`scale` bytes; 0 below a segment of `mss` bytes and half the buffer.
     pub(super) fn select(self, mss: u64, scale: u32) -> u64 {
         let free = self.free();
         let least = mss.min(self.bytes / 2);
@@ -47,7 +47,7 @@ impl ReceiveWindow {
         self
     }
 
-    /// So much data in order waits for the reader, bytes.
+    /// Sets the amount of unread data in order, bytes.
     pub(super) fn note_unread(&mut self, bytes: u64) {
         if let Some(own) = &mut self.data {
             own.unread = bytes;
@@ -98,11 +98,11 @@ mod tests {
         let mut tcp = receiver(System::FixedWindow(262_144), None);
         assert_eq!(tcp.window.told_first(), 65_535);
         let told = windows(&mut tcp, 1000, true);
-        // An ACK before the read lacks what waits; none offers more.
+        // An ACK before the read offers less by the unread data; none offers more.
         assert!(told.iter().all(|own| (260_000..=262_144).contains(own)), "{told:?}");
     }
 
-    /// Memory has no part in it: a window of full segments fills to the last one that fits, and the right edge stays.
+    /// Memory has no effect: a window of full segments fills to the last one that fits, and the right edge stays.
     #[test]
     fn data_that_nobody_reads_closes_the_window() {
         let mut tcp = receiver(System::FixedWindow(10 * u64::from(MSS)), None);

@@ -1,4 +1,4 @@
-//! Segments without data: probes of a window that is closed, and what answers a SYN-ACK.
+//! Segments without data: probes of a closed window, and the answer to a SYN-ACK.
 //!
 //! Source: Linux 2.6.20 `tcp_sequence`, `tcp_send_dupack`; 6.12 `tcp_validate_incoming`.
 
@@ -7,8 +7,8 @@ use crate::tcp::Segment;
 use crate::units::Time;
 
 impl Receiver {
-    /// What lies before the window is answered and else ignored: each probe, whose number was acknowledged before, and the
-    /// handshake's last packet, if data that overtook it was acknowledged.
+    /// Answers a segment before the window and ignores its content: a probe, with a number that was acknowledged
+    /// before, or the handshake's last packet after data that overtook it.
     pub(super) fn take_empty(&mut self, now: Time, segment: &Segment) -> Taken {
         if segment.seq >= self.window.rcv_wup {
             self.hear_echo(segment.tsecr);

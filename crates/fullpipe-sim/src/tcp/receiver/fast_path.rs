@@ -1,8 +1,9 @@
-//! The fast path of data that is next, on which nobody looks whether the buffer is full.
+//! The fast path of the next expected data, which skips the check for a full buffer.
 //!
-//! Source: Linux 6.12 `tcp_rcv_established` (pred_flags, sk_forward_alloc), `tcp_fast_path_check`, `tcp_data_queue_ofo`,
-//! `tcp_select_window`, `__sk_mem_schedule`, `sk_mem_uncharge`; 6.1 has the same. Earlier kernels keep more in advance, which
-//! was not read: there every segment is looked at. What the socket's own data takes in advance does not count here.
+//! Source: Linux 6.12 `tcp_rcv_established` (pred_flags, sk_forward_alloc), `tcp_fast_path_check`,
+//! `tcp_data_queue_ofo`, `tcp_select_window`, `__sk_mem_schedule`, `sk_mem_uncharge`; 6.1 has the same. Earlier kernels
+//! keep more memory in advance, which was not read: there every segment is checked. Memory for the socket's own data
+//! does not count here.
 
 use super::Receiver;
 use super::joining::truesize;
@@ -10,18 +11,19 @@ use crate::tcp::Segment;
 use crate::tcp::memory::{Member, PAGE};
 use crate::tcp::profile::{Profile, ReceiveShortage};
 
-/// See the module's description.
+/// State of the fast path.
 #[derive(Clone, Debug)]
 pub(super) struct FastPath {
-    /// Whether the kernel's is modelled.
+    /// Whether the kernel's fast path is modelled.
     is_known: bool,
-    /// Whether a segment that is next may take it (pred_flags).
+    /// Whether the next expected segment may take it (pred_flags).
     is_on: bool,
-    /// Memory taken in advance, bytes (sk_forward_alloc); less than none where copies were made that nothing was taken for.
+    /// Memory taken in advance, bytes (sk_forward_alloc); negative where copies were made without taking memory for
+    /// them.
     forward_alloc: i64,
-    /// Memory of received data that was taken from it.
+    /// Memory of received data that was charged to it.
     charged: u64,
-    /// Its part of the host's memory, where that has an end.
+    /// Share of the host's memory, where that is bounded.
     common: Option<Member>,
 }
 
@@ -31,27 +33,27 @@ impl FastPath {
         FastPath { is_known, is_on: true, forward_alloc: 0, charged: 0, common: None }
     }
 
-    /// From now on memory is taken from the host's.
+    /// Takes memory from the host from now on.
     pub(super) fn share(&mut self, member: Member) {
         self.common = Some(member);
     }
 
-    /// Part of the host's memory, where that has an end.
+    /// Share of the host's memory, where that is bounded.
     pub(super) fn member(&mut self) -> Option<&mut Member> {
         self.common.as_mut()
     }
 
-    /// Whether memory is taken from the host's.
+    /// Whether memory is taken from the host.
     pub(super) fn is_shared(&self) -> bool {
         self.common.is_some()
     }
 
-    /// Until [`Receiver::check_fast_path`] finds all well again.
+    /// Leaves the fast path until [`Receiver::check_fast_path`] allows it again.
     pub(super) fn leave(&mut self) {
         self.is_on = false;
     }
 
-    /// An skb of this size needs memory, which is taken by the page; whether the host has it (sk_rmem_schedule).
+    /// Takes memory for an skb of this size, by the page; returns whether the host has it (sk_rmem_schedule).
     #[must_use]
     pub(super) fn schedule(&mut self, truesize: u64) -> bool {
         if !self.counts() {
@@ -73,7 +75,7 @@ impl FastPath {
         self.is_known || self.is_shared()
     }
 
-    /// Memory of an skb that is taken in any case (sk_forced_mem_schedule).
+    /// Takes memory for an skb in any case (sk_forced_mem_schedule).
     pub(super) fn force(&mut self, truesize: u64) {
         let pages = self.missing(truesize);
         self.forward_alloc += (pages * PAGE) as i64;
@@ -82,13 +84,13 @@ impl FastPath {
         }
     }
 
-    /// Pages that an skb of this size needs beyond those that are there.
+    /// Pages that an skb of this size needs in addition.
     fn missing(&self, truesize: u64) -> u64 {
         let short = (truesize as i64).saturating_sub(self.forward_alloc).max(0);
         (short as u64).div_ceil(PAGE)
     }
 
-    /// Received data takes so much memory now. What becomes free goes back by the page.
+    /// Sets the memory of received data; free memory is returned by the page.
     #[inline]
     pub(super) fn follow(&mut self, rmem_alloc: u64) {
         if self.counts() {
@@ -101,13 +103,13 @@ impl FastPath {
         if rmem_alloc < charged {
             self.uncharge(charged - rmem_alloc);
         } else {
-            // What a host without end has taken in advance is not followed to the byte.
+            // Without a bound of the host's memory, memory taken in advance is not counted exactly.
             let least = if self.common.is_some() { i64::MIN } else { self.forward_alloc.min(0) };
             self.forward_alloc = (self.forward_alloc - (rmem_alloc - charged) as i64).max(least);
         }
     }
 
-    /// Received data takes so much more, or less, for which nothing was scheduled.
+    /// Changes the memory of received data by an amount that was not scheduled.
     pub(super) fn charge(&mut self, change: i64) {
         self.charged = self.charged.saturating_add_signed(change);
         match u64::try_from(-change) {
@@ -129,7 +131,7 @@ impl FastPath {
 }
 
 impl Receiver {
-    /// Memory of an skb as it comes.
+    /// Memory of an skb on arrival.
     pub(super) fn truesize(&self, segment: &Segment) -> u64 {
         let range = (segment.seq, segment.seq + u64::from(segment.len));
         let packets = (segment.packets(), segment.packet_len());
@@ -147,7 +149,7 @@ impl Receiver {
             && self.truesize(segment) as i64 <= forward_alloc
     }
 
-    /// After data in order that did not take it.
+    /// Checks after data in order whether the fast path is allowed again.
     pub(super) fn check_fast_path(&mut self) {
         let window = &self.window;
         if self.out_of_order.is_empty() && window.rcv_wnd > 0 && window.rmem_alloc < window.rcvbuf {

@@ -1,4 +1,4 @@
-//! The end of a connection that is connected to, while the handshake lasts.
+//! The accepting end of a connection during the handshake.
 
 use super::Receiver;
 use crate::tcp::profile::{RttClock, RttSource};
@@ -6,17 +6,19 @@ use crate::tcp::sender::metrics::Metrics;
 use crate::units::Time;
 
 impl Receiver {
-    /// A SYN came and is answered; the answer's timestamp, 0 without timestamps.
+    /// Notes a SYN and its SYN-ACK; returns the SYN-ACK's timestamp, 0 without timestamps.
     pub fn on_syn(&mut self, now: Time) -> u32 {
         self.answered = Some((now, self.answered.is_some()));
         self.tick(now);
         if self.timestamps { self.clock } else { 0 }
     }
 
-    /// The handshake is over: its RTT is known by a timestamp's echo (2.6.20 `tcp_rcv_state_process`),
-    /// since 3.12 also without, if the SYN-ACK went once (3.14 `tcp_synack_rtt_meas`). When that was sent, if so.
-    /// What the last packet echoes is not measured a second time, if it is not the bare ACK but has overtaken it
-    /// `with_data` (only `tcp_rcv_established` calls 6.12 `tcp_rcv_rtt_measure_ts`).
+    /// Ends the handshake. A timestamp's echo gives its RTT (2.6.20 `tcp_rcv_state_process`). Since 3.12 the RTT is
+    /// also known without timestamps, if the SYN-ACK was sent once (3.14 `tcp_synack_rtt_meas`). Returns the time of
+    /// the SYN-ACK then.
+    ///
+    /// `with_data`: the last packet has data and has overtaken the bare ACK. Then its echo gives no second sample (only
+    /// `tcp_rcv_established` calls 6.12 `tcp_rcv_rtt_measure_ts`).
     pub fn on_accept(&mut self, now: Time, tsecr: u32, with_data: bool) -> Option<Time> {
         self.echo_counted = with_data;
         let by_time = self.profile.rtt_source == RttSource::Ack || !self.profile.cwnd_first();
@@ -36,8 +38,8 @@ impl Receiver {
         (!repeated).then_some(sent)
     }
 
-    /// What an earlier connection to the same host left, after [`Self::on_accept`]: a pause between segments is one beyond a
-    /// timeout that follows from it (3.14 and 6.12 `tcp_init_metrics`, `tcp_event_data_recv`).
+    /// Takes the metrics of an earlier connection to the same host, after [`Self::on_accept`]. They give a timeout, and
+    /// a pause between segments counts as long beyond it (3.14 and 6.12 `tcp_init_metrics`, `tcp_event_data_recv`).
     pub fn take_metrics(&mut self, cached: &Metrics) {
         cached.tell_rtt(self.profile.cached_metrics, self.timestamps, &mut self.acks.rtt, 0);
     }

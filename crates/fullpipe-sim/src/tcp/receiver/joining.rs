@@ -1,16 +1,16 @@
-//! Received skbs joined in memory: one that continues the last of a queue gives it its data, and its own head
-//! is freed.
+//! Received skbs joined in memory: an skb that continues the last one of a queue gives it its data, and its own head is
+//! freed.
 //!
-//! Source: Linux 6.12 `tcp_try_coalesce`, `skb_try_coalesce`. An skb that shares its head with a copy of the sender's
-//! takes nothing more there; a router in between has given each packet a head of its own (`ip_forward`).
+//! Source: Linux 6.12 `tcp_try_coalesce`, `skb_try_coalesce`. There an skb cannot join while it shares its head with a
+//! copy of the sender's. A router in between has given each packet a head of its own (`ip_forward`).
 
 use crate::tcp::pieces::Pieces;
 
-/// Pieces of memory that an skb refers to at most (MAX_SKB_FRAGS).
+/// Most pieces of memory that an skb refers to (MAX_SKB_FRAGS).
 const MAX_FRAGS: u32 = 17;
 
-/// Memory of what came as `[seq, end)` in so many packets of `len` bytes that lie in these pieces, with heads of `overhead`
-/// bytes: GRO hangs what its first has no room for on as skbs of their own (6.12 `skb_gro_receive`).
+/// Memory of an arrival of `[seq, end)` in `packets` packets of `len` bytes, with data in these pieces and heads of
+/// `overhead` bytes. Where the first skb has no room, GRO chains further skbs (6.12 `skb_gro_receive`).
 pub(in crate::tcp) fn truesize(
     (seq, end): (u64, u64),
     (packets, len): (u32, u32),
@@ -27,17 +27,17 @@ pub(in crate::tcp) fn truesize(
 /// An skb that others may have joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tcp) struct Joined {
-    /// First byte after it.
+    /// First byte behind it.
     pub(in crate::tcp) end: u64,
     frags: u32,
     heads: u32,
-    /// Bytes that are free in its head, for data to be copied there (skb_tailroom).
+    /// Free bytes in its head, into which data can be copied (skb_tailroom).
     tailroom: u64,
 }
 
 impl Joined {
-    /// What came as `[seq, end)` in so many packets of `len` bytes, each of which refers to memory of its own, and lies in
-    /// these pieces.
+    /// The skb of an arrival of `[seq, end)` in so many packets of `len` bytes. Each packet refers to memory of its
+    /// own, and the data lies in these pieces.
     pub(in crate::tcp) fn of(
         (seq, end): (u64, u64),
         (packets, len): (u32, u32),
@@ -52,24 +52,24 @@ impl Joined {
         Joined { end, frags, heads: heads.max(1), tailroom: 0 }
     }
 
-    /// One that ends at `end` and has no room.
+    /// An skb that ends at `end` and has no room.
     #[cfg(test)]
     pub(in crate::tcp) fn full(end: u64) -> Joined {
         Joined { end, frags: MAX_FRAGS, heads: 1, tailroom: 0 }
     }
 
-    /// Heads that it has.
+    /// Heads of the skb.
     pub(in crate::tcp) fn heads(&self) -> u64 {
         self.heads.into()
     }
 
-    /// One whose data, up to `end`, were copied into its head, where so much is free.
+    /// An skb with data up to `end` that was copied into its head; `tailroom` bytes are free there.
     pub(in crate::tcp) fn copied(end: u64, tailroom: u64) -> Joined {
         Joined { end, frags: 0, heads: 1, tailroom }
     }
 
-    /// Takes another skb, which begins at `seq`, if it continues this one and there is room: the memory that this takes more,
-    /// if it did.
+    /// Appends another skb, which begins at `seq`, if it continues this one and there is room. Returns the additional
+    /// memory; none if it did not join.
     pub(in crate::tcp) fn append(&mut self, seq: u64, other: Joined) -> Option<u64> {
         let (frags, bytes) = (self.frags + other.frags, other.end.saturating_sub(seq));
         if seq != self.end {
@@ -87,7 +87,7 @@ impl Joined {
     }
 }
 
-/// Pieces of packets with so many each, and heads that they take: the pieces of one packet are under one head.
+/// Pieces of packets with so many each, and their heads: all pieces of a packet have one head.
 fn packed(packets: impl Iterator<Item = u32>) -> (u32, u32) {
     let (mut all, mut heads, mut under_last) = (0, 1, 0);
     for pieces in packets {

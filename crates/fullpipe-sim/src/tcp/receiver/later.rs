@@ -1,4 +1,4 @@
-//! What the receiver does when no segment comes: when the application reads, and when its timers are due.
+//! Work of the receiver without an arriving segment: reads of the application, and timers.
 //!
 //! Source: Linux 2.6.20 `tcp_cleanup_rbuf`, `tcp_delack_timer`; 6.12 `tcp_delack_timer_handler`,
 //! `tcp_compressed_ack_kick`.
@@ -9,19 +9,19 @@ use crate::tcp::profile::SocketBacklog;
 use crate::units::Time;
 
 impl Receiver {
-    /// The reader has copied `bytes`: frees their memory and sends the ACK that this allows
-    /// (tcp_cleanup_rbuf): more than one segment is owed, the delayed ACK's timer found the socket
-    /// locked, or the window has at least doubled.
+    /// Copies `bytes` for the reader, frees their memory, and returns the ACK that this allows (tcp_cleanup_rbuf).
+    /// There is one in three cases: more than one segment is owed, the delayed ACK's timer found the socket locked, or
+    /// the window has at least doubled.
     pub fn read(&mut self, now: Time, bytes: u64) -> Option<Ack> {
         self.copy(now, bytes);
         self.clean_up()
     }
 
-    /// The first part of a read: so much is copied, and more may be before the rest.
+    /// First part of a read: copies `bytes`; more may be copied before the rest.
     pub fn copy(&mut self, now: Time, bytes: u64) {
         self.tick(now);
         self.last_read = now;
-        // tcp_recvmsg looks at the time after each skb, but the rest of them comes at the same moment.
+        // tcp_recvmsg reads the clock after each skb, but all skbs after the first are copied at the same moment.
         let first = self.waiting.first_bytes().min(bytes);
         self.bytes_read += first;
         self.autotune(now);
@@ -33,7 +33,7 @@ impl Receiver {
         self.fast.follow(self.window.rmem_alloc);
     }
 
-    /// The last part of a read: the ACK that it asks for (tcp_cleanup_rbuf).
+    /// Last part of a read: the ACK that it allows (tcp_cleanup_rbuf).
     pub fn clean_up(&mut self) -> Option<Ack> {
         let owed = self.rcv_nxt - self.window.rcv_wup;
         let drained = self.acks.asks_when_read() && self.window.rmem_alloc == 0;
@@ -41,6 +41,8 @@ impl Receiver {
         if self.acks.timer.is_some() && (many || drained) {
             return Some(self.make_ack());
         }
+
+        // tcp_cleanup_rbuf: a window that has doubled is announced.
         let remaining = self.window.remaining(self.rcv_nxt);
         if !self.has_ended && 2 * remaining <= self.window.window_clamp {
             let possible = self.select_window();
@@ -51,8 +53,8 @@ impl Receiver {
         None
     }
 
-    /// Packets (how many, and bytes of each) have come while a process has the socket: they are in its backlog, from which they
-    /// are taken.
+    /// Puts packets (their number, and bytes of each) into the backlog of a socket that a process owns; they are taken
+    /// from there later.
     pub fn begin_backlog(&mut self, packets: impl Iterator<Item = (u32, u32)>) {
         self.in_backlog = true;
         if self.profile.socket_backlog == SocketBacklog::Plain {
@@ -63,19 +65,19 @@ impl Receiver {
         self.window.backlog_len = packets.map(memory).sum();
     }
 
-    /// The backlog is empty: the ACK that waited for that, if none was sent meanwhile (tcp_release_cb).
+    /// Ends the backlog; returns the ACK that waited for its end, if none was sent meanwhile (tcp_release_cb).
     pub fn end_backlog(&mut self) -> Option<Ack> {
         (self.in_backlog, self.window.backlog_len) = (false, 0);
         let deferred = core::mem::take(&mut self.ack_deferred) && self.acks.is_scheduled();
         deferred.then(|| self.make_ack())
     }
 
-    /// Bytes from what is in order to the end of what lies beyond holes; 0 without holes.
+    /// Bytes from the end of data in order to the end of data beyond holes; 0 without holes.
     fn beyond_hole(&self) -> u64 {
         self.out_of_order.end().map_or(0, |end| end - self.rcv_nxt)
     }
 
-    /// A segment came beyond a hole.
+    /// Tunes the buffer after a segment beyond a hole.
     pub(super) fn tune_beyond_hole(&mut self) {
         let beyond = self.beyond_hole();
         if let Some(growth) = self.growth.as_ref().filter(|_| !self.is_locked) {
@@ -97,19 +99,19 @@ impl Receiver {
         }
     }
 
-    /// When compressed ACKs are due at the latest; [`SLACK`](super::super::compressed::SLACK) earlier they may go.
+    /// Latest time of compressed ACKs; they may be sent [`SLACK`](super::super::compressed::SLACK) earlier.
     pub fn compressed_due(&self) -> Option<Time> {
         self.compressed.due
     }
 
-    /// Their timer fires: one ACK for all of them (tcp_compressed_ack_kick). This timer does not look at the clock: the ACK
-    /// bears the time of what came last.
+    /// Handles the timer of compressed ACKs: one ACK replaces all (tcp_compressed_ack_kick). This timer does not read
+    /// the clock, so the ACK has the time of the last arrival.
     pub fn on_compressed_timer(&mut self, now: Time) -> Option<Ack> {
         self.compressed.is_due(now).then(|| self.make_ack())
     }
 
-    /// The delayed ACK's timer fired ([`AckPolicy::expiry`]). ACKs that are held go, though it was not started for
-    /// them (6.12 `tcp_delack_timer_handler`).
+    /// Handles the delayed ACK's timer ([`AckPolicy::expiry`]). It also sends compressed ACKs, although it was not
+    /// started for them (6.12 `tcp_delack_timer_handler`).
     pub fn on_delack_timer(&mut self, now: Time) -> Option<Ack> {
         self.tick(now);
         if self.compressed.holds() {
@@ -120,7 +122,7 @@ impl Receiver {
         owed.then(|| self.make_ack())
     }
 
-    /// It fired while the reader had the socket.
+    /// Handles the delayed ACK's timer while the reader owns the socket.
     pub fn on_delack_timer_while_locked(&mut self, now: Time) {
         self.acks.on_timer_while_locked(now, self.profile.locked_timers);
     }

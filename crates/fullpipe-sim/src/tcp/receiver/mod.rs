@@ -1,8 +1,8 @@
 //! The receiving endpoint: reassembly, receive buffer, ACKs.
 //!
 //! Source: Linux 2.6.20 `tcp_rcv_established`, `tcp_data_queue`, `tcp_send_dupack`, `tcp_cleanup_rbuf`.
-//! What becomes of a segment that does not fit into the buffer is in `receiver/shortage.rs`.
-//! Not modelled: the prequeue (the receiver behaves as with net.ipv4.tcp_low_latency = 1).
+//! `receiver/shortage.rs` handles segments that do not fit into the buffer. Not modelled: the prequeue (the receiver
+//! behaves as with net.ipv4.tcp_low_latency = 1).
 
 pub mod ack_policy;
 mod acknowledging;
@@ -43,27 +43,27 @@ use receive_queue::{Came, ReceiveQueue};
 use space::Space;
 use window::ReceiveWindow;
 
-/// What a segment asks for.
+/// Action after a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// This ACK at once.
+    /// Sends this ACK at once.
     Ack(Ack),
-    /// To look whether one is due ([`Receiver::ack_or_delay`]); whether the last hole is filled.
+    /// Checks whether an ACK is due ([`Receiver::ack_or_delay`]); true if the last hole is filled.
     Asks(bool),
-    /// Nothing.
+    /// No action.
     Nothing,
 }
 
-/// See the module's description. Sequence numbers count from the first data byte.
+/// State of a receiving endpoint. Sequence numbers count from the first data byte.
 pub struct Receiver {
     profile: SharedProfile,
-    /// SACK blocks that an ACK has room for; 0 without SACK.
+    /// Most SACK blocks of an ACK; 0 without SACK.
     sack_room: usize,
     dsack: bool,
     timestamps: bool,
-    /// Whether the echo of the segment that comes now has told the handshake's RTT.
+    /// Whether the echo of the segment in hand has given the handshake's RTT.
     echo_counted: bool,
-    /// What came twice and is to be told with the next ACK (RFC 2883).
+    /// D-SACK for the next ACK: data that arrived twice (RFC 2883).
     duplicate: Option<(u64, u64)>,
     /// Timestamp to echo: of the segment that last moved the window's left edge (RFC 7323).
     ts_recent: u32,
@@ -71,29 +71,29 @@ pub struct Receiver {
     pub window: ReceiveWindow,
     /// ACK clock.
     pub acks: AckPolicy,
-    /// Autotuning of the buffer as of 2.6.20; none when the application set its size.
+    /// Autotuning of the buffer as in 2.6.20; none when the application set its size.
     space: Option<RcvSpace>,
-    /// The same as of today, with the RTT that is measured for it whoever has set the size.
+    /// Autotuning of the buffer in newer kernels. It measures the RTT also where the application set the size.
     growth: Option<Space>,
     is_locked: bool,
     ecn: ReceiverEcn,
     compressed: Compressed,
-    /// Whether what comes does so out of the socket's backlog.
+    /// Whether segments come from the socket's backlog now.
     in_backlog: bool,
-    /// Whether an ACK waits until that is empty (TCP_ACK_DEFERRED).
+    /// Whether an ACK waits for the end of the backlog (TCP_ACK_DEFERRED).
     ack_deferred: bool,
-    /// Of answers to segments without data that lie outside the window.
+    /// Rate limit of answers to segments without data outside the window.
     ration: Ration,
-    /// Timestamp of what is sent now.
+    /// Timestamp of packets sent now.
     clock: u32,
     ticks: JiffyClock,
-    /// Of timestamps.
+    /// Clock of timestamps.
     stamps: JiffyClock,
-    /// When the SYN-ACK left, and whether it was not the first.
+    /// Transmission time of the SYN-ACK, and whether it was a repetition.
     answered: Option<(Time, bool)>,
     /// Next byte expected.
     pub rcv_nxt: u64,
-    /// True once the connection is there.
+    /// Whether the connection is established.
     is_connected: bool,
     /// Whether the stream has ended.
     pub(crate) has_ended: bool,
@@ -101,25 +101,25 @@ pub struct Receiver {
     fast: FastPath,
     waiting: ReceiveQueue,
     pieces: Pieces,
-    /// When the application last read.
+    /// Time at which the application last read.
     last_read: Time,
     /// Bytes the application has read.
     pub bytes_read: u64,
-    /// Segments whose last byte it has read.
+    /// Segments that the application has read to their last byte.
     pub segments_read: u64,
     /// Segments that became readable.
     pub segments_queued: u64,
-    /// Segments dropped for want of buffer: no memory, or nothing left of the window.
+    /// Segments dropped for want of buffer: no memory, or no window left.
     pub dropped: u64,
-    /// Skbs refused for a timestamp from the past (PAWS), as where packets have overtaken each other; Linux `PAWSEstab`.
+    /// Skbs refused for an old timestamp (PAWS), as after reordering; Linux `PAWSEstab`.
     pub from_the_past: u64,
-    /// Skbs refused as they begin beyond the window.
+    /// Skbs refused because they begin beyond the window.
     pub beyond_window: u64,
-    /// How often memory was sought (PruneCalled, `tcp_prune_queue`).
+    /// Attempts to free memory (PruneCalled, `tcp_prune_queue`).
     pub prunes: u64,
-    /// Of these, how often none was found (RcvPruned).
+    /// Failed attempts of these (RcvPruned).
     pub prunes_failed: u64,
-    /// Segments that brought nothing new.
+    /// Segments without new data.
     pub duplicates: u64,
     /// Counters of `nstat`.
     pub mib: ReceiverMib,
@@ -131,7 +131,7 @@ pub struct Receiver {
 /// `ipv4_default_advmss`).
 const MIN_ADVMSS: u32 = 256;
 
-/// The MSS that this end has announced, bytes of data, on a path whose segments have `mss`: its windows are in units of that.
+/// MSS that this end has announced, bytes of data, on a path with segments of `mss`: the unit of its windows.
 fn advmss(mss: u32, host: &Host) -> u32 {
     let option = headers(host.timestamps) - headers(false);
     let of_card = host.mtu.map_or(mss, |mtu| mtu.saturating_sub(headers(host.timestamps)));
@@ -139,7 +139,7 @@ fn advmss(mss: u32, host: &Host) -> u32 {
 }
 
 impl Receiver {
-    /// A connection that is accepted; `rcvbuf` is what setsockopt asked for.
+    /// Receiver of an accepted connection; `rcvbuf` is the buffer that the program set by setsockopt.
     pub fn new(
         profile: impl Into<SharedProfile>,
         host: &Host,
@@ -149,7 +149,7 @@ impl Receiver {
         Receiver::of(profile.into(), host, mss, rcvbuf, 0)
     }
 
-    /// The end that connects, whose data may be answered.
+    /// Receiver of the connecting end, for answers to its data.
     pub fn of_connecting(
         profile: impl Into<SharedProfile>,
         host: &Host,
@@ -160,7 +160,8 @@ impl Receiver {
         Receiver::of(profile.into(), host, mss, rcvbuf, option)
     }
 
-    /// `option`: bytes of each segment of which its window does not know at first ([`ReceiveWindow::of_connecting`]).
+    /// Receiver with a window; `option`: bytes of each segment that the window does not know at first
+    /// ([`ReceiveWindow::of_connecting`]).
     fn of(
         profile: SharedProfile,
         host: &Host,
@@ -184,7 +185,7 @@ impl Receiver {
             sack_room: match (host.sysctl.tcp_sack, host.timestamps) {
                 (false, _) => 0,
                 (true, false) => 4,
-                // Timestamps take the place of one (RFC 2018, section 3).
+                // Timestamps take the space of one block (RFC 2018, section 3).
                 (true, true) => 3,
             },
             space: (!today && !is_locked).then_some(space),
@@ -230,7 +231,7 @@ impl Receiver {
         self.is_locked.then_some(self.window.rcvbuf)
     }
 
-    /// What is to be known of the sender's memory ([`Output::begin_piece`]) before anything comes that stands there.
+    /// Takes a change of the sender's memory layout ([`Output::begin_piece`]) before the data arrives that it concerns.
     ///
     /// [`Output::begin_piece`]: crate::tcp::Output::begin_piece
     pub fn begin_piece(&mut self, piece: Piece) {
@@ -244,7 +245,7 @@ impl Receiver {
         self.waiting.bytes()
     }
 
-    /// A SYN was answered that asked for ECN, or one that did not.
+    /// Sets whether both ends use ECN, after the handshake.
     pub fn use_ecn(&mut self, agreed: bool) {
         self.ecn.agreed = agreed;
     }
@@ -254,7 +255,7 @@ impl Receiver {
         self.ecn.agreed
     }
 
-    /// A segment (without data and FIN: a window probe); the ACK that it causes at once.
+    /// Processes a segment (without data and FIN: a window probe); returns its immediate ACK.
     pub fn on_segment(&mut self, now: Time, segment: Segment) -> Option<Ack> {
         match self.take(now, &segment) {
             Taken::Ack(ack) => Some(ack),
@@ -263,7 +264,7 @@ impl Receiver {
         }
     }
 
-    /// The same up to the moment at which the other way of the connection goes on.
+    /// Processes a segment up to the moment at which the reverse flow of the connection continues.
     pub fn take(&mut self, now: Time, segment: &Segment) -> Taken {
         let taken = self.take_whole(now, segment);
         self.fast.follow(self.window.rmem_alloc);
@@ -287,6 +288,7 @@ impl Receiver {
             self.acks.now = true;
         }
         let packets = u64::from(segment.packets());
+        // tcp_data_queue: a repetition is answered by a D-SACK.
         if end <= self.rcv_nxt {
             self.duplicates += packets;
             self.tell_duplicate(seq, end);
@@ -296,6 +298,7 @@ impl Receiver {
         if next && segment.gso_size > 0 && self.out_of_order.overlap(seq, end).is_some() {
             return self.take_apart(now, segment);
         }
+        // tcp_data_queue: data outside the window is dropped (out_of_window).
         if closed || next && remaining == 0 {
             self.tell_duplicate(seq, self.rcv_nxt);
             self.dropped += packets;
@@ -307,6 +310,7 @@ impl Receiver {
         if !next {
             self.hear_mark(segment.ecn);
         }
+        // tcp_try_rmem_schedule, unless the fast path skips it.
         let fast = self.is_fast(segment);
         if !fast && !self.has_room(segment, next) {
             self.dropped += packets;
@@ -327,12 +331,12 @@ impl Receiver {
         self.take_next(now, segment, fast)
     }
 
-    /// Takes a segment that begins with the next number, or before it.
+    /// Takes a segment that begins at or before the next expected number.
     fn take_next(&mut self, now: Time, segment: &Segment, fast: bool) -> Taken {
         let had_hole = !self.out_of_order.is_empty();
         self.tell_duplicate(segment.seq, self.rcv_nxt);
         self.take_in_order(segment);
-        // While what lies behind a hole that this fills has the memory that it had there.
+        // Data behind a hole that this segment fills still has its old memory here.
         if segment.len > 0 {
             self.follow_data(now, segment);
         }
@@ -346,7 +350,8 @@ impl Receiver {
         Taken::Asks(filled)
     }
 
-    /// Takes what GRO has joined packet by packet, with one ACK in the end: a part of it came before, beyond a hole.
+    /// Takes the packets of a GRO segment one by one, with one ACK at the end, where a part of it has arrived before,
+    /// beyond a hole.
     fn take_apart(&mut self, now: Time, segment: &Segment) -> Taken {
         let mut at_once = false;
         let mut taken = Taken::Asks(false);
@@ -360,7 +365,7 @@ impl Receiver {
         }
     }
 
-    /// tcp_event_data_recv: segments in order tell sizes and times.
+    /// tcp_event_data_recv: measures sizes and times of segments in order.
     fn follow_data(&mut self, now: Time, segment: &Segment) {
         self.measure(segment);
         self.acks.on_data(now, self.window.rcv_wnd);
@@ -371,6 +376,8 @@ impl Receiver {
         if let Some(growth) = &mut self.growth {
             growth.on_data(now.as_us(), self.rcv_nxt, self.window.rcv_wnd);
         }
+
+        // tcp_grow_window: the window opens with the data that arrives.
         if self.window.grow(segment.len, self.acks.rcv_mss) && self.profile.quick_ack_on_growth {
             self.acks.quick |= 1;
         }
@@ -411,7 +418,8 @@ impl Receiver {
         self.rcv_nxt = end;
     }
 
-    /// The stream ends, or what came before goes on where it is known now (tcp_fin, tcp_ofo_queue).
+    /// Takes data that waited behind a hole, and the end of the stream, when their number is next (tcp_fin,
+    /// tcp_ofo_queue).
     fn take_behind_hole(&mut self, fin: bool) {
         if fin {
             return self.end();
@@ -420,7 +428,7 @@ impl Receiver {
             return;
         }
         let end = self.rcv_nxt;
-        // What this makes readable has its memory accounted already.
+        // Data that becomes readable has its memory counted already.
         let held = self.out_of_order.memory();
         let runs = self.out_of_order.take_from(self.rcv_nxt, self.mss);
         for &(len, count) in &runs {
@@ -442,7 +450,7 @@ impl Receiver {
         self.acks.on_fin();
     }
 
-    /// tcp_dsack_set: `[start, end)` came for the second time.
+    /// tcp_dsack_set: notes that `[start, end)` arrived for the second time.
     fn tell_duplicate(&mut self, start: u64, end: u64) {
         if self.dsack && start < end {
             self.duplicate = Some((start, end));

@@ -1,13 +1,13 @@
-//! The receiver's out-of-order queue: segments beyond a hole, as ranges that remember where short
-//! segments end, so that counts and memory are those of the segments that came.
+//! The receiver's out-of-order queue: segments beyond a hole as ranges. Ends of short segments are kept, so that counts
+//! and memory match the segments that arrived.
 //!
 //! Limits:
-//! - A segment that arrives twice beyond a hole is kept once. Linux keeps it twice if its search meets the skb in
-//!   front of the segment before it meets the skb that holds it (`tcp_data_queue_ofo`). Linux then offers less window
-//!   until the hole is filled: 109 of 588 packets in a run without SACK.
-//! - A segment that arrives twice may also join the one before it, by the shape of Linux's tree, and a short segment
-//!   may take no memory but its head (`skb_condense`). Both change the window. Runs without SACK or with reordering
-//!   parted for good by it (docs/how-true.md).
+//! - A segment that arrives twice beyond a hole is kept once. Linux keeps it twice if its search meets the skb in front
+//!   of the segment before it meets the skb that holds it (`tcp_data_queue_ofo`). Linux then offers less window until
+//!   the hole is filled: 109 of 588 packets in a run without SACK.
+//! - A segment that arrives twice may also join the one before it, depending on the shape of Linux's tree. A short
+//!   segment may take no memory but its head (`skb_condense`). Both change the window. Runs without SACK or with
+//!   reordering diverged for good by it (docs/how-true.md).
 
 use super::joining::Joined;
 use crate::ranges::RangeSet;
@@ -16,27 +16,26 @@ use crate::tcp::pieces::Pieces;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-/// Blocks of which an ACK tells for certain (TCP_SACK_BLOCKS_EXPECTED).
+/// Blocks that fit into every ACK (TCP_SACK_BLOCKS_EXPECTED).
 const BLOCKS_EXPECTED: usize = 2;
 /// Blocks that are remembered.
 const BLOCKS: usize = 4;
 
-/// See the module's description. Sequence numbers count from the first data byte.
+/// State of the queue. Sequence numbers count from the first data byte.
 #[derive(Clone, Debug, Default)]
 pub(in crate::tcp) struct OutOfOrder {
-    /// Memory of a segment besides its data, bytes.
+    /// Memory of a segment without its data, bytes.
     overhead: u64,
-    /// What segments have joined to, by first byte; none where they do not.
+    /// Joined skbs, by first byte; none where segments do not join.
     joined: Option<BTreeMap<u64, Joined>>,
-    /// Heads of those.
+    /// Heads of the joined skbs.
     heads: u64,
     ranges: RangeSet,
-    /// Segments that do not take as many numbers as an MSS has bytes: how many, by their start.
+    /// Segments with a length other than the MSS: their number, by start.
     odd: BTreeMap<u64, u32>,
     /// Number of a FIN.
     fin: Option<u64>,
-    /// What SACKs report. It may be less than what is here: a block that was forgotten comes back segment
-    /// by segment.
+    /// Blocks for SACKs. They may cover less than the queue: a forgotten block returns segment by segment.
     blocks: Blocks,
     bytes: u64,
     segments: u64,
@@ -50,8 +49,8 @@ struct Blocks {
 }
 
 impl Blocks {
-    /// tcp_sack_new_ofo_skb: what came is the first block, along with those that it touches, and those
-    /// that they touch; the last may be forgotten for it.
+    /// tcp_sack_new_ofo_skb: makes an arrival the first block, joined with all blocks that touch it directly or
+    /// indirectly. The last block may be forgotten for it.
     fn tell(&mut self, start: u64, end: u64) {
         let mut first = (start, end);
         let touches =
@@ -67,7 +66,7 @@ impl Blocks {
         self.list[0] = first;
     }
 
-    /// What begins at or below `end` is told no more.
+    /// Forgets blocks that begin at or below `end`.
     fn forget_up_to(&mut self, end: u64) {
         let mut kept = 0;
         for at in 0..self.count {
@@ -85,7 +84,7 @@ impl Blocks {
 }
 
 impl OutOfOrder {
-    /// Empty; `joins`: whether segments join in memory.
+    /// An empty queue; `joins`: segments join in memory.
     pub(in crate::tcp) fn new(overhead: u64, joins: bool) -> OutOfOrder {
         OutOfOrder { overhead, joined: joins.then(BTreeMap::new), ..OutOfOrder::default() }
     }
@@ -94,23 +93,23 @@ impl OutOfOrder {
         self.ranges.is_empty()
     }
 
-    /// Where the last of it ends.
+    /// End of the last segment.
     pub(in crate::tcp) fn end(&self) -> Option<u64> {
         self.ranges.end()
     }
 
-    /// Memory of its segments, bytes.
+    /// Memory of the queue's segments, bytes.
     pub(in crate::tcp) fn memory(&self) -> u64 {
         let heads = if self.joined.is_some() { self.heads } else { self.segments };
         self.bytes + heads * self.overhead
     }
 
-    /// Segments in it.
+    /// Number of segments in the queue.
     pub(in crate::tcp) fn segments(&self) -> u64 {
         self.segments
     }
 
-    /// A segment came; whether it brought something new.
+    /// Adds a segment; returns whether it has new data.
     pub(in crate::tcp) fn insert(&mut self, segment: &Segment, mss: u32) -> bool {
         let (seq, end) = (segment.seq, segment.end());
         let mut new = false;
@@ -129,12 +128,13 @@ impl OutOfOrder {
         true
     }
 
-    /// Whether a FIN has come that is the number `at`.
+    /// Whether a FIN with number `at` has arrived.
     pub(in crate::tcp) fn ends_at(&self, at: u64) -> bool {
         self.fin == Some(at)
     }
 
-    /// Joins a segment, new in the queue, whose data lie in these pieces to the one before it, if that may be; whether it did.
+    /// Joins a segment, new in the queue, to the one before it, if possible; returns whether it did. The pieces hold
+    /// its data.
     pub(in crate::tcp) fn join(&mut self, segment: &Segment, pieces: &Pieces) -> bool {
         let Some(joined) = &mut self.joined else { return false };
         let (seq, end) = (segment.seq, segment.end());
@@ -148,8 +148,8 @@ impl OutOfOrder {
         false
     }
 
-    /// Takes out the skb that lies last, which is thrown away: the memory that it took. None where nothing lies behind
-    /// `seq`, and where segments do not join. What SACKs have told of is told no more.
+    /// Removes the last skb, which is discarded, and returns its memory. None if no skb lies behind `seq`, or where
+    /// segments do not join. SACKs no longer report its data.
     pub(in crate::tcp) fn drop_last(&mut self, seq: u64, mss: u32) -> Option<u64> {
         let joined = self.joined.as_mut()?;
         let (&start, &Joined { end, .. }) = joined.last_key_value()?;
@@ -170,12 +170,12 @@ impl OutOfOrder {
         Some(gone - fin + heads * self.overhead)
     }
 
-    /// From now on SACKs tell of `[start, end)`, which came.
+    /// Lets SACKs report `[start, end)`, which has arrived, from now on.
     pub(in crate::tcp) fn tell(&mut self, start: u64, end: u64) {
         self.blocks.tell(start, end);
     }
 
-    /// The block that `[start, end)` touches takes it in where it stands (tcp_sack_extend).
+    /// Extends the block that `[start, end)` touches, in place (tcp_sack_extend).
     pub(in crate::tcp) fn lengthen(&mut self, start: u64, end: u64) {
         let told = &mut self.blocks.list[..self.blocks.count];
         if let Some(block) = told.iter_mut().find(|block| block.0 <= end && start <= block.1) {
@@ -183,21 +183,21 @@ impl OutOfOrder {
         }
     }
 
-    /// Whether `[start, end)` touches no block but the third or fourth, or none of two or more: an ACK that
-    /// tells of it may leave another block out.
+    /// Whether an ACK with `[start, end)` may leave out another block: it touches only the third or fourth block, or
+    /// none of two or more.
     pub(in crate::tcp) fn crowds(&self, start: u64, end: u64) -> bool {
         let told = self.blocks.told();
         let touched = told.iter().position(|block| block.0 <= end && start <= block.1);
         touched.unwrap_or(told.len()) >= BLOCKS_EXPECTED
     }
 
-    /// Whether the segment at `seq` would lengthen what came last, at the end of all that is here.
+    /// Whether the segment at `seq` would lengthen the last arrival, at the end of the queue.
     pub(in crate::tcp) fn grows_at(&self, seq: u64) -> bool {
         let last_told = self.blocks.told().first();
         self.ranges.end() == Some(seq) && last_told.is_some_and(|&(_, end)| end == seq)
     }
 
-    /// Appends `count` segments of a full MSS, where [`OutOfOrder::grows_at`] their first byte.
+    /// Appends `count` segments of a full MSS, where [`OutOfOrder::grows_at`] holds for their first byte.
     pub(in crate::tcp) fn grow(&mut self, count: u32, mss: u32) {
         let Some((_, end)) = self.ranges.last() else { return };
         let bytes = u64::from(count) * u64::from(mss);
@@ -207,7 +207,7 @@ impl OutOfOrder {
         self.segments += u64::from(count);
     }
 
-    /// Takes out the skbs below `rcv_nxt`, whose segments were taken; none where segments do not join.
+    /// Removes the skbs below `rcv_nxt` after their segments were taken; none where segments do not join.
     pub(in crate::tcp) fn take_joined(&mut self, rcv_nxt: u64) -> BTreeMap<u64, Joined> {
         let Some(joined) = &mut self.joined else { return BTreeMap::new() };
         let rest = joined.split_off(&rcv_nxt);
@@ -216,7 +216,7 @@ impl OutOfOrder {
         taken
     }
 
-    /// Takes out the segments with data that follow `rcv_nxt` without a hole, as lengths and counts.
+    /// Removes the segments with data that follow `rcv_nxt` without a hole, as lengths and counts.
     pub(in crate::tcp) fn take_from(&mut self, rcv_nxt: u64, mss: u32) -> Vec<(u32, u32)> {
         let mut taken = Vec::new();
         if self.is_empty() {
@@ -252,7 +252,7 @@ impl OutOfOrder {
         taken
     }
 
-    /// The first part of `[start, end)` that is there already.
+    /// First part of `[start, end)` that is in the queue already.
     pub(in crate::tcp) fn overlap(&self, start: u64, end: u64) -> Option<(u64, u64)> {
         if self.ranges.end()? <= start {
             return None;

@@ -1,4 +1,4 @@
-//! In-order data that waits for the reader, and the memory that it takes.
+//! Receive queue: in-order data that waits for the reader, and its memory.
 //!
 //! Source: Linux 2.6.20 `tcp_recvmsg` (an skb's memory is free when all of it is read), 6.12 `tcp_queue_rcv`.
 
@@ -8,7 +8,7 @@ use super::joining::Joined;
 use crate::tcp::pieces::Pieces;
 use alloc::collections::{BTreeMap, VecDeque};
 
-/// Skbs in a row that are equal.
+/// Equal skbs in a row.
 #[derive(Clone, Copy, Debug)]
 struct Waiting {
     skb: Skb,
@@ -18,36 +18,36 @@ struct Waiting {
 /// An skb: a segment, or several that joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Skb {
-    /// Of its largest segment.
+    /// Bytes of its largest segment.
     len: u32,
     segments: u32,
     bytes: u64,
-    /// Bytes, data included.
+    /// Memory, including data, bytes.
     memory: u64,
 }
 
-/// What came as one skb.
+/// An arriving skb.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct Came {
-    /// Its data that is new is `[seq, end)`.
+    /// New data of the skb: `[seq, end)`.
     pub(in crate::tcp) seq: u64,
     pub(in crate::tcp) end: u64,
-    /// Bytes of its largest packet, and in how many packets it came (GRO).
+    /// Bytes of its largest packet, and number of packets (GRO).
     pub(in crate::tcp) largest: u32,
     pub(in crate::tcp) packets: u32,
 }
 
-/// See the module's description.
+/// State of the receive queue.
 pub(in crate::tcp) struct ReceiveQueue {
-    /// Memory of a segment beside its data, bytes.
+    /// Memory of a segment without its data, bytes.
     overhead: u64,
     /// Whether a segment may join the one before it in memory.
     joins: bool,
     runs: VecDeque<Waiting>,
-    /// The skb at their end, which the next segment may join.
+    /// The skb at the end, which the next segment may join.
     tail: Option<Joined>,
     bytes: u64,
-    /// Bytes of the first skb that are read, and segments of it that were told as read.
+    /// Bytes of the first skb that were read, and segments of it that were reported as read.
     read_of_first: u64,
     told_of_first: u64,
 }
@@ -75,7 +75,7 @@ impl ReceiveQueue {
         self.runs.front().map_or(0, |run| run.skb.bytes - self.read_of_first)
     }
 
-    /// Adds an skb whose data lie in these pieces; the memory that it takes.
+    /// Adds an skb with data in these pieces; returns its additional memory.
     pub(in crate::tcp) fn push(&mut self, came: Came, pieces: &Pieces) -> u64 {
         let Came { seq, end, largest, packets } = came;
         let (bytes, joined) = (end - seq, Joined::of((seq, end), (packets, largest), pieces));
@@ -92,7 +92,7 @@ impl ReceiveQueue {
         memory
     }
 
-    /// The last skb takes so much more, with that much memory.
+    /// Extends the last skb by so much data and memory.
     fn join(&mut self, more: Skb) {
         self.bytes += more.bytes;
         let Some(last) = self.runs.back_mut() else { return };
@@ -109,8 +109,9 @@ impl ReceiveQueue {
         }
     }
 
-    /// Adds `runs` (length and count of segments) from `at` on that waited beyond a hole, in these skbs where segments
-    /// join, and take `memory` in all. What of it is free then: heads of skbs that join, and that of a FIN alone.
+    /// Adds `runs` (length and count of segments) from `at` on, which waited beyond a hole. Where segments join they
+    /// are in `skbs`; all take `memory`. Returns the memory that becomes free: heads of skbs that join, and the head of
+    /// a FIN alone.
     pub(in crate::tcp) fn push_runs(
         &mut self,
         at: u64,
@@ -126,15 +127,15 @@ impl ReceiveQueue {
         memory - data - heads
     }
 
-    /// Segments each in an skb of its own: the memory of their heads.
+    /// Adds segments in an skb each; returns the memory of their heads.
     fn push_apart(&mut self, len: u32, count: u32) -> u64 {
         let memory = u64::from(len) + self.overhead;
         self.enqueue(Skb { len, segments: 1, bytes: len.into(), memory }, count);
         u64::from(count) * self.overhead
     }
 
-    /// Segments in the skbs in which they waited, each of which may join the one before it (tcp_ofo_queue): the memory
-    /// of the heads that are left.
+    /// Adds segments in the skbs in which they waited, each of which may join the one before it (tcp_ofo_queue).
+    /// Returns the memory of the heads that remain.
     fn push_skbs(&mut self, mut at: u64, runs: &[(u32, u32)], skbs: &BTreeMap<u64, Joined>) -> u64 {
         let mut heads = 0;
         let mut ends =
@@ -176,7 +177,8 @@ impl ReceiveQueue {
         }
     }
 
-    /// The reader takes `bytes`: the segments whose last byte it has now, and the memory that is free.
+    /// Reads `bytes`. Returns the number of segments that are read to their last byte, and the memory that becomes
+    /// free.
     pub(in crate::tcp) fn read(&mut self, bytes: u64) -> (u64, u64) {
         self.bytes -= bytes;
         let mut left = bytes + self.read_of_first;

@@ -1,4 +1,4 @@
-//! Segments that TCP answers and does not take.
+//! Segments that TCP answers but does not take.
 //!
 //! Source: Linux 6.12 `tcp_validate_incoming`, `tcp_sequence`, `tcp_send_dupack`.
 
@@ -6,7 +6,7 @@ use super::{Receiver, Taken};
 use crate::tcp::Segment;
 
 impl Receiver {
-    /// Whether a segment is not from the past, and has something in the window, or ends where it begins
+    /// Whether a segment has a valid timestamp and lies partly in the window, or ends where the window begins
     /// (tcp_validate_incoming, tcp_sequence).
     pub fn is_acceptable(&self, segment: &Segment) -> bool {
         let end = self.rcv_nxt + self.window.remaining(self.rcv_nxt);
@@ -14,8 +14,8 @@ impl Receiver {
         in_window && !self.is_from_the_past(segment.tsval)
     }
 
-    /// A segment that ends before all that was acknowledged, begins beyond the window, or is from the past is answered and
-    /// nothing else (tcp_send_dupack).
+    /// Answers a segment that ends before the acknowledged data, begins beyond the window, or has an old timestamp; its
+    /// content is ignored (tcp_send_dupack).
     pub(super) fn refuse(&mut self, segment: &Segment) -> Taken {
         let packets = u64::from(segment.packets());
         let past = self.is_from_the_past(segment.tsval);
@@ -30,7 +30,7 @@ impl Receiver {
         Taken::Ack(self.make_ack())
     }
 
-    /// Grows with each segment whose data was not taken, though it had not come before.
+    /// Number that grows with each segment of new data that was not taken.
     pub fn left_out(&self) -> u64 {
         self.dropped + self.from_the_past + self.beyond_window
     }

@@ -1,12 +1,11 @@
 //! A receive buffer that is more than full.
 //!
 //! Source: Linux 2.6.20 `tcp_prune_queue`; 6.1 and 6.12 `tcp_try_rmem_schedule`, `tcp_prune_queue`, `tcp_clamp_window`,
-//! `tcp_prune_ofo_queue`, `tcp_data_queue`. Not modelled: what lies beyond holes is not copied (`tcp_collapse_ofo_queue`), and
-//! in 2.6.20 nothing is.
+//! `tcp_prune_ofo_queue`, `tcp_data_queue`. Not modelled: copies of data beyond holes (`tcp_collapse_ofo_queue`), and
+//! all copies in 2.6.20.
 //!
 //! Limits:
-//! - Up to 3.14 nothing is copied (`tcp_collapse`), and the buffer does not grow by what it holds
-//!   (`tcp_clamp_window`).
+//! - Up to 3.14 no data is copied (`tcp_collapse`), and the buffer does not grow to its content (`tcp_clamp_window`).
 
 use super::{OutOfOrder, Receiver};
 use crate::tcp::Segment;
@@ -14,21 +13,21 @@ use crate::tcp::memory::{Member, TcpMemory};
 use crate::tcp::profile::ReceiveShortage;
 
 impl Receiver {
-    /// From now on this socket shares the memory of its host, of which it may have `least` bytes (the first number of tcp_rmem)
-    /// under pressure.
+    /// Shares the memory of the host from now on. Under pressure the socket may have `least` bytes (the first number of
+    /// tcp_rmem).
     pub(crate) fn share_memory(&mut self, memory: &TcpMemory, least: u64) {
         self.window.share(memory.clone());
         self.fast.share(Member::new(memory, least));
     }
 
-    /// The socket is one of its host's, until all that came is read.
+    /// Counts the socket among its host's, until all data is read.
     pub(crate) fn open_in_memory(&mut self) {
         if let Some(own) = self.fast.member() {
             own.open();
         }
     }
 
-    /// The program has read the end of the stream, and closes.
+    /// Ends this, after the program has read the end of the stream and closes.
     pub(crate) fn close_in_memory(&mut self) {
         if self.has_ended
             && self.readable() == 0
@@ -38,23 +37,25 @@ impl Receiver {
         }
     }
 
-    /// The host's memory hears at once of what was thrown away.
+    /// Returns discarded memory to the host at once.
     fn follow_common(&mut self) {
         if self.fast.is_shared() {
             self.fast.follow(self.window.rmem_alloc);
         }
     }
 
-    /// Takes memory for a segment, or makes it; `next`: it is in order. Whether there is any: where there is none an ACK may be
-    /// asked for that offers no window.
+    /// Takes memory for a segment, or frees some; `next`: the segment is in order. Returns whether there is memory. If
+    /// not, it may request an ACK with a closed window.
     pub(super) fn has_room(&mut self, segment: &Segment, next: bool) -> bool {
         let truesize = self.truesize(segment);
         let first = next && self.waiting.bytes() == 0;
-        // 6.1 tcp_data_queue: what comes to an empty queue is taken in any case.
+        // 6.1 tcp_data_queue: an empty queue takes a segment in any case.
         if first && self.profile.receive_shortage == ReceiveShortage::Grow {
             self.fast.force(truesize);
             return true;
         }
+
+        // tcp_try_rmem_schedule: no shortage.
         if self.window.has_room() && self.fast.schedule(truesize) {
             return true;
         }
@@ -70,6 +71,8 @@ impl Receiver {
             ReceiveShortage::Grow => 0,
             ReceiveShortage::GrowOrClose => segment.seq,
         };
+
+        // tcp_prune_queue, then tcp_prune_ofo_queue as long as the host lacks pages.
         let found = self.prune(spares) && self.schedule_or_prune(truesize, spares);
         if next && !found {
             self.ask_to_shut();
@@ -80,18 +83,24 @@ impl Receiver {
         first || found
     }
 
-    /// Whether the buffer has room again, or had (tcp_prune_queue). Nothing is thrown away that lies before `seq`.
+    /// Frees memory; returns whether the buffer has room, or had (tcp_prune_queue). Data before `seq` is kept.
     fn prune(&mut self, seq: u64) -> bool {
         self.prunes += 1;
+
+        // tcp_clamp_window lets the buffer grow; under pressure the window shrinks (tcp_adjust_rcv_ssthresh).
         if self.window.rmem_alloc >= self.window.rcvbuf {
             self.acks.quick = 0;
             self.window.clamp(!self.is_locked);
         } else {
             self.window.save_memory();
         }
+
+        // tcp_collapse copies unread data.
         if !self.window.has_room() {
             self.collapse();
         }
+
+        // tcp_prune_ofo_queue discards data beyond holes.
         if !self.window.has_room() {
             self.prune_beyond_hole(seq);
         }
@@ -100,7 +109,7 @@ impl Receiver {
         found
     }
 
-    /// Takes memory of the host, for which what lies beyond holes is thrown away; whether there was any.
+    /// Takes memory from the host, and discards data beyond holes for it; returns whether there was enough.
     fn schedule_or_prune(&mut self, truesize: u64, seq: u64) -> bool {
         loop {
             if self.fast.schedule(truesize) {
@@ -112,7 +121,7 @@ impl Receiver {
         }
     }
 
-    /// Copies what waits for the reader.
+    /// Copies unread data into fewer skbs.
     fn collapse(&mut self) {
         let Receiver { waiting, window, fast, rcv_nxt, mib, .. } = self;
         fast.follow(window.rmem_alloc);
@@ -122,7 +131,7 @@ impl Receiver {
             |memory| window.of_memory(memory),
             |change| {
                 all += change;
-                // An skb of which nothing is left gives its memory back.
+                // An skb without data left returns its memory.
                 mib.collapsed += u64::from(change < 0);
                 fast.charge(change);
             },
@@ -130,7 +139,7 @@ impl Receiver {
         window.rmem_alloc = window.rmem_alloc.saturating_add_signed(all);
     }
 
-    /// In 6.12 what is next and finds no memory closes the window (ICSK_ACK_NOMEM).
+    /// Closes the window for lack of memory, in 6.12, if the segment is the next one (ICSK_ACK_NOMEM).
     fn ask_to_shut(&mut self) {
         if self.profile.receive_shortage == ReceiveShortage::GrowOrClose {
             self.acks.schedule();
@@ -147,8 +156,8 @@ impl Receiver {
         self.window.rmem_alloc -= thrown_away.memory();
     }
 
-    /// Throws away what is furthest beyond a hole, an eighth of the buffer at a time, until the rest has room; nothing
-    /// that lies before a segment which begins at `seq`. Whether anything was.
+    /// Discards the data furthest beyond a hole, an eighth of the buffer at a time, until the rest has room. Data
+    /// before `seq`, where a segment begins, is kept. Returns whether data was discarded.
     fn prune_beyond_hole(&mut self, seq: u64) -> bool {
         let (step, had) = (self.window.rcvbuf >> 3, self.out_of_order.segments());
         let mut freed = 0;
@@ -181,7 +190,7 @@ mod tests {
 
     const MSS: u32 = 1448;
 
-    /// A socket of a host whose other sockets hold `others` pages of these.
+    /// A socket of a host with other sockets that hold `others` pages of this memory.
     fn receiver(kernel: &str, tcp_mem: [u64; 3], others: u64) -> (Receiver, TcpMemory) {
         let mut host = Host { timestamps: true, ..Host::plain(kernel) };
         host.sysctl.tcp_mem = Some(tcp_mem);
@@ -201,7 +210,7 @@ mod tests {
         Segment { seq: number * u64::from(MSS), len: MSS, tsval: 5, ..Segment::default() }
     }
 
-    /// The last ACK of so many segments, each of which is read at once.
+    /// Last ACK of so many segments, each of which is read at once.
     fn read_at_once(tcp: &mut Receiver, segments: u64) -> Ack {
         let mut last = None;
         for number in 0..segments {
@@ -212,7 +221,7 @@ mod tests {
         last.expect("an ACK")
     }
 
-    /// tcp_adjust_rcv_ssthresh; the window is told in units of its scale.
+    /// tcp_adjust_rcv_ssthresh; the window is rounded to units of its scale.
     #[test]
     fn under_pressure_a_socket_offers_four_segments() {
         let four = 4 * u64::from(MSS);
@@ -228,7 +237,8 @@ mod tests {
         }
     }
 
-    /// Above the third number an empty queue takes a segment, and then nothing (tcp_data_queue). 6.12 closes the window for it.
+    /// Above the third number an empty queue takes one segment, and then none (tcp_data_queue). 6.12 closes the window
+    /// for it.
     #[test]
     fn without_memory_a_socket_takes_one_segment() {
         for (kernel, closes) in [("6.1", false), ("6.12", true)] {
@@ -244,12 +254,12 @@ mod tests {
         }
     }
 
-    /// What is read goes back to the host to the last page.
+    /// A read returns memory to the host, down to the last page.
     #[test]
     fn a_socket_without_data_holds_no_page() {
         let (mut tcp, memory) = receiver("6.12", [1 << 20; 3], 0);
         (0..40).for_each(|number| _ = tcp.on_segment(Time::ms(number), segment(number)));
-        // A hole and what lies beyond it.
+        // A hole and data beyond it.
         tcp.on_segment(Time::ms(50), segment(41));
         let held = memory.pages();
         assert!(held * PAGE >= tcp.window.rmem_alloc && (held - 1) * PAGE < tcp.window.rmem_alloc);

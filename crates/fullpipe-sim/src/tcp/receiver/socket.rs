@@ -6,12 +6,12 @@ use super::Receiver;
 use crate::trace::ReceiverSocket;
 
 impl Receiver {
-    /// Bits by which windows that this end offers are shifted.
+    /// Window scale that this end offers, bits.
     pub(crate) fn wscale(&self) -> u32 {
         self.window.wscale
     }
 
-    /// The socket now; all is 0 before the connection is there.
+    /// State of the socket now; all values are 0 before the connection is established.
     pub fn socket(&self) -> ReceiverSocket {
         if !self.is_connected {
             return ReceiverSocket::default();
@@ -33,7 +33,7 @@ impl Receiver {
         }
     }
 
-    /// RTT in microseconds and bytes read in it, as the kernel's autotuning knows them.
+    /// RTT in microseconds and bytes read in it, of the kernel's autotuning.
     fn tuning(&self) -> (u32, u64) {
         match (&self.growth, &self.space) {
             (Some(growth), _) => ((growth.rtt_us8() >> 3) as u32, growth.space),

@@ -1,4 +1,4 @@
-//! Today's receive autotuning: the buffer follows what was copied in a round trip, and how that grows.
+//! Receive autotuning of newer kernels: the buffer follows the bytes copied in a round trip, and their growth.
 //!
 //! Source: Linux 6.1 and 6.12 `tcp_rcv_rtt_measure`, `tcp_rcv_rtt_measure_ts`, `tcp_rcv_rtt_update`,
 //! `tcp_rcv_space_adjust`; 6.18 `tcp_rcvbuf_grow`. Off for a buffer set by the application (SOCK_RCVBUF_LOCK).
@@ -6,22 +6,22 @@
 use super::window::ReceiveWindow;
 use crate::tcp::profile::{Profile, RcvTuning};
 
-/// Segments beyond twice what was copied, for small variations.
+/// Segments beyond twice the copied bytes, for small variations.
 const CUSHION: u64 = 16;
 /// Segments of the first round trip (TCP_INIT_CWND).
 const FIRST: u64 = 10;
 
-/// The receiver's estimate of the round trip and of what is read in it. Fields keep Linux's names.
+/// The receiver's estimate of the round trip and of the bytes read in it. Fields keep Linux's names.
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct Space {
     mss: u64,
-    /// Whether there is room for what lies beyond a hole, and none beyond twice what was copied.
+    /// Whether there is room for data beyond a hole, and none beyond twice the copied bytes.
     for_holes: bool,
-    /// Whether the RTT becomes longer only while nothing waits for the reader.
+    /// Whether the RTT grows only while no data is unread.
     longer_when_read: bool,
-    /// Whether what waits for the reader does not count as copied.
+    /// Whether unread data does not count as copied.
     less_unread: bool,
-    /// us x 8; 0 before the first measurement (rcv_rtt_est).
+    /// RTT, us x 8; 0 before the first measurement (rcv_rtt_est).
     rtt_us: u32,
     rtt_seq: u64,
     rtt_time: Option<u64>,
@@ -33,7 +33,7 @@ pub(in crate::tcp) struct Space {
 }
 
 impl Space {
-    /// Of a connection with that window, at `now_us`.
+    /// Estimate of a connection with this window.
     pub(in crate::tcp) fn new(window: &ReceiveWindow, mss: u32, profile: &Profile) -> Space {
         let mss = u64::from(mss);
         let first = match profile.space_within_ssthresh {
@@ -55,17 +55,17 @@ impl Space {
         }
     }
 
-    /// The connection is made.
+    /// Begins the measurement when the connection is established.
     pub(in crate::tcp) fn begin(&mut self, now_us: u64) {
         self.time = now_us;
     }
 
-    /// RTT as far as it is known, us x 8; 0: not.
+    /// RTT as far as it is known, us x 8; 0 if unknown.
     pub(in crate::tcp) fn rtt_us8(&self) -> u64 {
         self.rtt_us.into()
     }
 
-    /// A data segment came: without timestamps the time in which one window comes is an RTT at most.
+    /// Notes a data segment. Without timestamps the time to receive one window is an upper bound of the RTT.
     pub(in crate::tcp) fn on_data(&mut self, now_us: u64, rcv_nxt: u64, rcv_wnd: u64) {
         if let Some(since) = self.rtt_time {
             if rcv_nxt < self.rtt_seq {
@@ -76,8 +76,8 @@ impl Space {
         (self.rtt_seq, self.rtt_time) = (rcv_nxt + rcv_wnd, Some(now_us));
     }
 
-    /// A segment echoes a timestamp that is `age_us` old; 0: it tells nothing, as one that is not full. `waits`: some
-    /// of what came before it was not read yet.
+    /// Notes a segment that echoes a timestamp of age `age_us`; 0: no sample, as for a segment that is not full.
+    /// `waits`: earlier data is unread.
     pub(in crate::tcp) fn on_echo(&mut self, tsecr: u32, age_us: u64, waits: bool) {
         if tsecr != self.last_tsecr {
             self.last_tsecr = tsecr;
@@ -91,6 +91,8 @@ impl Space {
     fn update(&mut self, sample: u64, at_most: bool) {
         let sample = sample.min(u64::from(u32::MAX >> 4)) as u32;
         let (old, new) = (self.rtt_us, sample << 3);
+
+        // tcp_rcv_rtt_update: a shorter sample counts at once, a longer one by an eighth.
         if old == 0 || new < old {
             self.rtt_us = new;
         } else if !at_most {
@@ -98,8 +100,8 @@ impl Space {
         }
     }
 
-    /// The reader has copied up to `copied_seq`, and what lies beyond a hole ends at `beyond` after `rcv_nxt`: the buffer
-    /// may grow. Without a `window` the application has set its size.
+    /// Grows the buffer after the reader has copied up to `copied_seq`. Data beyond a hole ends at `beyond` after
+    /// `rcv_nxt`. Without a `window` the application has set the size.
     pub(in crate::tcp) fn on_read(
         &mut self,
         now_us: u64,
@@ -109,6 +111,8 @@ impl Space {
         if self.rtt_us == 0 || now_us - self.time < u64::from(self.rtt_us >> 3) {
             return;
         }
+
+        // tcp_rcv_space_adjust, once per RTT: twice the copied bytes, and their growth in the next two RTTs.
         let unread = if self.less_unread { rcv_nxt - copied_seq } else { 0 };
         let copied = (copied_seq - self.seq).saturating_sub(unread);
         if copied > self.space {
@@ -124,7 +128,7 @@ impl Space {
         (self.seq, self.time) = (copied_seq, now_us);
     }
 
-    /// A segment came beyond a hole; the last of them ends at `beyond` after what is in order (6.16
+    /// Notes a segment beyond a hole; the last of them ends at `beyond` after the data in order (6.16
     /// `tcp_data_queue_ofo`).
     pub(in crate::tcp) fn on_beyond_hole(&self, beyond: u64, window: &mut ReceiveWindow) {
         if self.for_holes {

@@ -1,4 +1,4 @@
-//! The receiver's clock, and the timestamps that it hears.
+//! The receiver's clock, and received timestamps.
 //!
 //! Source: RFC 7323; Linux 6.12 `tcp_validate_incoming`, `tcp_paws_check`, `tcp_replace_ts_recent`, `tcp_rcv_rtt_measure_ts`.
 
@@ -13,14 +13,14 @@ impl Receiver {
         self.clock = self.stamps.since_boot(now);
     }
 
-    /// Whether a segment with that timestamp was overtaken by so much that it is taken for one of an earlier lap of the
-    /// sequence numbers (tcp_paws_discard).
+    /// Whether the timestamp of a segment is so old that it seems to be of an earlier lap of the sequence numbers
+    /// (tcp_paws_discard).
     pub(super) fn is_from_the_past(&self, tsval: u32) -> bool {
         self.timestamps && is_from_the_past(tsval, self.ts_recent)
     }
 
-    /// The timestamps of a segment that tcp_validate_incoming lets pass: its own is echoed if what was acknowledged last
-    /// lies in it (tcp_replace_ts_recent).
+    /// Takes the timestamps of a segment that passes tcp_validate_incoming. Its own is echoed from now on if the
+    /// segment covers the last acknowledged number (tcp_replace_ts_recent).
     pub(super) fn hear_timestamps(&mut self, segment: &Segment) {
         self.measure_echo(segment);
         if segment.seq <= self.window.rcv_wup && segment.tsval >= self.ts_recent {
@@ -28,7 +28,7 @@ impl Receiver {
         }
     }
 
-    /// tcp_rcv_rtt_measure_ts: what a full segment echoes tells the RTT.
+    /// tcp_rcv_rtt_measure_ts: samples the RTT by the echo of a full segment.
     fn measure_echo(&mut self, segment: &Segment) {
         let tick_us = self.stamps.begin(1).as_us();
         let waits = self.rcv_nxt != self.bytes_read;
@@ -44,14 +44,16 @@ impl Receiver {
         }
     }
 
-    /// An ACK without data came with this timestamp (tcp_replace_ts_recent): what its sender had sent before is acknowledged.
+    /// Takes the timestamp of an ACK without data (tcp_replace_ts_recent), if all earlier data of its sender is
+    /// acknowledged.
     pub fn hear_timestamp(&mut self, tsval: u32) {
         if self.rcv_nxt == self.window.rcv_wup {
             self.ts_recent = self.ts_recent.max(tsval);
         }
     }
 
-    /// An ACK without data echoes this: data that do the same later are no sample of the RTT (6.12 `tcp_rcv_established`).
+    /// Takes the echo of an ACK without data: later data with the same echo is no sample of the RTT (6.12
+    /// `tcp_rcv_established`).
     pub fn hear_echo(&mut self, tsecr: u32) {
         if let Some(growth) = &mut self.growth {
             growth.on_echo(tsecr, 0, false);

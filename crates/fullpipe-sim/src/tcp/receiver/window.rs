@@ -1,4 +1,4 @@
-//! The receive window: how a buffer becomes a window, and how the window opens.
+//! The receive window: conversion of a buffer to a window, and growth of the window.
 //!
 //! Source: Linux 2.6.20 `tcp_win_from_space`, `tcp_select_initial_window`, `tcp_init_buffer_space`,
 //! `tcp_grow_window`, `__tcp_select_window`, `tcp_select_window`.
@@ -11,7 +11,7 @@ use crate::tcp::counters::WindowMib;
 use crate::tcp::memory::TcpMemory;
 use crate::tcp::profile::{InitialWindow, SharedProfile, WindowShare};
 
-/// Largest window that a SYN-ACK can tell, bytes: it is not scaled.
+/// Largest window of a SYN-ACK, bytes: it is not scaled.
 pub(super) const SYN_ACK_WINDOW: u64 = 65_535;
 
 /// Share of `space` that may be offered as window (tcp_adv_win_scale).
@@ -26,9 +26,9 @@ pub fn win_from_space(space: u64, adv_win_scale: i32) -> u64 {
 /// Share of a buffer that is window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Share {
-    /// By sysctl tcp_adv_win_scale.
+    /// Share by sysctl tcp_adv_win_scale.
     AdvWinScale(i32),
-    /// In 1/256 (scaling_ratio).
+    /// Share in 1/256 (scaling_ratio).
     Ratio(u8),
 }
 
@@ -46,37 +46,37 @@ impl Share {
 pub struct ReceiveWindow {
     share: Share,
     profile: SharedProfile,
-    /// Its state where data counts, not memory.
+    /// State where data counts instead of memory.
     pub(super) data: Option<State>,
     /// sk_rcvbuf.
     pub rcvbuf: u64,
     /// Memory of packets in the receive and out-of-order queues.
     pub rmem_alloc: u64,
-    /// Memory of what is in the socket's backlog, bytes (sk_backlog.len).
+    /// Memory of packets in the socket's backlog, bytes (sk_backlog.len).
     pub backlog_len: u64,
     /// Window scale offered, bits.
     pub wscale: u32,
-    /// Largest window ever to be offered.
+    /// Largest window that may be offered.
     pub window_clamp: u64,
     /// Present size of the window to offer.
     pub rcv_ssthresh: u64,
     /// Window last advertised.
     pub rcv_wnd: u64,
-    /// `rcv_nxt` when it was advertised.
+    /// `rcv_nxt` when this window was advertised.
     pub rcv_wup: u64,
     mss: u64,
     /// Largest buffer that autotuning gives.
     rmem_max: u64,
-    /// Whether the next ACK says that there is no memory (ICSK_ACK_NOMEM).
+    /// Whether the next ACK announces a lack of memory (ICSK_ACK_NOMEM).
     is_shut: bool,
-    /// The memory of the host's sockets, where that has an end.
+    /// Memory of the host's sockets, where it is bounded.
     memory: Option<TcpMemory>,
     /// Counters of `nstat`.
     pub mib: WindowMib,
 }
 
 impl ReceiveWindow {
-    /// The window of a connection that is accepted; `rcvbuf` is what setsockopt asked for.
+    /// Window of an accepted connection; `rcvbuf` is the buffer that the program set by setsockopt.
     pub fn new(
         sysctl: &Sysctl,
         profile: impl Into<SharedProfile>,
@@ -86,7 +86,7 @@ impl ReceiveWindow {
         ReceiveWindow::of_segments(sysctl, profile.into(), rcvbuf, mss, mss.into())
     }
 
-    /// The same, offered first in whole segments of so many bytes.
+    /// Window of a connection that first offers whole segments of `segment` bytes.
     fn of_segments(
         sysctl: &Sysctl,
         profile: SharedProfile,
@@ -105,7 +105,7 @@ impl ReceiveWindow {
         let unset = || initial_rcvbuf(sysctl, &profile, mss);
         let rcvbuf = granted.unwrap_or_else(unset).max(2048);
         let full = share.of(rcvbuf);
-        // A buffer that the application has set is not going to be larger (tcp_openreq_init_rwin).
+        // A buffer that the application has set does not grow (tcp_openreq_init_rwin).
         let wscale = match profile.offers_first_window && is_locked {
             true if sysctl.tcp_window_scaling => Self::scale(full),
             true => 0,
@@ -138,8 +138,8 @@ impl ReceiveWindow {
         window
     }
 
-    /// The window of one that connects: its SYN goes before it is known whether there will be timestamps, which take
-    /// `option` bytes of each segment (6.12 `tcp_connect_init`).
+    /// Window of the connecting end. It sends its SYN before it knows whether timestamps will take `option` bytes of
+    /// each segment (6.12 `tcp_connect_init`).
     pub fn of_connecting(
         sysctl: &Sysctl,
         profile: impl Into<SharedProfile>,
@@ -150,24 +150,24 @@ impl ReceiveWindow {
         ReceiveWindow::of_segments(sysctl, profile.into(), rcvbuf, mss, (mss + option).into())
     }
 
-    /// The window that a SYN-ACK tells; it is not scaled.
+    /// Window that the SYN-ACK advertises, unscaled.
     pub fn told_first(&self) -> u64 {
         self.rcv_wnd.min(SYN_ACK_WINDOW)
     }
 
-    /// The scale of a buffer that the application has not set, bits (tcp_select_initial_window).
+    /// Scale for a buffer that the application has not set, bits (tcp_select_initial_window).
     pub fn unset_scale(sysctl: &Sysctl) -> u32 {
         let largest = sysctl.tcp_rmem[2].max(sysctl.rmem_max);
         if sysctl.tcp_window_scaling { Self::scale(largest) } else { 0 }
     }
 
-    /// The smallest scale at which a window of `largest` bytes can be told in 16 bits.
+    /// Smallest scale at which a window of `largest` bytes fits into 16 bits.
     fn scale(largest: u64) -> u32 {
         let space = largest.min(65_535 << 14);
         (0..14).find(|&bits| space >> bits <= 65_535).unwrap_or(14)
     }
 
-    /// A few segments at first.
+    /// First window of a few segments.
     fn initial(segments: u64, full: u64, mss: u64, wscale: u32) -> u64 {
         let whole = if full > mss { full / mss * mss } else { full };
         if mss > 1 << wscale { whole.min(segments.saturating_mul(mss)) } else { whole }
@@ -194,14 +194,13 @@ impl ReceiveWindow {
         self.data.map_or_else(|| self.share.of(self.rcvbuf), State::full)
     }
 
-    /// tcp_grow_window after a data segment of `len` bytes in order, if that is no small one (tcp_event_data_recv);
-    /// `rcv_mss` is the largest segment seen. Whether the window grew.
+    /// tcp_grow_window after a data segment of `len` bytes in order, unless it is small (tcp_event_data_recv).
+    /// `rcv_mss` is the largest segment seen. Returns whether the window grew.
     pub fn grow(&mut self, len: u32, rcv_mss: u32) -> bool {
         len >= 128 && self.grow_by(len, rcv_mss, true)
     }
 
-    /// The same of any segment, which was `joined` to others in memory or may be; the memory of one that stays apart
-    /// counts in whole.
+    /// tcp_grow_window after any segment. `joined`: it joined others in memory, or may; else its memory counts in full.
     pub(in crate::tcp) fn grow_by(&mut self, len: u32, rcv_mss: u32, joined: bool) -> bool {
         let is_given = self.data.is_some() || self.rcv_ssthresh >= self.window_clamp;
         if is_given || self.rcv_ssthresh >= self.space() {
@@ -214,6 +213,8 @@ impl ReceiveWindow {
         let overhead =
             if self.profile.grows_by_data && joined { 0 } else { self.profile.rx_overhead };
         let truesize = u64::from(len) + overhead;
+
+        // A segment with enough data for its memory opens the window by two MSS; others by __tcp_grow_window.
         let honest = self.share.of(truesize) <= u64::from(len);
         let increment =
             if honest { 2 * self.mss } else { self.slow_growth(len, rcv_mss, truesize) };
@@ -230,8 +231,8 @@ impl ReceiveWindow {
         }
     }
 
-    /// The first segment of its length, which takes so much memory: how much of its memory is data (tcp_measure_rcv_mss).
-    /// Whether the share has changed.
+    /// Measures the share of data in the memory of a segment, the first of its length (tcp_measure_rcv_mss). Returns
+    /// whether the share has changed.
     pub(in crate::tcp) fn measure(&mut self, segment: &Segment, truesize: u64) -> bool {
         if self.data.is_some() || self.profile.window_share != WindowShare::Measured {
             return false;
@@ -267,7 +268,7 @@ impl ReceiveWindow {
         }
     }
 
-    /// The buffer and the window that autotuning of 2.6.20 gives.
+    /// Takes the buffer and the window by the autotuning of 2.6.20.
     pub(super) fn grow_to(&mut self, grown: Grown) {
         match self.data {
             Some(_) => self.tune_data(grown.window_clamp),
@@ -275,17 +276,17 @@ impl ReceiveWindow {
         }
     }
 
-    /// The window that so much memory stands for (tcp_win_from_space).
+    /// Window for so much memory (tcp_win_from_space).
     pub(in crate::tcp) fn of_memory(&self, memory: u64) -> u64 {
         self.share.of(memory)
     }
 
-    /// Whether a segment may be taken: queues take no more memory than there is, but for the segment itself.
+    /// Whether a segment may be taken: the queues, without the segment itself, stay within the buffer.
     pub(in crate::tcp) fn has_room(&self) -> bool {
         self.data.is_some() || self.rmem_alloc <= self.rcvbuf
     }
 
-    /// From now on the host's memory has an end.
+    /// Bounds the window by the host's memory from now on.
     pub(in crate::tcp) fn share(&mut self, memory: TcpMemory) {
         self.memory = Some(memory);
     }
@@ -295,15 +296,15 @@ impl ReceiveWindow {
         self.memory.as_ref().is_some_and(TcpMemory::is_under_pressure)
     }
 
-    /// Under pressure no more than four segments are offered (tcp_adjust_rcv_ssthresh).
+    /// Limits the window to four segments under pressure (tcp_adjust_rcv_ssthresh).
     pub(in crate::tcp) fn save_memory(&mut self) {
         if self.is_under_pressure() {
             self.rcv_ssthresh = self.rcv_ssthresh.min(4 * self.mss);
         }
     }
 
-    /// tcp_clamp_window: a buffer that may grow takes in what its queues hold, up to sysctl tcp_rmem's maximum; if that is not
-    /// enough, no more than two segments are offered.
+    /// tcp_clamp_window: grows the buffer, if it may grow, to the memory of its queues, up to sysctl tcp_rmem's
+    /// maximum. If this is not enough, offers two segments at most.
     pub(in crate::tcp) fn clamp(&mut self, may_grow: bool) {
         let host_has_room = self.memory.as_ref().is_none_or(TcpMemory::lets_buffers_grow);
         if may_grow && host_has_room && self.rcvbuf < self.rmem_max {
@@ -314,13 +315,13 @@ impl ReceiveWindow {
         }
     }
 
-    /// The next ACK offers no window, and takes back what was offered (6.12 `tcp_select_window`).
+    /// Lets the next ACK close the window, and revoke the offered one (6.12 `tcp_select_window`).
     pub(in crate::tcp) fn shut(&mut self) {
         self.is_shut = true;
     }
 
-    /// __tcp_grow_window: a small packet in a large buffer opens the window only while it is small
-    /// against the buffer.
+    /// __tcp_grow_window: a small packet in a large buffer opens the window only while the window is small against the
+    /// buffer.
     fn slow_growth(&self, len: u32, rcv_mss: u32, truesize: u64) -> u64 {
         let mut truesize = self.share.of(truesize) / 2;
         let mut window = match self.profile.grows_by_data {
@@ -337,13 +338,15 @@ impl ReceiveWindow {
         0
     }
 
-    /// __tcp_select_window: what could be advertised now; `rcv_mss` is the largest segment seen.
+    /// __tcp_select_window: the window that could be advertised now; `rcv_mss` is the largest segment seen.
     pub fn select(&mut self, rcv_mss: u32) -> u64 {
         if let Some(own) = self.data {
             return own.select(rcv_mss.into(), self.wscale);
         }
         let (mut free, full) = (self.space(), self.full_space().min(self.window_clamp));
         let mss = u64::from(rcv_mss).min(full).max(1);
+
+        // With less than half of the buffer free, a window below a segment is closed (silly window syndrome).
         if free < full / 2 {
             if self.profile.closes_small_window {
                 free &= !((1 << self.wscale) - 1);
@@ -354,6 +357,8 @@ impl ReceiveWindow {
             }
         }
         free = free.min(self.rcv_ssthresh);
+
+        // With scaling the window is rounded up to a unit; without it, it moves by whole segments.
         if self.wscale > 0 {
             let unit = 1 << self.wscale;
             return (free + unit - 1) & !(unit - 1);
@@ -367,18 +372,18 @@ impl ReceiveWindow {
         self.space() < self.full_space().min(self.window_clamp) / 2
     }
 
-    /// tcp_receive_window: what the peer may still send of the window last advertised.
+    /// tcp_receive_window: rest of the window last advertised.
     pub fn remaining(&self, rcv_nxt: u64) -> u64 {
         (self.rcv_wup + self.rcv_wnd).saturating_sub(rcv_nxt)
     }
 
-    /// Counts an ACK that was not made by itself, and would have offered nothing if a window might shrink.
+    /// Counts an ACK that another one replaced, and that would have closed the window if windows might shrink.
     pub(in crate::tcp) fn note_unmade_ack(&mut self, rcv_nxt: u64, rcv_mss: u32) {
         let wants = self.select(rcv_mss) == 0 && self.remaining(rcv_nxt) > 0;
         self.mib.want_zero += u64::from(wants);
     }
 
-    /// tcp_select_window: chooses the window of an ACK; it never takes back what it has offered, unless it is shut.
+    /// tcp_select_window: chooses the window of an ACK. It never revokes an offered window, unless it is shut.
     pub fn advertise(&mut self, rcv_nxt: u64, rcv_mss: u32) -> u64 {
         if core::mem::take(&mut self.is_shut) {
             (self.rcv_wnd, self.rcv_wup) = (0, rcv_nxt);
@@ -394,7 +399,7 @@ impl ReceiveWindow {
         self.mib.want_zero += u64::from(select == 0 && remaining > 0);
         let before = core::mem::replace(&mut self.rcv_wnd, window);
         self.rcv_wup = rcv_nxt;
-        // What is offered may be more than can be told.
+        // The offered window may exceed the field of the header.
         let told = window.min(65_535 << self.wscale) >> self.wscale << self.wscale;
         match (before, told) {
             (1.., 0) => self.mib.to_zero += 1,

@@ -1,5 +1,5 @@
-//! States that a doubtful ACK leads to since RACK. cwnd changes here where a state ends or is undone; `ack/control.rs` changes it
-//! with each ACK.
+//! States after a doubtful ACK since RACK. cwnd changes here where a state ends or is undone; `ack/control.rs` changes
+//! it with each ACK.
 //!
 //! Source: Linux 6.1 and 6.12 `tcp_fastretrans_alert`, `tcp_process_loss`, `tcp_try_undo_partial`,
 //! `tcp_check_sack_reneging`, `tcp_identify_packet_loss`.
@@ -10,11 +10,11 @@ use crate::tcp::rack::RECOVERY_THRESH;
 use crate::tcp::sender::{Sender, TimerKind};
 use crate::tcp::{CaState, Output};
 
-/// Least time for which SACKs that seem to be taken back are waited for, ms.
+/// Least wait for SACKs that the receiver seems to take back, ms.
 const RENEGING_MS: u64 = 10;
 
 impl Sender {
-    /// Whether losses are found by time.
+    /// Whether time decides losses.
     pub(in crate::tcp) fn is_rack(&self) -> bool {
         self.board.rack.is_some() && !self.is_reno()
     }
@@ -32,15 +32,18 @@ impl Sender {
             self.board.sacked_out = 0;
         }
         self.keep_reduction(flags.ece);
+        // tcp_check_sack_reneging: an ACK below SACKed data may be an error that later ACKs correct.
         if self.waits_for_sanity(flags, out) {
             return Resend::Nothing;
         }
+        // E: the state ends when high_seq is acknowledged.
         if self.ca_state == CaState::Open {
             self.recovery.retrans_stamp = None;
         } else if self.seq.una() >= self.recovery.high_seq && self.ends_state(out) {
             return Resend::Nothing;
         }
         let mut fast = false;
+        // F: the ACK in its state; tcp_identify_packet_loss marks losses.
         match self.ca_state {
             CaState::Recovery => {
                 if !flags.una_advanced {
@@ -74,20 +77,21 @@ impl Sender {
                 fast = true;
             }
         }
+        // tcp_update_scoreboard, for kernels and connections without RACK.
         if !self.is_rack() && !self.is_reno() && marks {
             self.update_scoreboard(fast, out);
         }
         Resend::Lost
     }
 
-    /// A mark (`ece`) proves congestion: there is nothing to undo.
+    /// Keeps a reduction for which a mark (`ece`) proves congestion: there is no undo.
     fn keep_reduction(&mut self, ece: bool) {
         if ece {
             self.recovery.prior_ssthresh = 0;
         }
     }
 
-    /// SACKed data that is asked for again: more ACKs may put it right, else a timeout will.
+    /// Waits for ACKs that may explain an ACK below SACKed data (tcp_check_sack_reneging); else a timeout follows.
     fn waits_for_sanity(&mut self, flags: &mut Flags, out: &impl Output) -> bool {
         if !flags.reneging || !flags.una_advanced {
             return false;
@@ -99,9 +103,10 @@ impl Sender {
         true
     }
 
-    /// Whether the ACK is over with the end of its state.
+    /// Ends the state if the ACK does; returns whether the ACK is finished.
     fn ends_state(&mut self, out: &impl Output) -> bool {
         match self.ca_state {
+            // CWR holds until data beyond high_seq is acknowledged.
             CaState::Cwr if self.seq.una() != self.recovery.high_seq => {
                 self.complete_cwr(out);
                 self.set_ca_state(CaState::Open);
@@ -126,7 +131,8 @@ impl Sender {
         }
     }
 
-    /// Open, Disorder, CWR, or a timeout that was undone or not enough. Whether recovery begins.
+    /// Looks for losses in Open, Disorder, CWR, or a timeout that was undone or was not enough; returns whether
+    /// recovery begins.
     fn look_for_losses(
         &mut self,
         flags: &mut Flags,
@@ -139,14 +145,20 @@ impl Sender {
             }
             self.count_duplicates(duplicates);
         }
+
+        // tcp_try_undo_dsack: D-SACKs may have explained all retransmissions.
         if self.ca_state <= CaState::Disorder {
             self.undo_by_dsack(out);
         }
         self.identify_loss(flags, out);
+
+        // tcp_time_to_recover; without losses the state is Open, Disorder or CWR (tcp_try_to_open).
         if !self.time_to_enter() {
             self.opens(flags.ece, out);
             return false;
         }
+
+        // A lost path MTU probe is no sign of congestion.
         if self.mtu_probe_failed(out) {
             return false;
         }
@@ -154,7 +166,7 @@ impl Sender {
         true
     }
 
-    /// tcp_try_to_open; a mark reduces cwnd (`ece`).
+    /// tcp_try_to_open; a mark (`ece`) reduces cwnd.
     fn opens(&mut self, ece: bool, out: &impl Output) {
         if !self.any_retrans_done() {
             self.recovery.retrans_stamp = None;
@@ -181,15 +193,19 @@ impl Sender {
         begins
     }
 
-    /// tcp_enter_recovery; beside a mark (`ece`) there is nothing to undo.
+    /// tcp_enter_recovery; with a mark (`ece`) there is no undo.
     pub(super) fn begin_recovery(&mut self, ece: bool, out: &impl Output) {
         self.counters.mib.recoveries += 1;
         self.sync_clock(out.now());
         if !self.any_retrans_done() {
             self.recovery.retrans_stamp = None;
         }
+
+        // tcp_init_undo: later ACKs may show that the reduction was needless.
         self.recovery.prior_ssthresh = 0;
         self.init_undo();
+
+        // tcp_init_cwnd_reduction, unless a reduction is in progress.
         if !matches!(self.ca_state, CaState::Cwr | CaState::Recovery) {
             if !ece {
                 self.recovery.prior_ssthresh = self.current_ssthresh();
@@ -199,12 +215,12 @@ impl Sender {
         self.set_ca_state(CaState::Recovery);
     }
 
-    /// tcp_init_undo: what is out of retransmissions may still cause D-SACKs.
+    /// tcp_init_undo: retransmissions in flight may still cause D-SACKs.
     pub(super) fn init_undo(&mut self) {
         self.recovery.undo_marker = Some(self.seq.una());
         let probe = self.recovery.tlp_high_seq.is_some() && self.recovery.tlp_retrans;
         let out = self.board.retrans_out as i32 + i32::from(probe);
-        // 0 would mean that all have been reported.
+        // 0 would mean that D-SACKs have reported all of them.
         self.recovery.undo_retrans = if out == 0 { -1 } else { out };
     }
 
@@ -239,13 +255,17 @@ impl Sender {
         }
     }
 
-    /// tcp_try_undo_partial: whether the ACK is over with it; `marks`: whether losses may be marked.
+    /// tcp_try_undo_partial; returns whether the ACK is finished. `marks`: losses may be marked.
     fn undo_partial(&mut self, prior_una: u64, marks: &mut bool, out: &impl Output) -> bool {
         if self.recovery.undo_marker.is_none() || !self.packet_delayed() {
             *marks = self.forces_fast_retransmit();
             return false;
         }
+
+        // The partial ACK came from an original segment, which was reordered and not lost.
         self.check_stamped_reordering(prior_una);
+
+        // The undo waits until all retransmissions have left the network.
         if self.board.retrans_out > 0 {
             return true;
         }
@@ -262,6 +282,8 @@ impl Sender {
         if self.recovery.undo_marker.is_none() || self.recovery.undo_retrans != 0 {
             return false;
         }
+
+        // tcp_try_undo_dsack: the reordering window stays wide for one more recovery, 16 at most.
         if let Some(rack) = &mut self.board.rack {
             rack.reo_wnd_persist = (rack.reo_wnd_persist + 1).min(RECOVERY_THRESH);
         }
@@ -270,7 +292,7 @@ impl Sender {
         true
     }
 
-    /// tcp_try_undo_recovery: whether the state is held, as a connection without SACK must.
+    /// tcp_try_undo_recovery; returns whether the state is held, as a connection without SACK must.
     fn ends_recovery(&mut self, out: &impl Output) -> bool {
         if self.may_undo() {
             self.undo_reduction(false, out);
@@ -298,6 +320,8 @@ impl Sender {
         if unmark {
             self.board.forget_losses();
         }
+
+        // The congestion control restores cwnd (undo_cwnd); ssthresh rises to its old value.
         let prior = self.recovery.prior_ssthresh;
         if prior > 0 {
             self.sync_rates();
@@ -316,7 +340,7 @@ impl Sender {
         }
     }
 
-    /// tcp_try_undo_loss: whether the timeout was undone; `proven`: by F-RTO.
+    /// tcp_try_undo_loss; returns whether the timeout was undone. `proven`: by F-RTO.
     fn undo_loss(&mut self, proven: bool, out: &impl Output) -> bool {
         if !proven && !self.may_undo() {
             return false;
@@ -325,6 +349,8 @@ impl Sender {
         self.counters.mib.loss_undo += 1;
         self.counters.mib.spurious_rtos += u64::from(proven);
         self.retransmits = 0;
+
+        // tcp_is_non_sack_preventing_reopen: without SACK the state stays until high_seq is passed.
         if !self.holds_state() && (proven || !self.is_reno()) {
             self.set_ca_state(CaState::Open);
         }
@@ -337,8 +363,10 @@ impl Sender {
         if flags.una_advanced && self.undo_loss(false, out) {
             return Resend::Nothing;
         }
+
+        // F-RTO (RFC 5682, section 3.1).
         if self.recovery.frto {
-            // Step 3.b: something that was never sent again has arrived.
+            // Step 3.b: a packet that was never sent again has arrived.
             if flags.orig_sack_acked && self.undo_loss(true, out) {
                 return Resend::Nothing;
             }
@@ -347,7 +375,7 @@ impl Sender {
                     self.recovery.frto = false;
                 }
             } else if flags.una_advanced && !recovered {
-                // Step 2.b: new data, once cwnd is known.
+                // Step 2.b: send new data, once cwnd is known.
                 self.recovery.high_seq = self.seq.nxt();
                 if self.queue.head().is_some() && self.seq.window_end() > self.seq.nxt() {
                     return Resend::New;
@@ -355,6 +383,8 @@ impl Sender {
                 self.recovery.frto = false;
             }
         }
+
+        // tcp_try_undo_recovery: all data of before the timeout is acknowledged.
         if recovered {
             self.ends_recovery(out);
             return Resend::Nothing;

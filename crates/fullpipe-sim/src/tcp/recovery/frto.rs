@@ -1,14 +1,14 @@
-//! F-RTO: telling spurious timeouts from losses by the ACKs that follow them.
+//! F-RTO: detection of spurious timeouts by the ACKs that follow them.
 //!
-//! Three versions: RFC 4138 basic (Linux 2.6.20: `tcp_enter_frto`, `tcp_process_frto`), RFC 4138 with
-//! SACK (2.6.24; since 2.6.26 what was sent after the timeout is marked lost too), and RFC 5682 inside
-//! the Loss state (3.10 `tcp_process_loss`). The response to a spurious timeout is that of
-//! sysctl tcp_frto_response = 0 before 3.10 (rate halving), a full undo since.
+//! Three versions: RFC 4138 basic (Linux 2.6.20: `tcp_enter_frto`, `tcp_process_frto`), RFC 4138 with SACK (2.6.24),
+//! and RFC 5682 inside the Loss state (3.10 `tcp_process_loss`). Since 2.6.26 packets sent after the timeout are marked
+//! lost too. The response to a spurious timeout is rate halving before 3.10 (sysctl tcp_frto_response = 0), and a full
+//! undo since.
 //!
 //! Limits:
 //! - F-RTO of 2.6.20 leaves the mark of an earlier retransmission on a packet.
-//! - With `tcp_frto` = 2 and no SACK, 2.6.24 and 2.6.25 try F-RTO whatever was sent again before. Here they do as
-//!   2.6.26 does.
+//! - With `tcp_frto` = 2 and no SACK, 2.6.24 and 2.6.25 try F-RTO whatever was sent again before. Here they behave as
+//!   2.6.26.
 
 use crate::tcp::ack::input::Flags;
 use crate::tcp::profile::FrtoVersion;
@@ -38,17 +38,19 @@ impl Sender {
         }
     }
 
-    /// Whether Nagle's rule is off, since 2.6.24, for the first segment after F-RTO's first step.
+    /// Whether Nagle's rule is off for the first segment after F-RTO's first step, as since 2.6.24.
     pub(in crate::tcp) fn frto_suspends_nagle(&self) -> bool {
         self.recovery.frto_counter == 2 && self.profile.frto != FrtoVersion::Basic
     }
 
-    /// The timeout does not enter Loss yet: only the first packet goes again.
+    /// Begins F-RTO: the timeout does not enter Loss yet, and only the first packet is sent again.
     pub(super) fn enter_frto(&mut self, out: &impl Output) {
         self.sync_clock(out.now());
         let in_progress = self.recovery.frto_counter > 0;
         let again = (self.ca_state == CaState::Loss || in_progress) && self.retransmits == 0;
         let past = self.seq.una() >= self.recovery.high_seq;
+
+        // ssthresh falls once per window, although the loss is not certain yet.
         if !in_progress && self.ca_state <= CaState::Disorder || past || again {
             self.recovery.prior_ssthresh = self.current_ssthresh();
             self.reduce_ssthresh_for_frto(in_progress);
@@ -62,7 +64,7 @@ impl Sender {
         self.recovery.frto_counter = 1;
     }
 
-    /// cwnd is not reduced before F-RTO has decided, which ssthresh must not trust in.
+    /// Reduces ssthresh, which must not rely on cwnd: cwnd is not reduced before F-RTO has decided.
     fn reduce_ssthresh_for_frto(&mut self, in_progress: bool) {
         let cwnd = self.cwnd();
         if in_progress {
@@ -91,6 +93,8 @@ impl Sender {
         let stamp = self.jiffies(out.now());
         let sock = self.cc.sock_mut();
         (sock.snd_cwnd, sock.snd_cwnd_stamp) = (sock.snd_cwnd.min(limit), stamp);
+
+        // frto_highmark: SACKs of later data than this do not prove a spurious timeout.
         let underway = in_progress || self.ca_state >= CaState::Recovery;
         let earlier = self.sack_frto() && underway && self.recovery.high_seq > self.seq.una();
         let highmark = if earlier { self.recovery.high_seq } else { self.seq.nxt() };
@@ -99,7 +103,7 @@ impl Sender {
         self.recovery.high_seq = self.seq.nxt();
     }
 
-    /// An ACK while F-RTO is in progress. Whether cwnd must not grow by it.
+    /// Processes an ACK during F-RTO; returns whether cwnd must not grow by it.
     pub(in crate::tcp) fn process_frto(&mut self, flags: &Flags, out: &impl Output) -> bool {
         match self.profile.frto {
             FrtoVersion::Basic => {
@@ -117,6 +121,8 @@ impl Sender {
             let allowed = u32::from(self.recovery.frto_counter) + 1;
             return self.enter_frto_loss(allowed, flags, out);
         }
+
+        // First ACK: two new segments. Second ACK: spurious, with cwnd at most ssthresh.
         if self.recovery.frto_counter == 1 {
             self.cc.sock_mut().snd_cwnd = self.in_flight() + 2;
         } else {
@@ -135,6 +141,8 @@ impl Sender {
         if flags.nonhead_retrans_acked || !first && flags.retrans_data_acked {
             self.recovery.undo_marker = None;
         }
+
+        // tcp_process_frto: all data of before the timeout is acknowledged without a verdict.
         if self.recovery.frto_highmark.is_some_and(|mark| self.seq.una() >= mark) {
             self.enter_frto_loss(if first { 2 } else { 3 }, flags, out);
             return true;
@@ -145,6 +153,8 @@ impl Sender {
             }
             return true;
         }
+
+        // Step 2 of RFC 4138: two new segments tell a loss from a late ACK.
         if first {
             self.cc.sock_mut().snd_cwnd = self.in_flight() + 2;
             self.recovery.frto_counter = 2;
@@ -153,12 +163,13 @@ impl Sender {
             }
             return true;
         }
-        // Spurious: what is left of the response is the rate halving of CWR.
+        // Spurious timeout: the rest of the response is the rate halving of CWR.
         self.respond_to_spurious_timeout(out);
         false
     }
 
-    /// None: go on. Some(None): wait. Some(n): a real loss, n packets may be sent.
+    /// Verdict on the timeout. None: F-RTO continues. Some(None): it waits. Some(n): a real loss, n packets may be
+    /// sent.
     fn frto_verdict(&mut self, first: bool, flags: &Flags) -> Option<Option<u32>> {
         if !self.sack_frto() {
             if !flags.any_progress() && flags.not_dup() {
@@ -195,7 +206,7 @@ impl Sender {
         self.recovery.undo_marker = None;
     }
 
-    /// The timeout was right: as Loss, with `allowed` packets beyond those in flight.
+    /// Enters Loss after a real timeout, with `allowed` packets beyond those in flight.
     fn enter_frto_loss(&mut self, allowed: u32, flags: &Flags, out: &impl Output) {
         let highmark = self.recovery.frto_highmark.unwrap_or(self.seq.nxt());
         let basic = self.profile.frto == FrtoVersion::Basic;
@@ -220,12 +231,14 @@ impl Sender {
         self.set_ca_state(CaState::Loss);
     }
 
-    /// An ACK in Loss, since 3.10: RFC 5682 section 3.1, with SACK.
+    /// Processes an ACK in Loss, since 3.10: RFC 5682 section 3.1, with SACK.
     pub(super) fn process_loss(&mut self, flags: &Flags, out: &mut impl Output) {
         let recovered = self.seq.una() >= self.recovery.high_seq;
         if self.recovery.frto && self.decided_by_frto(recovered, flags, out) {
             return;
         }
+
+        // tcp_try_undo_recovery ends Loss when high_seq is acknowledged.
         if recovered {
             self.try_undo_recovery(out);
             return;
@@ -237,13 +250,15 @@ impl Sender {
                 self.board.sacked_out = 0;
             }
         }
+
+        // tcp_try_undo_loss; otherwise the lost packets are sent.
         if !self.try_undo_loss(false, out) {
             self.xmit_retransmit_queue(out);
         }
     }
 
     fn decided_by_frto(&mut self, recovered: bool, flags: &Flags, out: &mut impl Output) -> bool {
-        // Step 3.b: something that was never sent again has arrived.
+        // Step 3.b: a packet that was never sent again has arrived.
         if self.try_undo_loss(flags.orig_sack_acked, out) {
             return true;
         }
@@ -251,7 +266,7 @@ impl Sender {
         if sent_new && (flags.data_sacked || flags.is_dupack()) {
             self.recovery.frto = false;
         } else if flags.una_advanced && !recovered {
-            // Step 2.b: new data instead of old.
+            // Step 2.b: send new data instead of old.
             self.recovery.high_seq = self.seq.nxt();
             self.push_pending(true, out);
             if self.seq.nxt() > self.recovery.high_seq {

@@ -1,4 +1,4 @@
-//! Retransmission timeouts, and receivers that take back what they SACKed.
+//! Retransmission timeouts, and receivers that revoke their SACKs.
 //!
 //! Source: Linux 2.6.20, 3.10, 6.1 and 6.12 `tcp_retransmit_timer`, `tcp_enter_loss`, `tcp_check_sack_reneging`;
 //! since 3.10 `tcp_process_loss` (see `frto.rs`).
@@ -15,12 +15,16 @@ impl Sender {
             return;
         }
         self.counters.timeouts += 1;
+
+        // tcp_write_timeout: repeated timeouts may mean a path MTU black hole (tcp_mtu_probing).
         self.suspect_black_hole(out.now());
         if self.seq.wnd() > 0 {
             let (first, each) = (self.retransmits == 0, !self.profile.cwnd_first());
             let (state, sacked) = (self.ca_state, self.board.sacked_out > 0);
             self.counters.mib.note_timeout(state, sacked, (first, each));
         }
+
+        // tcp_enter_frto postpones the loss; tcp_enter_loss marks it.
         if self.seq.wnd() > 0 && self.uses_frto_on_timeout() {
             self.enter_frto(out);
         } else {
@@ -29,14 +33,18 @@ impl Sender {
         if !self.resend_after_timeout(out) {
             return;
         }
+
+        // Karn's algorithm: the timeout doubles until a sample arrives.
         self.rtt.back_off();
         let timeout = self.rtt.rto;
         self.start_timer(TimerKind::Retransmit, out.now(), timeout);
     }
 
-    /// The first packet again. If the host's own queue is full, soon again without backoff, and false: after half a second,
-    /// before 4.6 after the timeout if that is less; since then each attempt counts, but not one that probes a closed
-    /// window, after which there is always a backoff (6.12 `tcp_update_rto_stats`).
+    /// Sends the first packet again; returns whether the timer backs off. If the host's own queue is full, the next
+    /// attempt is soon and without backoff: after half a second, before 4.6 after the timeout if that is less.
+    ///
+    /// Since 4.6 each attempt counts, except a probe of a closed window, after which there is always a backoff (6.12
+    /// `tcp_update_rto_stats`).
     fn resend_after_timeout(&mut self, out: &mut impl Output) -> bool {
         let (old, closed) = (self.profile.cwnd_first(), self.seq.wnd() == 0);
         if !old && !closed {
@@ -57,8 +65,8 @@ impl Sender {
         went
     }
 
-    /// The ACK asks for what was SACKed: the receiver has thrown it away. As a timeout, but the SACKs
-    /// are forgotten too.
+    /// Handles an ACK below SACKed data, which the receiver has discarded. It works as a timeout that also forgets the
+    /// SACKs.
     pub(super) fn check_reneging(&mut self, flags: &Flags, out: &mut impl Output) -> bool {
         if !flags.reneging {
             return false;
@@ -71,19 +79,20 @@ impl Sender {
         true
     }
 
-    /// The SYN has had no answer; the `first` time or again.
+    /// Notes a SYN without an answer, the `first` time or again.
     pub(crate) fn note_syn_timeout(&mut self, first: bool) {
         let each = !self.profile.cwnd_first();
         self.counters.mib.note_timeout(CaState::Open, false, (first, each));
     }
 
-    /// So many had been sent again and were under way, before some of them were found lost (`tcp_mark_skb_lost`).
+    /// Counts retransmissions that were lost; `before` is the number in flight before some were marked
+    /// (`tcp_mark_skb_lost`).
     pub(in crate::tcp) fn note_lost_retransmissions(&mut self, before: u32) {
         let lost = before.saturating_sub(self.board.retrans_out);
         self.counters.mib.lost_retransmit += u64::from(lost);
     }
 
-    /// tcp_enter_loss since RACK: what was sent lately is not lost yet, and cwnd leaves one packet beyond it.
+    /// tcp_enter_loss since RACK: recently sent packets are not lost yet, and cwnd leaves one packet beyond them.
     fn enter_loss_by_age(&mut self, out: &impl Output) {
         self.sync_clock(out.now());
         let begins = self.ca_state < CaState::Recovery;
@@ -97,7 +106,7 @@ impl Sender {
         } else if self.is_reno() {
             self.board.sacked_out = 0;
         }
-        // Without SACK RACK knows of no RTT, and nothing is spared.
+        // Without SACK, RACK has no RTT, so all packets are lost.
         let knows = self.is_rack() && !reneging;
         let rtt = self.board.rack.filter(|_| knows).map(|rack| u64::from(rack.rtt_us));
         let by = out.now().as_us().checked_sub(rtt.unwrap_or(0));
@@ -105,6 +114,7 @@ impl Sender {
         let (board, window) = self.board_and_window();
         board.mark_timed_out(by, window);
         self.note_lost_retransmissions(again);
+        // tcp_enter_loss: ssthresh falls once per window, and again at a first timeout in Loss.
         let past = self.seq.una() >= self.recovery.high_seq;
         let again = self.ca_state == CaState::Loss && self.retransmits == 0;
         if self.ca_state <= CaState::Disorder || past || again {
@@ -115,12 +125,14 @@ impl Sender {
             self.reduce_ssthresh();
             self.init_undo();
         }
+        // cwnd leaves one packet beyond those that may still be in flight.
         self.restart_from(self.in_flight() + 1, out);
         self.limit_reordering_after_timeout();
         self.set_ca_state(CaState::Loss);
         self.recovery.high_seq = self.seq.nxt();
         self.recovery.tlp_high_seq = None;
         self.ecn.reduce();
+        // F-RTO starts unless this is the first timeout in Recovery or Loss (RFC 5682).
         self.recovery.frto = self.sysctl.tcp_frto > 0 && (begins || self.retransmits > 0);
     }
 
@@ -170,7 +182,7 @@ impl Sender {
         (sock.snd_cwnd, sock.snd_cwnd_cnt, sock.snd_cwnd_stamp) = (cwnd, 0, stamp);
     }
 
-    /// A timeout says that reordering is less than was believed.
+    /// Limits the reordering metric after a timeout, which shows less reordering.
     pub(super) fn limit_reordering_after_timeout(&mut self) {
         let least = self.sysctl.tcp_reordering;
         let doubtful = match self.profile.timeout_reordering {
@@ -184,7 +196,7 @@ impl Sender {
         }
     }
 
-    /// An ACK in Loss, before 3.10.
+    /// Processes an ACK in Loss, before 3.10.
     pub(super) fn follow_timeout(&mut self, flags: &Flags, out: &mut impl Output) {
         if flags.data_acked {
             self.retransmits = 0;

@@ -1,4 +1,4 @@
-//! When recovery begins, and which packets count as lost.
+//! Start of recovery, and packets that count as lost.
 //!
 //! Source: Linux 2.6.20, 2.6.25, 2.6.32 and 3.14 `tcp_time_to_recover`, `tcp_update_scoreboard`,
 //! `tcp_mark_head_lost`, `tcp_timeout_skbs`; RFC 6675 (there RFC 3517); FACK: Mathis, Mahdavi 1996.
@@ -18,7 +18,7 @@ impl Sender {
         if self.is_reno() { self.board.sacked_out + 1 } else { self.fackets_out() }
     }
 
-    /// What is compared with the reordering metric (tcp_dupack_heuristics).
+    /// Number that is compared with the reordering metric (tcp_dupack_heuristics).
     fn dupack_heuristics(&self) -> u32 {
         let by_count = self.profile.sack_marking != SackMarking::HeadOnly && !self.recovery.fack;
         if by_count { self.board.sacked_out + 1 } else { self.fackets_for_partial() }
@@ -34,10 +34,12 @@ impl Sender {
         {
             return true;
         }
+
+        // tcp_time_to_recover: the last two tests are for windows too small for enough duplicates.
         self.few_left_and_sacked() || self.early_retransmit(out)
     }
 
-    /// So little is left that no more duplicates can come, and nothing may be sent to cause any.
+    /// Whether so few packets are left that no more duplicates can arrive, and no new data may be sent to cause any.
     fn few_left_and_sacked(&self) -> bool {
         let (out, sacked) = (self.board.packets_out, self.board.sacked_out);
         let threshold = (out / 2).max(self.sysctl.tcp_reordering);
@@ -53,7 +55,7 @@ impl Sender {
         }
     }
 
-    /// The first packet is out for longer than the timeout, which the restarted timer does not see.
+    /// Whether the first packet is older than the timeout, which the restarted timer does not notice.
     fn head_timed_out(&self, out: &impl Output) -> bool {
         let Some(sent) = self.last_sent(self.seq.una()) else { return false };
         self.jiffies(out.now()).saturating_sub(self.jiffies(sent)) > self.rtt.rto
@@ -63,7 +65,7 @@ impl Sender {
         self.watches_head() && self.head_timed_out(out)
     }
 
-    /// SACKs of data sent after recovery began prove the losses before it (2.6.20 event B).
+    /// Marks losses below SACKs of data sent after recovery began, which prove them (2.6.20 event B).
     pub(super) fn mark_data_lost(&mut self, flags: &Flags) {
         let told = flags.data_lost && (self.recovery.fack || !self.profile.data_lost_needs_fack);
         let inside = self.seq.una() < self.recovery.high_seq && self.ca_state != CaState::Open;
@@ -90,6 +92,8 @@ impl Sender {
 
     fn mark_by_sacks(&mut self, fast: bool) {
         let (sacked, explained) = (self.board.sacked_out, self.recovery.reordering);
+
+        // tcp_update_scoreboard: reordering explains as many SACKed packets as its metric.
         match self.profile.sack_marking {
             SackMarking::Rfc3517 => {
                 let passed = sacked.saturating_sub(explained).max(fast.into());
@@ -103,7 +107,7 @@ impl Sender {
         }
     }
 
-    /// What lies below the `packets` highest SACKed packets is lost; all, if that is none.
+    /// Marks packets below the `packets` highest SACKed packets lost; all packets, if `packets` is 0.
     fn mark_below_sacked(&mut self, packets: u32) {
         let limit = match packets {
             0 => Some(self.seq.nxt()),
@@ -112,8 +116,8 @@ impl Sender {
         self.mark_lost_up_to(limit.unwrap_or(self.seq.una()));
     }
 
-    /// Nothing from here on is marked. Before 4.18 (`tcp_newreno_mark_lost`) a connection without SACK marks nothing that it sent
-    /// after its last reduction began.
+    /// Bound above which no packet is marked. Before 4.18 (`tcp_newreno_mark_lost`) a connection without SACK marks no
+    /// packet sent after its last reduction began.
     fn loss_high(&self) -> u64 {
         let with_sack = self.profile.marks_beyond_high_seq && !self.is_reno();
         let beyond = with_sack || !self.profile.cwnd_first();
@@ -133,14 +137,14 @@ impl Sender {
         self.mark_lost_up_to(end);
     }
 
-    /// Everything `reordering` packets below the highest SACK is lost, at least the first packet.
+    /// Marks all packets lost that are `reordering` packets below the highest SACK, at least the first packet.
     fn mark_by_fack(&mut self) {
         let below = self.board.below_fack(self.recovery.reordering, self.window());
         let first = self.queue.segment_end(self.seq.una(), self.mss, self.seq.nxt());
         self.mark_lost_up_to(below.max(first));
     }
 
-    /// Packets out for longer than the timeout, up to the first that is not.
+    /// Marks packets older than the timeout, up to the first younger one.
     fn mark_timed_out(&mut self, out: &impl Output) {
         if self.is_reno() || !self.marks_timed_out_head(out) {
             return;
@@ -151,6 +155,8 @@ impl Sender {
             .board
             .first_resent_since(self.seq.una(), self.tick(oldest))
             .unwrap_or(self.seq.nxt());
+
+        // tcp_timeout_skbs stops at the first younger packet.
         let limit = sent.min(resent);
         self.walk_past_timed_out(limit);
         let (board, window) = self.board_and_window();

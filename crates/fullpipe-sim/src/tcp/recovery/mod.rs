@@ -1,7 +1,7 @@
-//! Loss: entering and leaving recovery, and what an ACK of doubtful meaning does.
+//! Loss: begin and end of recovery, and reactions to doubtful ACKs.
 //!
-//! Source: `tcp_fastretrans_alert` of Linux 2.6.20, 2.6.24, 2.6.25, 2.6.32 and 3.14. Versions differ in
-//! rows of the profile; what a sender knows of losses is in `sender/loss_state.rs`, the rest in files of their own:
+//! Source: `tcp_fastretrans_alert` of Linux 2.6.20, 2.6.24, 2.6.25, 2.6.32 and 3.14. Versions differ in rows of the
+//! profile. The state of losses is in `sender/loss_state.rs`, the rest in files of their own:
 //!
 //! | file | concern |
 //! |---|---|
@@ -42,11 +42,11 @@ use crate::tcp::profile::{DsackUndo, LossStates, SpuriousPartial};
 use crate::tcp::sender::Sender;
 use crate::tcp::{CaState, Output};
 
-/// How an ACK of doubtful meaning is dealt with further.
+/// Next step after a doubtful ACK.
 enum Next {
-    /// Nothing more to do.
+    /// No further step.
     Done,
-    /// Mark (or not), reduce cwnd, send again.
+    /// Mark losses (or not), reduce cwnd, retransmit.
     Recover { mark: bool, fast: bool },
 }
 
@@ -68,18 +68,25 @@ impl Sender {
         if self.check_reneging(flags, out) {
             return;
         }
+
+        // C: SACKs of data sent after the state began prove losses before it.
         self.mark_data_lost(flags);
+
+        // E: the state ends when high_seq is acknowledged.
         if self.ca_state == CaState::Open {
             self.recovery.retrans_stamp = None;
         } else if self.seq.una() >= self.recovery.high_seq && self.end_state(out) {
             return;
         }
+
+        // F: the ACK in its state.
         let next = match self.ca_state {
             CaState::Recovery => self.go_on_recovering(flags, out),
             CaState::Loss => self.go_on_after_loss(flags, out),
             _ => self.look_for_loss(flags, out),
         };
         if let Next::Recover { mark, fast } = next {
+            // tcp_update_scoreboard, tcp_cwnd_down or tcp_cwnd_reduction, tcp_xmit_retransmit_queue.
             if mark || self.marks_timed_out_head(out) {
                 self.update_scoreboard(fast, out);
             }
@@ -88,8 +95,8 @@ impl Sender {
         }
     }
 
-    /// Everything up to `high_seq` is acknowledged: the state that began there may end. Whether it is
-    /// held all the same, and the ACK with it.
+    /// Ends the state that began at `high_seq`, after everything up to there is acknowledged. Returns whether the state
+    /// is held all the same, and the ACK with it.
     fn end_state(&mut self, out: &impl Output) -> bool {
         let old = self.profile.loss_states == LossStates::Classic;
         match self.ca_state {
@@ -97,11 +104,13 @@ impl Sender {
                 self.retransmits = 0;
                 return self.try_undo_recovery(out);
             }
-            // CWR holds until something beyond high_seq is acknowledged.
+            // CWR holds until data beyond high_seq is acknowledged.
             CaState::Cwr if self.seq.una() != self.recovery.high_seq => {
                 self.complete_cwr(out);
                 self.set_ca_state(CaState::Open);
             }
+
+            // Disorder waits for D-SACKs that may undo the reduction (up to 3.2).
             CaState::Disorder if self.profile.dsack_undo == DsackUndo::Disorder => {
                 self.try_undo_dsack(out);
                 let beyond = self.seq.una() != self.recovery.high_seq;
@@ -131,6 +140,7 @@ impl Sender {
                 self.add_reno_sack();
             }
         } else {
+            // tcp_try_undo_partial: a partial ACK either repairs a further loss or came from a late segment.
             let beyond = self.fackets_for_partial() > self.recovery.reordering;
             mark = self.is_reno() || beyond;
             let delayed = self.partial_ack_was_delayed(flags);
@@ -146,6 +156,8 @@ impl Sender {
                 _ => {}
             }
         }
+
+        // tcp_try_undo_dsack ends Recovery since 3.12.
         if self.profile.dsack_undo == DsackUndo::Recovery && self.try_undo_dsack(out) {
             self.try_keep_open();
             return Next::Done;
@@ -164,7 +176,7 @@ impl Sender {
         }
     }
 
-    /// Open, Disorder and CWR: does recovery begin?
+    /// Decides in Open, Disorder and CWR whether recovery begins.
     fn look_for_loss(&mut self, flags: &Flags, out: &mut impl Output) -> Next {
         if self.is_reno() {
             if flags.una_advanced {
@@ -178,9 +190,13 @@ impl Sender {
             DsackUndo::Disorder => self.ca_state == CaState::Disorder,
             DsackUndo::Recovery => self.ca_state <= CaState::Disorder,
         };
+
+        // tcp_try_undo_dsack.
         if undoes {
             self.try_undo_dsack(out);
         }
+
+        // tcp_time_to_recover; otherwise tcp_try_to_open.
         if !self.time_to_recover(out) {
             self.try_to_open(flags, out);
             return Next::Done;
@@ -189,7 +205,7 @@ impl Sender {
         Next::Recover { mark: self.means_loss(flags), fast: true }
     }
 
-    /// Whether an ACK makes the scoreboard mark losses: a duplicate, or SACKs high enough.
+    /// Whether the scoreboard marks losses after an ACK: a duplicate, or SACKs high enough.
     fn means_loss(&self, flags: &Flags) -> bool {
         let sacks = self.profile.sacks_mark && flags.data_sacked;
         flags.is_dupack() || sacks && self.fackets_for_partial() > self.recovery.reordering
@@ -200,6 +216,8 @@ impl Sender {
         self.recovery.prior_ssthresh = 0;
         self.recovery.undo_marker = Some(self.seq.una());
         self.recovery.undo_retrans = self.board.retrans_out as i32;
+
+        // A reduction of CWR in progress continues with its own ssthresh.
         let first = self.ca_state < CaState::Cwr;
         if first {
             self.recovery.prior_ssthresh = self.current_ssthresh();
@@ -221,12 +239,14 @@ impl Sender {
         }
     }
 
-    /// Open, or Disorder while anything is missing (tcp_try_keep_open).
+    /// Opens the state, or sets Disorder while packets are missing (tcp_try_keep_open).
     pub(super) fn try_keep_open(&mut self) {
         let left = self.board.sacked_out + self.board.lost_out > 0 || self.any_retrans_done();
         let disorder = self.profile.cwnd_first() && self.profile.dsack_undo == DsackUndo::Disorder;
         let waits = disorder && self.recovery.undo_marker.is_some();
         let state = if left || waits { CaState::Disorder } else { CaState::Open };
+
+        // high_seq marks the end of the new state.
         if state != self.ca_state {
             self.set_ca_state(state);
             self.recovery.high_seq = self.seq.nxt();

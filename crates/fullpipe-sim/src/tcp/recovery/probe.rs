@@ -1,12 +1,12 @@
 //! Early retransmit (RFC 5827, Linux 3.5) and tail loss probes (draft-dukkipati-tcpm-tcp-loss-probe,
 //! Linux 3.10), both by sysctl tcp_early_retrans.
 //!
-//! Source: Linux 3.10 and 3.14 `tcp_pause_early_retransmit`, `tcp_resume_early_retransmit`,
-//! `tcp_schedule_loss_probe`, `tcp_send_loss_probe`, `tcp_process_tlp_ack`, `tcp_rearm_rto`; 6.1 and 6.12 the same
-//! and `tcp_set_xmit_timer`, `tcp_rto_delta_us`.
+//! Source: Linux 3.10 and 3.14 `tcp_pause_early_retransmit`, `tcp_resume_early_retransmit`, `tcp_schedule_loss_probe`,
+//! `tcp_send_loss_probe`, `tcp_process_tlp_ack`, `tcp_rearm_rto`; 6.1 and 6.12 also `tcp_set_xmit_timer`,
+//! `tcp_rto_delta_us`.
 //!
 //! Limits:
-//! - `tcp_early_retrans` acts in every profile that sets it, although kernels before 3.5 do not have it.
+//! - `tcp_early_retrans` works in every profile that sets it, although kernels before 3.5 do not have it.
 
 use super::rack::TIMEOUT_MIN_US;
 use crate::tcp::ack::input::Flags;
@@ -20,7 +20,7 @@ impl Sender {
         (ms * 1_000_000).div_ceil(self.tick_ns) as u32
     }
 
-    /// Fewer than four packets are out and all but one are SACKed: no more duplicates will come.
+    /// Early retransmit: fewer than four packets are out and all but one are SACKed, so no more duplicates will arrive.
     pub(super) fn early_retransmit(&mut self, out: &impl Output) -> bool {
         let board = &self.board;
         let few = board.packets_out > board.sacked_out && board.packets_out < 4;
@@ -28,7 +28,7 @@ impl Sender {
         may && few && !self.may_send_now() && !self.pause_early_retransmit(out)
     }
 
-    /// Waits a quarter of the RTT, in case the packet is only late.
+    /// Waits a quarter of the RTT, because the packet may only be late.
     fn pause_early_retransmit(&mut self, out: &impl Output) -> bool {
         let delays = (2..=3).contains(&self.sysctl.tcp_early_retrans);
         let srtt = self.rtt.srtt_ticks();
@@ -36,6 +36,8 @@ impl Sender {
             return false;
         }
         let delay = (srtt >> 5).max(self.ticks_in_ms(2));
+
+        // The pause only brings a running timer forward.
         let due = out.now().0 / self.tick_ns + u64::from(delay);
         let sooner = self.timer.is_none_or(|(_, expiry)| expiry.at.0 / self.tick_ns > due);
         if sooner {
@@ -44,7 +46,7 @@ impl Sender {
         sooner
     }
 
-    /// The pause is over and the packet has not come.
+    /// Retransmits after the pause, as the packet was not acknowledged.
     pub(in crate::tcp) fn resume_early_retransmit(&mut self, out: &mut impl Output) {
         self.timer = None;
         self.rearm_rto(true, out);
@@ -56,7 +58,7 @@ impl Sender {
         self.xmit_retransmit_queue(out);
     }
 
-    /// Restarts the retransmission timer; `elapsed`: it counts from when the first packet was sent.
+    /// Restarts the retransmission timer; `elapsed`: it counts from the first packet's transmission.
     pub(in crate::tcp) fn rearm_rto(&mut self, elapsed: bool, out: &impl Output) {
         if self.board.packets_out == 0 {
             self.timer = None;
@@ -73,7 +75,7 @@ impl Sender {
         self.start_timer_at_pace(TimerKind::Retransmit, out.now(), timeout);
     }
 
-    /// An ACK came: a pause or probe that waits gives way to the retransmission timer.
+    /// Replaces a pause or a waiting probe by the retransmission timer, after an ACK.
     pub(in crate::tcp) fn on_ack_while_probing(&mut self, out: &impl Output) {
         let kind = self.timer.map(|(kind, _)| kind);
         if matches!(kind, Some(TimerKind::EarlyRetransmit | TimerKind::LossProbe)) {
@@ -81,7 +83,7 @@ impl Sender {
         }
     }
 
-    /// After an ACK of data: a probe, or else the timeout, counts from now (tcp_set_xmit_timer).
+    /// tcp_set_xmit_timer, after an ACK of data: sets the timer for a probe, or else for the timeout, from now on.
     pub(in crate::tcp) fn set_xmit_timer(&mut self, out: &impl Output) {
         if self.profile.probe_timeout == ProbeTimeout::Draft {
             self.rearm_rto(false, out);
@@ -93,15 +95,15 @@ impl Sender {
         }
     }
 
-    /// Whether there may be probes now, of RACK's kind (tcp_schedule_loss_probe).
+    /// Whether probes of RACK's kind are possible now (tcp_schedule_loss_probe).
     pub(in crate::tcp) fn may_probe(&self) -> bool {
         let asked = matches!(self.sysctl.tcp_early_retrans, 3 | 4);
         let calm = matches!(self.ca_state, CaState::Open | CaState::Cwr);
         asked && self.board.packets_out > 0 && !self.is_reno() && calm
     }
 
-    /// A probe after two RTTs, but no later than the timeout (RFC 8985 section 7.2); `from_now`: that starts
-    /// anew. Whether there will be one.
+    /// Schedules a probe after two RTTs, but no later than the timeout (RFC 8985 section 7.2); `from_now`: the timeout
+    /// restarts. Returns whether there will be a probe.
     fn schedule_rack_probe(&mut self, from_now: bool, out: &impl Output) -> bool {
         if !self.may_probe() {
             return false;
@@ -110,10 +112,14 @@ impl Sender {
             1 => self.profile.rto_min_ms * 1000,
             _ => TIMEOUT_MIN_US,
         };
+
+        // Two RTTs; without a sample the first timeout (tcp_schedule_loss_probe).
         let probe = match self.rtt.srtt {
             0 => self.profile.timeout_init_s * (1_000_000_000 / self.tick_ns) as u32,
             srtt => self.us_to_jiffies(u64::from(srtt >> 2) + least),
         };
+
+        // The probe never comes later than the timeout.
         let rto = if from_now { Some(self.rtt.rto) } else { self.rto_left(out) };
         let wait = probe.min(rto.unwrap_or(probe));
         self.start_timer_at_pace(TimerKind::LossProbe, out.now(), wait);
@@ -128,7 +134,7 @@ impl Sender {
         Some(self.us_to_jiffies(left)).filter(|&jiffies| jiffies > 0)
     }
 
-    /// A probe after two RTTs, where the sender is idle or limited by cwnd.
+    /// Schedules a probe after two RTTs, where the sender is idle or limited by cwnd.
     pub(in crate::tcp) fn schedule_loss_probe(&mut self, out: &impl Output) {
         if self.profile.probe_timeout == ProbeTimeout::Rack {
             self.schedule_rack_probe(false, out);
@@ -141,10 +147,14 @@ impl Sender {
         if off || self.board.packets_out == 0 || self.ca_state != CaState::Open {
             return;
         }
+
+        // While cwnd allows new data, no probe is needed.
         if self.cwnd() > self.in_flight() && self.queue.head().is_some() {
             return;
         }
         let mut timeout = rtt << 1;
+
+        // A lone packet's ACK may be delayed at the receiver: 1.5 RTTs and 200 ms.
         if self.board.packets_out == 1 {
             let delack_max = (200_000_000 / self.tick_ns) as u32;
             timeout = timeout.max(rtt + (rtt >> 1) + delack_max);
@@ -154,7 +164,7 @@ impl Sender {
         self.start_timer(TimerKind::LossProbe, out.now(), timeout.min(rto.max(1)));
     }
 
-    /// The probe: a new segment whatever cwnd says, else the last one again.
+    /// Sends the probe: a new segment whatever cwnd allows, else the last one again.
     pub(in crate::tcp) fn send_loss_probe(&mut self, out: &mut impl Output) {
         self.timer = None;
         if self.profile.probe_timeout == ProbeTimeout::Rack {
@@ -167,8 +177,8 @@ impl Sender {
         self.rearm_rto(false, out);
     }
 
-    /// One probe at a time: what cwnd allows of new data, one skb and one segment at least, else the last
-    /// segment again. Whether it went.
+    /// Sends a probe, if none is out: new data within cwnd, at most one skb and at least one segment, else the last
+    /// segment again. Returns whether it was sent.
     fn probe_once(&mut self, out: &mut impl Output) -> bool {
         if self.recovery.tlp_high_seq.is_some() {
             return false;
@@ -194,7 +204,7 @@ impl Sender {
             self.counters.mib.loss_probes += 1;
             self.push_beyond_cwnd(out);
         } else if self.recovery.tlp_high_seq.is_none() {
-            // A FIN alone would not tell of a loss, it was thought.
+            // Kernels of that time do not send a FIN alone as a probe, as it would not reveal a loss.
             let without_data = self.queue.fin_is_alone();
             if !without_data && self.resend_last(out) {
                 self.counters.mib.loss_probes += 1;
@@ -203,20 +213,24 @@ impl Sender {
         }
     }
 
-    /// The ACK of a probe: if the probe repaired a loss, cwnd is reduced once.
+    /// Processes the ACK of a probe: if the probe repaired a loss, cwnd is reduced once.
     pub(in crate::tcp) fn process_tlp_ack(&mut self, ack: u64, flags: &Flags, out: &impl Output) {
         let Some(high_seq) = self.recovery.tlp_high_seq else { return };
         let by_rack = self.profile.probe_timeout == ProbeTimeout::Rack;
         if by_rack && ack >= high_seq && (!self.recovery.tlp_retrans || flags.dsack_tlp) {
-            // It was new data, or both copies arrived.
+            // The probe was new data, or both copies arrived.
             self.recovery.tlp_high_seq = None;
             return;
         }
+
+        // A duplicate ACK at tlp_high_seq shows that both copies arrived.
         let quiet = !(flags.una_advanced || flags.not_dup() || flags.data_sacked);
         if ack == high_seq && quiet {
             self.recovery.tlp_high_seq = None;
         } else if ack > high_seq {
             self.recovery.tlp_high_seq = None;
+
+            // tcp_process_tlp_ack: the probe repaired a loss, which counts as congestion once.
             if by_rack || !flags.dsacking {
                 self.sync_clock(out.now());
                 self.begin_reduction(true);

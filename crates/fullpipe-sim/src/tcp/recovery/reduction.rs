@@ -1,8 +1,8 @@
-//! How cwnd comes down: rate halving, proportional rate reduction (PRR), moderation.
+//! Reduction of cwnd: rate halving, proportional rate reduction (PRR), moderation.
 //!
-//! Source: Linux 2.6.20 and 2.6.24 `tcp_enter_cwr`, `tcp_cwnd_down`, `tcp_complete_cwr`,
-//! `tcp_moderate_cwnd`, 2.6.26 `tcp_max_burst`; PRR: RFC 6937, Linux 3.2 (in Recovery) and 3.7 (in CWR
-//! too) `tcp_init_cwnd_reduction`, `tcp_cwnd_reduction`, `tcp_end_cwnd_reduction`.
+//! Source: Linux 2.6.20 and 2.6.24 `tcp_enter_cwr`, `tcp_cwnd_down`, `tcp_complete_cwr`, `tcp_moderate_cwnd`, 2.6.26
+//! `tcp_max_burst`. PRR: RFC 6937, Linux 3.2 (in Recovery) and 3.7 (in CWR too) `tcp_init_cwnd_reduction`,
+//! `tcp_cwnd_reduction`, `tcp_end_cwnd_reduction`.
 //!
 //! Limits:
 //! - PRR leaves a cwnd of at least one packet.
@@ -14,7 +14,7 @@ use crate::tcp::{CaState, Output};
 use crate::units::Time;
 
 impl Sender {
-    /// How cwnd comes down; since 4.6 there is one way.
+    /// Kind of reduction; since 4.6 there is only one.
     fn reduction(&self) -> Reduction {
         if self.profile.cwnd_first() { self.profile.reduction } else { Reduction::Prr }
     }
@@ -26,10 +26,12 @@ impl Sender {
         sock.snd_cwnd_cnt = 0;
     }
 
-    /// Local congestion, or the receiver tells of a mark: reduce cwnd without a loss, once until what is out
-    /// now is acknowledged.
+    /// Reduces cwnd without a loss, after local congestion or a receiver's report of a mark. It happens once until all
+    /// packets in flight are acknowledged.
     pub(in crate::tcp) fn enter_cwr(&mut self, now: Time) {
         self.recovery.prior_ssthresh = 0;
+
+        // tcp_enter_cwr does nothing in CWR, Recovery and Loss: cwnd falls once per window.
         if self.ca_state >= CaState::Cwr {
             return;
         }
@@ -79,7 +81,7 @@ impl Sender {
         }
     }
 
-    /// The step of an ACK in CWR or Recovery; `fast`: Recovery has just begun.
+    /// Reduces cwnd by one ACK in CWR or Recovery; `fast`: Recovery has just begun.
     pub(super) fn reduce_cwnd(&mut self, flags: &Flags, fast: bool, out: &impl Output) {
         match self.reduction() {
             Reduction::RateHalving => self.cwnd_down(flags, out),
@@ -87,7 +89,8 @@ impl Sender {
         }
     }
 
-    /// Rate halving: one packet off cwnd for every second ACK, and never more than in flight + 1.
+    /// Rate halving: takes one packet off cwnd for every second ACK, and keeps cwnd at or below the packets in flight +
+    /// 1.
     fn cwnd_down(&mut self, flags: &Flags, out: &impl Output) {
         let counts = match self.profile.halving_step {
             HalvingStep::AnyAck => true,
@@ -98,6 +101,8 @@ impl Sender {
         if !counts {
             return;
         }
+
+        // Every second ACK takes one packet off cwnd, down to tcp_cwnd_min.
         let floor = self.cc.min_cwnd();
         let sock = self.cc.sock_mut();
         let count = sock.snd_cwnd_cnt + 1;
@@ -108,8 +113,8 @@ impl Sender {
         self.limit_cwnd(self.in_flight() + 1, out.now());
     }
 
-    /// PRR: while more is in flight than ssthresh, what is sent is a share of what is delivered;
-    /// below, it slow-starts up to ssthresh.
+    /// PRR: while more than ssthresh is in flight, sent packets are a share of delivered ones. Below, cwnd slow-starts
+    /// up to ssthresh.
     fn cwnd_reduction(&mut self, fast: bool) {
         let (in_flight, ssthresh) = (i64::from(self.in_flight()), i64::from(self.ssthresh()));
         let unsacked = self.board.packets_out.saturating_sub(self.board.sacked_out);
@@ -118,6 +123,8 @@ impl Sender {
             (i64::from(self.recovery.prr_delivered) + delivered).max(0) as u32;
         let (all, out) = (i64::from(self.recovery.prr_delivered), i64::from(self.recovery.prr_out));
         let prior = i64::from(self.recovery.prior_cwnd.max(1));
+
+        // Above ssthresh a share of delivered packets; below it slow start (RFC 6937, PRR-SSRB).
         let send = if in_flight > ssthresh {
             (ssthresh * all + prior - 1) / prior - out
         } else {
@@ -127,8 +134,8 @@ impl Sender {
         self.cc.sock_mut().snd_cwnd = (in_flight + send).max(1) as u32;
     }
 
-    /// Proportional rate reduction by what an ACK has delivered and shown to be lost; `advances`: whether it
-    /// moves the window's left edge (6.12 `tcp_cwnd_reduction`).
+    /// Proportional rate reduction by packets that an ACK delivered and showed to be lost; `advances`: the ACK moves
+    /// the window's left edge (6.12 `tcp_cwnd_reduction`).
     pub(in crate::tcp) fn reduce_by_delivered(
         &mut self,
         delivered: u32,
@@ -142,6 +149,8 @@ impl Sender {
         let (in_flight, ssthresh) = (i64::from(self.in_flight()), i64::from(self.ssthresh()));
         let (all, out) = (i64::from(self.recovery.prr_delivered), i64::from(self.recovery.prr_out));
         let prior = i64::from(self.recovery.prior_cwnd);
+
+        // Above ssthresh a share of delivered packets; below it a bound against bursts (prr_bound).
         let send = if in_flight > ssthresh {
             (ssthresh * all + prior - 1) / prior - out
         } else {
@@ -152,12 +161,12 @@ impl Sender {
             };
             (ssthresh - in_flight).min(bound + i64::from(one_more))
         };
-        // The first retransmission goes in any case.
+        // The first retransmission is sent in any case.
         let send = send.max(i64::from(out == 0));
         self.cc.sock_mut().snd_cwnd = (in_flight + send).max(1) as u32;
     }
 
-    /// The reduction is over (tcp_complete_cwr, tcp_end_cwnd_reduction).
+    /// Ends the reduction (tcp_complete_cwr, tcp_end_cwnd_reduction).
     pub(super) fn complete_cwr(&mut self, out: &impl Output) {
         if self.is_controlled() {
             return;
@@ -167,6 +176,8 @@ impl Sender {
         let undoable = self.recovery.undo_marker.is_some();
         let reduction = self.reduction();
         let sock = self.cc.sock_mut();
+
+        // A proportional reduction ends exactly at ssthresh; an undone one in Recovery leaves cwnd.
         match reduction {
             Reduction::RateHalving => sock.snd_cwnd = sock.snd_cwnd.min(sock.snd_ssthresh),
             Reduction::Prr if sock.snd_ssthresh < INFINITE_SSTHRESH && (cwr || undoable) => {
@@ -177,7 +188,7 @@ impl Sender {
         sock.snd_cwnd_stamp = stamp;
     }
 
-    /// cwnd is at most what is in flight and a small burst.
+    /// Limits cwnd to the packets in flight and a small burst.
     pub(super) fn moderate_cwnd(&mut self, out: &impl Output) {
         let burst = match self.profile.max_burst {
             MaxBurst::Three => 3,
@@ -186,7 +197,7 @@ impl Sender {
         self.limit_cwnd(self.in_flight() + burst, out.now());
     }
 
-    /// Whether what is sent counts against a proportional reduction (tcp_in_cwnd_reduction).
+    /// Counts sent packets in a proportional reduction (tcp_in_cwnd_reduction).
     pub(in crate::tcp) fn count_prr_out(&mut self, packets: u32) {
         if matches!(self.ca_state, CaState::Cwr | CaState::Recovery) {
             self.recovery.prr_out += packets;

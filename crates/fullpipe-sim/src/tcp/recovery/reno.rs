@@ -1,7 +1,7 @@
-//! Without SACK: duplicate ACKs stand for SACKed packets.
+//! Connections without SACK: duplicate ACKs stand for SACKed packets.
 //!
-//! Source: Linux 2.6.20 `tcp_add_reno_sack`, `tcp_remove_reno_sacks`, `tcp_check_reno_reordering`; 6.1 and 6.12, where
-//! duplicates count as delivered and reordering as it was seen last; RFC 6582 (NewReno) for what a partial ACK means.
+//! Source: Linux 2.6.20 `tcp_add_reno_sack`, `tcp_remove_reno_sacks`, `tcp_check_reno_reordering`; RFC 6582 (NewReno)
+//! for partial ACKs. In 6.1 and 6.12 duplicates count as delivered, and reordering is the last one seen.
 
 use super::reordering::MOST_REORDERING;
 use crate::tcp::sender::Sender;
@@ -12,7 +12,7 @@ impl Sender {
         !self.sysctl.tcp_sack
     }
 
-    /// A duplicate ACK: one more packet has left the network.
+    /// Counts a duplicate ACK: one more packet has left the network.
     pub(super) fn add_reno_sack(&mut self) {
         let before = self.board.sacked_out;
         self.board.sacked_out += 1;
@@ -23,8 +23,8 @@ impl Sender {
         }
     }
 
-    /// `acked` packets were acknowledged: one filled the hole, the others had been counted. What duplicates had not stood for,
-    /// but the hole in any case, is delivered only now.
+    /// Removes duplicates after an ACK of `acked` packets: one filled the hole, the others had been counted. Packets
+    /// without a duplicate, and the hole in any case, count as delivered only now.
     pub(in crate::tcp) fn remove_reno_sacks(&mut self, acked: u32) {
         if acked > 0 {
             if !self.profile.cwnd_first() {
@@ -36,7 +36,7 @@ impl Sender {
         self.check_reno_reordering(acked);
     }
 
-    /// More duplicates than packets can cause were reordered.
+    /// Takes more duplicates than the packets in flight can cause as reordering.
     fn check_reno_reordering(&mut self, addend: u32) {
         let out = self.board.packets_out;
         let holes = self.board.lost_out.max(1).min(out);

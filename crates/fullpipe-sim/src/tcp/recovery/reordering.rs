@@ -1,4 +1,4 @@
-//! The reordering metric: how far a packet was ever displaced.
+//! The reordering metric: the largest displacement of a packet so far.
 //!
 //! Source: Linux 2.6.20 `tcp_update_reordering`, `tcp_sacktag_write_queue`; 2.6.24
 //! `tcp_clean_rtx_queue`; 3.5 `tcp_disable_early_retrans`.
@@ -8,14 +8,14 @@ use crate::tcp::profile::HoleFilled;
 use crate::tcp::sender::Sender;
 use crate::tcp::sender::loss_state::MAX_REORDERING;
 
-/// The widest reordering that is believed since 3.19, packets (`tcp_max_reordering`).
+/// Largest reordering metric since 3.19, packets (`tcp_max_reordering`).
 pub(super) const MOST_REORDERING: u32 = 300;
 
 impl Sender {
-    /// A displacement of `metric` packets was seen: FACK, which takes it for loss, ends.
+    /// Raises the metric to a displacement of `metric` packets, and ends FACK, which takes it for loss.
     pub(super) fn update_reordering(&mut self, metric: u32) {
         if metric > self.recovery.reordering {
-            // The kernel tells more kinds apart (TCPFACKReorder).
+            // The kernel counts more kinds (TCPFACKReorder).
             match self.is_reno() {
                 true => self.counters.mib.reno_reorder += 1,
                 false => self.counters.mib.sack_reorder += 1,
@@ -28,7 +28,8 @@ impl Sender {
         }
     }
 
-    /// SACKs filled a hole at `at`, before the highest SACK of then, that was never sent again.
+    /// Notes reordering by SACKs that filled a hole at `at`, below the highest SACK before them, which was never sent
+    /// again.
     pub(super) fn note_reordering_by_sack(&mut self, at: u64) {
         let in_loss = self.ca_state == CaState::Loss;
         if !self.profile.cwnd_first() {
@@ -45,8 +46,8 @@ impl Sender {
         self.update_reordering(self.displacement(at));
     }
 
-    /// The cumulative ACK covered a packet at `at`, below the highest SACK, that was neither SACKed
-    /// nor ever sent again.
+    /// Notes reordering by a cumulative ACK of a packet at `at`, below the highest SACK, which was neither SACKed nor
+    /// sent again.
     pub(in crate::tcp) fn note_reordering_by_ack(&mut self, at: u64, with_sacks: bool) {
         let seen = match self.profile.hole_filled {
             HoleFilled::BySacks => with_sacks && self.ca_state != CaState::Loss,
@@ -57,19 +58,20 @@ impl Sender {
         }
     }
 
-    /// tcp_check_sack_reordering: what was delivered after packets beyond it, at `low` and never sent again.
+    /// tcp_check_sack_reordering: notes reordering by a packet at `low`, delivered after packets beyond it and never
+    /// sent again.
     pub(in crate::tcp) fn check_sack_reordering(&mut self, low: u64) {
         let seen = self.sees_reordering(low);
         self.counters.mib.sack_reorder += u64::from(seen);
     }
 
-    /// Reordering that a timestamp has shown.
+    /// Notes reordering that a timestamp has shown.
     pub(super) fn check_stamped_reordering(&mut self, low: u64) {
         let seen = self.sees_reordering(low);
         self.counters.mib.ts_reorder += u64::from(seen);
     }
 
-    /// Raises the metric by what was delivered late; true if it was late.
+    /// Raises the metric if the packet at `low` arrived late; returns whether it did.
     fn sees_reordering(&mut self, low: u64) -> bool {
         if low >= self.board.snd_fack || self.board.sacked_out == 0 && low >= self.seq.una() {
             return false;

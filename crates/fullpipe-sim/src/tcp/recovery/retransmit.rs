@@ -1,26 +1,26 @@
-//! What is sent again: lost packets first, then, where nothing else can be sent, packets below the
-//! highest SACK that are not known to be lost (RFC 6675 NextSeg, rule 3).
+//! Retransmission: lost packets first. Then, where nothing else can be sent, packets below the highest SACK that are
+//! not known to be lost (RFC 6675 NextSeg, rule 3).
 //!
 //! Source: Linux 2.6.20 and 3.0 `tcp_xmit_retransmit_queue`, `tcp_retransmit_skb`,
 //! `tcp_can_forward_retransmit`; 6.1 and 6.12 `tcp_xmit_retransmit_queue`, `tcp_retransmit_skb`.
 //!
 //! Limits:
 //! - An skb that still waits in the host is sent again; Linux skips it (`skb_still_in_host_queue`).
-//! - Small segments are not put together when they are sent again (`tcp_retrans_try_collapse`), so a FIN behind a
-//!   small segment arrives later.
+//! - Small segments are not joined for retransmission (`tcp_retrans_try_collapse`), so a FIN behind a small segment
+//!   arrives later.
 
 use crate::tcp::Output;
 use crate::tcp::sender::{Sender, TimerKind};
 use crate::units::Time;
 
 impl Sender {
-    /// tcp_xmit_retransmit_queue since RACK: only what is lost, in the skbs in which it went first, if these are no
-    /// larger than others now.
+    /// tcp_xmit_retransmit_queue since RACK: sends only lost packets, in their original skbs, unless these are larger
+    /// than others now.
     fn resend_lost(&mut self, out: &mut impl Output) {
         let most = self.tso_segs();
         let mut first_too = false;
         while self.in_flight() < self.cwnd() {
-            // Before anything else in Linux too, but only where there is something to send again.
+            // Linux checks the pace first, too, but only where there is a packet to send again.
             let more = self.board.lost_out > self.board.retrans_out;
             if more && self.keeps_pace(out.now()) {
                 break;
@@ -32,7 +32,7 @@ impl Sender {
             let Some((start, end)) = self.board.next_lost_run(quota, self.window()) else { break };
             let skb = self.queue.skb_end(start);
             let end = skb.map_or(end, |skb| end.min(skb));
-            // Linux asks before it cuts from the skb what may go.
+            // tcp_small_queue_check precedes the cut of the skb in Linux.
             let whole = skb.min(self.board.lost_until()).unwrap_or(end);
             if self.too_much_in_host((whole - start) as u32, true, out) {
                 break;
@@ -53,6 +53,8 @@ impl Sender {
             return self.resend_lost(out);
         }
         let mut search = self.begin_resending();
+
+        // Lost packets first, then forward retransmissions (tcp_can_forward_retransmit).
         while self.in_flight() < self.cwnd() {
             let lost = self.board.next_lost(self.window());
             let Some((start, end)) = lost.or_else(|| self.next_forward()) else {
@@ -78,8 +80,8 @@ impl Sender {
         self.may_go_forward().then_some(found)
     }
 
-    /// Sends `[start, end)` again: how many packets; none if the window has shrunk below it, the skb may not be cut or the
-    /// host's queue is full.
+    /// Sends `[start, end)` again; returns the number of packets. None if the window has shrunk below it, the skb may
+    /// not be cut or the host's queue is full.
     pub(super) fn retransmit(
         &mut self,
         start: u64,
@@ -93,13 +95,15 @@ impl Sender {
                 packets
             }
             None if self.profile.cwnd_first() => return None,
-            // It counts all the same.
+            // A refused retransmission counts as sent all the same.
             None => self.window().count(start, end),
         };
         if !self.profile.cwnd_first() {
             self.recovery.undo_retrans = self.recovery.undo_retrans.max(0);
         }
         self.recovery.undo_retrans += packets as i32;
+
+        // retrans_stamp is the time of the first retransmission, for the undo by timestamps.
         let when = match sent {
             Some(_) => self.last_stamp(out.now()),
             None => self.last_sent(start).unwrap_or(Time::ZERO),
@@ -109,12 +113,12 @@ impl Sender {
         sent
     }
 
-    /// When the segment at `seq` last went, if it ever did.
+    /// Last transmission of the segment at `seq`, if there was one.
     pub(in crate::tcp) fn last_sent(&self, seq: u64) -> Option<Time> {
         self.board.resent_at(seq).or_else(|| self.queue.sent_at(seq))
     }
 
-    /// A tail loss probe, which does not count as sent again in flight (`__tcp_retransmit_skb` alone).
+    /// Sends a tail loss probe, which does not count as a retransmission in flight (only `__tcp_retransmit_skb`).
     pub(super) fn resend_last(&mut self, out: &mut impl Output) -> bool {
         let start = self.queue.segment_start(self.seq.nxt(), 1, self.mss).max(self.seq.una());
         self.refit(start);
@@ -127,10 +131,12 @@ impl Sender {
         goes
     }
 
-    /// __tcp_retransmit_skb; how many packets.
+    /// __tcp_retransmit_skb; returns the number of packets.
     fn resend(&mut self, start: u64, end: u64, out: &mut impl Output) -> Option<u32> {
         let len = (end - start) as u32;
         self.forget_mtu_probe();
+
+        // Beyond a shrunk window only the first unacknowledged segment is sent, as a probe.
         if start >= self.seq.window_end() && start != self.seq.una() {
             return None;
         }
@@ -147,6 +153,8 @@ impl Sender {
         let departs = self.depart(out.now());
         let skb = self.transmission(start, len, true, departs);
         self.note_data_sent(skb.len, out);
+
+        // The qdisc refused the skb (NET_XMIT_DROP).
         if !out.transmit(skb) {
             self.counters.refused += 1;
             self.note_refused(start, end, out);
@@ -164,9 +172,9 @@ impl Sender {
         Some(packets)
     }
 
-    /// The host's queue refuses a retransmission. Since 4.6, as in 6.12, that is congestion, it counts as sent again, and
-    /// the segments as ever sent again, so that they give no RTT; what the network has of them is as old as before
-    /// (`__tcp_transmit_skb`, `__tcp_retransmit_skb`).
+    /// Handles a retransmission that the host's queue refused. Since 4.6, as in 6.12, this is congestion and counts as
+    /// a retransmission. Its segments count as sent again, so they give no RTT. The copies in the network keep their
+    /// age (`__tcp_transmit_skb`, `__tcp_retransmit_skb`).
     fn note_refused(&mut self, start: u64, end: u64, out: &impl Output) {
         if self.profile.cwnd_first() {
             return;
@@ -179,7 +187,7 @@ impl Sender {
         });
     }
 
-    /// The scoreboard is told of each segment.
+    /// Notes the retransmission of each segment in the scoreboard.
     fn note_resent(&mut self, start: u64, end: u64, out: &impl Output) {
         let when = self.last_stamp(out.now());
         self.each_segment(start, end, |sender, at, next| {
@@ -197,7 +205,7 @@ impl Sender {
         }
     }
 
-    /// The first packet again, whatever cwnd says; whether it went.
+    /// Sends the first packet again, whatever cwnd allows; returns whether it was sent.
     pub(super) fn retransmit_head(&mut self, out: &mut impl Output) -> bool {
         self.refit(self.seq.una());
         let end = self.queue.segment_end(self.seq.una(), self.mss, self.seq.nxt());

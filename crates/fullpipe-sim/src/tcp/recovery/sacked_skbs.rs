@@ -1,15 +1,15 @@
-//! What a SACK block does to the skbs that it covers: those that it covers in part are cut, and those that lie behind
-//! an skb that is SACKed go into that one. So a hole costs a head or two, and all that lies between two holes is a few
-//! skbs, however many were sent; a writer that waits for room in the send buffer notices.
+//! Effect of a SACK block on skbs. Partly covered skbs are cut, and covered ones behind a SACKed skb are joined to it.
+//! So a hole costs a head or two, and the data between two holes is a few skbs, however many were sent. A writer that
+//! waits for room in the send buffer notices the difference.
 //!
-//! An skb that may not be cut is not SACKed in part, and nothing behind it is.
+//! A block does not SACK a part of an skb that may not be cut, nor any data behind it.
 //!
 //! Source: Linux 6.12 `tcp_sacktag_walk`, `tcp_shift_skb_data`, `tcp_match_skb_to_sack`, `tcp_fragment`. Older profiles
-//! leave skbs as they were sent.
+//! keep skbs as they were sent.
 //!
 //! Limits:
-//! - Linux does not cut an skb while more than twice the send buffer is queued (`tcp_fragment`, TCPWQueueTooBig), so
-//!   it does not hear a SACK for a part of that skb. The simulator hears it.
+//! - Linux does not cut an skb while more than twice the send buffer is queued (`tcp_fragment`, TCPWQueueTooBig). So it
+//!   ignores a SACK for a part of that skb. The simulator takes it.
 
 use crate::tcp::sender::Sender;
 use crate::tcp::skb::SendQueue;
@@ -18,15 +18,15 @@ use fullpipe_base::tcp::GSO_MAX_SIZE;
 
 /// Outcome of cutting an skb at the end of a block.
 enum Cut {
-    /// The walk goes on there; it has SACKed up to the second place.
+    /// The walk continues at the first place, and has SACKed up to the second.
     At(u64, u64),
     /// The block ends before the skb's first segment does.
     Short,
-    /// There is no memory for another head.
+    /// No memory for another head.
     Refused,
 }
 
-/// An skb that the block reaches, and the block.
+/// An skb within reach of the block, and the block.
 #[derive(Clone, Copy)]
 struct Covered {
     skb: (u64, u64),
@@ -39,7 +39,7 @@ impl Covered {
         self.block.0 <= self.skb.0 && self.skb.1 <= self.block.1
     }
 
-    /// Bytes of the skb, from its start, that the block has: a number of segments.
+    /// Bytes of the skb, from its start, that the block covers: whole segments.
     fn full_segments(&self, mss: u64) -> u64 {
         let bytes = self.block.1.min(self.skb.1) - self.skb.0;
         if self.whole() { bytes } else { bytes / mss * mss }
@@ -47,15 +47,15 @@ impl Covered {
 }
 
 impl Sender {
-    /// Joins and cuts what a block covers from `from` on; to be called before the scoreboard knows of it. Where the block
-    /// ends for the scoreboard: where it does, unless an skb may not be cut.
+    /// Joins and cuts the skbs that a block covers from `from` on; call it before the scoreboard has the block. Returns
+    /// the block's end for the scoreboard, which is earlier if an skb may not be cut.
     pub(super) fn walk_sacked_skbs(&mut self, from: u64, block: (u64, u64)) -> u64 {
         let end = block.1;
         if self.profile.cwnd_first() {
             return end;
         }
         let mut at = self.queue.skb_start(from);
-        // Up to where this walk has SACKed.
+        // Number up to which this walk has SACKed.
         let mut sacked_to = 0;
         while at < end {
             let Some(skb_end) = self.queue.skb_end(at) else { return end };
@@ -78,8 +78,9 @@ impl Sender {
         end
     }
 
-    /// Whether the sent skb from `start` to `end` may not be cut: skbs take more than twice the memory of the send buffer and
-    /// of the two largest skbs by which a write may exceed it. The first and the last sent skb always may (`tcp_fragment`).
+    /// Whether the sent skb from `start` to `end` may not be cut: all skbs take more than twice the memory of the send
+    /// buffer plus two largest skbs, by which a write may exceed it. The first and the last sent skb may always be cut
+    /// (`tcp_fragment`).
     pub(super) fn refuses_cut(&self, start: u64, end: u64) -> bool {
         let largest = u64::from(GSO_MAX_SIZE) + SKB_BYTES + SHARED_INFO;
         self.queue.wmem_queued >> 1 > self.sndbuf.bytes() + 2 * largest
@@ -87,8 +88,8 @@ impl Sender {
             && end < self.seq.nxt()
     }
 
-    /// What the block has of the skb goes into the SACKed one before it, and so does a SACKed one behind it
-    /// (`tcp_shift_skb_data`). Where that ends; none if it cannot.
+    /// Joins the covered part of the skb to the SACKed one before it, and a SACKed one behind it, too
+    /// (`tcp_shift_skb_data`). Returns the end; none if the two cannot join.
     fn join_sacked(&mut self, covered: Covered) -> Option<u64> {
         let (at, skb_end) = covered.skb;
         let mss = u64::from(self.mss);
@@ -137,7 +138,7 @@ impl Sender {
             return Cut::At(border, 0);
         }
 
-        // It covers the skb from its first byte.
+        // The block covers the skb from its first byte.
         let bytes = covered.full_segments(mss);
         if bytes == 0 {
             return Cut::Short;
@@ -146,7 +147,7 @@ impl Sender {
             return Cut::Refused;
         }
         self.queue.cut(at + bytes);
-        // What is out again and not lost stays that, too.
+        // A packet that is out again and not lost stays so.
         let sacked_to = if self.board.is_out_again(at) { 0 } else { at + bytes };
         Cut::At(at + bytes, sacked_to)
     }

@@ -1,5 +1,4 @@
-//! What SACK blocks say: which packets arrived, which came twice (D-SACK, RFC 2883), which
-//! retransmissions were lost.
+//! Content of SACK blocks: packets that arrived, packets that arrived twice (D-SACK, RFC 2883), lost retransmissions.
 //!
 //! Source: Linux 2.6.20 `tcp_sacktag_write_queue`, 2.6.24 `tcp_check_dsack`,
 //! `tcp_is_sackblock_valid`, `tcp_mark_lost_retrans`.
@@ -14,7 +13,7 @@ use crate::tcp::sender::Sender;
 use crate::tcp::{Ack, CaState, Output, Sacks};
 
 impl Sender {
-    /// Takes the SACK blocks of an ACK in; to be called before what it acknowledges is freed.
+    /// Processes the SACK blocks of an ACK; call it before acknowledged packets are freed.
     pub(in crate::tcp) fn take_sacks(
         &mut self,
         ack: &Ack,
@@ -23,7 +22,8 @@ impl Sender {
         out: &mut impl Output,
     ) {
         let blocks = &sacks.blocks[..sacks.count];
-        // Of an overtaken ACK more is acknowledged by now; but what came twice is below its own number (6.12 `tcp_check_dsack`).
+        // An overtaken ACK is below the present una, but a D-SACK is below the ACK's own number (6.12
+        // `tcp_check_dsack`).
         let una = ack.ack.max(self.seq.una());
         let dsack = self.is_dsack(ack.ack, blocks);
         if dsack {
@@ -39,7 +39,7 @@ impl Sender {
         }
         self.walk_for_sacks(blocks);
         if !self.profile.cwnd_first() && self.board.sacked_out == 0 {
-            // Nothing of the last ACK's blocks counts then (6.12 `tcp_sacktag_write_queue`).
+            // The last ACK's blocks do not count then (6.12 `tcp_sacktag_write_queue`).
             self.recovery.recv_sack_cache = [(0, 0); 4];
         }
         let lost_before = self.board.lost_out;
@@ -49,7 +49,7 @@ impl Sender {
         let mut only_original = false;
         let changed = self.changed(sacks);
         let mut order = [0, 1, 2, 3];
-        // By where they begin, so that what was sent last is often the last that is heard of.
+        // Blocks in the order of their starts, so that the last transmission is often processed last.
         order.sort_unstable_by_key(|&i| blocks.get(i).map_or(u64::MAX, |block| block.0));
         for i in order.into_iter().filter(|i| (told_before..changed).contains(i)) {
             let Some(told) = self.take_block(i, blocks[i], una) else { continue };
@@ -65,7 +65,7 @@ impl Sender {
         if self.board.lost_out < lost_before {
             self.forget_what_was_sent_again();
         }
-        // Nothing sent after the timeout may be among them (RFC 4138, appendix B).
+        // No packet sent after the timeout may be among them (RFC 4138, appendix B).
         flags.only_orig_sacked = only_original
             && blocks.iter().all(|&(_, end)| Some(end) <= self.recovery.frto_highmark);
         self.look_for_lost_retransmissions(flags);
@@ -77,9 +77,10 @@ impl Sender {
         }
     }
 
-    /// Block `i` of an ACK, when everything below `una` is acknowledged; none if it says nothing new, or nothing that can be.
+    /// Processes block `i` of an ACK, when everything below `una` is acknowledged; none if the block is old or
+    /// impossible.
     fn take_block(&mut self, i: usize, (start, end): (u64, u64), una: u64) -> Option<Sacked> {
-        // As in the last ACK, or moved on by a new block.
+        // A block is old if the last ACK had it, here or one place earlier.
         let known = &self.recovery.recv_sack_cache[i.saturating_sub(1)..=i];
         if known.contains(&(start, end)) {
             return None;
@@ -97,10 +98,11 @@ impl Sender {
         Some(board.sack(start, end, window))
     }
 
-    /// Walks from `start` along what of a block is in none of the last ACK's: a walk ends where one of those begins, and the
-    /// next one begins behind it (6.12 `tcp_sacktag_write_queue`). Up to where the block counts.
+    /// Walks from `start` along the parts of a block that none of the last ACK's blocks covers. A walk ends where one
+    /// of those begins, and the next one begins behind it (6.12 `tcp_sacktag_write_queue`). Returns the end up to which
+    /// the block counts.
     fn walk_for_block(&mut self, start: u64, block: (u64, u64)) -> u64 {
-        // What was left uncut may lie in the block before the place from which it says more.
+        // An uncut part may lie in the block before the place where its news starts.
         let uncut = self.recovery.sacks_uncut;
         let first = |at| if uncut { block.0 } else { at };
         let end = block.1;
@@ -126,14 +128,14 @@ impl Sender {
         end
     }
 
-    /// Beyond this many blocks all are as in the last ACK.
+    /// Number of blocks to process: all later ones are as in the last ACK.
     fn changed(&self, sacks: &Sacks) -> usize {
         let ([_, known @ ..], [_, told @ ..]) = (&self.recovery.recv_sack_cache, &sacks.blocks);
         if told == known { sacks.count.min(1) } else { sacks.count }
     }
 
-    /// Where a block begins to say more than the blocks of the last ACK did. An skb that could not be cut there is looked
-    /// at from its start.
+    /// Place from which on a block covers more than the last ACK's blocks. An skb that could not be cut there is
+    /// visited from its start.
     fn news_from(&self, start: u64, end: u64) -> u64 {
         let known = self.recovery.recv_sack_cache.iter().find(|known| known.0 == start);
         let Some(&(_, told)) = known else { return start };
@@ -142,7 +144,7 @@ impl Sender {
         from.clamp(start, end)
     }
 
-    /// The first block is below the cumulative ACK, or inside the second one.
+    /// Whether the first block is below the cumulative ACK, or inside the second one.
     fn is_dsack(&self, ack: u64, blocks: &[(u64, u64)]) -> bool {
         match *blocks {
             [(start, _), ..] if start < ack => true,
@@ -151,7 +153,7 @@ impl Sender {
         }
     }
 
-    /// Segments that a D-SACK stands for: one, whatever its length, where ACKs change cwnd first (3.14 `tcp_check_dsack`).
+    /// Segments of a D-SACK: one, whatever its length, where ACKs change cwnd first (3.14 `tcp_check_dsack`).
     fn told_twice(&self, (start, end): (u64, u64)) -> u64 {
         match self.profile.ack_order {
             AckOrder::CwndFirst => 1,
@@ -159,10 +161,10 @@ impl Sender {
         }
     }
 
-    /// tcp_dsack_seen: counts what has come twice, unless more has than was ever sent again.
+    /// tcp_dsack_seen: counts segments that arrived twice; false if more have than were ever sent again.
     fn believes_dsack(&mut self, (start, end): (u64, u64), flags: &mut Flags) -> bool {
         if self.profile.cwnd_first() {
-            // Kernels of that time do not count them. Nothing reads the number there.
+            // Kernels of that time do not count them, and nothing reads the number there.
             self.recovery.dsack_dups += self.told_twice((start, end));
             return true;
         }
@@ -183,8 +185,7 @@ impl Sender {
         true
     }
 
-    /// Retransmissions that D-SACK reports were needless; a SACKed one that was sent again shows
-    /// reordering.
+    /// Processes a D-SACK, which shows needless retransmissions. A SACKed segment that was sent again shows reordering.
     fn take_dsack(&mut self, (start, end): (u64, u64)) {
         let marker = self.recovery.undo_marker;
         let counts = marker.is_some_and(|marker| end > marker);
@@ -206,6 +207,8 @@ impl Sender {
         if counts {
             self.count_needless(resent as i32);
         }
+
+        // Both copies of a SACKed packet arrived, so the original was only reordered.
         if resent > 0 && sacked {
             self.note_reordering_by_sack(start);
         }

@@ -1,12 +1,12 @@
-//! Undoing a reduction of cwnd that turns out to be needless.
+//! Undo of a needless reduction of cwnd.
 //!
-//! It was, if nothing was sent again, if D-SACKs show that everything sent again had arrived already
-//! (RFC 3708), or if the timestamp echoed is older than the first retransmission (Eifel, RFC 3522).
-//! Source: Linux 2.6.20 and 3.0 `tcp_may_undo`, `tcp_undo_cwr`, `tcp_try_undo_recovery`,
-//! `tcp_try_undo_dsack`, `tcp_try_undo_partial`, `tcp_try_undo_loss`; since 3.12
-//! `tcp_undo_cwnd_reduction`. Which retransmissions keep `retrans_stamp` follows 3.14
-//! (`tcp_any_retrans_done`); 2.6.32 and before look at `retrans_out` alone, which differs while the
-//! first packet waits to be sent a third time.
+//! A reduction was needless in three cases. No packet was sent again. Or D-SACKs show that all retransmitted packets
+//! had arrived already (RFC 3708). Or the echoed timestamp is older than the first retransmission (Eifel, RFC 3522).
+//!
+//! Source: Linux 2.6.20 and 3.0 `tcp_may_undo`, `tcp_undo_cwr`, `tcp_try_undo_recovery`, `tcp_try_undo_dsack`,
+//! `tcp_try_undo_partial`, `tcp_try_undo_loss`; since 3.12 `tcp_undo_cwnd_reduction`. `retrans_stamp` follows 3.14
+//! (`tcp_any_retrans_done`). 2.6.32 and before check only `retrans_out`, which differs while the first packet waits for
+//! a third transmission.
 
 use crate::tcp::ack::input::Flags;
 use crate::tcp::profile::SpuriousPartial;
@@ -18,13 +18,15 @@ impl Sender {
         self.board.retrans_out > 0 || self.board.was_resent(self.seq.una())
     }
 
-    /// Nothing was sent again, or the ACK was caused by a segment older than what was.
+    /// Whether no packet was sent again, or a segment older than the retransmission caused the ACK.
     pub(super) fn packet_delayed(&self) -> bool {
         let echo = self.recovery.rcv_tsecr;
         let Some(stamp) = self.recovery.retrans_stamp else {
             let held = self.is_reno() && self.seq.una() >= self.recovery.high_seq;
             return !held || self.profile.cwnd_first();
         };
+
+        // Eifel (RFC 3522): the echo is older than the first retransmission.
         self.timestamps && echo != 0 && (echo.wrapping_sub(stamp) as i32) < 0
     }
 
@@ -33,7 +35,7 @@ impl Sender {
         marked && (self.recovery.undo_retrans == 0 || self.packet_delayed())
     }
 
-    /// tcp_undo_cwr: cwnd, and with `undo_ssthresh` ssthresh too, go back to what they were.
+    /// tcp_undo_cwr: restores cwnd, and with `undo_ssthresh` ssthresh too.
     pub(super) fn undo_cwr(&mut self, undo_ssthresh: bool, out: &impl Output) {
         let stamp = self.jiffies(out.now());
         let prior = self.recovery.prior_ssthresh;
@@ -41,23 +43,29 @@ impl Sender {
         let sock = self.cc.sock_mut();
         sock.snd_cwnd = undone;
         sock.snd_cwnd_stamp = stamp;
+
+        // ssthresh only rises to its old value.
         if undo_ssthresh && prior > sock.snd_ssthresh {
             sock.snd_ssthresh = prior;
         }
+
+        // tcp_moderate_cwnd keeps an old kernel from a burst after the undo.
         if self.profile.undo_moderates {
             self.moderate_cwnd(out);
         }
         self.recovery.clear_hints();
     }
 
-    /// Recovery, or Loss, is over. Whether the state is held until more is acknowledged, as a
-    /// connection without SACK must (RFC 6582).
+    /// Ends Recovery, or Loss. Returns whether the state is held until more is acknowledged, as a connection without
+    /// SACK must (RFC 6582).
     pub(super) fn try_undo_recovery(&mut self, out: &impl Output) -> bool {
         if self.may_undo() {
             self.undo_cwr(true, out);
             self.counters.mib.note_undo(self.ca_state);
             self.recovery.undo_marker = None;
         }
+
+        // Without SACK duplicates of earlier losses may still arrive, so the state stays (RFC 6582).
         if self.seq.una() == self.recovery.high_seq && self.is_reno() {
             self.moderate_cwnd(out);
             return true;
@@ -66,7 +74,7 @@ impl Sender {
         false
     }
 
-    /// D-SACKs have reported every retransmission.
+    /// Undoes the reduction after D-SACKs have reported every retransmission.
     pub(super) fn try_undo_dsack(&mut self, out: &impl Output) -> bool {
         if self.recovery.undo_marker.is_none() || self.recovery.undo_retrans != 0 {
             return false;
@@ -77,7 +85,7 @@ impl Sender {
         true
     }
 
-    /// Whether a partial ACK in Recovery came from a segment that was only late.
+    /// Whether a segment that was only late caused a partial ACK in Recovery.
     pub(super) fn partial_ack_was_delayed(&self, flags: &Flags) -> bool {
         debug_assert!(flags.una_advanced);
         match self.profile.spurious_partial {
@@ -88,7 +96,7 @@ impl Sender {
         }
     }
 
-    /// Before 3.12: cwnd goes back, ssthresh and Recovery stay.
+    /// Restores cwnd on a partial ACK before 3.12; ssthresh and Recovery stay.
     pub(super) fn undo_on_partial_ack(&mut self, flags: &Flags, out: &impl Output) {
         if !self.any_retrans_done() {
             self.recovery.retrans_stamp = None;
@@ -98,10 +106,11 @@ impl Sender {
         self.counters.mib.partial_undo += 1;
     }
 
-    /// Since 3.12: with no retransmission out, Recovery ends; else nothing more is marked or sent
-    /// again.
+    /// Ends Recovery on a partial ACK since 3.12, if no retransmission is out; else stops marking and retransmitting.
     pub(super) fn leave_on_partial_ack(&mut self, flags: &Flags, out: &impl Output) {
         self.update_reordering(self.fackets_for_partial() + flags.packets_acked);
+
+        // tcp_try_undo_partial: the undo waits until no retransmission is in flight.
         if self.board.retrans_out > 0 {
             return self.reduce_cwnd(flags, false, out);
         }
@@ -115,7 +124,7 @@ impl Sender {
         self.try_keep_open();
     }
 
-    /// After a timeout: what was thought lost was late. Whether that was undone.
+    /// Undoes a timeout after packets that were only late; returns whether it did.
     pub(super) fn try_undo_loss(&mut self, proven: bool, out: &impl Output) -> bool {
         if !proven && !self.may_undo() {
             return false;

@@ -1,4 +1,4 @@
-//! Queue walks of Linux 2.6.20: triggers and bounds. `sender/walks.rs` says what a walk is.
+//! Queue walks of Linux 2.6.20: triggers and bounds. `sender/walks.rs` defines a walk.
 //!
 //! Source: Linux 2.6.20, the functions in the table of `sender/walks.rs`.
 
@@ -7,14 +7,14 @@ use crate::tcp::sender::walks::{For, Resending, Walk};
 use crate::tcp::{CaState, Output};
 
 impl Sender {
-    /// The walks along the queue; none in kernels that do not walk.
+    /// The walks along the queue; none in kernels without them.
     fn walk(&mut self) -> Option<Walk<'_>> {
         let Sender { queue, board, seq, .. } = self;
         let walks = self.recovery.walks.as_mut()?;
         Some(Walk { walks, queue, board, snd_una: seq.una(), snd_nxt: seq.nxt() })
     }
 
-    /// What was looked at costs its time now.
+    /// Charges the CPU for the skbs visited so far.
     pub(in crate::tcp) fn tell_walks(&mut self, out: &mut impl Output) {
         let Some(walks) = &mut self.recovery.walks else { return };
         let looked = walks.take_looked();
@@ -24,14 +24,14 @@ impl Sender {
         }
     }
 
-    /// The whole queue is looked at, as after a timeout.
+    /// Visits the whole queue, as after a timeout.
     pub(super) fn walk_all(&mut self) {
         if let Some(mut walk) = self.walk() {
             walk.look(For::Marks, walk.head(), u64::MAX);
         }
     }
 
-    /// The SACK blocks of an ACK are looked up; to be called before they are remembered.
+    /// Looks up the SACK blocks of an ACK; call it before they are remembered.
     pub(super) fn walk_for_sacks(&mut self, blocks: &[(u64, u64)]) {
         let cache = self.recovery.recv_sack_cache;
         let Some(mut walk) = self.walk().filter(|_| !blocks.is_empty()) else { return };
@@ -49,14 +49,14 @@ impl Sender {
         walk.walks.sack = Some(at);
     }
 
-    /// A lost packet has arrived, or a retransmission no longer counts.
+    /// Resets the walk for retransmissions, after a lost packet has arrived or a retransmission no longer counts.
     pub(super) fn forget_what_was_sent_again(&mut self) {
         if let Some(walks) = &mut self.recovery.walks {
             walks.again = None;
         }
     }
 
-    /// Retransmissions are lost too: they are looked for in the whole queue (event C).
+    /// Searches the whole queue for lost retransmissions (event C).
     pub(super) fn walk_for_lost_retransmissions(&mut self) {
         if let Some(mut walk) = self.walk() {
             let to = walk.place(walk.board.snd_fack) + 1;
@@ -65,7 +65,7 @@ impl Sender {
         }
     }
 
-    /// Everything below `limit` that is not SACKed is marked.
+    /// Marks everything below `limit` that is not SACKed.
     pub(super) fn walk_to_mark(&mut self, limit: u64) {
         if let Some(mut walk) = self.walk() {
             let from = walk.walks.mark.unwrap_or_else(|| walk.head());
@@ -74,7 +74,7 @@ impl Sender {
         }
     }
 
-    /// Packets out for longer than the timeout are marked, up to `limit`.
+    /// Marks packets older than the timeout, up to `limit`.
     pub(super) fn walk_past_timed_out(&mut self, limit: u64) {
         if let Some(mut walk) = self.walk() {
             let from = walk.walks.timed_out.unwrap_or_else(|| walk.head());
@@ -84,7 +84,7 @@ impl Sender {
         }
     }
 
-    /// An ACK frees what lies below `una`; to be called before it does.
+    /// Frees skbs below `una` in the walks; call it before the ACK frees them.
     pub(in crate::tcp) fn walks_are_freed(&mut self, una: u64) {
         if let Some(walk) = self.walk() {
             if walk.walks.has_hints() && walk.place(una) > walk.head() {
@@ -94,14 +94,14 @@ impl Sender {
         }
     }
 
-    /// The segment that ends at `end` is sent again: an skb of its own, if it was not one before.
+    /// Splits the skb at the end of a retransmitted segment, if the segment was a part of it.
     pub(super) fn walks_split_at(&mut self, end: u64) {
         if let Some(mut walk) = self.walk() {
             walk.split(end);
         }
     }
 
-    /// The search for something to send again begins.
+    /// Begins the search for packets to retransmit.
     pub(super) fn begin_resending(&mut self) -> Option<Resending> {
         let walk = self.walk()?;
         let lost = walk.board.lost_out > 0;
@@ -109,7 +109,7 @@ impl Sender {
         Some(Resending { lost, at: hint.unwrap_or_else(|| walk.head()) })
     }
 
-    /// It has found the packet at `seq`, lost or to be sent again forward.
+    /// Continues the search up to the packet at `seq`, which is lost or is sent again forward.
     pub(super) fn walk_to_resend(&mut self, search: &mut Option<Resending>, seq: u64, lost: bool) {
         let (Some(search), Some(mut walk)) = (search, self.walk()) else { return };
         if !lost {
@@ -118,7 +118,7 @@ impl Sender {
         walk.look_for_more(search, walk.place(seq));
     }
 
-    /// It ends: cwnd is full, or there is nothing more to be found.
+    /// Ends the search, because cwnd is full or no packet is left.
     pub(super) fn end_resending(&mut self, search: Option<Resending>, full: bool) {
         let Some(mut search) = search else { return };
         let may_go_forward = self.may_go_forward();

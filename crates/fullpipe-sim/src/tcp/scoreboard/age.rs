@@ -1,21 +1,21 @@
-//! Losses by age (RACK): in the order in which packets were sent last.
+//! Losses by age (RACK): packets in the order of their last transmission.
 //!
-//! Linux keeps them in a list (6.12 `tsorted_sent_queue`). Here those that were never sent again are in the
-//! order of their bytes, and the others in a queue of their own; each is marked once, unless sent again.
+//! Linux keeps packets in a list (6.12 `tsorted_sent_queue`). Here packets that were never sent again are in the order
+//! of their bytes, and the others in a queue of their own. Each is marked once, unless it is sent again.
 
 use super::{Again, Scoreboard, Window, next_gap_of_both};
 use crate::units::Time;
 use alloc::vec::Vec;
 use core::iter::successors;
 
-/// Which packets are looked at, and which of them are lost.
+/// Ages up to which packets are checked, and up to which they are lost.
 #[derive(Clone, Copy, Debug)]
 pub struct Age {
-    /// Sent no later than the packet that ends at `end_seq` (rack.mstamp), us ...
+    /// Time of the packet that ends at `end_seq` (rack.mstamp), us. Packets sent no later are checked ...
     pub before_us: u64,
-    /// ... and in the same microsecond before it.
+    /// ... and packets of the same microsecond that end before it.
     pub end_seq: u64,
-    /// Sent no later: lost, us.
+    /// Time up to which sent packets are lost, us.
     pub lost_by_us: Option<u64>,
 }
 
@@ -30,8 +30,8 @@ impl Age {
 }
 
 impl Scoreboard {
-    /// What of `[start, end)` is news has arrived, as a SACK says or, with `cumulative`, the ACK itself: that knows an original
-    /// from what was sent again in vain, by its timestamp.
+    /// Notes the arrival of the new parts of `[start, end)`, by a SACK or, with `cumulative`, by the ACK itself. By its
+    /// timestamp the ACK can distinguish an original from a needless retransmission.
     pub(super) fn advance_rack(&mut self, start: u64, end: u64, cumulative: bool, window: Window) {
         let Some(rack) = &mut self.rack else { return };
         if self.sacked.is_empty() && self.ever.is_empty() {
@@ -47,7 +47,7 @@ impl Scoreboard {
         self.advance_rack_after_loss(start, end, cumulative, window);
     }
 
-    /// The same where something is SACKed or was sent again.
+    /// Does the work of [`Scoreboard::advance_rack`], where packets are SACKed or were sent again.
     #[inline(never)]
     fn advance_rack_after_loss(&mut self, start: u64, end: u64, cumulative: bool, window: Window) {
         let Some(mut rack) = self.rack else { return };
@@ -98,7 +98,7 @@ impl Scoreboard {
         None
     }
 
-    /// Marks what is lost by its age; of what may be lost soon, when the last was sent, us.
+    /// Marks packets lost by age; returns the last transmission of those that may be lost soon, us.
     pub fn mark_lost_by_age(&mut self, age: Age, window: Window) -> Option<u64> {
         let originals = self.mark_originals(age, window);
         originals.max(self.mark_resent(age, window))
@@ -138,16 +138,16 @@ impl Scoreboard {
         waiting.clone().find(|again| self.is_out(again)).map(|again| again.when.as_us())
     }
 
-    /// Whether the list is looked through as far as this retransmission. It ends at the first packet that was not sent
-    /// before the newest one that has arrived; one of the same microsecond may stand in front of the retransmission.
+    /// Whether the search of the list reaches this retransmission. It ends at the first packet that was not sent before
+    /// the newest arrival. A packet of the same microsecond may stand in front of the retransmission.
     fn is_looked_at(&self, again: &Again, age: Age, window: Window) -> bool {
         let sent = again.when.as_us();
         age.before(sent, again.end)
             && !(sent == age.before_us && self.follows_later(again, age, window))
     }
 
-    /// Whether the retransmission was sent after originals of the same microsecond or later that end behind `age.end_seq`, and
-    /// of which nothing was heard.
+    /// Whether the retransmission was sent after originals of the same microsecond or later that end behind
+    /// `age.end_seq`, and have no news.
     fn follows_later(&self, again: &Again, age: Age, window: Window) -> bool {
         let since = Time(age.before_us * 1000);
         let Some(same) = window.queue.first_sent_since(since) else { return false };
@@ -172,8 +172,9 @@ impl Scoreboard {
         }
     }
 
-    /// After a timeout: what was sent last by `by_us` is lost, and the first packet in any case. What was marked lost before and
-    /// sent again is not in flight any more (6.12 `tcp_timeout_mark_lost`, `tcp_mark_skb_lost`).
+    /// Marks packets lost after a timeout: those last sent by `by_us`, and the first packet in any case.
+    /// Retransmissions of earlier losses are not in flight any more (6.12 `tcp_timeout_mark_lost`,
+    /// `tcp_mark_skb_lost`).
     pub fn mark_timed_out(&mut self, by_us: Option<u64>, window: Window) {
         self.marked_below = window.snd_una;
         let is_old = |again: &Again| {
@@ -187,7 +188,7 @@ impl Scoreboard {
         self.mark_lost_below(limit.max(window.segment_end(window.snd_una)), false, window);
     }
 
-    /// The retransmissions that are thought to be in flight.
+    /// Retransmissions that are thought to be in flight.
     fn out_again<'a>(&'a self, window: Window<'a>) -> impl Iterator<Item = Again> + 'a {
         self.retransmitted.iter().flat_map(move |(start, end)| {
             let next = move |&at: &u64| Some(window.segment_end(at)).filter(|&next| next < end);
@@ -197,8 +198,8 @@ impl Scoreboard {
         })
     }
 
-    /// Nothing is lost (6.12 `tcp_undo_cwnd_reduction`). What was once taken for lost by its age will not be again; what a
-    /// timeout took for lost may be (`tcp_rack_detect_loss` alone takes it off its list).
+    /// Removes all marks of loss (6.12 `tcp_undo_cwnd_reduction`). Packets once lost by age are not lost by age again;
+    /// those lost by a timeout may be (only `tcp_rack_detect_loss` takes packets off its list).
     pub fn forget_losses(&mut self) {
         self.marked_below = self.marked_below.min(self.aged_below);
         self.lost.clear();
@@ -206,12 +207,12 @@ impl Scoreboard {
         self.lost_out = 0;
     }
 
-    /// Where the first of the rows of lost segments that are not out again ends.
+    /// End of the first row of lost segments that are not out again.
     pub fn lost_until(&self) -> Option<u64> {
         self.pending.first().map(|(_, end)| end)
     }
 
-    /// The next lost segments that are not out again, at most so many; a short one is the last, as segments
+    /// The next lost segments that are not out again, at most `most`. A short segment is the last, because segments
     /// keep their ends.
     pub fn next_lost_run(&self, most: u32, window: Window) -> Option<(u64, u64)> {
         let (start, to) = self.pending.first()?;

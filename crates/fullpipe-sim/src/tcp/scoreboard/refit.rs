@@ -1,4 +1,4 @@
-//! Tags of segments whose size changes while they are out.
+//! Tags of segments with a size that changes while they are out.
 //!
 //! Source: Linux 6.12 `tcp_adjust_pcount`, `tcp_mark_skb_lost`, `tcp_fragment`.
 
@@ -16,7 +16,7 @@ impl Scoreboard {
         self.sacked.next_in(from, to).unwrap_or(to)
     }
 
-    /// What of `[from, to)` is not SACKed is lost; what was lost before and sent again is lost again.
+    /// Marks all packets of `[from, to)` lost that are not SACKed; packets lost before and sent again are lost again.
     pub fn mark_range_lost(&mut self, (from, to): (u64, u64), window: Window) {
         let mut known = Vec::new();
         self.lost.inside(from, to, |start, end| known.push((start, end)));
@@ -32,7 +32,7 @@ impl Scoreboard {
         }
     }
 
-    /// The segments of `[start, end)` were cut anew: what was known of when each was sent again is forgotten.
+    /// Forgets when the segments of `[start, end)` were sent again, because they were cut anew.
     pub fn forget_resent(&mut self, start: u64, end: u64, window: Window) {
         self.take_back(start, end, window);
         let at = self.resent.partition_point(|again| again.start < start);

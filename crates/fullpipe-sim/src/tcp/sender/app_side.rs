@@ -1,8 +1,8 @@
-//! The application's side of a sending socket: what it does now, and the write() that it is in.
+//! The application's side of a sending socket: its state, and the write() in progress.
 //!
 //! Source: Linux 6.12 `tcp_sendmsg_locked`, `sk_stream_wait_memory`, `tcp_nagle_check`.
 
-/// What the writing application does.
+/// State of the writing application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writer {
     /// Copying, or about to.
@@ -15,36 +15,36 @@ pub enum Writer {
     Done,
 }
 
-/// What becomes of a partial segment at the end of what was written.
+/// Rule for a partial segment at the end of the written data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tcp) enum Partial {
     /// Nagle's rule decides.
     Nagle,
-    /// It goes (TCP_NODELAY).
+    /// The segment is sent at once (TCP_NODELAY).
     Goes,
-    /// It waits for what follows (TCP_CORK).
+    /// The segment waits for more data (TCP_CORK).
     Corked,
 }
 
-/// The application as the socket knows it.
+/// The application, as the socket sees it.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct AppSide {
     writer: Writer,
     partial: Partial,
     /// TCP_NODELAY is set, whether or not the socket is corked.
     nodelay: bool,
-    /// What is written next begins a write().
+    /// Whether the next byte begins a write().
     begins_write: bool,
-    /// Most bytes of the first skb of the next write(), where that is not the goal.
+    /// Most bytes of the first skb of the next write(), where this differs from the goal.
     first_skb: Option<u32>,
-    /// Room has been made since the writer went to sleep.
+    /// Whether there has been room since the writer went to sleep.
     is_woken: bool,
-    /// The writer sleeps though what it has pushed has made room: until an ACK wakes it, or some time has passed.
+    /// Whether the writer sleeps although its push made room: until an ACK wakes it, or some time has passed.
     rests: bool,
 }
 
 impl AppSide {
-    /// An application that is about to write, under Nagle's rule.
+    /// An application that is about to write, with Nagle's rule.
     pub(in crate::tcp) fn new() -> AppSide {
         AppSide {
             writer: Writer::Active,
@@ -57,19 +57,19 @@ impl AppSide {
         }
     }
 
-    /// What the application does.
+    /// State of the application.
     #[inline]
     pub(in crate::tcp) fn writer(&self) -> Writer {
         self.writer
     }
 
-    /// The application does something else.
+    /// Changes the state of the application.
     #[inline]
     pub(in crate::tcp) fn set_writer(&mut self, writer: Writer) {
         self.writer = writer;
     }
 
-    /// What becomes of a partial segment at the end.
+    /// Rule for a partial segment at the end.
     #[inline]
     pub(in crate::tcp) fn partial(&self) -> Partial {
         self.partial
@@ -90,59 +90,60 @@ impl AppSide {
         self.partial = partial;
     }
 
-    /// True while what is written next begins a write().
+    /// Whether the next byte begins a write().
     #[inline]
     pub(in crate::tcp) fn begins_write(&self) -> bool {
         self.begins_write
     }
 
-    /// The first skb of the next write() holds no more than so many bytes.
+    /// Bounds the first skb of the next write() to so many bytes.
     pub(in crate::tcp) fn bound_first_skb(&mut self, bytes: Option<u32>) {
         self.first_skb = bytes;
     }
 
-    /// Most bytes of the skb that is written next, no more than `goal` where the write() sets no bound.
+    /// Most bytes of the next skb: `goal`, unless the write() sets a bound.
     #[inline]
     pub(in crate::tcp) fn next_skb(&self, goal: u32) -> u32 {
         self.first_skb.filter(|_| self.begins_write).unwrap_or(goal)
     }
 
-    /// A step of a write() is copied. Gives the bound of the skb that it began; none where it went `into_tail`.
+    /// Notes a copied step of a write(). Returns the bound of the skb that it began; none where the data went
+    /// `into_tail`.
     #[inline]
     pub(in crate::tcp) fn note_copy(&mut self, into_tail: bool) -> Option<u32> {
         let begins_write = core::mem::replace(&mut self.begins_write, false);
         self.first_skb.take().filter(|_| !into_tail && begins_write)
     }
 
-    /// A write() is complete.
+    /// Ends a write().
     #[inline]
     pub(in crate::tcp) fn end_write(&mut self) {
         self.begins_write = true;
     }
 
-    /// The writer goes to sleep.
+    /// Lets the writer sleep.
     pub(in crate::tcp) fn sleep(&mut self) {
         (self.is_woken, self.rests) = (false, false);
     }
 
-    /// Says whether the sleeping writer stays asleep though there is room.
+    /// Sets whether the sleeping writer stays asleep although there is room.
     pub(in crate::tcp) fn set_rest(&mut self, rests: bool) {
         self.rests = rests;
     }
 
-    /// True while the writer sleeps though there is room.
+    /// Whether the writer sleeps although there is room.
     #[inline]
     pub(in crate::tcp) fn rests(&self) -> bool {
         self.rests
     }
 
-    /// Wakes the writer, for which there is room.
+    /// Wakes the writer, because there is room.
     #[inline]
     pub(in crate::tcp) fn wake(&mut self) {
         self.is_woken = true;
     }
 
-    /// True once there was room since the writer went to sleep.
+    /// Whether there has been room since the writer went to sleep.
     #[inline]
     pub(in crate::tcp) fn is_woken(&self) -> bool {
         self.is_woken

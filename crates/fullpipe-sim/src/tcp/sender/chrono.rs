@@ -1,9 +1,9 @@
 //! Time in which a sender was busy, and in which the receiver's window or the send buffer stopped it (tcp_chrono).
 //!
-//! One condition holds at a time. A later one of [`Condition`] takes the place of an earlier one, and ends in
-//! [`Condition::Busy`], or in none where nothing is unsent or unacknowledged. Time counts in whole jiffies.
-//! Source: Linux 6.1 and 6.12 `tcp_chrono_start`, `tcp_chrono_stop`, `tcp_get_info_chrono_stats` and their callers, which
-//! agree. Kernels before 4.10 have no such times; here they count as in 6.12.
+//! One condition holds at a time. A later one of [`Condition`] replaces an earlier one. It ends in [`Condition::Busy`],
+//! or in none where no data is unsent or unacknowledged. Time counts in whole jiffies. Source: Linux 6.1 and 6.12
+//! `tcp_chrono_start`, `tcp_chrono_stop`, `tcp_get_info_chrono_stats` and their callers, which agree. Kernels before
+//! 4.10 have no such times; here they count as in 6.12.
 //!
 //! Limits:
 //! - A sender is busy from the end of its first copy on. Linux begins before the copy, with the new skb.
@@ -15,9 +15,9 @@ use crate::units::Time;
 /// Condition for which a sender's time counts. The order is that of Linux's `enum tcp_chrono`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::tcp) enum Condition {
-    /// Nothing is unsent or unacknowledged.
+    /// No data is unsent or unacknowledged.
     Quiet,
-    /// Something is unsent or unacknowledged.
+    /// Data is unsent or unacknowledged.
     Busy,
     /// The receiver's window stops the sender.
     RwndLimited,
@@ -48,13 +48,13 @@ pub(in crate::tcp) struct ChronoTimes {
 }
 
 impl Chrono {
-    /// A connection that has nothing to send.
+    /// Times of a connection that has no data to send.
     pub(in crate::tcp) fn new() -> Chrono {
         Chrono { now: Condition::Quiet, since: 0, spent: [0; COUNTED] }
     }
 
     fn change(&mut self, to: Condition, jiffies: u32) {
-        // A host's CPU may be ahead of the time that asks.
+        // A host's CPU may be ahead of the time of a sample.
         let jiffies = jiffies.max(self.since);
         let index = (self.now as usize).checked_sub(1);
         if let Some(spent) = index.and_then(|index| self.spent.get_mut(index)) {
@@ -71,7 +71,7 @@ impl Chrono {
         }
     }
 
-    /// Ends a condition; `empty`: nothing is unsent or unacknowledged.
+    /// Ends a condition; `empty`: no data is unsent or unacknowledged.
     #[inline]
     fn stop(&mut self, condition: Condition, empty: bool, jiffies: impl FnOnce() -> u32) {
         let next = match empty {
@@ -94,7 +94,7 @@ impl Chrono {
 }
 
 impl Sender {
-    /// An skb is about to join the write queue (tcp_add_write_queue_tail).
+    /// Notes an skb that joins the write queue (tcp_add_write_queue_tail).
     #[inline]
     pub(in crate::tcp) fn chrono_queue(&mut self, now: Time) {
         if self.queue.head().is_none() {
@@ -103,7 +103,7 @@ impl Sender {
         }
     }
 
-    /// An ACK has covered something, perhaps all that was sent (tcp_clean_rtx_queue).
+    /// Notes an ACK of new data, perhaps of all sent data (tcp_clean_rtx_queue).
     #[inline]
     pub(in crate::tcp) fn chrono_acked(&mut self, now: Time) {
         if self.board.packets_out == 0 {
@@ -111,7 +111,7 @@ impl Sender {
         }
     }
 
-    /// A burst of sending has ended; `stops`: by the receiver's window (tcp_write_xmit).
+    /// Notes the end of a burst; `stops`: the receiver's window ended it (tcp_write_xmit).
     #[inline]
     pub(in crate::tcp) fn chrono_window(&mut self, stops: bool, now: Time) {
         if stops {
@@ -122,7 +122,7 @@ impl Sender {
         }
     }
 
-    /// Something was sent, and cwnd would let more go (tcp_cwnd_validate).
+    /// Notes a transmission after which cwnd has room for more (tcp_cwnd_validate).
     #[inline]
     pub(in crate::tcp) fn chrono_starving(&mut self, now: Time) {
         if self.queue.head().is_none() && self.lacks_space() {
@@ -131,7 +131,7 @@ impl Sender {
         }
     }
 
-    /// The writer that waited for room is woken (tcp_check_space).
+    /// Notes that a writer is woken that waited for room (tcp_check_space).
     pub(in crate::tcp) fn chrono_space(&mut self, now: Time) {
         self.chrono_stop(Condition::SndbufLimited, now);
     }
@@ -143,7 +143,7 @@ impl Sender {
         self.chrono.stop(condition, empty, || ticks.since_boot(now));
     }
 
-    /// True while the writer sleeps and no room was made since (SOCK_NOSPACE).
+    /// Whether the writer sleeps, and there was no room since (SOCK_NOSPACE).
     fn lacks_space(&self) -> bool {
         self.app.writer() == Writer::NoSpace && !self.app.is_woken()
     }
@@ -190,7 +190,7 @@ mod tests {
         assert_eq!(times(&chrono, 45), [35, 0, 30]);
     }
 
-    /// Work of a busy CPU has a later time than a sample that is taken meanwhile.
+    /// Work of a busy CPU has a later time than a sample in the meantime.
     #[test]
     fn time_does_not_run_backwards() {
         let mut chrono = Chrono::new();
@@ -200,7 +200,7 @@ mod tests {
         assert_eq!(times(&chrono, 25), [5, 5, 0]);
     }
 
-    /// An ACK of all that was sent ends any condition where nothing is unsent.
+    /// An ACK of all sent data ends every condition if no data is unsent.
     #[test]
     fn nothing_left_ends_every_condition() {
         for condition in [Busy, RwndLimited, SndbufLimited] {

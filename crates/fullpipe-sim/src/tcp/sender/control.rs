@@ -1,7 +1,7 @@
-//! A congestion control that has the whole window (`cong_control`): its input, and the effects of its decisions.
+//! A congestion control that sets the whole window (`cong_control`): its input, and the effects of its decisions.
 //!
-//! Source: Linux 6.12 `tcp_cong_control`, `tcp_rate_check_app_limited`, `bpf_tcp_ca`. Where else TCP does otherwise with such a
-//! control, it asks [`Sender::is_controlled`].
+//! Source: Linux 6.12 `tcp_cong_control`, `tcp_rate_check_app_limited`, `bpf_tcp_ca`. Other places where such a control
+//! changes TCP's behaviour call [`Sender::is_controlled`].
 
 use super::Sender;
 use super::departure::PacedBy;
@@ -10,30 +10,30 @@ use crate::tcp::Output;
 use crate::tcp::rate::AckResult;
 use crate::units::Time;
 
-/// What an ACK has changed, packets.
+/// Changes by an ACK, packets.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct Changed {
     pub(in crate::tcp) delivered: u32,
     pub(in crate::tcp) lost: u32,
-    /// In flight before it.
+    /// Packets in flight before the ACK.
     pub(in crate::tcp) prior_in_flight: u32,
-    /// SACKs were taken back before it, and Loss is not over.
+    /// Whether the receiver revoked SACKs before the ACK, and Loss has not ended.
     pub(in crate::tcp) is_reneging: bool,
 }
 
 impl Sender {
-    /// True where the control has the whole window and the pace. write() then asks [`Sender::check_app_limited`].
+    /// Whether the control sets the whole window and the pace. write() then calls [`Sender::check_app_limited`].
     #[inline]
     pub fn is_controlled(&self) -> bool {
         self.board.rate.is_some()
     }
 
-    /// Packets delivered, the SYN or its answer included.
+    /// Packets delivered, including the SYN or SYN-ACK.
     pub(in crate::tcp) fn delivered_with_syn(&self) -> u32 {
         self.board.delivered as u32 + 1
     }
 
-    /// Copies the scoreboard and the pace to the control's view.
+    /// Copies the scoreboard and the pace to the control's fields.
     pub(in crate::tcp) fn sync_rates(&mut self) {
         let Some(rate) = &self.board.rate else { return };
         let (delivered, tcp_mstamp) = (self.delivered_with_syn(), self.cc.sock().now_us);
@@ -57,7 +57,7 @@ impl Sender {
         sock.pacing_status = self.departures.status();
     }
 
-    /// [`Sender::sync_rates`] with the clock, which was read at `now`.
+    /// [`Sender::sync_rates`] with the clock at `now`.
     pub(in crate::tcp) fn sync_rates_at(&mut self, now: Time) {
         if self.is_controlled() {
             self.cc.rates_mut().tcp_clock_cache = now.0;
@@ -65,7 +65,7 @@ impl Sender {
         }
     }
 
-    /// Applies the pace and the mark that the control has set.
+    /// Applies the control's pace and mark.
     pub(in crate::tcp) fn obey_control(&mut self) {
         let Some(rate) = &mut self.board.rate else { return };
         rate.app_limited = self.cc.rates().app_limited;
@@ -100,8 +100,8 @@ impl Sender {
         self.obey_control();
     }
 
-    /// The application calls write(): whether it limits the flow, because less than a segment is unsent, nothing of the flow is
-    /// in the host, cwnd has room and nothing waits to be sent again (tcp_rate_check_app_limited).
+    /// tcp_rate_check_app_limited, at a call of write(): whether the application limits the flow. It does if less than
+    /// a segment is unsent, the host holds no skb of the flow, cwnd has room and no packet waits for retransmission.
     pub fn check_app_limited(&mut self, out: &mut impl Output) {
         let delivered = self.delivered_with_syn();
         let in_flight = self.in_flight();
@@ -114,7 +114,7 @@ impl Sender {
         }
     }
 
-    /// Data from `seq` on was sent for the first time and counts as sent at `when`.
+    /// Notes the first transmission of data from `seq` on, which counts as sent at `when`.
     #[inline]
     pub(in crate::tcp) fn sample_sent(&mut self, seq: u64, when: Time) {
         if !self.is_controlled() {
@@ -126,7 +126,7 @@ impl Sender {
         rate.note_sent(seq, when.as_us(), delivered, first);
     }
 
-    /// `[start, end)` was sent again and counts as sent at `when`.
+    /// Notes a retransmission of `[start, end)`, which counts as sent at `when`.
     pub(in crate::tcp) fn sample_resent(&mut self, start: u64, end: u64, when: Time) {
         if !self.is_controlled() {
             return;

@@ -1,4 +1,4 @@
-//! Whether a large skb of which too little may go now waits for more.
+//! Wait of a large skb that may be sent only in part.
 //!
 //! Source: `tcp_tso_should_defer` of Linux 2.6.25, 2.6.28, 2.6.33 and 3.14; of 6.1 and 6.12.
 
@@ -7,7 +7,7 @@ use crate::tcp::profile::TsoDeferral;
 use crate::tcp::{CaState, Output};
 use fullpipe_base::tcp::GSO_MAX_SIZE;
 
-/// Longest pause after which a sender still waits, and longest time until the ACK that it waits for.
+/// Longest pause after which a sender still waits, and longest time until the awaited ACK.
 const MILLISECOND_NS: u64 = 1_000_000;
 
 /// Room that the first unsent skb waits for.
@@ -21,7 +21,7 @@ pub(in crate::tcp) enum Waits {
     Other,
 }
 
-/// What may go now of the first unsent skb, bytes.
+/// Part of the first unsent skb that may be sent now, bytes.
 struct Room {
     skb: u64,
     window: u64,
@@ -35,7 +35,7 @@ impl Room {
 }
 
 impl Sender {
-    /// Whether the first unsent skb waits, if it is larger than a segment; `segs`: the most that go as one.
+    /// Whether the first unsent skb waits, if it is larger than a segment; `segs`: most segments of an skb.
     pub(in crate::tcp) fn defers(&mut self, segs: u32, out: &impl Output) -> Option<Waits> {
         let now = self.jiffies(out.now());
         let rule = self.profile.tso_deferral;
@@ -58,7 +58,7 @@ impl Sender {
         })
     }
 
-    /// A third of the window, whichever it is, is enough to go.
+    /// Whether `limit` is a third of the smaller window, which is enough to send.
     fn is_large_share(&self, limit: u64) -> bool {
         let chunk = self.seq.wnd().min(u64::from(self.cwnd()) * u64::from(self.mss_now()));
         // limit >= chunk / divisor, rounded down.
@@ -67,11 +67,13 @@ impl Sender {
 
     fn should_defer(&self, now: u32) -> bool {
         let Some(room) = self.room() else { return false };
-        // Not for more than a tick.
+        // The wait lasts at most a tick.
         if self.ca_state != CaState::Open || self.tso.has_waited(now) || self.queue.head_ends() {
             return false;
         }
         let rule = self.profile.tso_deferral;
+
+        // A whole skb with others behind it is sent; the last skb may still grow.
         let last = self.queue.tail_is_only() || rule == TsoDeferral::Any;
         let whole = !last && room.limit() >= room.skb;
         let full = match rule {
@@ -81,8 +83,8 @@ impl Sender {
         !(room.limit() >= full || whole || self.is_large_share(room.limit()))
     }
 
-    /// Since 4.20: only a sender that has sent within the last millisecond waits, and only for an ACK that is
-    /// due within one, or half an RTT.
+    /// Wait for an ACK, since 4.20. A sender waits only if it has sent data within the last millisecond, and only for
+    /// an ACK that is due within a millisecond, or half an RTT.
     fn waits_for_ack(&self, segs: u32, out: &impl Output) -> Option<Waits> {
         let room = self.room()?;
         let now = out.now();
@@ -91,11 +93,15 @@ impl Sender {
         {
             return None;
         }
+
+        // Enough for a full skb, for all of this one, or for a third of the window.
         let full = u64::from(segs) * u64::from(self.mss_now());
         let whole = !self.queue.tail_is_only() && room.limit() >= room.skb;
         if room.limit() >= full || whole || self.is_large_share(room.limit()) {
             return None;
         }
+
+        // The next ACK is expected an srtt after the oldest packet was sent.
         let oldest = self.last_sent(self.seq.una())?;
         // srtt is in 1/8 us.
         let srtt_ns = u64::from(self.rtt.srtt) * 125;
@@ -103,6 +109,8 @@ impl Sender {
         if due > (srtt_ns >> 1).min(MILLISECOND_NS) {
             return None;
         }
+
+        // The limit that stops the skb counts as that of the flow (is_cwnd_limited, is_rwnd_limited).
         let by_cwnd = room.quota < room.window;
         match room.limit() <= room.skb {
             true if by_cwnd => Some(Waits::Cwnd),

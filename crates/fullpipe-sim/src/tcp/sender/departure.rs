@@ -1,9 +1,9 @@
-//! When skbs are to leave the host: each one as long after the one before it as that takes at the pacing rate. `fq`
-//! keeps an skb until then; where the application asks for a rate and there is no `fq`, TCP itself waits.
+//! Departure times of skbs: each leaves after the one before by the time that one takes at the pacing rate. `fq` keeps
+//! an skb until then. Without `fq`, TCP itself waits if the application sets a rate.
 //!
 //! Source: Linux 6.1 and 6.12, which agree: `__tcp_transmit_skb`, `tcp_update_skb_after_send`, `tcp_pacing_check`,
-//! `tcp_pace_kick`, `tcp_pacing_delay`, `tcp_reset_xmit_timer`, `sk_setsockopt`, `fq_classify`. Before 4.20 `fq` keeps the pace
-//! alone (3.12 `fq_dequeue`).
+//! `tcp_pace_kick`, `tcp_pacing_delay`, `tcp_reset_xmit_timer`, `sk_setsockopt`, `fq_classify`. Before 4.20 only `fq`
+//! keeps the pace (3.12 `fq_dequeue`).
 
 use super::{Sender, TimerKind};
 use crate::config::Host;
@@ -13,40 +13,40 @@ use crate::units::Time;
 
 /// Bytes of an Ethernet header (`psched_mtu`).
 const ETHERNET: u32 = 14;
-/// Data segments of a connection that are not paced.
+/// First data segments of a connection, which are not paced.
 const UNPACED_SEGMENTS: u64 = 10;
 
-/// Who keeps a flow's pace (`enum sk_pacing`, numbered as there, but for the last).
+/// Keeper of a flow's pace (`enum sk_pacing`, with its numbers except for the last).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::tcp) enum PacedBy {
     Nobody = 0,
     /// TCP itself, with a timer.
     Tcp = 1,
-    /// The host's `fq`, by the time that an skb bears.
+    /// The host's `fq`, by the departure time of each skb.
     Fq = 2,
     /// The host's `fq`, by the flow's rate.
     FqAlone = 3,
 }
 
-/// See the module's description.
+/// Departure times of a socket.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct Departures {
     pub(in crate::tcp) by: PacedBy,
-    /// When the next skb may leave (tcp_wstamp_ns); before the clock where nothing keeps it.
+    /// Time at which the next skb may leave (tcp_wstamp_ns); in the past where it may leave at once.
     pub(in crate::tcp) next: Time,
-    /// When the skb that was made last is to leave (its tstamp).
+    /// Departure time of the last skb (its tstamp).
     last: Time,
-    /// How long after it might have it was made.
+    /// Delay of the last skb after its possible departure.
     late: Time,
-    /// When TCP may go on (pacing_timer).
+    /// Time at which TCP may continue (pacing_timer).
     timer: Option<Time>,
     /// Whether data waits for its pace.
     pub(in crate::tcp) waits: bool,
-    /// When the last skb was made.
+    /// Time at which the last skb was made.
     made: Time,
-    /// Bytes that were sent beyond what goes without a pace, where `fq` alone keeps it.
+    /// Bytes sent beyond the unpaced first turn, where `fq` alone keeps the pace.
     spent: i64,
-    /// How many those are (`initial_quantum`). `fq` counts them for itself too, for its largest rate.
+    /// Bytes of that first turn (`initial_quantum`). `fq` also counts them itself, for its largest rate.
     first_turn: i64,
     /// Full packets of each later turn.
     turn: i64,
@@ -55,7 +55,7 @@ pub(in crate::tcp) struct Departures {
 }
 
 impl Departures {
-    /// Those of a socket at `host`. That `fq` is there is known from the SYN on.
+    /// Departure times of a socket at `host`. The presence of `fq` is known from the SYN on.
     pub(in crate::tcp) fn new(profile: &Profile, host: &Host) -> Departures {
         let fq = host.qdisc.fq();
         let by = match fq {
@@ -79,7 +79,8 @@ impl Departures {
         }
     }
 
-    /// What the congestion control is told (sk_pacing_status), which knows nothing of an `fq` that keeps the pace alone.
+    /// Keeper of the pace in the congestion control's view (sk_pacing_status). It does not know of an `fq` that keeps
+    /// the pace alone.
     pub(in crate::tcp) fn status(&self) -> u32 {
         match self.by {
             PacedBy::FqAlone => PacedBy::Nobody as u32,
@@ -97,7 +98,7 @@ impl Sender {
         }
     }
 
-    /// An skb is made: when it is to leave. Where nobody keeps the pace that is now.
+    /// Departure time of a new skb. Without a keeper of the pace it is now.
     pub(in crate::tcp) fn depart(&mut self, now: Time) -> Time {
         let Departures { next, by, .. } = self.departures;
         self.departures.made = now;
@@ -107,14 +108,14 @@ impl Sender {
         self.departures.last
     }
 
-    /// When an skb counts as sent that was made last and is to leave at `departs`: it bears that time, unless `fq` alone
-    /// knows it.
+    /// Time at which the last skb counts as sent; `departs` is its departure time. The skb has this time, unless `fq`
+    /// alone keeps the pace.
     pub(in crate::tcp) fn stamped(&self, departs: Time) -> Time {
         if self.departures.by == PacedBy::FqAlone { self.departures.made } else { departs }
     }
 
-    /// The skb of `len` bytes of data was taken: the next one may leave after the time that it takes. What it was
-    /// late by is made up for, up to half of that time.
+    /// Moves the next departure by the time of an skb of `len` bytes, which the host has taken. Earlier delay shortens
+    /// this time, down to half of it.
     pub(in crate::tcp) fn pace(&mut self, len: u32) {
         let rate = self.pacing.rate;
         if self.departures.by == PacedBy::FqAlone {
@@ -122,14 +123,15 @@ impl Sender {
         }
         let paces = self.departures.by != PacedBy::Nobody && rate != u64::MAX && rate > 0;
         if paces && self.counters.segments_sent >= UNPACED_SEGMENTS {
+            // tcp_update_skb_after_send: len / rate, less half of it at most for lateness.
             let takes = u64::from(len) * 1_000_000_000 / rate;
             let made_up = self.departures.late.0.min(takes / 2);
             self.departures.next += Time(takes - made_up);
         }
     }
 
-    /// The same in fq of 3.12: a flow that has used its turn up waits as long as the skb takes at the rate, or a turn of
-    /// full packets where that is longer (`fq_dequeue`).
+    /// Paces as fq of 3.12: a flow that has used up its turn waits for the time of the skb at the rate, or of a turn of
+    /// full packets if that is longer (`fq_dequeue`).
     fn pace_by_turns(&mut self, len: u32, rate: u64) {
         let packet = i64::from(self.mss + crate::tcp::headers(self.timestamps) + ETHERNET);
         let bytes = packet * i64::from(len) / i64::from(self.mss);
@@ -139,6 +141,8 @@ impl Sender {
         if self.departures.spent < first_turn || rate == u64::MAX || rate == 0 {
             return;
         }
+
+        // A new turn adds credit; several are due if the skb was larger than one.
         while self.departures.spent >= first_turn {
             self.departures.spent -= quantum;
         }
@@ -146,7 +150,7 @@ impl Sender {
         self.departures.next += takes.min(self.departures.longest);
     }
 
-    /// The time stamped on what was sent last.
+    /// Time stamp of the last skb.
     pub(in crate::tcp) fn last_stamp(&self, now: Time) -> Time {
         match self.departures.by {
             PacedBy::Nobody | PacedBy::FqAlone => self.stamp(now),
@@ -154,7 +158,7 @@ impl Sender {
         }
     }
 
-    /// Whether nothing may be sent yet, because TCP itself keeps the pace: then a timer runs.
+    /// Whether TCP itself keeps the pace and must wait now; then a timer runs.
     pub(in crate::tcp) fn keeps_pace(&mut self, now: Time) -> bool {
         let keeps = self.departures.by == PacedBy::Tcp && self.departures.next > now;
         if keeps {
@@ -164,18 +168,18 @@ impl Sender {
         keeps
     }
 
-    /// Whether anything is sent at a pace, without which there is no timer of it.
+    /// Whether any pace holds; else there is no timer for it.
     pub fn is_paced(&self) -> bool {
         self.departures.by != PacedBy::Nobody
     }
 
-    /// When TCP may go on sending at its pace.
+    /// Time at which TCP may continue at its pace.
     pub fn pacing_timer(&self) -> Option<Time> {
         self.departures.timer
     }
 
-    /// The timer of the pace is due; unless the socket is `locked`, sends what may go now. While it is, the one who
-    /// has it does that when he gives it back ([`Sender::on_released`]).
+    /// Handles the timer of the pace: sends, unless the socket is `locked`. Then the owner sends when it releases the
+    /// socket ([`Sender::on_released`]).
     pub fn on_pacing_timer(&mut self, locked: bool, out: &mut impl Output) {
         self.departures.timer = None;
         if !locked {
@@ -183,7 +187,7 @@ impl Sender {
         }
     }
 
-    /// Starts a timer whose time counts from when the next skb may leave (tcp_reset_xmit_timer).
+    /// Starts a timer that counts from the next departure (tcp_reset_xmit_timer).
     pub(in crate::tcp) fn start_timer_at_pace(&mut self, kind: TimerKind, now: Time, jiffies: u32) {
         let ahead = match self.departures.by {
             PacedBy::Nobody | PacedBy::FqAlone => 0,

@@ -1,4 +1,4 @@
-//! The handshake's part of a sending endpoint: what it negotiates, its RTT, and the first cwnd.
+//! Handshake of a sending endpoint: its negotiated options, its RTT, and the first cwnd.
 //!
 //! Source: Linux 6.12 `tcp_finish_connect`, `tcp_rcv_state_process`, `tcp_init_transfer`, `tcp_init_cwnd`.
 
@@ -9,17 +9,17 @@ use crate::units::Time;
 use fullpipe_base::tcp::INFINITE_SSTHRESH;
 
 impl Sender {
-    /// Before that: what the handshake says of ECN.
+    /// Sets whether both ends use ECN, before the handshake ends.
     pub fn use_ecn(&mut self, agreed: bool) {
         self.ecn.agreed = agreed;
     }
 
-    /// Before that: the SYN-ACK's timestamp, which the first data echoes (tcp_store_ts_recent).
+    /// Takes the SYN-ACK's timestamp, which the first data echoes (tcp_store_ts_recent).
     pub fn take_timestamp(&mut self, tsval: u32) {
         self.ts_recent = tsval;
     }
 
-    /// Before that: what the SYN-ACK's echo tells of the RTT, where the SYN was sent again and timestamps are used.
+    /// Samples the RTT by the SYN-ACK's echo, where the SYN was repeated and timestamps are used.
     pub fn hear_echo(&mut self, now: Time, tsecr: u32) {
         if self.timestamps && tsecr != 0 {
             let units = self.echo_units(tsecr, now);
@@ -28,8 +28,8 @@ impl Sender {
         }
     }
 
-    /// The SYN was sent again so often before its answer came, which echoes the first one's timestamp or another
-    /// ([`RepeatedSyn`]). To be called before [`Sender::established`].
+    /// Notes how often the SYN was repeated, and whether the answer was to the first one and only late
+    /// ([`RepeatedSyn`]). Call it before [`Sender::established`].
     pub fn repeated_syn(&mut self, times: u32, late: bool) {
         self.cut_by_syn = times > 1
             && match self.profile.repeated_syn {
@@ -39,8 +39,8 @@ impl Sender {
             };
     }
 
-    /// The SYN-ACK arrived: `window` is its unscaled window; `sent` is when the SYN was sent, unless
-    /// it had to be repeated; `cached` is what an earlier connection to the same host left.
+    /// Handles the SYN-ACK. `window` is its unscaled window. `sent` is the time of the SYN, unless it was repeated.
+    /// `cached` are the metrics of an earlier connection to the same host.
     pub fn established(
         &mut self,
         now: Time,
@@ -61,8 +61,8 @@ impl Sender {
         }
     }
 
-    /// The ACK of this end's SYN-ACK arrived, which accepts the connection: `window` is offered; `sent` is when the SYN-ACK was sent,
-    /// unless it had to be repeated; `cached` is what an earlier connection to the same host left.
+    /// Handles the ACK of this end's SYN-ACK, which accepts the connection. `window` is offered. `sent` is the time of
+    /// the SYN-ACK, unless it was repeated. `cached` are the metrics of an earlier connection to the same host.
     pub fn accepted(
         &mut self,
         now: Time,
@@ -82,7 +82,7 @@ impl Sender {
         }
     }
 
-    /// The handshake gave a window and perhaps an RTT; cwnd is still that of a socket that has sent nothing.
+    /// Opens the connection with a window and perhaps an RTT. cwnd is still that of a socket that has sent no data.
     fn open(&mut self, now: Time, window: u64, sent: Option<Time>) {
         self.is_established = true;
         self.seq.offer(window);
@@ -121,7 +121,7 @@ impl Sender {
         }
     }
 
-    /// tcp_init_cwnd: the route's, or the kernel's own.
+    /// tcp_init_cwnd: cwnd of the route, or the kernel's own.
     pub(super) fn initial_cwnd(&self) -> u32 {
         self.initcwnd.unwrap_or_else(|| self.profile.initial_cwnd.packets(self.mss))
     }

@@ -1,11 +1,11 @@
-//! Why a sender sends nothing (more): the application, a window, the host, in the order in which they are asked.
+//! Reason why a sender sends nothing (more): the application, a window, the host, in the order of TCP's checks.
 
 use super::{Sender, Writer};
 use crate::tcp::CaState;
 use crate::trace::Limit;
 
 impl Sender {
-    /// Why nothing (more) is being sent at this moment.
+    /// Reason why nothing (more) is sent at this moment.
     pub fn limit(&self) -> Limit {
         let Some(head) = self.queue.head() else { return self.limit_without_data() };
         if !self.is_established {
@@ -17,7 +17,7 @@ impl Sender {
         let mss = self.mss_now();
         let room = self.seq.room();
         let quota = self.cwnd().saturating_sub(self.in_flight());
-        // A large skb waits for more of the one of which there is less.
+        // A large skb waits for cwnd or for the window, whichever has less room.
         let waits = self.tso.is_deferred();
         // F-RTO before 3.10 follows a timeout in Open or Disorder, and sends two packets per ACK at most.
         if self.recovery.frto_counter > 0 {
@@ -38,12 +38,12 @@ impl Sender {
         self.limit_within_windows(head < mss)
     }
 
-    /// The same where the windows would let more go. `partial`: the next segment is not full.
+    /// Reason within the windows, which would allow more. `partial`: the next segment is not full.
     fn limit_within_windows(&self, partial: bool) -> Limit {
         match self.app.writer() {
-            // A partial segment that Nagle holds back is the application's last; it has no more.
+            // A partial segment that Nagle's rule holds is the last of the application's data.
             Writer::Paused if partial => Limit::Application,
-            // The rest of it is being copied.
+            // The application is copying the rest of the segment.
             Writer::Active if partial => Limit::SenderCpu,
             Writer::Done if partial && !self.pacing.throttled => Limit::Nagle,
             Writer::NoSpace if partial => Limit::SendBuffer,

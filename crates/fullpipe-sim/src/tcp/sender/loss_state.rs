@@ -1,13 +1,13 @@
-//! What a connection remembers of its losses. Fields keep Linux's names where it has them.
+//! State of a connection's losses. Fields keep Linux's names where it has them.
 
 use super::walks::Walks;
 use crate::config::Sysctl;
 use crate::tcp::profile::Profile;
 
-/// The widest reordering that is believed, packets (Linux `TCP_MAX_REORDERING`).
+/// Largest reordering metric, packets (Linux `TCP_MAX_REORDERING`).
 pub(in crate::tcp) const MAX_REORDERING: u32 = 127;
 
-/// The losses of a connection, as its sender knows them.
+/// State of a connection's losses, in its sender.
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct Recovery {
     /// `snd_nxt` when the present state began.
@@ -20,7 +20,7 @@ pub(in crate::tcp) struct Recovery {
     pub(in crate::tcp) undo_marker: Option<u64>,
     /// Retransmissions since then that no D-SACK has shown to be needless.
     pub(in crate::tcp) undo_retrans: i32,
-    /// What ssthresh goes back to; 0: nothing.
+    /// ssthresh after an undo; 0: no undo.
     pub(in crate::tcp) prior_ssthresh: u32,
     /// Jiffy of the first retransmission.
     pub(in crate::tcp) retrans_stamp: Option<u32>,
@@ -38,9 +38,9 @@ pub(in crate::tcp) struct Recovery {
     pub(in crate::tcp) prr_out: u32,
     /// `snd_nxt` when a tail loss probe sent the last segment again.
     pub(in crate::tcp) tlp_high_seq: Option<u64>,
-    /// Whether that probe sent again what had been sent before.
+    /// Whether that probe was a retransmission.
     pub(in crate::tcp) tlp_retrans: bool,
-    /// Segments that D-SACKs have reported, all in all (dsack_dups).
+    /// Segments that D-SACKs have reported in total (dsack_dups).
     pub(in crate::tcp) dsack_dups: u64,
     /// Whether early retransmit is still allowed (no reordering was seen).
     pub(in crate::tcp) do_early_retrans: bool,
@@ -48,16 +48,16 @@ pub(in crate::tcp) struct Recovery {
     pub(in crate::tcp) prior_fack: u64,
     /// Packets neither acknowledged nor SACKed before the ACK in hand.
     pub(in crate::tcp) prior_unsacked: u32,
-    /// Where walks along the queue go on, and what they cost (before 2.6.25; none: nothing is walked).
+    /// Hints and costs of walks along the queue (before 2.6.25; none: no walks).
     pub(in crate::tcp) walks: Option<Walks>,
     /// The SACK blocks of the last ACK (recv_sack_cache).
     pub(in crate::tcp) recv_sack_cache: [(u64, u64); 4],
-    /// Whether an skb that a SACK block covers in part could ever not be cut.
+    /// Whether a partly SACKed skb could ever not be cut.
     pub(in crate::tcp) sacks_uncut: bool,
 }
 
 impl Recovery {
-    /// Of a new connection.
+    /// State of a new connection.
     pub(in crate::tcp) fn new(sysctl: &Sysctl, profile: &Profile) -> Recovery {
         let early = (1..4).contains(&sysctl.tcp_early_retrans) && sysctl.tcp_reordering == 3;
         Recovery {
@@ -87,7 +87,7 @@ impl Recovery {
         }
     }
 
-    /// Walks begin at the head of the queue again.
+    /// Lets walks begin at the head of the queue again.
     pub(in crate::tcp) fn clear_hints(&mut self) {
         if let Some(walks) = &mut self.walks {
             walks.clear_hints();

@@ -1,46 +1,46 @@
-//! What a sending socket has of the memory of its host.
+//! A sending socket's part of its host's memory.
 //!
 //! Source: Linux 6.1 and 6.12 `sk_wmem_schedule`, `sk_stream_moderate_sndbuf`, `sk_mem_uncharge`,
 //! `tcp_should_expand_sndbuf`.
 //!
 //! Limits:
-//! - A send buffer that the application has set is filled though the host has no memory. Linux lets the writer wait
+//! - A send buffer that the application has set is filled even if the host has no memory. Linux lets the writer wait
 //!   (`tcp_wmem_schedule`).
 
 use super::Sender;
 use crate::tcp::memory::{Member, PAGE, TcpMemory};
 
-/// Least send buffer to which the kernel goes back, bytes (SOCK_MIN_SNDBUF).
+/// Least send buffer to which the kernel shrinks one, bytes (SOCK_MIN_SNDBUF).
 pub(super) const LEAST_SNDBUF: u64 = 2 * (2048 + 256);
 
-/// Bytes that are written at once, for which memory is taken at once (SKB_FRAG_PAGE_ORDER).
+/// Bytes for which memory is taken at once (SKB_FRAG_PAGE_ORDER).
 const PAGE_FRAG: u64 = 32_768;
 
 /// Memory of a sending socket.
 #[derive(Clone, Debug)]
 pub(in crate::tcp) struct SndMemory {
     own: Member,
-    /// sk_wmem_queued, bytes, for which it has so many pages.
+    /// sk_wmem_queued, bytes, and the pages taken for it.
     queued: u64,
     pages: u64,
 }
 
 impl Sender {
-    /// From now on this socket shares the memory of its host.
+    /// Shares the memory of the host from now on.
     pub(crate) fn share_memory(&mut self, memory: &TcpMemory) {
         let own = Member::new(memory, self.sysctl.tcp_wmem[0]);
         self.memory = Some(SndMemory { own, queued: 0, pages: 0 });
     }
 
-    /// The socket is one of its host's, until all is acknowledged.
+    /// Counts the socket among its host's, until all data is acknowledged.
     pub(crate) fn open_in_memory(&mut self) {
         if let Some(memory) = &mut self.memory {
             memory.own.open();
         }
     }
 
-    /// Takes memory for what was written, piece by piece. Where the host has none the send buffer becomes half of what it holds
-    /// by then.
+    /// Takes memory for written data, piece by piece. Where the host has none, the send buffer shrinks to half of its
+    /// content at that time.
     pub(super) fn take_memory(&mut self) {
         let queued = self.queue.wmem_queued;
         let Some(memory) = &mut self.memory else { return };
@@ -58,7 +58,8 @@ impl Sender {
         }
     }
 
-    /// Gives back what was acknowledged. An skb that was cut has another head, which is taken in any case.
+    /// Returns memory of acknowledged data. An skb that was cut has another head, for which memory is taken in any
+    /// case.
     pub(super) fn settle_memory(&mut self) {
         if self.memory.is_none() {
             return;

@@ -1,15 +1,15 @@
-//! What a connection leaves for the next one to the same host: ssthresh, cwnd, RTT, reordering.
+//! Metrics that a connection leaves for the next one to the same host: ssthresh, cwnd, RTT, reordering.
 //!
-//! Source: Linux 2.6.20 `tcp_update_metrics`, `tcp_init_metrics`; off with sysctl
-//! tcp_no_metrics_save = 1. A cached cwnd limits nothing there (only a locked one would), so that it
-//! is not kept. Reordering is left by fewer connections since 3.6 (`caches_any_reordering`). 3.14 and 6.12 (`tcp_metrics.c`) take less of it over (`CachedMetrics`).
+//! Source: Linux 2.6.20 `tcp_update_metrics`, `tcp_init_metrics`; off with sysctl tcp_no_metrics_save = 1. A cached
+//! cwnd limits nothing there (only a locked one would), so it is not kept. Since 3.6 fewer connections leave their
+//! reordering (`caches_any_reordering`). 3.14 and 6.12 (`tcp_metrics.c`) take over fewer metrics (`CachedMetrics`).
 
 use super::Sender;
 use crate::tcp::CaState;
 use crate::tcp::profile::CachedMetrics;
 use crate::tcp::rtt::Rtt;
 
-/// See the module's description. 0 stands for unknown.
+/// Metrics of a host; 0 means unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Metrics {
     /// Smoothed RTT, units x 8.
@@ -22,11 +22,11 @@ pub struct Metrics {
     reordering: u32,
 }
 
-/// From here on ssthresh counts as infinite (Linux 2.6.20 `tcp_update_metrics`).
+/// Bound from which on ssthresh counts as infinite (Linux 2.6.20 `tcp_update_metrics`).
 const SSTHRESH_UNSET: u32 = 0xffff;
 
 impl Metrics {
-    /// What an end's estimator takes over, once the handshake has told it an RTT.
+    /// Sets an end's estimator by the cached RTT, after the handshake has sampled one.
     pub(in crate::tcp) fn tell_rtt(
         &self,
         taken: CachedMetrics,
@@ -37,14 +37,14 @@ impl Metrics {
         if taken != CachedMetrics::Own {
             rtt.take_cached_timeout(self.rtt);
         } else if self.rtt > 0 && rtt.srtt > 0 && timestamps {
-            // Without timestamps a timeout that is too short would never be found out.
+            // Without timestamps TCP would never notice that a timeout is too short.
             rtt.take_cached(self.rtt, self.rttvar, snd_nxt);
         }
     }
 }
 
 impl Sender {
-    /// The connection is over: what it learned goes into `cache`.
+    /// Stores the metrics of a finished connection in `cache`.
     pub fn leave_metrics(&self, cache: &mut Metrics) {
         if self.sysctl.tcp_no_metrics_save {
             return;
@@ -76,7 +76,7 @@ impl Sender {
         }
     }
 
-    /// A longer RTT is taken over, a shorter one by an eighth.
+    /// Stores a longer RTT as it is, a shorter one by an eighth.
     fn leave_rtt(&self, cache: &mut Metrics) {
         let difference = i64::from(cache.rtt) - i64::from(self.rtt.srtt);
         match difference {
@@ -90,7 +90,7 @@ impl Sender {
         }
     }
 
-    /// What is known of the host, at the start of a connection.
+    /// Takes the cached metrics of the host, at the start of a connection.
     pub(in crate::tcp) fn take_metrics(&mut self, cached: &Metrics) {
         let taken = self.profile.cached_metrics;
         if cached.ssthresh > 0 && taken != CachedMetrics::TimeoutAlone {
@@ -103,7 +103,7 @@ impl Sender {
         cached.tell_rtt(taken, self.timestamps, &mut self.rtt, self.seq.nxt());
     }
 
-    /// Whether everything was written and acknowledged.
+    /// Whether all data was written and acknowledged.
     pub fn is_finished(&self) -> bool {
         let sent = self.queue.head().is_none() && self.board.packets_out == 0;
         self.app.writer() == crate::tcp::sender::Writer::Done && sent

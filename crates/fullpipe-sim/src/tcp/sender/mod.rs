@@ -1,7 +1,7 @@
-//! The sending endpoint: its state, its setting up, its timers.
+//! The sending endpoint: its state, its set-up, its timers.
 //!
-//! Order of calls: [`Sender::established`] or [`Sender::accepted`] once; then [`Sender::on_ack`] for each ACK, the calls of
-//! `write.rs` for the application, [`Sender::on_timer`] when [`Sender::timer`] is due. Invariants:
+//! Order of calls: [`Sender::established`] or [`Sender::accepted`] once. Then [`Sender::on_ack`] for each ACK, the
+//! calls of `write.rs` for the application, and [`Sender::on_timer`] when [`Sender::timer`] is due. Invariants:
 //! `snd_una <= snd_nxt <= write_seq`; in flight never exceeds cwnd when new data is sent.
 
 mod app_side;
@@ -58,7 +58,7 @@ use usage::Usage;
 
 pub use fullpipe_base::tcp::INFINITE_SSTHRESH;
 
-/// Which timer runs.
+/// Purpose of the running timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TimerKind {
     Retransmit,
@@ -83,16 +83,16 @@ pub struct Sender {
     pub(super) board: Scoreboard,
     pub(super) tick_ns: u64,
     pub(super) ticks: JiffyClock,
-    /// Of the timestamp option.
+    /// Clock of the timestamp option.
     pub(super) stamps: JiffyClock,
     pub(super) timestamps: bool,
-    /// First cwnd by the route, packets.
+    /// First cwnd of the route, packets.
     pub(super) initcwnd: Option<u32>,
-    /// Bytes of a segment now (mss_cache), and on a path without a smaller MTU.
+    /// MSS now (mss_cache), and on a path without a smaller MTU, bytes.
     pub(super) mss: u32,
     full_mss: u32,
     path_mtu: PathMtu,
-    /// What the peer announces (mss_clamp), bytes.
+    /// MSS that the peer announces (mss_clamp), bytes.
     pub(super) peers_mss: u32,
     pub(super) tso: Tso,
     pub(super) seq: SendSeq,
@@ -109,7 +109,7 @@ pub struct Sender {
     pub(super) ration: Ration,
     pub(super) lsndtime: u32,
     pub(super) sndbuf: SndBuf,
-    /// Its part of the host's memory, where that has an end.
+    /// Share of the host's memory, where that is bounded.
     pub(super) memory: Option<SndMemory>,
     pub(super) chrono: Chrono,
     pub(super) retransmits: u32,
@@ -118,7 +118,7 @@ pub struct Sender {
     pub(super) is_established: bool,
     /// Whether cwnd begins at one segment.
     cut_by_syn: bool,
-    /// Of the first slow start, for the trace.
+    /// Rounds of the first slow start, for the trace.
     pub(super) rounds: Rounds,
     /// Counters for the trace.
     pub counters: Counters,
@@ -128,7 +128,7 @@ pub struct Sender {
 const SYN_CWND: u32 = 10;
 
 impl Sender {
-    /// A socket before connect(); `sndbuf` is what setsockopt asked for.
+    /// A socket before connect(); `sndbuf` is the buffer that the program set by setsockopt.
     pub fn new(
         profile: impl Into<SharedProfile>,
         host: &Host,
@@ -188,12 +188,13 @@ impl Sender {
         }
     }
 
-    /// Before that: the MSS that the peer announces, bytes without options. Its card may take more than the path.
+    /// Sets the MSS that the peer announces, bytes without options, before the handshake ends. The peer's NIC may take
+    /// more than the path.
     pub fn hear_mss(&mut self, mss: u32) {
         self.peers_mss = mss;
     }
 
-    /// Before that: options that the application sets.
+    /// Sets the application's socket options, before the handshake ends.
     pub fn set_options(&mut self, options: Sockopt) {
         if let Some(most) = options.max_pacing_rate {
             self.limit_pacing_rate(most);
@@ -209,42 +210,42 @@ impl Sender {
         }
     }
 
-    /// The program sets TCP_CORK.
+    /// Sets TCP_CORK for the program.
     pub(crate) fn cork_message(&mut self) {
         self.app.set_partial(Partial::Corked);
     }
 
-    /// The program clears it: what may go does (6.12 `__tcp_sock_set_cork`).
+    /// Clears TCP_CORK for the program, and sends (6.12 `__tcp_sock_set_cork`).
     pub(crate) fn uncork_message(&mut self, out: &mut impl Output) {
         self.app.uncork();
         self.push_pending(false, out);
     }
 
-    /// Before that: the socket carries remote procedure calls, for which it has TCP_NODELAY (6.12 `xs_tcp_finish_connecting`,
-    /// `svc_tcp_init`).
+    /// Prepares the socket for remote procedure calls, before the handshake ends: sets TCP_NODELAY (6.12
+    /// `xs_tcp_finish_connecting`, `svc_tcp_init`).
     pub(crate) fn carry_messages(&mut self) {
         self.app.set_partial(Partial::Goes);
     }
 
-    /// With that, it is corked while other messages follow the one that is written (since 5.12 `xs_tcp_send_request`,
+    /// Corks such a socket while other messages follow the one that is written (since 5.12 `xs_tcp_send_request`,
     /// `svc_tcp_sendto`).
     pub(crate) fn cork(&mut self, corks: bool) {
         self.app.set_partial(if corks { Partial::Corked } else { Partial::Goes });
     }
 
-    /// What the application does, as its host has said.
+    /// State of the application, set by its host.
     #[inline]
     pub fn writer(&self) -> Writer {
         self.app.writer()
     }
 
-    /// The application does something else.
+    /// Changes the state of the application.
     #[inline]
     pub fn set_writer(&mut self, writer: Writer) {
         self.app.set_writer(writer);
     }
 
-    /// The timestamp of what is sent at `time`; 0 without timestamps.
+    /// Timestamp of a packet sent at `time`; 0 without timestamps.
     pub fn tsval(&self, time: Time) -> u32 {
         if self.timestamps { self.timestamp(time) } else { 0 }
     }
@@ -259,23 +260,23 @@ impl Sender {
         self.ticks.begin_since_boot(jiffies)
     }
 
-    /// The timestamp of what is sent at `time` (tcp_time_stamp_ts).
+    /// Timestamp of a packet sent at `time` (tcp_time_stamp_ts).
     pub(super) fn timestamp(&self, time: Time) -> u32 {
         self.stamps.since_boot(time)
     }
 
-    /// When a later timestamp than that one is given.
+    /// Time of the next timestamp after this one.
     pub(super) fn after_timestamp(&self, timestamp: u32) -> Time {
         self.stamps.begin_since_boot(timestamp.wrapping_add(1))
     }
 
-    /// How old an echoed timestamp is, in the units of the RTT's clock (tcp_rtt_tsopt_us).
+    /// Age of an echoed timestamp, in the units of the RTT's clock (tcp_rtt_tsopt_us).
     pub(super) fn echo_units(&self, echo: u32, now: Time) -> u32 {
         let age = self.timestamp(now).wrapping_sub(echo);
         self.profile.rtt_clock.of_stamps(age, &self.stamps)
     }
 
-    /// The time stamped on what is sent now: the jiffy, or exact where something reads it so.
+    /// Time stamp of packets sent now: the jiffy, or the exact time where a reader needs it.
     pub(super) fn stamp(&self, now: Time) -> Time {
         let exact = self.profile.cc_rtt == CcRtt::Microseconds
             || self.profile.rtt_clock == RttClock::Microseconds;
@@ -295,7 +296,7 @@ impl Sender {
         (self.seq.nxt(), if self.timestamps { self.ts_recent } else { 0 })
     }
 
-    /// What is to leave at `departs`: so many numbers from `seq` on.
+    /// A transmission of `len` bytes from `seq` on, to leave at `departs`.
     pub(super) fn transmission(
         &self,
         seq: u64,
@@ -325,7 +326,7 @@ impl Sender {
         }
     }
 
-    /// Lets the congestion control see the time and the state.
+    /// Copies the time and the state to the congestion control.
     pub(super) fn sync_clock(&mut self, now: Time) {
         let jiffies = self.jiffies(now);
         let sock = self.cc.sock_mut();
@@ -351,7 +352,7 @@ impl Sender {
         }
     }
 
-    /// The scoreboard to change, and the window it is about.
+    /// The scoreboard for changes, and its window.
     pub(super) fn board_and_window(&mut self) -> (&mut Scoreboard, Window<'_>) {
         let window = Window {
             queue: &self.queue,
@@ -397,8 +398,7 @@ impl Sender {
         self.rtt.srtt_us()
     }
 
-    /// Retransmission timeout, us, as often doubled as it has passed; that windows are probed more and more seldom counts
-    /// beside it (icsk_backoff).
+    /// Retransmission timeout, us, doubled for each timeout. Window probes are counted separately (icsk_backoff).
     pub fn rto_us(&self) -> u32 {
         (u64::from(self.rtt.rto) * self.tick_ns / 1000).min(u64::from(u32::MAX)) as u32
     }
@@ -409,7 +409,7 @@ impl Sender {
         self.seq.una() - u64::from(fin)
     }
 
-    /// Advertised window as known here, bytes.
+    /// Advertised window in the sender's view, bytes.
     pub fn snd_wnd(&self) -> u64 {
         self.seq.wnd()
     }
@@ -434,12 +434,12 @@ impl Sender {
         self.is_established
     }
 
-    /// When the running timer expires.
+    /// Time at which the running timer expires.
     pub fn timer(&self) -> Option<Time> {
         self.expiry().map(|expiry| expiry.at)
     }
 
-    /// The same, and its place in the wheel.
+    /// Expiry of the running timer, with its place in the wheel.
     pub fn expiry(&self) -> Option<Expiry> {
         self.timer.map(|(_, expiry)| expiry)
     }
@@ -450,7 +450,7 @@ impl Sender {
         self.timer = Some((kind, expiry));
     }
 
-    /// The timer that was due has come.
+    /// Handles the timer that is due.
     pub fn on_timer(&mut self, out: &mut impl Output) {
         let now = out.now();
         let Some((kind, Expiry { at, .. })) = self.timer else { return };

@@ -1,13 +1,13 @@
-//! The path MTU as a sender knows it, and the search for it by probes (packetization layer path MTU discovery, RFC 4821).
+//! Path MTU of a sender, and the search for it by probes (packetization layer path MTU discovery, RFC 4821).
 //!
 //! Source: Linux 6.1 and 6.12 `tcp_mtup_init`, `tcp_sync_mss`, `tcp_mtu_to_mss`, `tcp_mtu_probing`, `tcp_mtu_probe`,
 //! `tcp_mtu_check_reprobe`, `tcp_mtup_probe_success`, `tcp_mtup_probe_failed`.
 //!
 //! Limits:
-//! - A peer whose card has a larger MTU than the path does not raise the upper end of the search.
+//! - If the peer's NIC has a larger MTU than the path, the upper end of the search does not rise.
 //! - A socket that reports SACK blocks of its own does not wait with probes.
-//! - In 6.1 a probe's skb takes some hundred bytes more of memory, as its data lie in its head. The simulator counts it as in
-//!   6.12.
+//! - In 6.1 a probe's skb takes some hundred bytes more of memory, because its data lies in its head. The simulator
+//!   counts it as in 6.12.
 
 use super::Sender;
 use super::output::Push;
@@ -22,19 +22,19 @@ const PROBE_INTERVAL_S: u32 = 600;
 const PROBE_THRESHOLD: u32 = 8;
 /// Least cwnd of a sender that probes, packets.
 const LEAST_CWND: u32 = 11;
-/// Timeout of the first retransmission by which retries become time, ms (TCP_RTO_MIN), and retries that suggest a black hole
-/// (tcp_retries1).
+/// Timeout of the first retransmission, by which retries convert to time, ms (TCP_RTO_MIN), and retries that suggest a
+/// black hole (tcp_retries1).
 const RETRY_BASE_MS: u64 = 200;
 const RETRIES1: u64 = 3;
 
-/// Sizes are bytes of an IP packet, unless they are an MSS.
+/// State of the search. Sizes are bytes of an IP packet, unless they are an MSS.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct PathMtu {
-    /// The route's MTU (icsk_pmtu_cookie).
+    /// MTU of the route (icsk_pmtu_cookie).
     pub(in crate::tcp) route: u32,
-    /// What the peer takes, bytes without options (mss_clamp).
+    /// MSS of the peer, bytes without options (mss_clamp).
     mss_clamp: u32,
-    /// The search is on (icsk_mtup.enabled).
+    /// Whether the search is on (icsk_mtup.enabled).
     enabled: bool,
     search_low: u32,
     search_high: u32,
@@ -43,7 +43,7 @@ pub(in crate::tcp) struct PathMtu {
     since: u32,
 }
 
-/// A larger packet that is out.
+/// A larger packet in flight.
 #[derive(Clone, Copy, Debug)]
 struct Probe {
     size: u32,
@@ -51,19 +51,19 @@ struct Probe {
     end: u64,
 }
 
-/// What became of the wish to probe.
+/// Result of an attempt to probe.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::tcp) enum Probing {
-    /// Other data go.
+    /// Other data may be sent.
     None,
-    /// Nothing goes until there is room for a probe.
+    /// No data may be sent until there is room for a probe.
     Waits,
-    /// A probe went.
+    /// A probe was sent.
     Sent,
 }
 
 impl PathMtu {
-    /// Of a connection whose packets have `mtu` bytes at most.
+    /// State for a connection with packets of at most `mtu` bytes.
     pub(in crate::tcp) fn new(sysctl: &Sysctl, mtu: u32, timestamps: bool) -> PathMtu {
         PathMtu {
             route: mtu,
@@ -83,7 +83,7 @@ impl PathMtu {
         without_options.max(least) + HEADERS - headers(timestamps)
     }
 
-    /// The MSS under what is known of the path (tcp_sync_mss); none where neither the route nor the search bounds it.
+    /// MSS within the known path MTU (tcp_sync_mss); none where neither the route nor the search bounds it.
     pub(in crate::tcp) fn bound(&self, sysctl: &Sysctl, timestamps: bool) -> Option<u32> {
         let low = self.enabled.then_some(self.search_low);
         let narrow = self.route < self.mss_clamp + HEADERS;
@@ -98,7 +98,7 @@ impl Sender {
         self.path_mtu.mss_of(mtu, &self.sysctl, self.timestamps)
     }
 
-    /// tcp_sync_mss: the MSS follows what is known of the path.
+    /// tcp_sync_mss: adapts the MSS to the known path MTU.
     fn sync_mss(&mut self) {
         let bound = self.path_mtu.bound(&self.sysctl, self.timestamps);
         let new = bound.map_or(self.full_mss, |bound| bound.min(self.full_mss));
@@ -112,7 +112,7 @@ impl Sender {
         self.cc.sock_mut().mss_cache = new;
     }
 
-    /// The route to the peer has an MTU of `mtu` bytes at most, as it begins.
+    /// Bounds the route's MTU to `mtu` bytes, at the start of the connection.
     pub(crate) fn take_route_mtu(&mut self, mtu: u32) {
         if mtu < self.path_mtu.route {
             self.path_mtu.route = mtu;
@@ -120,13 +120,13 @@ impl Sender {
         }
     }
 
-    /// The connection is there (tcp_mtup_init).
+    /// Begins the search when the connection is established (tcp_mtup_init).
     pub(super) fn init_path_mtu(&mut self, now: Time) {
         self.path_mtu.since = self.jiffies(now);
     }
 
-    /// tcp_mtu_probing, after a timeout: what is sent again and again may be too large. The search begins, later below
-    /// ever smaller sizes.
+    /// tcp_mtu_probing, after a timeout: packets that are sent again and again may be too large. Begins the search, and
+    /// later lowers its sizes.
     pub(in crate::tcp) fn suspect_black_hole(&mut self, now: Time) {
         if self.sysctl.tcp_mtu_probing.unwrap_or(0) == 0 || !self.retries_passed(now) {
             return;
@@ -139,6 +139,8 @@ impl Sender {
             let least = sysctl.tcp_min_snd_mss.unwrap_or(MIN_SND_MSS);
             let floor = sysctl.tcp_mtu_probe_floor.unwrap_or(MIN_SND_MSS).max(least);
             let base = sysctl.tcp_base_mss.unwrap_or(BASE_MSS);
+
+            // Half of the last size that passed, between the base and the floor.
             let half = self.mtu_to_mss(self.path_mtu.search_low) >> 1;
             let mss = half.min(base).max(floor);
             self.path_mtu.search_low = mss + headers(self.timestamps);
@@ -146,7 +148,7 @@ impl Sender {
         self.sync_mss();
     }
 
-    /// retransmits_timed_out, for tcp_retries1: for so long retransmissions have had no answer.
+    /// retransmits_timed_out, for tcp_retries1: whether retransmissions have had no answer for so long.
     fn retries_passed(&self, now: Time) -> bool {
         let Some(since) = self.recovery.retrans_stamp.filter(|_| self.retransmits > 0) else {
             return false;
@@ -163,12 +165,13 @@ impl Sender {
         known.enabled && known.probe.is_none() && self.ca_state == CaState::Open
     }
 
-    /// tcp_mtu_probe, if [`Sender::may_probe_mtu`]: where there is enough to send, the next packet is larger than the MSS.
+    /// tcp_mtu_probe, if [`Sender::may_probe_mtu`]: sends the next packet larger than the MSS, where there is enough data.
     pub(in crate::tcp) fn probe_mtu(&mut self, out: &mut impl Output) -> Probing {
         if self.cwnd() < LEAST_CWND {
             return Probing::None;
         }
 
+        // The middle of the search range (tcp_mtu_probe).
         let known = &self.path_mtu;
         let size = self.mtu_to_mss((known.search_high + known.search_low) >> 1);
         let interval = known.search_high.saturating_sub(known.search_low);
@@ -178,7 +181,7 @@ impl Sender {
             return Probing::None;
         }
 
-        // Behind it there must be enough to find out that it was lost.
+        // Enough data must follow the probe to detect its loss.
         let behind = (self.recovery.reordering + 1) * self.mss_now();
         let needed = u64::from(size) + u64::from(behind);
         if self.seq.written() - self.seq.nxt() < needed || self.seq.wnd() < needed {
@@ -209,7 +212,7 @@ impl Sender {
         Probing::Sent
     }
 
-    /// tcp_mtu_check_reprobe: after a time the search begins anew.
+    /// tcp_mtu_check_reprobe: begins the search anew after some time.
     fn check_reprobe(&mut self, now: Time) {
         let interval = self.sysctl.tcp_probe_interval.unwrap_or(PROBE_INTERVAL_S);
         let jiffies = u64::from(interval) * (1_000_000_000 / self.tick_ns);
@@ -223,8 +226,8 @@ impl Sender {
         (known.search_low, known.probe, known.since) = (low, None, now);
     }
 
-    /// What was acknowledged may hold the probe: then packets may be as large (tcp_mtup_probe_success). cwnd and ssthresh
-    /// count larger packets.
+    /// Handles an ACK that covers the probe: packets may be as large (tcp_mtup_probe_success). cwnd and ssthresh count
+    /// larger packets.
     pub(in crate::tcp) fn note_probe_acked(&mut self, now: Time) {
         let Some(probe) = self.path_mtu.probe.filter(|probe| probe.end <= self.seq.una()) else {
             return;
@@ -241,8 +244,8 @@ impl Sender {
         self.sync_mss();
     }
 
-    /// A loss that may be the probe's alone: cwnd stays, and its data go again as smaller segments. Whether it was (6.12
-    /// `tcp_fastretrans_alert`, `tcp_mtup_probe_failed`).
+    /// Handles a loss of the probe alone: cwnd stays, and the data is sent again in smaller segments. Returns whether
+    /// it was such a loss (6.12 `tcp_fastretrans_alert`, `tcp_mtup_probe_failed`).
     pub(in crate::tcp) fn mtu_probe_failed(&mut self, out: &mut impl Output) -> bool {
         let Some(probe) = self.path_mtu.probe else { return false };
         if self.ca_state >= CaState::Cwr || self.seq.una() != probe.start {
@@ -254,14 +257,14 @@ impl Sender {
         true
     }
 
-    /// Something is sent again: whether a probe that is out gets through stays unknown (`__tcp_retransmit_skb`).
+    /// Forgets the probe in flight after a retransmission, because its fate stays unknown (`__tcp_retransmit_skb`).
     #[inline]
     pub(in crate::tcp) fn forget_mtu_probe(&mut self) {
         self.path_mtu.probe = None;
     }
 
-    /// The route's MTU became `mtu`, as ICMP says of the packet whose first byte is `seq`: what was sent larger goes again
-    /// at once (`tcp_v4_err`, `tcp_v4_mtu_reduced`).
+    /// Handles ICMP's new MTU of the route, `mtu`, for the packet with first byte `seq`. Larger packets in flight are
+    /// sent again at once (`tcp_v4_err`, `tcp_v4_mtu_reduced`).
     pub fn on_fragmentation_needed(&mut self, seq: u64, mtu: u32, out: &mut impl Output) {
         let known = (self.seq.una()..=self.seq.nxt()).contains(&seq);
         if !known || !self.is_established || self.path_mtu.route <= mtu {
@@ -273,7 +276,7 @@ impl Sender {
         self.simple_retransmit(out);
     }
 
-    /// tcp_simple_retransmit: skbs whose segments are too large now are lost, which is no sign of congestion.
+    /// tcp_simple_retransmit: marks skbs lost that have too large segments now, which is no sign of congestion.
     fn simple_retransmit(&mut self, out: &mut impl Output) {
         let again = self.board.retrans_out;
         let mut at = self.seq.una();
@@ -307,7 +310,7 @@ impl Sender {
         (end - seq) as u32 - u32::from(fin)
     }
 
-    /// The skb that begins at `start`, and is sent again now, has segments of the present size (`tcp_fragment`,
+    /// Cuts the skb at `start`, which is sent again now, into segments of the present size (`tcp_fragment`,
     /// `tcp_set_skb_tso_segs`).
     pub(in crate::tcp) fn refit(&mut self, start: u64) {
         if !self.queue.is_mixed(start) {
@@ -328,7 +331,7 @@ impl Sender {
         board.recount(reno, window);
     }
 
-    /// The ACK is heard. Where segments were cut anew it may have met none of their bounds: counts are made afresh.
+    /// Counts packets anew after an ACK, where segments were cut anew: the ACK may have met none of their bounds.
     pub(in crate::tcp) fn recount_mixed(&mut self) {
         if !self.queue.is_mixed(self.seq.una()) {
             return;

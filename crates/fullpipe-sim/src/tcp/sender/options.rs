@@ -1,6 +1,6 @@
-//! What a sending socket is told of its pace and of what may wait to be sent, by options and sysctls.
+//! Options and sysctls of a sending socket that concern its pace and its unsent data.
 //!
-//! Read in Linux 6.1 and 6.12, which agree; what earlier kernels do was not read: [`unknown`].
+//! Source: Linux 6.1 and 6.12, which agree. Earlier kernels were not read: [`unknown`].
 
 use crate::config::{Config, Flow, Host, Station};
 use crate::tcp::behaviour::profile_of;
@@ -8,7 +8,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// What is set and is not known of a sending host's kernel, by the scenario's keys, and why.
+/// Settings with unknown behaviour in a sending host's kernel, by the scenario's keys, and the reason.
 ///
 /// # Errors
 /// An unknown kernel.
@@ -59,10 +59,10 @@ fn options(flow: &Flow) -> impl Iterator<Item = String> {
     set.map(|(option, _)| format!("flow.{}.sockopt.{option}", flow.name))
 }
 
-/// Whether all that is set is known of the sending hosts' kernels.
+/// Checks that all settings have known behaviour in the sending hosts' kernels.
 ///
 /// # Errors
-/// The first thing that is not, or an unknown kernel.
+/// The first unknown setting, or an unknown kernel.
 pub fn check(config: &Config) -> Result<(), String> {
     match unknown(config)?.first() {
         Some((key, why)) => Err(format!("{key}: {why}")),

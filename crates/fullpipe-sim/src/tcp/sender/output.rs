@@ -1,4 +1,4 @@
-//! Sending: what cwnd, window, Nagle and the host's queue allow, and in skbs of what size.
+//! Sending: the data that cwnd, window, Nagle and the host's queue allow, and the sizes of skbs.
 //!
 //! Source: Linux 2.6.20 `tcp_write_xmit`; 3.17 and 6.12 `tcp_cwnd_test`; 6.12 `tcp_write_xmit`,
 //! `tcp_mss_split_point`, `tcp_grow_skb`.
@@ -11,10 +11,10 @@ use crate::cc::Event;
 use crate::tcp::profile::{FinBeyondCwnd, IdleRestart, ProbeTimeout};
 use crate::tcp::{Output, Transmission};
 
-/// What one call may send.
+/// Bound of one call's transmissions.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::tcp) enum Push {
-    /// All that is allowed.
+    /// All allowed data.
     All,
     /// One skb (tcp_push_one).
     One,
@@ -23,8 +23,9 @@ pub(in crate::tcp) enum Push {
 }
 
 impl Sender {
-    /// tcp_write_xmit: sends what may go and validates cwnd, also when there is nothing unsent.
+    /// tcp_write_xmit: sends allowed data and validates cwnd, also when no data is unsent.
     pub(in crate::tcp) fn write_xmit(&mut self, nagle_off: bool, out: &mut impl Output) {
+        // tcp_mtu_probe: a probe is sent before other data, or holds it back.
         let mut probing = Probing::None;
         if self.may_probe_mtu() {
             let before = self.board.packets_out;
@@ -37,13 +38,15 @@ impl Sender {
 
         let (sent, limited) = self.send_and_count(Push::All, nagle_off, out);
         let sent = sent + u32::from(probing == Probing::Sent);
+
+        // tcp_schedule_loss_probe, if data was sent.
         if sent > 0 {
             self.schedule_loss_probe(out);
         }
         self.validate_after(sent, limited, out);
     }
 
-    /// tcp_push_pending_frames: what may go of what is unsent, if there is any. With `nagle_off` a partial last skb goes too
+    /// tcp_push_pending_frames: sends allowed data, if any is unsent. With `nagle_off` a partial last skb is sent too
     /// (TCP_NAGLE_PUSH: before the writer sleeps, or when it has finished).
     pub(in crate::tcp) fn push_pending(&mut self, nagle_off: bool, out: &mut impl Output) {
         if self.queue.head().is_some() {
@@ -52,7 +55,7 @@ impl Sender {
         }
     }
 
-    /// tcp_push_one: the first unsent skb, as far as it may go.
+    /// tcp_push_one: sends the allowed part of the first unsent skb.
     pub(in crate::tcp) fn push_one(&mut self, out: &mut impl Output) {
         let (sent, limited) = self.send_and_count(Push::One, true, out);
         if sent > 0 {
@@ -61,14 +64,14 @@ impl Sender {
         self.validate_after(sent, limited, out);
     }
 
-    /// A tail loss probe since RACK: one skb, and a segment even if cwnd is full. Whether it went.
+    /// Sends a tail loss probe since RACK: one skb, and a segment even if cwnd is full. Returns whether it was sent.
     pub(in crate::tcp) fn push_probe(&mut self, out: &mut impl Output) -> bool {
         let (sent, limited) = self.send_and_count(Push::Probe, true, out);
         self.validate_after(sent, limited, out);
         sent > 0
     }
 
-    /// A tail loss probe: the first unsent segment, even beyond cwnd.
+    /// Sends a tail loss probe: the first unsent segment, even beyond cwnd.
     pub(in crate::tcp) fn push_beyond_cwnd(&mut self, out: &mut impl Output) {
         let room = self.seq.room();
         let Some(head) = self.queue.head() else { return };
@@ -84,8 +87,8 @@ impl Sender {
         self.allowed_head(false, self.quota(u32::MAX)).is_some()
     }
 
-    /// [`Sender::send_while_allowed`]. What has gone counts against a reduction that is under way after it: also what went before
-    /// the host refused an skb, with which the reduction began (`tcp_write_xmit`).
+    /// [`Sender::send_while_allowed`]. Sent packets count against a reduction that is in progress afterwards. So do
+    /// packets sent before the host refused an skb, with which the reduction began (`tcp_write_xmit`).
     fn send_and_count(
         &mut self,
         push: Push,
@@ -99,7 +102,7 @@ impl Sender {
         (sent, waits == Waits::Cwnd)
     }
 
-    /// Skbs that were sent, and the room that the next one waits for.
+    /// Sends skbs; returns their number, and the room that the next one waits for.
     fn send_while_allowed(
         &mut self,
         push: Push,
@@ -114,21 +117,29 @@ impl Sender {
                 return (sent, Waits::Other);
             }
             let beyond = push == Push::Probe && self.in_flight() >= self.cwnd();
+
+            // tcp_grow_skb fills the first skb from the next ones.
             if self.profile.grows_skbs {
                 self.grow_head(if beyond { 1 } else { self.cwnd_quota(segs) });
             }
+
+            // tcp_cwnd_test, then tcp_snd_wnd_test and tcp_nagle_test.
             let quota = if beyond { 1 } else { self.quota(segs) };
             let Some(len) = self.allowed_head(nagle_off, quota) else {
                 let window = quota > 0 && self.window_stops_head();
                 return (sent, if window { Waits::Window } else { Waits::Other });
             };
+
+            // tcp_tso_should_defer: a larger skb later instead of a part now.
             if push == Push::All
                 && let Some(waits) = self.defers(segs, out)
             {
                 return (sent, waits);
             }
-            // It is cut first, and stays so if it may not go yet.
+            // The skb is cut first, and stays cut if it may not be sent yet.
             self.queue.split_head(len);
+
+            // tcp_small_queue_check: the host holds enough of the flow.
             if self.too_much_in_host(len, false, out) || !self.send_head(len, push, out) {
                 return (sent, Waits::Other);
             }
@@ -142,7 +153,7 @@ impl Sender {
         }
     }
 
-    /// Segments of the first unsent skb that may go as one of `segs` at most: what cwnd lets go, which may not
+    /// Segments of the first unsent skb that may be sent as one skb of at most `segs`: those within cwnd, which may not
     /// apply to the end of the stream (tcp_cwnd_test).
     fn quota(&self, segs: u32) -> u32 {
         let single = self.queue.head().is_some_and(|head| head <= self.mss_now());
@@ -153,7 +164,7 @@ impl Sender {
         }
     }
 
-    /// Segments that cwnd lets go as one skb of `segs` at most.
+    /// Segments within cwnd, as one skb of at most `segs`.
     fn cwnd_quota(&self, segs: u32) -> u32 {
         let cwnd = self.cwnd();
         let free = cwnd.saturating_sub(self.in_flight());
@@ -161,7 +172,7 @@ impl Sender {
         free.min(most).min(segs)
     }
 
-    /// Fills the first unsent skb up to what may go as one, so many segments.
+    /// Fills the first unsent skb up to `quota` segments.
     fn grow_head(&mut self, quota: u32) {
         let Some(head) = self.queue.head() else { return };
         let full = u64::from(quota) * u64::from(self.mss_now());
@@ -170,7 +181,7 @@ impl Sender {
         }
     }
 
-    /// How many bytes of the first unsent skb may go now, if cwnd lets so many segments go.
+    /// Bytes of the first unsent skb that may be sent now, if cwnd allows `quota` segments.
     fn allowed_head(&self, nagle_off: bool, quota: u32) -> Option<u32> {
         let head = self.queue.head()?;
         if quota == 0 || !self.is_established {
@@ -178,6 +189,8 @@ impl Sender {
         }
         let window_end = self.seq.window_end();
         let ends = self.queue.head_ends();
+
+        // tcp_snd_wnd_test: the first segment must fit.
         if self.seq.nxt() + u64::from(self.first_numbers(head)) > window_end {
             return None;
         }
@@ -186,55 +199,57 @@ impl Sender {
             let last = !self.profile.sends_partial_end || self.queue.tail_is_only();
             return (nagle_off || ends || !last || self.nagle_allows(head)).then_some(head);
         }
+
+        // tcp_mss_split_point: the part within window and cwnd, in whole segments.
         let room = (window_end - self.seq.nxt()).min(u64::from(u32::MAX)) as u32;
         let quota_bytes = u64::from(quota) * u64::from(mss);
         let whole = u64::from(head.min(room)).min(quota_bytes) as u32;
         let partial = whole % mss;
-        // Only whole segments leave a larger skb, unless its partial end, or that of the window, may go too. What others
-        // follow is not asked for it, unless the window ends before what cwnd lets go.
+        // Only whole segments leave a larger skb, unless its partial end, or that of the window, may be sent too. An
+        // skb with others behind it skips Nagle's rule, unless the window ends before cwnd.
         let ends = self.profile.sends_partial_end && whole == head.min(room);
         let unasked = !self.queue.tail_is_only() && quota_bytes <= u64::from(room);
         let goes = ends && (nagle_off || unasked || self.nagle_allows(partial));
         Some(if goes { whole } else { whole - partial })
     }
 
-    /// True where the receiver's window has no room for the first unsent segment (tcp_snd_wnd_test).
+    /// Whether the receiver's window has no room for the first unsent segment (tcp_snd_wnd_test).
     fn window_stops_head(&self) -> bool {
         let numbers = self.queue.head().map(|head| u64::from(self.first_numbers(head)));
         numbers.is_some_and(|numbers| numbers > self.seq.room())
     }
 
-    /// Numbers that the first segment of the first unsent skb takes, which has `head` bytes.
+    /// Sequence numbers of the first segment of the first unsent skb, which has `head` bytes.
     pub(in crate::tcp) fn first_numbers(&self, head: u32) -> u32 {
         let mss = self.mss_now();
         head.min(mss) + u32::from(head <= mss && self.queue.head_ends())
     }
 
-    /// Nagle's rule in Minshall's form: a partial segment waits only while another one is in
-    /// flight (Linux 2.6.20 `tcp_nagle_check`).
+    /// Nagle's rule in Minshall's form: a partial segment waits only while another one is in flight (Linux 2.6.20
+    /// `tcp_nagle_check`).
     fn nagle_allows(&self, len: u32) -> bool {
         match self.app.partial() {
             Partial::Nagle => {}
             Partial::Goes => return true,
             Partial::Corked => return len >= self.mss_now(),
         }
-        // Not during F-RTO, which needs something to be sent (RFC 4138).
+        // Nagle's rule is off during F-RTO, which must send new data (RFC 4138).
         len >= self.mss_now()
             || self.recovery.frto_counter == 2
             || self.board.packets_out == 0
             || !self.seq.small_is_out()
     }
 
-    /// Linux 2.6.20 and 6.12 `tcp_transmit_skb`: local congestion is an event of congestion, and what was sent is
-    /// sent (`net_xmit_eval`).
+    /// Linux 2.6.20 and 6.12 `tcp_transmit_skb`: local congestion counts as congestion, and the skb as sent
+    /// (`net_xmit_eval`).
     pub(in crate::tcp) fn heed_congestion(&mut self, out: &impl Output) {
         if out.congested() {
             self.enter_cwr(out.now());
         }
     }
 
-    /// tcp_event_data_sent: `len` bytes go, for the first time or again, so the connection is not idle. A FIN alone is no
-    /// data.
+    /// tcp_event_data_sent: notes a transmission of `len` bytes, first or repeated, so that the connection is not idle.
+    /// A FIN alone is no data.
     pub(in crate::tcp) fn note_data_sent(&mut self, len: u32, out: &impl Output) {
         if len == 0 {
             return;
@@ -246,7 +261,7 @@ impl Sender {
         self.lsndtime = self.jiffies(out.now());
     }
 
-    /// Sends the first `len` bytes of the first unsent skb as an skb of their own; whether the host took it.
+    /// Sends the first `len` bytes of the first unsent skb as an skb of their own; returns whether the host took it.
     pub(in crate::tcp) fn send_head(
         &mut self,
         len: u32,
@@ -263,6 +278,7 @@ impl Sender {
         (push, segment): (Push, u32),
         out: &mut impl Output,
     ) -> bool {
+        // tcp_cwnd_restart after idle time, in kernels that check it here.
         if self.profile.idle_restart == IdleRestart::Sending {
             self.restart_after_idle(self.jiffies(out.now()));
         }
@@ -275,6 +291,7 @@ impl Sender {
         let plain = Transmission { segment, ..self.transmission(seq, len, false, departs) };
         self.note_data_sent(plain.len, out);
         let skb = Transmission { push: plain.push || pushes, fin, ecn, cwr, ..plain };
+        // The host refused the skb: local congestion, and the skb stays unsent.
         if !out.transmit(skb) {
             self.counters.refused += 1;
             self.enter_cwr(out.now());
@@ -285,7 +302,7 @@ impl Sender {
         self.sample_sent(seq, self.stamped(departs));
         self.seq.send_to(self.queue.send_in_segments(seq, stamp, self.mss, plain.segment));
         if segment > self.mss_now() {
-            // A probe of the path MTU counts as two packets.
+            // A path MTU probe counts as two packets.
             self.cc.sock_mut().snd_cwnd -= 1;
         }
         // A FIN alone is a packet, but not one of data.
@@ -298,7 +315,7 @@ impl Sender {
         let first = self.board.packets_out == 0;
         self.board.packets_out += segments;
         if self.frto_suspends_nagle() {
-            // For one segment alone.
+            // Nagle's rule is off for one segment only.
             self.recovery.frto_counter = 3;
         }
         self.time_new_data(first, push, out);
@@ -309,8 +326,8 @@ impl Sender {
         true
     }
 
-    /// tcp_event_new_data_sent: the timer of what was sent, the `first` in flight or not. The next probe takes the place
-    /// of one that runs when all has been sent (tcp_schedule_loss_probe); where none will, the timeout does.
+    /// tcp_event_new_data_sent: sets the timer of sent data, the `first` in flight or not. When all data was sent, the
+    /// next probe replaces the timer of a running one (tcp_schedule_loss_probe); without a probe the timeout does.
     fn time_new_data(&mut self, first: bool, push: Push, out: &impl Output) {
         let probes = matches!(self.timer, Some((TimerKind::LossProbe, _)));
         if probes && self.profile.probe_timeout == ProbeTimeout::Rack {

@@ -1,5 +1,5 @@
-//! How fast the kernel takes a flow to be, and what follows: how large an skb is when it goes, and how much
-//! of a flow may wait in the host (TCP small queues).
+//! Pacing rate of a flow, and its effects: the size of an skb at transmission, and the data of a flow that may wait in
+//! the host (TCP small queues).
 //!
 //! Source: Linux 6.1 and 6.12 `tcp_update_pacing_rate`, `tcp_tso_autosize`, `tcp_small_queue_check`,
 //! `tcp_wfree`; 3.12 `tcp_update_pacing_rate`, `tcp_xmit_size_goal`, `tcp_write_xmit`.
@@ -10,37 +10,37 @@ use crate::tcp::Output;
 use crate::tcp::min_rtt::MinRtt;
 use crate::tcp::profile::{PacingRatio, RttClock, SkbSize, SmallQueueLimit};
 
-/// `tcp_pacing_ss_ratio`, `tcp_pacing_ca_ratio` unless set: of cwnd per RTT, percent.
+/// Defaults of `tcp_pacing_ss_ratio` and `tcp_pacing_ca_ratio`, percent of cwnd per RTT.
 const SLOW_START_RATIO: u32 = 200;
 const AVOIDANCE_RATIO: u32 = 120;
-/// `sk_pacing_shift`: an skb, and what waits in the host, is what the rate sends in 2^-10 s.
+/// `sk_pacing_shift`: the size of an skb, and of the data in the host, is 2^-10 s at the rate.
 const PACING_SHIFT: u32 = 10;
-/// `tcp_tso_rtt_log`: for each 2^9 us of RTT the allowance of near peers halves.
+/// `tcp_tso_rtt_log`: the allowance of near peers halves for each 2^9 us of RTT.
 const TSO_RTT_LOG: u32 = 9;
 /// Bits of that allowance (`sk_gso_max_size`).
 const ALLOWANCE_BITS: u32 = 32;
-/// An skb that is sized when it is written is what the pacing rate sends in a 2000th of a second.
+/// Divisor of the pacing rate for the size of an skb at writing: a 2000th of a second.
 const WRITTEN_PER_SECOND: u64 = 2000;
-/// An srtt up to so many eighths of a jiffy is taken for one eighth (`tcp_update_pacing_rate`, read in sources that have the
-/// offset of a jiffy; inferred for those without it).
+/// Largest srtt that counts as one eighth of a jiffy, eighths (`tcp_update_pacing_rate`). Read in sources with an
+/// offset of a jiffy; inferred for those without it.
 const SMALL_SRTT: u32 = 10;
 /// `tcp_min_tso_segs`.
 const MIN_TSO_SEGS: u32 = 2;
 
-/// What the kernel knows about a flow's speed.
+/// Estimated speed of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct Pacing {
     /// `sk_pacing_rate`, bytes per second.
     pub(in crate::tcp) rate: u64,
-    /// Largest one (`sk_max_pacing_rate`).
+    /// Largest pacing rate (`sk_max_pacing_rate`).
     most: u64,
     pub(in crate::tcp) min_rtt: MinRtt,
-    /// Whether something was held back because too much waits in the host (TSQ_THROTTLED).
+    /// Whether data was held back because too much waits in the host (TSQ_THROTTLED).
     pub(in crate::tcp) throttled: bool,
 }
 
 impl Pacing {
-    /// Before the first ACK the rate is unlimited.
+    /// State before the first ACK, with an unlimited rate.
     pub(in crate::tcp) fn new(hz: u32) -> Pacing {
         Pacing { rate: u64::MAX, most: u64::MAX, min_rtt: MinRtt::new(hz), throttled: false }
     }
@@ -50,7 +50,7 @@ impl Pacing {
         self.most
     }
 
-    /// From now on the rate is no more than `most`, bytes per second.
+    /// Limits the rate to `most`, bytes per second.
     pub(in crate::tcp) fn limit(&mut self, most: u64) {
         self.most = most;
         self.rate = self.rate.min(most);
@@ -58,7 +58,7 @@ impl Pacing {
 }
 
 impl Sender {
-    /// The pacing rate after an ACK, of profiles that change cwnd first, where anything asks for it.
+    /// Updates the pacing rate after an ACK, in profiles that change cwnd first, where the rate has an effect.
     pub(in crate::tcp) fn update_early_pacing_rate(&mut self) {
         let profile = &self.profile;
         let sized = profile.skb_size != SkbSize::AsWritten;
@@ -67,7 +67,7 @@ impl Sender {
         }
     }
 
-    /// The pacing rate after each ACK: cwnd per RTT, times the ratio of the profile.
+    /// Updates the pacing rate after each ACK: cwnd per RTT, times the ratio of the profile.
     pub(in crate::tcp) fn update_pacing_rate(&mut self) {
         let window = u64::from(self.cwnd().max(self.board.packets_out)) * u64::from(self.mss_now());
         let wanted = window * u64::from(self.pacing_percent());
@@ -84,7 +84,7 @@ impl Sender {
         self.pacing.rate = rate.min(self.pacing.most);
     }
 
-    /// The pacing rate in percent of cwnd per RTT.
+    /// Pacing rate in percent of cwnd per RTT.
     fn pacing_percent(&self) -> u32 {
         match self.profile.pacing_ratio {
             PacingRatio::Twice => SLOW_START_RATIO,
@@ -95,14 +95,14 @@ impl Sender {
         }
     }
 
-    /// Most bytes of an skb that is sized when it is written.
+    /// Most bytes of an skb, where its size is fixed at writing.
     pub(in crate::tcp) fn paced_size(&self) -> u32 {
         let paced = self.pacing.rate / WRITTEN_PER_SECOND;
         let least = MIN_TSO_SEGS * self.mss;
         paced.clamp(least.into(), u32::MAX.into()) as u32
     }
 
-    /// `tcp_tso_segs`: most segments of an skb that goes now.
+    /// `tcp_tso_segs`: most segments of an skb that is sent now.
     #[inline]
     pub(in crate::tcp) fn tso_segs(&mut self) -> u32 {
         if matches!(self.profile.skb_size, SkbSize::AsWritten | SkbSize::PacedWhenWritten) {
@@ -114,6 +114,8 @@ impl Sender {
         let most = u64::from(super::write::SK_GSO_MAX_SIZE);
         let mut bytes = self.pacing.rate >> PACING_SHIFT;
         let near = self.pacing.min_rtt.us() >> TSO_RTT_LOG;
+
+        // tcp_tso_autosize: near peers get larger skbs.
         if self.profile.skb_size == SkbSize::PacedOrNear && near < ALLOWANCE_BITS {
             bytes = bytes.saturating_add(most >> near);
         }
@@ -129,9 +131,9 @@ impl Sender {
         self.cc.min_tso_segs().unwrap_or(MIN_TSO_SEGS)
     }
 
-    /// `tcp_small_queue_check`: whether an skb of `len` bytes has to stay behind, because more of this flow
-    /// waits in the host than it sends in a millisecond; twice as much may, if `again`. What is paced may wait at any
-    /// rate, unless the profile bounds it too.
+    /// `tcp_small_queue_check`: whether an skb of `len` bytes must wait, because the host holds more of the flow than a
+    /// millisecond at its rate. `again` allows twice as much. A paced flow has no further bound, unless the profile
+    /// sets one.
     pub(in crate::tcp) fn too_much_in_host(
         &mut self,
         len: u32,
@@ -156,7 +158,7 @@ impl Sender {
         held
     }
 
-    /// Whether more waits than that of 3.12 (`tcp_write_xmit`), which asks for new data alone.
+    /// Whether the host holds more than 3.12 allows (`tcp_write_xmit`), which checks only new data.
     fn too_much_for_bytes(&mut self, out: &mut impl Output) -> bool {
         let limit = (self.pacing.rate >> PACING_SHIFT).max(self.limit_output_bytes());
         // sk_wmem_alloc counts one for the socket itself.
@@ -169,16 +171,15 @@ impl Sender {
         self.sysctl.tcp_limit_output_bytes.map_or(self.profile.limit_output_bytes, u64::from)
     }
 
-    /// An skb of the flow has left the host while something was held back: sends what may go now
-    /// (`tcp_tsq_handler`).
+    /// Sends after an skb of the flow has left the host while data was held back (`tcp_tsq_handler`).
     pub fn on_room_in_host(&mut self, out: &mut impl Output) {
         if core::mem::take(&mut self.pacing.throttled) {
             self.write_from_queue(out);
         }
     }
 
-    /// The application gives the socket back, which it had when something of the flow left the host, or the timer of
-    /// its pace was due (`tcp_release_cb`).
+    /// Sends after the application has released the socket. It owned the socket when an skb of the flow left the host,
+    /// or the timer of its pace was due (`tcp_release_cb`).
     pub fn on_released(&mut self, out: &mut impl Output) {
         self.pacing.throttled = false;
         self.write_from_queue(out);
@@ -193,7 +194,7 @@ impl Sender {
         self.write_xmit(false, out);
     }
 
-    /// Whether something waits for room in the host.
+    /// Whether data waits for room in the host.
     pub fn waits_for_host(&self) -> bool {
         self.pacing.throttled
     }

@@ -1,15 +1,15 @@
-//! Probing a window that is closed, or too small for the next segment.
+//! Probes of a window that is closed, or too small for the next segment.
 //!
-//! Source: Linux 2.6.20 `tcp_check_probe_timer`, `tcp_ack_probe`, `tcp_send_probe0`,
-//! `tcp_write_wakeup`. A probe carries as much of the next segment as the window admits; without it
-//! a receiver whose window is smaller than a segment would never get one.
+//! Source: Linux 2.6.20 `tcp_check_probe_timer`, `tcp_ack_probe`, `tcp_send_probe0`, `tcp_write_wakeup`. A probe
+//! carries as much of the next segment as the window admits. Without it a receiver with a window smaller than a segment
+//! would never get one.
 
 use super::output::Push;
 use super::{Sender, TimerKind};
 use crate::tcp::Output;
 
 impl Sender {
-    /// Data waits, nothing is in flight, so something must ask for a window.
+    /// Starts the probe timer, where data waits and nothing is in flight, so that no ACK can open the window.
     pub(in crate::tcp) fn check_probe_timer(&mut self, out: &impl Output) {
         if self.is_established
             && self.board.packets_out == 0
@@ -21,7 +21,7 @@ impl Sender {
         }
     }
 
-    /// An ACK came with nothing in flight: no more probes if the whole next skb may go now.
+    /// Handles an ACK with nothing in flight: stops probes if the whole next skb may be sent now.
     pub(in crate::tcp) fn on_probe_answer(&mut self, out: &impl Output) {
         let Some(head) = self.queue.head() else { return };
         let numbers = u64::from(head) + u64::from(self.queue.head_ends());
@@ -34,7 +34,7 @@ impl Sender {
         }
     }
 
-    /// The probe timer fired.
+    /// Handles the probe timer.
     pub(in crate::tcp) fn on_probe_timeout(&mut self, out: &mut impl Output) {
         let Some(head) = self.queue.head().filter(|_| self.board.packets_out == 0) else { return };
         let sent = self.wake_receiver(head, out);
@@ -45,26 +45,27 @@ impl Sender {
             self.rtt.back_off_probing();
             self.rtt.probe_pause()
         } else {
-            // The host's own queue is full: soon again (TCP_RESOURCE_PROBE_INTERVAL).
+            // The host's own queue is full: the next attempt is soon (TCP_RESOURCE_PROBE_INTERVAL).
             self.rtt.probe_pause().min(self.ticks_in_half_a_second())
         };
         self.start_timer_at_pace(TimerKind::Probe, out.now(), timeout);
     }
 
-    /// tcp_write_wakeup: what fits of the next segment, or an empty one; whether it was taken.
+    /// tcp_write_wakeup: sends the part of the next segment that fits, or an empty one; returns whether the host took
+    /// it.
     fn wake_receiver(&mut self, head: u32, out: &mut impl Output) -> bool {
         let room = self.seq.room();
         if room > 0 {
             let len = u64::from(head.min(self.mss_now())).min(room) as u32;
             self.seq.push_to(self.seq.nxt() + u64::from(len));
-            // Once it is sent, the probes and their backoff are over.
+            // Once the segment is sent, the probes and their backoff end.
             let backoff = core::mem::take(&mut self.rtt.backoff);
             let sent = self.send_head(len, Push::One, out);
             self.rtt.backoff = if sent { 0 } else { backoff };
             return sent;
         }
         let departs = self.depart(out.now());
-        // The number of the byte before, which was acknowledged (tcp_xmit_probe_skb).
+        // The probe has the number of the last acknowledged byte (tcp_xmit_probe_skb).
         let probe = self.transmission(self.seq.nxt().saturating_sub(1), 0, false, departs);
         let taken = out.transmit(probe);
         if !taken {

@@ -1,28 +1,28 @@
 //! Rounds of the first slow start.
 //!
-//! The first begins with the first data. Each other one begins with the first ACK of data that was sent in the one before
-//! (Linux `bictcp_hystart_reset` ends a round the same way: by an ACK beyond what had been sent when it began). The last one
-//! ends with slow start: cwnd has reached ssthresh, or a recovery has begun.
+//! The first round begins with the first data. Each later one begins with the first ACK of data that was sent in the
+//! round before. Linux `bictcp_hystart_reset` ends a round the same way: by an ACK beyond the data sent at its start.
+//! The last round ends with slow start: cwnd has reached ssthresh, or a recovery has begun.
 
 use super::Sender;
 use crate::tcp::CaState;
 use crate::trace::EventKind;
 use alloc::vec::{Drain, Vec};
 
-/// More rounds than any path needs: slow start at least doubles in two. Where nothing ever ends it, no more are told.
+/// Most rounds in the trace. No path needs as many, because slow start at least doubles in two.
 pub const MOST: u32 = 200;
 
-/// What is known of them.
+/// Rounds of a connection.
 #[derive(Debug, Default)]
 pub(in crate::tcp) struct Rounds {
-    /// How many have begun.
+    /// Number of rounds that have begun.
     begun: u32,
     over: bool,
-    /// The round ends with an ACK beyond this.
+    /// Number beyond which an ACK ends the round.
     ends_beyond: u64,
     /// Segments sent for the first time.
     sent: u64,
-    /// What was not told yet.
+    /// Events that the trace does not have yet.
     untold: Vec<(EventKind, u64)>,
 }
 
@@ -37,7 +37,7 @@ impl Rounds {
 }
 
 impl Sender {
-    /// Before segments are sent for the first time.
+    /// Updates the rounds before segments are sent for the first time.
     #[inline]
     pub(in crate::tcp) fn note_first_sending(&mut self, segments: u32) {
         if self.rounds.begun == 0 && !self.rounds.over && !self.has_left_slow_start() {
@@ -47,7 +47,7 @@ impl Sender {
         self.rounds.sent += u64::from(segments);
     }
 
-    /// Before an ACK is taken in.
+    /// Updates the rounds before an ACK is processed.
     #[inline]
     pub(in crate::tcp) fn note_round(&mut self, ack: u64) {
         if !self.rounds.over && self.rounds.begun > 0 && ack > self.rounds.ends_beyond {
@@ -59,8 +59,8 @@ impl Sender {
         self.cwnd() >= self.ssthresh() || self.ca_state >= CaState::Recovery
     }
 
-    /// Rounds that have begun since the last call, and the end of slow start, each with the segments sent for the first time
-    /// before.
+    /// Takes the starts of rounds since the last call, and the end of slow start, each with the segments first sent
+    /// before it.
     pub fn take_rounds(&mut self) -> Drain<'_, (EventKind, u64)> {
         if !self.rounds.over && self.is_established && self.has_left_slow_start() {
             self.rounds.over = true;

@@ -1,6 +1,6 @@
 //! Sequence numbers of the stream that a sender sends.
 
-/// How far the stream is written, sent and acknowledged, and the window that bounds it.
+/// Numbers up to which the stream is written, sent and acknowledged, and the window that bounds it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::tcp) struct SendSeq {
     una: u64,
@@ -55,61 +55,61 @@ impl SendSeq {
         self.window_end().saturating_sub(self.nxt)
     }
 
-    /// True where more than half of the largest window was written since the last push (forced_push).
+    /// Whether more than half of the largest window was written since the last push (forced_push).
     #[inline]
     pub(in crate::tcp) fn forces_push(&self) -> bool {
         self.written > self.pushed + (self.max_wnd >> 1)
     }
 
-    /// True while a segment smaller than the MSS is out (tcp_minshall_check).
+    /// Whether a segment smaller than the MSS is out (tcp_minshall_check).
     #[inline]
     pub(in crate::tcp) fn small_is_out(&self) -> bool {
         self.small > self.una
     }
 
-    /// An ACK covers everything below `una`.
+    /// Notes an ACK of all bytes below `una`.
     #[inline]
     pub(in crate::tcp) fn acknowledge(&mut self, una: u64) {
         self.una = una;
     }
 
-    /// Everything below `nxt` was sent.
+    /// Notes the transmission of all bytes below `nxt`.
     #[inline]
     pub(in crate::tcp) fn send_to(&mut self, nxt: u64) {
         self.nxt = nxt;
     }
 
-    /// So many numbers more are written.
+    /// Adds so many numbers to the written ones.
     #[inline]
     pub(in crate::tcp) fn write(&mut self, numbers: u64) {
         self.written += numbers;
     }
 
-    /// Everything that is written need not wait for more (tcp_mark_push).
+    /// Marks all written data as not waiting for more (tcp_mark_push).
     #[inline]
     pub(in crate::tcp) fn push(&mut self) {
         self.pushed = self.written;
     }
 
-    /// Everything below `seq` need not wait for more.
+    /// Marks all data below `seq` as not waiting for more.
     #[inline]
     pub(in crate::tcp) fn push_to(&mut self, seq: u64) {
         self.pushed = self.pushed.max(seq);
     }
 
-    /// The segment that was sent last is smaller than the MSS (snd_sml).
+    /// Notes that the last segment is smaller than the MSS (snd_sml).
     #[inline]
     pub(in crate::tcp) fn note_small(&mut self) {
         self.small = self.nxt;
     }
 
-    /// The peer offers a window.
+    /// Sets the window that the peer offers.
     #[inline]
     pub(in crate::tcp) fn offer(&mut self, window: u64) {
         self.wnd = window;
     }
 
-    /// Remembers the largest window; true where `window` is larger than any before.
+    /// Remembers the largest window; returns whether `window` is larger than any before.
     #[inline]
     pub(in crate::tcp) fn raise_max_wnd(&mut self, window: u64) -> bool {
         let is_larger = window > self.max_wnd;
@@ -119,7 +119,7 @@ impl SendSeq {
         is_larger
     }
 
-    /// No window counts any more as the largest one: a connection opens.
+    /// Forgets the largest window, when a connection opens.
     pub(in crate::tcp) fn forget_max_wnd(&mut self) {
         self.max_wnd = 0;
     }

@@ -1,40 +1,40 @@
-//! The send buffer: how much a socket takes from its application.
+//! The send buffer: the data that a socket accepts from its application.
 //!
-//! Source: Linux 6.1 and 6.12 `__sk_stream_memory_free`, `tcp_stream_memory_free`, `sk_stream_is_writeable`. A Windows host
-//! counts data: Microsoft's KB214397, and `SIO_IDEAL_SEND_BACKLOG_QUERY`. How the ideal send backlog follows from cwnd is not
-//! published; twice cwnd, as Linux has it, is inferred.
+//! Source: Linux 6.1 and 6.12 `__sk_stream_memory_free`, `tcp_stream_memory_free`, `sk_stream_is_writeable`. A Windows
+//! host counts data: Microsoft's KB214397, and `SIO_IDEAL_SEND_BACKLOG_QUERY`. The relation of the ideal send backlog
+//! to cwnd is not published; twice cwnd, as in Linux, is inferred.
 //!
 //! Limits:
-//! - Of a write on Windows no more than 1 MiB is taken beyond the buffer.
+//! - A write on Windows is accepted up to 1 MiB beyond the buffer.
 
 use super::memory::LEAST_SNDBUF;
 use crate::config::Host;
 use crate::tcp::skb::SendQueue;
 
-/// Send buffer of a Windows socket at first, bytes (Winsock's default since Vista).
+/// First send buffer of a Windows socket, bytes (Winsock's default since Vista).
 const WINSOCK: u64 = 65_536;
-/// Most bytes of a write that a Windows socket takes beyond its buffer.
+/// Most bytes of a write that a Windows socket accepts beyond its buffer.
 const BEYOND: u64 = 1 << 20;
 /// Least send buffer, bytes.
 const LEAST: u64 = 2048;
 
-/// The limits of a send buffer.
+/// Limits of a send buffer.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct SndBuf {
     /// Memory of all skbs, bytes (sk_sndbuf).
     bytes: u64,
-    /// The application has set it (SOCK_SNDBUF_LOCK).
+    /// Whether the application has set it (SOCK_SNDBUF_LOCK).
     is_locked: bool,
     /// TCP_NOTSENT_LOWAT, else net.ipv4.tcp_notsent_lowat, bytes.
     notsent_lowat: u64,
-    /// Data counts, not memory, and a write that has begun is taken whole (Winsock).
+    /// Whether data counts instead of memory, and a write that has begun is accepted whole (Winsock).
     counts_data: bool,
 }
 
 impl SndBuf {
     /// The buffer of a new socket, which holds three segments at least (tcp_fixup_sndbuf).
     ///
-    /// `request` is the size that setsockopt asked for; `segment` is the memory of one segment.
+    /// `request` is the size that the program set by setsockopt; `segment` is the memory of one segment.
     pub(in crate::tcp) fn new(host: &Host, request: Option<u64>, segment: u64) -> SndBuf {
         let sysctl = &host.sysctl;
         let lowat = sysctl.tcp_notsent_lowat.unwrap_or(u32::MAX).into();
@@ -65,18 +65,18 @@ impl SndBuf {
         self.bytes
     }
 
-    /// True where the application has set the size, so that the kernel does not tune it.
+    /// Whether the application has set the size, so that the kernel does not tune it.
     #[inline]
     pub(in crate::tcp) fn is_locked(&self) -> bool {
         self.is_locked
     }
 
-    /// The kernel tunes the buffer to `bytes`, unless it is larger.
+    /// Grows the buffer to `bytes`, unless it is larger, where the kernel tunes it.
     pub(in crate::tcp) fn grow_to(&mut self, bytes: u64) {
         self.bytes = self.bytes.max(bytes);
     }
 
-    /// The host has no memory: the buffer becomes half of what it holds, unless the application has set it
+    /// Shrinks the buffer to half of its content for lack of memory in the host, unless the application has set it
     /// (sk_stream_moderate_sndbuf).
     pub(super) fn moderate(&mut self, queued: u64) {
         if !self.is_locked {
@@ -84,28 +84,28 @@ impl SndBuf {
         }
     }
 
-    /// Whether data counts, not memory.
+    /// Whether data counts instead of memory.
     pub(in crate::tcp) fn counts_data(&self) -> bool {
         self.counts_data
     }
 
-    /// True while a write may begin, where data counts: less than the buffer is unacknowledged.
+    /// Whether a write may begin, where data counts: less than the buffer is unacknowledged.
     pub(in crate::tcp) fn takes_write(&self, unacknowledged: u64) -> bool {
         unacknowledged < self.bytes
     }
 
-    /// True while a write that has begun goes on, where data counts.
+    /// Whether a write that has begun may continue, where data counts.
     pub(in crate::tcp) fn takes_more(&self, unacknowledged: u64) -> bool {
         unacknowledged < self.bytes + BEYOND
     }
 
-    /// True while a new skb may be made (sk_stream_memory_free).
+    /// Whether a new skb may be made (sk_stream_memory_free).
     #[inline]
     pub(in crate::tcp) fn has_memory(&self, queue: &SendQueue) -> bool {
         queue.wmem_queued < self.bytes && queue.unsent_bytes < self.notsent_lowat
     }
 
-    /// True once a writer that sleeps may be woken (sk_stream_is_writeable).
+    /// Whether a sleeping writer may be woken (sk_stream_is_writeable).
     #[inline]
     pub(in crate::tcp) fn is_writeable(&self, queue: &SendQueue) -> bool {
         let queued = queue.wmem_queued;

@@ -6,12 +6,12 @@ use super::Sender;
 use crate::trace::{SenderSocket, option};
 use crate::units::Time;
 
-/// Parts of a sender's socket that its host and its peer know.
+/// Parts of a sender's socket state that its host and its peer have.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Around {
     /// Memory of its skbs in the host, bytes.
     pub wmem_alloc: u64,
-    /// Bits by which its peer's windows are shifted; none without window scale.
+    /// Scales of both ends' windows; none without window scaling.
     pub wscale: Option<Scales>,
     /// SYNs that were sent again.
     pub syn_repeats: u32,
@@ -20,14 +20,14 @@ pub struct Around {
 /// Window scales of a connection, bits.
 #[derive(Clone, Copy, Debug)]
 pub struct Scales {
-    /// Of windows from the peer.
+    /// Scale of windows from the peer.
     pub snd: u32,
-    /// Of windows to the peer.
+    /// Scale of windows to the peer.
     pub rcv: u32,
 }
 
 impl Sender {
-    /// The socket at `now`; all is 0 before the connection is there.
+    /// State of the socket at `now`; all values are 0 before the connection is established.
     pub fn socket(&self, now: Time, around: Around) -> SenderSocket {
         if !self.is_established {
             return SenderSocket::default();
@@ -52,7 +52,7 @@ impl Sender {
             sndbuf_limited_us: us(times.sndbuf_limited),
             snd_mss: self.mss_now(),
             pmtu: self.path_mtu.route,
-            // The SYN, or the answer to it, has arrived.
+            // The SYN, or the SYN-ACK, has arrived.
             delivered: self.board.delivered + 1,
             delivered_ce: self.counters.delivered_ce,
             wmem_queued: self.wmem_queued(),

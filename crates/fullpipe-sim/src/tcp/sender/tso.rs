@@ -1,39 +1,39 @@
-//! The sizes in which a sender cuts its stream, and how long a large skb has waited to become larger.
+//! Sizes into which a sender cuts its stream, and the wait of a large skb for more data.
 //!
 //! Source: Linux 6.12 `tcp_current_mss`, `tcp_send_mss`, `tcp_tso_should_defer`.
 
 /// Segmentation offload of one connection. Times are jiffies.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tcp) struct Tso {
-    /// The card cuts skbs into segments (sk_can_gso).
+    /// Whether the NIC cuts skbs into segments (sk_can_gso).
     is_on: bool,
     /// Bytes of a segment under the largest window that the peer has offered (mss_cache).
     mss_now: u32,
     /// Size to which the last write filled its skbs, bytes (size_goal).
     goal: u32,
-    /// Jiffy since which a large skb waits to become larger (tso_deferred).
+    /// Jiffy since which a large skb has waited for more data (tso_deferred).
     deferred: Option<u32>,
 }
 
 impl Tso {
-    /// The sizes of a new connection: a segment has `mss` bytes, and so has an skb.
+    /// Sizes of a new connection: a segment has `mss` bytes, and so has an skb.
     pub(in crate::tcp) fn new(is_on: bool, mss: u32) -> Tso {
         Tso { is_on, mss_now: mss, goal: mss, deferred: None }
     }
 
-    /// True where the card cuts skbs into segments.
+    /// Whether the NIC cuts skbs into segments.
     #[inline]
     pub(in crate::tcp) fn is_on(&self) -> bool {
         self.is_on
     }
 
-    /// Most bytes that go as one segment now.
+    /// Most bytes of one segment now.
     #[inline]
     pub(in crate::tcp) fn mss_now(&self) -> u32 {
         self.mss_now
     }
 
-    /// From now on a segment has at most `bytes`.
+    /// Bounds a segment to `bytes` from now on.
     #[inline]
     pub(in crate::tcp) fn bound_mss(&mut self, bytes: u32) {
         self.mss_now = bytes;
@@ -45,25 +45,25 @@ impl Tso {
         self.goal
     }
 
-    /// A write fills its skbs to `goal` bytes.
+    /// Sets the size to which a write fills its skbs.
     #[inline]
     pub(in crate::tcp) fn fill_to(&mut self, goal: u32) {
         self.goal = goal;
     }
 
-    /// True while a large skb waits to become larger.
+    /// Whether a large skb waits for more data.
     #[inline]
     pub(in crate::tcp) fn is_deferred(&self) -> bool {
         self.deferred.is_some()
     }
 
-    /// True once the large skb has waited for more than a jiffy.
+    /// Whether the large skb has waited for more than a jiffy.
     #[inline]
     pub(in crate::tcp) fn has_waited(&self, now: u32) -> bool {
         self.deferred.is_some_and(|since| now - since > 1)
     }
 
-    /// Notes whether the first unsent skb waits. A wait that goes on counts from its beginning where `once` says so.
+    /// Notes whether the first unsent skb waits. With `once` a continued wait counts from its start.
     #[inline]
     pub(in crate::tcp) fn note_deferral(&mut self, waits: bool, now: u32, once: bool) {
         let since = self.deferred.filter(|_| once);

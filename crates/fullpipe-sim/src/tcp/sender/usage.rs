@@ -1,12 +1,12 @@
-//! How much of cwnd is used: whether it counts as used up, so that it may grow, and what becomes of one that
-//! the application leaves unused.
+//! Use of cwnd: whether it counts as used up, so that it may grow, and its decay while the application leaves it
+//! unused.
 //!
 //! Source: Linux 2.6.20 `tcp_is_cwnd_limited`, `tcp_cwnd_validate`, `tcp_cwnd_application_limited`,
 //! `tcp_cwnd_restart`; 3.16 and 6.12 `tcp_is_cwnd_limited`, `tcp_cwnd_validate`.
 //!
 //! Limits:
 //! - The RTO that decides about idle time and unused cwnd has no backoff. Linux 6.12 doubles `icsk_rto` itself, which
-//!   shows until the next sample of the RTT.
+//!   has an effect until the next sample of the RTT.
 
 use super::{Sender, Writer};
 use crate::tcp::profile::CwndLimited;
@@ -14,23 +14,22 @@ use crate::tcp::{CaState, Output};
 use crate::units::Time;
 use fullpipe_base::tcp::GSO_MAX_SIZE;
 
-/// Packets of cwnd that may be unused although it counts as used up (3.14
-/// `tcp_max_tso_deferred_mss`).
+/// Most unused packets with which cwnd counts as used up (3.14 `tcp_max_tso_deferred_mss`).
 const MAX_TSO_DEFERRED: u32 = 3;
 
-/// How much of cwnd was used since the window began that is in flight now.
+/// Use of cwnd since the start of the window that is in flight now.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::tcp) struct Usage {
-    /// Whether cwnd, and nothing else, has stopped the sender (is_cwnd_limited).
+    /// Whether cwnd, and nothing else, stopped the sender (is_cwnd_limited).
     limited: bool,
     /// Most packets in flight (max_packets_out).
     packets: u32,
-    /// `snd_nxt` when that window began (cwnd_usage_seq).
+    /// `snd_nxt` at the start of that window (cwnd_usage_seq).
     from: u64,
 }
 
 impl Sender {
-    /// tcp_is_cwnd_limited: whether cwnd may grow by an ACK before which so much was in flight.
+    /// tcp_is_cwnd_limited: whether an ACK may grow cwnd that found `in_flight` packets in flight.
     pub(in crate::tcp) fn is_cwnd_limited(&self, in_flight: u32) -> bool {
         let cwnd = self.cwnd();
         if self.profile.cwnd_limited == CwndLimited::Used {
@@ -55,8 +54,7 @@ impl Sender {
         }
     }
 
-    /// tcp_cwnd_validate, after something was sent or cwnd forbade it (RFC 2861); `limited`: cwnd has stopped
-    /// the sender.
+    /// tcp_cwnd_validate, after a transmission or where cwnd forbade it (RFC 2861); `limited`: cwnd stopped the sender.
     pub(in crate::tcp) fn validate_cwnd(&mut self, limited: bool, time: Time) {
         let now = self.jiffies(time);
         let packets_out = self.board.packets_out;
@@ -71,6 +69,8 @@ impl Sender {
             self.cc.sock_mut().snd_cwnd_stamp = now;
             return;
         }
+
+        // tcp_cwnd_application_limited: cwnd unused for an RTO moves halfway to its use.
         self.cwnd_used = self.cwnd_used.max(packets_out);
         self.chrono_starving(time);
         let shrinks = self.sysctl.tcp_slow_start_after_idle || !self.profile.idle_sysctl_validates;
@@ -104,7 +104,7 @@ impl Sender {
         self.cc.sock_mut().snd_cwnd_stamp = now;
     }
 
-    /// tcp_cwnd_restart: after an idle time of more than one RTO, cwnd decays by half per RTO.
+    /// tcp_cwnd_restart: halves cwnd for each RTO, after an idle time of more than one RTO.
     pub(in crate::tcp) fn restart_after_idle(&mut self, now: u32) {
         let mut idle = now.saturating_sub(self.lsndtime);
         let rto = self.rtt.rto;
@@ -115,6 +115,8 @@ impl Sender {
         let restart = self.initial_cwnd().min(self.cwnd());
         let ssthresh = self.current_ssthresh();
         let mut cwnd = self.cwnd();
+
+        // RFC 2861: cwnd halves for each idle RTO, down to the first cwnd.
         while idle > rto && cwnd > restart {
             cwnd >>= 1;
             idle -= rto;
@@ -126,7 +128,7 @@ impl Sender {
         self.cwnd_used = 0;
     }
 
-    /// tcp_current_ssthresh: what slow start may trust to if cwnd shrinks without congestion.
+    /// tcp_current_ssthresh: bound of slow start after cwnd shrinks without congestion.
     pub(in crate::tcp) fn current_ssthresh(&self) -> u32 {
         if matches!(self.ca_state, CaState::Cwr | CaState::Recovery) {
             return self.ssthresh();
@@ -134,7 +136,7 @@ impl Sender {
         self.ssthresh().max((self.cwnd() >> 1) + (self.cwnd() >> 2))
     }
 
-    /// After a burst of sending that may have been stopped by cwnd.
+    /// Validates cwnd after a burst that cwnd may have stopped.
     pub(in crate::tcp) fn validate_after(&mut self, sent: u32, limited: bool, out: &impl Output) {
         let limited = limited || self.in_flight() >= self.cwnd();
         let unsent_too = limited && self.profile.cwnd_limited == CwndLimited::Used;

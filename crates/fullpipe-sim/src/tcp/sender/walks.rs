@@ -1,8 +1,7 @@
-//! What the CPU looks at in the send queue, skb by skb: the walks of Linux 2.6.20, as counts.
+//! Visits of the CPU to skbs of the send queue: the walks of Linux 2.6.20, as counts.
 //!
-//! The kernel's queue is a list. What an ACK in recovery means is found by walking along it, each
-//! walk from where it stopped the last time (a *hint*), or from the head of the queue where there is
-//! no hint:
+//! The kernel's queue is a list. An ACK in recovery makes the kernel walk along it. Each walk begins where it stopped
+//! the last time (a *hint*), or at the head of the queue where there is no hint:
 //!
 //! | walk | function of 2.6.20 | hint | goes on to |
 //! |---|---|---|---|
@@ -12,19 +11,17 @@
 //! | `again` | `tcp_xmit_retransmit_queue` | `retransmit_skb_hint` | each skb sent again, the last lost one |
 //! | `forward` | the same | `forward_skb_hint` | each skb sent again, the highest SACKed one |
 //!
-//! The skb at which a walk stops is looked at too, and is the hint. The SACK walk has its hint only
-//! if nothing but the end of the first block has changed since the last ACK; then that block alone is
-//! looked up. Where a block, or a retransmission, begins or ends inside an skb, `tcp_fragment` splits
-//! the skb and clears all hints, so that every walk begins at the head again; so does an ACK that
-//! frees an skb (`clear_all_retrans_hints`).
+//! The skb at which a walk stops is visited too, and is the hint. The SACK walk has its hint only if nothing but the
+//! end of the first block has changed since the last ACK. Then only this block is looked up.
 //!
-//! Here nothing is walked: an skb has a number, its place in the list since the connection began, and
-//! a walk costs the difference of two places. Kernels before 2.6.25 are taken to do all this, later
-//! ones nothing of it.
+//! Where a block, or a retransmission, begins or ends inside an skb, `tcp_fragment` splits the skb and clears all
+//! hints. So every walk begins at the head again. An ACK that frees an skb does the same (`clear_all_retrans_hints`).
+//!
+//! The simulator does not walk. An skb has a number, its place in the list since the connection began, and a walk costs
+//! the difference of two places. Kernels before 2.6.25 are assumed to have all of these walks, later ones none.
 //!
 //! Limits:
-//! - 2.6.24 is charged the walks of 2.6.20, although its hints differ a little. Time to free skbs is part of
-//!   `cpu.ack`.
+//! - 2.6.24 pays for the walks of 2.6.20, although its hints differ a little. Time to free skbs is part of `cpu.ack`.
 
 use crate::search_hint::SearchHint;
 use crate::tcp::counters::Walked;
@@ -32,7 +29,7 @@ use crate::tcp::scoreboard::Scoreboard;
 use crate::tcp::skb::SendQueue;
 use alloc::collections::VecDeque;
 
-/// The hints, as places, and what has been looked at since the CPU was last told.
+/// Hints, as places, and skbs visited since the last charge of the CPU.
 #[derive(Clone, Debug, Default)]
 pub(in crate::tcp) struct Walks {
     pub(in crate::tcp) sack: Option<u64>,
@@ -44,17 +41,17 @@ pub(in crate::tcp) struct Walks {
     splits: Splits,
 }
 
-/// Where skbs were split after they had been sent.
+/// Places where skbs were split after transmission.
 #[derive(Clone, Debug, Default)]
 struct Splits {
-    /// Those that are acknowledged.
+    /// Number of splits that are acknowledged.
     below: u64,
     /// First bytes of the new skbs, ascending.
     points: VecDeque<u64>,
     finger: SearchHint,
 }
 
-/// What a walk is for.
+/// Purpose of a walk.
 #[derive(Clone, Copy)]
 pub(in crate::tcp) enum For {
     Sacks,
@@ -62,14 +59,14 @@ pub(in crate::tcp) enum For {
     Resending,
 }
 
-/// One run of `tcp_xmit_retransmit_queue`: first along what is lost, then forward.
+/// One run of `tcp_xmit_retransmit_queue`: first along lost skbs, then forward.
 pub(in crate::tcp) struct Resending {
     pub(in crate::tcp) lost: bool,
-    /// Place of the skb that is looked at next.
+    /// Place of the skb to visit next.
     pub(in crate::tcp) at: u64,
 }
 
-/// The walks of a connection, and what they walk along.
+/// Walks of a connection, with the queue.
 pub(in crate::tcp) struct Walk<'a> {
     pub(in crate::tcp) walks: &'a mut Walks,
     pub(in crate::tcp) queue: &'a SendQueue,
@@ -83,7 +80,7 @@ impl Splits {
         self.below + self.finger.partition_point(&self.points, |&point| point <= seq) as u64
     }
 
-    /// Whether it was not there yet.
+    /// Adds a split at `seq`; returns whether it is new.
     fn insert(&mut self, seq: u64) -> bool {
         let at = self.finger.partition_point(&self.points, |&point| point < seq);
         let new = self.points.get(at) != Some(&seq);
@@ -102,7 +99,7 @@ impl Splits {
 }
 
 impl Walks {
-    /// Walks begin at the head of the queue again (clear_all_retrans_hints).
+    /// Clears all hints, so that walks begin at the head of the queue (clear_all_retrans_hints).
     pub(in crate::tcp) fn clear_hints(&mut self) {
         self.sack = None;
         self.mark = None;
@@ -118,7 +115,7 @@ impl Walks {
 }
 
 impl Walks {
-    /// What has been looked at since the last call.
+    /// Takes the visits since the last call.
     pub(in crate::tcp) fn take_looked(&mut self) -> Walked {
         core::mem::take(&mut self.looked)
     }
@@ -145,8 +142,8 @@ impl Walk<'_> {
         self.ends().0
     }
 
-    /// Counts the skbs from place `from` to the one at `to`, which is looked at too if it has been
-    /// sent; where the walk stops.
+    /// Counts the skbs from place `from` to the one at `to`, which is visited too if it was sent; returns the place
+    /// where the walk stops.
     pub(in crate::tcp) fn look(&mut self, what: For, from: u64, to: u64) -> u64 {
         let end = self.ends().1;
         let last = to.max(from).min(end.saturating_sub(1));
@@ -160,7 +157,7 @@ impl Walk<'_> {
         last
     }
 
-    /// tcp_fragment: what begins at `seq` becomes an skb of its own.
+    /// tcp_fragment: makes the data from `seq` on an skb of its own.
     pub(in crate::tcp) fn split(&mut self, seq: u64) {
         let inside = self.snd_una < seq && seq < self.snd_nxt;
         if inside && !self.queue.begins_skb(seq) && self.walks.splits.insert(seq) {
@@ -177,13 +174,14 @@ impl Walk<'_> {
         self.look(For::Sacks, at, to)
     }
 
-    /// Place of the last lost one, if the search among them has not passed it.
+    /// Place of the last lost skb, if the search among lost ones has not passed it.
     pub(in crate::tcp) fn lost_left(&self, search: &Resending) -> Option<u64> {
         let end = self.board.end_of_lost().filter(|_| search.lost)?;
         Some(self.place(end - 1)).filter(|&last| last >= search.at)
     }
 
-    /// The lost ones end: on to the last of those left, then forward from where that search stopped.
+    /// Ends the search among lost skbs at the last of those left, then continues forward from where that search
+    /// stopped.
     pub(in crate::tcp) fn pass_lost(&mut self, search: &mut Resending, left: Option<u64>) {
         if !search.lost {
             return;

@@ -1,4 +1,4 @@
-//! The application writes: skbs are filled up to the size goal while the send buffer has room.
+//! Writes of the application: skbs are filled up to the size goal while the send buffer has room.
 //!
 //! Source: Linux 2.6.20 `tcp_sendmsg`, `tcp_current_mss`, `forced_push`, `sk_stream_write_space`; 6.1 and 6.12
 //! `__sk_stream_memory_free`, `tcp_stream_memory_free`, `tcp_push`.
@@ -18,14 +18,14 @@ use fullpipe_base::tcp::GSO_MAX_SIZE;
 
 /// Room for headers in front of the data, bytes (`MAX_TCP_HEADER`); a kernel with WLAN or tunnels has up to 320.
 const MAX_TCP_HEADER: u32 = 192;
-/// Packets for which a send buffer has room at least (TCP_INIT_CWND).
+/// Least packets of a send buffer (TCP_INIT_CWND).
 const FIRST_CWND: u32 = 10;
 /// Largest IP packet that a TSO skb may describe.
 const GSO_MAX: u32 = 65_535;
-/// Of that what a socket with autosizing takes, bytes (`sk_gso_max_size`; Linux 6.12 `sk_dst_gso_max_size`).
+/// Bytes of these that a socket with autosizing uses (`sk_gso_max_size`; Linux 6.12 `sk_dst_gso_max_size`).
 pub(in crate::tcp) const SK_GSO_MAX_SIZE: u32 = GSO_MAX_SIZE - (MAX_TCP_HEADER + 1);
 
-/// Pages of an skb by reference (6.12 `MAX_SKB_FRAGS`).
+/// Most pages of an skb by reference (6.12 `MAX_SKB_FRAGS`).
 const FRAGMENTS: u32 = 17;
 /// MSS of a peer that announces none, bytes (TCP_MSS_DEFAULT).
 const DEFAULT_MSS: u64 = 536;
@@ -36,30 +36,32 @@ const IP_HEADER: u32 = 20;
 /// Bytes of a page.
 const PAGE: u32 = 4096;
 
-/// Bytes of the first skb of a server's record of so many: the marker, the rest in front of the data, and whole pages
-/// (6.12 `svc_tcp_sendmsg`, `skb_splice_from_iter`). As the size goal is not reached nothing is sent before the end of the record, and
-/// each skb of it finds the connection as idle as the first one: after an idle RTO cwnd is halved for each of them
+/// Bytes of the first skb of a server's record of `record` bytes: the marker, the rest in front of the data, and whole
+/// pages (6.12 `svc_tcp_sendmsg`, `skb_splice_from_iter`).
+///
+/// The skb does not reach the size goal, so nothing is sent before the end of the record. Each skb of the record
+/// therefore finds the connection as idle as the first one did. After an idle RTO cwnd is halved for each of them
 /// (`tcp_skb_entail`, `tcp_slow_start_after_idle_check`).
 pub(crate) fn spliced(record: u32) -> u32 {
     (FRAGMENTS - 2) * PAGE + record % PAGE
 }
 
 impl Sender {
-    /// Most bytes that go as one segment now: the MSS, unless half of the largest window is less (6.12 `tcp_sync_mss`, which
+    /// Most bytes of one segment now: the MSS, unless half of the largest window is less (6.12 `tcp_sync_mss`, which
     /// each larger window calls).
     pub(in crate::tcp) fn mss_now(&self) -> u32 {
         self.tso.mss_now()
     }
 
-    /// The peer has announced a window; the largest one bounds segments.
+    /// Notes a window that the peer has announced; the largest one bounds segments.
     pub(in crate::tcp) fn note_window(&mut self, window: u64) {
         if self.seq.raise_max_wnd(window) {
             self.tso.bound_mss(self.bound_to_half_window(self.mss));
         }
     }
 
-    /// `bytes`, but no more than half of the largest window that the peer ever announced. A window of up to 536 bytes may be
-    /// filled by one segment. No bound is below what the least MTU leaves behind TCP's header (6.1 and 6.12
+    /// `bytes`, but at most half of the largest window that the peer has announced. One segment may fill a window of up
+    /// to 536 bytes. No bound is below the space that the least MTU leaves behind TCP's header (6.1 and 6.12
     /// `tcp_bound_to_half_wnd`).
     pub(super) fn bound_to_half_window(&self, bytes: u32) -> u32 {
         let tiny = self.seq.max_wnd() <= DEFAULT_MSS;
@@ -71,12 +73,14 @@ impl Sender {
         bytes.min((most as u32).max(MIN_MTU - tcp_header))
     }
 
-    /// The largest skb to build now, bytes (`xmit_size_goal`). While the window bounds the MSS, it is one bounded segment.
+    /// Largest skb to build now, bytes (`xmit_size_goal`). While the window bounds the MSS, it is one bounded segment.
     pub fn size_goal(&self) -> u32 {
         let mss_now = self.mss_now();
         if !self.tso.is_on() || mss_now < self.mss {
             return mss_now;
         }
+
+        // The largest IP packet, less headers; some kernels bound it by the pace.
         let mut goal = match self.profile.skb_size {
             SkbSize::AsWritten => GSO_MAX - crate::tcp::headers(self.timestamps),
             SkbSize::PacedWhenWritten => {
@@ -90,8 +94,8 @@ impl Sender {
         (goal - goal % self.mss).max(self.mss)
     }
 
-    /// Bytes the next step of a write copies: what completes the last skb, or one new skb; `None`
-    /// while the send buffer is full, or enough in it was not sent yet.
+    /// Bytes that the next step of a write copies: the rest of the last skb, or one new skb. `None` while the send
+    /// buffer is full, or has enough unsent data.
     pub fn next_copy(&self, goal: u32, left: u32) -> Option<u32> {
         let room = self.queue.tail_room(goal);
         let may_begin = !self.sndbuf.counts_data() || self.has_memory();
@@ -101,15 +105,17 @@ impl Sender {
         self.has_memory().then_some(goal.min(self.app.next_skb(goal)).min(left))
     }
 
-    /// The next write() is a message of pages, by reference (MSG_SPLICE_PAGES): its first skb holds no more than that, if it
-    /// begins one; see [`spliced`].
+    /// Begins a write() that is a message of pages, by reference (MSG_SPLICE_PAGES). `first_skb` bounds the first skb,
+    /// if the message begins one; see [`spliced`].
     pub(crate) fn begin_spliced(&mut self, first_skb: Option<u32>) {
         self.app.bound_first_skb(first_skb);
     }
 
-    /// `bytes` of a step have been copied; pushes as `tcp_sendmsg` does when an skb is complete.
+    /// Notes `bytes` of a copied step; pushes as `tcp_sendmsg` when an skb is complete.
     pub fn copied(&mut self, bytes: u32, goal: u32, more_to_come: bool, out: &mut impl Output) {
         let into_tail = self.queue.tail_room(goal) > 0;
+
+        // tcp_slow_start_after_idle_check, with each new skb (tcp_skb_entail).
         if !into_tail && self.profile.idle_restart == IdleRestart::Writing {
             self.restart_after_idle(self.jiffies(out.now()));
         }
@@ -132,6 +138,8 @@ impl Sender {
         if self.queue.tail_is_bound(goal) {
             return self.mark_push();
         }
+
+        // forced_push: more than half of the largest window was written since the last push.
         if self.seq.forces_push() {
             self.mark_push();
             self.push_pending(true, out);
@@ -140,7 +148,7 @@ impl Sender {
         }
     }
 
-    /// A write() is complete.
+    /// Ends a write().
     pub fn end_write(&mut self, out: &mut impl Output) {
         self.mark_push();
         self.app.end_write();
@@ -149,14 +157,14 @@ impl Sender {
         }
     }
 
-    /// A write() that sleeps is interrupted: what it has written is pushed, and the rest is another write().
+    /// Interrupts a sleeping write(): its data is pushed, and the rest is another write().
     pub fn interrupt_write(&mut self, out: &mut impl Output) {
         if !self.app.begins_write() {
             self.end_write(out);
         }
     }
 
-    /// The writer goes to sleep for want of memory. If the write() has written something, that is pushed.
+    /// Lets the writer sleep for want of memory. Data that the write() has written is pushed.
     pub fn push_before_sleep(&mut self, out: &mut impl Output) {
         self.app.sleep();
         if self.app.begins_write() {
@@ -169,19 +177,20 @@ impl Sender {
         self.app.set_rest(self.has_memory());
     }
 
-    /// Of a writer that goes to sleep though what it has just pushed has made room, how many jiffies it sleeps at most:
-    /// 2 to a fifth of a second, by chance (6.12 `sk_stream_wait_memory`).
+    /// Longest sleep, in jiffies, of a writer that sleeps although its push made room: 2 to a fifth of a second, at
+    /// random (6.12 `sk_stream_wait_memory`).
     pub fn rest(&self, hz: u32, chance: &mut Rng) -> Option<u64> {
         self.app.rests().then(|| chance.next_u64() % u64::from(hz / 5).max(1) + 2)
     }
 
-    /// That writer is not one that sleeps in the socket: it is woken by room alone.
+    /// Marks the writer as one that does not sleep in the socket: only room wakes it.
     pub(crate) fn does_not_rest(&mut self) {
         self.app.set_rest(false);
     }
 
     /// sk_stream_memory_free.
     fn has_memory(&self) -> bool {
+        // Winsock counts data, not memory.
         if self.sndbuf.counts_data() {
             let out = self.seq.written() - self.seq.una();
             let begins = self.app.begins_write();
@@ -190,8 +199,8 @@ impl Sender {
         self.sndbuf.has_memory(&self.queue)
     }
 
-    /// Whether what was written waits for more, because the last skb is not full and the host still has some of the flow to
-    /// send, more than that skb (6.12 `tcp_should_autocork`). When something has left, it goes.
+    /// Whether written data waits for more, because the last skb is not full and the host holds other data of the flow
+    /// (6.12 `tcp_should_autocork`). It is sent when an skb has left.
     fn autocorks(&mut self, out: &mut impl Output) -> bool {
         let room = self.queue.tail_room(self.tso.goal());
         if !self.profile.autocorks || room == 0 || self.queue.skbs_in_flight() == 0 {
@@ -204,7 +213,7 @@ impl Sender {
         corks
     }
 
-    /// The application writes no more: a FIN goes with the last of what is unsent, else by itself (tcp_send_fin).
+    /// Closes the stream: a FIN is sent with the last unsent skb, else by itself (tcp_send_fin).
     pub fn close(&mut self, out: &mut impl Output) {
         if self.queue.is_closed() {
             return;
@@ -215,14 +224,14 @@ impl Sender {
         self.push_pending(true, out);
     }
 
-    /// What is written so far need not wait for more (tcp_mark_push).
+    /// Marks written data as not waiting for more (tcp_mark_push).
     fn mark_push(&mut self) {
         self.queue.push_tail();
         self.seq.push();
     }
 
-    /// Whether a writer that sleeps for want of memory is woken: a third of the buffer is free, and less than half of
-    /// what may wait to be sent does; or so it was when an skb had been sent.
+    /// Whether a writer that sleeps for want of memory is woken. A third of the buffer must be free, and unsent data
+    /// must be below half of its bound. It is also woken if this held after the transmission of an skb.
     pub fn has_write_space(&self) -> bool {
         self.app.is_woken() || !self.app.rests() && self.is_writeable()
     }
@@ -235,16 +244,16 @@ impl Sender {
         self.sndbuf.is_writeable(&self.queue)
     }
 
-    /// What a frame could cost at worst: its head rounded up to a power of two (3.14 and 6.12 `tcp_sndbuf_expand`).
+    /// Largest memory of a frame: its head rounded up to a power of two (3.14 and 6.12 `tcp_sndbuf_expand`).
     fn memory_of_frame(&self) -> u64 {
         let largest = self.mss.max(self.peers_mss);
         let head = u64::from(largest) + self.profile.max_tcp_header + SHARED_INFO;
         head.next_power_of_two() + SKB_BYTES
     }
 
-    /// tcp_check_space, tcp_should_expand_sndbuf and tcp_new_space: while the writer waits for room
-    /// and cwnd is not used up, a send buffer that was not set by the application grows with cwnd. If there is room
-    /// then, the writer is woken, though what is sent next may take it (an skb that is cut has two heads).
+    /// tcp_check_space, tcp_should_expand_sndbuf and tcp_new_space: grows the send buffer with cwnd while the writer
+    /// waits for room and cwnd is not used up. A buffer that the application has set stays. If there is room then, the
+    /// writer is woken. The next transmission may take the room, because an skb that is cut has two heads.
     pub(in crate::tcp) fn autotune_sndbuf(&mut self, now: Time) {
         self.settle_memory();
         let used = match self.profile.ack_order {
@@ -254,6 +263,8 @@ impl Sender {
         if self.app.writer() != Writer::NoSpace {
             return;
         }
+
+        // tcp_should_expand_sndbuf: cwnd is not used up, and the host has memory.
         if used < self.cwnd() && self.memory_lets_grow() {
             self.expand_sndbuf();
         }
@@ -275,6 +286,8 @@ impl Sender {
         if self.sndbuf.counts_data() {
             return self.sndbuf.grow_to(2 * u64::from(self.cwnd()) * u64::from(self.mss));
         }
+
+        // Room for the packets of one RTT, times sndbuf_expand of the congestion control.
         let packets = u64::from(self.cwnd().max(first).max(self.recovery.reordering + 1));
         let windows = u64::from(self.cc.sndbuf_expand());
         let wanted = (windows * packets * per_segment).min(self.sysctl.tcp_wmem[2]);

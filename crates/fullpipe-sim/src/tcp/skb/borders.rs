@@ -1,30 +1,31 @@
-//! Where sent skbs meet other than where they were sent: SACKs and retransmissions cut them (`tcp_fragment`), and
-//! what is SACKed side by side becomes one (`tcp_shift_skb_data`). Each skb has a head, which the send buffer counts.
+//! Borders of sent skbs that differ from those at transmission. SACKs and retransmissions cut skbs (`tcp_fragment`),
+//! and neighbouring SACKed skbs are joined (`tcp_shift_skb_data`). Each skb has a head, which the send buffer counts.
 //!
 //! Source: Linux 6.12 `tcp_fragment`, `tcp_shifted_skb`, `tcp_skb_shift`.
 
 use super::SendQueue;
 use alloc::collections::BTreeSet;
 
-/// What one skb may describe at most: 65,535 packets of the least size (`TCP_MIN_GSO_SIZE`), bytes. They lie in no more
-/// pieces of 32 KiB than an skb has (`MAX_SKB_FRAGS`).
+/// Most data of one skb: 65,535 packets of the least size (`TCP_MIN_GSO_SIZE`), bytes. They lie in at most as many
+/// pieces of 32 KiB as an skb may have (`MAX_SKB_FRAGS`).
 const MOST_BYTES: u64 = 65_535 * 8;
 
-/// See the module's description. Numbers at which an skb ends and the next one begins.
+/// Borders of sent skbs: numbers at which an skb ends and the next one begins.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Borders {
-    /// Those within an skb that was sent as one.
+    /// Borders within an skb that was sent as one.
     cuts: BTreeSet<u64>,
-    /// Those of sent skbs that are no more.
+    /// Borders of sent skbs that were removed.
     joined: BTreeSet<u64>,
-    /// The skb that was last joined, from and to: it is looked for again.
+    /// Begin and end of the skb that was last joined, which is searched for again.
     last: (u64, u64),
 }
 
 impl Borders {
-    /// Forgets what lies at or below `una`. How many more heads than skbs sent were freed by it; less: negative.
+    /// Forgets borders at or below `una`. Returns how many more heads than sent skbs this frees; a negative number: how
+    /// many fewer.
     fn free(&mut self, una: u64) -> i64 {
-        // Most often nothing was cut or joined.
+        // Most often no skb was cut or joined.
         if self.cuts.is_empty() && self.joined.is_empty() { 0 } else { self.free_some(una) }
     }
 
@@ -44,13 +45,13 @@ impl Borders {
 }
 
 impl SendQueue {
-    /// The heads that an ACK below `una` freed, besides those of the skbs that were sent.
+    /// Frees the heads that an ACK up to `una` frees besides those of the sent skbs.
     pub(super) fn free_borders(&mut self, una: u64) {
         let more = self.borders.free(una) * self.overhead as i64;
         self.wmem_queued = self.wmem_queued.saturating_add_signed(-more);
     }
 
-    /// Start of the sent skb that holds the byte at `seq`; of one that was acknowledged in part, what is left.
+    /// Start of the sent skb that holds the byte at `seq`; for a partly acknowledged one, start of the rest.
     pub fn skb_start(&self, seq: u64) -> u64 {
         let (from, to) = self.borders.last;
         let mut start = self.last_border(seq);
@@ -63,7 +64,7 @@ impl SendQueue {
         start
     }
 
-    /// The last place at or below `seq` at which skbs met once, or meet.
+    /// Last border at or below `seq`, present or removed.
     fn last_border(&self, seq: u64) -> u64 {
         let cut = self.borders.cuts.range(..=seq).next_back().copied();
         self.start_as_sent(seq).max(cut.unwrap_or(0)).max(self.sent_from)
@@ -78,14 +79,14 @@ impl SendQueue {
         Some(end)
     }
 
-    /// The next place at which skbs met once, or meet.
+    /// Next border behind `seq`, present or removed.
     fn next_border(&self, seq: u64) -> Option<u64> {
         let end = self.end_as_sent(seq)?;
         let cut = self.borders.cuts.range(seq + 1..end).next();
         Some(cut.copied().unwrap_or(end))
     }
 
-    /// Cuts the sent skb that holds the byte at `at` in two there (`tcp_fragment`).
+    /// Cuts the sent skb that holds the byte at `at` there (`tcp_fragment`).
     pub fn cut(&mut self, at: u64) {
         if self.end_as_sent(at).is_none() || self.skb_start(at) == at {
             return;
@@ -97,7 +98,7 @@ impl SendQueue {
         self.wmem_queued += self.overhead;
     }
 
-    /// The skbs that meet at `at` become one (`tcp_shifted_skb`).
+    /// Joins the skbs that meet at `at` (`tcp_shifted_skb`).
     pub fn join(&mut self, at: u64) {
         let (from, Some(to)) = (self.skb_start(at - 1), self.skb_end(at)) else { return };
         if !self.borders.cuts.remove(&at) {
@@ -166,7 +167,7 @@ mod tests {
         assert_eq!(after, [(27, 3), (26, 2), (20, 2), (11, 2), (10, 1), (0, 0)]);
     }
 
-    /// Any cuts, joints and ACKs: the memory is that of the skbs that are found one after the other.
+    /// After random cuts, joins and ACKs the memory is that of the skbs that a walk finds.
     #[test]
     fn memory_is_that_of_the_skbs_there_are() {
         let mut random = crate::rng::Rng::new(1, "borders");

@@ -1,4 +1,4 @@
-//! Segments whose size changes while they are out: a new MSS leaves their bounds as they are, and each skb is cut anew when it
+//! Segments with a size that changes while they are out: a new MSS keeps their bounds, and each skb is cut anew when it
 //! is sent again.
 //!
 //! Source: Linux 6.12 `tcp_sync_mss`, `tcp_fragment`, `tcp_set_skb_tso_segs`, `tcp_trim_head`.
@@ -7,7 +7,7 @@ use super::{Odd, SendQueue};
 use alloc::vec::Vec;
 
 impl SendQueue {
-    /// The MSS becomes `new` bytes; it was `old`. Segments in `[una, nxt)` keep their bounds.
+    /// Changes the MSS from `old` to `new` bytes. Segments in `[una, nxt)` keep their bounds.
     pub fn change_mss(&mut self, (old, new): (u32, u32), (una, nxt): (u64, u64)) {
         let mut ends = Vec::new();
         let mut at = una;
@@ -31,8 +31,8 @@ impl SendQueue {
         self.sized_until = nxt;
     }
 
-    /// A new skb takes the first `len` unsent bytes. An skb that it takes only in part keeps the memory of all its bytes (6.12
-    /// `tcp_mtu_probe`, `__pskb_trim_head`).
+    /// Gathers the first `len` unsent bytes in a new skb. An skb that loses only a part keeps the memory of all its
+    /// bytes (6.12 `tcp_mtu_probe`, `__pskb_trim_head`).
     pub fn gather_head(&mut self, len: u32) {
         let Some(first) = self.head() else { return };
         let mut partial = if first > len { len } else { 0 };
@@ -51,7 +51,7 @@ impl SendQueue {
         self.wmem_queued += u64::from(partial);
     }
 
-    /// The first unsent skb is sent as one that ends at `end`, and frees what it holds of copied bytes when that is acknowledged.
+    /// Notes the transmission of the first unsent skb, which ends at `end`; its ACK frees the memory of copied bytes.
     #[inline]
     pub(super) fn note_copied(&mut self, end: u64) {
         if self.copied > 0 {
@@ -74,8 +74,8 @@ impl SendQueue {
         seq < self.sized_until
     }
 
-    /// Cuts `[start, end)`, where segments begin and end, into segments of `size` bytes; the last one is shorter, and has the
-    /// FIN's number. The MSS is `mss`.
+    /// Cuts `[start, end)`, where segments begin and end, into segments of `size` bytes. The last one may be shorter,
+    /// and has the FIN's number. The MSS is `mss`.
     pub fn resegment(&mut self, (start, end): (u64, u64), size: u32, mss: u32) {
         let (first, beyond) = (self.odds_until(start), self.odds_until(end));
         let before = self.segments_until(start, first, mss);
@@ -105,7 +105,7 @@ impl SendQueue {
         }
     }
 
-    /// Segments sent before `start`, behind which odd segment number `first` is the next one.
+    /// Segments sent before `start`; the next odd segment is number `first`.
     fn segments_until(&self, start: u64, first: usize, mss: u32) -> u64 {
         match self.odds.get(first) {
             Some(odd) => odd.segments - u64::from(self.segments(start, odd.end, mss)),

@@ -1,4 +1,4 @@
-//! BBR against figures of its paper, and of the genuine module where they depend on rounding.
+//! BBR against figures of its paper, and of the kernel's module where they depend on rounding.
 
 use super::EPOCH;
 use fullpipe_sim::cc::{Congestion, Event, INFINITE_SSTHRESH, LOSS, OPEN, RECOVERY, RateSample};
@@ -8,7 +8,7 @@ const RTT_US: u32 = 40_000;
 /// Packets that a path of 100 Mb/s holds in that time, about.
 const PIPE: u32 = 332;
 
-/// A flow of 6.12 whose handshake took `rtt_us`, at 1000 jiffies per second.
+/// A flow of 6.12 after a handshake of `rtt_us`, at 1000 jiffies per second.
 fn begun(rtt_us: u32) -> Congestion {
     let mut flow = Congestion::new("bbr", &[], "6.12", 1000, 1).expect("valid arguments");
     let sock = flow.sock_mut();
@@ -39,7 +39,7 @@ fn round(flow: &mut Congestion, delivered: u32) {
     ack(flow, delivered, 0, |_| {});
 }
 
-/// The same, when so many were lost, with a change of the sample.
+/// An ACK after `losses` losses; `change` alters the sample.
 fn ack(flow: &mut Congestion, delivered: u32, losses: u32, change: impl Fn(&mut RateSample)) {
     let sock = flow.sock_mut();
     sock.jiffies += RTT_US / 1000;
@@ -69,7 +69,7 @@ fn cruising() -> Congestion {
     flow
 }
 
-/// 2.887 x 0.99 x 10 packets per 40,005 us, as the genuine module of 6.12 sets it.
+/// 2.887 x 0.99 x 10 packets per 40,005 us, as the module of 6.12 sets it.
 #[test]
 fn the_first_pace_is_the_first_window_per_rtt() {
     let flow = begun(40_005);
@@ -77,8 +77,9 @@ fn the_first_pace_is_the_first_window_per_rtt() {
     assert_eq!((flow.sock().pacing_status, flow.sock().snd_ssthresh), (1, INFINITE_SSTHRESH));
 }
 
-/// While each round trip delivers more, cwnd grows by all of it; three without a quarter more end STARTUP: ssthresh marks the
-/// product then, 332 packets and three skbs of 8 segments, and the window is two products.
+/// Cwnd grows by all delivered packets while each round trip delivers more. Three round trips without a quarter more
+/// end STARTUP. ssthresh then marks the product, 332 packets and three skbs of 8 segments, and the window is two
+/// products.
 #[test]
 fn three_rounds_without_growth_fill_the_pipe() {
     let mut flow = begun(RTT_US);
@@ -96,7 +97,7 @@ fn three_rounds_without_growth_fill_the_pipe() {
     assert!((PIPE + 3 * 20..PIPE + 3 * 24).contains(&marked), "{marked}");
 }
 
-/// In PROBE_BW the pace is 5/4, 3/4 or all of 99 % of the rate, and each is seen within a cycle.
+/// The pace in PROBE_BW is 5/4, 3/4 or all of 99 % of the rate, and each is seen within a cycle.
 #[test]
 fn the_pace_cycles_around_the_rate() {
     let mut flow = cruising();
@@ -130,7 +131,7 @@ fn a_rate_is_forgotten_after_ten_rounds() {
     assert!(share(&flow) < 1.251 / 2.0, "{}", share(&flow));
 }
 
-/// What an application's pauses delivered does not lower the rate, but may raise it.
+/// Samples that include an application's pauses do not lower the rate, but may raise it.
 #[test]
 fn samples_of_a_limited_application_only_raise() {
     let mut flow = cruising();
@@ -145,7 +146,7 @@ fn samples_of_a_limited_application_only_raise() {
     assert!(flow.sock().pacing_rate > pace * 5 / 4, "{}", flow.sock().pacing_rate);
 }
 
-/// After ten seconds without an RTT as small: four packets for 200 ms, then the window as before.
+/// Cwnd is four packets for 200 ms after ten seconds without an RTT as small, then the window as before.
 #[test]
 fn a_least_rtt_is_looked_for_every_ten_seconds() {
     let mut flow = cruising();
@@ -180,7 +181,8 @@ fn a_loss_is_no_sign_of_a_full_pipe() {
     assert!(flow.sock().snd_cwnd >= window - 8, "{} of {window}", flow.sock().snd_cwnd);
 }
 
-/// A policer: where each interval of more than four round trips loses more than 50 of 256, two equal ones give the rate itself.
+/// A policer: each interval of more than four round trips loses more than 50 of 256. Two equal intervals give the rate
+/// itself.
 #[test]
 fn two_lossy_intervals_are_a_policers_rate() {
     let mut flow = cruising();
@@ -193,7 +195,7 @@ fn two_lossy_intervals_are_a_policers_rate() {
     assert!((share - 1.0).abs() < 0.002, "{share}");
 }
 
-/// After a timeout the pipe counts as not measured; a mistaken one leaves the window.
+/// The pipe counts as not measured after a timeout; a mistaken timeout leaves the window.
 #[test]
 fn an_undone_timeout_leaves_the_window() {
     let mut flow = cruising();
@@ -201,7 +203,7 @@ fn an_undone_timeout_leaves_the_window() {
     assert_eq!(flow.undo_cwnd(), flow.sock().snd_cwnd);
 }
 
-/// After a pause of the application the pace is the rate itself, whichever phase it was.
+/// The pace is the rate itself after a pause of the application, in any phase.
 #[test]
 fn a_pause_ends_at_the_rate() {
     let mut flow = cruising();

@@ -1,6 +1,6 @@
 //! Compound TCP against figures worked out by hand from the paper.
 //!
-//! Windows are fourth powers, whose 3/4 are whole: 256 (64), 625 (125), 4096 (512), 10000 (1000).
+//! Windows are fourth powers, with whole 3/4 powers: 256 (64), 625 (125), 4096 (512), 10000 (1000).
 
 use super::*;
 use fullpipe_sim::cc::{LOSS, OPEN, RECOVERY};
@@ -14,7 +14,7 @@ struct Path {
 }
 
 impl Path {
-    /// In avoidance at this window; the first round trip has told the path's RTT.
+    /// A path in avoidance at this window, after a first round trip that measured the path's RTT.
     fn new(parameters: &[(&str, i64)], cwnd: u32) -> Path {
         let mut path = Path { flow: avoiding("compound", parameters, "6.12", cwnd) };
         path.flow.sock_mut().mss_cache = MSS;
@@ -43,7 +43,7 @@ impl Path {
         self.send();
     }
 
-    /// The same and an ACK, by which the round is judged.
+    /// A round and an ACK, which evaluates it.
     fn judged(&mut self, rtt_us: i32) -> u32 {
         self.round(rtt_us);
         self.ack(rtt_us);
@@ -51,8 +51,8 @@ impl Path {
     }
 }
 
-/// A round trip of Reno's makes 256 of 255. In the next one dwnd grows by 64 / 8 - 1 packets, and Reno's not quite by
-/// one, for the window that it is a part of grows.
+/// A round trip of Reno makes 256 of 255. In the next one dwnd grows by 64 / 8 - 1 packets. Reno's window grows by not
+/// quite one, because the window that contains it grows.
 #[test]
 fn the_second_window_grows_with_the_first_ones_power() {
     // cwnd, alpha; packets in the round trip
@@ -91,7 +91,7 @@ fn growth_is_spread_over_the_round_trip() {
     assert_eq!(path.flow.sock().snd_cwnd, 10_000 + 62);
 }
 
-/// With fewer than 30 packets in the queue dwnd grows; with 30 or more it gives way by as many.
+/// dwnd grows with fewer than 30 packets in the queue; with 30 or more it shrinks by as many.
 #[test]
 fn packets_in_the_queue_make_it_give_way() {
     // RTT in us; packets in the queue of the 295 with which the round trip began
@@ -106,8 +106,8 @@ fn packets_in_the_queue_make_it_give_way() {
     }
 }
 
-/// A queue of a third of the window is more than dwnd has: Reno's window is left, which has grown by a packet
-/// per round trip.
+/// A queue of a third of the window is more than dwnd. Reno's window remains, which has grown by a packet per round
+/// trip.
 #[test]
 fn dwnd_gives_way_as_a_whole_at_most() {
     let mut path = Path::new(&[], 255);
@@ -136,8 +136,9 @@ fn a_loss_halves_both_and_undo_restores_them() {
     }
 }
 
-/// A queue of 40 ms takes of a window of 1000 (Reno's alone) 1000 x 40 / 140 = 285 packets at the loss: gamma moves a
-/// quarter of the way to 3/4 of them, and is held at 30. From a queue of 1 % it falls: 30 x 3/4 + 9 x 3/4 / 4 = 24.
+/// A queue of 40 ms at the loss takes 285 packets of a window of 1000 (only Reno's): 1000 x 40 / 140. The value of
+/// gamma moves a quarter of the way to 3/4 of them, and is limited to 30. After a queue of 1 % it falls: 30 x 3/4 + 9 x
+/// 3/4 / 4 = 24.
 #[test]
 fn gamma_follows_what_reno_would_have_in_the_queue() {
     // RTT in us at the loss; the packets in the queue (of 1000) up to which the flow then grows
@@ -174,7 +175,7 @@ fn a_timeout_begins_anew() {
     path.send();
     path.flow.set_state(OPEN);
     path.flow.sock_mut().snd_ssthresh = 2;
-    // 140 ms are what the path has now: no queue, and growth as at the beginning.
+    // 140 ms are now the path's RTT: no queue, and growth as at the start.
     path.judged(140_000);
     let from = path.flow.sock().snd_cwnd;
     assert_eq!(path.judged(140_000) - from, 7);

@@ -6,7 +6,7 @@ const HZ: f64 = 250.0;
 /// 410 / 1024 packets per s^3.
 const C: f64 = 0.400390625;
 
-/// Without what could hide the curve.
+/// Parameters without the rules that could hide the curve.
 const BARE: [(&str, i64); 2] = [("tcp_friendliness", 0), ("max_increment", 0)];
 
 /// The curve in floats: W(t) = maximum + C (t - K)^3, from `start` at t = 0.
@@ -15,7 +15,7 @@ fn w(maximum: f64, start: f64, c: f64, t: f64) -> f64 {
     maximum + c * (t - k).powi(3)
 }
 
-/// A flow with a loss at 10,000 whose epoch begins at a window of 8000.
+/// A flow with a loss at 10,000 and an epoch that starts at a window of 8000.
 fn epoch(parameters: &[(&str, i64)], kernel: &str) -> Congestion {
     let mut flow = after_loss("cubic", parameters, kernel, 10_000);
     flow.sock_mut().snd_ssthresh = 2;
@@ -24,7 +24,7 @@ fn epoch(parameters: &[(&str, i64)], kernel: &str) -> Congestion {
     flow
 }
 
-/// What the curve asks for `seconds` into the epoch, read off the growth at 50 packets below `near`.
+/// Window that the curve requires `seconds` into the epoch, computed from the growth at 50 packets below `near`.
 fn target(flow: &mut Congestion, seconds: f64, near: f64) -> f64 {
     let cwnd = near as u32 - 50;
     flow.sock_mut().jiffies = EPOCH + (seconds * HZ) as u32;

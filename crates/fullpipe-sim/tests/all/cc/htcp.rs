@@ -1,8 +1,8 @@
 //! H-TCP against figures worked out by hand from its formulas, at 250 jiffies per second.
 //!
-//! f(t) = 1 + 10 (t - 1) + ((t - 1) / 2)^2 from a second after the last congestion on, before 1. With beta = 0.5
-//! cwnd grows by f(t) packets per round trip: an ACK more than cwnd / f(t) for each, for the ACK that makes it grow is not
-//! counted.
+//! f(t) = 1 + 10 (t - 1) + ((t - 1) / 2)^2 from a second after the last congestion on, and 1 before. With beta = 0.5
+//! cwnd grows by f(t) packets per round trip. Each packet takes one ACK more than cwnd / f(t), because the ACK that
+//! grows cwnd is not counted.
 
 use super::*;
 use fullpipe_sim::cc::{CWR, DISORDER, LOSS, OPEN, RECOVERY};
@@ -85,7 +85,7 @@ fn growth_is_that_of_an_rtt_of_100_ms() {
     }
 }
 
-/// An ACK counts for what its callback told last, in state Open; without one for a packet.
+/// An ACK counts for the packets of its last callback, in state Open; without a callback for one packet.
 #[test]
 fn an_ack_counts_for_the_packets_it_completes() {
     let mut flow = avoiding("htcp", &[], "6.12", 100);
@@ -125,8 +125,8 @@ fn what_is_kept_is_the_least_rtt_over_the_largest() {
     }
 }
 
-/// A loss takes a twentieth off what the largest RTT is above the least: 20 + 20 x 0.95 = 39 jiffies, then
-/// 20 + 19 x 0.95 = 38.
+/// A loss takes a twentieth off the difference of the largest and the least RTT: 20 + 20 x 0.95 = 39 jiffies, then 20 +
+/// 19 x 0.95 = 38.
 #[test]
 fn the_largest_rtt_is_forgotten_slowly() {
     let mut flow = avoiding("htcp", &[("use_bandwidth_switch", 0)], "6.12", 1000);
@@ -145,8 +145,8 @@ fn round_trips(flow: &mut Congestion, packets: i32, times: u32) {
     }
 }
 
-/// Half as long as throughput has not been the same twice; then what the RTTs say (0.8 here); half again when it
-/// changes by more than a fifth.
+/// Half, until throughput was equal twice. Then the RTTs decide (0.8 here). Half again after throughput changes by more
+/// than a fifth.
 #[test]
 fn a_changed_throughput_makes_it_halve() {
     // packets per round trip after three losses at 100; kept of 1000
@@ -230,7 +230,7 @@ fn undo_goes_back_to_before_the_congestion() {
     }
 }
 
-/// Before 2.6.23 RTTs are the smoothed one, the largest only after a loss and beyond three RTTs.
+/// The RTT before 2.6.23 is the smoothed one, and the largest counts only after a loss and beyond three RTTs.
 #[test]
 fn the_smoothed_rtt_counts_until_2_6_22() {
     for (kernel, acks) in [("2.6.20", 251), ("2.6.22", 251), ("2.6.24", 92)] {
@@ -241,7 +241,7 @@ fn the_smoothed_rtt_counts_until_2_6_22() {
     }
 }
 
-/// What slow start leaves over of an ACK is lost.
+/// Packets of an ACK that slow start leaves over are lost.
 #[test]
 fn slow_start_is_the_kernels() {
     let mut flow = flow("htcp", &[], "6.12");

@@ -13,7 +13,7 @@ struct SlowStart {
 }
 
 impl SlowStart {
-    /// With a cwnd of 20 at time 0 and rounds of so many ACKs.
+    /// Slow start with a cwnd of 20 at time 0 and rounds of so many ACKs.
     fn new(kernel: &str, parameters: &[(&str, i64)], round: u32) -> SlowStart {
         let mut flow = flow("cubic", parameters, kernel);
         set_cwnd(&mut flow, 20);
@@ -46,8 +46,8 @@ impl SlowStart {
     }
 }
 
-/// ACKs every millisecond from 101 ms on, an RTT of 100 ms. The first begins the round. Half the RTT is
-/// 50 ms, to be exceeded; before 2.6.39 it is 12 jiffies of 4 ms, to be reached, from 100 to 148 ms.
+/// ACKs every millisecond from 101 ms on, an RTT of 100 ms. The first ACK starts the round. The bound is half the RTT,
+/// 50 ms, to be exceeded. Before 2.6.39 it is 12 jiffies of 4 ms, to be reached, from 100 to 148 ms.
 #[test]
 fn a_train_ends_slow_start_after_half_an_rtt() {
     for (kernel, ack) in [("3.14", 52), ("2.6.39", 52), ("2.6.32", 48), ("2.6.29", 48)] {
@@ -58,8 +58,7 @@ fn a_train_ends_slow_start_after_half_an_rtt() {
     }
 }
 
-/// A gap of more than 2 ms breaks the train; before 2.6.39 at 250 jiffies per second one of more than a
-/// jiffy.
+/// A gap of more than 2 ms breaks the train. Before 2.6.39 at 250 jiffies per second, a gap of more than a jiffy does.
 #[test]
 fn a_gap_breaks_a_train() {
     let found = |kernel, parameters: &[(&str, i64)], gap_us| {
@@ -77,8 +76,8 @@ fn a_gap_breaks_a_train() {
     assert!(found("3.14", &[("hystart_ack_delta", 3)], 3000));
 }
 
-/// The least of a round's first eight delays is compared at the ninth: a sixteenth above the least RTT,
-/// but 4 to 16 ms (2 to 16 jiffies before 2.6.39, with RTTs rounded up to jiffies).
+/// The ninth delay of a round is compared with the least of the first eight. The bound is a sixteenth above the least
+/// RTT, but 4 to 16 ms. Before 2.6.39 it is 2 to 16 jiffies, with RTTs rounded up to jiffies.
 #[test]
 fn a_delay_ends_slow_start() {
     // kernel, least RTT, RTT of the next round, us; found
@@ -104,8 +103,8 @@ fn a_delay_ends_slow_start() {
     }
 }
 
-/// With a clock in us an eighth above the least RTT is too late, but 4 to 16 ms (6.12 `HYSTART_DELAY_THRESH`): an eighth
-/// counts between RTTs of 32 and 128 ms.
+/// A delay of an eighth above the least RTT is too late with a clock in us, but 4 to 16 ms (6.12
+/// `HYSTART_DELAY_THRESH`). The eighth counts between RTTs of 32 and 128 ms.
 #[test]
 fn a_delay_ends_slow_start_by_the_clock_in_us() {
     // Least RTT, and the largest rise that is no sign of a queue, us.
@@ -134,7 +133,7 @@ fn a_delay_ends_slow_start_by_the_clock_in_us() {
 fn eight_samples_make_a_delay() {
     let ninth = |early: Option<u32>| {
         let mut slow = SlowStart::new("3.14", &[("hystart_detect", 2)], 1);
-        // A round of one ACK, which tells the least RTT, and one of twenty.
+        // A round of one ACK, which gives the least RTT, and one of twenty.
         slow.ack(50_000, 100_000);
         slow.round = 20;
         (1..=12).find(|&i| slow.ack(50_000, if Some(i) == early { 100_000 } else { 120_000 }))
@@ -170,7 +169,7 @@ fn parameters_choose_what_is_watched() {
     assert!(!trains(&[("hystart_low_window", 23)], "3.14"));
 }
 
-/// What was found stays found until a timeout.
+/// A found end of slow start holds until a timeout.
 #[test]
 fn slow_start_is_left_once() {
     let mut slow = SlowStart::new("3.14", &[], 1000);
@@ -183,11 +182,11 @@ fn slow_start_is_left_once() {
     assert_eq!(again(&mut slow), None);
     slow.flow.set_state(LOSS);
     slow.flow.set_state(0);
-    // The round that begins with the timeout goes on.
+    // The round that starts with the timeout continues.
     assert!(again(&mut slow).is_some());
 }
 
-/// It decides where slow start ends instead of initial_ssthresh.
+/// HyStart decides the end of slow start instead of initial_ssthresh.
 #[test]
 fn initial_ssthresh_is_for_cubic_without_it() {
     let first = |parameters: &[(&str, i64)]| flow("cubic", parameters, "3.14").sock().snd_ssthresh;
@@ -208,7 +207,7 @@ fn it_asks_for_exact_rtts() {
     assert!(!asks("reno", &[], "3.14", 250));
 }
 
-/// After a timeout growth has a floor again, as before the first loss: one packet in twenty (2.6.39).
+/// Growth has a floor again after a timeout, as before the first loss: one packet in twenty (2.6.39).
 #[test]
 fn a_timeout_forgets_the_maximum() {
     for (kernel, floor) in [("3.14", true), ("2.6.32", false)] {

@@ -1,8 +1,8 @@
 //! Congestion controls against figures worked out by hand from their formulas.
 //!
-//! The figures count ACKs: how many it takes until the window grows by one packet. In kernels up to
-//! 3.12 that is one more than the algorithm's count; BIC and CUBIC scale their count by 16 and
-//! divide it by the ACK ratio, which starts at 32 (two packets per ACK).
+//! The figures are ACKs until the window grows by one packet. In kernels up to 3.12 this number is one more than the
+//! algorithm's count. BIC and CUBIC scale their count by 16 and divide it by the ACK ratio, which starts at 32 (two
+//! packets per ACK).
 
 mod arguments;
 mod avoidance;
@@ -24,7 +24,7 @@ use fullpipe_sim::cc::{AckSample, Congestion};
 /// Jiffies of a fresh flow's clock, away from 0 and from the wrap.
 const EPOCH: u32 = 1_000_000;
 
-/// A flow whose window limits it, past `init`, at 250 jiffies per second.
+/// A flow limited by its window, after `init`, at 250 jiffies per second.
 fn flow(name: &str, parameters: &[(&str, i64)], kernel: &str) -> Congestion {
     let parameters: Vec<_> = parameters.iter().map(|&(n, v)| (n.to_string(), v)).collect();
     let mut flow = Congestion::new(name, &parameters, kernel, 250, 1).expect("valid arguments");
@@ -34,7 +34,7 @@ fn flow(name: &str, parameters: &[(&str, i64)], kernel: &str) -> Congestion {
     flow
 }
 
-/// The same in congestion avoidance: `cwnd` above an `ssthresh` of 2.
+/// A flow in congestion avoidance: `cwnd` above an `ssthresh` of 2.
 fn avoiding(name: &str, parameters: &[(&str, i64)], kernel: &str, cwnd: u32) -> Congestion {
     let mut flow = flow(name, parameters, kernel);
     flow.sock_mut().snd_ssthresh = 2;

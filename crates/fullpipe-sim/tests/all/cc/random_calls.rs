@@ -115,7 +115,7 @@ fn parameters(of: &Description, shares: &[u32]) -> Vec<(String, i64)> {
     of.parameters.iter().zip(shares).map(value).collect()
 }
 
-/// An algorithm and a slow start, or none beside the kernel's.
+/// An algorithm and a slow start, or only the kernel's.
 fn build(index: [Index; 2], kernel: &str, shares: &[u32], hz: u32) -> Option<Congestion> {
     let (known, slow) = (algorithms(), slow_starts());
     let algorithm = index[0].get(&known);

@@ -38,7 +38,7 @@ fn a_packet_per_hundred_or_per_fifty_acks() {
     }
 }
 
-/// From 5.7 on what slow start leaves over counts, too; before, nothing of such an ACK does.
+/// Packets that slow start leaves over count from 5.7 on, too; before, no packet of such an ACK does.
 #[test]
 fn packets_of_an_ack_count_from_5_7_on() {
     // kernel, cwnd before, packets acknowledged; cwnd and count after. ssthresh is 10.
@@ -59,9 +59,10 @@ fn packets_of_an_ack_count_from_5_7_on() {
     }
 }
 
-/// What gives it its name: 1.01^n >= 8 / 7 takes 13.4 round trips, whatever the window. In whole packets a round
-/// trip at 1000 adds the ten hundreds alone: 875 883 891 899 907 916 925 934 943 952 961 970 979 988 997 1006 with
-/// what is left over, 14 of them.
+/// The property that gives the algorithm its name: 1.01^n >= 8 / 7 takes 13.4 round trips, whatever the window.
+///
+/// In whole packets a round trip at 1000 adds only the whole hundreds. With the remainders there are 14 of them: 875
+/// 883 891 899 907 916 925 934 943 952 961 970 979 988 997 1006.
 #[test]
 fn recovery_takes_the_same_time_from_any_window() {
     for cwnd in [1000, 10_000, 1_000_000] {
@@ -77,7 +78,7 @@ fn recovery_takes_the_same_time_from_any_window() {
     }
 }
 
-/// Without an undo of its own it doubles ssthresh where Reno's does, which is more than the window was.
+/// Scalable has no undo of its own: it doubles ssthresh where Reno's undo does, which is more than the window was.
 #[test]
 fn undo_is_renos() {
     for (kernel, window) in [("2.6.20", 1750), ("3.14", 1750), ("6.12", 1000)] {

@@ -78,7 +78,7 @@ fn slow_start_ends_when_a_window_delivers_less_than_was_sent() {
     assert_eq!(later, Some(14)); // 40.1 %
 }
 
-/// While each window delivers what was sent an RTT before, however fast that grows, it goes on.
+/// Slow start continues while each window delivers the packets sent an RTT before, however fast the window grows.
 #[test]
 fn growth_that_arrives_is_no_end() {
     let mut path = Path::new(STAYS);
@@ -90,9 +90,9 @@ fn growth_that_arrives_is_no_end() {
     assert!(!path.found());
 }
 
-/// An RTT of two and a half bins: the window then lies half a bin before that of two bins. In one bin, the
-/// twelfth, so many packets are sent instead of 100: half of them are in the window when the fourteenth has
-/// passed, (1900 + n) / 2 >= 1352 (26 % more than 1000, in whole packets); all of them one bin later.
+/// An RTT of two and a half bins: the window then lies half a bin before that of two bins. In one bin, the twelfth, so
+/// many packets are sent instead of 100. When the fourteenth bin is over, half of them are in the window: (1900 + n) /
+/// 2 >= 1352 (26 % more than 1000, in whole packets). One bin later all of them are.
 #[test]
 fn windows_are_interpolated() {
     for (burst, at) in [(803, 15), (804, 14)] {
@@ -168,7 +168,7 @@ fn draining_goes_no_lower_than_the_first_window() {
     assert_eq!((path.flow.sock().snd_cwnd, path.flow.sock().snd_ssthresh), (10, 10));
 }
 
-/// After the first reduction slow start is the kernel's.
+/// Slow start is the kernel's after the first reduction.
 #[test]
 fn it_acts_until_the_first_reduction() {
     let mut path = Path::new(STAYS);

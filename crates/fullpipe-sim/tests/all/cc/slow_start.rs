@@ -49,8 +49,8 @@ fn limited_slow_start_adds_half_of_max_ssthresh_per_round_trip() {
     }
 }
 
-/// Of ten packets that one ACK acknowledges at a cwnd of 95, six count in full; the other four make two at
-/// K = 2. What is beyond ssthresh is left to congestion avoidance.
+/// Of ten packets that one ACK acknowledges at a cwnd of 95, six count in full. The other four make two at K = 2.
+/// Packets beyond ssthresh are left to congestion avoidance.
 #[test]
 fn a_stretch_ack_is_divided_at_max_ssthresh() {
     for (ssthresh, cwnd, left) in [(INFINITE_SSTHRESH, 103, 0), (102, 102, 1), (98, 98, 7)] {
@@ -63,7 +63,7 @@ fn a_stretch_ack_is_divided_at_max_ssthresh() {
     }
 }
 
-/// Up to 3.12 an ACK is one event here too.
+/// An ACK is one event up to 3.12 here too.
 #[test]
 fn limited_slow_start_counts_acks_where_the_kernel_does() {
     let mut flow = starting(WITH[0], "2.6.20", ("limited", &[]));
@@ -74,8 +74,8 @@ fn limited_slow_start_counts_acks_where_the_kernel_does() {
     assert_eq!(flow.sock().snd_cwnd, 1001);
 }
 
-/// A sender whose rounds have twenty ACKs, each of one packet. The first ACK ends the round in which the
-/// connection began.
+/// A sender with rounds of twenty ACKs, each of one packet. The first ACK ends the round in which the connection
+/// started.
 struct Rounds {
     flow: Congestion,
     acked: u32,
@@ -109,8 +109,8 @@ impl Rounds {
     }
 }
 
-/// RttThresh is an eighth of the last round's least RTT, but 4 to 16 ms; to be reached. The eighth sample
-/// tells: in a round of twenty, 7 ACKs count in full, 13 make 13 / 4 packets.
+/// RttThresh is an eighth of the last round's least RTT, but 4 to 16 ms; it has to be reached. The eighth sample
+/// decides: in a round of twenty, 7 ACKs count in full, 13 make 13 / 4 packets.
 #[test]
 fn a_rise_of_the_rtt_begins_conservative_slow_start() {
     let table = [
@@ -127,16 +127,16 @@ fn a_rise_of_the_rtt_begins_conservative_slow_start() {
             assert_eq!(grown, if css { 7 + 3 } else { 20 }, "{}: {least}, {next}", with.0);
         }
     }
-    // One early sample among the eight hides it until the round is over.
+    // One early sample among the eight hides the rise until the round is over.
     let mut rounds = Rounds::begun(WITH[0], &[], 100_000);
     assert_eq!(rounds.acks(3, 150_000) + rounds.acks(1, 100_000) + rounds.acks(16, 150_000), 20);
     assert_eq!(rounds.acks(20, 150_000), 7 + 3);
-    // Fewer samples than eight tell nothing.
+    // Fewer samples than eight decide nothing.
     let mut rounds = Rounds::begun(WITH[0], &[("n_rtt_sample", 21)], 100_000);
     assert_eq!(rounds.acks(20, 150_000), 20);
 }
 
-/// Five rounds of CSS, the one in whose middle it begins among them; then ssthresh is cwnd.
+/// Five rounds of CSS, including the one in the middle of which it starts; then ssthresh is cwnd.
 #[test]
 fn conservative_slow_start_lasts_five_rounds() {
     for with in WITH {
@@ -150,7 +150,7 @@ fn conservative_slow_start_lasts_five_rounds() {
     }
 }
 
-/// A round whose least RTT is below that at which CSS began: it was jitter. Its eighth sample tells.
+/// A round with a least RTT below that at the start of CSS: the rise was jitter. Its eighth sample decides.
 #[test]
 fn slow_start_resumes_after_jitter() {
     let mut rounds = Rounds::begun(WITH[0], &[], 100_000);
@@ -158,7 +158,7 @@ fn slow_start_resumes_after_jitter() {
     // One more is left over of the thirteen; 1 + 7 make two.
     assert_eq!(rounds.acks(7, 119_999), 2);
     assert_eq!(rounds.acks(13, 119_999), 13);
-    // The next rise is judged against that round: 119.999 + 14.999 ms, then 134.997 + 16 ms.
+    // The next rise is compared with that round: 119.999 + 14.999 ms, then 134.997 + 16 ms.
     assert_eq!(rounds.acks(20, 134_997), 20);
     assert_eq!(rounds.acks(20, 150_997), 7 + 3);
 }
@@ -180,7 +180,7 @@ fn an_ack_counts_for_eight_packets() {
     assert_eq!(rounds.flow.sock().snd_cwnd, cwnd + (1 + 8) / 4);
 }
 
-/// After the first reduction slow start is the kernel's.
+/// Slow start is the kernel's after the first reduction.
 #[test]
 fn it_acts_until_the_first_reduction() {
     let mut rounds = Rounds::begun(WITH[0], &[], 100_000);

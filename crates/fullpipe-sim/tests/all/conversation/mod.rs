@@ -1,8 +1,8 @@
-//! Conversations with one endpoint, as tables: each row is what happens to it and what it does.
+//! Conversations with one endpoint, as tables: each row is an event and the endpoint's reaction.
 //!
-//! A table is a script and its result at once: the test performs the first two columns of each row
-//! and compares the whole. One segment is 1000 bytes and the unit of everything: `4..6` are the
-//! bytes 4000 to 5999, a window of 8 is 8000 bytes. A jiffy is 1 ms.
+//! A table is both a script and its result. The test performs the first two columns of each row and compares the whole.
+//! One segment is 1000 bytes and the unit of everything: `4..6` are the bytes 4000 to 5999, a window of 8 is 8000
+//! bytes. A jiffy is 1 ms.
 
 pub mod receiver;
 pub mod sender;
@@ -116,13 +116,13 @@ pub fn range(text: &str) -> (u64, u64) {
     (bytes(start), bytes(end))
 }
 
-/// The same as text.
+/// A range of segments as text.
 pub fn shown((start, end): (u64, u64)) -> String {
     format!("{}..{}", segments(start), segments(end))
 }
 
-/// Performs the rows of `table` with `perform`, which gives a row's time and its last columns, and
-/// compares what comes out with `table`.
+/// Performs the rows of `table` with `perform`, which returns a row's time and its last columns. Compares the result
+/// with `table`.
 pub fn perform(table: &str, mut perform: impl FnMut(u64, &str) -> (u64, String, String)) {
     let mut rows = table.lines().map(str::trim).filter(|line| !line.is_empty());
     let head = rows.next().expect("a table has a head");

@@ -1,9 +1,9 @@
 //! A conversation with the receiving endpoint.
 //!
-//! Events: `data A..B`, `stream A..B` (segments one by one, each read at once), `pieces A..B
-//! by N` (segments of that size), `probe`, `read N`, `read` (everything), `timer` (the delayed ACK's; the
-//! row's time says when). State: data readable, rcv_ssthresh, memory used. Sent: `ack N window W`
-//! and SACK blocks.
+//! Events: `data A..B`, `stream A..B` (segments one by one, each read at once), `pieces A..B by N` (segments of this
+//! size), `probe`, `read N`, `read` (everything), `timer` (the delayed ACK's, at the row's time).
+//!
+//! State: data readable, rcv_ssthresh, memory used. Sent: `ack N window W` and SACK blocks.
 
 use super::{SEGMENT, bytes, host, perform, profile, range, segments, shown};
 use fullpipe_sim::config::Host;
@@ -12,7 +12,7 @@ use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::{Ack, Segment};
 use fullpipe_sim::units::Time;
 
-/// How the endpoint is set up.
+/// Setup of the endpoint.
 pub struct Setup {
     pub profile: &'static Profile,
     pub host: Host,

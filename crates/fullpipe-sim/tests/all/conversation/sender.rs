@@ -1,10 +1,12 @@
 //! A conversation with the sending endpoint.
 //!
-//! Events: `established W` (window W), `write N`, `write N done` (no more will come), `ack N`,
-//! `ack N window W`, `ack N echo MS` (a timestamp), `ack N sack A..B C..D`, `acks A..B by N` (an ACK for every N segments), `timer` (whichever is due next: the row's time says
-//! when), `full` (the qdisc takes nothing), `room`, `room N` (it takes N skbs more).
-//! State: cwnd, ssthresh (`-`: infinite), packets in flight, congestion state. Sent: each skb, `R`
-//! before one sent again, `probe` for an empty one, `x` before one refused.
+//! Events of the handshake and the application: `established W` (window W), `write N`, `write N done` (the last write).
+//! Events of ACKs: `ack N`, `ack N window W`, `ack N echo MS` (a timestamp), `ack N sack A..B C..D`, `acks A..B by N`
+//! (an ACK for every N segments). Other events: `timer` (the next one due, at the row's time), `full` (the qdisc takes
+//! nothing), `room`, `room N` (it takes N skbs more).
+//!
+//! State: cwnd, ssthresh (`-`: infinite), packets in flight, congestion state. Sent: each skb, `R` before a retransmission,
+//! `probe` for an empty one, `x` before a refused one.
 
 use super::{SEGMENT, bytes, host, perform, profile, range, shown};
 use fullpipe_sim::cc::Congestion;
@@ -17,7 +19,7 @@ use fullpipe_sim::units::Time;
 /// More skbs than this are not named one by one.
 const MANY: usize = 12;
 
-/// How the endpoint is set up.
+/// Setup of the endpoint.
 pub struct Setup {
     pub profile: &'static Profile,
     pub host: Host,
@@ -77,7 +79,7 @@ struct Talk {
     tcp: Sender,
     out: Sent,
     write_left: u32,
-    /// What the writer is when it has written everything.
+    /// State of the writer after it has written everything.
     then: Writer,
 }
 

@@ -1,4 +1,4 @@
-//! Datagrams beside flows: UDP and echo requests, each way, slow and faster than what carries them.
+//! Datagrams with flows: UDP and echo requests, in each direction, slower and faster than their path.
 
 use super::{Seen, calls_take_time, same, show};
 use crate::conversation::{flow, host};
@@ -60,9 +60,10 @@ fn datagrams_tell_what_packets_tell() {
     }
 }
 
-/// A reader has two datagrams, each of which takes 10 us to copy. Meanwhile a program on its host is to send echo requests, but
-/// its time is over when it has its turn behind the first read: the second one begins then, not when that program was woken.
-/// So the second datagram, written 80 ns after the first, is read 10 us after it, and 9920 ns are told as a jitter of 620.
+/// A reader has two datagrams, each of which takes 10 us to copy. Meanwhile a program on its host is to send echo
+/// requests, but its time is over when it has its turn behind the first read. The second read starts then, not when
+/// that program was woken. So the second datagram, written 80 ns after the first, is read 10 us after it, and the
+/// difference of 9920 ns gives a jitter of 620.
 #[test]
 fn a_program_whose_time_is_over_takes_none() {
     let datagrams = |name: &str, direction, kind| Datagrams {

@@ -7,7 +7,7 @@ use fullpipe_sim::config::Config;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-/// How many hosts have sent data, and how many cases had as many.
+/// Number of cases by the number of hosts that have sent data.
 static SENT: Mutex<[u32; 6]> = Mutex::new([0; 6]);
 
 fn compare(config: &Config) -> Result<(), String> {

@@ -1,5 +1,5 @@
-//! Elements alone, fed with trains that hosts seldom make: spacings just below and above what a link
-//! takes for a packet, sizes that change, gaps that end on a tick.
+//! Elements alone, fed with trains that hosts seldom make: spacings just below and above a link's time for a packet,
+//! sizes that change, gaps that end on a tick.
 
 use super::reference::way::{Passed, pass};
 use crate::random;
@@ -28,7 +28,7 @@ struct Drawn {
 #[derive(Clone, Copy, Debug)]
 enum Spacing {
     Exactly(u64),
-    /// What the first link takes for a packet, and so much more or less.
+    /// Service time of a packet at the first link, and so much more or less.
     Service(i64),
 }
 
@@ -118,8 +118,8 @@ fn by_trains(elements: &[Element], trains: &[Train], samples: &[Time], wake: boo
     passed
 }
 
-/// A packet keeps its serial (here its number too) and its codepoint however trains are cut and joined, and
-/// what was dropped does not come out, unless there are `copies`.
+/// Checks that a packet keeps its serial (here also its number) and its codepoint however trains are cut and joined.
+/// Dropped packets do not come out, unless there are `copies`.
 fn check_identity(chain: &mut Chain, trains: &[Train], out: &[Train], copies: bool) {
     let codepoint = |number| {
         let after = trains.partition_point(|train| train.number <= number);

@@ -1,4 +1,4 @@
-//! Congestion controls for high speeds over random paths: what they are told does not depend on trains.
+//! Congestion controls for high speeds over random paths: their input does not depend on trains.
 
 use crate::parity::{Seen, same, show};
 use crate::random;
@@ -13,7 +13,7 @@ use std::sync::Mutex;
 
 static SEEN: Seen = Mutex::new(BTreeMap::new());
 
-/// Those that the other tests of parity draw, and one that old kernels do not have, which `with_options` draws.
+/// Controls that the other tests of parity draw, and one that old kernels do not have, which `with_options` draws.
 const OTHERS: [&str; 4] = ["reno", "bic", "cubic", "bbr"];
 
 fn names() -> Vec<&'static str> {

@@ -1,6 +1,5 @@
-//! What happens while a process has a socket: a path that drops bursts, a CPU to which writing, reading
-//! and walking along the send queue cost much, so that ACKs wait in backlogs and timers find sockets
-//! locked.
+//! Events while a process owns a socket: a path that drops bursts, and a CPU with expensive writes, reads and walks
+//! along the send queue. So ACKs wait in backlogs and timers find sockets locked.
 
 use crate::parity::{Seen, same, show};
 use crate::random;

@@ -1,5 +1,5 @@
-//! Trains against packets: the simulator tells exactly what the naive reference tells, sample by
-//! sample and event by event, on random scenarios.
+//! Trains against packets: the simulator's trace equals that of the naive reference, sample by sample and event by
+//! event, on random scenarios.
 //!
 //! `FULLPIPE_CASES` asks for more cases, new ones each time; `FULLPIPE_SEED` repeats them.
 
@@ -27,10 +27,10 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 
-/// How many cases showed what: random cases that show nothing would prove nothing.
+/// Number of cases that showed each effect: random cases that show nothing would prove nothing.
 type Seen = Mutex<BTreeMap<String, u32>>;
 
-/// What byte queue limits and GRO do.
+/// Names of the effects of byte queue limits and GRO.
 const AT_THE_CARD: [&str; 4] =
     ["stopped by its limit", "a smaller limit", "joined by GRO", "waits in GRO"];
 
@@ -70,7 +70,7 @@ fn compare(config: &Config) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs a configuration both ways; what was told and done, if it is the same.
+/// Runs a configuration both ways; returns the record and the counts if both records are equal.
 fn same(config: &Config) -> Result<(Record, Done), String> {
     let (mut expected, mut told) = (Record::default(), Record::default());
     let done = reference::run(config, &mut expected);
@@ -156,8 +156,8 @@ fn trains_tell_what_packets_tell() {
     }
 }
 
-/// Holes in the first flow, in front of a receiver that takes packets in a row: an interrupt for each,
-/// which takes no time.
+/// Holes in the first flow, at a receiver that takes packets in rows: one interrupt for each packet, which takes no
+/// time.
 fn with_holes((config, gaps): (Config, Vec<u64>)) -> Config {
     let segments = gaps.iter().scan(0, |at, gap| {
         *at += gap;

@@ -1,4 +1,4 @@
-//! Hosts whose queue is fq, which keeps packets until their time: flows with a pace, and without, over random paths.
+//! Hosts with the qdisc fq, which keeps packets until their time: flows with and without a pace, over random paths.
 
 use crate::parity::{Seen, same, show};
 use crate::random;
@@ -10,7 +10,7 @@ use std::sync::Mutex;
 
 static SEEN: Seen = Mutex::new(BTreeMap::new());
 
-/// What fq holds in all, and of a flow.
+/// Limits of fq in all, and of a flow.
 fn fq() -> impl Strategy<Value = Qdisc> {
     let sizes = (log_uniform(2, 10_000), scenarios::paths::fq(1514, 2..100));
     sizes.prop_map(|(limit, fq)| Qdisc::Of(Discipline::Fq(fq), QueueLimit::Packets(limit as u32)))

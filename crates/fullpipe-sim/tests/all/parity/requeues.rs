@@ -1,4 +1,4 @@
-//! Hosts whose drivers refuse skbs for which they have no descriptors.
+//! Hosts with drivers that refuse skbs for want of descriptors.
 
 use crate::parity::{Seen, same, show};
 use crate::properties::captures;

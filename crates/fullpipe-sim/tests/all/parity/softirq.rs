@@ -1,5 +1,5 @@
-//! Receivers whose CPU takes packets more slowly than they come, and programs that want it too: budgets of softirqs, small and
-//! large, are used up, and ksoftirqd shares the CPU with the programs.
+//! Receivers with a CPU that takes packets more slowly than they arrive, and programs that need it too. Small and large
+//! budgets of softirqs are used up, and ksoftirqd shares the CPU with the programs.
 
 use crate::parity::{Seen, same, show};
 use crate::random;
@@ -15,7 +15,7 @@ use std::sync::Mutex;
 
 static SEEN: Seen = Mutex::new(BTreeMap::new());
 
-/// What of a host is drawn: its budget, its packets' cost and that of copying a byte, and how seldom it is interrupted.
+/// Random properties of a host: its budget, costs of a packet and of copying a byte, and how seldom it is interrupted.
 type Drawn = (u64, u64, u64, u64);
 
 fn drawn() -> impl Strategy<Value = Drawn> {
@@ -37,7 +37,8 @@ fn busy(host: &mut Host, (budget, receive, copy_ps_per_byte, coalesce_us): Drawn
     host.sysctl.tcp_window_scaling = true;
 }
 
-/// Flows to the receiver, and mostly datagrams, whose CPU is busy; the other one takes no time, but for one case in four.
+/// Flows, and mostly datagrams, to the receiver, which has a busy CPU. The other host takes no time, except in one case
+/// of four.
 fn case() -> impl Strategy<Value = Config> {
     let size = Size { packets: 3000, samples: 20 };
     let buffers = log_uniform(500_000, 8_000_000);

@@ -8,7 +8,7 @@ use fullpipe_sim::trace::{
     Counter, Event, FlowSample, Packet, Point, Sink, StageInfo, StageSample,
 };
 
-/// Watches a point beside keeping a record.
+/// A record with a capture at a point.
 pub struct Watched {
     pub record: Record,
     point: Point,
@@ -65,7 +65,7 @@ pub fn change_nothing(config: &Config, plain: &Record) -> Result<(), String> {
     Ok(())
 }
 
-/// In a run that is turned round the other host sees the same packets go and come, whatever their flows' direction.
+/// The other host in a run that is turned round sees the same packets go and come, whatever their flows' direction.
 pub fn turn_with_the_run(config: &Config, turned: &Config) -> Result<(), String> {
     let seen = |config, point, turns| {
         let mut packets = watched(config, point)?.packets;
@@ -73,7 +73,7 @@ pub fn turn_with_the_run(config: &Config, turned: &Config) -> Result<(), String>
             packet.forward ^= turns;
             packet.dropped.iter_mut().for_each(|dropped| dropped.stage = 0);
         }
-        // What is seen at one time at both hosts is seen in the hosts' order.
+        // Sightings of one time at both hosts are in the hosts' order.
         packets.sort_by_key(|packet| (packet.time, packet.forward));
         Ok::<_, String>(packets)
     };

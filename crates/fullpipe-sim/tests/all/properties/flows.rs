@@ -11,8 +11,8 @@ fn histories<'a>(config: &Config, record: &'a Record) -> Vec<Vec<&'a FlowSample>
     (0..config.flows.len()).map(|flow| of(flow).collect()).collect()
 }
 
-/// Bytes are read after they were sent, acknowledged after they arrived, each once: so read and
-/// acknowledged bytes never exceed those written, and all of a finished flow's bytes are read.
+/// Bytes are read after they were sent, and acknowledged after they arrived, each once. So read and acknowledged bytes
+/// never exceed those written, and all of a finished flow's bytes are read.
 pub fn delivery(config: &Config, record: &Record) -> Result<(), String> {
     for (flow, samples) in config.flows.iter().zip(histories(config, record)) {
         for pair in samples.windows(2) {
@@ -27,7 +27,7 @@ pub fn delivery(config: &Config, record: &Record) -> Result<(), String> {
             hold!(now.bytes_delivered <= most && now.bytes_acked + now.unsent <= most, "{now:?}");
             hold!(now.bytes_delivered <= now.segments_sent * mss, "{now:?}");
             hold!(now.segments_delivered <= now.segments_sent, "{now:?}");
-            // In segments that need not hold: what was lost may be sent again in parts, as the window has room.
+            // In segments the bound need not hold: lost data may be sent again in parts, as the window has room.
             hold!(now.bytes_delivered <= now.bytes_sent - now.bytes_retransmitted, "{now:?}");
             // A FIN alone, and the same once more, are in flight, but no segments of data.
             hold!(u64::from(now.in_flight) <= now.segments_sent + 2, "{now:?}");
@@ -50,8 +50,8 @@ pub fn limits(record: &Record) -> Result<(), String> {
     Ok(())
 }
 
-/// Events lie between the samples around them, a flow's life has its order, and samples come at
-/// their interval and at the end.
+/// Events lie between the samples around them. A flow's life has its order. Samples come at their interval and at the
+/// end.
 pub fn times(config: &Config, record: &Record) -> Result<(), String> {
     let mut next_sample = config.sample.min(config.end);
     let mut last_event = Time::ZERO;

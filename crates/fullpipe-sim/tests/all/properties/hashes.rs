@@ -7,7 +7,7 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
 use std::process::Command;
 
-/// Tells the process that it is the other one.
+/// Variable that marks the second process.
 const OTHER: &str = "FULLPIPE_PRINT_HASHES";
 const MARK: &str = "hashes of all sink calls:";
 

@@ -50,7 +50,7 @@ pub fn trains_and_link() -> impl Strategy<Value = (Link, Vec<Train>)> {
     (link, trains)
 }
 
-/// Every packet that comes out began to be sent when it came, or when the one before it was done.
+/// Checks that every packet's transmission starts on arrival, or at the end of the one before it.
 pub fn is_work_conserving((link, trains): &(Link, Vec<Train>)) -> Result<(), String> {
     let mut chain = Chain::new(&[Element::Link(link.clone())], 0, samples());
     let (mut done, mut taken) = (Time::ZERO, 0);

@@ -1,5 +1,5 @@
-//! What holds in every run, whatever the scenario: nothing is lost without being counted, nothing
-//! is done twice, no queue holds more than it can, no clock runs backwards.
+//! Properties of every run, whatever the scenario. Every loss is counted, nothing is done twice, no queue holds more
+//! than it can, no clock runs backwards.
 
 pub mod captures;
 mod flows;

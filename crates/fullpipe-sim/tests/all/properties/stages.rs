@@ -15,8 +15,7 @@ fn histories(record: &Record) -> Vec<(&StageInfo, Vec<StageSample>)> {
     record.announced().iter().map(|stage| (stage, history(stage))).collect()
 }
 
-/// What entered has left or waits; counters only grow; the peak is no less than the level was at
-/// either end.
+/// Units that entered have left or wait; counters only grow; the peak is no less than the level was at either end.
 pub fn balance(record: &Record) -> Result<(), String> {
     for (stage, samples) in histories(record) {
         for pair in samples.windows(2) {
@@ -34,7 +33,7 @@ pub fn balance(record: &Record) -> Result<(), String> {
             let sending = u64::from(stage.kind.ends_with("link") && inside > now.waiting);
             hold!(inside == now.waiting + sending, "{}: {now:?}", stage.name);
             hold!(now.peak >= now.waiting.max(before.waiting), "{}: {now:?}", stage.name);
-            // What a discipline drops later had entered.
+            // Packets that a discipline drops later had entered.
             let later = u64::from(stage.kind.ends_with("link"));
             let came = |s: StageSample| s.entered + later * s.dropped;
             hold!(now.peak <= before.waiting + (came(now) - came(before)), "{now:?}");
@@ -46,7 +45,7 @@ pub fn balance(record: &Record) -> Result<(), String> {
     Ok(())
 }
 
-/// For how long a place was empty and full fits how much waited.
+/// Durations for which a place was empty and full fit its content.
 pub fn times(config: &Config, record: &Record) -> Result<(), String> {
     let histories = histories(record);
     for (stage, samples) in histories.iter().filter(|(stage, _)| stage.timed) {
@@ -72,7 +71,7 @@ pub fn times(config: &Config, record: &Record) -> Result<(), String> {
     Ok(())
 }
 
-/// What waits in `pfifo_fast` waits for the ring: it is there as long as the ring blocks.
+/// Packets that wait in `pfifo_fast` wait for the ring: they are there as long as the ring blocks.
 fn waits_for_the_ring(
     host: &Host,
     name: &str,
@@ -101,7 +100,7 @@ pub fn capacities(config: &Config, record: &Record) -> Result<(), String> {
         for sample in samples {
             let (held, most) = match stage.kind {
                 "send_buffer" => continue,
-                // A segment is taken as long as what is there takes no more than the buffer's memory.
+                // A segment is taken while the content takes no more than the buffer's memory.
                 "receive_buffer" | "udp_socket" => {
                     (sample.waiting_bytes, capacity + largest_memory)
                 }
@@ -126,8 +125,8 @@ fn discipline(stage: &StageInfo, config: &Config) -> Option<Discipline> {
     })
 }
 
-/// What Linux lets wait beside the limit, in the stage's unit: before fq eight packets that go by; the one that is taken
-/// ahead of red.
+/// Packets that Linux lets wait in addition to the limit, in the stage's unit. Eight packets bypass fq's flows; red has
+/// one that is taken ahead.
 fn beside(stage: &StageInfo, config: &Config) -> u64 {
     let packet = if stage.unit == "byte" { u64::from(config.mtu) + 38 } else { 1 };
     match discipline(stage, config) {
@@ -177,7 +176,7 @@ pub fn work(config: &Config, record: &Record) -> Result<(), String> {
 
 /// The rate of a stage that transmits.
 fn rate_of(stage: &StageInfo, config: &Config) -> Option<Rate> {
-    // What the driver has not heard of waits, and is on the wire.
+    // Packets that the driver has not noticed as sent wait, and are on the wire.
     let card = |host: &Host| (host.tx_coalesce == Time::ZERO).then_some(host.nic_rate);
     match stage.name.as_str() {
         "sender.tx_ring" => return card(&config.sender),

@@ -5,7 +5,7 @@ use crate::record::Record;
 use fullpipe_sim::config::{Config, Direction};
 use fullpipe_sim::trace::{Event, FlowSample, StageSample};
 
-/// The same run, seen from the other host.
+/// A run with the two hosts exchanged.
 pub fn round(config: &Config) -> Config {
     let mut turned = config.clone();
     std::mem::swap(&mut turned.sender, &mut turned.receiver);

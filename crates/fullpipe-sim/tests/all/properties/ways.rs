@@ -1,4 +1,4 @@
-//! From stage to stage.
+//! Passage from stage to stage.
 
 use super::hold;
 use crate::record::Record;
@@ -6,8 +6,8 @@ use fullpipe_sim::config::{Config, Host, ReceivePath};
 use fullpipe_sim::trace::{StageInfo, StageSample};
 use fullpipe_sim::units::Time;
 
-/// At every sample: what has left a stage has entered the next one, or was dropped by it. Between
-/// qdisc and ring an skb becomes segments.
+/// Packets that have left a stage have entered the next one at every sample, or were dropped by it. Between qdisc and
+/// ring an skb becomes segments.
 pub fn connect(config: &Config, record: &Record) -> Result<(), String> {
     let announced = record.announced();
     let samples: Vec<_> = record.samples().copied().collect();
@@ -34,7 +34,7 @@ fn step(before: Place, after: Place, from: &Host, to: &Host) -> Result<(), Strin
     let ((stage, left), (next, came)) = (before, after);
     let came_in = came.entered + came.dropped;
     let names = format!("{} {left:?}, {} {came:?}", stage.name, next.name);
-    // The driver may hear late of what is on the wire.
+    // The driver may notice packets on the wire late.
     let late = stage.kind == "tx_ring" && from.tx_coalesce > Time::ZERO;
     match next.kind {
         _ if late => hold!((left.left..=left.entered).contains(&came_in), "{names}"),

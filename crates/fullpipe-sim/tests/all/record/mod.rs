@@ -1,4 +1,4 @@
-//! What a sink was told, kept, compared and shown.
+//! Calls of a sink, recorded, compared and shown.
 
 use fullpipe_sim::trace::{Control, Counter, Event, FlowSample, Sink, StageInfo, StageSample};
 use fullpipe_sim::units::Time;
@@ -79,8 +79,7 @@ impl Record {
         self.0.iter().filter_map(|c| if let Call::Counter(c) = c { Some(c) } else { None })
     }
 
-    /// The first call in which `self` and `other` differ, as a table with what came before it; none
-    /// if they are equal.
+    /// The first call in which `self` and `other` differ, as a table with the calls before it; none if they are equal.
     pub fn difference(&self, names: [&str; 2], other: &Record) -> Option<String> {
         let longest = self.0.len().max(other.0.len());
         let at = (0..longest).find(|&i| self.0.get(i) != other.0.get(i))?;

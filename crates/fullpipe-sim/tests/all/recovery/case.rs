@@ -13,14 +13,14 @@ use fullpipe_sim::tcp::sender::Sender;
 /// SO_SNDBUF, if a file says nothing else: room for all that is written.
 const ROOM: u64 = 1 << 22;
 
-/// See the module's description.
+/// A golden file of a conversation.
 pub struct Case {
     /// Comments and settings as they are written.
     head: Vec<String>,
     kernel: String,
     congestion: String,
     settings: Vec<(String, String)>,
-    /// What is flipped, and to what.
+    /// Row that is flipped, and its new value.
     pub flip: (String, String),
     plan: Plan,
 }

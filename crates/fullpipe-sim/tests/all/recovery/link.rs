@@ -1,4 +1,4 @@
-//! Where the sender's packets go, and what becomes of them there.
+//! Link to which the sender's packets go, and their fate there.
 
 use super::plan::{Plan, SEGMENT};
 use fullpipe_sim::packet::Ecn;
@@ -6,7 +6,7 @@ use fullpipe_sim::tcp::{Output, Segment, Transmission};
 use fullpipe_sim::units::Time;
 use std::collections::BTreeMap;
 
-/// Where the sender's packets go.
+/// Link to which the sender's packets go.
 pub struct Link<'a> {
     pub plan: &'a Plan,
     pub now: Time,
@@ -15,7 +15,7 @@ pub struct Link<'a> {
     pub arrivals: Vec<(Time, Segment)>,
     pub sent: Vec<Told>,
     pub skbs: u64,
-    /// When what leaves the host, and its memory.
+    /// Times at which skbs leave the host, and their memory.
     pub held: Vec<(Time, u64)>,
 }
 
@@ -89,7 +89,7 @@ impl Link<'_> {
         refuses
     }
 
-    /// Segments of an skb to which the same happens are told together.
+    /// Records a segment; segments of an skb with one fate are recorded together.
     fn tell(&mut self, segment: Segment, again: bool, mark: String) {
         let end = segment.end();
         match self.sent.last_mut() {
@@ -99,7 +99,7 @@ impl Link<'_> {
     }
 }
 
-/// What was sent, for a row.
+/// Transmissions, for a row.
 pub struct Told {
     skb: u64,
     start: u64,
@@ -109,7 +109,7 @@ pub struct Told {
 }
 
 impl Told {
-    /// As a row shows it.
+    /// Text of a row.
     pub fn text(&self) -> String {
         if self.start == self.end && self.mark.is_empty() {
             return "probe".into();

@@ -1,15 +1,16 @@
-//! Golden conversations about loss, and slow start: each file of `golden/recovery` sets up two endpoints and what the
-//! network does to single packets, and shows what the sender does, packet by packet, twice: as a
-//! kernel version does it, and with one row of its profile (or one sysctl) flipped, or as another kernel does it.
+//! Golden conversations about loss, and slow start. Each file of `golden/recovery` sets up two endpoints and the
+//! network's effect on single packets. It shows the sender's actions, packet by packet, twice. The first time a kernel
+//! version acts. The second time one row of its profile (or one sysctl) is flipped, or another kernel acts.
 //!
-//! A file's head says in words what to look for and which rule says so. One segment is 1000 bytes and
-//! the unit of everything. It takes 1 ms to send and 50 ms to arrive, an ACK another 50 ms (`way` says
-//! otherwise). A jiffy is 1 ms. Rows: time, what came (an ACK with its SACK blocks; a timer; the timer of the
-//! pace; a write), cwnd, ssthresh
-//! (`-`: infinite), packets in flight, congestion state, and what was sent: `R` before what was sent
-//! again, `cwr` after what carries CWR, `^` after what the network marks, `!` after what it loses, `+30`
-//! after what it delays, `*` after what it doubles, `x` after what the host's own queue refuses; `probe` is an empty segment that
-//! asks for a window.
+//! A file's head describes in words what to look for, and the rule behind it. One segment is 1000 bytes and the unit of
+//! everything. It takes 1 ms to send and 50 ms to arrive, an ACK another 50 ms, unless `way` sets other times. A jiffy
+//! is 1 ms.
+//!
+//! Columns: time, event (an ACK with its SACK blocks; a timer; the timer of the pace; a write), cwnd, ssthresh (`-`:
+//! infinite), packets in flight, congestion state, and packets sent. Marks of packets: `R` before a retransmission,
+//! `cwr` after one with CWR, `^` after one that the network marks, `!` after one that it loses. `+30` follows one that
+//! it delays, `*` one that it doubles, `x` one that the host's own queue refuses. `probe` is an empty segment that asks
+//! for a window.
 //!
 //! UPDATE_EXPECT=1 rewrites the tables; read the difference.
 
@@ -48,7 +49,7 @@ fn conversations_about_loss() {
         if !case.changes() {
             wrong.push(format!("{name}: the flip changes nothing\n{found}"));
         } else if bless {
-            // Whole at any time: the other test reads it too.
+            // The file is complete at any time, because the other test reads it too.
             let new = file.with_extension("new");
             fs::write(&new, &found).and_then(|()| fs::rename(&new, &file)).expect("a new file");
         } else if found != written {
@@ -75,8 +76,8 @@ const SYSCTLS: &[&str] = &[
     "slow_start",
 ];
 
-/// Rows that no conversation of two endpoints shows: a CPU, a locked socket, a card, a queue, a congestion control, or what
-/// matters within a millisecond. Tests of their own flip them, which the rows name.
+/// Rows that no conversation of two endpoints shows: a CPU, a locked socket, a NIC, a queue, a congestion control, or
+/// an effect within a millisecond. Separate tests, which the rows name, flip them.
 fn tested_elsewhere() -> impl Iterator<Item = &'static Behaviour> {
     BEHAVIOURS.iter().filter(|row| !row.tests.is_empty())
 }

@@ -1,5 +1,5 @@
-//! Which rows a profile reads (`tcp/behaviour/needs.rs`) is what flips of all rows in all conversations find: a row
-//! that is not read changes none of them, one that is read changes one at least.
+//! The rows that a profile reads (`tcp/behaviour/needs.rs`) are those with an effect. Flips of all rows in all
+//! conversations show this: a row that is not read changes none of them, one that is read changes at least one.
 
 use super::case::Case;
 use super::files;
@@ -64,8 +64,8 @@ fn of_order(order: AckOrder) -> impl Iterator<Item = &'static Profile> {
     PROFILES.iter().filter(move |profile| profile.ack_order == order)
 }
 
-/// No older kernel's conversation need be about what newer ones changed; what older ones do is the other side of newer
-/// ones' flips.
+/// Older kernels' conversations need not cover changes of newer kernels. The other side of newer kernels' flips shows
+/// the older behaviour.
 #[test]
 fn rows_of_kernels_that_change_cwnd_first() {
     let differs = |row: &&Behaviour| {
@@ -88,8 +88,8 @@ fn with(kernel: &str, rows: &[(&str, &str)]) -> Result<Profile, String> {
     profile_of(&Host { kernel: kernel.into(), behaviour, ..host() })
 }
 
-/// A row that is not read is refused, with the reason and the kernels that read it; beside the row that it needs
-/// it is taken.
+/// An unread row is refused, with the reason and the kernels that read it. Together with the row that it needs it is
+/// accepted.
 #[test]
 fn unread_rows_are_refused() {
     for (kernel, row, choice) in [

@@ -1,4 +1,4 @@
-//! Two endpoints and the network between them, which does as it is told to single packets.
+//! Two endpoints and the network between them, which treats single packets as the plan says.
 
 use super::link::{Link, shown};
 use super::plan::{Plan, SEGMENT};
@@ -19,7 +19,7 @@ enum Event {
     Left,
 }
 
-/// See the module's description.
+/// Two endpoints and the network between them.
 pub struct Network<'a> {
     sender: Sender,
     receiver: Receiver,
@@ -211,7 +211,7 @@ impl Network<'_> {
         }
     }
 
-    /// What the send buffer has taken so far, as a row shows it.
+    /// Bytes that the send buffer has taken so far, as a row shows them.
     fn taken(&self) -> String {
         let taken = self.taken as f64 / f64::from(SEGMENT);
         if self.plan.buffer { format!(" taken {taken}") } else { String::new() }

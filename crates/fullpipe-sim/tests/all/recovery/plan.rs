@@ -1,25 +1,25 @@
-//! What the application does and what happens to packets, as a golden file tells it.
+//! Actions of the application and fates of packets, from a golden file.
 
 use fullpipe_sim::units::Time;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Bytes in a segment.
 pub const SEGMENT: u32 = 1000;
-/// From the sender to the receiver, and back, ms, if a file says nothing else.
+/// Delay from the sender to the receiver, and back, ms, if a file says nothing else.
 const WAY_MS: u64 = 50;
 
-/// What the application does and what happens to packets; segments are numbered from 0, and `5/2` is
-/// the second transmission of segment 5.
+/// Actions of the application and fates of packets. Segments are numbered from 0, and `5/2` is the second transmission
+/// of segment 5.
 pub struct Plan {
-    /// When how many segments are written, in tenths.
+    /// Times of writes, and the segments that each writes, in tenths.
     pub writes: Vec<(u64, u64)>,
-    /// When the application closes.
+    /// Time at which the application closes.
     pub closes: Option<u64>,
     pub lost: BTreeSet<(u64, u32)>,
     pub doubled: BTreeSet<(u64, u32)>,
     pub marked: BTreeSet<(u64, u32)>,
     pub delayed: BTreeMap<(u64, u32), u64>,
-    /// What the host's own queue refuses.
+    /// Packets that the host's own queue refuses.
     pub refused: BTreeSet<(u64, u32)>,
     /// ACKs that are lost, by their number.
     pub lost_acks: BTreeSet<u64>,
@@ -31,12 +31,12 @@ pub struct Plan {
     pub host: Option<u64>,
     /// Whether the same was done before, by another connection to the same host.
     pub earlier: bool,
-    /// When the receiving application rests: from, until.
+    /// Time for which the receiving application rests: from, until.
     pub rests: Option<(u64, u64)>,
     pub end: u64,
     /// Rows before this time are not shown.
     pub from: u64,
-    /// From the sender to the receiver, and back, ms; at least 1.
+    /// Delay from the sender to the receiver, and back, ms; at least 1.
     pub way: u64,
     /// Whether rows show how much of what is written the send buffer has taken.
     pub buffer: bool,
@@ -82,12 +82,12 @@ fn packets(text: &str) -> Vec<(u64, u32)> {
 }
 
 impl Plan {
-    /// When rows begin to count, ms; the handshake has taken a round trip until then.
+    /// Time at which rows begin to count, ms; the handshake has taken a round trip until then.
     pub fn begins(&self) -> u64 {
         (2 * self.way).max(100)
     }
 
-    /// When a row's time is.
+    /// Time of a row.
     pub fn time(&self, ms: u64) -> Time {
         Time::ms(self.begins() + ms)
     }

@@ -1,5 +1,5 @@
-//! Each choice that the profiles of today's kernels make, and read, is shown by a conversation of such a kernel that makes it
-//! on one side of its flip and another choice on the other side.
+//! Every choice that profiles of today's kernels make and read has a conversation. It is of such a kernel, with this
+//! choice on one side of its flip and another choice on the other side.
 
 use super::case::Case;
 use super::{files, tested_elsewhere};
@@ -15,7 +15,7 @@ const KERNELS: [&str; 2] = ["6.1", "6.12"];
 /// A row and what is chosen there.
 type Choice = (&'static str, &'static str);
 
-/// What the profiles choose in rows that they read.
+/// Choices of the profiles in rows that they read.
 fn chosen() -> BTreeSet<Choice> {
     let profiles = KERNELS.map(|name| find(name).expect("it is known"));
     let of = |profile: &'static Profile| {

@@ -32,8 +32,8 @@ pub enum Happening {
 const WISHES: std::ops::RangeInclusive<usize> = 2..=5;
 
 impl Happening {
-    /// Order of what happens at one moment: first what leaves a place, then what arrives at one, then
-    /// the hosts in the order that `fullpipe_sim::sim` gives, then what enters a way from several, then the sample.
+    /// Order of events at one moment: first departures from a place, then arrivals at one. Then follow the hosts in the
+    /// order of `fullpipe_sim::sim`, then packets of merge queues, then the sample.
     fn rank(&self) -> (usize, usize) {
         match *self {
             Happening::WireDone(_) | Happening::Due(..) => (0, 0),
@@ -71,13 +71,13 @@ impl Ord for Entry {
     }
 }
 
-/// See the module's description.
+/// Queue of future events.
 #[derive(Default)]
 pub struct Agenda {
     heap: BinaryHeap<Entry>,
     added: u64,
     now: Time,
-    /// When each host last wished to be called, by rank.
+    /// Time at which each host last wished to be called, by rank.
     wishes: BTreeMap<(usize, usize), Time>,
 }
 
@@ -103,7 +103,7 @@ impl Agenda {
         }
     }
 
-    /// What happens next. A wish that was taken back does not.
+    /// The next happening. A wish that was taken back does not happen.
     pub fn next(&mut self) -> Option<(Time, Happening)> {
         loop {
             let Entry { key: (time, rank, _), what } = self.heap.pop()?;

@@ -2,32 +2,32 @@
 
 use fullpipe_sim::units::Time;
 
-/// What a driver counts of a segment beside its IP packet: the Ethernet header.
+/// Bytes that a driver counts of a segment in addition to its IP packet: the Ethernet header.
 pub const HEADER: u32 = 14;
 
-/// See the module's description. Bytes, but for `hz` and `looked_since`.
+/// Byte queue limits of a ring. Values are bytes, except `hz` and `looked_since`.
 #[derive(Clone)]
 pub struct Bql {
     hz: u64,
     limit: u64,
     in_ring: u64,
-    /// Of the skb that entered last, now and as it was at the completion before.
+    /// Bytes of the skb that entered last, now and at the completion before.
     newest: [u64; 2],
-    /// What was left in the ring by the completion before.
+    /// Bytes left in the ring by the completion before.
     left_before: u64,
-    /// By how much the ring was too full then, unless the limit was changed.
+    /// Excess of the ring at that completion, unless the limit was changed.
     excess_before: u64,
     /// Slack that every completion showed since that jiffy.
     spare: Option<u64>,
     looked_since: u64,
     /// Whether the queue goes on.
     pub open: bool,
-    /// How often it was stopped, and its limit made smaller.
+    /// Number of stops, and of reductions of the limit.
     pub happened: [u64; 2],
 }
 
 impl Bql {
-    /// Of a ring that nothing was in.
+    /// Limits of a ring that no skb has entered.
     pub fn new(hz: u32) -> Bql {
         Bql {
             hz: hz.into(),

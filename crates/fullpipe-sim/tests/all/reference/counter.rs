@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 pub struct Change {
     /// Units that begin to wait, or end it.
     pub waiting: i64,
-    /// Their bytes.
+    /// Bytes of these.
     pub bytes: i64,
     /// Units that enter, less those that are dropped after all.
     pub entered: i64,
@@ -37,7 +37,7 @@ impl Change {
     }
 }
 
-/// See the module's description.
+/// Counter of a stage, with changes that lie in the future.
 #[derive(Default)]
 pub struct Counter {
     noted: VecDeque<(Time, Change)>,
@@ -45,11 +45,11 @@ pub struct Counter {
     bytes: i64,
     sums: Change,
     peak: i64,
-    /// How much it holds, if that is bounded.
+    /// Capacity, if it is bounded.
     limit: Option<QueueLimit>,
-    /// Bytes of the unit that came last.
+    /// Bytes of the last arrival.
     last: u32,
-    /// Up to when these are added up: what waited, its bytes, time without room and without anything.
+    /// Time up to which the sums count: waiting packets, their bytes, time without room and without packets.
     summed: Time,
     areas: [u128; 2],
     full: u64,
@@ -62,7 +62,7 @@ impl Counter {
         Counter { limit: Some(limit), ..Counter::default() }
     }
 
-    /// The same, for so many units.
+    /// A counter for a place of so many units.
     pub fn holding(units: usize) -> Counter {
         Counter::bounded(QueueLimit::Packets(units as u32))
     }
@@ -168,7 +168,7 @@ pub struct Busy {
 }
 
 impl Busy {
-    /// It works from `from` to `to`.
+    /// Notes work from `from` to `to`.
     pub fn note(&mut self, from: Time, to: Time) {
         assert!(self.intervals.back().is_none_or(|(_, end)| *end <= from), "two works at once");
         self.intervals.push_back((from, to));

@@ -3,7 +3,7 @@
 use super::counter::Busy;
 use fullpipe_sim::units::Time;
 
-/// See the module's description.
+/// CPU of a host.
 #[derive(Default)]
 pub struct Cpu {
     /// Until when it does what must be done at once.
@@ -36,7 +36,7 @@ impl Cpu {
         self.step = Some((cost, now));
     }
 
-    /// When the step ends if nothing urgent comes.
+    /// End of the step if nothing urgent arrives.
     pub fn step_end(&self) -> Option<Time> {
         self.step.map(|(left, since)| since + left)
     }

@@ -14,9 +14,9 @@ use std::collections::{BTreeMap, VecDeque};
 /// Sends datagrams.
 pub struct Program {
     config: Datagrams,
-    /// When each was written.
+    /// Time at which each datagram was written.
     written: Vec<Time>,
-    /// How many the kernel was given, and of these refused.
+    /// Datagrams that the kernel was given, and those of them that it refused.
     offered: u64,
     refused: u64,
     /// Numbers of the echo requests that were answered, each time.
@@ -25,7 +25,7 @@ pub struct Program {
 }
 
 impl Program {
-    /// When the next one is due.
+    /// Time at which the next datagram is due.
     pub fn due(&self) -> Option<Time> {
         let number = self.written.len() as u128;
         let own = &self.config;
@@ -47,17 +47,17 @@ pub struct Socket {
     pub room: u64,
     memory: u64,
     waits: VecDeque<Datagram>,
-    /// Of these, how many stand in the reader's own queue.
+    /// Datagrams of these that stand in the reader's own queue.
     taken_over: usize,
     /// Memory of what was read that counts still; as much at once is given back, none: all.
     kept: u64,
     at_once: Option<u64>,
     reader: Option<DatagramReader>,
-    /// When the reader is done with the last one.
+    /// Time at which the reader is done with the last one.
     done: Time,
     awake: bool,
     overflows: u64,
-    /// What was read: number, and how long it was on its way.
+    /// Datagrams that were read: number, and time on the way.
     read: Vec<(u64, u64)>,
     told: BTreeMap<&'static str, u64>,
 }
@@ -67,7 +67,7 @@ impl Socket {
         self.waits.len() as u64 * self.memory + self.kept
     }
 
-    /// What the reader takes first.
+    /// The datagram that the reader takes first.
     fn take(&mut self) -> Datagram {
         let datagram = self.waits.pop_front().expect("one that waits");
         let left = match self.taken_over {
@@ -273,7 +273,7 @@ impl Host {
         self.note_sockets(now);
     }
 
-    /// What the sockets hold has changed.
+    /// Notes that the content of the sockets has changed.
     fn note_sockets(&mut self, now: Time) {
         let sockets = self.sockets.values();
         let waiting = sockets.clone().map(|socket| socket.waits.len() as u64).sum();
@@ -315,7 +315,7 @@ impl Host {
     }
 }
 
-/// What a host's sockets hold from a time on.
+/// Content of a host's sockets from a time on.
 #[derive(Clone, Copy, Default)]
 pub struct Held {
     from: Time,
@@ -324,7 +324,7 @@ pub struct Held {
     full: bool,
 }
 
-/// How often a number stands behind the same one.
+/// Number of times that a number stands behind the same one.
 fn repeated(numbers: impl Iterator<Item = u64> + Clone) -> u64 {
     let distinct: std::collections::BTreeSet<u64> = numbers.clone().collect();
     (numbers.count() - distinct.len()) as u64
@@ -355,7 +355,7 @@ fn by_number(read: &[(u64, u64)]) -> [u64; 2] {
     [upto - seen.len() as u64, behind]
 }
 
-/// Tells `sink` of round trips and of counters that have changed.
+/// Writes round trips and changed counters to `sink`.
 pub fn tell(world: &mut World, now: Time, sink: &mut dyn Sink) {
     let mut trips = std::mem::take(&mut world.context.round_trips);
     trips.sort();

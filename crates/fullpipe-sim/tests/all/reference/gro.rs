@@ -5,16 +5,16 @@ use fullpipe_sim::config::{Host, ReceivePath};
 use fullpipe_sim::tcp::Segment;
 use fullpipe_sim::units::Time;
 
-/// See the module's description.
+/// GRO of a host.
 pub struct Gro {
     on: bool,
     hz: u64,
     timeout: Time,
-    /// Packets with what has joined them, each with the millisecond or so in which it came.
+    /// Packets with those that joined them, each with the millisecond or so of its arrival.
     waits: Vec<(Packet, u64)>,
-    /// When all of it goes up.
+    /// Time at which all of it goes up.
     pub until: Option<Time>,
-    /// Whether the packets of this poll came when that was due: then, too, another one follows.
+    /// Whether the packets of this poll arrived when it was due: then another poll follows, too.
     pub is_late: bool,
     /// Packets that have joined another one.
     pub joined: u64,

@@ -1,7 +1,7 @@
 //! A host: it sends the data of some flows and receives that of others, with one CPU.
 //!
-//! Everything it does at a moment is done before anything else happens; what that costs is time of
-//! its CPU, and its packets are offered to the qdisc at the CPU's time.
+//! All work of a moment is done before anything else happens. Its cost is time of the CPU, and its packets are offered
+//! to the qdisc at the CPU's time.
 
 use super::Context;
 use super::cpu::Cpu;
@@ -66,12 +66,12 @@ impl<T> IndexMut<usize> for Ends<T> {
 pub enum Process {
     Writer(usize),
     Reader(usize),
-    /// Of datagrams, by number.
+    /// Program of datagrams, by number.
     Program(usize),
     Socket(usize),
 }
 
-/// What an application does that takes time: its flow and the bytes.
+/// Step of an application that takes time: its flow and the bytes.
 pub enum Step {
     Call(usize),
     Copy(usize, u32),
@@ -80,7 +80,7 @@ pub enum Step {
     Hear(usize),
 }
 
-/// See the module's description.
+/// State of a host.
 pub struct Host {
     pub name: String,
     /// The way that begins here.
@@ -91,31 +91,32 @@ pub struct Host {
     pub gro: Gro,
     /// Number of its timer, behind those of the flows.
     gro_timer: usize,
-    /// Datagrams of all hosts, each with a timer of the program that sends them, then each with that of the one that reads.
+    /// Number of the first timer of datagrams: first a timer of the sending program for each of all hosts, then one of
+    /// the reading program for each.
     datagrams: usize,
     pub timers: Timers,
     pub wheel: TimerWheel,
     pub woken_first: bool,
     pub sends: Ends<SendingFlow>,
     pub receives: Ends<ReceivingFlow>,
-    /// Of datagrams that are sent and received here, by their numbers as flows.
+    /// Programs of datagrams that are sent and received here, by their numbers as flows.
     pub programs: Ends<Program>,
     pub sockets: Ends<Socket>,
-    /// What these held, from when on, and how many entries the last sample has seen.
+    /// Content of these programs' sockets, its start, and the number of entries that the last sample has seen.
     pub socket_log: Vec<Held>,
     pub socket_log_told: usize,
-    /// Numbers of those whose echo requests come here.
+    /// Numbers of the datagrams with echo requests to this host.
     pub echoes: Vec<usize>,
     pub cpu: Cpu,
     pub softirqs: Softirqs,
     pub step: Option<Step>,
     pub runnable: VecDeque<Process>,
-    /// What finished flows left, and the first timeout of a connection in seconds.
+    /// Metrics that finished flows left, and the first timeout of a connection in seconds.
     pub metrics: BTreeMap<String, Metrics>,
     /// The name of the host at the other end of each flow.
     pub peers: BTreeMap<usize, String>,
     pub timeout_init: u64,
-    /// After how many SYNs it doubles.
+    /// Number of SYNs after which the timeout doubles.
     pub linear_timeouts: usize,
     /// Highest content of all send buffers since the last sample, bytes.
     pub written_peak: u64,
@@ -233,8 +234,8 @@ impl Host {
         self.cpu.step_end().or(may_begin)
     }
 
-    /// A program whose timer is due when packets of its connection come calls first, as they are in its backlog meanwhile: a
-    /// writer, and a reader; one that finds less than it asks for has the rest from them.
+    /// Lets a program call first if its timer is due when packets of its connection arrive. The packets are in its
+    /// backlog meanwhile. It may be a writer or a reader; a short read takes the rest from them.
     fn call_before(&mut self, packets: &[Packet], now: Time, cx: &mut Context) {
         while let Some(number) = self.timers.first(now).filter(|&number| number < self.gro_timer) {
             let flow = number / TIMERS;
@@ -367,7 +368,7 @@ impl Host {
         }
     }
 
-    /// What an application was doing is done; then others have their turns until one takes time, or has written.
+    /// Ends an application's step; then others have their turns until one takes time, or has written.
     pub fn process(&mut self, now: Time, cx: &mut Context) {
         match self.step {
             None | Some(Step::Call(_)) => {}

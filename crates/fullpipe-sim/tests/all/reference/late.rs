@@ -9,14 +9,14 @@ use fullpipe_sim::units::{Framing, Time};
 pub struct Skb {
     pub packets: Vec<Packet>,
     pub flow: usize,
-    /// Its memory, where that matters.
+    /// Memory of the packet, where it matters.
     pub memory: u64,
-    /// When it may leave, by TCP; zero: it is not of TCP.
+    /// Time at which the packet may leave, by TCP; zero: it is not of TCP.
     pub departs: Time,
 }
 
 impl Skb {
-    /// One of which nobody says when it may leave, and whose memory does not matter.
+    /// An skb without a departure time, and without a count of its memory.
     pub fn plain(packets: Vec<Packet>) -> Skb {
         let flow = packets[0].flow;
         Skb { packets, flow, memory: 0, departs: Time::ZERO }
@@ -40,7 +40,7 @@ impl qdisc::Packet for Skb {
     }
 }
 
-/// See the module's description.
+/// A qdisc that decides at dequeue, in front of a ring.
 pub struct Late {
     queue: Box<dyn Queue<Skb>>,
     ahead: Option<Waiting<Skb>>,
@@ -80,7 +80,7 @@ impl Late {
         self.ahead.is_some()
     }
 
-    /// When it is to be asked again, though nothing comes and nothing leaves the ring.
+    /// Time at which the qdisc is to be asked again, though no packet arrives and none leaves the ring.
     pub fn due(&self) -> Option<Time> {
         if self.ahead.is_some() { None } else { self.queue.due() }
     }

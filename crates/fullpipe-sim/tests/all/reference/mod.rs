@@ -1,10 +1,9 @@
 //! The reference simulator: slow, naive, one packet at a time.
 //!
-//! It does what the documentation of `fullpipe_sim` says and nothing cleverly: packets stand in
-//! queues, a counter changes when something happens, a queue's length is found by looking. It has no
-//! trains, no closed forms and no counters that keep the future of a path. Only the TCP endpoints,
-//! the congestion controls and the random streams are shared; what lies between them is written a
-//! second time.
+//! It follows the documentation of `fullpipe_sim` literally. Packets stand in queues, a counter changes when an event
+//! happens, a queue's length is found by looking. There are no trains, no closed forms and no counters of a path's
+//! future. Only the TCP endpoints, the congestion controls and the random streams are shared; everything between them
+//! is written a second time.
 
 mod agenda;
 mod bql;
@@ -37,7 +36,7 @@ use fullpipe_sim::units::Time;
 use host::Host;
 use packet::Packet;
 
-/// What everything that happens may need: where to put what follows, and what to tell.
+/// Context of everything that happens: the agenda for consequences, and the events to report.
 pub struct Context {
     agenda: Agenda,
     told: Vec<Event>,
@@ -61,7 +60,7 @@ struct World {
     context: Context,
     forward: Vec<Box<dyn Element>>,
     back: Vec<Box<dyn Element>>,
-    /// Those first from which flows go forward.
+    /// Hosts; those that send forward flows come first.
     hosts: Vec<Host>,
 }
 
@@ -76,7 +75,7 @@ fn shake_hands(config: &mut Config) {
     }
 }
 
-/// What a run did, beside what it told.
+/// Counts of a run that the trace does not have.
 pub struct Done {
     /// Data segments sent.
     pub segments: u64,
@@ -88,14 +87,14 @@ pub struct Done {
     pub paced: u64,
     /// Timers of held ACKs that fired before their last moment, with another.
     pub fired_together: u64,
-    /// Of each host: passes of softirqs that ended before their work, and times that the CPU went over to ksoftirqd and to
-    /// programs that it has kept waiting.
+    /// Passes of softirqs that ended before their work, for each host. Two more counts follow: how often ksoftirqd got
+    /// the CPU, and how often programs that it had delayed did.
     pub squeezed: Vec<u64>,
     pub turns: [u64; 2],
-    /// How often byte queue limits stopped a ring, and became smaller.
+    /// Number of times that byte queue limits stopped a ring, and became smaller.
     pub limited: [u64; 2],
-    /// Packets that GRO has joined to others, skbs that waited in it until its timer came, and polls that left something in it
-    /// and in the ring.
+    /// Packets that GRO has joined to others, skbs that waited in GRO until its timer fired, and polls that left
+    /// packets in GRO and in the ring.
     pub by_gro: [u64; 3],
 }
 

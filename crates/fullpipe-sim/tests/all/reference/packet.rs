@@ -3,7 +3,7 @@
 use fullpipe_sim::tcp::{Ack, Segment};
 use fullpipe_sim::units::Time;
 
-/// What a packet is.
+/// Content of a packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
     /// A segment; without bytes: the handshake's third packet, or a window probe.
@@ -14,14 +14,14 @@ pub enum Body {
     Syn {
         /// Whether it asks for ECN.
         asks: bool,
-        /// Its timestamp.
+        /// Timestamp of the SYN.
         tsval: u32,
     },
-    /// Its answer.
+    /// Answer to a SYN.
     SynAck {
         /// Unscaled window, bytes.
         window: u64,
-        /// Its timestamp.
+        /// Timestamp of the SYN-ACK.
         tsval: u32,
         /// The one it echoes.
         tsecr: u32,
@@ -35,9 +35,9 @@ pub enum Body {
 /// A datagram, an echo request or the answer to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Datagram {
-    /// Its number.
+    /// Number of the datagram.
     pub number: u64,
-    /// When it, or what it answers, was written.
+    /// Time at which the data, or the data that it answers, was written.
     pub written: Time,
     /// Payload, bytes.
     pub size: u32,
@@ -55,7 +55,7 @@ pub struct Packet {
     pub skb: u32,
     /// Size of the IP packet, bytes.
     pub ip_len: u32,
-    /// What it is.
+    /// Content of the packet.
     pub body: Body,
 }
 

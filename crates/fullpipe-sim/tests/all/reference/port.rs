@@ -8,7 +8,7 @@ use fullpipe_sim::tcp::pieces::Piece;
 use fullpipe_sim::tcp::{Output, Segment, Transmission};
 use fullpipe_sim::units::Time;
 
-/// See the module's description.
+/// Output of one flow while the host works for it.
 pub struct Port<'a> {
     pub transmit: &'a mut Transmit,
     pub agenda: &'a mut Agenda,
@@ -20,8 +20,8 @@ pub struct Port<'a> {
     pub mss: u32,
     pub headers: u32,
     pub again: Vec<u64>,
-    /// When each skb of the flow leaves the host, and its memory; what an skb takes besides its data, where
-    /// that matters.
+    /// Time at which each skb of the flow leaves the host, and its memory; memory of an skb besides its data, where it
+    /// matters.
     pub here: Vec<(Time, u64)>,
     pub held: u64,
     pub overhead: Option<u64>,

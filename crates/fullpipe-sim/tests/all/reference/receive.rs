@@ -6,16 +6,17 @@ use fullpipe_sim::config::{Host, ReceivePath};
 use fullpipe_sim::units::Time;
 use std::collections::VecDeque;
 
-/// See the module's description.
+/// Input side of a host.
 pub struct Receive {
     path: ReceivePath,
     ring_size: usize,
     backlog_size: usize,
     interrupt_gap: Time,
-    /// How long an interrupt waits for the packets behind the first, and when that one came; none: the softirq goes on polling.
+    /// Wait of an interrupt for packets behind the first, and the arrival of that one; none: the softirq continues
+    /// polling.
     rx_coalesce: Time,
     first: Option<Time>,
-    /// With so many packets in the ring it waits no more, and when that was.
+    /// Number of packets in the ring at which the interrupt waits no more, and the time at which it was reached.
     rx_frames: usize,
     reached: Option<Time>,
     /// No interrupt before this.
@@ -64,7 +65,7 @@ impl Receive {
         }
     }
 
-    /// When a `netif_rx` driver's next interrupt comes.
+    /// Time of a `netif_rx` driver's next interrupt.
     pub fn next_interrupt(&self) -> Option<Time> {
         let waits = self.path == ReceivePath::NetifRx && !self.ring.is_empty();
         waits.then(|| self.interrupt_time())
@@ -75,7 +76,7 @@ impl Receive {
         self.reached.map_or(over, |reached| reached.min(over)).max(self.quiet_until)
     }
 
-    /// When the softirq has something to take.
+    /// Time at which the softirq has packets to take.
     pub fn next_softirq(&self) -> Option<Time> {
         match self.path {
             ReceivePath::Napi => (!self.ring.is_empty()).then(|| self.interrupt_time()),

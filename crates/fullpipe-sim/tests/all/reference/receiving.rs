@@ -17,7 +17,7 @@ pub const ANSWER: usize = 5;
 pub const DELAYED: usize = 6;
 pub const COMPRESSED: usize = 7;
 pub const READER: usize = 8;
-/// How much later than it may the timer of held ACKs fires, where no other one fires (tcp_comp_sack_slack_ns).
+/// Delay of the timer of held ACKs after its time, where no other timer fires (tcp_comp_sack_slack_ns).
 const SLACK: Time = Time::us(100);
 
 /// A flow here.
@@ -31,7 +31,7 @@ pub struct ReceivingFlow {
     pub syn_seen: bool,
     /// The timestamp of the first SYN.
     pub echo: u32,
-    /// How often its answer went again by its own timer.
+    /// Number of answers that its own timer repeated.
     pub answered_again: u32,
     pub accepted: bool,
     locked: bool,

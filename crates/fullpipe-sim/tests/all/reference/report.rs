@@ -1,4 +1,4 @@
-//! What the trace is told.
+//! Output for the trace.
 
 use super::World;
 use super::host::Host;
@@ -123,7 +123,7 @@ fn socket_info(host: &Host) -> Option<StageInfo> {
     (!host.sockets.is_empty()).then(|| info(&name, "byte", Some(room)))
 }
 
-/// Tells `sink` what happened since the last sample, and the state at `now`.
+/// Writes events since the last sample, and the state at `now`, to `sink`.
 pub fn sample(world: &mut World, now: Time, sink: &mut dyn Sink) {
     for event in world.context.told.drain(..) {
         sink.event(&event);
@@ -165,7 +165,7 @@ fn flow_sample(world: &World, flow: usize, now: Time) -> FlowSample {
         unsent: tcp.unsent(),
         ca_state: tcp.ca_state() as u8,
         limits: sending.limits(now),
-        // Without what the host and the peer add.
+        // The parts that the host and the peer add are missing.
         sender: SenderSocket { total_rto: 0, ..tcp.socket(now, Around::default()) },
         receiver: receiving.socket(),
     }

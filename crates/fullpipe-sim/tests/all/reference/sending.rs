@@ -38,7 +38,8 @@ pub struct SendingFlow {
     backlog: VecDeque<Ack>,
     /// Whether the backlog is being worked off.
     in_backlog: bool,
-    /// When TCP wanted its timer to fire, when it will, and whether the end of the lock is to do its work.
+    /// Time at which TCP wanted its timer to fire, time at which it will, and whether the end of the lock is to do its
+    /// work.
     wanted: Option<Expiry>,
     fires: Option<Expiry>,
     at_release: bool,
@@ -48,14 +49,14 @@ pub struct SendingFlow {
     held: u64,
     overhead: Option<u64>,
     left_while_locked: bool,
-    /// When the packets came that were heard last, if no timer's softirq came since.
+    /// Arrival of the packets processed last, if no timer's softirq ran since.
     heard: Option<Time>,
     pub syns: Vec<Time>,
     pub next_write: Time,
     has_written: bool,
     asleep_since: Option<Time>,
     rests: Rng,
-    /// When a program without pauses is told to stop, and whether that has woken it.
+    /// Time at which a program without pauses has to stop, and whether this has woken it.
     stops: Option<Time>,
     is_stopped: bool,
     slept: Time,
@@ -78,7 +79,7 @@ impl Host {
         self.work_freeing(flow, at, (true, false), cx, work)
     }
 
-    /// The same in a softirq.
+    /// Work in a softirq.
     fn work_in_softirq(
         &mut self,
         flow: usize,
@@ -90,7 +91,7 @@ impl Host {
         self.hear(flow, at, cx, work)
     }
 
-    /// The same in one that hears packets.
+    /// Work in a softirq that processes packets.
     fn hear(
         &mut self,
         flow: usize,
@@ -126,7 +127,7 @@ impl Host {
             overhead: self.sends[flow].overhead,
             in_softirq: false,
         };
-        // A process finds what has left as it asks for it.
+        // A process learns which skbs have left when it asks for room.
         if !goes_on && !frees {
             port.in_host();
         }
@@ -144,7 +145,7 @@ impl Host {
     /// Skbs have gone from the qdisc into the ring.
     pub fn follow(&mut self) {
         for (flow, leaves, memory) in self.transmit.gone.drain(..) {
-            // ACKs wait for nobody.
+            // ACKs do not wait.
             let Some(state) = self.sends.get_mut(&flow) else { continue };
             state.held -= memory;
             state.here.push((leaves, memory));
@@ -172,7 +173,7 @@ impl Host {
         cpu
     }
 
-    /// What follows whatever was done for a flow.
+    /// Does the work that follows anything done for a flow.
     pub fn look_after_sending(&mut self, flow: usize, now: Time, cx: &mut Context) {
         let state = &mut self.sends[flow];
         let asleep = state.tcp.writer() == Writer::NoSpace && !state.in_backlog;
@@ -193,7 +194,7 @@ impl Host {
             state.fires = state.wanted;
         }
         self.timers.set_in(self.wheel, timer(flow, TCP), state.fires);
-        // A writer that was woken has the CPU before the softirq that would go on for what has left.
+        // A writer that was woken has the CPU before the softirq that would continue for skbs that have left.
         let writes = self.woken_first && self.runnable.contains(&Process::Writer(flow));
         if writes && state.has_room_again(now) {
             state.left_while_locked = true;
@@ -254,7 +255,7 @@ impl Host {
         self.look_after_sending(flow, now, cx);
     }
 
-    /// What TCP does when its timer fires, if it still wants it to.
+    /// Does TCP's work when its timer fires, if TCP still wants it.
     fn tcp_timer(&mut self, flow: usize, (now, cpu): (Time, Time), cx: &mut Context) -> Time {
         let before = self.sends[flow].tcp.counters.timeouts;
         let cpu = self.work_in_softirq(flow, (now, cpu), cx, |f, port| f.tcp.on_timer(port));
@@ -298,8 +299,8 @@ impl Host {
         self.sends.values().map(|f| f.written - f.tcp.bytes_acked()).sum()
     }
 
-    /// Writes until a step takes time, the writer has to wait, or it is another writer's turn; the
-    /// CPU's time then, and the step with its cost.
+    /// Writes until a step takes time, the writer has to wait, or another writer has its turn. Returns the CPU's time
+    /// then, and the step with its cost.
     fn write_on(
         &mut self,
         flow: usize,
@@ -374,8 +375,8 @@ impl Host {
         }
     }
 
-    /// Works the backlog off, up to the first ACK for which the CPU had to walk; then it is to be
-    /// called again, with the socket still locked.
+    /// Processes the backlog, up to the first ACK for which the CPU had to walk. Then it is called again, with the
+    /// socket still locked.
     fn unlock(&mut self, flow: usize, (now, cpu): (Time, Time), cx: &mut Context) -> Time {
         let mut cpu = cpu;
         while let Some(ack) = self.sends[flow].backlog.pop_front() {

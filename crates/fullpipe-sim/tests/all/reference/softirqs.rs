@@ -1,4 +1,4 @@
-//! Who has the CPU when packets come faster than it takes them: softirqs, ksoftirqd or programs.
+//! Owner of the CPU when packets arrive faster than it takes them: softirqs, ksoftirqd or programs.
 //!
 //! ksoftirqd is a process here: it sleeps, has the CPU, or stands behind the programs.
 
@@ -9,19 +9,19 @@ use fullpipe_sim::units::Time;
 #[derive(PartialEq)]
 enum Ksoftirqd {
     Sleeps,
-    /// It gives the CPU back from the first tick on that is not before this.
+    /// ksoftirqd runs, until the first tick at or after this time.
     Runs(Time),
-    /// It gets the CPU then at the latest.
+    /// ksoftirqd waits, at most until this time.
     Waits(Time),
 }
 
-/// See the module's description.
+/// Softirqs of a host.
 pub struct Softirqs {
     net_rx: NetRx,
     ends_early: bool,
     /// Whether pending softirqs run only in ksoftirqd.
     alone: bool,
-    /// What programs have at a time and what ksoftirqd has, microseconds; who begins.
+    /// Time that programs have at a time and time of ksoftirqd, microseconds; the owner who begins.
     shares: [u64; 2],
     programs_begin: bool,
     /// Whether a datagram is read with softirqs as they were.
@@ -30,10 +30,10 @@ pub struct Softirqs {
     budget: i64,
     usecs: Option<u32>,
     ksoftirqd: Ksoftirqd,
-    /// Where the softirqs stopped, and until when they do not run.
+    /// Time at which the softirqs stopped, and end of the time for which they do not run.
     stopped: Time,
     closed: Time,
-    /// Since when they have been running, and by passes what each has taken.
+    /// Time since which they have been running, and by passes the packets that each has taken.
     running: Option<Time>,
     passes: Vec<(Time, i64)>,
     pub squeezed: u64,
@@ -74,7 +74,7 @@ impl Softirqs {
         time.0 / (1_000_000_000 / self.hz)
     }
 
-    /// When the next jiffy begins.
+    /// Start of the next jiffy.
     fn tick_after(&self, time: Time) -> Time {
         Time((self.jiffy(time) + 1) * (1_000_000_000 / self.hz))
     }
@@ -90,7 +90,7 @@ impl Softirqs {
         (us as f64 / jiffy_us - 1e-6).ceil() as u64
     }
 
-    /// While a program wants the CPU, softirqs do not run before this.
+    /// Time before which softirqs do not run while a program wants the CPU.
     pub fn locked_out_until(&self) -> Time {
         self.closed
     }
@@ -129,7 +129,7 @@ impl Softirqs {
         self.closed = Time::ZERO;
     }
 
-    /// How many packets a poll may take now.
+    /// Number of packets that a poll may take now.
     pub fn quota(&self) -> usize {
         if self.net_rx != NetRx::Quotas {
             return 64;

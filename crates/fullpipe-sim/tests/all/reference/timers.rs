@@ -4,13 +4,15 @@ use fullpipe_sim::jiffy_clock::Expiry;
 use fullpipe_sim::tcp::profile::TimerWheel;
 use fullpipe_sim::units::Time;
 
-/// Each timer's due time, the wheel that fires it and its level there (none: a timer of its own), and how many were started
-/// before it.
+/// Due time of a timer, the wheel that fires it and its level there (none: an hrtimer), and the number of timers
+/// started before it.
 type Entry = (Time, Option<(TimerWheel, u32)>, usize);
 
-/// When a timer fires that is set at `now` for so many jiffies later: at once when they have begun, or where the wheel has levels
-/// at the end of the slot in which they do. Levels have 64 slots; each is 8 times as coarse as the one below. Jiffies began
-/// five minutes before their 32 bits are full, ten seconds before the run. As one begins, its slot has been looked at: the wheel is on the next.
+/// Expiry of a timer that is set at `now` for `jiffies` jiffies later. Without levels: at the start of that jiffy. With
+/// levels: at the end of its slot. A level has 64 slots, and each is 8 times as coarse as a slot of the level below.
+///
+/// Jiffies began five minutes before they fill 32 bits, ten seconds before the run. As a jiffy begins, its slot is
+/// over: the wheel is on the next one.
 pub fn in_wheel(wheel: TimerWheel, hz: u64, now: Time, jiffies: u64) -> Expiry {
     let tick = 1_000_000_000 / hz;
     let began = (1 << 32) - 290 * (1_000_000_000 / tick);
@@ -46,13 +48,13 @@ impl Timers {
         }
     }
 
-    /// The same of one of the wheel.
+    /// Sets a timer of the wheel.
     pub fn set_in(&mut self, wheel: TimerWheel, number: usize, expiry: Option<Expiry>) {
         let by = expiry.map(|expiry| (wheel, expiry.level));
         self.set(number, expiry.map(|expiry| expiry.at), by);
     }
 
-    /// When the next one is due.
+    /// Time at which the next timer is due.
     pub fn next(&self) -> Option<Time> {
         self.running.iter().flatten().map(|(time, ..)| *time).min()
     }
@@ -69,8 +71,8 @@ impl Timers {
         by.is_some_and(|(_, by, _)| by.is_some())
     }
 
-    /// Stops and names the first one that is due. Of several due at one time those of the wheel come first: of one
-    /// with levels those of the highest, and of these the last that was started, else the first.
+    /// Stops and names the first timer that is due. At one time those of the wheel come first. In a wheel with levels
+    /// the highest level is first, and in a level the last timer started. Otherwise the first timer started is first.
     pub fn take(&mut self, now: Time) -> Option<usize> {
         let next = self.next().filter(|due| *due <= now)?;
         let due = self.running.iter().enumerate();

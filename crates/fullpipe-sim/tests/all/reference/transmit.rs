@@ -1,7 +1,7 @@
-//! The way out of a host: qdisc, transmit ring, wire.
+//! Output side of a host: qdisc, transmit ring, wire.
 //!
-//! The host offers skbs at its CPU's time, which may lie ahead of everything else; nothing but the
-//! host feeds this queue, so it may be advanced up to that time to see whether the skb is taken.
+//! The host offers skbs at its CPU's time, which may lie ahead of everything else. Only the host feeds this queue. So
+//! the queue may be advanced up to that time to see whether the skb is taken.
 
 use super::agenda::{Agenda, Happening};
 use super::bql::{self, Bql};
@@ -13,7 +13,7 @@ use fullpipe_sim::units::{Framing, Rate, Time};
 use std::cell::Cell;
 use std::collections::VecDeque;
 
-/// Where it leads.
+/// Destination of the ring.
 #[derive(Clone, Copy)]
 pub struct Out {
     /// The host's place.
@@ -23,7 +23,7 @@ pub struct Out {
     pub several: bool,
 }
 
-/// See the module's description.
+/// Output side of a host.
 pub struct Transmit {
     out: Out,
     rate: Rate,
@@ -31,7 +31,7 @@ pub struct Transmit {
     ring_size: usize,
     driver: Driver,
     qdisc: VecDeque<Vec<Packet>>,
-    /// What is in its place.
+    /// The qdisc in its place.
     late: Option<Late>,
     /// Skbs that waited there and are in the ring: flow, when they will have left the host, memory.
     pub gone: Vec<(usize, Time, u64)>,
@@ -44,12 +44,12 @@ pub struct Transmit {
     tx_coalesce: Time,
     /// Fewer free descriptors stop the queue, so many let it go on.
     thresholds: [usize; 2],
-    /// How many have to be free before it goes on, if it is stopped.
+    /// Number of descriptors that have to be free before it continues, if it is stopped.
     stopped: Option<usize>,
     /// Byte queue limits, and what was sent of an skb that is not whole on the wire.
     bql: Option<Bql>,
     sent_of_skb: u32,
-    /// What of skbs that are whole on the wire the driver has not heard of.
+    /// Segments of skbs that are whole on the wire of which the driver has not heard.
     unheard: u32,
     /// skbs offered.
     skbs: u32,
@@ -60,7 +60,7 @@ pub struct Transmit {
     pub ring_counter: Counter,
     /// The wire's work.
     pub busy: Busy,
-    /// When skbs have waited for the ring, and since when one does.
+    /// Time for which skbs have waited for the ring, and time since which one does.
     blocked: Busy,
     blocked_since: Option<Time>,
 }
@@ -72,12 +72,12 @@ fn bytes_of(skb: &[Packet]) -> u32 {
 /// Tokens of the card, which takes skbs ahead of its wire.
 #[derive(Clone, Copy)]
 struct Bucket {
-    /// Bytes a second, and beside each segment's.
+    /// Bytes per second, and further bytes of each segment.
     rate: u64,
     header: u32,
     /// Nanoseconds that it holds.
     depth: u64,
-    /// When it will be full again.
+    /// Time at which it will be full again.
     full: u64,
 }
 
@@ -85,7 +85,7 @@ impl Bucket {
     fn new(host: &Host, mtu: u32) -> Bucket {
         let bytes = host.nic_rate.0 / 8;
         let (rate, header, largest) = match host.tso {
-            // Bits first: that is what is told of the card.
+            // The unit is bits first, as in the settings of the NIC.
             true => {
                 let bits =
                     u128::from(host.nic_rate.0) * u128::from(mtu + 14) / u128::from(mtu + 38);
@@ -185,7 +185,7 @@ impl Transmit {
         if let Some(late) = &mut self.late {
             let bytes = i64::from(skb.bytes());
             let taken = late.push(now, skb);
-            // Asked in any case (__dev_xmit_skb).
+            // The qdisc is asked in any case (__dev_xmit_skb).
             let mut change = self.let_go(now, agenda);
             if taken {
                 (change.waiting, change.entered) = (change.waiting + 1, 1);
@@ -321,19 +321,19 @@ impl Transmit {
             let due = self.late.as_ref().and_then(Late::due).filter(|due| *due <= now);
             match (card, due) {
                 (None, None) => return,
-                // At one time the card comes first.
+                // At one time the NIC is first.
                 (card, Some(due)) if card.is_none_or(|card| due < card) => self.ask(due, agenda),
                 _ => self.step(agenda),
             }
         }
     }
 
-    /// When the card does something next.
+    /// Time of the card's next work.
     fn next_of_card(&self) -> Option<Time> {
         self.done.into_iter().chain(self.interrupt).min()
     }
 
-    /// It does: at one time a segment ends first.
+    /// Ends a transmission, or else raises the interrupt: at one time a segment ends first.
     fn step(&mut self, agenda: &mut Agenda) {
         match (self.done, self.interrupt) {
             (Some(done), interrupt) if interrupt.is_none_or(|at| done <= at) => {
@@ -412,8 +412,8 @@ impl Transmit {
         }
     }
 
-    /// When the last of the skbs offered is in the card's own buffer, or the driver is told of it by moderated interrupts: what
-    /// the card does until then, done on a copy.
+    /// Time at which the last offered skb is in the NIC's own buffer, or moderated interrupts report it to the driver.
+    /// A copy runs the NIC until then.
     pub fn last_leaves(&self, offered: Time) -> Time {
         let mut copy = self.copy();
         let mut at = Time::ZERO;
@@ -443,7 +443,7 @@ impl Transmit {
         }
     }
 
-    /// How often byte queue limits stopped the ring, and became smaller.
+    /// Number of times that byte queue limits stopped the ring, and became smaller.
     pub fn limited(&self) -> [u64; 2] {
         self.bql.as_ref().map_or([0; 2], |bql| bql.happened)
     }

@@ -8,7 +8,7 @@ use fullpipe_sim::tcp::Ack;
 use fullpipe_sim::trace::StageSample;
 use fullpipe_sim::units::Time;
 
-/// What came out, by number, and what the elements counted at each sample.
+/// Output of a direction: packets by number, and the elements' counters at each sample.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Passed {
     pub out: Vec<(Time, u64)>,

@@ -1,22 +1,22 @@
-//! Beside genuine NFS: NFSv3 of Linux 6.12 in virtual time, 1 Gb/s, RTT 31.4 ms, MTU 1500, 500 MB written by
-//! `dd bs=1M conv=fsync` to a tmpfs export. Nothing of the simulator was fitted to these figures.
+//! Comparison with real NFS: NFSv3 of Linux 6.12 in virtual time, 1 Gb/s, RTT 31.4 ms, MTU 1500. `dd bs=1M conv=fsync`
+//! wrote 500 MB to a tmpfs export. Nothing of the simulator was fitted to these figures.
 
 use super::{KIB, MIB, Run, Setup, host};
 use fullpipe_base::limits::about;
 use fullpipe_sim::trace::Limit;
 use fullpipe_sim::units::{Rate, Time};
 
-/// What dd writes.
+/// Bytes that dd writes.
 const FILE: u64 = 500 * MIB;
-/// How far a row may be from the genuine kernel's.
+/// Largest relative difference of a row from the real kernel.
 const BAR: f64 = 0.05;
 
 struct Row {
     name: &'static str,
     setup: Setup,
-    /// KiB/s of the genuine kernel.
+    /// KiB/s of the real kernel.
     genuine: f64,
-    /// What limited that, unless it was the line.
+    /// Limit of the transfer, unless the line limited it.
     limit: Option<Limit>,
 }
 
@@ -72,10 +72,11 @@ fn beside_genuine_nfs() {
     }
 }
 
-/// Several connections are not alike: their slow starts end with windows of different size. Where all calls are made at once
-/// each has a fourth of them, and the slowest has some left when the others are done. The genuine kernel makes them as
-/// others are answered (fs.nfs.nfs_congestion_kb, 32 MiB with 1 GiB of memory), and a connection that has fewer waiting gets
-/// the next one: whatever the bound is, that costs nothing.
+/// Several connections are not alike: their slow starts end with windows of different size. If all calls are made at
+/// once, each connection has a fourth of them. The slowest has some left when the others are done.
+///
+/// The real kernel makes calls as others are answered (fs.nfs.nfs_congestion_kb, 32 MiB with 1 GiB of memory). A
+/// connection with fewer waiting calls gets the next one. So the bound costs nothing, whatever it is.
 #[test]
 fn connections_share_what_is_written_back() {
     for Row { name, setup, genuine, .. } in rows() {
@@ -90,9 +91,9 @@ fn connections_share_what_is_written_back() {
     }
 }
 
-/// 20 MiB read by READs of 256 KiB, two of them at a time, over three connections that take turns: 357.7 Mb/s, RTT 84.7 ms, as
-/// genuine NFSv4.2 reads it in 17.3 s. Each reply finds its connection idle, and cwnd is halved for each of its skbs: were it
-/// halved once for each RTO, the file would take a fourth of that.
+/// READs of 256 KiB read 20 MiB, two at a time, over three connections that take turns. At 357.7 Mb/s and RTT 84.7 ms,
+/// real NFSv4.2 takes 17.3 s. Each reply finds its connection idle, and cwnd is halved for each of its skbs. If it were
+/// halved once for each RTO, the file would take a fourth of this time.
 #[test]
 fn connections_that_take_turns_begin_anew() {
     let setup = Setup {

@@ -1,11 +1,11 @@
-//! How fast a file goes where one thing limits it: laws by hand.
+//! Speed of a file where one thing limits it: laws by hand.
 
 use super::{KIB, MIB, START, Setup, host};
 use fullpipe_sim::rpc::{RpcClient, Slots, Taking};
 use fullpipe_sim::trace::EventKind;
 use fullpipe_sim::units::{Rate, Time};
 
-/// How much longer a file of twice the size takes, ms: what happens at the beginning and the end is the same.
+/// Additional time of a file of twice the size, ms: beginning and end take the same.
 fn second_half(setup: Setup) -> f64 {
     let twice = setup.clone().bytes(2 * setup.client.bytes).run().lasted();
     (twice - setup.run().lasted()).0 as f64 / 1e6
@@ -16,8 +16,8 @@ fn near(got: f64, by_hand: f64) -> bool {
     (got / by_hand - 1.0).abs() < 0.01
 }
 
-/// 10 Gb/s x 31.4 ms. A call of 64 KiB has 46 packets with 1514 bytes each, less one that is not full: 55 us; its slot is free
-/// again after 31.4 ms and these. 128 calls more take 128 / slots such rounds.
+/// 10 Gb/s x 31.4 ms. A call of 64 KiB has 46 packets with 1514 bytes each, less one that is not full: 55 us. Its slot
+/// is free after another 31.4 ms and these. 128 calls more take 128 / slots such rounds.
 #[test]
 fn slots() {
     for slots in [1, 2, 4, 8] {
@@ -28,7 +28,7 @@ fn slots() {
     }
 }
 
-/// The same where a session has the slots of four connections, or each of them has its own.
+/// Slots of four connections together in a session, or separately.
 #[test]
 fn slots_of_connections() {
     for (slots, together) in
@@ -99,8 +99,8 @@ fn calls_after_all() {
     }
 }
 
-/// Those before the first one are answered one after the other, and then the application begins and goes on as one without
-/// them; what it asks for has taken turns over the connections as if they were not there.
+/// Calls before the first one are answered one after the other. Then the application starts and continues as one
+/// without them. Its own calls take turns over the connections as if the earlier ones did not exist.
 #[test]
 fn calls_before_all() {
     for setup in [Setup::new().bytes(4 * MIB), Setup::new().bytes(4 * MIB).reading(4)] {
@@ -139,8 +139,8 @@ fn a_record_larger_than_the_window() {
     assert!(done(&setup.record(32 * KIB)));
 }
 
-/// What the kernel of 2008 did: the socket of 3 x (1 MiB + 4 KiB), doubled, carries the line where calls are taken as they
-/// come, and less where they have to be whole.
+/// Behaviour of the kernel of 2008. The socket of 3 x (1 MiB + 4 KiB), doubled, fills the line where calls are taken as
+/// they arrive. Where calls have to be complete it reaches less.
 #[test]
 fn whole_records_narrow_the_window() {
     let buffer = 3_158_016;

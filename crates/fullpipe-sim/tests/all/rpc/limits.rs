@@ -1,4 +1,4 @@
-//! What limits a file's flows, and the counterfactual: relieving that makes it faster.
+//! Limits of a file's flows, and the counterfactual: relief of a limit makes the file faster.
 
 use super::{KIB, MIB, Setup};
 use fullpipe_sim::rpc::Taking;
@@ -21,7 +21,7 @@ fn most(setup: &Setup, flow: u16) -> (Limit, f64) {
         Limit::ServerThreads,
         Limit::RecordGate,
     ];
-    // What was before the start, and is behind the end, is none of these but idle.
+    // Time before the start and behind the end is idle, and none of these.
     let shares = all.into_iter().skip(1).map(|limit| (limit, run.share(flow, limit)));
     shares.max_by(|a, b| a.1.total_cmp(&b.1)).expect("there are some")
 }

@@ -7,7 +7,8 @@ use fullpipe_sim::rpc::{RpcClient, Slots};
 use fullpipe_sim::trace::EventKind;
 use fullpipe_sim::units::Time;
 
-/// Two threads that need 10 ms for a call; clients with so many calls of 4 KiB and slots, the first 200 us away, the other one 31.6 ms.
+/// Two threads that need 10 ms for a call, and two clients with so many calls of 4 KiB and slots. The first client is
+/// 200 us away, the other one 31.6 ms.
 fn config([local, remote]: [(u64, u32); 2]) -> Config {
     let setup = Setup { delay: Time::us(100), connections: 2, ..Setup::new() };
     let setup = setup.record(4 * KIB).threads(2, Time::ms(10));
@@ -27,7 +28,7 @@ fn config([local, remote]: [(u64, u32); 2]) -> Config {
     config
 }
 
-/// How long both took, ms.
+/// Duration of both, ms.
 fn took(record: &Record) -> [f64; 2] {
     [1, 3].map(|replies| {
         let mut events = record.events();
@@ -36,7 +37,7 @@ fn took(record: &Record) -> [f64; 2] {
     })
 }
 
-/// Connections that have something take turns, however far away they are: with 200 calls/s together and 200 calls each both are
+/// Connections with calls take turns, however far away they are. At 200 calls/s in total and 200 calls each, both are
 /// done in 2 s.
 #[test]
 fn connections_take_turns() {
@@ -45,8 +46,8 @@ fn connections_take_turns() {
     assert!((2000.0..2100.0).contains(&remote), "{remote} ms");
 }
 
-/// A remote client with one slot waits for its round trip, the 10 ms of its own call, and at most that of another one; the local
-/// one has the rest.
+/// A remote client with one slot waits for its round trip, the 10 ms of its own call, and at most those of another one.
+/// The local client has the rest.
 #[test]
 fn one_slot_far_away() {
     let [local, remote] = took(&run(&config([(400, 16), (40, 1)])));

@@ -25,7 +25,7 @@ const MIB: u64 = 1 << 20;
 #[derive(Clone)]
 struct Setup {
     rate: Rate,
-    /// Of each way.
+    /// Delay of each direction.
     delay: Time,
     end: Time,
     connections: usize,
@@ -36,7 +36,7 @@ struct Setup {
     server_rcvbuf: Option<u64>,
 }
 
-/// When the files are written or read: long after the connections.
+/// Time at which the files are written or read: long after the connections.
 const START: Time = Time::secs(1);
 
 /// A host of Linux 6.12 with its defaults, but for these maxima of its buffers.
@@ -110,7 +110,7 @@ impl Setup {
         Setup { client: RpcClient { bytes, ..self.client }, ..self }
     }
 
-    /// So many calls are written back at a time, or all at once.
+    /// Setup in which so many calls are written back at a time, or all at once.
     fn written_back(self, out: Option<u32>) -> Setup {
         let cache = out.map(|out| WriteBack { out, dirty: 0 });
         let operation = Operation::Write { cache };
@@ -181,7 +181,7 @@ impl Setup {
     }
 }
 
-/// What a run told.
+/// Record and counters of a run.
 struct Run {
     record: Record,
     bytes: u64,
@@ -194,13 +194,13 @@ fn run(config: &Config) -> Record {
 }
 
 impl Run {
-    /// When the last reply was read, after the start.
+    /// Time of the last reply's reading, after the start.
     fn lasted(&self) -> Time {
         let finished = self.record.events().filter(|event| event.kind == EventKind::Finished);
         finished.map(|event| event.time).max().expect("it is done") - START
     }
 
-    /// From the start to the end of close().
+    /// Speed from the start to the end of close().
     fn kib_per_s(&self) -> f64 {
         self.bytes as f64 / KIB as f64 / self.lasted().as_secs_f64()
     }

@@ -1,4 +1,4 @@
-//! What holds whatever is asked for: each call is answered once, nothing gets lost, and equal runs are equal.
+//! Laws of every setup: each call is answered once, nothing gets lost, and equal runs are equal.
 
 use super::{KIB, MIB, Run, Setup, run};
 use crate::record::{Record, ToTheEnd};
@@ -24,7 +24,7 @@ fn setups() -> Vec<Setup> {
     let serves = |setup: Setup, threads, taking, service| {
         let server = RpcServer { threads, taking, service, commit: service, ..setup.server };
         let mut setup = Setup { server, ..setup };
-        // A buffer that TCP tunes does not grow for a reader who waits.
+        // A buffer that TCP tunes does not grow for a waiting reader.
         setup.hosts[1].sysctl.rmem_max = MIB;
         setup.server_rcvbuf = (taking == Taking::WholeRecords).then_some(MIB);
         setup
@@ -54,7 +54,7 @@ fn replies_wait(mut setup: Setup) -> Setup {
     setup
 }
 
-/// So many drawn ones.
+/// Drawn setups, `count` of them.
 fn drawn(count: u64) -> impl Iterator<Item = Setup> {
     (0..count).map(|seed| {
         let mut rng = Rng::new(seed, "rpc");
@@ -86,7 +86,7 @@ fn drawn(count: u64) -> impl Iterator<Item = Setup> {
     })
 }
 
-/// The same on a path that loses some packets.
+/// A configuration with a path that loses some packets.
 fn losing(setup: &Setup, seed: u64) -> Config {
     let mut config = Config { seed, end: Time::secs(30), ..setup.config() };
     for (way, name) in [(&mut config.forward, "lost"), (&mut config.back, "back-lost")] {
@@ -216,7 +216,7 @@ fn however_far_hosts_work_ahead() {
     }
 }
 
-/// What the bounds refuse.
+/// Values that the bounds refuse.
 #[test]
 fn bounds() {
     let with = |change: fn(&mut Config)| {

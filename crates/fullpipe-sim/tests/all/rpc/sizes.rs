@@ -29,8 +29,8 @@ fn of_reads() {
     assert_eq!(caller.read(), Sizes { call: 120, reply: 132 });
 }
 
-/// What `mountstats` of Linux 6.12 counts, from a client called "(none)", without groups, of files on a tmpfs. It counts the
-/// markers of calls, and not those of replies.
+/// Counts of `mountstats` of Linux 6.12, from a client called "(none)", without groups, of files on a tmpfs. It counts
+/// the markers of calls, and not those of replies.
 #[test]
 fn as_genuine_linux_counts_them() {
     let caller = Caller { machine_name: 6, groups: 0, file_handle: 20 };

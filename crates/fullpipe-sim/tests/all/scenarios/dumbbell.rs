@@ -5,7 +5,7 @@ use fullpipe_sim::config::{Config, Delay, Direction, Element, Host, Neighbour};
 use fullpipe_sim::units::Time;
 use proptest::prelude::*;
 
-/// Configurations with one to three hosts beside the two, and flows between any.
+/// Configurations with one to three hosts besides the two, and flows between any of them.
 pub fn dumbbell(size: Size) -> impl Strategy<Value = Config> {
     let hosts = prop::collection::vec((any::<bool>(), host()), 1..=3);
     (config(size), hosts, any::<u64>()).prop_map(with_hosts)
@@ -27,7 +27,7 @@ fn with_hosts((mut config, hosts, drawn): (Config, Vec<(bool, Host)>, u64)) -> C
             let delay = Time(1 + drawn % 2_000_000);
             way.push(Element::Delay(Delay { name, delay, limit: u32::MAX, timer: None }));
         }
-        // A host like the one beside it does the same at the same times: where that is so, order shows.
+        // Equal hosts on one side act at equal times, so their order matters.
         let mut host = if drawn >> i & 1 == 1 { next.clone() } else { host };
         host.timestamps = next.timestamps;
         host.sysctl.tcp_sack = next.sysctl.tcp_sack;

@@ -16,7 +16,7 @@ use fullpipe_sim::config::{
 use fullpipe_sim::units::{Rate, Time};
 use proptest::prelude::*;
 
-/// How large a case may be.
+/// Bounds of a case's size.
 #[derive(Clone, Copy, Debug)]
 pub struct Size {
     /// Data packets that the bottleneck can carry until the end, about.
@@ -89,7 +89,7 @@ fn with_gro(host: &mut Host, number: u64) {
         [Time::ZERO, Time::us(3), Time::ZERO, Time::us(70)][number as usize >> 2 & 3];
 }
 
-/// The driver hears late of what was sent for an eighth of the numbers, and stops its queue before the ring is full for a
+/// The driver notices transmissions late for an eighth of the numbers. It stops its queue before the ring is full for a
 /// quarter.
 fn with_driver(host: &mut Host, number: u64) {
     let [late, early, size] = [0, 3, 5].map(|bit| number >> bit);
@@ -112,7 +112,8 @@ fn with_rx_coalesce(host: &mut Host, number: u64) {
     }
 }
 
-/// The same with ECN for every fourth seed, between hosts that have it, and with marks. What is drawn besides stays.
+/// The configuration with ECN for every fourth seed, between hosts that have it, and with marks. Other random choices
+/// stay.
 pub fn with_ecn(mut config: Config) -> Config {
     let seed = config.seed;
     if seed.is_multiple_of(4) {
@@ -127,7 +128,7 @@ pub fn with_ecn(mut config: Config) -> Config {
     config
 }
 
-/// Configuration whose programs' calls take up to 20 us, for two of three seeds.
+/// Configuration with calls of programs that take up to 20 us, for two of three seeds.
 pub fn with_calls(mut config: Config) -> Config {
     let draw = config.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 16;
     let cost = |draw: u64| if draw.is_multiple_of(4) { Time::ZERO } else { Time(draw % 20_000) };
@@ -140,8 +141,8 @@ pub fn with_calls(mut config: Config) -> Config {
     config
 }
 
-/// The same with flows that have a pace, and that may leave little unsent, for two of three seeds, where the kernel of
-/// the host that sends has that.
+/// The configuration with flows that have a pace, or a bound of unsent data, for two of three seeds. The sending host's
+/// kernel must have these options.
 pub fn with_options(mut config: Config) -> Config {
     let draw = config.seed >> 20;
     if draw.is_multiple_of(3) {
@@ -155,7 +156,7 @@ pub fn with_options(mut config: Config) -> Config {
             continue;
         }
         let draw = draw >> (4 * at);
-        // From a fortieth of what passes to more than twice as much.
+        // From a fortieth of the path's rate to more than twice as much.
         let paced = !draw.is_multiple_of(4);
         flow.sockopt.max_pacing_rate = paced.then_some((bytes / 40 * (draw % 97)).max(1000));
         // Half of these have a control that paces by itself.
@@ -173,7 +174,8 @@ pub fn with_options(mut config: Config) -> Config {
     config
 }
 
-/// The same with datagrams beside the flows, by the seed: one kind or both, from a hundredth of what passes to twice as much.
+/// The configuration with datagrams in addition to the flows, by the seed: one kind or both, from a hundredth of the
+/// path's rate to twice as much.
 pub fn with_datagrams(mut config: Config) -> Config {
     let draw = config.seed >> 24;
     let bits = bottleneck(&config);

@@ -11,7 +11,7 @@ use fullpipe_sim::units::{Framing, Rate, Time};
 use proptest::prelude::*;
 use std::ops::{Range, RangeInclusive};
 
-/// So many elements in a row, with names that begin with `name`.
+/// Elements in a row, with names that begin with `name`.
 pub fn elements(
     name: &'static str,
     count: RangeInclusive<usize>,
@@ -59,8 +59,8 @@ fn limit() -> impl Strategy<Value = QueueLimit> {
     ]
 }
 
-/// A queue that is not always first in, first out: which, hangs on the rate and the limit, so that nothing more
-/// is drawn. It only drops, for the reference's packets cannot be marked.
+/// A queue that is not always first in, first out. The rate and the limit decide its discipline, so no further random
+/// number is drawn. The queue only drops, because the reference's packets cannot be marked.
 fn queue(rate: Rate, limit: QueueLimit) -> (QueueLimit, Discipline) {
     let (unit, size) = match limit {
         QueueLimit::Packets(packets) => (1, u64::from(packets)),
@@ -261,8 +261,8 @@ fn policer() -> impl Strategy<Value = Policer> {
         .prop_map(|(rate, burst, framing)| Policer { name: String::new(), rate, burst, framing })
 }
 
-/// A third of the links with a queue that is first in, first out is a shaper of that rate, so that nothing more is
-/// drawn.
+/// Turns a third of the links with a first-in-first-out queue into shapers of their rate, without a further random
+/// number.
 fn link_or_shaper(link: Link) -> Element {
     let size = match link.limit {
         QueueLimit::Packets(packets) => packets.into(),

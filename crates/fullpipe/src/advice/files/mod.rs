@@ -36,7 +36,7 @@ pub struct File {
 pub struct Files {
     /// Files that make all changes of the hosts.
     pub enough: Vec<File>,
-    /// The same settings as a tuned profile, and as an Ansible play.
+    /// Settings of these files as a tuned profile, and as an Ansible play.
     pub instead: Vec<File>,
     /// What the program has to do, in words.
     pub program: Vec<String>,

@@ -1,5 +1,5 @@
-//! Which rows a profile reads. Some belong to code that only one order of an ACK has, or to one choice of another
-//! row; elsewhere they would say nothing, so they are not taken there.
+//! Conditions under which a profile reads a row. Some rows belong to code for one order of an ACK, or to one choice of
+//! another row. Elsewhere they would have no effect, so a scenario must not set them there.
 
 use super::{BEHAVIOURS, Behaviour};
 use crate::tcp::profile::{PROFILES, Profile, Reduction, RttClock, SackMarking};
@@ -8,18 +8,18 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 
-/// What a row's profile must have chosen elsewhere for the row to be read; with what is done where it has not.
+/// Choice of another row without which a row has no effect, with the rule that holds instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Need {
-    /// That an ACK changes cwnd first.
+    /// An ACK changes cwnd first.
     CwndFirst(&'static str),
-    /// That it does so last.
+    /// An ACK changes cwnd last.
     CwndLast(&'static str),
-    /// That cwnd comes down by rate halving.
+    /// Rate halving reduces cwnd.
     RateHalving,
-    /// That SACKs above `high_seq` mark losses.
+    /// SACKs above `high_seq` mark losses.
     MarksDataLost,
-    /// That the RTT is measured in jiffies.
+    /// The RTT is measured in jiffies.
     InJiffies,
 }
 
@@ -34,7 +34,7 @@ impl Need {
         }
     }
 
-    /// The row and choice that it asks for.
+    /// Row and choice that are needed.
     pub fn asks(self) -> &'static str {
         match self {
             Need::CwndFirst(_) => "ack_order = \"cwnd-first\"",
@@ -45,7 +45,7 @@ impl Need {
         }
     }
 
-    /// What is done in its place where it is not met; empty: nothing.
+    /// Rule that holds where the need is not met; empty: none.
     pub fn instead(self) -> &'static str {
         match self {
             Need::CwndFirst(instead) | Need::CwndLast(instead) => instead,
@@ -55,14 +55,14 @@ impl Need {
     }
 }
 
-/// A row that a profile must not be given.
+/// A row that a scenario must not set with a profile.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// Its name.
+    /// Name of the row.
     pub row: &'static str,
-    /// Why not.
+    /// Reason.
     pub why: String,
-    /// What would do.
+    /// Alternative that is possible.
     pub expected: String,
 }
 
@@ -73,7 +73,7 @@ impl fmt::Display for Refusal {
 }
 
 impl Behaviour {
-    /// What it needs and `profile` has not; none: the row is read.
+    /// The first need that `profile` does not meet; none: the profile reads the row.
     pub fn unmet(&self, profile: &Profile) -> Option<Need> {
         self.needs.iter().copied().find(|need| !need.is_met(profile))
     }
@@ -92,14 +92,14 @@ impl Behaviour {
     }
 }
 
-/// What of the overridden rows `profile`, which has them already, must not be given.
+/// Overridden rows that `profile`, which has the overrides already, must not have.
 pub fn refusals(profile: &Profile, overridden: &[&str]) -> Vec<Refusal> {
     let rows = BEHAVIOURS.iter().filter(|row| overridden.contains(&row.name));
     let unread = |row: &Behaviour| row.unmet(profile).map(|need| row.refusal(need, profile));
     rows.filter_map(unread).chain(without_clock(profile, overridden)).collect()
 }
 
-/// The code that finds losses by time belongs to one order.
+/// Refusal of losses by time without the order of ACKs that has them.
 fn without_clock(profile: &Profile, overridden: &[&str]) -> Option<Refusal> {
     let by_time = profile.sack_marking == SackMarking::Rack;
     if !by_time || !profile.cwnd_first() {

@@ -1,19 +1,19 @@
-//! What an ACK does to cwnd, and what it tells the congestion control.
+//! Effect of an ACK on cwnd, and its report to the congestion control.
 
 choice! {
-    /// When an ACK changes cwnd.
+    /// Order of cwnd and losses in an ACK.
     AckOrder {
-        /// Before losses are looked for: it grows, may be reduced, and what is lost is sent again at once
+        /// cwnd changes before losses are looked for: it grows, may be reduced, and lost packets are sent again at once
         /// (2.6.20 `tcp_ack`).
         CwndFirst = "cwnd-first",
-        /// After it: by what the ACK has delivered, SACKed packets too, and what it has shown to be lost; then
-        /// things are sent (4.6 `tcp_cong_control`; read in 6.1 and 6.12).
+        /// cwnd changes after losses are known, by the packets that the ACK delivered, SACKed ones too, and by those
+        /// that it showed to be lost. Then TCP sends (4.6 `tcp_cong_control`; read in 6.1 and 6.12).
         CwndLast = "cwnd-last",
     }
 }
 
 choice! {
-    /// What the congestion control's `pkts_acked` counts.
+    /// Unit of the congestion control's `pkts_acked`.
     PktsAcked {
         /// Fully acknowledged skbs (Linux 2.6.20 `tcp_clean_rtx_queue`).
         Skbs = "skbs",
@@ -23,49 +23,49 @@ choice! {
 }
 
 choice! {
-    /// Where the RTT comes from that a congestion control is told.
+    /// Source of the RTT that a congestion control gets.
     CcRtt {
         /// Timestamp echoes alone (2.6.20).
         Echo = "echo",
-        /// The last packet acknowledged, if none was sent again; in jiffies (2.6.24; 2.6.25 and
-        /// 2.6.32 `tcp_clean_rtx_queue`, where CUBIC does not ask for microseconds).
+        /// The last acknowledged packet, if none was sent again; in jiffies (2.6.24; 2.6.25 and 2.6.32
+        /// `tcp_clean_rtx_queue`). CUBIC does not ask for microseconds there.
         Jiffies = "jiffies",
-        /// The same in microseconds for controls that ask for it (`TCP_CONG_RTT_STAMP`), as CUBIC with
-        /// HyStart does below 1000 jiffies per second (2.6.39, 3.14 `cubictcp_register`).
+        /// The last acknowledged packet, in microseconds for controls that ask for it (`TCP_CONG_RTT_STAMP`). CUBIC
+        /// with HyStart asks for it below 1000 jiffies per second (2.6.39, 3.14 `cubictcp_register`).
         Microseconds = "microseconds",
     }
 }
 
 choice! {
-    /// When a sender with TSO counts as limited by cwnd although cwnd is not full.
+    /// Condition under which a sender with TSO counts as limited by cwnd although cwnd is not full.
     CwndLimited {
-        /// However much of it is unused: what cwnd would do without the check (no kernel).
+        /// However much of it is unused: cwnd without the check (no kernel).
         Always = "always",
         /// Less than a share of cwnd is unused (2.6.20 `tcp_is_cwnd_limited`).
         Share = "share",
-        /// And less than 64 KB; or a burst or less is (2.6.26; 2.6.32 `tcp_is_cwnd_limited`).
+        /// Less than that share and 64 KB is unused, or a burst or less (2.6.26; 2.6.32 `tcp_is_cwnd_limited`).
         ShareAndBytes = "share-and-bytes",
-        /// And less than a full skb; or three packets or less are (3.14 `tcp_is_cwnd_limited`).
+        /// Less than that share and a full skb is unused, or three packets or less (3.14 `tcp_is_cwnd_limited`).
         ShareAndSizeGoal = "share-and-size-goal",
-        /// It has stopped the sender at some time since the oldest packet in flight was sent; in slow start
-        /// also when more than half of it was in flight (3.16 `tcp_is_cwnd_limited`, `tcp_cwnd_validate`).
+        /// cwnd stopped the sender at some time since the oldest packet in flight was sent. In slow start also: more
+        /// than half of cwnd was in flight (3.16 `tcp_is_cwnd_limited`, `tcp_cwnd_validate`).
         Used = "used",
     }
 }
 
 choice! {
-    /// When a sender that was idle begins anew with a small cwnd (RFC 2861).
+    /// Event at which a sender restarts with a small cwnd after idle time (RFC 2861).
     IdleRestart {
-        /// When it sends data (2.6.20 `tcp_event_data_sent`), a window probe too.
+        /// The sender sends data (2.6.20 `tcp_event_data_sent`), a window probe too.
         Sending = "sending",
-        /// When the application writes, or the receiver's window changes while data waits (4.3
+        /// The application writes, or the receiver's window changes while data waits (4.3
         /// `tcp_slow_start_after_idle_check`).
         Writing = "writing",
     }
 }
 
 choice! {
-    /// When cwnd grows by the ACK of out-of-order data.
+    /// Growth of cwnd by the ACK of out-of-order data.
     GrowthUnderReordering {
         /// Never (2.6.20 `tcp_may_raise_cwnd`).
         Never = "never",

@@ -1,13 +1,13 @@
-//! When a receiver acknowledges.
+//! Timing of a receiver's ACKs.
 
 choice! {
-    /// How long a delayed ACK waits at most, besides an RTT.
+    /// Longest wait of a delayed ACK, besides an RTT.
     DelackMax {
         /// HZ/2, after a small segment HZ/5 (2.6.20 `tcp_send_delayed_ack`).
         Half = "half",
         /// HZ/5 (5.10 `icsk_delack_max`).
         Fifth = "fifth",
-        /// That, and a jiffy less than the least timeout; nor does the wait that it learns become longer than HZ/5 (6.12
+        /// HZ/5, and a jiffy less than the least timeout. The learned wait does not exceed HZ/5 either (6.12
         /// `tcp_delack_max`, `tcp_event_data_recv`).
         BelowRtoMin = "below-rto-min",
     }

@@ -1,28 +1,29 @@
-//! Who has a host's CPU: softirqs, ksoftirqd, programs; and what a locked socket puts off.
+//! Use of a host's CPU by softirqs, ksoftirqd and programs, and work that a locked socket defers.
 
 pub use crate::jiffy_clock::TimerWheel;
 use crate::units::Time;
 
 choice! {
-    /// What a timer does that finds its socket locked by a process.
+    /// Action of a timer that finds its socket locked by a process.
     LockedTimers {
-        /// It is put off: that of retransmissions by HZ/20, that of delayed ACKs by HZ/25 (2.6.20
+        /// The timer is set anew: the retransmission timer by HZ/20, the delayed ACK's by HZ/25 (2.6.20
         /// `tcp_write_timer`, `tcp_delack_timer`).
         PutOff = "put-off",
-        /// It is made up for when the process gives the socket back (3.14 `tcp_release_cb`; that it
-        /// is so since 2012 is inferred).
+        /// The timer acts when the process releases the socket (3.14 `tcp_release_cb`; the year 2012 for this change is
+        /// inferred).
         Released = "released",
     }
 }
 
 choice! {
-    /// What comes while a process has the socket, and waits in its backlog.
+    /// Treatment of packets that arrive while a process owns the socket, and wait in its backlog.
     SocketBacklog {
-        /// It counts for nothing until it is taken.
+        /// The packets do not count until they are taken.
         Plain = "plain",
-        /// Its memory is no room in the receive buffer (4.20 `tcp_space`).
+        /// The packets' memory reduces the room in the receive buffer (4.20 `tcp_space`).
         Counted = "counted",
-        /// Nor is it here, and what all of it asks for is acknowledged once, when it is empty (6.6 `tcp_release_cb`).
+        /// The packets' memory reduces the room, too. One ACK answers all of them when the backlog is empty (6.6
+        /// `tcp_release_cb`).
         OneAck = "one-ack",
     }
 }
@@ -30,53 +31,55 @@ choice! {
 names! { TimerWheel { Cascading = "cascading", Levels = "levels", } }
 
 choice! {
-    /// What of the card's packets one pass of NET_RX_SOFTIRQ takes (`net_rx_action`): polls of 64 packets, until the budget
+    /// Packets that one pass of NET_RX_SOFTIRQ takes (`net_rx_action`): polls of 64 packets, until the budget
     /// (net.core.netdev_budget) or the time is used up.
     NetRx {
-        /// No more than the budget, to the packet; until two jiffies have begun since (2.6.20 `net_rx_action`, `dev->quota`).
+        /// Exactly the budget at most, until two jiffies have begun (2.6.20 `net_rx_action`, `dev->quota`).
         Quotas = "quotas",
-        /// Whole polls; until a jiffy has begun since (2.6.24).
+        /// Whole polls, until a jiffy has begun (2.6.24).
         OneJiffy = "one-jiffy",
-        /// Three jiffies (2.6.29).
+        /// Whole polls, for three jiffies (2.6.29).
         ThreeJiffies = "three-jiffies",
-        /// Two jiffies (3.10).
+        /// Whole polls, for two jiffies (3.10).
         TwoJiffies = "two-jiffies",
-        /// One poll of each card: a second one needs another pass (3.19). The time is net.core.netdev_budget_usecs, by default
-        /// two jiffies (4.12).
+        /// One poll of each NIC: a second one needs another pass (3.19). The time is net.core.netdev_budget_usecs, by
+        /// default two jiffies (4.12).
         OnePoll = "one-poll",
     }
 }
 
 choice! {
-    /// When softirqs that find more to do leave it to ksoftirqd (`__do_softirq`).
+    /// Condition under which softirqs with more work leave it to ksoftirqd (`__do_softirq`).
     SoftirqEnd {
-        /// After ten passes (2.6.20).
+        /// Ten passes (2.6.20).
         Passes = "passes",
-        /// Also after 2 ms, or when another process is to run (3.9, with the passes 3.10; 6.12 `handle_softirqs`).
+        /// Ten passes, or 2 ms, or another process is to run (3.9, with the passes 3.10; 6.12 `handle_softirqs`).
         PassesOrTime = "passes-or-time",
     }
 }
 
 choice! {
-    /// How a CPU is shared between ksoftirqd and programs.
+    /// Sharing of a CPU between ksoftirqd and programs.
     Scheduler {
-        /// By priority: ksoftirqd, at nice 19, has 5 ms when programs have used up 100 ms (2.6.20 `task_timeslice`, `ksoftirqd`).
+        /// Priorities: ksoftirqd, at nice 19, has 5 ms when programs have used up 100 ms (2.6.20 `task_timeslice`,
+        /// `ksoftirqd`).
         Priorities = "priorities",
-        /// Half of 20 ms each, the one that has slept first (2.6.23 `sysctl_sched_latency`, `place_entity`).
+        /// Half of 20 ms each; the one that slept longer is first (2.6.23 `sysctl_sched_latency`, `place_entity`).
         Fair20ms = "fair-20ms",
         /// Half of 5 ms (2.6.32).
         Fair5ms = "fair-5ms",
         /// Half of 6 ms (2.6.34 to 6.5).
         Fair6ms = "fair-6ms",
-        /// 0.7 ms each, the one first that is running or was ready first (6.12.117 `sysctl_sched_base_slice`, RUN_TO_PARITY). From
-        /// 6.6 on it was 0.75 ms, which is remembered, not read: the change came to 6.12 as a stable release.
+        /// 0.7 ms each; the one that is running or was ready first is first (6.12.117 `sysctl_sched_base_slice`,
+        /// RUN_TO_PARITY). The value of 0.75 ms from 6.6 on is remembered, not read; the change reached 6.12 in a
+        /// stable release.
         Deadlines = "deadlines",
     }
 }
 
 impl Scheduler {
-    /// For how long programs and ksoftirqd have the CPU when both want it, on a host with one CPU: up to the first tick after
-    /// that.
+    /// CPU time of programs and of ksoftirqd when both want it, on a host with one CPU: up to the first tick after this
+    /// time.
     pub(crate) fn slices(self) -> [Time; 2] {
         match self {
             Scheduler::Priorities => [Time::ms(100), Time::ms(5)],
@@ -87,7 +90,7 @@ impl Scheduler {
         }
     }
 
-    /// Whether a program has the CPU before ksoftirqd that is woken.
+    /// Whether a program has the CPU before ksoftirqd that was just woken.
     pub(crate) fn program_first(self) -> bool {
         matches!(self, Scheduler::Priorities | Scheduler::Deadlines)
     }
@@ -115,9 +118,9 @@ rows! { ($) cpu_rows
             values: { V2_6_20: Cascading, V6_1: Levels },
         }
 
-        /// Packets that come in the same nanosecond wait too, and what of a flow waited for the host. Of two that
-        /// became ready at one time EEVDF (6.6) picks the one that did first, the program; CFS gives more credit to
-        /// ksoftirqd, which has slept longer (`handle_softirqs`, `place_entity`).
+        /// Packets that arrive in the same nanosecond wait too, and so does work of a flow that waited for the host. Of
+        /// two tasks that became ready at one time EEVDF (6.6) picks the earlier one, the program. CFS gives more
+        /// credit to ksoftirqd, which has slept longer (`handle_softirqs`, `place_entity`).
         woken_first: bool {
             means: "a program that is woken goes before what softirqs have left to do",
             read_in: "handle_softirqs, pick_eevdf",
@@ -153,9 +156,9 @@ rows! { ($) cpu_rows
             tests: ["softirq.rs: who_has_the_cpu"],
         }
 
-        /// Reading takes and gives back the socket's lock since UDP counts its memory (2.6.25 `udp_recvmsg`, commit
-        /// 95766fff6b9a "[UDP]: Add memory accounting."; 6.12 `__skb_recv_udp`, the queue's lock). Before, the queue
-        /// is locked against interrupts, and what waits comes with the next tick or interrupt.
+        /// Reading takes and releases the socket's lock since UDP counts its memory (2.6.25 `udp_recvmsg`, commit
+        /// 95766fff6b9a "[UDP]: Add memory accounting."; 6.12 `__skb_recv_udp`, the queue's lock). Before, the queue is
+        /// locked against interrupts, and waiting packets are taken at the next tick or interrupt.
         datagram_read_locks: bool {
             means: "reading a datagram lets softirqs run as it ends",
             read_in: "udp_recvmsg, __skb_recv_udp",

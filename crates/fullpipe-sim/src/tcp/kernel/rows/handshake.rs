@@ -1,4 +1,4 @@
-//! How a connection begins, and what an earlier one leaves for it.
+//! Start of a connection, and metrics of an earlier one.
 
 choice! {
     /// Initial congestion window in packets.
@@ -23,26 +23,26 @@ impl InitialCwnd {
 }
 
 choice! {
-    /// With what a connection begins whose SYN was sent more than twice (RFC 5681, 3.1).
+    /// First cwnd of a connection after its SYN was sent more than twice (RFC 5681, 3.1).
     RepeatedSyn {
-        /// As any other.
+        /// The same cwnd as of any other connection.
         Ignored = "ignored",
-        /// With one segment (3.14 `tcp_init_metrics`).
+        /// One segment (3.14 `tcp_init_metrics`).
         OneSegment = "one-segment",
-        /// So, unless the answer echoes the first SYN's timestamp, which was only late (6.1 `tcp_try_undo_spurious_syn`,
-        /// `tcp_init_transfer`).
+        /// One segment, unless the answer echoes the first SYN's timestamp, which was only late (6.1
+        /// `tcp_try_undo_spurious_syn`, `tcp_init_transfer`).
         UnlessLate = "unless-late",
     }
 }
 
 choice! {
-    /// What a connection takes over from an earlier one to the same host, unless tcp_no_metrics_save.
+    /// Metrics that a connection takes from an earlier one to the same host, unless tcp_no_metrics_save.
     CachedMetrics {
-        /// RTT, its deviation and ssthresh as if they were its own (2.6.20 `tcp_init_metrics`).
+        /// RTT, its deviation and ssthresh, used as its own (2.6.20 `tcp_init_metrics`).
         Own = "own",
-        /// ssthresh; of a longer RTT no more than the first timeout (3.12 `tcp_init_metrics`).
+        /// ssthresh, and the first timeout if the RTT is longer (3.12 `tcp_init_metrics`).
         Timeout = "timeout",
-        /// The first timeout alone: tcp_no_ssthresh_metrics_save is 1 (5.6 `tcp_init_metrics`).
+        /// Only the first timeout: tcp_no_ssthresh_metrics_save is 1 (5.6 `tcp_init_metrics`).
         TimeoutAlone = "timeout-alone",
     }
 }
@@ -68,8 +68,8 @@ rows! { ($) handshake_rows
             values: { V2_6_20: Own, V3_14: Timeout, V6_1: TimeoutAlone },
         }
 
-        /// In 2.6.20 `tcp_update_metrics`. Since 3.6 (`tcp_metrics.c`) only where cwnd is below an ssthresh, or a
-        /// loss is not over.
+        /// In 2.6.20 `tcp_update_metrics`. Since 3.6 (`tcp_metrics.c`) only where cwnd is below an ssthresh, or a loss
+        /// is not over.
         caches_any_reordering: bool {
             means: "a connection leaves its reordering to the next one whatever state it ends in",
             read_in: "tcp_update_metrics",

@@ -1,24 +1,24 @@
-//! Queues of the host: GRO, small queues, the pace by which `fq` lets packets go.
+//! Queues of the host: GRO, small queues, and the pace of `fq`.
 
 choice! {
-    /// How much of a flow may wait in the host before it has to stop (TCP small queues).
+    /// Memory of a flow in the host at which it has to stop (TCP small queues).
     SmallQueueLimit {
-        /// What the pacing rate sends in 2^-10 s, and `tcp_limit_output_bytes` where that is more (3.12
-        /// `tcp_write_xmit`); before, those bytes alone.
+        /// Bytes of 2^-10 s at the pacing rate, but at least `tcp_limit_output_bytes` (3.12 `tcp_write_xmit`). Before
+        /// 3.12 only `tcp_limit_output_bytes`.
         AtLeastBytes = "at-least-bytes",
-        /// What the pacing rate sends in that time, two skbs at least and those bytes at most (3.19; read in 6.1
+        /// Bytes of 2^-10 s at the pacing rate, two skbs at least, `tcp_limit_output_bytes` at most (3.19; read in 6.1
         /// `tcp_small_queue_check`).
         AtMostBytes = "at-most-bytes",
     }
 }
 
 choice! {
-    /// How much faster than cwnd per RTT the pacing rate is.
+    /// Ratio of the pacing rate to cwnd per RTT.
     PacingRatio {
         /// Twice as fast (3.12 `tcp_update_pacing_rate`).
         Twice = "twice",
-        /// By `tcp_pacing_ss_ratio` (200 %) while cwnd is below half of ssthresh, then by `tcp_pacing_ca_ratio` (120 %): 4.3,
-        /// commit 43e122b014c9 "tcp: refine pacing rate determination"; read in 6.1 and 6.12.
+        /// `tcp_pacing_ss_ratio` (200 %) while cwnd is below half of ssthresh, then `tcp_pacing_ca_ratio` (120 %).
+        /// Since 4.3, commit 43e122b014c9 "tcp: refine pacing rate determination"; read in 6.1 and 6.12.
         ByPhase = "by-phase",
     }
 }
@@ -33,7 +33,7 @@ rows! { ($) host_queue_rows
             tests: ["gro.rs: what_goes_up"],
         }
 
-        /// In 6.12 `fq_enqueue`, `fq_dequeue`; 6.1 has one band and lets none go by.
+        /// In 6.12 `fq_enqueue`, `fq_dequeue`; 6.1 has one band and no bypass.
         fq_bands: bool {
             means: "a host's fq has bands of flows, and packets go by while no flow has a turn",
             read_in: "fq_enqueue, fq_dequeue, fq_fastpath_check",
@@ -75,7 +75,7 @@ rows! { ($) host_queue_rows
             values: { V2_6_20: false, V6_1: true },
         }
 
-        /// Since 3.12 `fq_dequeue`, until skbs bear their times.
+        /// Since 3.12 `fq_dequeue`, until skbs have departure times.
         fq_paces: bool {
             means: "fq keeps each flow's pacing rate itself",
             read_in: "fq_dequeue",

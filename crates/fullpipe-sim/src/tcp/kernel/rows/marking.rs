@@ -1,17 +1,18 @@
-//! How losses and reordering are found.
+//! Detection of losses and reordering.
 
 choice! {
-    /// What a packet has to be to count as lost, where there is SACK and FACK is off.
+    /// Packets that count as lost, where there is SACK and FACK is off.
     SackMarking {
-        /// First in the queue (2.6.20 `tcp_update_scoreboard`).
+        /// The first in the queue (2.6.20 `tcp_update_scoreboard`).
         HeadOnly = "head",
-        /// Below as many SACKed packets as reordering can explain; with fewer SACKs everything below
-        /// the first, when recovery begins below the second (2.6.25, 2.6.32 `tcp_update_scoreboard`).
+        /// Packets below as many SACKed packets as reordering can explain. With fewer SACKs all packets below the first
+        /// SACKed one, or, when recovery begins, the second (2.6.25, 2.6.32 `tcp_update_scoreboard`).
         Rfc3517 = "rfc3517",
-        /// The same; with fewer SACKs nothing, when recovery begins the first packet (3.14; RFC 6675).
+        /// Packets below as many SACKed packets as reordering can explain. With fewer SACKs none, but the first packet
+        /// when recovery begins (3.14; RFC 6675).
         Rfc6675 = "rfc6675",
-        /// Sent long enough before one that has arrived (RFC 8985; 4.4 `tcp_rack_mark_lost`, alone since
-        /// 4.18; `tcp_recovery` 0 turns it off).
+        /// Packets sent long enough before one that has arrived (RFC 8985; 4.4 `tcp_rack_mark_lost`, alone since 4.18;
+        /// `tcp_recovery` 0 turns it off).
         Rack = "rack",
     }
 }
@@ -19,9 +20,9 @@ choice! {
 choice! {
     /// Whether the first packet's age alone proves a loss.
     HeadTimeout {
-        /// With any kind of ACK (2.6.20 `tcp_head_timedout`).
+        /// Any kind of ACK (2.6.20 `tcp_head_timedout`).
         Any = "any",
-        /// With FACK only (2.6.25).
+        /// FACK only (2.6.25).
         Fack = "fack",
         /// Not at all (3.12).
         Never = "never",
@@ -29,19 +30,19 @@ choice! {
 }
 
 choice! {
-    /// How lost retransmissions are found.
+    /// Detection of lost retransmissions.
     LostRetransmits {
-        /// By SACKs of later data; without FACK as far beyond as reordering (2.6.20).
+        /// SACKs of later data; without FACK beyond them by the reordering metric (2.6.20).
         ByDistance = "distance",
-        /// With FACK only (2.6.25 `tcp_mark_lost_retrans`).
+        /// SACKs of later data, with FACK only (2.6.25 `tcp_mark_lost_retrans`).
         ByFack = "fack",
     }
 }
 
 choice! {
-    /// How the cumulative ACK of a hole that was never sent again tells of reordering.
+    /// Condition under which the cumulative ACK of a hole that was never sent again shows reordering.
     HoleFilled {
-        /// Only if the ACK carries SACKs (2.6.20 `tcp_sacktag_write_queue`).
+        /// The ACK carries SACKs (2.6.20 `tcp_sacktag_write_queue`).
         BySacks = "sacks",
         /// Always (2.6.24 `tcp_clean_rtx_queue`).
         ByAck = "ack",
@@ -49,11 +50,11 @@ choice! {
 }
 
 choice! {
-    /// Which timeouts reset the reordering metric.
+    /// Timeouts that reset the reordering metric.
     TimeoutReordering {
         /// All (2.6.20 `tcp_enter_loss`).
         Always = "always",
-        /// Those in Disorder after many SACKs (3.12).
+        /// Timeouts in Disorder after many SACKs (3.12).
         Disordered = "disordered",
     }
 }
@@ -141,7 +142,7 @@ rows! { ($) marking_rows
             values: { V2_6_20: Always, V3_14: Disordered },
         }
 
-        /// Before 2.6.25, from the queue's head or a hint, at the host's `cpu.walk` an skb.
+        /// Before 2.6.25, from the queue's head or a hint, at the host's `cpu.walk` per skb.
         walks_queue: bool {
             means: "SACKs, marks and sending again cost walks along the send queue",
             read_in: "tcp_sacktag_write_queue, tcp_mark_head_lost, tcp_xmit_retransmit_queue",

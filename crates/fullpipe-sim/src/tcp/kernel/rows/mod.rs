@@ -1,20 +1,22 @@
-//! Rows of the profiles: what kernel versions do differently, a file for each concern.
+//! Rows of the profiles: differences of kernel versions, a file for each concern.
 //!
 //! A row is declared once, in `rows!` of its concern's file:
 //!
 //! - its name (the field of [`Profile`](super::profile::Profile)) and its type: a `choice!` of the same file, or `bool`,
-//! - `means`: what it is about, as the reference pages show it,
-//! - `read_in`: the kernel's functions in which its values were read,
+//! - `means`: its meaning, as the reference pages show it,
+//! - `read_in`: the kernel's functions that are the source of its values,
 //! - `values`: the value of the oldest version, and of each version that changed it,
-//! - `needs`, if any: what a profile must have chosen elsewhere to read it ([`Need`](super::behaviour::Need)),
-//! - `tests`, where no conversation of two endpoints can show it: file and name of each test that flips it instead.
+//! - `needs`, if any: choices of other rows without which no profile reads it ([`Need`](super::behaviour::Need)),
+//! - `tests`, where no conversation of two endpoints can show the row: file and name of each test that flips it
+//!   instead.
 //!
-//! A comment on the row says which version and commit brought it. A choice says that of each of its strategies.
+//! A comment on the row states which version and commit introduced it. A choice states this for each of its strategies.
 //! `constants` are numbers that no scenario overrides.
 //!
-//! All else follows: the profiles, the keys of `behaviour` in scenarios, the reference pages, the lists of the tests.
+//! Everything else follows: the profiles, the keys of `behaviour` in scenarios, the reference pages, the lists of the
+//! tests.
 
-/// Declares the rows of a concern, as a macro that passes them on ([`collect`]).
+/// Declares the rows of a concern, as a macro that forwards them ([`collect`]).
 macro_rules! rows {
     (($d:tt) $name:ident rows { $($rows:tt)* } constants { $($constants:tt)* }) => {
         macro_rules! $name {
@@ -29,7 +31,7 @@ macro_rules! rows {
     };
 }
 
-/// Gives a macro the rows and the constants of the concerns that are listed, each as one group.
+/// Collects the rows and the constants of the listed concerns for a macro, each as one group.
 macro_rules! collect {
     ($to:ident [] $rows:tt $constants:tt) => {
         $to! { $rows $constants }
@@ -64,7 +66,7 @@ mod timeout;
 #[macro_use]
 mod udp;
 
-/// Gives a macro the rows and the constants of all concerns, in the order of the reference pages.
+/// Collects the rows and the constants of all concerns for a macro, in the order of the reference pages.
 macro_rules! all_rows {
     ($to:ident) => {
         collect! {
@@ -78,7 +80,7 @@ macro_rules! all_rows {
     };
 }
 
-/// A value as a row writes it: that of a choice by its name.
+/// A value as a row writes it: a choice's value by its name.
 macro_rules! value {
     (bool, $value:tt) => {
         $value

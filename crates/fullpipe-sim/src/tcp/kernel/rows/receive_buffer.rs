@@ -1,4 +1,4 @@
-//! The receive buffer, and the share of it that is offered as window.
+//! The receive buffer, and its share in the offered window.
 
 choice! {
     /// First window that a receiver offers, in segments.
@@ -9,9 +9,9 @@ choice! {
         Ten = "ten",
         /// 29,200 bytes in whole segments, at least 2 (3.11 `tcp_default_init_rwnd`).
         Twenty = "twenty",
-        /// All that the buffer allows and a SYN-ACK can say, 65,535 bytes (4.20).
+        /// The whole buffer, up to the limit of a SYN-ACK, 65,535 bytes (4.20).
         Full = "full",
-        /// All that the buffer allows; a SYN-ACK says what it can of it (6.12 `tcp_select_initial_window`).
+        /// The whole buffer; a SYN-ACK states as much of it as it can (6.12 `tcp_select_initial_window`).
         Unbounded = "unbounded",
     }
 }
@@ -35,12 +35,12 @@ impl InitialWindow {
 }
 
 choice! {
-    /// The least receive buffer of a connection whose application has set none.
+    /// Least receive buffer of a connection, if its application sets none.
     FirstRcvbuf {
-        /// What four segments take (2.6.20 to 2.6.32 `tcp_fixup_rcvbuf`).
+        /// Memory of four segments (2.6.20 to 2.6.32 `tcp_fixup_rcvbuf`).
         FourSegments = "four-segments",
-        /// Eight times what the first window's segments take (3.13 `tcp_fixup_rcvbuf`, commit b0983d3c9b13 "tcp: fix dynamic right
-        /// sizing").
+        /// Eight times the memory of the first window's segments (3.13 `tcp_fixup_rcvbuf`, commit b0983d3c9b13 "tcp:
+        /// fix dynamic right sizing").
         EightWindows = "eight-windows",
         /// The default of sysctl tcp_rmem (4.20, commit a337531b942b "tcp: up initial rmem to 128KB and SYN rwin to around 64KB").
         Default = "default",
@@ -48,9 +48,9 @@ choice! {
 }
 
 choice! {
-    /// Which share of a receive buffer may be offered as window.
+    /// Share of a receive buffer that may be offered as window.
     WindowShare {
-        /// That of `tcp_adv_win_scale` (2.6.20 `tcp_win_from_space`).
+        /// The share by `tcp_adv_win_scale` (2.6.20 `tcp_win_from_space`).
         AdvWinScale = "adv-win-scale",
         /// A half, until the first full segment shows how much of its memory is data (6.6
         /// `tcp_measure_rcv_mss`, scaling_ratio).
@@ -59,33 +59,34 @@ choice! {
 }
 
 choice! {
-    /// How a receive buffer grows that the application has not set.
+    /// Growth of a receive buffer that the application has not set.
     RcvTuning {
-        /// To twice what was read in an RTT, which is measured by windows (2.6.20 `tcp_rcv_space_adjust`).
+        /// Twice the bytes read in an RTT, which windows measure (2.6.20 `tcp_rcv_space_adjust`).
         PerRtt = "per-rtt",
-        /// To twice that and, while it grows, as much more as it will in the next two RTTs; timestamps tell the
-        /// RTT (4.13 and later; read in 6.1 and 6.12).
+        /// Twice the bytes read in an RTT, plus their expected growth in the next two RTTs. Timestamps measure the RTT
+        /// (4.13 and later; read in 6.1 and 6.12).
         Growth = "growth",
-        /// The same without 16 segments for small variations, and with room for what lies beyond a hole, from when it
-        /// comes on (6.16 `tcp_rcvbuf_grow`, commits 65c5287892e9 "tcp: fix sk_rcvbuf overshoot" and 63ad7dfedfae
-        /// "tcp: adjust rcvbuf in presence of reorders"; 6.18 aa251c84636c "tcp: fix too slow tcp_rcvbuf_grow() action").
+        /// The rule of `Growth`, without 16 segments for small variations. Data beyond a hole gets room from its
+        /// arrival on (6.16 `tcp_rcvbuf_grow`, commits 65c5287892e9 "tcp: fix sk_rcvbuf overshoot" and 63ad7dfedfae
+        /// "tcp: adjust rcvbuf in presence of reorders"; 6.18 aa251c84636c "tcp: fix too slow tcp_rcvbuf_grow()
+        /// action").
         GrowthAndHoles = "growth-and-holes",
     }
 }
 
 choice! {
-    /// What a receiver does whose queues take more memory than its buffer has when a segment comes.
+    /// Reaction of a receiver to a segment when its queues take more memory than its buffer has.
     ReceiveShortage {
-        /// It throws away all that is beyond a hole, SACKed or not, if what comes is the next one expected; if that is not
-        /// enough, it drops the segment and acknowledges (2.6.20 `tcp_prune_queue`).
+        /// The receiver discards all data beyond a hole, SACKed or not, if the segment is the next one expected. If
+        /// this is not enough, it drops the segment and acknowledges (2.6.20 `tcp_prune_queue`).
         Discard = "discard",
-        /// A buffer that the application has not set grows to what is in it. If that may not be, it throws away what
-        /// is furthest beyond a hole, an eighth of the buffer at a time; if that is not enough, it drops the segment and
-        /// says nothing. Of data in order the first is always taken (read in 6.1 `tcp_clamp_window`,
+        /// A buffer that the application has not set grows to its content. If it may not grow, the receiver discards
+        /// the data furthest beyond a hole, an eighth of the buffer at a time. If this is not enough, it drops the
+        /// segment silently. It always takes the first data in order (read in 6.1 `tcp_clamp_window`,
         /// `tcp_prune_ofo_queue`).
         Grow = "grow",
-        /// The same, but spares what lies before the segment, and says that the window is shut when it drops data in
-        /// order (6.6; read in 6.12 `tcp_select_window`, `tcp_prune_ofo_queue`).
+        /// The rule of `Grow`, but the receiver keeps data before the segment. When it drops data in order, it
+        /// announces a closed window (6.6; read in 6.12 `tcp_select_window`, `tcp_prune_ofo_queue`).
         GrowOrClose = "grow-or-close",
     }
 }
@@ -117,7 +118,7 @@ rows! { ($) receive_buffer_rows
             values: { V2_6_20: false, V6_1: true },
         }
 
-        /// Since 5.14 `truesize_adjust`, as of a driver that leaves data where it is.
+        /// Since 5.14 `truesize_adjust`, for drivers that leave data in place.
         grows_by_data: bool {
             means: "the memory of a segment's head does not count when the window opens",
             read_in: "truesize_adjust",
@@ -159,14 +160,14 @@ rows! { ($) receive_buffer_rows
             tests: ["tcp_buffers.rs: space_within_ssthresh"],
         }
 
-        /// In 6.12.117 `tcp_rcv_space_adjust`; 6.1.192 counts what waits.
+        /// In 6.12.117 `tcp_rcv_space_adjust`; 6.1.192 counts unread data.
         copied_less_unread: bool {
             means: "the receive buffer grows by what was copied less what waits for the reader",
             read_in: "tcp_rcv_space_adjust",
             values: { V2_6_20: false, V6_12: true },
         }
 
-        /// In 6.1 `tcp_rcv_rtt_measure_ts`; 6.12 learns nothing from such an echo.
+        /// In 6.1 `tcp_rcv_rtt_measure_ts`; 6.12 takes no RTT from such an echo.
         same_tick_rtt: bool {
             means: "a timestamp echoed within its tick is an RTT of one tick to the receiver",
             read_in: "tcp_rcv_rtt_measure_ts",

@@ -1,9 +1,9 @@
-//! How cwnd comes down after a loss, and when it goes back up.
+//! Reduction of cwnd after a loss, and its undo.
 
 choice! {
-    /// How cwnd comes down in CWR and Recovery.
+    /// Reduction of cwnd in CWR and Recovery.
     Reduction {
-        /// By one for every second ACK (2.6.20 `tcp_cwnd_down`).
+        /// One packet for every second ACK (2.6.20 `tcp_cwnd_down`).
         RateHalving = "rate-halving",
         /// Proportional rate reduction (3.2 in Recovery, 3.7 in CWR too; RFC 6937).
         Prr = "prr",
@@ -11,21 +11,21 @@ choice! {
 }
 
 choice! {
-    /// How many packets a proportional reduction lets go once no more than ssthresh are in flight.
+    /// Packets that a proportional reduction allows once no more than ssthresh are in flight.
     PrrBound {
-        /// As slow start would, whatever is lost meanwhile (RFC 6937 PRR-SSRB; 3.2).
+        /// The packets of slow start, whatever is lost meanwhile (RFC 6937 PRR-SSRB; 3.2).
         SlowStart = "slow-start",
-        /// As many as were delivered; one more if the ACK advances and shows no loss (5.12; RFC 6937bis).
+        /// The delivered packets, plus one if the ACK advances and shows no loss (5.12; RFC 6937bis).
         Delivered = "delivered",
     }
 }
 
 choice! {
-    /// Which ACKs count for rate halving.
+    /// ACKs that count for rate halving.
     HalvingStep {
-        /// All that come in CWR or Recovery (2.6.20).
+        /// All ACKs in CWR or Recovery (2.6.20).
         AnyAck = "any",
-        /// Those that tell of progress (2.6.24).
+        /// ACKs that show progress (2.6.24).
         Progress = "progress",
     }
 }
@@ -35,25 +35,25 @@ choice! {
     MaxBurst {
         /// 3 (2.6.20 `tcp_max_burst`).
         Three = "three",
-        /// As many as the reordering metric (2.6.26).
+        /// The reordering metric (2.6.26).
         Reordering = "reordering",
     }
 }
 
 choice! {
-    /// In which states D-SACKs undo a reduction.
+    /// States in which D-SACKs undo a reduction.
     DsackUndo {
-        /// In Disorder (2.6.20), which waits for them.
+        /// Disorder (2.6.20), which waits for them.
         Disorder = "disorder",
-        /// In Open, Disorder (3.3) and Recovery (3.12).
+        /// Open, Disorder (3.3) and Recovery (3.12).
         Recovery = "recovery",
     }
 }
 
 choice! {
-    /// What ends when a partial ACK in Recovery proves that its segment was only late.
+    /// Part that ends when a partial ACK in Recovery proves that its segment was only late.
     SpuriousPartial {
-        /// The reduction of cwnd; Recovery goes on (2.6.20 `tcp_try_undo_partial`).
+        /// The reduction of cwnd; Recovery continues (2.6.20 `tcp_try_undo_partial`).
         Reduction = "reduction",
         /// Recovery, once no retransmission is out (3.12).
         Recovery = "recovery",

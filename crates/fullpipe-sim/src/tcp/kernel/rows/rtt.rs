@@ -13,7 +13,7 @@ choice! {
 }
 
 choice! {
-    /// Which RTT sample is taken where there are timestamps.
+    /// RTT sample that is taken where there are timestamps.
     RttSource {
         /// The timestamp echoed (2.6.20 `tcp_ack_saw_tstamp`).
         Echo = "echo",
@@ -23,7 +23,7 @@ choice! {
 }
 
 choice! {
-    /// What a timestamp (RFC 7323) counts.
+    /// Unit of a timestamp (RFC 7323).
     TimestampClock {
         /// Jiffies.
         Jiffies = "jiffies",
@@ -33,7 +33,7 @@ choice! {
 }
 
 impl TimestampClock {
-    /// Its ticks in a kernel with so many jiffies per second.
+    /// Ticks of the clock in a kernel with `hz` jiffies per second.
     pub(crate) fn ticks(self, hz: u32) -> JiffyClock {
         JiffyClock::jiffies(if self == TimestampClock::Jiffies { hz } else { 1000 })
     }

@@ -1,24 +1,25 @@
-//! How large skbs are, and when they may go.
+//! Size of skbs, and conditions for sending them.
 
 use crate::tcp::truesize::{SHARED_INFO, SKB_BYTES};
 
 choice! {
-    /// A send buffer that the application has not set: twice cwnd, and what counts for each packet of it.
+    /// Size of a send buffer that the application has not set: twice cwnd times the memory of a packet.
     SndTuning {
-        /// A segment and an skb, as soon as cwnd is not used up for want of memory (2.6.20 `tcp_new_space`).
+        /// Memory of a segment and an skb; the buffer grows when its shortage leaves cwnd unused (2.6.20
+        /// `tcp_new_space`).
         Segments = "segments",
-        /// A frame whose head is rounded up to a power of two, and so much for ten of them from the first moment on (3.13
-        /// `tcp_sndbuf_expand`, commit 6ae705323b71 "tcp: sndbuf autotuning improvements").
+        /// Memory of a frame, with its head rounded up to a power of two. From the first moment on the buffer has room
+        /// for ten frames (3.13 `tcp_sndbuf_expand`, commit 6ae705323b71 "tcp: sndbuf autotuning improvements").
         Frames = "frames",
     }
 }
 
 choice! {
-    /// Whether the skb that ends the stream goes though cwnd is full.
+    /// Whether the skb that ends the stream is sent although cwnd is full.
     FinBeyondCwnd {
         /// Yes (2.6.20 `tcp_cwnd_test`).
         Always = "always",
-        /// If it is a single segment (2.6.22; read in 3.14 and 6.1).
+        /// Yes, if it is a single segment (2.6.22; read in 3.14 and 6.1).
         Single = "single",
         /// No (6.10; read in 6.12).
         Never = "never",
@@ -26,39 +27,38 @@ choice! {
 }
 
 choice! {
-    /// Which skbs larger than a segment wait until enough of them may go.
+    /// skbs larger than a segment that wait until more of them may be sent.
     TsoDeferral {
-        /// None: an inverted test lets them go at once (2.6.20 and 2.6.24 `tcp_tso_should_defer`).
+        /// None: an inverted test sends them at once (2.6.20 and 2.6.24 `tcp_tso_should_defer`).
         Never = "never",
-        /// Any that may not go as 64 KB; each ACK can prolong the wait by a tick (2.6.25).
+        /// Any that may not be sent as 64 KB; each ACK can prolong the wait by a tick (2.6.25).
         Any = "any",
-        /// Not one that may go whole and has others behind it (2.6.29; 2.6.32).
+        /// The skbs of `Any`, but not an skb that may be sent whole and has others behind it (2.6.29; 2.6.32).
         Last = "last",
-        /// Nor one that may go as a full skb; a wait lasts two ticks at most (3.14).
+        /// The skbs of `Last`, but not one that may be sent as a full skb; a wait lasts two ticks at most (3.14).
         Once = "once",
-        /// The same, where something was sent in the last millisecond, and only for an ACK that is due within
-        /// one, and within half an RTT (read in 6.1 and 6.12).
+        /// The skbs of `Once`, if TCP sent data in the last millisecond. The wait is for an ACK that is due within a
+        /// millisecond, and within half an RTT (read in 6.1 and 6.12).
         NextAck = "next-ack",
     }
 }
 
 choice! {
-    /// How large an skb is when it is sent.
+    /// Size of an skb when it is sent.
     SkbSize {
-        /// As the application's writes have made it, at most 64 KB.
+        /// The size by the application's writes, at most 64 KB.
         AsWritten = "as-written",
-        /// The same, and a write makes none larger than what the flow sends in half a millisecond at its pacing rate, which is
-        /// twice its rate; two segments at least (3.12 `tcp_xmit_size_goal`, `tcp_min_tso_segs`).
+        /// The size of `AsWritten`. A write makes no skb larger than half a millisecond at the flow's pacing rate,
+        /// which is twice its rate; two segments at least (3.12 `tcp_xmit_size_goal`, `tcp_min_tso_segs`).
         PacedWhenWritten = "paced-when-written",
-        /// What the flow sends in a millisecond, two segments at least (read in 6.1; 3.12
-        /// `tcp_tso_autosize`).
+        /// Bytes of a millisecond at the flow's rate, two segments at least (read in 6.1; 3.12 `tcp_tso_autosize`).
         Paced = "paced",
-        /// The same, and more the nearer the peer is: 64 KB more, halved for each 512 us of RTT (5.18).
+        /// The size of `Paced`, plus a size for near peers: 64 KB, halved for each 512 us of RTT (5.18).
         PacedOrNear = "paced-or-near",
     }
 }
 
-/// Size on a distribution's x86-64, which is inferred.
+/// Size in a distribution's x86-64 kernel; inferred.
 pub(in crate::tcp::kernel) const MAX_TCP_HEADER_3_14: u64 = 320;
 /// Memory of an skb besides its data.
 pub(in crate::tcp::kernel) const SKB_OVERHEAD_3_14: u64 =
@@ -125,7 +125,7 @@ rows! { ($) sending_rows
             values: { V2_6_20: false, V6_1: true },
         }
 
-        /// Since 3.14 `tcp_should_autocork`; in the profiles since small queues are.
+        /// Since 3.14 `tcp_should_autocork`; here in all profiles with small queues.
         autocorks: bool {
             means: "the end of a write waits for more to be written while the host still has some of the flow to send",
             read_in: "tcp_should_autocork",
@@ -145,13 +145,13 @@ rows! { ($) sending_rows
             values: { V2_6_20: 3 },
         }
 
-        /// Memory of an skb in the send buffer besides its data, bytes: struct sk_buff and the head that is allocated
-        /// for headers (`tcp_stream_alloc_skb`, `SKB_TRUESIZE`).
+        /// Overhead of an skb in the send queue, bytes: struct sk_buff and the head that is allocated for headers
+        /// (`tcp_stream_alloc_skb`, `SKB_TRUESIZE`).
         skb_overhead: u64 {
             values: {
                 // The head (MAX_TCP_HEADER rounded up) and struct sk_buff on x86-64.
                 V2_6_20: 512,
-                // In a head of 2 KiB beside these there is as much data as has room (`select_size`).
+                // A head of 2 KiB also holds as much data as fits (`select_size`).
                 V3_14: SKB_OVERHEAD_3_14,
                 // User-mode Linux as built here: sk_buff of 256 bytes, skb_shared_info of 320, a head of 192 (kmalloc
                 // of 512).

@@ -1,34 +1,34 @@
 //! Tail loss probes and retransmission timeouts.
 
 choice! {
-    /// When a tail loss probe goes.
+    /// Time of a tail loss probe.
     ProbeTimeout {
-        /// After two RTTs, 10 ms at least; of a lone packet 1.5 RTTs and 200 ms (3.10).
+        /// Two RTTs, 10 ms at least; for a lone packet 1.5 RTTs and 200 ms (3.10).
         Draft = "draft",
-        /// After two RTTs and 2 ms; of a lone packet two RTTs and the least timeout; anew with each ACK of data,
-        /// in CWR too (4.12; RFC 8985; read in 6.1 and 6.12).
+        /// Two RTTs and 2 ms; for a lone packet two RTTs and the least timeout. Each ACK of data restarts the time, in
+        /// CWR too (4.12; RFC 8985; read in 6.1 and 6.12).
         Rack = "rack",
     }
 }
 
 choice! {
-    /// How the Loss state works.
+    /// Rules of the Loss state.
     LossStates {
-        /// It ends at high_seq; cwnd is moderated in it (2.6.20 `tcp_fastretrans_alert`).
+        /// Loss ends at high_seq; cwnd is moderated in it (2.6.20 `tcp_fastretrans_alert`).
         Classic = "classic",
-        /// With F-RTO inside, without moderation (3.10 `tcp_process_loss`).
+        /// Loss contains F-RTO, without moderation (3.10 `tcp_process_loss`).
         Frto = "frto",
     }
 }
 
 choice! {
-    /// How spurious timeouts are told from losses; sysctl tcp_frto says whether.
+    /// Detection of spurious timeouts; sysctl tcp_frto switches it on.
     FrtoVersion {
         /// RFC 4138, by cumulative ACKs (2.6.20).
         Basic = "rfc4138",
-        /// RFC 4138 with SACK; lost is what was sent before the timeout (2.6.24).
+        /// RFC 4138 with SACK; packets sent before the timeout are lost (2.6.24).
         SackToHighmark = "rfc4138-sack",
-        /// The same, and what was sent after it is lost too (2.6.26).
+        /// RFC 4138 with SACK; packets sent after the timeout are lost too (2.6.26).
         Sack = "rfc4138-sack-all",
         /// RFC 5682 (3.10).
         Rfc5682 = "rfc5682",

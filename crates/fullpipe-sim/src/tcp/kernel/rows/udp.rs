@@ -1,11 +1,11 @@
-//! Sockets of UDP: the memory of what waits in them.
+//! UDP sockets: memory of waiting datagrams.
 
-/// struct sk_buff, bytes, as it counts (`SKB_TRUESIZE`).
+/// Size of struct sk_buff, bytes, as it counts (`SKB_TRUESIZE`).
 const SK_BUFF: u64 = 256;
-/// struct skb_shared_info, bytes.
+/// Size of struct skb_shared_info, bytes.
 const SHARED_INFO: u64 = 320;
-/// Bytes of an skb's head beside a datagram's payload: headers of IP and UDP (28), room for those of Ethernet (16), and 15
-/// (`__ip_append_data`).
+/// Bytes of an skb's head without the datagram's payload: headers of IP and UDP (28), room for those of Ethernet (16),
+/// and 15 (`__ip_append_data`).
 const DATAGRAM_HEAD: u64 = 59;
 /// Multiple of bytes to which a head is rounded up (`SKB_DATA_ALIGN`).
 const CACHE_LINE: u64 = 64;
@@ -13,7 +13,7 @@ const CACHE_LINE: u64 = 64;
 choice! {
     /// Memory that a datagram takes in a socket.
     DatagramMemory {
-        /// Its payload, and an skb with a head.
+        /// Payload, and an skb with a head.
         PayloadAndHead = "payload-and-head",
         /// Head from kmalloc, of 512 bytes at least, and the skb (read in 6.1 `__alloc_skb`).
         Slab = "slab",
@@ -23,7 +23,7 @@ choice! {
 }
 
 impl DatagramMemory {
-    /// Memory of a datagram of `size` bytes of payload, where an skb has `overhead` bytes beside its data; bytes.
+    /// Memory of a datagram of `size` bytes of payload, bytes; `overhead` is that of an skb without its data.
     pub fn truesize(self, size: u64, overhead: u64) -> u64 {
         let head = (size + DATAGRAM_HEAD).next_multiple_of(CACHE_LINE) + SHARED_INFO;
         let smallest = match self {

@@ -1,4 +1,4 @@
-//! What waits for the reader is copied into new skbs where memory is short, which may take more of it than before.
+//! Copies unread data into new skbs where memory is short. The new skbs may take more memory than the old ones.
 //!
 //! Source: Linux 6.1 and 6.12 `tcp_prune_queue`, `tcp_collapse`, `__alloc_skb`.
 
@@ -7,17 +7,17 @@ use crate::tcp::receiver::joining::Joined;
 use alloc::vec::Vec;
 use core::{iter, mem};
 
-/// What a head takes beside its data: `struct sk_buff` and `struct skb_shared_info`, x86-64, bytes.
+/// Memory of a head without the data, bytes: `struct sk_buff` and `struct skb_shared_info`, x86-64.
 const SK_BUFF: u64 = 256;
 const SHINFO: u64 = 320;
-/// Data that fit into a page with that (SKB_MAX_ORDER(0, 0)), bytes.
+/// Data that fits into a page with a head (SKB_MAX_ORDER(0, 0)), bytes.
 const OF_A_PAGE: u64 = 4096 - SHINFO;
-/// Data are aligned to so many bytes (SMP_CACHE_BYTES).
+/// Alignment of data, bytes (SMP_CACHE_BYTES).
 const ALIGNED: u64 = 64;
 
 impl ReceiveQueue {
-    /// Copies all skbs from the first one on of which a part is read, or whose memory would count as a larger window
-    /// (`window_of`) than it has data. The data end at `end`. Tells each change of the memory taken, in bytes.
+    /// Copies all skbs from the first one on that was read in part, or that takes memory for a larger window
+    /// (`window_of`) than it has data. The data ends at `end`. Reports each change of memory, in bytes.
     pub(in crate::tcp) fn collapse(
         &mut self,
         end: u64,
@@ -69,8 +69,7 @@ impl ReceiveQueue {
         }
     }
 
-    /// The piece of memory that holds so many bytes of data and what describes them: the one of small heads, or a power
-    /// of two.
+    /// Memory of a head for so many bytes of data: a small head, or a power of two.
     fn head_of(&self, data: u64) -> u64 {
         let (needed, small) = (data.next_multiple_of(ALIGNED) + SHINFO, self.overhead - SK_BUFF);
         if needed <= small { small } else { needed.next_power_of_two() }

@@ -26,7 +26,7 @@ impl Delay {
         Delay { config: config.clone(), inside: VecDeque::new(), counter }
     }
 
-    /// Without a timer a packet leaves when it is due; with one, when it has been due.
+    /// Lets a packet leave when it is due without a timer; with one, when it has been due.
     fn let_out(&mut self, now: Time, place: Place, agenda: &mut Agenda) {
         let exact = self.config.timer.is_none();
         while let Some((due, _)) = self.inside.front()

@@ -14,7 +14,7 @@ impl qdisc::Packet for Packet {
     }
 }
 
-/// What waits for a rate.
+/// Packets that wait for a rate.
 pub struct Disciplined {
     queue: Box<dyn Queue<Packet>>,
     looks_ahead: bool,

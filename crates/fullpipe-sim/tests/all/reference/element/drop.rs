@@ -9,7 +9,7 @@ use fullpipe_sim::packet::Ecn;
 use fullpipe_sim::trace::{StageInfo, StageSample};
 use fullpipe_sim::units::Time;
 
-/// How many have come.
+/// A drop element, with the number of packets that have arrived.
 pub struct Drop {
     config: config::Drop,
     segments: u64,
@@ -55,7 +55,7 @@ impl Element for Drop {
     }
 }
 
-/// How many have come, and how many of these were marked.
+/// A marking element, with the number of packets that have arrived, and of the marked ones.
 pub struct Mark {
     config: config::Mark,
     segments: u64,

@@ -17,7 +17,7 @@ pub struct Duplicate {
 }
 
 impl Duplicate {
-    /// It draws from the stream of (`seed`, its name).
+    /// A duplicating element, with random numbers from the stream of (`seed`, its name).
     pub fn new(config: &config::Duplicate, seed: u64) -> Duplicate {
         let random = Correlated::new(seed, &config.name, config.correlation);
         Duplicate { config: config.clone(), random, counter: Counter::default() }

@@ -9,7 +9,7 @@ use fullpipe_sim::rng::{Correlated, Rng};
 use fullpipe_sim::trace::{StageInfo, StageSample};
 use fullpipe_sim::units::Time;
 
-/// Packets inside in the order in which they came, each with the time at which it leaves.
+/// Packets inside in the order of arrival, each with its time of departure.
 pub struct Late {
     name: String,
     kind: &'static str,
@@ -18,11 +18,11 @@ pub struct Late {
     counter: Counter,
 }
 
-/// How long packets stay.
+/// Law of the time that packets stay.
 enum Law {
-    /// With the normal number of the last packet.
+    /// Jitter, with the normal number of the last packet.
     Jitter(config::Jitter, Rng, f64),
-    /// With packets since the last chosen one.
+    /// Reordering, with the packets since the last chosen one.
     Reorder(config::Reorder, Correlated, u64),
     Flow(config::FlowDelay),
 }
@@ -52,7 +52,7 @@ impl Late {
         Late { name, kind: "flow-delay", law, inside: Vec::new(), counter: Counter::default() }
     }
 
-    /// When a packet of that flow that comes now leaves.
+    /// Time at which a packet of this flow leaves that arrives now.
     fn leaving(&mut self, now: Time, flow: usize) -> Time {
         let (leaving, in_order) = match &mut self.law {
             Law::Jitter(config, rng, last) => {

@@ -19,7 +19,7 @@ pub struct Link {
     framing: Framing,
     limit: QueueLimit,
     queue: VecDeque<Packet>,
-    /// What waits instead, where the queue is not first in, first out.
+    /// Packets that wait instead, where the queue is not first in, first out.
     disciplined: Option<Disciplined>,
     sending: Option<Packet>,
     counter: Counter,
@@ -34,7 +34,7 @@ impl Link {
         link.disciplined(&config.discipline, seed)
     }
 
-    /// An idle link whose rate changes.
+    /// An idle link with a changing rate.
     pub fn varying(config: &config::VaryingLink, seed: u64) -> Link {
         let rates = config.steps.iter().map(|step| (step.at, step.rate)).collect();
         let link = Link::with((&config.name, "varying-link"), rates, config.framing, config.limit);
@@ -73,7 +73,7 @@ impl Link {
         packet.ip_len + self.framing.overhead()
     }
 
-    /// When a packet is sent whose transmission starts at `start`.
+    /// End of a packet's transmission that starts at `start`.
     fn done(&self, start: Time, packet: &Packet) -> Time {
         let (mut now, mut left) = (start, u128::from(self.bytes(packet)) * 8_000_000_000);
         for (i, (_, rate)) in self.rates.iter().enumerate() {

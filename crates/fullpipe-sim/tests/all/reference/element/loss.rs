@@ -15,12 +15,12 @@ pub struct Loss {
     kind: &'static str,
     unit: Unit,
     law: Law,
-    /// The skb that came last, and whether it is lost.
+    /// The last skb, and whether it is lost.
     last: Option<(u32, bool)>,
     counter: Counter,
 }
 
-/// Which units are lost, one after the other.
+/// Law of the lost units, one after the other.
 enum Law {
     /// Units that pass before the next one is lost.
     Bernoulli { rng: Rng, probability: f64, passing: u64 },

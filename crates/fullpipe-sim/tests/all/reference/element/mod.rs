@@ -21,7 +21,7 @@ use std::collections::VecDeque;
 
 /// A link element.
 pub trait Element {
-    /// Its description, but for index and direction.
+    /// Description of the element, but for index and direction.
     fn info(&self) -> StageInfo;
     /// A packet comes.
     fn arrive(&mut self, now: Time, place: Place, packet: Packet, agenda: &mut Agenda);
@@ -29,11 +29,11 @@ pub trait Element {
     fn due(&mut self, _now: Time, _place: Place, _agenda: &mut Agenda) {
         unreachable!("it asks for nothing")
     }
-    /// Its counters.
+    /// Counters of the element.
     fn sample(&mut self, now: Time) -> StageSample;
 }
 
-/// Where an element stands: whose packets pass, and its number on their way.
+/// Place of an element: the direction of its packets, and its number in it.
 #[derive(Clone, Copy)]
 pub struct Place {
     pub way: Direction,

@@ -8,7 +8,7 @@ use fullpipe_sim::config;
 use fullpipe_sim::trace::{StageInfo, StageSample};
 use fullpipe_sim::units::Time;
 
-/// The limit, and what came of packets.
+/// An MTU, and counts of packets.
 pub struct Mtu {
     config: config::Mtu,
     counter: Counter,

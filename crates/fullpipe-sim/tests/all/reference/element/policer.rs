@@ -8,7 +8,7 @@ use fullpipe_sim::config;
 use fullpipe_sim::trace::{StageInfo, StageSample};
 use fullpipe_sim::units::Time;
 
-/// What is missing in the bucket, in billionths of a bit, and when that was looked at.
+/// Tokens missing in the bucket, in billionths of a bit, and the time of the last look at it.
 pub struct Policer {
     config: config::Policer,
     missing: u128,

@@ -9,8 +9,8 @@ use fullpipe_sim::trace::{StageInfo, StageSample};
 use fullpipe_sim::units::Time;
 use std::collections::VecDeque;
 
-/// Packets that wait, and tokens in nanoseconds at some time; below none are those that a packet owes which is larger than
-/// the bucket.
+/// Packets that wait, and tokens in nanoseconds at some time. Negative tokens are the debt of a packet larger than the
+/// bucket.
 pub struct Shaper {
     config: config::Shaper,
     size: i64,

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 pub struct TraceLink {
     config: config::TraceLink,
     queue: VecDeque<Packet>,
-    /// With the bytes left, and since when it is its turn.
+    /// The packet in turn with the bytes left, and the time since which it has its turn.
     next: Option<(Packet, u32, Time)>,
     /// Number of the next opportunity over all repetitions.
     opportunity: usize,
@@ -38,7 +38,7 @@ impl TraceLink {
         }
     }
 
-    /// When the next opportunity is.
+    /// Time of the next opportunity.
     fn time(&self) -> Time {
         let list = &self.config.opportunities;
         let period = u64::from(*list.last().expect("there is one"));
