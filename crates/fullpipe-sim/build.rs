@@ -29,7 +29,7 @@ fn main() {
         .compile("fullpipe_cc");
 }
 
-/// The call of `registered!` for the sources of one kind, whose instances have their names behind `prefix`.
+/// The call of `registered!` for the sources of one kind; names of their instances begin with `prefix`.
 fn registered(kind: &str, prefix: &str, sources: &[PathBuf]) -> String {
     let names = sources.iter().filter_map(|path| path.file_stem());
     let symbols: Vec<String> =

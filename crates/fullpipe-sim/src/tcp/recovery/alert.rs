@@ -262,7 +262,7 @@ impl Sender {
             return false;
         }
 
-        // The partial ACK came from an original segment, which was reordered and not lost.
+        // The partial ACK belongs to an original segment, which was reordered and not lost.
         self.check_stamped_reordering(prior_una);
 
         // The undo waits until all retransmissions have left the network.

@@ -140,7 +140,7 @@ impl Sender {
                 self.add_reno_sack();
             }
         } else {
-            // tcp_try_undo_partial: a partial ACK either repairs a further loss or came from a late segment.
+            // tcp_try_undo_partial: a partial ACK either repairs a further loss or belongs to a late segment.
             let beyond = self.fackets_for_partial() > self.recovery.reordering;
             mark = self.is_reno() || beyond;
             let delayed = self.partial_ack_was_delayed(flags);

@@ -25,7 +25,7 @@ impl InitialCwnd {
 choice! {
     /// First cwnd of a connection after its SYN was sent more than twice (RFC 5681, 3.1).
     RepeatedSyn {
-        /// The same cwnd as of any other connection.
+        /// Cwnd as of any other connection.
         Ignored = "ignored",
         /// One segment (3.14 `tcp_init_metrics`).
         OneSegment = "one-segment",
