@@ -213,6 +213,12 @@ pub struct Sysctl {
     pub tcp_probe_interval: Option<u32>,
     /// net.ipv4.tcp_probe_threshold: the search ends where less is unknown, bytes; none: 8
     pub tcp_probe_threshold: Option<u32>,
+    /// net.ipv4.tcp_comp_sack_delay_ns: the longest wait of a compressed SACK, ns; none: 1 ms
+    pub tcp_comp_sack_delay_ns: Option<u32>,
+    /// net.ipv4.tcp_comp_sack_slack_ns: how late the end of that wait may be noticed, ns; none: 100 us
+    pub tcp_comp_sack_slack_ns: Option<u32>,
+    /// net.ipv4.tcp_comp_sack_nr (0 to 255): most ACKs that a compressed SACK stands for, 0: none is compressed; none: 44
+    pub tcp_comp_sack_nr: Option<u32>,
     /// net.ipv4.tcp_no_metrics_save: a connection leaves nothing for the next one
     pub tcp_no_metrics_save: bool,
 }
@@ -251,6 +257,9 @@ impl Sysctl {
         tcp_min_snd_mss: None,
         tcp_probe_interval: None,
         tcp_probe_threshold: None,
+        tcp_comp_sack_delay_ns: None,
+        tcp_comp_sack_slack_ns: None,
+        tcp_comp_sack_nr: None,
         tcp_no_metrics_save: false,
     };
 }

@@ -11,7 +11,6 @@
 use super::clock::{Clockwork, Timers};
 use crate::jiffy_clock::{Expiry, JiffyClock};
 use crate::tcp::profile::TimerWheel;
-use crate::tcp::receiver::compressed::SLACK;
 use crate::units::Time;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -100,15 +99,18 @@ pub(super) struct HostTimers {
     /// When each flow's held ACKs go at the latest; never, if there are none. And those flows by that time.
     compressed: Vec<Time>,
     by_latest: BTreeSet<(Time, usize)>,
+    /// How much earlier they may go.
+    slack: Time,
 }
 
 impl HostTimers {
     /// Those of a host with so many flows, datagrams of so many programs and so many clients of remote procedure calls, none of
-    /// which runs; `wheel` is its kernel's, with `hz` jiffies per second.
+    /// which runs; `wheel` is its kernel's, with `hz` jiffies per second; ACKs that are held may go `slack` earlier.
     pub(super) fn new(
         [flows, datagrams, clients]: [usize; 3],
         wheel: TimerWheel,
         hz: u32,
+        slack: Time,
     ) -> HostTimers {
         let qdisc = flows * ALL.len();
         let rpc = qdisc + 2 + 2 * datagrams;
@@ -121,6 +123,7 @@ impl HostTimers {
             rpc,
             compressed: alloc::vec![Time::NEVER; flows],
             by_latest: BTreeSet::new(),
+            slack,
         }
     }
 
@@ -170,7 +173,7 @@ impl HostTimers {
     /// them that may fires with it (Linux 6.12 `hrtimer_run_softirq`).
     pub(super) fn expired(&self, now: Time) -> Option<usize> {
         let &(latest, flow) = self.by_latest.first()?;
-        (latest <= now + SLACK).then_some(flow)
+        (latest <= now + self.slack).then_some(flow)
     }
 
     /// The same of the qdisc's.

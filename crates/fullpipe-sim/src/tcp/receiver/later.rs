@@ -97,7 +97,7 @@ impl Receiver {
         }
     }
 
-    /// When compressed ACKs are due at the latest; [`SLACK`](super::super::compressed::SLACK) earlier they may go.
+    /// When compressed ACKs are due at the latest; [`slack`](super::compressed::slack) earlier they may go.
     pub fn compressed_due(&self) -> Option<Time> {
         self.compressed.due
     }
