@@ -38,7 +38,6 @@ const SWITCH: (i64, i64) = (0, 1);
 const BYTE: (i64, i64) = (0, 255);
 const INT: (i64, i64) = (i32::MIN as i64, i32::MAX as i64);
 const FROM_0: (i64, i64) = (0, INT.1);
-const LONG: (i64, i64) = (0, i64::MAX);
 /// Seconds, which the kernel keeps in jiffies, in an `int`: the range that is right for the largest HZ.
 const SECONDS: (i64, i64) = (INT.0 / 1000, INT.1 / 1000);
 
@@ -50,9 +49,6 @@ pub const GENUINE: &[Genuine] = &[
     row("net.ipv4.tcp_autocorking", SWITCH),
     since(6, 7, row("net.ipv4.tcp_backlog_ack_defer", SWITCH)),
     row("net.ipv4.tcp_challenge_ack_limit", INT),
-    row("net.ipv4.tcp_comp_sack_delay_ns", LONG),
-    row("net.ipv4.tcp_comp_sack_nr", BYTE),
-    row("net.ipv4.tcp_comp_sack_slack_ns", LONG),
     row("net.ipv4.tcp_early_demux", BYTE),
     row("net.ipv4.tcp_ecn_fallback", SWITCH),
     row("net.ipv4.tcp_fastopen", INT),

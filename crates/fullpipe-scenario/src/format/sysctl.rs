@@ -186,6 +186,21 @@ pub const SYSCTLS: &[Entry] = &[
         field: Field::LevelIfSet(|s| &mut s.tcp_probe_threshold, 0, i32::MAX as u32),
     },
     Entry {
+        name: "net.ipv4.tcp_comp_sack_delay_ns",
+        doc: "longest wait of a SACK for others, ns, and a twentieth of an RTT at most; unless set 1 ms. Kernels before 4.18 do not have it",
+        field: Field::LevelIfSet(|s| &mut s.tcp_comp_sack_delay_ns, 0, i32::MAX as u32),
+    },
+    Entry {
+        name: "net.ipv4.tcp_comp_sack_slack_ns",
+        doc: "how late the end of that wait may be noticed, ns; unless set 100 us",
+        field: Field::LevelIfSet(|s| &mut s.tcp_comp_sack_slack_ns, 0, i32::MAX as u32),
+    },
+    Entry {
+        name: "net.ipv4.tcp_comp_sack_nr",
+        doc: "most SACKs that wait for others; 0: none waits; unless set 44",
+        field: Field::LevelIfSet(|s| &mut s.tcp_comp_sack_nr, 0, 255),
+    },
+    Entry {
         name: "net.ipv4.tcp_no_metrics_save",
         doc: "whether a connection leaves nothing (ssthresh, RTT, reordering) for the next one",
         field: Field::Switch(|s| &mut s.tcp_no_metrics_save),

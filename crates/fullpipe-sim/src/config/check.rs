@@ -240,6 +240,7 @@ fn sysctls(all: &Sysctl) -> Result<(), String> {
     let sizes = sizes.into_iter().flatten().all(|size| (48..=65_535).contains(&size));
     demand(sizes, "tcp_base_mss, tcp_mtu_probe_floor and tcp_min_snd_mss are 48 to 65535")?;
     demand(all.tcp_probe_interval <= Some(4_294_967), "tcp_probe_interval: 4294967 s at most")?;
+    demand(all.tcp_comp_sack_nr <= Some(255), "tcp_comp_sack_nr is 0 to 255")?;
     demand(all.tcp_early_retrans <= 4, "tcp_early_retrans is 0 to 4")
 }
 

@@ -215,6 +215,12 @@ pub struct Sysctl {
     pub tcp_probe_interval: Option<u32>,
     /// net.ipv4.tcp_probe_threshold: uncertainty at which the search ends, bytes; none: 8
     pub tcp_probe_threshold: Option<u32>,
+    /// net.ipv4.tcp_comp_sack_delay_ns: longest wait of a compressed SACK, ns; none: 1 ms
+    pub tcp_comp_sack_delay_ns: Option<u32>,
+    /// net.ipv4.tcp_comp_sack_slack_ns: slack of the end of this wait, ns; none: 100 us
+    pub tcp_comp_sack_slack_ns: Option<u32>,
+    /// net.ipv4.tcp_comp_sack_nr (0 to 255): most ACKs that a compressed SACK stands for, 0: none is compressed; none: 44
+    pub tcp_comp_sack_nr: Option<u32>,
     /// net.ipv4.tcp_no_metrics_save: a connection leaves no metrics for the next one
     pub tcp_no_metrics_save: bool,
 }
@@ -253,6 +259,9 @@ impl Sysctl {
         tcp_min_snd_mss: None,
         tcp_probe_interval: None,
         tcp_probe_threshold: None,
+        tcp_comp_sack_delay_ns: None,
+        tcp_comp_sack_slack_ns: None,
+        tcp_comp_sack_nr: None,
         tcp_no_metrics_save: false,
     };
 }

@@ -41,6 +41,7 @@ use crate::packet::{Kind, Train};
 use crate::tcp::behaviour::profile_of;
 use crate::tcp::memory::TcpMemory;
 use crate::tcp::profile::SharedProfile;
+use crate::tcp::receiver::compressed;
 use crate::tcp::sender::metrics::Metrics;
 use crate::units::Time;
 use alloc::collections::VecDeque;
@@ -185,6 +186,7 @@ impl Host {
             [config.flows.len(), config.datagrams.len(), config.rpc.clients.len()],
             profile.timer_wheel,
             host.hz,
+            compressed::slack(&host.sysctl),
         );
         let hears_datagrams = udp_reader::hearing_ends((own, &profile), config);
         let mut new = Host {

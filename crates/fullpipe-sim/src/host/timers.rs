@@ -10,7 +10,6 @@
 use super::clock::{Clockwork, Timers};
 use crate::jiffy_clock::{Expiry, JiffyClock};
 use crate::tcp::profile::TimerWheel;
-use crate::tcp::receiver::compressed::SLACK;
 use crate::units::Time;
 use alloc::collections::BTreeSet;
 use alloc::vec::Vec;
@@ -100,15 +99,19 @@ pub(super) struct HostTimers {
     /// Latest time of each flow's compressed ACKs; never, if it has none. Behind it, those flows by this time.
     compressed: Vec<Time>,
     by_latest: BTreeSet<(Time, usize)>,
+    /// Slack by which compressed ACKs may leave earlier.
+    slack: Time,
 }
 
 impl HostTimers {
     /// Stopped timers of a host with so many flows, programs with datagrams, and clients of remote procedure calls.
     /// `wheel` is its kernel's, with `hz` jiffies per second.
+    /// Compressed ACKs may leave `slack` earlier.
     pub(super) fn new(
         [flows, datagrams, clients]: [usize; 3],
         wheel: TimerWheel,
         hz: u32,
+        slack: Time,
     ) -> HostTimers {
         let qdisc = flows * ALL.len();
         let rpc = qdisc + 2 + 2 * datagrams;
@@ -121,6 +124,7 @@ impl HostTimers {
             rpc,
             compressed: alloc::vec![Time::NEVER; flows],
             by_latest: BTreeSet::new(),
+            slack,
         }
     }
 
@@ -170,7 +174,7 @@ impl HostTimers {
     /// are within their slack fire with it (Linux 6.12 `hrtimer_run_softirq`).
     pub(super) fn expired(&self, now: Time) -> Option<usize> {
         let &(latest, flow) = self.by_latest.first()?;
-        (latest <= now + SLACK).then_some(flow)
+        (latest <= now + self.slack).then_some(flow)
     }
 
     /// Sets the qdisc's timer to `due`, or stops it.

@@ -99,7 +99,7 @@ impl Receiver {
         }
     }
 
-    /// Latest time of compressed ACKs; they may be sent [`SLACK`](super::super::compressed::SLACK) earlier.
+    /// Latest time of compressed ACKs; they may be sent [`slack`](super::compressed::slack) earlier.
     pub fn compressed_due(&self) -> Option<Time> {
         self.compressed.due
     }

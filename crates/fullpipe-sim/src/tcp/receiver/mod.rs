@@ -192,7 +192,7 @@ impl Receiver {
             growth: today.then(|| Space::new(&window, advmss, &profile)),
             is_locked,
             ecn: ReceiverEcn::default(),
-            compressed: Compressed::default(),
+            compressed: Compressed::new(&host.sysctl),
             in_backlog: false,
             ack_deferred: false,
             ration: Ration::default(),

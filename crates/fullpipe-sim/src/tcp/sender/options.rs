@@ -22,6 +22,10 @@ pub fn unknown(config: &Config) -> Result<Vec<(String, String)>, String> {
             let key = format!("hosts.{name}.sysctl.net.ipv4.tcp_limit_output_bytes");
             unknown.push((key, format!("Linux {} has no small queues", host.kernel)));
         }
+        if !profile.compresses_sacks {
+            let why = format!("Linux {} compresses no SACKs", host.kernel);
+            unknown.extend(of_compression(name, host).map(|key| (key, why.clone())));
+        }
         if host.sysctl.tcp_mem.is_some() && profile.cwnd_first() {
             let key = format!("hosts.{name}.sysctl.net.ipv4.tcp_mem");
             unknown.push((key, not_read(host)));
@@ -39,6 +43,16 @@ fn not_read(host: &Host) -> String {
     format!("not modelled of Linux {}, only of 6.1 and later", host.kernel)
 }
 
+/// Keys of the sysctls of compressed SACKs that are set.
+fn of_compression<'a>(name: &'a str, host: &Host) -> impl Iterator<Item = String> + use<'a> {
+    let sysctls = [
+        ("tcp_comp_sack_delay_ns", host.sysctl.tcp_comp_sack_delay_ns),
+        ("tcp_comp_sack_slack_ns", host.sysctl.tcp_comp_sack_slack_ns),
+        ("tcp_comp_sack_nr", host.sysctl.tcp_comp_sack_nr),
+    ];
+    keys(name, sysctls)
+}
+
 fn sysctls<'a>(name: &'a str, host: &Host) -> impl Iterator<Item = String> + use<'a> {
     let sysctls = [
         ("tcp_mtu_probing", host.sysctl.tcp_mtu_probing.filter(|&level| level > 0)),
@@ -46,6 +60,14 @@ fn sysctls<'a>(name: &'a str, host: &Host) -> impl Iterator<Item = String> + use
         ("tcp_pacing_ss_ratio", host.sysctl.tcp_pacing_ss_ratio),
         ("tcp_pacing_ca_ratio", host.sysctl.tcp_pacing_ca_ratio),
     ];
+    keys(name, sysctls)
+}
+
+/// Keys of those of a host's sysctls that are set.
+fn keys<const N: usize>(
+    name: &str,
+    sysctls: [(&'static str, Option<u32>); N],
+) -> impl Iterator<Item = String> {
     let set = sysctls.into_iter().filter(|(_, value)| value.is_some());
     set.map(move |(sysctl, _)| format!("hosts.{name}.sysctl.net.ipv4.{sysctl}"))
 }

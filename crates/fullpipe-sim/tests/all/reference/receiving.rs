@@ -17,8 +17,8 @@ pub const ANSWER: usize = 5;
 pub const DELAYED: usize = 6;
 pub const COMPRESSED: usize = 7;
 pub const READER: usize = 8;
-/// Delay of the timer of held ACKs after its time, where no other timer fires (tcp_comp_sack_slack_ns).
-const SLACK: Time = Time::us(100);
+/// Delay of the timer of held ACKs after its time, where no other timer fires, ns (tcp_comp_sack_slack_ns unless set).
+const SLACK: u32 = 100_000;
 
 /// A flow here.
 pub struct ReceivingFlow {
@@ -160,7 +160,8 @@ impl Host {
         let latest =
             |(&flow, f): (&usize, &ReceivingFlow)| f.tcp.compressed_due().map(|at| (at, flow));
         let mut held: Vec<_> = self.receives.iter().filter_map(latest).collect();
-        held.retain(|(at, _)| *at <= now + SLACK);
+        let slack = Time(self.host.sysctl.tcp_comp_sack_slack_ns.unwrap_or(SLACK).into());
+        held.retain(|(at, _)| *at <= now + slack);
         held.sort();
         for (at, flow) in held {
             self.fired_together += u64::from(at > now);

@@ -170,6 +170,8 @@ pub fn with_options(mut config: Config) -> Config {
     for host in [&mut config.sender, &mut config.receiver].into_iter().filter(|host| paces(host)) {
         host.sysctl.tcp_notsent_lowat = [None, Some(100_000)][(draw >> 1) as usize % 2];
         host.sysctl.tcp_pacing_ss_ratio = [None, Some(50)][(draw >> 3) as usize % 2];
+        host.sysctl.tcp_comp_sack_slack_ns = [None, Some(0)][(draw >> 5) as usize % 2];
+        host.sysctl.tcp_comp_sack_nr = [None, None, Some(3), Some(0)][(draw >> 6) as usize % 4];
     }
     config
 }

@@ -282,3 +282,20 @@ fn hosts_share_the_memory_of_all_sockets() {
     assert_eq!(key, "hosts.receiver.sysctl.net.ipv4.tcp_mem");
     assert_eq!(why, "not modelled of Linux 3.14, only of 6.1 and later");
 }
+
+/// Both engines have the sysctls of compressed SACKs, in kernels that compress them.
+#[test]
+fn compressed_sacks_are_bounded_on_both_engines() {
+    let slack = "hosts.receiver.sysctl.net.ipv4.tcp_comp_sack_slack_ns=0";
+    let today = resolved(&["hosts.sender.kernel=6.12", "hosts.receiver.kernel=6.12", slack]);
+    let plan = linux::plan(&today).expect("it can be asked");
+    let set = ("net/ipv4/tcp_comp_sack_slack_ns".to_string(), "0".to_string());
+    assert!(plan.receiver.sysctl.contains(&set) && !plan.sender.sysctl.contains(&set));
+    let simulator = engine::find("sim").expect("an engine");
+    assert_eq!(simulator.support(&today), []);
+
+    let older = simulator.support(&resolved(&[slack]));
+    let [(key, Support::Refused(why))] = &older[..] else { panic!("{older:?}") };
+    assert_eq!(key, "hosts.receiver.sysctl.net.ipv4.tcp_comp_sack_slack_ns");
+    assert_eq!(why, "Linux 3.14 compresses no SACKs");
+}
