@@ -2,7 +2,7 @@
 //! many are lost, the remaining ACKs release data in bursts, cwnd grows slowly and timeouts come early. No window shows
 //! this.
 
-use super::lookup::{Told, Traces};
+use super::lookup::Traces;
 use crate::meta::{FlowMeta, RunMeta};
 use std::collections::BTreeMap;
 
@@ -16,11 +16,13 @@ pub fn dropped_acks(meta: &RunMeta, about: &FlowMeta, traces: &Traces) -> BTreeM
     if meta.flows.iter().any(|flow| flow.direction == back) {
         return BTreeMap::new();
     }
-    let share = |(info, stage): &Told| {
-        let last = stage.last();
-        let came = last.entered.saturating_add(last.dropped);
-        let share = last.dropped as f64 / came.max(1) as f64;
-        (share >= TOLD).then(|| (info.name.clone(), share))
-    };
-    traces.on_the_way(back, &about.hosts).filter_map(share).collect()
+    traces
+        .on_the_way(back, &about.hosts)
+        .filter_map(|(info, stage)| {
+            let last = stage.last();
+            let came = last.entered.saturating_add(last.dropped);
+            let share = last.dropped as f64 / came.max(1) as f64;
+            (share >= TOLD).then(|| (info.name.clone(), share))
+        })
+        .collect()
 }

@@ -158,8 +158,8 @@ fn step(flow: &FlowTrace, count: usize, passed: &Passed, calls: bool) -> Split {
 fn done(flow: &FlowTrace) -> Option<Time> {
     let last = flow.last();
     let sent = |own: &FlowSample| own.bytes_sent.saturating_sub(own.bytes_retransmitted);
-    let rests = |own: &FlowSample| sent(own) == sent(last) && own.unsent == 0;
-    let active = flow.samples.iter().rposition(|sample| !rests(sample));
+    let active =
+        flow.samples.iter().rposition(|sample| !(sent(sample) == sent(last) && sample.unsent == 0));
     let first = flow.samples.get(active.map_or(0, |at| at + 1))?;
     (sent(last) > 0).then_some(first.time)
 }
@@ -168,8 +168,9 @@ fn done(flow: &FlowTrace) -> Option<Time> {
 fn established(flow: &FlowTrace) -> Time {
     let events = [EventKind::Established, EventKind::Accepted];
     let event = events.into_iter().find_map(|kind| flow.first(kind)).map(|event| event.time);
-    let moved = || flow.samples.iter().find(|own| own.bytes_acked > 0 || own.bytes_delivered > 0);
-    event.or_else(|| Some(moved()?.time)).unwrap_or(Time::NEVER)
+    let mut moving =
+        flow.samples.iter().filter(|own| own.bytes_acked > 0 || own.bytes_delivered > 0);
+    event.or_else(|| Some(moving.next()?.time)).unwrap_or(Time::NEVER)
 }
 
 /// Moments that part a flow's idle time.
@@ -198,7 +199,6 @@ fn busy(passed: &Passed, now: &FlowSample, window: Time) -> Option<usize> {
     let share =
         |stage: &StageTrace, of: fn(&StageSample) -> u64| never_idle(stage, time, window, of);
     let works = |stage: &StageTrace| share(stage, |now| now.busy_ns);
-    let refuses = |stage: &StageTrace| share(stage, |now| now.blocked_ns);
     let [sender, receiver] = passed.cpus;
     let inflated = passed
         .base_rtt
@@ -206,7 +206,9 @@ fn busy(passed: &Passed, now: &FlowSample, window: Time) -> Option<usize> {
     let asked: [(usize, &dyn Fn() -> bool); 7] = [
         (Derived::Link as usize, &|| passed.links.iter().any(|link| works(link))),
         (Derived::Nic as usize, &|| passed.card.iter().any(|part| works(part))),
-        (Derived::TxRing as usize, &|| passed.card.iter().any(|part| refuses(part))),
+        (Derived::TxRing as usize, &|| {
+            passed.card.iter().any(|part| share(part, |now| now.blocked_ns))
+        }),
         (Limit::Pacing as usize, &|| {
             passed.shaper.is_some_and(|(info, stage)| never_empty(info, stage, time, window))
         }),

@@ -45,8 +45,7 @@ fn ends(bin: Time, recording: &Recording) -> Vec<Time> {
 
 fn rates(spans: &[(Time, Time)], flow: &FlowTrace) -> Rates {
     let column = |of: fn(&FlowSample) -> u64| {
-        let grown = |(from, to): &(Time, Time)| of(flow.at(*to)).saturating_sub(of(flow.at(*from)));
-        spans.iter().map(grown).collect()
+        spans.iter().map(|(from, to)| of(flow.at(*to)).saturating_sub(of(flow.at(*from)))).collect()
     };
     with_rates(
         spans,
@@ -62,9 +61,9 @@ fn rates(spans: &[(Time, Time)], flow: &FlowTrace) -> Rates {
 
 fn sum(spans: &[(Time, Time)], flows: &[Rates]) -> Rates {
     let column = |of: fn(&Rates) -> &Vec<u64>| -> Vec<u64> {
-        let one =
-            |bin: usize| flows.iter().fold(0, |sum: u64, flow| sum.saturating_add(of(flow)[bin]));
-        (0..spans.len()).map(one).collect()
+        (0..spans.len())
+            .map(|bin| flows.iter().fold(0, |sum: u64, flow| sum.saturating_add(of(flow)[bin])))
+            .collect()
     };
     with_rates(
         spans,
@@ -96,18 +95,13 @@ fn place(spans: &[(Time, Time)], (info, trace): &Told) -> Option<PlaceBins> {
         return None;
     }
     let highest = |sample: &StageSample| sample.peak.max(sample.waiting);
-    let used = |sample: &&StageSample| highest(sample) > 0 || sample.dropped > 0;
-    if !trace.samples.iter().any(used) {
+    if !trace.samples.iter().any(|sample| highest(sample) > 0 || sample.dropped > 0) {
         return None;
     }
     let within = |(from, to): &(Time, Time)| trace.within(*from, *to);
-    let sampled = |samples: &[&StageSample]| {
-        let sum: u128 = samples.iter().map(|sample| u128::from(sample.waiting)).sum();
-        sum as f64 / samples.len().max(1) as f64
-    };
     let mean = |span: &(Time, Time)| {
         let told = Occupancy::between(info, &trace.at(span.0), &trace.at(span.1));
-        told.map_or_else(|| sampled(within(span)), |told| told.mean)
+        told.map_or_else(|| mean_waiting(within(span)), |told| told.mean)
     };
     let peak = |samples: &[&StageSample]| samples.iter().map(|s| highest(s)).max().unwrap_or(0);
     let dropped =
@@ -118,4 +112,10 @@ fn place(spans: &[(Time, Time)], (info, trace): &Told) -> Option<PlaceBins> {
         peak: spans.iter().map(|span| peak(within(span))).collect(),
         dropped: spans.iter().map(dropped).collect(),
     })
+}
+
+/// Mean of what waits at the samples; 0 without samples.
+fn mean_waiting(samples: &[&StageSample]) -> f64 {
+    let sum: u128 = samples.iter().map(|sample| u128::from(sample.waiting)).sum();
+    sum as f64 / samples.len().max(1) as f64
 }

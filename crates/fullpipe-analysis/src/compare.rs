@@ -37,11 +37,14 @@ fn pairs(a: &Document, b: &Document) -> Vec<(usize, usize)> {
     if let ([_], [_]) = (a.runs.as_slice(), b.runs.as_slice()) {
         return vec![(0, 0)];
     }
-    let partner = |(i, run): (usize, &Run)| {
-        let j = b.runs.iter().position(|other| other.variant == run.variant)?;
-        Some((i, j))
-    };
-    a.runs.iter().enumerate().filter_map(partner).collect()
+    a.runs
+        .iter()
+        .enumerate()
+        .filter_map(|(i, run)| {
+            let j = b.runs.iter().position(|other| other.variant == run.variant)?;
+            Some((i, j))
+        })
+        .collect()
 }
 
 fn pair(a: &Side, i: usize, b: &Side, j: usize) -> Pair {
@@ -98,12 +101,14 @@ pub fn settings(a: &BTreeMap<String, String>, b: &BTreeMap<String, String>) -> V
 fn flow_pair(a: &Flow, b: &Flow) -> FlowPair {
     let names: BTreeSet<&String> = a.limits.keys().chain(b.limits.keys()).collect();
     let share = |flow: &Flow, name: &String| flow.limits.get(name).copied().unwrap_or(0.0);
-    let occurs = |name: &&String| share(a, name) > 0.0 || share(b, name) > 0.0;
-    let limit = |name: &String| Change::new(name, Some(share(a, name)), Some(share(b, name)));
     FlowPair {
         name: a.name.clone(),
         metrics: metric_changes(a, b),
-        limits: names.into_iter().filter(occurs).map(limit).collect(),
+        limits: names
+            .into_iter()
+            .filter(|name| share(a, name) > 0.0 || share(b, name) > 0.0)
+            .map(|name| Change::new(name, Some(share(a, name)), Some(share(b, name))))
+            .collect(),
         distance: distance(a, b),
     }
 }

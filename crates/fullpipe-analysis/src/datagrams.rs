@@ -14,13 +14,13 @@ pub(super) fn datagrams(meta: &RunMeta, recording: &Recording, traces: &Traces) 
     let end = recording.flows.last().map_or(0, |sample| sample.time.0);
     let cpu = |own: &DatagramsMeta| cpu(own, end, traces).filter(|_| !own.echo);
     let all = meta.datagrams.iter();
-    let told = |own: &DatagramsMeta| {
+    all.map(|own| {
         let counted = one(own, &recording.counters, end);
         let reading = counted.rcvbuf_errors.filter(|drops| *drops > 0);
         let reading = reading.and_then(|_| reading::reading(own, traces));
         Datagrams { cpu: cpu(own), reading, ..counted }
-    };
-    all.map(told).collect()
+    })
+    .collect()
 }
 
 fn one(own: &DatagramsMeta, counters: &[Counter], end: u64) -> Datagrams {

@@ -30,8 +30,9 @@ pub fn distance(a: &Flow, b: &Flow) -> Distance {
         |series: &Series, index: usize| series.cwnd.get(index).copied().map_or(0.0, f64::from);
     let windows = common.iter().map(|&(at, i, j)| (at, cwnd(&a.series, i), cwnd(&b.series, j)));
     let windows: Vec<_> = windows.collect();
-    let far = |(_, a, b): &(f64, f64, f64)| relative(*a, *b) > PARTED.0 && (a - b).abs() > PARTED.1;
-    let lasting = windows.windows(2).position(|pair| pair.iter().all(far));
+    let lasting = windows.windows(2).position(|pair| {
+        pair.iter().all(|(_, a, b)| relative(*a, *b) > PARTED.0 && (a - b).abs() > PARTED.1)
+    });
     let diverged = lasting.and_then(|first| parting(a, b, common[first]));
     let resent = |flow: &Flow| flow.retransmitted_segments as f64;
     let known_until_s = known_until(a).into_iter().chain(known_until(b)).reduce(f64::min);
@@ -75,8 +76,12 @@ fn parting(a: &Flow, b: &Flow, (at_s, i, j): (f64, usize, usize)) -> Option<Part
     let bucket = a.series.bucket_s.max(b.series.bucket_s);
     let from_s = at_s - bucket - ROUND_TRIPS * f64::from(srtt_us) / 1e6;
     let happened = |flow: &Flow| {
-        let inside = |m: &&Moment| m.at_s >= from_s && m.at_s < at_s + SAME_TIME;
-        let all: Vec<Moment> = flow.moments.iter().filter(inside).copied().collect();
+        let all: Vec<Moment> = flow
+            .moments
+            .iter()
+            .filter(|m| m.at_s >= from_s && m.at_s < at_s + SAME_TIME)
+            .copied()
+            .collect();
         all[all.len().saturating_sub(MOST_MOMENTS)..].to_vec()
     };
     let (events_a, events_b) = (happened(a), happened(b));
@@ -132,14 +137,13 @@ mod tests {
 
     #[test]
     fn moments_are_known_until_the_first_run_has_no_more_of_them() {
-        let flow = |times: &[f64], moments_left_out: u64| {
-            let moment =
-                |at_s: &f64| Moment { at_s: *at_s, what: Happened::Retransmitted, value: 1 };
-            Flow {
-                moments: times.iter().map(moment).collect(),
-                moments_left_out,
-                ..Flow::default()
-            }
+        let flow = |times: &[f64], moments_left_out: u64| Flow {
+            moments: times
+                .iter()
+                .map(|at_s| Moment { at_s: *at_s, what: Happened::Retransmitted, value: 1 })
+                .collect(),
+            moments_left_out,
+            ..Flow::default()
         };
         let whole = flow(&[1.0, 2.0, 3.0, 4.0], 0);
         let distance = |a: &Flow, b: &Flow| {

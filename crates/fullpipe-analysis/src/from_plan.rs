@@ -174,27 +174,32 @@ fn way(run: &Resolved, elements: &[Element], direction: Direction) -> WayMeta {
     };
     let beside = run.stations().into_iter().filter(|station| station.direction == direction);
     let cards: Vec<String> = beside.flat_map(|station| card(station.name)).collect();
-    let rated = |e: &Element| Some((e.rate()?.0, e.name().to_string()));
-    let links: Vec<_> = elements.iter().filter_map(rated).collect();
+    let links: Vec<_> =
+        elements.iter().filter_map(|e| Some((e.rate()?.0, e.name().to_string()))).collect();
     let slowest = links.iter().map(|(rate, _)| *rate).min();
     let slow = links.into_iter().filter(|(rate, _)| Some(*rate) == slowest);
     let slow: Vec<String> = slow.map(|(_, name)| name).collect();
-    let payload = |(rate, framing): (Rate, Framing)| {
-        let on_the_wire = f64::from(run.path.mtu + framing.overhead());
-        rate.0 as f64 / 1e6 * f64::from(run.mss()) / on_the_wire
-    };
-    let constant =
-        |e: &&Element| matches!(e, Element::Link(_)) && e.rate().map(|(rate, _)| rate) == slowest;
+    let is_constant = elements
+        .iter()
+        .any(|e| matches!(e, Element::Link(_)) && e.rate().map(|(rate, _)| rate) == slowest);
     let is_card = slowest.is_none_or(|rate| nic_rate < rate);
     let of_card = Some((nic_rate, Framing::EthernetWire)).filter(|_| is_card && slowest.is_some());
     let rates = elements.iter().filter_map(Element::rate).chain(of_card);
     WayMeta {
-        rate: elements.iter().find(constant).and(slowest).filter(|_| !is_card).map(|rate| rate.0),
+        rate: slowest.filter(|_| is_constant && !is_card).map(|rate| rate.0),
         queues: if is_card { card(host).to_vec() } else { slow.iter().take(1).cloned().collect() },
         bottlenecks: slow.into_iter().chain(cards).collect(),
-        capacity_mbit: rates.map(payload).min_by(f64::total_cmp),
+        capacity_mbit: rates
+            .map(|(rate, framing)| payload_mbit(run, rate, framing))
+            .min_by(f64::total_cmp),
         allowed: settings::allowed(run, direction),
     }
+}
+
+/// Payload of full segments at a rate with a framing, Mb/s (10^6).
+fn payload_mbit(run: &Resolved, rate: Rate, framing: Framing) -> f64 {
+    let on_the_wire = f64::from(run.path.mtu + framing.overhead());
+    rate.0 as f64 / 1e6 * f64::from(run.mss()) / on_the_wire
 }
 
 fn figures(scenario: &Scenario, plan: &Plan) -> Option<Figures> {

@@ -55,12 +55,13 @@ pub fn intervals(
     attribution: &Attribution,
     queue: Option<&StageTrace>,
 ) -> Vec<Interval> {
-    let interval = |(from, to): (Time, Time)| {
+    let mut intervals = Vec::new();
+    for (from, to) in bounds(meta, life) {
         let first = flow.count(from);
         let last = if to == life.end { flow.samples.len() } else { flow.count(to) };
         let (before, after) = (flow.before(first), flow.before(last));
         let bytes = after.bytes_delivered.saturating_sub(before.bytes_delivered);
-        Interval {
+        intervals.push(Interval {
             start_s: from.saturating_sub(life.clock).as_secs_f64(),
             end_s: to.saturating_sub(life.clock).as_secs_f64(),
             bytes,
@@ -75,9 +76,9 @@ pub fn intervals(
             in_flight: after.in_flight,
             queue: queue.map_or(0, |link| link.at(to).waiting),
             limits: attribution.named(first, last),
-        }
-    };
-    bounds(meta, life).into_iter().map(interval).collect()
+        });
+    }
+    intervals
 }
 
 /// Rates of the intervals of full length, Mb/s.

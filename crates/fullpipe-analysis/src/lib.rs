@@ -69,8 +69,8 @@ pub fn run(meta: &RunMeta, recording: &Recording) -> document::Run {
 pub fn run_in(view: View, meta: &RunMeta, recording: &Recording) -> document::Run {
     let traces = Traces::new(meta, recording);
     let lives = Lives::new(meta, recording, &traces);
-    let flow = |index| flow::flow(meta, &traces, &lives, index);
-    let mut flows: Vec<document::Flow> = (0..meta.flows.len()).map(flow).collect();
+    let mut flows: Vec<document::Flow> =
+        (0..meta.flows.len()).map(|index| flow::flow(meta, &traces, &lives, index)).collect();
     let nfs = nfs::nfs(meta, recording, &lives);
     nfs::leave_out_repetitions(meta, &nfs, &lives, &mut flows);
     let stages = stages::stages(meta, &traces);
@@ -122,11 +122,13 @@ pub fn run_in(view: View, meta: &RunMeta, recording: &Recording) -> document::Ru
 
 /// Leaves out the connections of loops that ended before their turn.
 fn leave_out_what_did_not_begin(run: &mut document::Run, lives: &Lives) {
-    let bins = begun(&mut run.bins.flows, lives).map(|(_, bins)| bins).collect();
+    run.bins.flows = begun(&mut run.bins.flows, lives).map(|(_, bins)| bins).collect();
     let flows = begun(&mut run.flows, lives).enumerate();
-    let numbered =
-        |(place, (at, flow))| document::Flow { index: Some(at).filter(|_| at != place), ..flow };
-    (run.bins.flows, run.flows) = (bins, flows.map(numbered).collect());
+    let numbered = flows.map(|(place, (at, flow))| document::Flow {
+        index: Some(at).filter(|_| at != place),
+        ..flow
+    });
+    run.flows = numbered.collect();
 }
 
 /// Takes the entry of each flow that begins, with its index in the trace.
@@ -172,9 +174,6 @@ pub fn document(
             runs.clone().map(|b| compare::of_one_scenario(a, b)).collect::<Vec<_>>()
         })
     });
-    let cut = |run: &document::Run| {
-        run.partial || run.published.as_ref().is_some_and(|published| !published.band_whole)
-    };
     let mut made = document::Document {
         format: document::FORMAT,
         headline: None,
@@ -183,7 +182,10 @@ pub fn document(
             title: scenario.title.clone(),
             seed: scenario.seed,
         },
-        partial: !missing.is_empty() || runs.iter().any(cut),
+        partial: !missing.is_empty()
+            || runs.iter().any(|run| {
+                run.partial || run.published.as_ref().is_some_and(|published| !published.band_whole)
+            }),
         comparisons: comparisons.collect(),
         missing,
         runs,
@@ -200,11 +202,11 @@ pub fn merged(
     comparison: &compare::Comparison,
 ) -> document::Document {
     let renamed = |side: &str, document: &document::Document| -> Vec<document::Run> {
-        let rename = |run: &document::Run| document::Run {
-            variant: format!("{side}: {}", run.variant),
-            ..run.clone()
-        };
-        document.runs.iter().map(rename).collect()
+        document
+            .runs
+            .iter()
+            .map(|run| document::Run { variant: format!("{side}: {}", run.variant), ..run.clone() })
+            .collect()
     };
     let mut comparisons = comparison.runs.clone();
     for pair in &mut comparisons {

@@ -146,16 +146,21 @@ impl<'a> Traces<'a> {
             }
         }
         let stages = by_stage(recording);
-        let at = |name: &String| stages.iter().position(|(info, _)| info.name == *name);
         let ways = [Direction::Forward, Direction::Backward].map(|way| meta.way(way));
-        let all = |names: &Vec<String>| names.iter().filter_map(at).collect::<Vec<usize>>();
-        let longer = |a: usize, b: usize| {
-            if stages[a].1.waiting() >= stages[b].1.waiting() { a } else { b }
+        let all = |names: &Vec<String>| {
+            names
+                .iter()
+                .filter_map(|name| stages.iter().position(|(info, _)| info.name == *name))
+                .collect::<Vec<usize>>()
         };
         Traces {
             flows,
             bottlenecks: ways.map(|way| all(&way.bottlenecks)),
-            queues: ways.map(|way| all(&way.queues).into_iter().reduce(longer)),
+            queues: ways.map(|way| {
+                all(&way.queues).into_iter().reduce(|a, b| {
+                    if stages[a].1.waiting() >= stages[b].1.waiting() { a } else { b }
+                })
+            }),
             stages,
         }
     }
@@ -185,8 +190,9 @@ impl<'a> Traces<'a> {
 
     /// The stages of one direction that lie between the hosts or belong to one of them.
     pub fn on_the_way(&self, way: Direction, hosts: &[String]) -> impl Iterator<Item = &Told<'a>> {
-        let own = move |info: &StageInfo| info.direction == way.way() && is_of(info, hosts);
-        self.stages.iter().filter(move |(info, _)| own(info))
+        self.stages
+            .iter()
+            .filter(move |(info, _)| info.direction == way.way() && is_of(info, hosts))
     }
 
     /// Stages and facts that may limit a flow.
@@ -194,11 +200,9 @@ impl<'a> Traces<'a> {
         let about = &meta.flows[index];
         let (card, links): (Vec<_>, Vec<_>) =
             self.bottlenecks(about).partition(|(info, _)| host(info).is_some());
-        let cpu = |name: &String| self.stage(&format!("{name}.cpu"));
-        let opposite = |flow: &FlowMeta| flow.direction != about.direction;
         Passed {
             links_back: self.links_back(about).map(|(_, stage)| stage).collect(),
-            shared_back: meta.flows.iter().any(opposite),
+            shared_back: meta.flows.iter().any(|flow| flow.direction != about.direction),
             paced: about.settings.pace.is_some(),
             sack: about.settings.without_sack.is_empty(),
             base_rtt: self.flows[index].least_rtt(),
@@ -206,15 +210,15 @@ impl<'a> Traces<'a> {
             card: card.into_iter().map(|(_, stage)| stage).collect(),
             shared: meta.shares_its_way(lives, index),
             shaper: self.stages.iter().find(|(info, _)| about.shaper.as_ref() == Some(&info.name)),
-            cpus: about.hosts.each_ref().map(cpu),
+            cpus: about.hosts.each_ref().map(|name| self.stage(&format!("{name}.cpu"))),
         }
     }
 }
 
 /// The samples of each stage, in the recording's order.
 fn by_stage(recording: &Recording) -> Vec<Told<'_>> {
-    let empty = |info| (info, StageTrace { samples: Vec::new() });
-    let mut stages: Vec<Told> = recording.stages.iter().map(empty).collect();
+    let mut stages: Vec<Told> =
+        recording.stages.iter().map(|info| (info, StageTrace { samples: Vec::new() })).collect();
     let places: BTreeMap<u16, usize> =
         stages.iter().enumerate().map(|(at, (info, _))| (info.index, at)).collect();
     for sample in &recording.stage_samples {
@@ -255,40 +259,48 @@ pub struct Life {
     pub aborted: Option<u64>,
 }
 
+impl Life {
+    /// The life of flow `index` in a run that ends at `end`.
+    fn new(meta: &RunMeta, index: usize, trace: &FlowTrace, end: Time) -> Life {
+        let flow = &meta.flows[index];
+        let when = |kind| trace.first(kind).map(|event| event.time);
+        let accepted = when(EventKind::Accepted).or(when(EventKind::Established));
+        let begun = when(EventKind::Began).filter(|_| flow.follows);
+        let connects = begun.unwrap_or(flow.start);
+        let clock = accepted.unwrap_or(connects).saturating_sub(meta.clock_offset);
+        let read = when(EventKind::Finished);
+
+        // An event after everything was read ends nothing.
+        let aborted = trace
+            .first(EventKind::Aborted)
+            .filter(|event| read.is_none_or(|read| event.time < read));
+        let finished = match aborted {
+            Some(_) => None,
+            None => read.or_else(|| accepted.and(drained(flow, connects, trace))),
+        };
+        let complete = finished.is_some_and(|time| time <= end);
+        let over = finished.or(aborted.map(|event| event.time)).unwrap_or(end).min(end);
+        let aborted = aborted.map(|event| event.value);
+
+        // Mounting and opening files precede the program.
+        let start = accepted.filter(|_| meta.is_of_mount(index)).unwrap_or(connects);
+        let begins = !flow.follows || begun.is_some();
+        if !begins {
+            let (complete, aborted) = (false, None);
+            return Life { start: end, begins, clock: end, end, complete, aborted };
+        }
+        Life { start, begins, clock, end: over, complete, aborted }
+    }
+}
+
 impl Lives {
     pub fn new(meta: &RunMeta, recording: &Recording, traces: &Traces) -> Lives {
         let last_flow = recording.flows.last().map_or(Time::ZERO, |sample| sample.time);
         let last_stage = recording.stage_samples.last().map_or(Time::ZERO, |sample| sample.time);
         let end = last_flow.max(last_stage);
-        let life = |(index, flow): (usize, &FlowMeta)| {
-            let trace = &traces.flows[index];
-            let when = |kind| trace.first(kind).map(|event| event.time);
-            let accepted = when(EventKind::Accepted).or(when(EventKind::Established));
-            let begun = when(EventKind::Began).filter(|_| flow.follows);
-            let connects = begun.unwrap_or(flow.start);
-            let clock = accepted.unwrap_or(connects).saturating_sub(meta.clock_offset);
-            let read = when(EventKind::Finished);
-            // An event after everything was read ends nothing.
-            let aborted = trace
-                .first(EventKind::Aborted)
-                .filter(|event| read.is_none_or(|read| event.time < read));
-            let finished = match aborted {
-                Some(_) => None,
-                None => read.or_else(|| accepted.and(drained(flow, connects, trace))),
-            };
-            let complete = finished.is_some_and(|time| time <= end);
-            let over = finished.or(aborted.map(|event| event.time)).unwrap_or(end).min(end);
-            let aborted = aborted.map(|event| event.value);
-            // Mounting and opening files precede the program.
-            let start = accepted.filter(|_| meta.is_of_mount(index)).unwrap_or(connects);
-            let begins = !flow.follows || begun.is_some();
-            if !begins {
-                let (complete, aborted) = (false, None);
-                return Life { start: end, begins, clock: end, end, complete, aborted };
-            }
-            Life { start, begins, clock, end: over, complete, aborted }
-        };
-        Lives { flows: meta.flows.iter().enumerate().map(life).collect(), end }
+        let flows =
+            (0..meta.flows.len()).map(|index| Life::new(meta, index, &traces.flows[index], end));
+        Lives { flows: flows.collect(), end }
     }
 }
 

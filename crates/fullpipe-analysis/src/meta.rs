@@ -74,18 +74,21 @@ impl RunMeta {
         let (own, life) = (&self.flows[index], &lives.flows[index]);
         let backward = own.direction == Direction::Backward;
         let lives_too = |start: Time, end: Time| start < life.end && life.start < end;
-        let is_other = |(at, other): (usize, &FlowMeta)| {
-            let (here, there) = (self.mount_of(index), self.mount_of(at));
-            let carries = there.is_none_or(|mount| self.nfs[mount].reads == backward);
-            let apart = at != index && (here.is_none() || here != there);
-            let other_life = &lives.flows[at];
-            let same_way = other.direction == own.direction && carries;
-            apart && same_way && lives_too(other_life.start, other_life.end)
-        };
         let datagrams = self.datagrams.iter().filter(|own| !own.echo && own.backward == backward);
         let mut datagrams = datagrams.map(|own| (own.start, own.start + own.lasts));
-        self.flows.iter().enumerate().any(is_other)
+        let mut others = (0..self.flows.len()).filter(|at| self.is_beside(index, *at));
+        others.any(|at| lives_too(lives.flows[at].start, lives.flows[at].end))
             || datagrams.any(|(start, end)| lives_too(start, end))
+    }
+
+    /// Whether data of flow `at` takes the path of flow `index`, and they are no connections of one mount.
+    fn is_beside(&self, index: usize, at: usize) -> bool {
+        let direction = self.flows[index].direction;
+        let backward = direction == Direction::Backward;
+        let (here, there) = (self.mount_of(index), self.mount_of(at));
+        let carries = there.is_none_or(|mount| self.nfs[mount].reads == backward);
+        let apart = at != index && (here.is_none() || here != there);
+        apart && self.flows[at].direction == direction && carries
     }
 
     /// Whether the flow is a connection of a mount: connections of mounts are the last flows.

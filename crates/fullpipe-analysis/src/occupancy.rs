@@ -23,8 +23,8 @@ impl Occupancy {
         if !info.timed || time == 0 {
             return None;
         }
-        let grown = |of: fn(&StageSample) -> u64| of(to).wrapping_sub(of(from)) as f64;
-        let share = |of| grown(of) / time as f64;
+        let share =
+            |of: fn(&StageSample) -> u64| of(to).wrapping_sub(of(from)) as f64 / time as f64;
         let mean = share(|sample| sample.waiting_ns);
         let mean_bytes = share(|sample| sample.waiting_byte_us) * 1000.0;
         Some(Occupancy {

@@ -107,14 +107,15 @@ mod tests {
     /// A flow that sends for `on` ms and waits for its program for `off` ms, for 3 s.
     fn of(on: u64, off: u64) -> Pauses {
         let mut waited = 0;
-        let sample = |ms: u64| {
-            let sends = ms % (on + off) < on;
-            waited += if sends { 0 } else { 1_000_000 };
-            let mut limits = [0; Limit::COUNT];
-            limits[Limit::Application as usize] = waited;
-            FlowSample { time: Time::ms(ms), in_flight: 1, limits, ..FlowSample::blank() }
-        };
-        let samples: Vec<FlowSample> = (1..=3000).map(sample).collect();
+        let samples: Vec<FlowSample> = (1..=3000)
+            .map(|ms| {
+                let sends = ms % (on + off) < on;
+                waited += if sends { 0 } else { 1_000_000 };
+                let mut limits = [0; Limit::COUNT];
+                limits[Limit::Application as usize] = waited;
+                FlowSample { time: Time::ms(ms), in_flight: 1, limits, ..FlowSample::blank() }
+            })
+            .collect();
         pauses(&FlowTrace::new(samples.iter().collect()), Time::ms(20), true)
     }
 

@@ -13,9 +13,12 @@ const PHASES: u64 = 8;
 /// Further runs that the band of `plan` needs: one per phase of the timers on its path. None where the path has no
 /// timer or the plan is not compared with anything.
 pub fn alternatives(plan: &Plan) -> Vec<Resolved> {
-    let timed = |element: &Element| matches!(element, Element::Delay(e) if e.timer.is_some());
     let path = &plan.resolved.path;
-    let any = path.forward.iter().chain(&path.back).any(timed);
+    let any = path
+        .forward
+        .iter()
+        .chain(&path.back)
+        .any(|element| matches!(element, Element::Delay(e) if e.timer.is_some()));
     if plan.published_run.is_none() || !any {
         return Vec::new();
     }

@@ -46,32 +46,40 @@ pub const WITHOUT_ROOM: [&str; 2] = ["application", "cpu"];
 /// The places in the recording's order, which is the packets' order.
 pub fn picture(meta: &RunMeta, traces: &Traces, flows: &[Flow]) -> Picture {
     let blamed = blamed(meta, traces, flows);
-    let place = |(info, trace): &Told| {
-        let levels: Vec<Level> = trace.samples.iter().map(|sample| level(info, sample)).collect();
-        let told = Occupancy::between(info, &StageSample::default(), &trace.last());
-        let share = |of: fn(&Level) -> bool| {
-            let found = levels.iter().filter(|level| of(level)).count();
-            (!levels.is_empty()).then(|| found as f64 / levels.len() as f64)
-        };
-        let filled = |used: f64| {
-            info.capacity.filter(|capacity| *capacity > 0).map(|capacity| used / capacity as f64)
-        };
-        let used = levels.iter().fold(0.0, |sum: f64, level| sum + level.used as f64);
-        let used = told.map_or(used / levels.len().max(1) as f64, |told| told.mean_used);
-        let highest = levels.iter().map(|level| level.peak).max().unwrap_or(0);
-        let holds = !WITHOUT_ROOM.contains(&info.kind);
-        Place {
-            stage: info.name.clone(),
-            host: host(info).map(str::to_string),
-            exact: told.is_some(),
-            mean_filled: filled(used),
-            peak_filled: filled(highest as f64),
-            full: info.capacity.and_then(|_| told.map(|t| t.full).or(share(|level| level.full))),
-            empty: told.map(|t| t.empty).or(share(|level| level.empty)).filter(|_| holds),
-            limits: blamed.get(&info.name).cloned().unwrap_or_default(),
-        }
+    let places = traces.stages.iter().map(|(info, trace)| Place {
+        limits: blamed.get(&info.name).cloned().unwrap_or_default(),
+        ..place(info, trace)
+    });
+    Picture { step_s: meta.sample.as_secs_f64(), places: places.collect() }
+}
+
+/// A stage's fill levels, without the flows that it limited.
+fn place(info: &StageInfo, trace: &StageTrace) -> Place {
+    let levels: Vec<Level> = trace.samples.iter().map(|sample| level(info, sample)).collect();
+    let told = Occupancy::between(info, &StageSample::default(), &trace.last());
+    let share = |of: fn(&Level) -> bool| {
+        let found = levels.iter().filter(|level| of(level)).count();
+        (!levels.is_empty()).then(|| found as f64 / levels.len() as f64)
     };
-    Picture { step_s: meta.sample.as_secs_f64(), places: traces.stages.iter().map(place).collect() }
+    let filled = |used: f64| {
+        info.capacity.filter(|capacity| *capacity > 0).map(|capacity| used / capacity as f64)
+    };
+
+    let used = levels.iter().fold(0.0, |sum: f64, level| sum + level.used as f64);
+    let used = told.map_or(used / levels.len().max(1) as f64, |told| told.mean_used);
+    let highest = levels.iter().map(|level| level.peak).max().unwrap_or(0);
+    let holds = !WITHOUT_ROOM.contains(&info.kind);
+
+    Place {
+        stage: info.name.clone(),
+        host: host(info).map(str::to_string),
+        exact: told.is_some(),
+        mean_filled: filled(used),
+        peak_filled: filled(highest as f64),
+        full: info.capacity.and_then(|_| told.map(|t| t.full).or(share(|level| level.full))),
+        empty: told.map(|t| t.empty).or(share(|level| level.empty)).filter(|_| holds),
+        limits: BTreeMap::new(),
+    }
 }
 
 /// The host that a stage belongs to; none for a stage between the hosts.
@@ -168,8 +176,7 @@ fn most<'t, 'a: 't>(
     stages: impl Iterator<Item = &'t Told<'a>>,
     of: fn(&StageTrace) -> u128,
 ) -> Option<String> {
-    let more = |a: &'t Told<'a>, b: &'t Told<'a>| if of(&b.1) > of(&a.1) { b } else { a };
-    stages.reduce(more).map(|(info, _)| info.name.clone())
+    stages.reduce(|a, b| if of(&b.1) > of(&a.1) { b } else { a }).map(|(info, _)| info.name.clone())
 }
 
 #[cfg(test)]

@@ -65,10 +65,9 @@ pub fn compare(meta: &RunMeta, traces: &Traces, lives: &Lives) -> Option<Publish
 /// Number of rows in the ramp; all of them where the rate does not settle.
 fn ramp(rows: &[Row]) -> usize {
     let rates: Vec<f64> = rows.iter().map(|row| row.mbit).collect();
-    let saturated = |plateau: super::plateau::Plateau| {
-        rates.iter().position(|rate| *rate >= SATURATED * plateau.rate)
-    };
-    plateau(&rates).and_then(saturated).unwrap_or(rows.len())
+    plateau(&rates)
+        .and_then(|plateau| rates.iter().position(|rate| *rate >= SATURATED * plateau.rate))
+        .unwrap_or(rows.len())
 }
 
 fn compared(row: &Row, flow: &FlowTrace, life: &Life, sample: Time) -> PublishedRow {

@@ -54,11 +54,13 @@ fn cutters<'a>(about: &FlowMeta, traces: &'a Traces) -> Vec<Cutter<'a>> {
 
 /// Counts of each place: drops and marks, or the flow's retransmissions where packets overtake each other.
 fn counted(cutters: &[Cutter], sample: &FlowSample) -> Vec<u64> {
-    let count = |cutter: &Cutter| match cutter.overtakes {
-        true => sample.segments_retransmitted,
-        false => cutter.by(sample.time),
-    };
-    cutters.iter().map(count).collect()
+    cutters
+        .iter()
+        .map(|cutter| match cutter.overtakes {
+            true => sample.segments_retransmitted,
+            false => cutter.by(sample.time),
+        })
+        .collect()
 }
 
 /// Share of the time between two samples in which cwnd, cut at a place, held the flow back; by place.

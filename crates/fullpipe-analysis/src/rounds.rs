@@ -31,12 +31,13 @@ pub fn rounds(trace: &FlowTrace, life: &Life, sample: Time) -> Option<Vec<Round>
     };
     let bounds = begun.iter().skip(1).copied().map(Some).chain([end]);
     let all = first_sent(trace.last());
-    let round = |((from, before), to): (Bound, Option<Bound>)| Round {
+    let rounds = begun.iter().copied().zip(bounds);
+    let rounds = rounds.map(|((from, before), to)| Round {
         start_s: since_clock(life, from),
         end_s: to.map(|(to, _)| since_clock(life, to)),
         segments: to.map_or(all, |(_, sent)| sent).saturating_sub(before),
-    };
-    Some(begun.iter().copied().zip(bounds).map(round).collect())
+    });
+    Some(rounds.collect())
 }
 
 /// Segments sent for the first time.

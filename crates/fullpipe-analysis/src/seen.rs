@@ -13,17 +13,21 @@ use fullpipe_scenario::response::ENOUGH_LOSSES;
 
 /// Settings of a run with length and losses of the path from the trace.
 pub fn seen(meta: &RunMeta, traces: &Traces) -> RunMeta {
-    let flow = |(about, trace): (&FlowMeta, &FlowTrace)| {
-        let base_rtt = trace.least_rtt();
-        let ends = about.settings.ends.zip(base_rtt);
-        let settings = FlowSettings {
-            ends: ends.map(|(ends, rtt)| ends.map(|end| Question { rtt, ..end })),
-            loss: losses(traces, about),
-            ..about.settings.clone()
-        };
-        FlowMeta { base_rtt, settings, ..about.clone() }
-    };
-    let flows = meta.flows.iter().zip(&traces.flows).map(flow).collect();
+    let flows = meta
+        .flows
+        .iter()
+        .zip(&traces.flows)
+        .map(|(about, trace)| {
+            let base_rtt = trace.least_rtt();
+            let ends = about.settings.ends.zip(base_rtt);
+            let settings = FlowSettings {
+                ends: ends.map(|(ends, rtt)| ends.map(|end| Question { rtt, ..end })),
+                loss: losses(traces, about),
+                ..about.settings.clone()
+            };
+            FlowMeta { base_rtt, settings, ..about.clone() }
+        })
+        .collect();
     RunMeta { flows, ..meta.clone() }
 }
 

@@ -58,8 +58,8 @@ pub fn series(
         }
         from = to;
     }
-    let used = |(_, column): &(&str, Vec<f32>)| column.iter().any(|share| *share > 0.0);
-    let named = limit_names().zip(shares).filter(used);
+    let named =
+        limit_names().zip(shares).filter(|(_, column)| column.iter().any(|share| *share > 0.0));
     series.limits = named.map(|(name, column)| (name.to_string(), column)).collect();
     series
 }

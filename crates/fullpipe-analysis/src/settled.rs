@@ -52,19 +52,24 @@ mod tests {
     /// A flow of 8 s with these bytes acknowledged in each second, and the given state changes.
     fn of(rates: [u64; 8], states: &[(u64, CaState)]) -> Settled {
         let mut bytes = 0;
-        let sample = |(second, rate): (usize, &u64)| {
-            bytes += rate;
-            let time = Time::secs(second as u64 + 1);
-            FlowSample { time, bytes_acked: bytes, ..FlowSample::blank() }
-        };
-        let samples: Vec<FlowSample> = rates.iter().enumerate().map(sample).collect();
-        let event = |(ms, state): &(u64, CaState)| Event {
-            time: Time::ms(*ms),
-            flow: 0,
-            kind: EventKind::CaState,
-            value: *state as u64,
-        };
-        let events: Vec<Event> = states.iter().map(event).collect();
+        let samples: Vec<FlowSample> = rates
+            .iter()
+            .enumerate()
+            .map(|(second, rate)| {
+                bytes += rate;
+                let time = Time::secs(second as u64 + 1);
+                FlowSample { time, bytes_acked: bytes, ..FlowSample::blank() }
+            })
+            .collect();
+        let events: Vec<Event> = states
+            .iter()
+            .map(|(ms, state)| Event {
+                time: Time::ms(*ms),
+                flow: 0,
+                kind: EventKind::CaState,
+                value: *state as u64,
+            })
+            .collect();
         let mut trace = FlowTrace::new(samples.iter().collect());
         trace.events = events.iter().collect();
         let (start, end) = (Time::ZERO, Time::secs(8));

@@ -81,8 +81,9 @@ mod tests {
     type At = (u64, u32, u32, u32, u8, u64);
 
     fn found(list: &[At]) -> Option<SlowStart> {
-        let sample =
-            |&(ms, cwnd, ssthresh, srtt, ca_state, segments_retransmitted): &At| FlowSample {
+        let samples: Vec<FlowSample> = list
+            .iter()
+            .map(|&(ms, cwnd, ssthresh, srtt, ca_state, segments_retransmitted)| FlowSample {
                 time: Time::ms(ms),
                 cwnd,
                 ssthresh: if ssthresh == 0 { u32::MAX } else { ssthresh },
@@ -90,8 +91,8 @@ mod tests {
                 ca_state,
                 segments_retransmitted,
                 ..FlowSample::blank()
-            };
-        let samples: Vec<FlowSample> = list.iter().map(sample).collect();
+            })
+            .collect();
         let trace = FlowTrace::new(samples.iter().collect());
         let [start, clock] = [Time::ZERO; 2];
         let life =
@@ -146,12 +147,10 @@ mod tests {
     /// A link of 8 Mb/s and 1250 bytes at most; packets that wait after the given time do not count.
     #[test]
     fn what_waits_at_the_link_is_what_was_queued() {
-        let waits = |(ms, waiting_bytes): (u64, u64)| StageSample {
-            time: Time::ms(ms),
-            waiting_bytes,
-            ..StageSample::default()
-        };
-        let samples = [(100, 250), (200, 1250), (300, 500), (400, 9000)].map(waits);
+        let samples =
+            [(100, 250), (200, 1250), (300, 500), (400, 9000)].map(|(ms, waiting_bytes)| {
+                StageSample { time: Time::ms(ms), waiting_bytes, ..StageSample::default() }
+            });
         let queue = StageTrace { samples: samples.iter().collect() };
         let link = Link { queue: &queue, rate: 8_000_000 };
         assert_eq!(

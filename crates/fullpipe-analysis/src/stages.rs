@@ -4,27 +4,35 @@ use super::document::Stage;
 use super::lookup::{Told, Traces};
 use super::occupancy::Occupancy;
 use crate::meta::RunMeta;
-use fullpipe_base::trace::{StageInfo, StageSample};
+use fullpipe_base::trace::StageSample;
 
 /// Entry of each stage, in the recording's order.
 pub fn stages(meta: &RunMeta, traces: &Traces) -> Vec<Stage> {
-    let tuned = |info: &StageInfo| meta.tuned.get(&info.name).copied();
-    let stage = |told: &Told| Stage {
-        tuned_up_to: tuned(told.0).filter(|_| told.0.capacity.is_none()),
-        ..stage(told)
-    };
-    traces.stages.iter().map(stage).collect()
+    traces
+        .stages
+        .iter()
+        .map(|told| Stage {
+            tuned_up_to: match told.0.capacity {
+                Some(_) => None,
+                None => meta.tuned.get(&told.0.name).copied(),
+            },
+            ..stage(told)
+        })
+        .collect()
 }
 
 /// Qdiscs of `chosen` in which nothing ever waited, while packets waited in the ring behind them.
 pub fn idle_qdiscs(chosen: &[String], stages: &[Stage]) -> Vec<String> {
     let of = |name: &str| stages.iter().find(|stage| stage.name == name);
-    let idle = |name: &&String| {
-        let ring = name.strip_suffix("qdisc").and_then(|host| of(&format!("{host}tx_ring")));
-        let qdisc = of(name).is_some_and(|qdisc| qdisc.entered > 0 && qdisc.peak == 0);
-        qdisc && ring.is_some_and(|ring| ring.peak > 0)
-    };
-    chosen.iter().filter(idle).cloned().collect()
+    chosen
+        .iter()
+        .filter(|name| {
+            let ring = name.strip_suffix("qdisc").and_then(|host| of(&format!("{host}tx_ring")));
+            let qdisc = of(name).is_some_and(|qdisc| qdisc.entered > 0 && qdisc.peak == 0);
+            qdisc && ring.is_some_and(|ring| ring.peak > 0)
+        })
+        .cloned()
+        .collect()
 }
 
 fn stage((info, trace): &Told) -> Stage {

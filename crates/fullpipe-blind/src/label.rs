@@ -204,20 +204,25 @@ fn confirmed(text: &str, relief: &str, first: f64) -> Result<f64, String> {
 
 /// Gain of one relief.
 fn relieved(trials: &[Trial], name: &str) -> Result<f64, String> {
-    let is_own = |trial: &&Trial| trial.relief.as_ref().is_some_and(|own| own.name == name);
-    let Some(trial) = trials.iter().find(is_own) else { return Ok(1.0) };
+    let Some(trial) =
+        trials.iter().find(|trial| trial.relief.as_ref().is_some_and(|own| own.name == name))
+    else {
+        return Ok(1.0);
+    };
     let base = rate(&trials[0].plan)?;
     Ok(if base > 0.0 { rate(&trial.plan)? / base } else { 1.0 })
 }
 
+/// Cause that the named relief takes away; empty where no trial has the relief.
+fn cause_of(relief: &str, trials: &[Trial]) -> &'static str {
+    let mut reliefs = trials.iter().filter_map(|trial| trial.relief.as_ref());
+    reliefs.find(|own| own.name == relief).map_or("", |own| own.cause)
+}
+
 /// Verdict about a case with a large enough gain.
 fn judge(label: &Label, trials: &[Trial]) -> Verdict {
-    let cause_of = |name: &str| {
-        let reliefs = trials.iter().filter_map(|trial| trial.relief.as_ref());
-        reliefs.filter(|own| own.name == name).map(|own| own.cause).next().unwrap_or_default()
-    };
     let (own, others): (Vec<_>, Vec<_>) =
-        label.reliefs.iter().partition(|(name, _)| cause_of(name) == label.cause);
+        label.reliefs.iter().partition(|(name, _)| cause_of(name, trials) == label.cause);
     let helps = own.iter().any(|(_, gain)| **gain >= CLEAR);
     let has_second = others.iter().any(|(_, gain)| **gain >= SECOND);
     match (label.cause.as_str(), helps, has_second) {

@@ -116,8 +116,9 @@ fn drawn(arguments: &Arguments, out: &Path, jobs: usize) -> Result<Vec<Case>, St
     let (seed, begun) = (arguments.seed, Instant::now());
     let hosts = if arguments.plain { Hosts::Plain } else { Hosts::Full };
     let causes = generate::causes(seed, arguments.count, hosts);
-    let draw = |number: usize| generate::draw(seed, number, causes[number], hosts);
-    let drawn = work::all("drawn", causes.len(), jobs, draw)?;
+    let drawn = work::all("drawn", causes.len(), jobs, |number| {
+        generate::draw(seed, number, causes[number], hosts)
+    })?;
     let seconds = begun.elapsed().as_secs_f64();
 
     let (cases, apart) = parted(drawn);

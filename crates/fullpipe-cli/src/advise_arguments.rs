@@ -161,13 +161,15 @@ impl AdviseArguments {
         if self.change.is_empty() {
             return vec![Scope::Sender, Scope::Receiver, Scope::Application];
         }
-        let of = |whose: &Whose| match whose {
-            Whose::Sender => vec![Scope::Sender],
-            Whose::Receiver => vec![Scope::Receiver],
-            Whose::Both => vec![Scope::Sender, Scope::Receiver],
-            Whose::Application => vec![Scope::Application],
-            Whose::Path => vec![Scope::Path],
-        };
-        self.change.iter().flat_map(of).collect()
+        self.change
+            .iter()
+            .flat_map(|whose| match whose {
+                Whose::Sender => vec![Scope::Sender],
+                Whose::Receiver => vec![Scope::Receiver],
+                Whose::Both => vec![Scope::Sender, Scope::Receiver],
+                Whose::Application => vec![Scope::Application],
+                Whose::Path => vec![Scope::Path],
+            })
+            .collect()
     }
 }

@@ -68,10 +68,12 @@ impl Otherwise {
 
     /// Comments, one per key.
     fn text(&self) -> String {
-        let line = |own: &Substitution| {
-            format!("# engine {} does otherwise {}: {}\n", self.engine, own.key, own.what)
-        };
-        self.substituted.iter().map(line).collect()
+        self.substituted
+            .iter()
+            .map(|own| {
+                format!("# engine {} does otherwise {}: {}\n", self.engine, own.key, own.what)
+            })
+            .collect()
     }
 }
 

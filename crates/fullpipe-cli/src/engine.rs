@@ -31,10 +31,10 @@ pub fn choose(
             "no --pcap yet of packets that are no TCP segments (`[[datagrams]]`)".into(),
         ));
     }
-    let answers = |Plan { resolved, .. }: &Plan| {
+    let answers = scenario.plans().iter().any(|Plan { resolved, .. }| {
         resolved.flow.iter().any(|flow| flow.reply_to.is_some()) || !resolved.nfs.is_empty()
-    };
-    if arguments.pcap.is_some() && scenario.plans().iter().any(answers) {
+    });
+    if arguments.pcap.is_some() && answers {
         return Err(Failure::Input(
             "no --pcap yet of connections with data both ways (`reply_to`, `nfs`)".into(),
         ));

@@ -4,7 +4,7 @@ use crate::args::TEMPLATE;
 use crate::failure::Failure;
 use crate::output::Output;
 use clap::Args;
-use fullpipe::analysis::rules::{self, CAUSES, Known, RULES, Rule, When};
+use fullpipe::analysis::rules::{self, CAUSES, Known, RULES, When};
 use fullpipe::base::limits::{self, About};
 use fullpipe::plan::page::wrapped;
 use fullpipe::scenario::near_names;
@@ -118,9 +118,11 @@ fn meaning(limit: &About) -> String {
 
 /// Causes that rules look for where a limit held the flow.
 fn causes_of(limit: &About) -> Vec<&'static Known> {
-    let is_asked =
-        |rule: &&Rule| matches!(rule.when, When::Held(names) if names.contains(&limit.name));
-    let codes: Vec<&str> = RULES.iter().filter(is_asked).map(|rule| rule.code).collect();
+    let codes: Vec<&str> = RULES
+        .iter()
+        .filter(|rule| matches!(rule.when, When::Held(names) if names.contains(&limit.name)))
+        .map(|rule| rule.code)
+        .collect();
     CAUSES.iter().filter(|own| codes.contains(&own.code)).collect()
 }
 

@@ -40,9 +40,11 @@ impl Pace {
             return None;
         }
         self.seen.push_back((now, done));
-        let is_enough =
-            |(time, work): &(Duration, u64)| *time + WINDOW <= now && work + LEAST_WORK <= done;
-        while self.seen.get(1).is_some_and(is_enough) {
+        while self
+            .seen
+            .get(1)
+            .is_some_and(|(time, work)| *time + WINDOW <= now && work + LEAST_WORK <= done)
+        {
             self.seen.pop_front();
         }
         let (since, before) = *self.seen.front()?;

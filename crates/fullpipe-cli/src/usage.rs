@@ -50,13 +50,16 @@ fn unknown_command(error: &mut Error, command: &Command) {
     }
 }
 
+/// Whether a word is a negative number, maybe with a unit.
+fn is_negative(word: &str) -> bool {
+    let number = word.strip_prefix('-').unwrap_or_default();
+    number.starts_with(|c: char| c.is_ascii_digit() || c == '.')
+}
+
 fn unknown_argument(error: &mut Error, command: &Command, words: &[&str]) {
     let Some(word) = text(error, ContextKind::InvalidArg) else { return };
-    let negative = |word: &&&str| {
-        let number = word.strip_prefix('-').unwrap_or_default();
-        number.starts_with(|c: char| c.is_ascii_digit() || c == '.')
-    };
-    if let Some(value) = words.iter().find(negative).filter(|value| value.starts_with(&word)) {
+    let negative = words.iter().find(|word| is_negative(word));
+    if let Some(value) = negative.filter(|value| value.starts_with(&word)) {
         return tip(
             error,
             format!("{value} is negative; write the value without a sign: {}", &value[1..]),

@@ -12,11 +12,11 @@ use fullpipe::scenario::{Source, load};
 /// # Errors
 /// A trace or a scenario of the result is missing or damaged; the message names its folder.
 pub fn judge_again(results: &mut RunDir, view: View) -> Result<(), Failure> {
-    let is_there = |run: &Run| match &run.view {
+    let are_there = results.document.runs.iter().all(|run| match &run.view {
         Some(name) => name == view.name(),
         None => view == View::Model,
-    };
-    if results.document.runs.iter().all(is_there) {
+    });
+    if are_there {
         return Ok(());
     }
     for index in 0..results.document.runs.len() {

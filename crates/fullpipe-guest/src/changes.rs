@@ -15,16 +15,19 @@ const FIRST_SOCKET: u32 = 3000;
 pub fn start(plan: &Plan, namespaces: &[Namespace]) -> Result<()> {
     for (number, router) in plan.routers.iter().enumerate() {
         let ways = path::ways(router);
-        let each = |(device, way): (u32, &fullpipe_guest::plan::Way)| {
-            let changes = way.changes.clone().into_iter();
-            changes.map(move |change| (device, change)).collect::<Vec<_>>()
-        };
-        let mut changes: Vec<(u32, Change)> = ways.into_iter().flat_map(each).collect();
+        let mut changes: Vec<(u32, Change)> = ways
+            .into_iter()
+            .flat_map(|(device, way)| {
+                let changes = way.changes.clone().into_iter();
+                changes.map(move |change| (device, change)).collect::<Vec<_>>()
+            })
+            .collect();
         changes.sort_by_key(|(_, change)| change.at_ns);
         if !changes.is_empty() {
             let what = format!("changes of router {number}");
-            let change = move || make(FIRST_SOCKET + number as u32, &changes);
-            namespaces::spawn(what, &namespaces[number + 1].fd, change)?;
+            namespaces::spawn(what, &namespaces[number + 1].fd, move || {
+                make(FIRST_SOCKET + number as u32, &changes)
+            })?;
         }
     }
     Ok(())

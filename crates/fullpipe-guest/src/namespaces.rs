@@ -49,12 +49,14 @@ pub fn spawn(
 ) -> Result<()> {
     let namespace = namespace.try_clone().at(|| what.clone())?;
     let name = what.clone();
-    let whole = move || {
-        if let Err(error) = enter(&namespace).and_then(|()| body()) {
-            run::fail(&error.of(&name));
-        }
-    };
-    thread::Builder::new().stack_size(STACK).spawn(whole).at(|| what)?;
+    thread::Builder::new()
+        .stack_size(STACK)
+        .spawn(move || {
+            if let Err(error) = enter(&namespace).and_then(|()| body()) {
+                run::fail(&error.of(&name));
+            }
+        })
+        .at(|| what)?;
     Ok(())
 }
 

@@ -63,8 +63,7 @@ const LACKING: [&str; 5] = [
 
 /// In a thread of its own, which ends with the namespaces.
 fn with_path(test: fn(Path) -> Result<()>) {
-    let run = move || path::make(&plan()).map(test);
-    match thread::spawn(run).join().expect("no panic") {
+    match thread::spawn(move || path::make(&plan()).map(test)).join().expect("no panic") {
         Ok(done) => done.expect("the path works"),
         Err(why) if LACKING.iter().any(|lack| why.to_string().contains(lack)) => {
             println!("skipped: {why}");

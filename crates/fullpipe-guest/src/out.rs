@@ -55,11 +55,10 @@ impl Out {
 
     /// Adds a record of a body in parts.
     pub fn record(&mut self, kind: u16, index: usize, time_ns: u64, body: &[u8]) {
-        let copy = |to: &mut [u8]| {
+        let Ok(()) = self.fill(kind, index, time_ns, body.len(), |to| {
             to.copy_from_slice(body);
             Ok::<usize, std::convert::Infallible>(body.len())
-        };
-        let Ok(()) = self.fill(kind, index, time_ns, body.len(), copy);
+        });
     }
 
     /// Adds a record of numbers.
@@ -102,11 +101,11 @@ mod tests {
         let dir = std::env::temp_dir().join(format!("fullpipe-guest-out-{}", std::process::id()));
         std::fs::create_dir_all(&dir).expect("a directory");
         let mut out = Out::create(&dir).expect("files");
-        let stale = |to: &mut [u8]| {
+        out.fill(record::SENDER, 4, 5, 20, |to| {
             to[..3].copy_from_slice(&[1, 2, 3]);
             Ok::<usize, ()>(3)
-        };
-        out.fill(record::SENDER, 4, 5, 20, stale).expect("a record");
+        })
+        .expect("a record");
         assert_eq!(out.fill(record::SENDER, 4, 6, 20, |_| Err(7)), Err(7));
         out.numbers(record::EVENT, 1, 8, &[9]);
         out.flush().expect("written");

@@ -67,9 +67,10 @@ impl<'a> Probe<'a> {
 
     /// A probe of the qdiscs of a namespace, each given by its device and handle.
     pub fn qdiscs(namespace: u16, socket: &'a OwnedFd, qdiscs: &[(u32, u32)]) -> Result<Probe<'a>> {
-        let state =
-            |(device, handle): &(u32, u32)| qdisc::state(*device, *handle).finish(0).to_vec();
-        let request = qdiscs.iter().flat_map(state).collect();
+        let request = qdiscs
+            .iter()
+            .flat_map(|(device, handle)| qdisc::state(*device, *handle).finish(0).to_vec())
+            .collect();
         Probe::new(About::Qdiscs(namespace), socket, request, qdiscs.len())
     }
 

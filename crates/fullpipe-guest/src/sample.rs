@@ -80,15 +80,16 @@ impl Ended<'_> {
     /// The ends of flows that it has.
     fn connections(&self, plan: &Plan) -> Vec<Connection> {
         let receives = self.number == plan.receiver_at();
-        let connection = |flow: usize| {
-            let [sender, receiver] = layout::ends(plan, flow);
-            match plan.is_backward(flow) == receives {
-                true => Connection { flow, kind: SENDER, here: sender, there: receiver },
-                false => Connection { flow, kind: RECEIVER, here: receiver, there: sender },
-            }
-        };
-        let own = |flow: &usize| receives || layout::client_of(plan, *flow) == self.number;
-        (0..plan.connections()).filter(own).map(connection).collect()
+        (0..plan.connections())
+            .filter(|flow| receives || layout::client_of(plan, *flow) == self.number)
+            .map(|flow| {
+                let [sender, receiver] = layout::ends(plan, flow);
+                match plan.is_backward(flow) == receives {
+                    true => Connection { flow, kind: SENDER, here: sender, there: receiver },
+                    false => Connection { flow, kind: RECEIVER, here: receiver, there: sender },
+                }
+            })
+            .collect()
     }
 }
 
@@ -168,14 +169,13 @@ impl Sampler<'_> {
 
     /// Takes the samples at these times, which are the next ticks.
     fn take(&mut self, times: &[u64]) -> Result<()> {
-        let counted = |time: &u64| time.is_multiple_of(self.counted_ns);
-        let one = |time| {
+        let steps = times.iter().flat_map(|time| {
             let asked = self.probes.iter().map(Probe::ask);
-            let reads = self.in_chain && counted(time);
+            let reads = self.in_chain && time.is_multiple_of(self.counted_ns);
             let read = self.counters.files().map(Step::Text).filter(move |_| reads);
             std::iter::once(Step::Tick(&self.ticks)).chain(asked).chain(read)
-        };
-        let steps: Vec<Step<'_>> = times.iter().flat_map(one).collect();
+        });
+        let steps: Vec<Step<'_>> = steps.collect();
         self.ring.run(&steps).at(|| "samples")?;
         self.record(times)
     }

@@ -69,9 +69,8 @@ impl Ring {
             told += usize::from(!flags.contains(Flags::SKIP_SUCCESS));
         }
         self.submit(steps, told)?;
-        let on_time =
-            |(step, ticks): (&Step<'_>, &u64)| !matches!(step, Step::Tick(_)) || *ticks == 1;
-        match steps.iter().zip(&self.ticks).all(on_time) {
+        let mut steps = steps.iter().zip(&self.ticks);
+        match steps.all(|(step, ticks)| !matches!(step, Step::Tick(_)) || *ticks == 1) {
             true => Ok(()),
             false => Err(io::Error::other("more was to do than fits between two samples")),
         }

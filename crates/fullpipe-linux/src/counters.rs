@@ -34,12 +34,13 @@ impl Names {
         let Some(Source { host, names }) = self.sources.get(&head.index) else {
             return Vec::new();
         };
-        let counter = |pair: &[u8]| {
-            let name = names.get(word(pair, 0) as usize)?.clone();
-            let time = Time(head.time_ns);
-            Some(Counter { time, host: host.clone(), name, value: word(pair, PAIR / 2) })
-        };
-        body.chunks_exact(PAIR).filter_map(counter).collect()
+        body.chunks_exact(PAIR)
+            .filter_map(|pair| {
+                let name = names.get(word(pair, 0) as usize)?.clone();
+                let time = Time(head.time_ns);
+                Some(Counter { time, host: host.clone(), name, value: word(pair, PAIR / 2) })
+            })
+            .collect()
     }
 }
 
@@ -55,8 +56,11 @@ mod tests {
         let body: Vec<u8> = [1, 70, 0, 60_u64].iter().flat_map(|n| n.to_ne_bytes()).collect();
         let head = |index| Head { kind: 0, index, len: body.len() as u32, time_ns: 5 };
         let told = |index| -> Vec<(String, String, u64)> {
-            let of = |c: Counter| (c.host.to_string(), c.name.to_string(), c.value);
-            names.read(head(index), &body).into_iter().map(of).collect()
+            names
+                .read(head(index), &body)
+                .into_iter()
+                .map(|c| (c.host.to_string(), c.name.to_string(), c.value))
+                .collect()
         };
         let row = |host: &str, name: &str, value| (host.to_string(), name.to_string(), value);
         assert_eq!(told(1), [row("sender", "Tcp.OutSegs", 70), row("sender", "Tcp.InSegs", 60)]);

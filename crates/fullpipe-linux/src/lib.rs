@@ -77,8 +77,9 @@ static AS_KERNEL: [Linux; Family::ALL.len()] = {
 impl Linux {
     /// The kernel for `resolved`.
     fn family(&self, resolved: &Resolved) -> Family {
-        let own = || resolved.hosts.sender.config.kernel.parse().ok();
-        self.as_kernel.or_else(own).unwrap_or_default()
+        self.as_kernel
+            .or_else(|| resolved.hosts.sender.config.kernel.parse().ok())
+            .unwrap_or_default()
     }
 }
 
@@ -209,14 +210,15 @@ fn built(resolved: &Resolved, family: Family) -> Result<PathBuf, String> {
     let wanted = wanted(resolved, family)?;
     let cache = Cache::of_user().map_err(|e| e.to_string())?;
     let found = cache.find(&wanted).map(|entry| entry.kernel());
-    let by_set = |hz: Hz| format!("--set hosts.sender.hz={hz} --set hosts.receiver.hz={hz}");
-    found.ok_or_else(|| Missing { wanted, others: others(&cache, wanted) }.told(by_set))
+    found.ok_or_else(|| {
+        Missing { wanted, others: others(&cache, wanted) }
+            .told(|hz| format!("--set hosts.sender.hz={hz} --set hosts.receiver.hz={hz}"))
+    })
 }
 
 /// The HZ of the built kernels that are else as wanted.
 fn others(cache: &Cache, wanted: Wanted) -> Vec<Hz> {
-    let built = |hz: &Hz| cache.find(&Wanted { hz: *hz, ..wanted }).is_some();
-    Hz::ALL.into_iter().filter(built).collect()
+    Hz::ALL.into_iter().filter(|hz| cache.find(&Wanted { hz: *hz, ..wanted }).is_some()).collect()
 }
 
 /// A kernel that has not been built.
@@ -243,8 +245,10 @@ impl Missing {
         if *contents != Contents::default() {
             build += &format!(" --config {contents}");
         }
-        let other = |hz: &Hz| format!("; there is one with HZ {hz}, to run that: {}", option(*hz));
-        let others: String = others.iter().map(other).collect();
+        let others: String = others
+            .iter()
+            .map(|hz| format!("; there is one with HZ {hz}, to run that: {}", option(*hz)))
+            .collect();
         format!("{wanted} has not been built; to build it: {build}{others}")
     }
 }

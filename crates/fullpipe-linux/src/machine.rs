@@ -79,8 +79,8 @@ impl Machine {
         let (output, errors) = console().map_err(|e: io::Error| jail::cannot_write(&e))?;
         let mut command = boot::command(parts, jail.path());
         command.stdin(Stdio::null()).stdout(output).stderr(errors).process_group(0);
-        let failed = |e| format!("cannot start {}: {e}", parts.kernel.display());
-        let child = command.spawn().map_err(failed)?;
+        let child =
+            command.spawn().map_err(|e| format!("cannot start {}: {e}", parts.kernel.display()))?;
         let memory: PathBuf = parts.memory_directory.into();
         let (room, seen) = (free_space(&memory), (0, Duration::ZERO, Instant::now()));
         Ok(Machine { child, jail, memory, room, seen, patience })

@@ -179,8 +179,7 @@ impl Samples {
         if self.next == self.end && !self.done {
             return false;
         }
-        let all_told = |pending: &Pending| self.namespaces.is_subset(&pending.told);
-        self.waiting.get(&self.next).is_some_and(all_told)
+        self.waiting.get(&self.next).is_some_and(|pending| self.namespaces.is_subset(&pending.told))
     }
 
     fn tell_one(&mut self, pending: Pending, sink: &mut dyn Sink) {

@@ -243,8 +243,10 @@ fn direction(
 /// of answers: in their lists the numbers are one more on real Linux.
 fn behind_handshake(drops: Drops, run: &Resolved) -> Drops {
     let answers = run.flow[usize::from(drops.flow)].reply_to.is_some();
-    let later = |number: u64| number + u64::from(answers);
-    Drops { acks: drops.acks.into_iter().map(later).collect(), ..drops }
+    Drops {
+        acks: drops.acks.into_iter().map(|number| number + u64::from(answers)).collect(),
+        ..drops
+    }
 }
 
 impl Direction {
@@ -288,10 +290,8 @@ impl Direction {
     /// bucket alone.
     fn lose(&mut self, info: StageInfo, drops: Drops) {
         let flow = drops.flow;
-        let joins = |way: &&mut Way| {
-            is_open(way) && way.police.is_none() && way.drops.iter().all(|other| other.flow != flow)
-        };
-        match self.ways.last_mut().filter(joins) {
+        let last = self.ways.last_mut().filter(|way| is_open(way) && way.police.is_none());
+        match last.filter(|way| way.drops.iter().all(|other| other.flow != flow)) {
             Some(way) => way.drops.push(drops),
             None => self.ways.push(Way { drops: vec![drops], ..Way::default() }),
         }
@@ -300,11 +300,11 @@ impl Direction {
 
     /// A qdisc for a flow. It joins the qdiscs of other flows where there are some and the flow has none yet.
     fn part(&mut self, info: StageInfo, apart: Apart) {
-        let joins = |way: &Way| {
+        let joins = self.ways.last().is_some_and(|way| {
             let of_others = way.apart.iter().all(|other| other.flow != apart.flow);
             way.qdiscs.is_empty() && way.apart.len() < MOST_APART && of_others
-        };
-        if !self.ways.last().is_some_and(joins) {
+        });
+        if !joins {
             self.ways.push(Way::default());
         }
         let number = self.ways.len() - 1;

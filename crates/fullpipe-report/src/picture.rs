@@ -64,10 +64,10 @@ pub fn short_name<'a>(stage: &'a Stage, place: &Place) -> &'a str {
 /// The flow that the place limited for the largest share of its life, and that share. Flows that are negligible next to
 /// datagrams do not count.
 pub fn limit<'a>(run: &Run, place: &'a Place) -> Option<(&'a str, f64)> {
-    let beside =
-        |name: &str| run.flows.iter().any(|flow| flow.name == name && is_beside(run, flow));
     let flows = place.limits.iter().map(|(flow, share)| (flow.as_str(), *share));
-    let flows = flows.filter(|(flow, _)| !beside(flow));
+    let flows = flows.filter(|(name, _)| {
+        !run.flows.iter().any(|flow| flow.name == *name && is_beside(run, flow))
+    });
     flows.max_by(|a, b| a.1.total_cmp(&b.1))
 }
 

@@ -20,20 +20,24 @@ pub fn ranked(limits: &BTreeMap<String, f64>) -> Vec<(&str, f64)> {
 /// thousandth of the flow's life.
 #[must_use]
 pub fn reductions(run: &Run, flow: &Flow) -> Option<String> {
-    let by = |place: &str| {
-        let stage = run.stages.iter().find(|stage| stage.name == place);
-        stage.map_or("drops", |stage| match (stage.dropped, stage.marked) {
-            (_, 0) => "drops",
-            (0, _) => "marks",
-            _ => "drops and marks",
-        })
-    };
     let named: Vec<String> = ranked(&flow.reductions)
         .into_iter()
         .filter(|(_, share)| *share >= 0.001)
-        .map(|(place, share)| format!("by {} at {place} {}", by(place), numbers::share(share)))
+        .map(|(place, share)| {
+            format!("by {} at {place} {}", signals(run, place), numbers::share(share))
+        })
         .collect();
     (!named.is_empty()).then(|| format!("cwnd, cut {}", named.join("; ")))
+}
+
+/// Signals of congestion that a place gave: drops, marks or both.
+fn signals(run: &Run, place: &str) -> &'static str {
+    let stage = run.stages.iter().find(|stage| stage.name == place);
+    stage.map_or("drops", |stage| match (stage.dropped, stage.marked) {
+        (_, 0) => "drops",
+        (0, _) => "marks",
+        _ => "drops and marks",
+    })
 }
 
 /// Where ACKs were lost, largest share first: "ACKs: 94.8 % dropped at receiver.qdisc". None where few were.

@@ -1,6 +1,6 @@
 //! Several flows of a run as one, and flows that are negligible next to datagrams.
 
-use fullpipe_analysis::document::{Datagrams, Flow, Run, Stage};
+use fullpipe_analysis::document::{Datagrams, Flow, Run};
 use fullpipe_analysis::numbers;
 use std::collections::BTreeMap;
 
@@ -34,14 +34,16 @@ pub fn shown(run: &Run, most: usize) -> Vec<Shown<'_>> {
     for flow in &run.flows {
         groups.entry(kind(flow)).or_default().push(flow);
     }
-    let one = |flow| {
-        let alike = &groups[&kind(flow)];
-        if alike.len() <= most {
-            return Some(Shown::Each(flow));
-        }
-        std::ptr::eq(alike[0], flow).then(|| Shown::Crowd(alike.clone()))
-    };
-    run.flows.iter().filter_map(one).collect()
+    run.flows
+        .iter()
+        .filter_map(|flow| {
+            let alike = &groups[&kind(flow)];
+            if alike.len() <= most {
+                return Some(Shown::Each(flow));
+            }
+            std::ptr::eq(alike[0], flow).then(|| Shown::Crowd(alike.clone()))
+        })
+        .collect()
 }
 
 /// Common facts of alike flows: direction, host, congestion control, kernel, and the name before its number.
@@ -92,10 +94,12 @@ pub fn fate(run: &Run, own: &Datagrams) -> String {
     let mut text = format!("{lost} of {sent} datagrams not delivered ({percent} %){written}");
     let way = if own.backward { "back" } else { "forward" };
     // The trace counts drops by place, not by flow; a TCP socket's buffer no datagram passes.
-    let passes = |kind: &str| kind != "receive_buffer";
-    let is_place =
-        |stage: &&Stage| stage.direction == way && stage.dropped > 0 && passes(&stage.kind);
-    let mut places: Vec<_> = run.stages.iter().filter(is_place).collect();
+    let mut places: Vec<_> = run
+        .stages
+        .iter()
+        .filter(|stage| stage.direction == way && stage.dropped > 0)
+        .filter(|stage| stage.kind != "receive_buffer")
+        .collect();
     places.sort_by_key(|stage| std::cmp::Reverse(stage.dropped));
     let places: Vec<String> = places
         .iter()

@@ -50,9 +50,12 @@ impl Loop {
 
             first[at] = first[before];
             let begins = first[at];
-            let own = || run.flow[begins].bytes.unwrap_or(0);
-            let new = || Loop { first: begins, others: Vec::new(), bytes: own(), until: None };
-            let entry = loops.entry(begins).or_insert_with(new);
+            let entry = loops.entry(begins).or_insert_with(|| Loop {
+                first: begins,
+                others: Vec::new(),
+                bytes: run.flow[begins].bytes.unwrap_or(0),
+                until: None,
+            });
             entry.bytes = entry.bytes.saturating_add(bytes);
             entry.until = after.until;
             entry.others.push(at);
@@ -67,10 +70,12 @@ impl Loop {
             let parts = ["flow", &flow.name].into_iter().chain(keys.iter().copied());
             parts.map(str::to_string).collect()
         };
-        let never =
-            |other: &usize| (of(&run.flow[*other], &["after", "until"]), Time::ns(1).to_string());
 
-        let mut keys: Vec<(Vec<String>, String)> = self.others.iter().map(never).collect();
+        let mut keys: Vec<(Vec<String>, String)> = self
+            .others
+            .iter()
+            .map(|other| (of(&run.flow[*other], &["after", "until"]), Time::ns(1).to_string()))
+            .collect();
         keys.push((of(first, &["bytes"]), format!("{}B", self.bytes)));
         let lasts = self.until.map(|until| until.saturating_sub(first.start).to_string());
         keys.extend(lasts.map(|lasts| (of(first, &["duration"]), lasts)));
@@ -114,25 +119,25 @@ pub(super) fn copies(flow: Flow, written: &written::Flow) -> Vec<Flow> {
     let followed = flow.after.as_ref().map(|after| copy_names(&after.flow, all));
     let turn = written.again.as_ref().filter(|_| flow.reply_to.is_none()).map(|at| &at.value);
 
-    let in_turn = |again: &written::Again, before: usize| After {
-        flow: names[before].clone(),
-        pause: pause(&again.pause),
-        until: until(&again.until),
-    };
     let after = |i: usize| match turn {
-        Some(again) => i.checked_sub(of.beside).map(|before| in_turn(again, before)),
+        Some(again) => i.checked_sub(of.beside).map(|before| After {
+            flow: names[before].clone(),
+            pause: pause(&again.pause),
+            until: until(&again.until),
+        }),
         None => {
             let (own, followed) = flow.after.as_ref().zip(followed.as_ref())?;
             Some(After { flow: followed[i].clone(), ..own.clone() })
         }
     };
-    let one = |i: usize| Flow {
-        name: names[i].clone(),
-        reply_to: answered.as_ref().map(|names| names[i].clone()),
-        after: after(i),
-        ..flow.clone()
-    };
-    (0..all).map(one).collect()
+    (0..all)
+        .map(|i| Flow {
+            name: names[i].clone(),
+            reply_to: answered.as_ref().map(|names| names[i].clone()),
+            after: after(i),
+            ..flow.clone()
+        })
+        .collect()
 }
 
 /// The connection before a flow, as it is written.
@@ -203,11 +208,8 @@ fn follows(
         let message = format!("\"{}\" is not as many connections as this flow", named.value);
         cx.error("conflict", named.place, message).expected("the same `count`, and no `again`");
     }
-    let same = |own: &&written::Flow| {
-        own.after.as_ref().and_then(|at| at.value.flow.as_ref()).map(|at| &at.value)
-            == Some(&named.value)
-    };
-    if earlier.iter().any(|own| same(&own)) {
+    let mut followed = earlier.iter().filter_map(|own| own.after.as_ref()?.value.flow.as_ref());
+    if followed.any(|at| at.value == named.value) {
         let message = format!("another flow follows \"{}\", too", named.value);
         cx.error("conflict", named.place, message).expected("one flow after another");
     }

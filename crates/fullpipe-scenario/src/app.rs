@@ -52,10 +52,11 @@ fn written(app: &AppTable) -> Vec<(&'static str, Place)> {
 /// Keys that the kind does not have, and a program of another kind.
 fn strange(app: &AppTable, kind: AppKind) -> Vec<(&'static str, Place)> {
     let own = keys(kind).all;
-    let is_program = |name: &str| name == "program";
     let is_other = app.program.as_ref().is_some_and(|at| at.value.kind() != kind);
-    let is_strange = |name: &str| !own.contains(&name) || is_program(name) && is_other;
-    written(app).into_iter().filter(|(name, _)| is_strange(name)).collect()
+    written(app)
+        .into_iter()
+        .filter(|(name, _)| !own.contains(name) || *name == "program" && is_other)
+        .collect()
 }
 
 /// Keys that the kind needs, and that are not there. A program has the limit of its kind.

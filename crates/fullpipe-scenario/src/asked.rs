@@ -21,25 +21,28 @@ pub struct Asked {
 impl Asked {
     /// Whether it is about a point, given as dotted key to value.
     pub fn is_at(&self, point: &Map<String, Value>) -> bool {
-        let same = |(key, value)| point.get(key).is_some_and(|here| same_value(value, here));
-        self.at.iter().all(same)
+        self.at
+            .iter()
+            .all(|(key, value)| point.get(key).is_some_and(|here| same_value(value, here)))
     }
 }
 
 impl Space {
     /// All expectations, in the scenario's order.
     pub fn asked(&self) -> Vec<Asked> {
-        let asked = |expect: &super::written::Expect| {
-            let variants = match &expect.variant {
-                Some(own) => vec![own.value.clone()],
-                None => self.variants().map(str::to_string).collect(),
-            };
-            let at = expect.at.iter().flat_map(|at| &at.value.0);
-            let at: Map<String, Value> = at.map(|(key, v)| (key.text(), v.json())).collect();
-            let other = versus::other(expect).map(|(_, other)| other.value.clone());
-            Asked { variants, other, points: self.points_at(&at), at }
-        };
-        self.expect.iter().map(asked).collect()
+        self.expect
+            .iter()
+            .map(|expect| {
+                let variants = match &expect.variant {
+                    Some(own) => vec![own.value.clone()],
+                    None => self.variants().map(str::to_string).collect(),
+                };
+                let at = expect.at.iter().flat_map(|at| &at.value.0);
+                let at: Map<String, Value> = at.map(|(key, v)| (key.text(), v.json())).collect();
+                let other = versus::other(expect).map(|(_, other)| other.value.clone());
+                Asked { variants, other, points: self.points_at(&at), at }
+            })
+            .collect()
     }
 
     /// Points of a variant that have these values.
@@ -50,13 +53,14 @@ impl Space {
         if !at.keys().all(|key| keys.contains(&key.as_str())) {
             return 0;
         }
-        let on_axis = |(name, points): &(String, Vec<Vec<Value>>)| {
-            let here = |point: &&Vec<Value>| {
+        let mut count: u64 = 1;
+        for (name, points) in &axes {
+            let here = points.iter().filter(|point| {
                 let mut values = name.split(", ").zip(point.iter());
                 values.all(|(key, own)| at.get(key).is_none_or(|value| same_value(value, own)))
-            };
-            points.iter().filter(here).count() as u64
-        };
-        axes.iter().map(on_axis).fold(1, u64::saturating_mul)
+            });
+            count = count.saturating_mul(here.count() as u64);
+        }
+        count
     }
 }

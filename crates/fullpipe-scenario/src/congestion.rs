@@ -140,19 +140,22 @@ pub fn genuine() -> Vec<Description> {
 }
 
 fn described(module: &Module) -> Description {
-    let parameter = |&(name, default, min, max, unit, meaning): &Row| Parameter {
-        name,
-        meaning,
-        unit,
-        min,
-        max,
-        defaults: vec![(KernelVersion::FIRST, default)],
-    };
     Description {
         name: module.name,
         title: module.title,
         kernels: profile::genuine().map(|kernel| kernel.name.into()).collect(),
-        parameters: module.parameters.iter().map(parameter).collect(),
+        parameters: module
+            .parameters
+            .iter()
+            .map(|&(name, default, min, max, unit, meaning)| Parameter {
+                name,
+                meaning,
+                unit,
+                min,
+                max,
+                defaults: vec![(KernelVersion::FIRST, default)],
+            })
+            .collect(),
     }
 }
 
@@ -184,11 +187,13 @@ pub const INITIAL_SSTHRESH: &str = "initial_ssthresh";
 /// All parameters of the algorithm with their defaults in that kernel.
 pub fn defaults(algorithm: &Description, kernel: &str) -> BTreeMap<String, i64> {
     let version = KernelVersion::parse(kernel).unwrap_or(KernelVersion::FIRST);
-    let default = |parameter: &Parameter| {
-        let known = parameter.defaults.iter().take_while(|(since, _)| *since <= version);
-        known.last().map_or(parameter.min, |(_, value)| *value).into()
-    };
-    algorithm.parameters.iter().map(|p| (p.name.to_string(), default(p))).collect()
+    algorithm.parameters.iter().map(|p| (p.name.to_string(), default(p, version).into())).collect()
+}
+
+/// Default of a parameter in a kernel version; its least value before the first version.
+fn default(parameter: &Parameter, version: KernelVersion) -> u32 {
+    let known = parameter.defaults.iter().take_while(|(since, _)| *since <= version);
+    known.last().map_or(parameter.min, |(_, value)| *value)
 }
 
 /// The congestion control with all its parameters.

@@ -51,7 +51,6 @@ fn one(
     let name = own.name.as_ref()?.value.0.clone();
     let direction = own.direction.as_ref()?.value;
     neighbours::ends_fit([&own.from, &own.to], direction, neighbours, cx);
-    let time = |at: &At<SomeTime>| Time::ns(at.value.0);
     let (rate, interval) = match kind.value {
         DatagramKind::Udp => {
             alien(&own.interval, "interval", "\"udp\", which has a `rate`", cx);
@@ -81,7 +80,8 @@ fn one(
         )
         .expected(format!("at most {} bytes, as the MTU is {mtu}", mtu.saturating_sub(HEADERS)));
     }
-    let (duration, count) = (own.duration.as_ref().map(time), own.count.as_ref());
+    let duration = own.duration.as_ref().map(|at| Time::ns(at.value.0));
+    let count = own.count.as_ref();
     if duration.is_none() && count.is_none() {
         cx.error("missing-key", own.place, format!("datagrams `{name}` never end"))
             .expected("`duration` or `count`");

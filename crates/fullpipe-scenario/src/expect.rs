@@ -3,7 +3,6 @@
 use super::format::axes::Axis;
 use super::format::context::Context;
 use super::format::keys::At;
-use super::format::node::Node;
 use super::format::special::Range;
 use super::metric::{self, Metric};
 use super::plan::Expect;
@@ -21,12 +20,15 @@ pub fn read(
     run: &Resolved,
     cx: &mut Context,
 ) -> Vec<Expect> {
-    let applies = |expect: &&written::Expect| {
-        let value = versus::other(expect).is_none();
-        let own = expect.variant.as_ref().is_none_or(|wanted| wanted.value == variant);
-        value && own && is_about(expect, point)
-    };
-    written.iter().filter(applies).filter_map(|expect| single(expect, run, cx)).collect()
+    written
+        .iter()
+        .filter(|expect| {
+            let value = versus::other(expect).is_none();
+            let own = expect.variant.as_ref().is_none_or(|wanted| wanted.value == variant);
+            value && own && is_about(expect, point)
+        })
+        .filter_map(|expect| single(expect, run, cx))
+        .collect()
 }
 
 /// Whether an expectation is about a point of the sweep.
@@ -36,8 +38,9 @@ pub(super) fn is_about(expect: &written::Expect, point: &[Change]) -> bool {
 
 /// Whether a point has this value of an axis.
 fn is_at((key, value): &Change, point: &[Change]) -> bool {
-    let same = |here: &Node| same_value(&value.json(), &here.json());
-    point.iter().any(|(own, here)| own.parts == key.parts && same(here))
+    point
+        .iter()
+        .any(|(own, here)| own.parts == key.parts && same_value(&value.json(), &here.json()))
 }
 
 /// Whether two values as written are one: numbers however they are written.
@@ -60,10 +63,8 @@ pub fn check_points(written: &[written::Expect], axes: &[Axis], cx: &mut Context
                 .names(&key.text(), names.iter().map(String::as_str));
             continue;
         };
-        let here = |point: &&Vec<Node>| {
-            is_at(&(key.clone(), value.clone()), &[(key.clone(), point[index].clone())])
-        };
-        if axis.points.iter().find(here).is_none() {
+        let wanted = (key.clone(), value.clone());
+        if !axis.points.iter().any(|own| is_at(&wanted, &[(key.clone(), own[index].clone())])) {
             let message = format!("the axis `{}` has no such point", key.text());
             let points = axis.points.iter().map(|point| point[index].json().to_string());
             let expected = points.collect::<Vec<_>>().join(", ");

@@ -186,8 +186,11 @@ impl Host {
     /// sysctls that a real kernel of this version does not have.
     pub fn sysctls_missing_in(&self, version: &str) -> Vec<&'static str> {
         let Some(version) = KernelVersion::parse(version) else { return Vec::new() };
-        let missing = |name: &&str| genuine(name).is_some_and(|known| !known.is_in(version));
-        self.genuine_sysctl.keys().copied().filter(missing).collect()
+        self.genuine_sysctl
+            .keys()
+            .copied()
+            .filter(|name| genuine(name).is_some_and(|known| !known.is_in(version)))
+            .collect()
     }
 
     /// All sysctls, those of real kernels last.

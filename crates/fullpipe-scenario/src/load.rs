@@ -190,8 +190,9 @@ fn alternatives(
 ) -> Vec<Alternative> {
     let variants = asked.variant.as_ref().map_or(&[][..], |list| &list.value.0);
     let names = names(variants).into_iter().map(|(name, _)| name);
-    let offers = |name: &&str| offered.is_empty() || offered.iter().any(|offered| offered == name);
-    let names: Vec<&str> = names.filter(offers).collect();
+    let names: Vec<&str> = names
+        .filter(|name| offered.is_empty() || offered.iter().any(|offered| offered == name))
+        .collect();
     for (n, name) in chosen.iter().enumerate() {
         let source = cx.add(&format!("--variant #{}", n + 1), name);
         if !names.contains(&name.as_str()) {
@@ -209,14 +210,16 @@ fn alternatives(
     let all = chosen.is_empty() || chosen.iter().any(|name| !names.contains(&name.as_str()));
     let wanted =
         |name: &str| names.contains(&name) && (all || chosen.iter().any(|wanted| wanted == name));
-    let alternative = |variant: &Variant| {
-        let name = variant.name.as_ref()?.value.clone();
-        let changes = variant.set.as_ref().map_or_else(Vec::new, |set| set.value.0.clone());
-        let published_run = variant.published_run.as_ref().map(|at| at.value.clone());
-        let competes = variant.competes.as_ref().and_then(|at| Competes::of(&name, at));
-        wanted(&name).then_some(Alternative { name, changes, published_run, competes })
-    };
-    variants.iter().filter_map(alternative).collect()
+    variants
+        .iter()
+        .filter_map(|variant| {
+            let name = variant.name.as_ref()?.value.clone();
+            let changes = variant.set.as_ref().map_or_else(Vec::new, |set| set.value.0.clone());
+            let published_run = variant.published_run.as_ref().map(|at| at.value.clone());
+            let competes = variant.competes.as_ref().and_then(|at| Competes::of(&name, at));
+            wanted(&name).then_some(Alternative { name, changes, published_run, competes })
+        })
+        .collect()
 }
 
 fn names(variants: &[Variant]) -> Vec<(&str, Place)> {
@@ -256,15 +259,19 @@ fn check_names(asked: &Asked, published: Option<&Data>, cx: &mut Context) {
 
 /// The axes that are left of the sweep: a `--set` of all keys of one replaces it.
 fn axes(asked: &Asked, sets: &[Change], cx: &mut Context) -> Vec<Axis> {
-    let is_set = |key: &Dotted| sets.iter().any(|(set, _)| set.parts == key.parts);
     let written = asked.sweep.iter().flat_map(|at| &at.value.0);
-    let axes: Vec<Axis> = written.filter(|axis| !axis.keys.iter().all(is_set)).cloned().collect();
+    let axes: Vec<Axis> = written
+        .filter(|axis| {
+            !axis.keys.iter().all(|key| sets.iter().any(|(set, _)| set.parts == key.parts))
+        })
+        .cloned()
+        .collect();
     overlapping(&axes, cx);
     for axis in &axes {
         let shown: Vec<String> = axis.points.iter().map(|point| text(point)).collect();
-        let place = |point: &Vec<Node>| point.first().map_or(axis.place, |value| value.place);
-        let named: Vec<_> =
-            shown.iter().map(String::as_str).zip(axis.points.iter().map(place)).collect();
+        let places = axis.points.iter();
+        let places = places.map(|point| point.first().map_or(axis.place, |value| value.place));
+        let named: Vec<_> = shown.iter().map(String::as_str).zip(places).collect();
         twice(&named, "points of an axis", cx);
     }
     axes
@@ -274,10 +281,10 @@ fn axes(asked: &Asked, sets: &[Change], cx: &mut Context) -> Vec<Axis> {
 fn overlapping(axes: &[Axis], cx: &mut Context) {
     let keys: Vec<&Dotted> = axes.iter().flat_map(|axis| &axis.keys).collect();
     for (n, key) in keys.iter().enumerate() {
-        let over = |other: &&&Dotted| {
+        let over = keys[..n].iter().find(|other| {
             key.parts.starts_with(&other.parts) || other.parts.starts_with(&key.parts)
-        };
-        if let Some(other) = keys[..n].iter().find(over) {
+        });
+        if let Some(other) = over {
             let message = format!("`{}` and `{}` are axes of one thing", other.text(), key.text());
             cx.error("conflict", key.place, message).expected(
                 "one axis; keys that change together stand in one, with a comma between them",

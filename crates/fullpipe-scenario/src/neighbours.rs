@@ -91,11 +91,10 @@ fn later(
         Direction::Forward => (&path.forward, "forward"),
         Direction::Backward => (&path.back, "back"),
     };
-    let delays = |element: &Element| match element {
+    let later = way.iter().any(|element| match element {
         Element::Delay(delay) => delay.delay > Time::ZERO && delay.timer.is_none(),
         _ => false,
-    };
-    let later = way.iter().any(delays);
+    });
     if !later {
         let place = neighbour.beside.as_ref().map_or(neighbour.place, |beside| beside.place);
         let message = "what several hosts send has to be delayed, and this way delays nothing";

@@ -77,27 +77,27 @@ pub(super) fn resolve(
     }
     one_server(all, cx);
     one_each(all, cx);
-    let resolve = |own: &written::Nfs, cx: &mut Context| {
+    let resolved = all.iter().map(|own| {
         neighbours::ends_fit([&own.from, &None], Direction::Forward, neighbours, cx);
         let [from, _] = neighbours::named([&own.from, &None]);
         let beside = |name| neighbours.iter().find(|host| Some(&host.name) == name);
         let host = beside(from.as_ref()).map_or(&hosts.sender, |beside| &beside.host);
         one(own, (from, profile::kernel(&host.config.kernel)?), cx)
-    };
-    let resolved = all.iter().map(|own| resolve(own, cx)).collect::<Vec<_>>();
+    });
+    let resolved: Vec<_> = resolved.collect();
     resolved.into_iter().collect::<Option<_>>().filter(|_| cx.reports() == before)
 }
 
 /// The connections of all mounts, which elements of a path may name, and the directions of their data.
 pub(super) fn connections_of(run: &written::Run) -> Vec<(String, Direction)> {
     let all = run.nfs.iter().flat_map(|at| &at.value.0);
-    let of = |own: &written::Nfs| {
+    all.flat_map(|own| {
         let count = own.nconnect.as_ref().map_or(1, |count| count.value.0 as usize);
         let names = own.name.as_ref().map(|name| copy_names(&name.value.0, count));
         let operation = own.operation.as_ref().map_or(NfsOperation::Write, |at| at.value);
         names.into_iter().flatten().map(move |name| (name, operation.direction()))
-    };
-    all.flat_map(of).collect()
+    })
+    .collect()
 }
 
 /// Reports server keys in which a mount differs from the first one.
@@ -169,8 +169,9 @@ fn one(
         pages(key, size.as_ref()?, cx);
     }
     let slots = own.slots.as_ref();
-    let too_many = |at: &&At<_>| version == NfsVersion::V4_2 && number(at) > MOST_SESSION_SLOTS;
-    if let Some(at) = slots.filter(too_many) {
+    if let Some(at) =
+        slots.filter(|at| version == NfsVersion::V4_2 && number(at) > MOST_SESSION_SLOTS)
+    {
         let message = format!("a session of version 4.2 with {} slots", number(at));
         cx.error("out-of-range", at.place, message)
             .expected(format!("at most {MOST_SESSION_SLOTS}"));
@@ -297,7 +298,13 @@ impl Nfs {
 
     /// The mount's connections. Their data is forward where the file is written, and backward where it is read.
     pub(super) fn connections(&self) -> impl Iterator<Item = Flow> {
-        let flow = |name| Flow {
+        let names = copy_names(&self.name, self.nconnect.into());
+        names.into_iter().map(move |name| self.connection(name))
+    }
+
+    /// A connection of the mount, as a flow of this name.
+    fn connection(&self, name: String) -> Flow {
+        Flow {
             name,
             direction: self.operation.direction(),
             from: self.from.clone().filter(|_| self.operation == NfsOperation::Write),
@@ -316,8 +323,7 @@ impl Nfs {
             app: App::Nfs,
             write: self.record,
             reader: None,
-        };
-        copy_names(&self.name, self.nconnect.into()).into_iter().map(flow)
+        }
     }
 
     /// Buffers that the server requests for a socket to send and to receive, bytes before the kernel doubles them;
@@ -329,11 +335,10 @@ impl Nfs {
         let sysctl = &server.config.sysctl;
         let most = [sysctl.wmem_max, sysctl.rmem_max];
         let old = server.config.kernel == NFS_2008;
-        let asked = |end: usize| match self.server_buffer {
+        [0, 1].map(|end| match self.server_buffer {
             Some(bytes) => Some(bytes.min(most[end]).max(needed[end])),
             None => Some(needed[end]).filter(|_| old),
-        };
-        [0, 1].map(asked)
+        })
     }
 
     /// Way in which that server takes requests.

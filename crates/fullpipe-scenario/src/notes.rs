@@ -10,10 +10,11 @@ use fullpipe_sim::config::System;
 /// Sentences on findings, each once, however many runs have it.
 pub fn notes(scenario: &Scenario) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    let of_plan = |run| unvalidated_kernels(run).into_iter().chain(of_run(run));
-    for note in scenario.plans().iter().flat_map(|plan| of_plan(&plan.resolved)) {
-        if !all.contains(&note) {
-            all.push(note);
+    for plan in scenario.plans() {
+        for note in unvalidated_kernels(&plan.resolved).into_iter().chain(of_run(&plan.resolved)) {
+            if !all.contains(&note) {
+                all.push(note);
+            }
         }
     }
     all
@@ -37,13 +38,13 @@ fn ssthresh_without_effect(run: &Resolved) -> Vec<String> {
     let flows = run.flow.iter().filter(|flow| {
         has(flow, "initial_ssthresh") && has(flow, "hystart") && flow.slow_start.is_none()
     });
-    let note = |flow: &super::Flow| {
+    let notes = flows.map(|flow| {
         format!(
             "flow {}: initial_ssthresh does nothing while HyStart is on, as in Linux; set hystart = 0 to have it",
             flow.name
         )
-    };
-    flows.map(note).collect()
+    });
+    notes.collect()
 }
 
 /// Numbers of packets that bring no interrupt earlier, as each packet has its own.
@@ -51,40 +52,41 @@ fn frames_without_effect(run: &Resolved) -> Vec<String> {
     let stations = run.stations().into_iter().filter(|station| {
         station.host.config.rx_frames > 0 && station.host.config.rx_coalesce == Time::ZERO
     });
-    let note = |station: Station| {
+    let notes = stations.map(|station| {
         let host = station.key();
         format!(
             "{host}: rx_frames does nothing while rx_coalesce is 0s: each packet has its own interrupt"
         )
-    };
-    stations.map(note).collect()
+    });
+    notes.collect()
 }
 
 /// SO_RCVBUF of flows whose receiver has a window that nothing changes.
 fn buffers_without_effect(run: &Resolved) -> Vec<String> {
-    let is_fixed = |flow: &&super::Flow| {
-        let to = run.hosts_of(flow)[1].host.config.system;
-        flow.rcvbuf.is_some() && matches!(to, System::FixedWindow(_))
-    };
-    let note = |flow: &super::Flow| {
-        let host = run.hosts_of(flow)[1].key();
-        format!("flow {}: SO_RCVBUF does nothing, as {host} has a fixed `window`", flow.name)
-    };
-    run.flow.iter().filter(is_fixed).map(note).collect()
+    run.flow
+        .iter()
+        .filter(|flow| {
+            let to = run.hosts_of(flow)[1].host.config.system;
+            flow.rcvbuf.is_some() && matches!(to, System::FixedWindow(_))
+        })
+        .map(|flow| {
+            let host = run.hosts_of(flow)[1].key();
+            format!("flow {}: SO_RCVBUF does nothing, as {host} has a fixed `window`", flow.name)
+        })
+        .collect()
 }
 
 /// Kernels for which the profile of another version stands.
 fn nearest_profiles(run: &Resolved) -> Vec<String> {
-    let note = |asked: &str, profile: &str| {
-        format!(
-            "Linux {asked} has no profile of its own and runs as Linux {profile}, the nearest one; \
-             docs/kernels.md lists which profile stands for which kernel"
-        )
-    };
     let stations = run.stations().into_iter();
     stations
         .filter_map(|station| {
-            Some(note(station.host.kernel_asked.0.as_ref()?, &station.host.config.kernel))
+            let asked = station.host.kernel_asked.0.as_ref()?;
+            let profile = &station.host.config.kernel;
+            Some(format!(
+                "Linux {asked} has no profile of its own and runs as Linux {profile}, the nearest one; \
+                 docs/kernels.md lists which profile stands for which kernel"
+            ))
         })
         .collect()
 }
@@ -100,13 +102,13 @@ fn unvalidated_kernels(run: &Resolved) -> Vec<String> {
              compared with such a system"
         )
     });
-    let told = |kernel: &String| {
+    let profiles = unvalidated.map(|kernel| {
         format!(
             "the profile of Linux {kernel} is unvalidated: an older one with single published changes (docs/kernels.md), \
              never compared with that kernel"
         )
-    };
-    unvalidated.map(told).chain(systems).collect()
+    });
+    profiles.chain(systems).collect()
 }
 
 /// Socket buffers that the kernel silently cuts (setsockopt(2): SO_SNDBUF, SO_RCVBUF).
@@ -121,13 +123,16 @@ fn capped_buffers(run: &Resolved) -> Vec<String> {
             )
         })
     };
-    let of = |flow: &super::Flow| {
-        let [from, to] = run.hosts_of(flow);
-        let (wmax, rmax) = (from.host.config.sysctl.wmem_max, to.host.config.sysctl.rmem_max);
-        [
-            capped(&flow.name, flow.sndbuf, "SO_SNDBUF", from, "net.core.wmem_max", wmax),
-            capped(&flow.name, flow.rcvbuf, "SO_RCVBUF", to, "net.core.rmem_max", rmax),
-        ]
-    };
-    run.flow.iter().flat_map(of).flatten().collect()
+    run.flow
+        .iter()
+        .flat_map(|flow| {
+            let [from, to] = run.hosts_of(flow);
+            let (wmax, rmax) = (from.host.config.sysctl.wmem_max, to.host.config.sysctl.rmem_max);
+            [
+                capped(&flow.name, flow.sndbuf, "SO_SNDBUF", from, "net.core.wmem_max", wmax),
+                capped(&flow.name, flow.rcvbuf, "SO_RCVBUF", to, "net.core.rmem_max", rmax),
+            ]
+        })
+        .flatten()
+        .collect()
 }

@@ -1,6 +1,6 @@
 //! Where to capture.
 
-use super::resolved::{Resolved, Station};
+use super::resolved::Resolved;
 use fullpipe_base::trace::Point;
 use std::convert::Infallible;
 use std::str::FromStr;
@@ -67,8 +67,10 @@ impl At {
     /// # Errors
     /// There is none, or "link" could be several; the text lists the existing points.
     pub fn point(&self, resolved: &Resolved) -> Result<Point, String> {
-        let of_host = |(place, station): (usize, Station)| self.of_host(place, station.name);
-        if let Some(point) = (0..).zip(resolved.stations()).find_map(of_host) {
+        if let Some(point) = (0..)
+            .zip(resolved.stations())
+            .find_map(|(place, station)| self.of_host(place, station.name))
+        {
             return Ok(point);
         }
         let forward = &resolved.path.forward;
@@ -113,11 +115,10 @@ impl At {
 
 /// The points that a scenario has, as a clause.
 fn points(resolved: &Resolved) -> String {
-    let points = |station: Station| match station.name {
+    let hosts = resolved.stations().into_iter().flat_map(|station| match station.name {
         RECEIVER => vec![RECEIVER.into(), format!("{RECEIVER}-wire")],
         name => ["qdisc", "wire"].map(|what| format!("{name}-{what}")).to_vec(),
-    };
-    let hosts = resolved.stations().into_iter().flat_map(points);
+    });
     let elements = resolved.path.forward.iter().map(|element| element.name().to_string());
     let all: Vec<String> = hosts.chain(elements).collect();
     format!("expected one of: {}", all.join(", "))

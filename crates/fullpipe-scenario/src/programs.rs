@@ -46,9 +46,8 @@ pub(super) fn complete(flows: &[Flow], cx: &mut Context) -> Vec<Flow> {
 /// Whether no other flow shares the connection, as the other end's messages will.
 fn is_alone(flow: &Flow, flows: &[Flow], cx: &mut Context) -> bool {
     let name = flow.name.as_ref().map(|name| &name.value.0);
-    let answers = |other: &&Flow| other.reply_to.as_ref().map(|to| &to.value) == name;
-    let shares = flow.reply_to.as_ref().map(|to| to.place);
-    let shares = shares.or_else(|| Some(flows.iter().find(answers)?.place));
+    let other = flows.iter().find(|own| own.reply_to.as_ref().map(|to| &to.value) == name);
+    let shares = flow.reply_to.as_ref().map(|to| to.place).or(other.map(|own| own.place));
     if let Some(place) = shares.filter(|_| name.is_some()) {
         cx.error("conflict", place, "a program with a window or requests has the connection alone")
             .expected("`kind = \"messages\"` for both flows, with `in_flight`");
@@ -97,8 +96,10 @@ fn requested(flow: &Flow, app: &AppTable) -> Vec<Flow> {
     let size = app.size.as_ref().map(|at| at.value.0);
     let size = size.or(of_program.map(|own| own.1)).unwrap_or(ANSWER);
     // A transfer of a fixed size has answers of one size.
-    let answers = |bytes: u64| bytes.div_ceil(size).max(1);
-    let size = flow.bytes.as_ref().map_or(size, |at| at.value.0.div_ceil(answers(at.value.0)));
+    let size = flow.bytes.as_ref().map_or(size, |at| {
+        let answers = at.value.0.div_ceil(size).max(1);
+        at.value.0.div_ceil(answers)
+    });
     let mut asks = other_end(flow, app, "requests", Answers::Other);
     asks.app = Some(messages(app, SHORT, requests.unsigned_abs()));
     let mut bytes = flow.bytes.clone();

@@ -50,8 +50,8 @@ impl Repeat {
     pub fn shift(&self, run: &mut Resolved) {
         let seed = run.seed;
         // A mount's program begins when it is said to.
-        let mounts = |flow: &&mut Flow| flow.app == App::Nfs;
-        let starts = run.flow.iter_mut().filter(|flow| flow.reply_to.is_none() && !mounts(flow));
+        let starts =
+            run.flow.iter_mut().filter(|flow| flow.reply_to.is_none() && flow.app != App::Nfs);
         starts.for_each(|flow: &mut Flow| {
             flow.start += part(self.start_jitter, seed, "start", &flow.name)
         });

@@ -57,8 +57,8 @@ fn only_requests_are_in_flight(flow: &Flow, flows: &[Flow], cx: &mut Context) {
     let in_flight = flow.app.as_ref().and_then(|app| app.value.0.in_flight.as_ref());
     let Some(at) = in_flight.filter(|_| kind(flow) == Some(AppKind::Messages)) else { return };
     let name = flow.name.as_ref().map(|name| &name.value.0);
-    let answers = |other: &Flow| other.reply_to.as_ref().map(|to| &to.value) == name;
-    if flow.reply_to.is_none() && name.is_some() && !flows.iter().any(answers) {
+    let is_answered = flows.iter().any(|other| other.reply_to.as_ref().map(|to| &to.value) == name);
+    if flow.reply_to.is_none() && name.is_some() && !is_answered {
         cx.error("conflict", at.place, "`in_flight` of messages that nobody answers")
             .expected("another flow with `reply_to`, or no `in_flight`");
     }
@@ -77,10 +77,8 @@ fn asks<'a>(flow: &Flow, to: &At<String>, flows: &'a [Flow], cx: &mut Context) -
             .expected("a flow that answers none");
         return None;
     }
-    let others = |other: &&Flow| {
-        other.place != flow.place && other.reply_to.as_ref().is_some_and(|of| of.value == to.value)
-    };
-    if flows.iter().any(|other| others(&other)) {
+    let mut others = flows.iter().filter(|other| other.place != flow.place);
+    if others.any(|other| other.reply_to.as_ref().is_some_and(|of| of.value == to.value)) {
         cx.error("conflict", to.place, format!("another flow answers \"{}\" too", to.value))
             .expected("one answer to a flow");
         return None;
@@ -127,8 +125,8 @@ fn same_host(
     from: &Option<At<Name>>,
     cx: &mut Context,
 ) -> Option<At<Name>> {
-    let of = |at: &Option<At<Name>>| at.as_ref().map(|at| at.value.0.clone());
-    if let Some(own) = own.as_ref().filter(|own| Some(&own.value.0) != of(from).as_ref()) {
+    let host = from.as_ref().map(|at| &at.value.0);
+    if let Some(own) = own.as_ref().filter(|own| Some(&own.value.0) != host) {
         cx.error("conflict", own.place, format!("`{key}` of an answer is a host of its flow"))
             .expected(format!("no `{key}`"));
     }
@@ -143,8 +141,8 @@ fn inherit<T: Clone>(
     cx: &mut Context,
     number: impl Fn(&T) -> u64,
 ) -> Option<At<T>> {
-    let of = |at: &Option<At<T>>| at.as_ref().map(|at| number(&at.value));
-    if let Some(own) = own.as_ref().filter(|at| at.written && Some(number(&at.value)) != of(from)) {
+    let of_flow = from.as_ref().map(|at| number(&at.value));
+    if let Some(own) = own.as_ref().filter(|at| at.written && Some(number(&at.value)) != of_flow) {
         cx.error("conflict", own.place, format!("`{key}` of an answer is that of its flow"))
             .expected(format!("no `{key}`"));
     }

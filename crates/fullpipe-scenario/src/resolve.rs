@@ -125,14 +125,17 @@ fn traffic<'a>(run: &written::Run, flows: &'a [(String, Direction)]) -> Traffic<
 
 /// The names of all flows, copies included, and the directions of their data.
 fn names(flows: &[written::Flow]) -> Vec<(String, Direction)> {
-    let named = |flow: &written::Flow| {
-        let count = Connections::of(flow).all();
-        let direction = value(&flow.direction).unwrap_or_default();
-        let names = flow.name.as_ref().map(|name| copy_names(&name.value.0, count.min(MOST_FLOWS)));
-        let names = names.unwrap_or_default().into_iter();
-        names.map(|name| (name, direction)).collect::<Vec<_>>()
-    };
-    flows.iter().flat_map(named).collect()
+    flows
+        .iter()
+        .flat_map(|flow| {
+            let count = Connections::of(flow).all();
+            let direction = value(&flow.direction).unwrap_or_default();
+            let names =
+                flow.name.as_ref().map(|name| copy_names(&name.value.0, count.min(MOST_FLOWS)));
+            let names = names.unwrap_or_default().into_iter();
+            names.map(|name| (name, direction)).collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 /// When the run ends.
@@ -295,8 +298,11 @@ fn distinct(written: &[written::Flow], flows: &[Flow], cx: &mut Context) {
     }
     let mut seen = BTreeSet::new();
     for flow in flows.iter().filter(|flow| !seen.insert(flow.name.as_str())) {
-        let base = |name: &str| flow.name == name || flow.name.starts_with(&format!("{name}-"));
-        if let Some((_, place)) = named.iter().rev().find(|(name, _)| base(name)) {
+        let base = named
+            .iter()
+            .rev()
+            .find(|(name, _)| flow.name == *name || flow.name.starts_with(&format!("{name}-")));
+        if let Some((_, place)) = base {
             let message = format!("two flows are named `{}`, one by `count`", flow.name);
             cx.error("duplicate-name", *place, message).expected("another name");
         }

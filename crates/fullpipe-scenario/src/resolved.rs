@@ -100,9 +100,10 @@ impl Resolved {
             Element::FlowDelay(_) => Time::ZERO,
             other => other.delay(),
         };
-        let netem = |station: Station| station.host.qdisc.netem.map_or(Time::ZERO, |own| own.delay);
         let path = self.path.forward.iter().chain(&self.path.back).map(delay);
-        path.chain(self.hosts_of(flow).map(netem)).fold(Time::ZERO, |sum, delay| sum + delay)
+        let netems = self.hosts_of(flow).map(|station| station.host.qdisc.netem);
+        let netems = netems.map(|netem| netem.map_or(Time::ZERO, |own| own.delay));
+        path.chain(netems).fold(Time::ZERO, |sum, delay| sum + delay)
     }
 
     /// The hosts of a flow: the one that sends its data, and the one that receives it.
@@ -127,8 +128,7 @@ impl Resolved {
 
     /// Whether another connection of a loop waits for the end of this one.
     pub fn is_followed(&self, flow: &Flow) -> bool {
-        let follows = |own: &Flow| own.after.as_ref().is_some_and(|after| after.flow == flow.name);
-        self.flow.iter().any(follows)
+        self.flow.iter().any(|own| own.after.as_ref().is_some_and(|after| after.flow == flow.name))
     }
 
     /// Whether a program opens connections one after another.

@@ -129,9 +129,12 @@ impl Space {
 
     /// The axes: names of their keys with commas between them, and the values of these at each point.
     pub fn axes(&self) -> Vec<(String, Vec<Vec<Json>>)> {
-        let point = |point: &Vec<Node>| point.iter().map(Node::json).collect();
-        let axis = |axis: &Axis| (axis.name(), axis.points.iter().map(point).collect());
-        self.axes.iter().map(axis).collect()
+        let mut all = Vec::new();
+        for axis in &self.axes {
+            let points = axis.points.iter().map(|point| point.iter().map(Node::json).collect());
+            all.push((axis.name(), points.collect()));
+        }
+        all
     }
 
     /// Repetition of the runs.
@@ -215,18 +218,19 @@ impl Space {
     /// Points that together have each value of each axis with each variant.
     pub fn crosses(&self) -> impl Iterator<Item = Point> {
         let start = vec![0; self.axes.len()];
-        let along = move |axis: usize| {
-            let start = start.clone();
-            let from = usize::from(axis > 0);
-            (from..self.axes[axis].points.len()).map(move |n| {
-                let mut at = start.clone();
-                at[axis] = n;
-                at
-            })
-        };
         let points: Vec<Vec<usize>> = match self.axes.len() {
             0 => vec![Vec::new()],
-            axes => (0..axes).flat_map(along).collect(),
+            axes => (0..axes)
+                .flat_map(move |axis| {
+                    let start = start.clone();
+                    let from = usize::from(axis > 0);
+                    (from..self.axes[axis].points.len()).map(move |n| {
+                        let mut at = start.clone();
+                        at[axis] = n;
+                        at
+                    })
+                })
+                .collect(),
         };
         (0..self.variants.len()).flat_map(move |variant| {
             let points = points.clone();

@@ -64,9 +64,11 @@ impl FromStr for Version {
 
     /// Reads "2.6.20", "6.12", "6.1.0-18-amd64" (the output of `uname -r`).
     fn from_str(text: &str) -> Result<Version, String> {
-        let wrong =
-            || format!("\"{text}\" is not a Linux version; expected for example 2.6.20 or 6.12");
-        let version = Version::read(text).ok_or_else(wrong)?;
+        let Some(version) = Version::read(text) else {
+            return Err(format!(
+                "\"{text}\" is not a Linux version; expected for example 2.6.20 or 6.12"
+            ));
+        };
         if version < OLDEST {
             return Err(format!("Linux {text} is older than {OLDEST}, the oldest one known here"));
         }

@@ -72,8 +72,9 @@ impl Versus {
 
     /// Whether it is about a point, given as dotted key to value.
     pub fn is_at(&self, point: &Map<String, Value>) -> bool {
-        let same = |(key, value)| point.get(key).is_some_and(|here| same_value(value, here));
-        self.at.iter().all(same)
+        self.at
+            .iter()
+            .all(|(key, value)| point.get(key).is_some_and(|here| same_value(value, here)))
     }
 }
 

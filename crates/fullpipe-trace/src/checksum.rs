@@ -54,8 +54,8 @@ pub fn fits(file: &mut File) -> io::Result<bool> {
 /// Place of the checksum in the file, and its right value.
 fn sum(file: &mut File) -> io::Result<(Range<u64>, String)> {
     let (start, mut metadata) = metadata(file)?;
-    let none = || io::Error::new(io::ErrorKind::InvalidData, "it has no checksum");
-    let place = place(&metadata).ok_or_else(none)?;
+    let place = place(&metadata)
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "it has no checksum"))?;
     metadata[place.clone()].copy_from_slice(UNSEALED.as_bytes());
     file.rewind()?;
     let hash = extend(data_hash(BufReader::new(file).take(start))?, &metadata);

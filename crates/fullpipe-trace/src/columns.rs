@@ -29,17 +29,19 @@ pub fn values<R: Row>(column: &Column<R>, rows: &[R], names: &Names) -> Values {
         Access::Text { get, .. } => {
             let mut seen: HashMap<String, i32> = HashMap::new();
             let mut texts = Vec::new();
-            let place = |row: &R| {
-                let text = get(row, names);
-                if let Some(place) = seen.get(text.as_ref()) {
-                    return *place;
-                }
-                let place = texts.len() as i32;
-                texts.push(text.clone().into_owned());
-                seen.insert(text.into_owned(), place);
-                place
-            };
-            let rows = rows.iter().map(place).collect();
+            let rows = rows
+                .iter()
+                .map(|row| {
+                    let text = get(row, names);
+                    if let Some(place) = seen.get(text.as_ref()) {
+                        return *place;
+                    }
+                    let place = texts.len() as i32;
+                    texts.push(text.clone().into_owned());
+                    seen.insert(text.into_owned(), place);
+                    place
+                })
+                .collect();
             Values::Text { texts, rows }
         }
         Access::Number { get, .. } => {

@@ -5,14 +5,16 @@ use std::collections::HashSet;
 /// Folder names of runs, unique, in the runs' order.
 pub fn folders(names: &[String]) -> Vec<String> {
     let mut used = HashSet::new();
-    let unique = |name: &String| {
-        let base = folder(name);
-        let numbered = (2_u32..).map(|number| format!("{base}-{number}"));
-        let mut candidates = std::iter::once(base.clone()).chain(numbered);
-        let free = candidates.find(|candidate| used.insert(candidate.to_lowercase()));
-        free.unwrap_or(base)
-    };
-    names.iter().map(unique).collect()
+    names
+        .iter()
+        .map(|name| {
+            let base = folder(name);
+            let numbered = (2_u32..).map(|number| format!("{base}-{number}"));
+            let mut candidates = std::iter::once(base.clone()).chain(numbered);
+            let free = candidates.find(|candidate| used.insert(candidate.to_lowercase()));
+            free.unwrap_or(base)
+        })
+        .collect()
 }
 
 /// Name of the link to the newest experiment, which no folder of a run has.

@@ -14,8 +14,9 @@ pub fn hidden_name(name: &str) -> String {
 
 /// Removes leftovers of killed programs in `parent` under this name, or under any name, where they are `of_ours`.
 pub fn sweep(parent: &Path, name: Option<&str>, of_ours: impl Fn(&Path) -> bool) {
-    let meant = |named: &str| name.is_none_or(|name| name == named);
-    remove(parent, |named, process, path| meant(named) && of_ours(path) && is_gone(process));
+    remove(parent, |named, process, path| {
+        name.is_none_or(|name| name == named) && of_ours(path) && is_gone(process)
+    });
 }
 
 /// Removes directories of this name that bear this process's own number.

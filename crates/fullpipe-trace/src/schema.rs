@@ -197,9 +197,8 @@ impl Row for FlowSample {
             column.strip_prefix(LIMIT_PREFIX).and_then(|rest| rest.strip_suffix(LIMIT_SUFFIX));
         let is_later_limit =
             name.and_then(limits::named).is_some_and(|own| own.index >= Limit::FIRST_FORMAT);
-        let is_later_field =
-            || sender_columns().into_iter().chain(receiver_columns()).any(|own| own.name == column);
-        is_later_limit || is_later_field()
+        let mut later_fields = sender_columns().into_iter().chain(receiver_columns());
+        is_later_limit || later_fields.any(|own| own.name == column)
     }
 
     fn blank() -> FlowSample {

@@ -15,7 +15,7 @@ use parquet::file::metadata::KeyValue;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterVersion};
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::SerializedFileWriter;
-use parquet::schema::types::{ColumnPath, Type};
+use parquet::schema::types::{ColumnPath, SchemaDescriptor, Type};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -266,21 +266,23 @@ fn places<R: Row>(
     columns: &[Column<R>],
 ) -> Result<Vec<Option<usize>>, String> {
     let descriptor = reader.metadata().file_metadata().schema_descr_ptr();
-    let place = |column: &Column<R>| {
-        let at = descriptor.columns().iter().position(|d| d.name() == column.name);
-        if at.is_none() && R::is_later(&column.name) {
-            return Ok(None);
-        }
-        let at = at.ok_or_else(|| format!("no column {}", column.name))?;
-        let found = &descriptor.columns()[at];
-        let flat = found.max_def_level() == 0 && found.max_rep_level() == 0;
-        if found.physical_type() == types(column.kind).0 && flat {
-            Ok(Some(at))
-        } else {
-            Err(format!("column {} is not of type {}", column.name, column.kind.name()))
-        }
-    };
-    columns.iter().map(place).collect()
+    columns.iter().map(|column| place(&descriptor, column)).collect()
+}
+
+/// Place of a column among those of the file; none where a table of an earlier version lacks it.
+fn place<R: Row>(file: &SchemaDescriptor, column: &Column<R>) -> Result<Option<usize>, String> {
+    let at = file.columns().iter().position(|own| own.name() == column.name);
+    if at.is_none() && R::is_later(&column.name) {
+        return Ok(None);
+    }
+    let at = at.ok_or_else(|| format!("no column {}", column.name))?;
+    let found = &file.columns()[at];
+    let flat = found.max_def_level() == 0 && found.max_rep_level() == 0;
+    if found.physical_type() == types(column.kind).0 && flat {
+        Ok(Some(at))
+    } else {
+        Err(format!("column {} is not of type {}", column.name, column.kind.name()))
+    }
 }
 
 fn read_group<R: Row>(
@@ -432,13 +434,14 @@ mod tests {
     #[test]
     fn files_made_to_deceive_do_not_end_the_program() {
         let directory = tempfile::tempdir().unwrap();
-        let sample = |n| FlowSample {
-            time: Time::ms(n),
-            bytes_delivered: n * n,
-            limits: [n; Limit::COUNT],
-            ..FlowSample::blank()
-        };
-        let rows: Vec<FlowSample> = (0..200).map(sample).collect();
+        let rows: Vec<FlowSample> = (0..200)
+            .map(|n| FlowSample {
+                time: Time::ms(n),
+                bytes_delivered: n * n,
+                limits: [n; Limit::COUNT],
+                ..FlowSample::blank()
+            })
+            .collect();
         write(directory.path(), &rows, &Names::default()).unwrap();
         let path = directory.path().join("flows.parquet");
         let good = std::fs::read(&path).unwrap();

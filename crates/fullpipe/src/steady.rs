@@ -232,8 +232,7 @@ mod tests {
     /// Growth of 5 % a second until 6 s, even afterwards: three spans of half a second later.
     #[test]
     fn a_rate_settles_when_it_has_grown() {
-        let rate = |ms: u64| 1000 + 50 * ms.min(6000) / 1000;
-        let at = settled(20_000, rate).expect("settled");
+        let at = settled(20_000, |ms| 1000 + 50 * ms.min(6000) / 1000).expect("settled");
         assert!((Time::ms(6500)..=Time::ms(7600)).contains(&at), "{at}");
     }
 

@@ -15,22 +15,21 @@ pub fn each<T: Send, E: Send>(
 ) -> Result<Vec<T>, E> {
     let next = AtomicUsize::new(0);
     let results = Mutex::new(Vec::new());
-    let take = || {
-        loop {
-            let piece = next.fetch_add(1, Ordering::SeqCst);
-            if piece >= count {
-                return;
-            }
-            let result = work(piece);
-            if result.is_err() {
-                next.store(count, Ordering::SeqCst);
-            }
-            results.lock().unwrap_or_else(PoisonError::into_inner).push((piece, result));
-        }
-    };
     thread::scope(|scope| {
         for _ in 0..jobs.clamp(1, count.max(1)) {
-            scope.spawn(take);
+            scope.spawn(|| {
+                loop {
+                    let piece = next.fetch_add(1, Ordering::SeqCst);
+                    if piece >= count {
+                        return;
+                    }
+                    let result = work(piece);
+                    if result.is_err() {
+                        next.store(count, Ordering::SeqCst);
+                    }
+                    results.lock().unwrap_or_else(PoisonError::into_inner).push((piece, result));
+                }
+            });
         }
     });
 

@@ -207,12 +207,11 @@ fn picture() -> Picture {
         empty: Some(0.5),
         limits,
     };
-    let bulk = || shares(&[("bulk", 1.0 / 3.0)]);
     let long = "a-link-whose-name-leaves-no-room-beside-the-numbers-of-a-table";
     Picture {
         step_s: 0.01,
         places: vec![
-            place("sender.qdisc", Some("sender"), Some(0.5), bulk()),
+            place("sender.qdisc", Some("sender"), Some(0.5), shares(&[("bulk", 1.0 / 3.0)])),
             place("sender.tx_ring", Some("sender"), Some(0.125), shares(&[])),
             place(long, None, None, shares(&[])),
             place("receiver.tx_ring", Some("receiver"), Some(0.0), shares(&[])),

@@ -51,10 +51,11 @@ pub fn fairness(meta: &RunMeta, traces: &Traces, lives: &Lives) -> Option<Fairne
         .map(|(rates, _)| rates)
         .collect();
     let sum: f64 = whole.iter().sum();
-    let part = |(n, index): (usize, &usize)| {
+    let mut parts = Vec::new();
+    for (n, index) in own.iter().enumerate() {
         let about = &meta.flows[*index];
         let own: Vec<f64> = late.iter().map(|rates| rates[n]).collect();
-        Part {
+        parts.push(Part {
             name: about.name.clone(),
             mbit: whole[n],
             settled_mbit: settled[n],
@@ -62,9 +63,8 @@ pub fn fairness(meta: &RunMeta, traces: &Traces, lives: &Lives) -> Option<Fairne
             variation: variation(&own),
             base_rtt_ms: about.base_rtt.map(|rtt| rtt.as_secs_f64() * 1e3),
             ..sent(flows[n], &time)
-        }
-    };
-    let parts: Vec<Part> = own.iter().enumerate().map(part).collect();
+        });
+    }
     Some(Fairness {
         start_s: time.from.as_secs_f64(),
         end_s: time.to.as_secs_f64(),
@@ -150,18 +150,17 @@ fn convergence(flows: &[&FlowTrace], alive: &[&Life], time: &Together) -> Option
 }
 
 fn exponent(parts: &[Part]) -> Option<f64> {
-    let pair = |part: &Part| Some((part.base_rtt_ms?, part.settled_mbit));
-    rtt_exponent(&parts.iter().map(pair).collect::<Option<Vec<_>>>()?)
+    let pairs = parts.iter().map(|part| Some((part.base_rtt_ms?, part.settled_mbit)));
+    rtt_exponent(&pairs.collect::<Option<Vec<_>>>()?)
 }
 
 /// Drops of the places in one direction.
 fn dropped(traces: &Traces, direction: Direction, time: &Together) -> u64 {
     let way = direction.way();
     let places = traces.stages.iter().filter(|(info, _)| info.direction == way);
-    let own = |(_, stage): &super::lookup::Told| {
-        stage.at(time.to).dropped.saturating_sub(stage.at(time.from).dropped)
-    };
-    places.map(own).fold(0, u64::saturating_add)
+    places
+        .map(|(_, stage)| stage.at(time.to).dropped.saturating_sub(stage.at(time.from).dropped))
+        .fold(0, u64::saturating_add)
 }
 
 /// The mean number waiting in front of the bottleneck.

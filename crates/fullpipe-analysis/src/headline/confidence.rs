@@ -28,8 +28,10 @@ pub fn of(context: &Context, cause: &Cause, found: &Finding, all: &[Cause]) -> C
         return Confidence::Sure;
     }
     let is_link = cause.limit == LINK;
-    let is_rival = |own: &&Cause| *own != cause && !is_quiet(&own.limit) && own.limit != LINK;
-    let rivals = all.iter().filter(is_rival).filter(|own| find(context, own).code != found.code);
+    let rivals = all
+        .iter()
+        .filter(|own| *own != cause && !is_quiet(&own.limit) && own.limit != LINK)
+        .filter(|own| find(context, own).code != found.code);
     let next = rivals.map(|own| own.share).fold(0.0, f64::max);
 
     // Time of a busy link is well spent.

@@ -13,7 +13,7 @@ mod together;
 pub use together::document as of_document;
 pub(super) use together::{compared, merged};
 
-use super::document::{self, Confidence, Flow, Grade, Headline, Interval, Run, Stage};
+use super::document::{self, Confidence, Flow, Grade, Headline, Interval, Run};
 use super::lookup::{Lives, Traces};
 use crate::meta::RunMeta;
 use crate::numbers;
@@ -164,11 +164,11 @@ fn findings(
     confidence: Option<Confidence>,
 ) -> Vec<document::Finding> {
     let named = first.as_ref().map(|(cause, _)| *cause);
-    let is_other = |cause: &&Cause| Some(*cause) != named && cause.share >= WORTH;
+    let others = all.iter().filter(|cause| Some(*cause) != named && cause.share >= WORTH);
+    let others = others.filter(|cause| !is_quiet(&cause.limit));
     // A run that ends when its rate has settled is short: its start counts too much.
-    let is_start = |cause: &&Cause| context.meta.or_settled.is_some() && cause.limit == SLOW_START;
-    let others = all.iter().filter(is_other).filter(|cause| !is_quiet(&cause.limit));
-    let others = others.filter(|cause| !is_start(cause));
+    let others =
+        others.filter(|cause| !(context.meta.or_settled.is_some() && cause.limit == SLOW_START));
     let others = others.map(|cause| (cause, find(context, cause)));
     let mut findings: Vec<document::Finding> = Vec::new();
     for (cause, found) in first.into_iter().chain(others) {
@@ -217,10 +217,6 @@ fn grade(context: &Context, all: &[Cause]) -> Grade {
 /// another cause does.
 fn chosen<'c>(context: &Context, all: &'c [Cause]) -> Option<&'c Cause> {
     let mut busy = all.iter().filter(|cause| !is_quiet(&cause.limit));
-    let explains = |cause: &&Cause| match cause.limit == LINK {
-        true => cause.share >= FULL,
-        false => cause.share >= WORTH,
-    };
     let link = all.iter().find(|own| own.limit == LINK);
     let grade = context.grade;
     if grade == Grade::Full {
@@ -235,7 +231,15 @@ fn chosen<'c>(context: &Context, all: &'c [Cause]) -> Option<&'c Cause> {
         Grade::Late if link.is_some_and(|own| starts(context, all, own)) => link,
         Grade::Below if is_crowded(context) && link.is_some_and(|own| own.share >= WORTH) => link,
         Grade::Failed => all.first(),
-        _ => busy.clone().find(explains).or(busy.next()).or(all.first()),
+        _ => busy.clone().find(|cause| explains(cause)).or(busy.next()).or(all.first()),
+    }
+}
+
+/// Whether a cause explains a missing rate. A link has to be busy for nearly all of the time.
+fn explains(cause: &Cause) -> bool {
+    match cause.limit == LINK {
+        true => cause.share >= FULL,
+        false => cause.share >= WORTH,
     }
 }
 
@@ -267,9 +271,8 @@ fn held_by_its_reader(all: &[Cause]) -> Option<&Cause> {
 /// costs little.
 fn starts(context: &Context, all: &[Cause], link: &Cause) -> bool {
     let others = all.iter().filter(|own| *own != link && !is_quiet(&own.limit));
-    let is_start = |own: &Cause| own.limit == SLOW_START && !own.is_cut;
     let costs_little = context.subject.share().is_some_and(|share| share >= LITTLE_LESS);
-    others.clone().all(|own| is_start(own) || own.share < WORTH)
+    others.clone().all(|own| (own.limit == SLOW_START && !own.is_cut) || own.share < WORTH)
         && (costs_little || others.clone().all(|own| own.share < link.share))
 }
 
@@ -358,13 +361,11 @@ const WORTH: f64 = 0.1;
 /// " (next: receive window 20 %)": the next cause, where the first one holds for less than half of the time, or is a
 /// link that idles at times. A transfer that is too short has slow start as its first cause already.
 fn second(all: &[Cause], first: &Cause, found: &Finding, grade: Grade) -> String {
-    let is_named = |cause: &&Cause| found.rule == GROWTH && cause.limit == SLOW_START;
     let others = all.iter().filter(|cause| *cause != first && !is_quiet(&cause.limit));
-    let others = others.filter(|cause| !is_named(cause));
+    let others = others.filter(|cause| !(found.rule == GROWTH && cause.limit == SLOW_START));
     let next = others.max_by(|a, b| a.share.total_cmp(&b.share));
-    let is_one_of_several = |next: &&Cause| first.share < ALONE && next.share >= WORTH;
     let is_idle_link = first.limit == LINK && first.share < FULL && grade != Grade::Full;
-    let next = next.filter(|next| is_idle_link || is_one_of_several(next));
+    let next = next.filter(|next| is_idle_link || (first.share < ALONE && next.share >= WORTH));
     next.map_or(String::new(), |next| format!(" (next: {} {})", next.named(), percent(next.share)))
 }
 
@@ -372,8 +373,11 @@ fn second(all: &[Cause], first: &Cause, found: &Finding, grade: Grade) -> String
 fn too_few(context: &Context, cause: Option<&Cause>) -> Option<String> {
     let is_cut = cause.is_some_and(|own| own.is_cut);
     let way = context.subject.flows.first()?.meta.direction.way();
-    let is_lossy = |own: &&Stage| own.kind == "loss" && own.direction == way && own.entered > 0;
-    let stages = context.run.stages.iter().filter(is_lossy);
+    let stages = context
+        .run
+        .stages
+        .iter()
+        .filter(|own| own.kind == "loss" && own.direction == way && own.entered > 0);
     let most = stages.max_by_key(|own| own.dropped)?;
     (!is_cut && most.dropped < ENOUGH_LOSSES).then(|| {
         let lost =

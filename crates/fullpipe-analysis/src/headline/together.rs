@@ -186,19 +186,21 @@ mod tests {
     fn of(runs: &[(&str, Grade, f64)]) -> Document {
         let mut document = sample::document();
         let blank = Run { expectations: Vec::new(), published: None, ..document.runs[1].clone() };
-        let run = |(name, grade, rate): &(&str, Grade, f64)| Run {
-            variant: (*name).into(),
-            headline: Some(Headline {
-                rate_mbit: Some(*rate),
-                allowed_mbit: Some(100.0),
-                share: Some(rate / 100.0),
-                place: Some("link".into()),
-                limit_share: Some(0.95),
-                ..said(*grade, format!("{rate} of 100 Mb/s."))
-            }),
-            ..blank.clone()
-        };
-        document.runs = runs.iter().map(run).collect();
+        document.runs = runs
+            .iter()
+            .map(|(name, grade, rate)| Run {
+                variant: (*name).into(),
+                headline: Some(Headline {
+                    rate_mbit: Some(*rate),
+                    allowed_mbit: Some(100.0),
+                    share: Some(rate / 100.0),
+                    place: Some("link".into()),
+                    limit_share: Some(0.95),
+                    ..said(*grade, format!("{rate} of 100 Mb/s."))
+                }),
+                ..blank.clone()
+            })
+            .collect();
         (document.partial, document.missing) = (false, Vec::new());
         document
     }

@@ -63,9 +63,11 @@ pub fn causes(context: &Context) -> Vec<Cause> {
             *sums.entry(key).or_default() += share / flows.len() as f64;
         }
     }
-    let cause = |((limit, place, is_cut), share)| Cause { limit, place, is_cut, share };
-    let mut all: Vec<Cause> =
-        sums.into_iter().filter(|(_, share)| *share > 0.0).map(cause).collect();
+    let mut all: Vec<Cause> = sums
+        .into_iter()
+        .filter(|(_, share)| *share > 0.0)
+        .map(|((limit, place, is_cut), share)| Cause { limit, place, is_cut, share })
+        .collect();
     all.sort_by(|a, b| b.share.total_cmp(&a.share));
     all
 }

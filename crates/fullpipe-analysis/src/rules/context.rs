@@ -64,17 +64,20 @@ impl Context<'_> {
     pub fn others(&self) -> Option<f64> {
         let allowed = self.subject.allowed_mbit().filter(|mbit| *mbit > 0.0)?;
         let first = &self.subject.flows.iter().min_by_key(|one| one.index)?.meta.name;
-        let is_other = |one: &&One| !are_copies(first, &one.meta.name);
-        let others: f64 =
-            self.subject.flows.iter().filter(is_other).map(|o| o.flow.mean_mbit).sum();
+        let others: f64 = self
+            .subject
+            .flows
+            .iter()
+            .filter(|one| !are_copies(first, &one.meta.name))
+            .map(|o| o.flow.mean_mbit)
+            .sum();
         (others > 0.0).then_some((others / allowed).min(1.0))
     }
 
     /// Share of the path that datagrams of UDP take on the way of the judged flows (0 to 1).
     pub fn datagrams(&self) -> f64 {
         let Some(allowed) = self.subject.allowed else { return 0.0 };
-        let share = |(own, mbit): (&Datagrams, f64)| mbit / allowed.datagram_mbit(own.size);
-        self.udp().map(share).sum::<f64>().min(1.0)
+        self.udp().map(|(own, mbit)| mbit / allowed.datagram_mbit(own.size)).sum::<f64>().min(1.0)
     }
 
     /// Datagrams of UDP on the way of the judged flows, each with the payload that was read, Mb/s.

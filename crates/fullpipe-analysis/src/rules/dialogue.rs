@@ -56,12 +56,12 @@ impl<'a> Dialogue<'a> {
             if self.answers() { (self.theirs, self.own) } else { (self.own, self.theirs) };
         let turns = self.turns.max(1) as f64;
         let [request, answer] = [asks, answers].map(|flow| once(flow.last()) as f64 / turns);
-        let without_answer = |sample: &&FlowSample| {
-            let answered = answers.at(sample.time).bytes_delivered as f64 / answer.max(1.0);
-            once(sample) as f64 - answered * request
-        };
         let mut moments = asks.samples.iter();
-        request > 0.0 && moments.any(|sample| without_answer(sample) >= SEVERAL * request)
+        request > 0.0
+            && moments.any(|sample| {
+                let answered = answers.at(sample.time).bytes_delivered as f64 / answer.max(1.0);
+                once(sample) as f64 - answered * request >= SEVERAL * request
+            })
     }
 }
 

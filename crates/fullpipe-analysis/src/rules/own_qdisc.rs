@@ -12,8 +12,7 @@ pub const RULE: Rule = Rule { name: "own-qdisc", code: "qdisc", when: When::Cut(
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let (stage, plain) = dropped(context, cause)?;
     let host = host_of(&stage.name);
-    let units = |n: u64| format!("{} {}s", numbers::count(n), stage.unit);
-    let value = units(stage.capacity.unwrap_or(0));
+    let value = format!("{} {}s", numbers::count(stage.capacity.unwrap_or(0)), stage.unit);
     let needed = context.packets(cause).filter(|n| Some(*n) > stage.capacity).map(numbers::packets);
     Some(
         plain

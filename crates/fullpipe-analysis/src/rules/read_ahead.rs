@@ -16,10 +16,9 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         return None;
     }
     let client = mount.client;
-    let kib = |window: u64| (window as f64 * READ_AHEAD / 1024.0).ceil() as u64;
-    let to = context
-        .window(cause)
-        .map_or(String::new(), |window| format!(" to {} KiB", numbers::count(kib(window))));
+    let to = context.window(cause).map_or(String::new(), |window| {
+        format!(" to {} KiB", numbers::count((window as f64 * READ_AHEAD / 1024.0).ceil() as u64))
+    });
     Some(
         mount
             .at(format!("The read-ahead of {client}"), client)

@@ -19,13 +19,9 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let hosts = one.meta.hosts.iter().zip(&one.meta.settings.hosts);
     let waits = hosts.filter(|(name, _)| *name == host).map(|(_, own)| own.rx_wait_us).max();
     // A wait is a reason where the path brings more packets in it than the ring holds.
-    let packets = |us: u64| {
-        context.subject.allowed.map_or(0.0, |own| {
-            own.rate as f64 * us as f64 / 8e6 / f64::from(own.mtu + own.overhead)
-        })
-    };
     let holds = stage.capacity.unwrap_or(0) as f64;
-    let waits = waits.filter(|us| packets(*us) > holds).map(|us| ms(us as f64 / 1e3));
+    let waits =
+        waits.filter(|us| packets_within(context, *us) > holds).map(|us| ms(us as f64 / 1e3));
     let (reason, shorten) = match waits {
         Some(wait) => (
             format!(
@@ -43,4 +39,12 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
             ))
             .setting(valued(("ethtool -G rx", host), value, None, AskedBy::Device)),
     )
+}
+
+/// Full-sized packets that the path brings within a time of `us` microseconds; 0 where nothing bounds its rate.
+fn packets_within(context: &Context, us: u64) -> f64 {
+    context
+        .subject
+        .allowed
+        .map_or(0.0, |own| own.rate as f64 * us as f64 / 8e6 / f64::from(own.mtu + own.overhead))
 }

@@ -67,12 +67,12 @@ impl<'a> Subject<'a> {
         let of = || of(meta, lives, run, direction);
         let largest = of().map(|one| one.flow.bytes).max()?;
         let is_large = |one: &One| one.flow.bytes as f64 >= COUNTS * largest as f64;
-        // Users mean the first flow, even if it is short, but not one that ended before the others began.
-        let is_first = |one: &One| {
+        let counts = |one: &One| {
+            // Users mean the first flow, even if it is short, but not one that ended before the others began.
+            let is_first = one.index == 0 && one.flow.bytes > 0;
             let mut large = of().filter(is_large);
-            one.index == 0 && one.flow.bytes > 0 && large.all(|own| overlap(one, &own, lives))
+            is_large(one) || (is_first && large.all(|own| overlap(one, &own, lives)))
         };
-        let counts = |one: &One| is_large(one) || is_first(one);
         let mut flows: Vec<One> = of().filter(counts).collect();
         let sharing: Vec<u32> = flows.iter().map(|one| together(one, &flows, lives)).collect();
         for (one, sharing) in flows.iter_mut().zip(sharing) {
@@ -130,11 +130,11 @@ impl<'a> Subject<'a> {
 fn together(own: &One, flows: &[One], lives: &Lives) -> u32 {
     let life = |one: &One| &lives.flows[one.index];
     let is_alive = |one: &One, at: Time| life(one).start <= at && at < life(one).end;
-    let weighs = |one: &&One| one.flow.mean_mbit >= SHARES * own.flow.mean_mbit;
-    let alive_at = |at: Time| flows.iter().filter(weighs).filter(|one| is_alive(one, at)).count();
+    let sharing = flows.iter().filter(|one| one.flow.mean_mbit >= SHARES * own.flow.mean_mbit);
     // The number of living flows only grows where one starts.
     let starts = flows.iter().map(|one| life(one).start).filter(|at| is_alive(own, *at));
-    starts.map(alive_at).max().map_or(1, |most| u32::try_from(most).unwrap_or(u32::MAX).max(1))
+    let alive = starts.map(|at| sharing.clone().filter(|one| is_alive(one, at)).count());
+    alive.max().map_or(1, |most| u32::try_from(most).unwrap_or(u32::MAX).max(1))
 }
 
 /// Whether two flows live at the same time.
@@ -152,8 +152,7 @@ fn of<'a>(
 ) -> impl Iterator<Item = One<'a>> {
     let all = meta.flows.iter().zip(&run.flows).enumerate();
     let all = all.map(|(index, (meta, flow))| One { index, meta, flow, needs: None });
-    let begins = move |one: &One| lives.flows[one.index].begins;
-    all.filter(move |one| one.meta.direction == direction && begins(one))
+    all.filter(move |one| one.meta.direction == direction && lives.flows[one.index].begins)
 }
 
 /// Mean rate of one flow; of several flows their bytes over the time in which any of them lived.

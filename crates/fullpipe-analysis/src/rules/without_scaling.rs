@@ -1,7 +1,7 @@
 //! A host does not offer window scaling, so the window ends at 64 KiB.
 
 use super::buffer::Side;
-use super::{Cause, Context, Finding, Rule, When, valued};
+use super::{Cause, Context, Finding, One, Rule, When, valued};
 use crate::document::AskedBy;
 use crate::words::bytes;
 
@@ -18,13 +18,8 @@ const UNSCALED: u64 = 65_535;
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);
-    let [from, to] = &one.meta.hosts;
-    let is_level = |host: &&String| {
-        let ends = [from, to].into_iter().zip(one.meta.settings.systems);
-        ends.into_iter().any(|(end, system)| end == *host && system.is_windows())
-    };
     // Windows' autotuning level is the cause there.
-    let host = one.meta.settings.without_scaling.iter().find(|host| !is_level(host))?;
+    let host = one.meta.settings.without_scaling.iter().find(|host| !is_windows(one, host))?;
     let side = Side::receive(one);
     let most = side.buffer.allows().min(UNSCALED);
     Some(
@@ -45,4 +40,10 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
                 AskedBy::Peer,
             )),
     )
+}
+
+/// Whether the named host of a flow runs Windows.
+fn is_windows(one: &One, host: &str) -> bool {
+    let mut ends = one.meta.hosts.iter().zip(one.meta.settings.systems);
+    ends.any(|(end, system)| end == host && system.is_windows())
 }

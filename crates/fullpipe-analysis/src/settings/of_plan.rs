@@ -164,13 +164,16 @@ pub(crate) fn allowed(run: &Resolved, direction: Direction) -> Option<Allowed> {
 
 /// The cards of all hosts that send into that way, as one.
 fn cards(run: &Resolved, direction: Direction) -> Option<(String, Rate, Framing)> {
-    let sends = |station: &Station| {
-        let flows = run.flow.iter().filter(|flow| flow.direction == direction);
-        flows.map(|flow| run.hosts_of(flow)[0].name).any(|name| name == station.name)
-    };
     let beside: Vec<Station> =
         run.stations().into_iter().filter(|station| station.direction == direction).collect();
-    let mut senders: Vec<Station> = beside.iter().copied().filter(sends).collect();
+    let mut senders: Vec<Station> = beside
+        .iter()
+        .copied()
+        .filter(|station| {
+            let flows = run.flow.iter().filter(|flow| flow.direction == direction);
+            flows.map(|flow| run.hosts_of(flow)[0].name).any(|name| name == station.name)
+        })
+        .collect();
     if senders.is_empty() {
         senders.extend(beside.first());
     }
@@ -183,7 +186,12 @@ fn cards(run: &Resolved, direction: Direction) -> Option<(String, Rate, Framing)
 /// Settings of all elements, by name.
 pub(crate) fn places(run: &Resolved) -> Places {
     let elements = run.path.forward.iter().chain(&run.path.back);
-    let place = |element: &Element| PlaceSettings {
+    elements.map(|element| (element.name().to_string(), place(element))).collect()
+}
+
+/// Settings of an element.
+fn place(element: &Element) -> PlaceSettings {
+    PlaceSettings {
         rate: element.rate().map(|(rate, _)| rate.0),
         burst: match element {
             Element::Policer(own) => Some(own.burst),
@@ -194,8 +202,7 @@ pub(crate) fn places(run: &Resolved) -> Places {
             _ => None,
         },
         discipline: element.queue().and_then(|queue| discipline(&queue.discipline)),
-    };
-    elements.map(|element| (element.name().to_string(), place(element))).collect()
+    }
 }
 
 /// Name of a discipline that is not drop-tail.

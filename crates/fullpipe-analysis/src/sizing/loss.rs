@@ -84,8 +84,11 @@ fn cubic(w: f64, rtt: f64) -> f64 {
 pub fn tolerances(q: &Question) -> Vec<Tolerance> {
     let (window, rtt) = (q.bdp_packets(), q.rtt.as_secs_f64());
     // With delayed ACKs a Reno that counts packets grows as with an ACK for each.
-    let holds = |model: &&Model| model.algorithm != DELAYED || !q.kernel.reno_counts_packets();
-    MODELS.iter().filter(holds).map(|model| model.tolerance(window, rtt)).collect()
+    MODELS
+        .iter()
+        .filter(|model| model.algorithm != DELAYED || !q.kernel.reno_counts_packets())
+        .map(|model| model.tolerance(window, rtt))
+        .collect()
 }
 
 impl Model {

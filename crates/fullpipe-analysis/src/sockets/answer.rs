@@ -3,7 +3,6 @@
 //! Of several copies of the judged flow the cause that holds most bytes counts. The path's rate is unknown here, so a
 //! rate is given alone.
 
-use super::facts::Facts;
 use super::rules::verdicts;
 use super::verdict::Verdict;
 use super::{TOO_SHORT, measure, receiver};
@@ -34,13 +33,11 @@ pub(super) struct Judged {
 /// From the sockets of the sending host.
 pub(crate) fn of_sender(sight: &view::sender::Sight) -> Answer {
     let judged = sight.flows.iter().filter(|flow| flow.judged);
-    let judge = |facts: Facts| Judged {
-        host: facts.host.clone(),
-        mbit: facts.mbit,
-        bytes: facts.acked,
-        verdicts: verdicts(&facts),
-    };
-    let judged = judged.map(|flow| judge(measure::facts(sight, flow)));
+    let judged = judged.map(|flow| {
+        let facts = measure::facts(sight, flow);
+        let verdicts = verdicts(&facts);
+        Judged { host: facts.host, mbit: facts.mbit, bytes: facts.acked, verdicts }
+    });
     answer(judged.collect(), sight.partial, "acknowledged")
 }
 
@@ -87,12 +84,15 @@ fn answer(judged: Vec<Judged>, partial: bool, verb: &str) -> Answer {
 
 /// The connection with the most bytes, among those of the cause that holds most bytes.
 fn most(judged: &[Judged]) -> Option<&Judged> {
-    let code = |one: &Judged| one.verdicts.first().map_or("", |verdict| verdict.code);
-    let weight = |of: &str| -> u64 {
-        let own = judged.iter().filter(|one| code(one) == of);
-        own.fold(0, |sum, one| sum.saturating_add(one.bytes))
-    };
-    judged.iter().max_by_key(|one| (weight(code(one)), one.bytes))
+    judged.iter().max_by_key(|one| {
+        let twins = judged.iter().filter(|own| code(own) == code(one));
+        (twins.fold(0_u64, |sum, own| sum.saturating_add(own.bytes)), one.bytes)
+    })
+}
+
+/// Code of a connection's cause; empty without a verdict.
+fn code(one: &Judged) -> &'static str {
+    one.verdicts.first().map_or("", |verdict| verdict.code)
 }
 
 fn headline(first: &Verdict, one: &Judged, rate: f64, flows: usize) -> Headline {

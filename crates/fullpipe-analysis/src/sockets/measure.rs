@@ -229,8 +229,6 @@ fn cwnd(sight: &Sight, looks: &[Look], main: &[Look]) -> Cwnd {
 
 fn memory(flow: &Flow, looks: &[Look], main: &[Look]) -> Memory {
     let used = |look: &Look| look.socket.wmem_queued as f64 / look.socket.sndbuf.max(1) as f64;
-    // An skb of one segment and its bookkeeping.
-    let skb = |look: &Look| u64::from(look.socket.snd_mss) + 800;
     Memory {
         used: median(main, used),
         limit: looks.last().map_or(0.0, |look| look.socket.sndbuf as f64),
@@ -240,6 +238,11 @@ fn memory(flow: &Flow, looks: &[Look], main: &[Look]) -> Memory {
         asked: flow.buffer.asked,
         tuned: flow.buffer.tuned,
     }
+}
+
+/// Memory of an skb of one segment, bytes: the segment and its bookkeeping.
+fn skb(look: &Look) -> u64 {
+    u64::from(look.socket.snd_mss) + 800
 }
 
 fn losses(sight: &Sight, looks: &[Look], main: &[Look], min_rtt_us: f64) -> Losses {
@@ -411,8 +414,9 @@ mod tests {
         let held = shares(40, 500_000);
         assert_eq!((held.cwnd_full, held.idle, held.held), (0.0, 0.0, 1.0));
 
-        let small = |n| Look { snd_wnd: 45_000, ..look(n, 40, 500_000) };
-        let window = measured((1..=20).map(small).collect()).main;
+        let window =
+            measured((1..=20).map(|n| Look { snd_wnd: 45_000, ..look(n, 40, 500_000) }).collect())
+                .main;
         assert_eq!((window.window_full, window.held), (1.0, 0.0));
     }
 
@@ -443,12 +447,17 @@ mod tests {
     #[test]
     fn a_least_rtt_of_whole_milliseconds_comes_from_timestamps() {
         let with = |rtts: &[u32], srtt_us, options| {
-            let look = |(n, rtt): (usize, &u32)| {
-                let look = look(n as u64 + 1, 100, 0);
-                let socket = SenderSocket { min_rtt_us: *rtt, options, ..look.socket };
-                Look { srtt_us, socket, ..look }
-            };
-            least_rtt(&rtts.iter().enumerate().map(look).collect::<Vec<_>>())
+            least_rtt(
+                &rtts
+                    .iter()
+                    .enumerate()
+                    .map(|(n, rtt)| {
+                        let look = look(n as u64 + 1, 100, 0);
+                        let socket = SenderSocket { min_rtt_us: *rtt, options, ..look.socket };
+                        Look { srtt_us, socket, ..look }
+                    })
+                    .collect::<Vec<_>>(),
+            )
         };
         let stamped = option::TIMESTAMPS;
         let table = [

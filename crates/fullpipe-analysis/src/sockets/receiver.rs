@@ -104,7 +104,8 @@ fn facts(sight: &Sight, flow: &Flow) -> Facts {
     let mbit = |bytes: u64, seconds: f64| {
         if seconds > 0.0 { bytes as f64 * 8.0 / 1e6 / seconds } else { 0.0 }
     };
-    let median = |of: fn(&Look) -> f64| quantile(&main.iter().map(of).collect::<Vec<_>>(), 0.5);
+    let memory: Vec<f64> =
+        main.iter().map(|look| ratio(look.socket.rmem_alloc, look.socket.rcvbuf)).collect();
     let disorder =
         main.windows(2).filter(|pair| pair[1].socket.rcv_ooopack > pair[0].socket.rcv_ooopack);
     Facts {
@@ -112,7 +113,7 @@ fn facts(sight: &Sight, flow: &Flow) -> Facts {
         bytes: last.socket.bytes_received,
         mbit: mbit(last.socket.bytes_received.saturating_sub(first.socket.bytes_received), seconds),
         used: (flow.options & option::TIMESTAMPS != 0).then(|| used(main, wscale)),
-        memory: median(|look| ratio(look.socket.rmem_alloc, look.socket.rcvbuf)),
+        memory: quantile(&memory, 0.5),
         unread: part(main, |look| 2 * look.socket.unread >= offered(look, wscale)),
         window: looks.iter().map(|look| offered(look, wscale)).max().unwrap_or(0),
         limit: last.socket.rcvbuf,
@@ -146,14 +147,15 @@ fn part(looks: &[Look], holds: impl Fn(&Look) -> bool) -> f64 {
 
 /// Median of rate x RTT over the window.
 fn used(main: &[Look], wscale: bool) -> f64 {
-    let use_of = |pair: &[Look]| {
+    let mut all = Vec::new();
+    for pair in main.windows(2) {
         let (from, to) = (&pair[0], &pair[1]);
         let seconds = to.time.saturating_sub(from.time).as_secs_f64();
         let bytes = to.socket.bytes_received.saturating_sub(from.socket.bytes_received) as f64;
         let trip = f64::from(to.socket.rcv_rtt_us) / 1e6;
-        bytes / seconds.max(1e-6) * trip / offered(to, wscale).max(1) as f64
-    };
-    quantile(&main.windows(2).map(use_of).collect::<Vec<_>>(), 0.5)
+        all.push(bytes / seconds.max(1e-6) * trip / offered(to, wscale).max(1) as f64);
+    }
+    quantile(&all, 0.5)
 }
 
 /// Share of time that the host's CPU worked.

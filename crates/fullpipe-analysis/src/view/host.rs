@@ -101,7 +101,8 @@ fn stage<'a>(
 
 /// The last value of each counter.
 fn counters(recording: &Recording, host: &str) -> BTreeMap<String, u64> {
-    let is_own = |name: &str| name.split_once('.').is_some_and(|(from, _)| SOURCES.contains(&from));
-    let told = recording.counters.iter().filter(|own| &*own.host == host && is_own(&own.name));
+    let all = recording.counters.iter().filter(|own| &*own.host == host);
+    let told =
+        all.filter(|own| own.name.split_once('.').is_some_and(|(from, _)| SOURCES.contains(&from)));
     told.map(|own| (own.name.to_string(), own.value)).collect()
 }

@@ -3,7 +3,7 @@
 use super::Connection;
 use crate::meta::RunMeta;
 use crate::settings::Buffer;
-use fullpipe_base::trace::{FlowSample, ReceiverSocket, option};
+use fullpipe_base::trace::{ReceiverSocket, option};
 use fullpipe_base::units::Time;
 use fullpipe_trace::recording::Recording;
 
@@ -39,13 +39,17 @@ impl Sight {
     pub fn new(meta: &RunMeta, recording: &Recording) -> Option<Sight> {
         Sight::of_end(meta, recording, 1, |connection| {
             let Connection { about, judged, looks, index } = connection;
-            let look = |sample: &FlowSample| Look { time: sample.time, socket: sample.receiver };
             Flow {
                 name: about.name.clone(),
                 judged,
                 buffer: about.settings.receive.clone(),
                 options: options(recording, index),
-                looks: trimmed(looks.into_iter().map(look).collect()),
+                looks: trimmed(
+                    looks
+                        .into_iter()
+                        .map(|sample| Look { time: sample.time, socket: sample.receiver })
+                        .collect(),
+                ),
             }
         })
     }
@@ -59,10 +63,13 @@ fn options(recording: &Recording, index: usize) -> u8 {
 
 /// The looks at a socket while data arrives.
 fn trimmed(mut looks: Vec<Look>) -> Vec<Look> {
-    let came = |pair: &[Look]| {
-        pair[0].socket.bytes_received != pair[1].socket.bytes_received || pair[1].socket.unread > 0
-    };
-    let last = looks.windows(2).rposition(came).map_or(1, |at| at + 2);
+    let last = looks
+        .windows(2)
+        .rposition(|pair| {
+            pair[0].socket.bytes_received != pair[1].socket.bytes_received
+                || pair[1].socket.unread > 0
+        })
+        .map_or(1, |at| at + 2);
     looks.truncate(last);
     let first = looks.iter().position(|look| look.socket.bytes_received > 0);
     looks.drain(..first.unwrap_or(looks.len()));

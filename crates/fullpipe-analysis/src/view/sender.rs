@@ -123,11 +123,15 @@ fn answered(recording: &Recording, index: usize) -> f64 {
 /// The looks at a socket while it is there and has something to do.
 fn trimmed(mut looks: Vec<Look>) -> Vec<Look> {
     // The socket is closed when its last data is acknowledged.
-    let is_last = |pair: &[Look]| pair[0].bytes_acked != pair[1].bytes_acked || pair[1].has_data();
-    let last = looks.windows(2).rposition(is_last).map_or(1, |at| at + 2);
+    let last = looks
+        .windows(2)
+        .rposition(|pair| pair[0].bytes_acked != pair[1].bytes_acked || pair[1].has_data())
+        .map_or(1, |at| at + 2);
     looks.truncate(last);
-    let is_there = |look: &Look| look.srtt_us > 0 || look.bytes_sent > 0 || look.has_data();
-    let first = looks.iter().position(is_there).unwrap_or(looks.len());
+    let first = looks
+        .iter()
+        .position(|look| look.srtt_us > 0 || look.bytes_sent > 0 || look.has_data())
+        .unwrap_or(looks.len());
     looks.drain(..first);
     looks
 }

@@ -123,8 +123,7 @@ fn memory(case: &Case, edits: &[Edit]) -> Result<f64, String> {
     let made = fullpipe::advice::edited(&case.today, edits)?;
     let plan = &made.plans()[0];
     let Some(after) = Case::new(&made, plan) else { return Ok(0.0) };
-    let of = |flow: &fullpipe::advice::Sent| {
-        flow.settings.send.allows() + flow.settings.receive.allows()
-    };
-    Ok(after.flows.iter().map(of).sum::<u64>() as f64 / 1e6)
+    let settings = after.flows.iter().map(|flow| &flow.settings);
+    let bytes: u64 = settings.map(|own| own.send.allows() + own.receive.allows()).sum();
+    Ok(bytes as f64 / 1e6)
 }

@@ -116,9 +116,11 @@ impl Measured for Sized {
     const HEAD: &'static str = "Sizes of buffers";
 
     fn sums(all: &[Sized]) -> String {
-        let is_close = |own: &Sized| (1.0 / 1.15..=1.15).contains(&own.ratio());
         table(&[
-            ("least sizes within 15 % of the bisected size", part(all, is_close)),
+            (
+                "least sizes within 15 % of the bisected size",
+                part(all, |own| (1.0 / 1.15..=1.15).contains(&own.ratio())),
+            ),
             ("too small by more", part(all, |own| own.ratio() < 1.0 / 1.15)),
             (
                 "arithmetic over bisected, median",
@@ -181,10 +183,10 @@ const FILLED: f64 = 0.97;
 
 /// A row for a list.
 fn list(out: &mut String, name: &str, all: &[Listed], of: impl Fn(&Listed) -> Figures) {
-    let is_filled = |own: &&Listed| of(own).share >= FILLED;
-    let is_changed = |own: &&Listed| own.advised != own.today;
     let ratio = |own: &Listed| own.advised.queue_ms / of(own).queue_ms.max(1e-6);
-    let filled = || all.iter().filter(is_filled);
+    let filled: Vec<&Listed> = all.iter().filter(|own| of(own).share >= FILLED).collect();
+    let changed: Vec<&Listed> =
+        filled.iter().copied().filter(|own| own.advised != own.today).collect();
     let _ = writeln!(
         out,
         "| {name} | {:.3} | {:.2} | {:.0} | {:.2} | {} | {:.2} ({}) | {:.2} ({}) |",
@@ -193,10 +195,10 @@ fn list(out: &mut String, name: &str, all: &[Listed], of: impl Fn(&Listed) -> Fi
         median(all.iter().map(|own| of(own).memory_mb)),
         median(all.iter().map(|own| own.advised.memory_mb / of(own).memory_mb.max(1e-6))),
         part(all, |own| own.advised.share >= 0.97 * of(own).share),
-        median(filled().map(ratio)),
-        filled().count(),
-        median(filled().filter(is_changed).map(ratio)),
-        filled().filter(is_changed).count(),
+        median(filled.iter().copied().map(ratio)),
+        filled.len(),
+        median(changed.iter().copied().map(ratio)),
+        changed.len(),
     );
 }
 
@@ -206,19 +208,20 @@ impl Measured for Cure {
     fn sums(all: &[Cure]) -> String {
         let of_settings: Vec<&Cure> = all.iter().filter(|own| own.setting).collect();
         let healthy: Vec<&Cure> = all.iter().filter(|own| own.cause == HEALTHY).collect();
-        let is_full = |own: &&&Cure| own.worst_share.is_some_and(|share| share >= FILLED);
-        let full: Vec<&Cure> = healthy.iter().filter(is_full).copied().collect();
+        let full: Vec<&Cure> = healthy
+            .iter()
+            .filter(|own| own.worst_share.is_some_and(|share| share >= FILLED))
+            .copied()
+            .collect();
         let short: Vec<&Cure> = all.iter().filter(|own| own.cause == TOO_SHORT).collect();
-        let regains = |own: &&Cure| own.regained >= 0.95;
-        let fills = |own: &&Cure| own.shares[1] >= 0.95;
         table(&[
             (
                 "a setting is the cause, and advice regains at least 95 %",
-                part(&of_settings, regains),
+                part(&of_settings, |own| own.regained >= 0.95),
             ),
             (
                 "a setting is the cause, and advice fills 95 % of the path",
-                part(&of_settings, fills),
+                part(&of_settings, |own| own.shares[1] >= 0.95),
             ),
             ("healthy, and nothing is advised", part(&healthy, |own| own.changes.is_empty())),
             (

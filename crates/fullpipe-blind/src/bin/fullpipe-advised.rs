@@ -89,8 +89,7 @@ fn run(arguments: &Arguments) -> Result<String, String> {
         What::Cures { dir } => {
             let mut cases = folder::read(dir)?;
             cases.retain(advised::is_judged);
-            let cure = |n: usize| advised::cure(&cases[n]);
-            let all = work::all("cases", cases.len(), jobs(), cure)?;
+            let all = work::all("cases", cases.len(), jobs(), |n| advised::cure(&cases[n]))?;
             done(file, &format!("{} cases.", all.len()), &all)
         }
     }

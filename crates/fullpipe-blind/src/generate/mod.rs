@@ -49,8 +49,10 @@ pub enum Hosts {
 
 /// Causes of a set's cases, in a random order that follows from the seed.
 pub fn causes(seed: u64, count: usize, hosts: Hosts) -> Vec<&'static str> {
-    let is_drawn = |cause: &&str| hosts == Hosts::Full || !OF_HOSTS.contains(cause);
-    let kinds: Vec<&'static str> = BROKEN.into_iter().filter(is_drawn).collect();
+    let kinds: Vec<&'static str> = BROKEN
+        .into_iter()
+        .filter(|cause| hosts == Hosts::Full || !OF_HOSTS.contains(cause))
+        .collect();
     let (mut broken, mut short) = (0, 0);
     let mut all: Vec<&'static str> = (0..count)
         .map(|number| match number % UNBROKEN {
@@ -89,7 +91,6 @@ pub fn draw(seed: u64, number: usize, cause: &'static str, hosts: Hosts) -> Resu
         let Some(pair) = pair([seed, number as u64, attempt.into()], cause, hosts) else {
             continue;
         };
-        let place = |why: String| format!("case {number}, draft {attempt} ({cause}): {why}");
         let asked = label::Asked {
             cause,
             setting: pair.setting,
@@ -98,7 +99,8 @@ pub fn draw(seed: u64, number: usize, cause: &'static str, hosts: Hosts) -> Resu
             attempt,
             cured: pair.cured.as_deref(),
         };
-        let (label, verdict) = label::label(&pair.case, &asked).map_err(place)?;
+        let (label, verdict) = label::label(&pair.case, &asked)
+            .map_err(|why| format!("case {number}, draft {attempt} ({cause}): {why}"))?;
         let name = format!("case-{number:04}");
         match verdict {
             Verdict::Clear => {

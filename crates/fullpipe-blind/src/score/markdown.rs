@@ -70,9 +70,10 @@ fn matrix(out: &mut String, own: &Summary) {
     let line: String = said.iter().map(|_| "--:|").collect();
     let _ = writeln!(out, "| |{head}\n|---|{line}");
     for (cause, row) in &own.confusion {
-        let cell =
-            |code: &&String| row.get(*code).map_or(String::from(" |"), |n| format!(" {n} |"));
-        let cells: String = said.iter().map(cell).collect();
+        let cells: String = said
+            .iter()
+            .map(|code| row.get(*code).map_or(String::from(" |"), |n| format!(" {n} |")))
+            .collect();
         let _ = writeln!(out, "| {cause} |{cells}");
     }
 }
@@ -80,8 +81,8 @@ fn matrix(out: &mut String, own: &Summary) {
 fn errors(out: &mut String, scored: &[Scored]) {
     let _ = writeln!(out, "\n## Errors\n\n| case | label | gain | said | because | headline |");
     let _ = writeln!(out, "|---|---|--:|---|---|---|");
-    let is_error = |own: &&Scored| own.not_run.is_none() && own.points == 0.0;
-    let mut wrong: Vec<&Scored> = scored.iter().filter(is_error).collect();
+    let mut wrong: Vec<&Scored> =
+        scored.iter().filter(|own| own.not_run.is_none() && own.points == 0.0).collect();
     wrong.sort_by(|a, b| (&a.cause, &a.says, &a.name).cmp(&(&b.cause, &b.says, &b.name)));
     for own in wrong {
         let (says, text) = (own.says.join(" or "), own.text.replace('|', "/"));

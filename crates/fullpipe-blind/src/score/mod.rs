@@ -127,13 +127,13 @@ pub fn judged(case: &Case, headline: &Value) -> Scored {
 
 /// Points of the named codes, for the cause and for its group. "Cannot tell" is right of cases that are too short.
 fn points(cause: &str, codes: &[String]) -> (f64, f64) {
-    let meant = |code: &str| match (code, cause) {
-        (CANNOT_TELL, TOO_SHORT) => TOO_SHORT.to_string(),
-        _ => code.to_string(),
-    };
-    let codes: Vec<String> = codes.iter().map(|code| meant(code)).collect();
+    let codes = codes.iter().map(|code| match (code.as_str(), cause) {
+        (CANNOT_TELL, TOO_SHORT) => TOO_SHORT,
+        (code, _) => code,
+    });
+    let codes: Vec<&str> = codes.collect();
     let share = |right: usize| right as f64 / codes.len().max(1) as f64;
-    let causes = codes.iter().filter(|code| *code == cause).count().min(1);
+    let causes = codes.iter().filter(|code| **code == cause).count().min(1);
     let groups = codes.iter().filter(|code| group(code) == group(cause)).count();
     (share(causes), share(groups))
 }

@@ -37,8 +37,9 @@ fn one(line: &str) -> Option<Scored> {
     let columns: Vec<&str> = line.split(',').collect();
     let [name, cause, setting, gain, says, confidence] = columns[..] else { return None };
     let codes: Vec<String> = says.split('+').map(String::from).collect();
-    let is_known = |code: &str| code == CANNOT_TELL || by_code(code).is_some();
-    if !codes.iter().all(|code| is_known(code)) || by_code(cause).is_none() {
+    if !codes.iter().all(|code| code == CANNOT_TELL || by_code(code).is_some())
+        || by_code(cause).is_none()
+    {
         return None;
     }
     let (points, group_points) = points(cause, &codes);

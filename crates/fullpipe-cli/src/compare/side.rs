@@ -67,8 +67,8 @@ impl Opened {
     /// A line for each run, as an argument of `compare` names it.
     fn runs_as_arguments(&self, directory: &Path) -> String {
         let directory = directory.display();
-        let line = |variant: &str| format!("\n       '{directory}{BEFORE_VARIANT}{variant}'");
-        self.document.runs.iter().map(|run| line(&run.variant)).collect()
+        let variants = self.document.runs.iter().map(|run| &run.variant);
+        variants.map(|variant| format!("\n       '{directory}{BEFORE_VARIANT}{variant}'")).collect()
     }
 
     /// The side for the comparison itself.

@@ -54,17 +54,20 @@ fn told(wanted: &Wanted, entry: &Entry, found: bool) -> String {
     }
 }
 
+/// Whether the arguments of `kernel remove` name a kernel.
+fn is_meant(entry: &Entry, arguments: &KernelRemoveArguments) -> bool {
+    let version = match arguments.which {
+        Which::All => true,
+        Which::One(family) => family == entry.family,
+    };
+    let contents = arguments.contents.is_none_or(|contents| contents == entry.contents);
+    version && contents && arguments.hz.is_none_or(|hz| hz == entry.hz)
+}
+
 /// Removes the named kernels; a named version without a kernel is an error.
 fn remove(arguments: &KernelRemoveArguments, cache: &Cache) -> Result<(), Failure> {
-    let meant = |entry: &Entry| {
-        let version = match arguments.which {
-            Which::All => true,
-            Which::One(family) => family == entry.family,
-        };
-        let contents = arguments.contents.is_none_or(|contents| contents == entry.contents);
-        version && contents && arguments.hz.is_none_or(|hz| hz == entry.hz)
-    };
-    let entries: Vec<Entry> = cache.list().into_iter().filter(meant).collect();
+    let entries = cache.list().into_iter();
+    let entries: Vec<Entry> = entries.filter(|entry| is_meant(entry, arguments)).collect();
     let some = arguments.hz.map(drop).or(arguments.contents.map(drop));
     if entries.is_empty() && (arguments.which != Which::All || some.is_some()) {
         let place = cache.directory().display();

@@ -82,17 +82,17 @@ impl CongestionEntry {
 
 impl ParameterEntry {
     pub fn new(p: &Parameter) -> ParameterEntry {
-        let default = |(since, value): &(cc::KernelVersion, u32)| DefaultEntry {
-            since: since.to_string(),
-            value: *value,
-        };
         ParameterEntry {
             name: p.name,
             meaning: p.meaning,
             unit: p.unit,
             min: p.min,
             max: p.max,
-            defaults: p.defaults.iter().map(default).collect(),
+            defaults: p
+                .defaults
+                .iter()
+                .map(|(since, value)| DefaultEntry { since: since.to_string(), value: *value })
+                .collect(),
         }
     }
 }
@@ -129,12 +129,9 @@ fn unit(unit: Unit) -> &'static str {
 impl LimitEntry {
     /// All limits, in the order of their shares.
     pub fn all() -> Vec<LimitEntry> {
-        let entry = |own: &limits::About| LimitEntry {
-            name: own.name,
-            label: own.label,
-            meaning: own.meaning,
-        };
-        limits::by_index().map(entry).collect()
+        limits::by_index()
+            .map(|own| LimitEntry { name: own.name, label: own.label, meaning: own.meaning })
+            .collect()
     }
 }
 

@@ -137,21 +137,27 @@ fn random(arguments: &ParityArguments, count: u64) -> Vec<Case> {
         hz: arguments.hz.map_or(otherwise.hz, |hz| hz.to_string().parse().unwrap_or(otherwise.hz)),
     };
     let Draw { seed, first, .. } = Draw::of(arguments, count);
-    let one = |number| {
-        let case = random::case(seed, number, &hosts);
-        let file = format!("{}.toml", random::file(seed, number));
-        let command = match &arguments.keep {
-            Some(folder) => {
-                format!("fullpipe run {}", quoted(&folder.join(file).display().to_string()))
-            }
-            None => {
-                let (again, folder) = (again(arguments, seed, number), random::file(seed, number));
-                format!("{again} --keep {folder}; fullpipe run {folder}/{file}")
-            }
-        };
-        Case { command, ..case }
-    };
-    (first..first.saturating_add(count)).map(one).collect()
+    (first..first.saturating_add(count))
+        .map(|number| Case {
+            command: run_command(arguments, seed, number),
+            ..random::case(seed, number, &hosts)
+        })
+        .collect()
+}
+
+/// The command that runs a random case, from the kept file or after it was kept.
+fn run_command(arguments: &ParityArguments, seed: u64, number: u64) -> String {
+    let name = random::file(seed, number);
+    let file = format!("{name}.toml");
+    match &arguments.keep {
+        Some(folder) => {
+            format!("fullpipe run {}", quoted(&folder.join(file).display().to_string()))
+        }
+        None => {
+            let again = again(arguments, seed, number);
+            format!("{again} --keep {name}; fullpipe run {name}/{file}")
+        }
+    }
 }
 
 /// Command that draws this scenario alone.

@@ -24,13 +24,13 @@ impl Folder {
                 "--keep {asked}: {file} is not a directory; {hint}"
             )));
         }
-        let cannot = |e| Failure::environment(format!("cannot make {}", path.display()), e);
         if fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some()) {
             let why =
                 "is not empty, and nothing is overwritten; name a directory that is new or empty";
             return Err(Failure::Input(format!("--keep {0}: {0} {why}", path.display())));
         }
-        fs::create_dir_all(path).map_err(cannot)?;
+        fs::create_dir_all(path)
+            .map_err(|e| Failure::environment(format!("cannot make {}", path.display()), e))?;
         Ok(Folder(path.into()))
     }
 
@@ -52,10 +52,13 @@ impl Folder {
     }
 
     fn write(&self, case: &Case, ending: &str, text: &str) -> Result<(), Failure> {
-        let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
-        let name: String = case.name.chars().map(plain).collect();
+        let name: String = case
+            .name
+            .chars()
+            .map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' })
+            .collect();
         let path = self.0.join(format!("{name}.{ending}"));
-        let cannot = |e| Failure::environment(format!("cannot write {}", path.display()), e);
-        fs::write(&path, text).map_err(cannot)
+        fs::write(&path, text)
+            .map_err(|e| Failure::environment(format!("cannot write {}", path.display()), e))
     }
 }

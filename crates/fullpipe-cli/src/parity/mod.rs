@@ -14,7 +14,6 @@ use crate::threads::jobs;
 use cases::Asked;
 use fullpipe::base::units::Time;
 use fullpipe::parity::bars::{self, Judged, Miss};
-use fullpipe::parity::case::Case;
 use fullpipe::parity::distance::Unit;
 use fullpipe::parity::draws::draws;
 use fullpipe::parity::rows::{self, Changed};
@@ -87,10 +86,9 @@ impl Verdict {
         }
         let (judged, missed) = (bars::judge(units), bars::misses(units));
         let Some(folder) = suite else { return Ok(Verdict::Bars(judged, missed)) };
-        let cannot = |e| {
+        let kept = rows::read(folder).map_err(|e| {
             Failure::environment(format!("cannot read {}", folder.join(rows::FILE).display()), e)
-        };
-        let kept = rows::read(folder).map_err(cannot)?;
+        })?;
         let changed = kept.map_or(Vec::new(), |kept| rows::changed(&kept, units));
         Ok(Verdict::Suite(judged, missed, changed))
     }
@@ -120,9 +118,11 @@ fn hint(arguments: &ParityArguments, asked: &Asked, verdict: &Verdict) {
     if arguments.quiet || verdict.met() {
         return;
     }
-    let missed = |case: &&Case| missed.iter().any(|miss| miss.run == case.name);
-    let drawing =
-        asked.cases.iter().filter(missed).find(|case| !draws(&case.plan.resolved).is_empty());
+    let drawing = asked
+        .cases
+        .iter()
+        .filter(|case| missed.iter().any(|miss| miss.run == case.name))
+        .find(|case| !draws(&case.plan.resolved).is_empty());
     if let Some(case) = drawing {
         let name = &case.name;
         note(&format!(

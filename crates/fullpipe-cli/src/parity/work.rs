@@ -149,8 +149,9 @@ impl Work<'_> {
 
     fn done(self) -> Done {
         let mut results = self.results.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let place = |case: &Case| self.asked.cases.iter().position(|other| other.name == case.name);
-        results.sort_by_key(|(case, _)| place(case));
+        results.sort_by_key(|(case, _)| {
+            self.asked.cases.iter().position(|other| other.name == case.name)
+        });
         let mut done = Done::default();
         for (_, result) in results {
             match result {

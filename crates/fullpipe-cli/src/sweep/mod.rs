@@ -146,9 +146,9 @@ fn asked(arguments: &SweepArguments, source: &Source) -> Result<(Job, Manifest),
 }
 
 fn directory(arguments: &SweepArguments, manifest: &Manifest) -> PathBuf {
-    let default =
-        || Path::new(RESULTS).join(format!("{}-sweep-{}", manifest.name, manifest.digest()));
-    arguments.out.clone().unwrap_or_else(default)
+    arguments.out.clone().unwrap_or_else(|| {
+        Path::new(RESULTS).join(format!("{}-sweep-{}", manifest.name, manifest.digest()))
+    })
 }
 
 /// Text on the work of a sweep.

@@ -154,17 +154,20 @@ fn encode((code, to, from, offset, number): Words) -> [u8; 8] {
     bytes
 }
 
+/// Instructions of the program before a label.
+fn place(program: &[Op], label: Label) -> usize {
+    let before = program.iter().take_while(|op| !matches!(op, Op::Here(at) if *at == label));
+    before.map(|op| op.len()).sum()
+}
+
 /// The program as the kernel takes it.
 pub fn assemble(program: &[Op]) -> Vec<u8> {
-    let place = |label: Label| {
-        let before = program.iter().take_while(|op| !matches!(op, Op::Here(at) if *at == label));
-        before.map(|op| op.len()).sum::<usize>()
-    };
     let mut bytes = Vec::new();
     for op in program {
         let next = bytes.len() / 8 + 1;
-        let jump = |label| (place(label) as isize - next as isize) as i16;
-        if let Some(words) = op.words(jump) {
+        if let Some(words) =
+            op.words(|label| (place(program, label) as isize - next as isize) as i16)
+        {
             bytes.extend_from_slice(&encode(words));
         }
         match op {

@@ -63,11 +63,10 @@ pub fn of_mount(text: &str) -> Vec<Counter> {
                 connections += 1;
                 // The first word is the protocol.
                 let all = numbers(rest.trim_start().split_once(' ').map_or("", |(_, rest)| rest));
-                let place = |(at, name): &(usize, &str)| {
+                found.extend(XPRT.iter().map(|(at, name)| {
                     let value = all.get(*at).copied().unwrap_or(0);
                     (format!("nfs.xprt-{connections}.{name}"), value)
-                };
-                found.extend(XPRT.iter().map(place));
+                }));
             }
             // Lines with a colon behind those of connections are procedures.
             name if connections > 0 => {
@@ -82,12 +81,14 @@ pub fn of_mount(text: &str) -> Vec<Counter> {
 
 /// The counters of nfsd: "nfsd.io.write", "nfsd.rpc.rpccnt".
 pub fn of_server(text: &str) -> Vec<Counter> {
-    let line = |(word, names): &(&str, &[&str])| {
-        let mut lines = text.lines().filter_map(|line| line.split_once(' '));
-        let rest = lines.find(|(first, _)| first == word).map_or("", |(_, rest)| rest);
-        named(&format!("nfsd.{word}"), names, &numbers(rest))
-    };
-    SERVER.iter().flat_map(line).collect()
+    SERVER
+        .iter()
+        .flat_map(|(word, names)| {
+            let mut lines = text.lines().filter_map(|line| line.split_once(' '));
+            let rest = lines.find(|(first, _)| first == word).map_or("", |(_, rest)| rest);
+            named(&format!("nfsd.{word}"), names, &numbers(rest))
+        })
+        .collect()
 }
 
 /// Values by their names; missing ones are 0.

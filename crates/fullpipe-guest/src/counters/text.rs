@@ -33,20 +33,22 @@ impl Format {
     pub fn names(self, text: &str) -> Vec<String> {
         match self {
             Format::Protocols => {
-                let of_line = |(protocol, names): (&str, &str)| -> Vec<String> {
-                    names
-                        .split_ascii_whitespace()
-                        .map(|name| format!("{protocol}.{name}"))
-                        .collect()
-                };
-                protocols(text).step_by(2).flat_map(of_line).collect()
+                let lines = protocols(text).step_by(2);
+                lines
+                    .flat_map(|(protocol, names)| {
+                        let names = names.split_ascii_whitespace();
+                        names.map(move |name| format!("{protocol}.{name}"))
+                    })
+                    .collect()
             }
             Format::Devices => {
                 let titles: Vec<String> = titles(text).collect();
-                let of_device = |(device, _): (&str, &str)| -> Vec<String> {
-                    titles.iter().map(|title| format!("dev.{}.{title}", device.trim())).collect()
-                };
-                devices(text).flat_map(of_device).collect()
+                let devices = devices(text).map(|(device, _)| device.trim());
+                devices
+                    .flat_map(|device| {
+                        titles.iter().map(move |title| format!("dev.{device}.{title}"))
+                    })
+                    .collect()
             }
             Format::Softnet => SOFTNET.iter().map(|(_, name)| format!("softnet.{name}")).collect(),
             Format::Mount => mount::of_mount(text).into_iter().map(|(name, _)| name).collect(),
@@ -64,9 +66,10 @@ impl Format {
             Format::Devices => devices(text).for_each(|(_, line)| all(line)),
             Format::Softnet => {
                 let columns: Vec<&str> = text.split_ascii_whitespace().collect();
-                let column = |at: usize| columns.get(at).copied().unwrap_or_default();
-                let value = |at| u64::from_str_radix(column(at), 16).unwrap_or(0);
-                SOFTNET.iter().for_each(|(at, _)| each(value(*at)));
+                for (at, _) in SOFTNET {
+                    let column = columns.get(at).copied().unwrap_or_default();
+                    each(u64::from_str_radix(column, 16).unwrap_or(0));
+                }
             }
             Format::Mount => mount::of_mount(text).into_iter().for_each(|(_, value)| each(value)),
             Format::Nfsd => mount::of_server(text).into_iter().for_each(|(_, value)| each(value)),
@@ -86,10 +89,9 @@ fn devices(text: &str) -> impl Iterator<Item = (&str, &str)> {
 /// Titles of the columns: "face |bytes ...|bytes ...", received first, then sent.
 fn titles(text: &str) -> impl Iterator<Item = String> {
     let parts = text.lines().nth(1).unwrap_or_default().split('|').skip(1);
-    let named = |(part, way): (&str, &str)| -> Vec<String> {
-        part.split_ascii_whitespace().map(|title| format!("{way}_{title}")).collect()
-    };
-    parts.zip(["rx", "tx"]).flat_map(named)
+    parts.zip(["rx", "tx"]).flat_map(|(part, way)| {
+        part.split_ascii_whitespace().map(move |title| format!("{way}_{title}"))
+    })
 }
 
 #[cfg(test)]

@@ -42,8 +42,7 @@ pub fn start(plan: &Plan, left: &Namespace, right: &Namespace) -> Result<()> {
         let socket = receiving_socket(own, to)?;
         count::watch(index, &socket)?;
         let (reads, name) = (own.clone(), format!("reader of datagrams {index}"));
-        let read = move || Reading::new(index, reads, socket).run();
-        namespaces::spawn(name, &there.fd, read)?;
+        namespaces::spawn(name, &there.fd, move || Reading::new(index, reads, socket).run())?;
 
         let (sends, name) = (own.clone(), format!("sender of datagrams {index}"));
         namespaces::spawn(name, &here.fd, move || send(index, &sends, from, to))?;

@@ -133,8 +133,7 @@ pub(super) struct Requests<'a> {
 
 impl Requests<'_> {
     pub(super) fn new(flow: &Flow) -> Requests<'_> {
-        let lasts = |duration| run::start() + flow.start_ns + duration;
-        let deadline = flow.duration_ns.map(lasts);
+        let deadline = flow.duration_ns.map(|duration| run::start() + flow.start_ns + duration);
         let left = flow.bytes.unwrap_or(u64::MAX);
         Requests { flow, deadline, left, zeros: zeros(flow), written: 0 }
     }
@@ -233,6 +232,13 @@ struct State {
     broken: bool,
 }
 
+impl State {
+    /// Whether a written request has no answer.
+    fn has_unanswered(&self) -> bool {
+        self.written > self.answered
+    }
+}
+
 impl Exchange {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -246,8 +252,7 @@ impl Exchange {
     /// Waits until a condition holds; false where no more answers will arrive.
     fn wait(&self, holds: impl Fn(&State) -> bool) -> bool {
         let state = self.lock();
-        let waits = |state: &mut State| !state.broken && !holds(state);
-        let state = self.changed.wait_while(state, waits);
+        let state = self.changed.wait_while(state, |state| !state.broken && !holds(state));
         !state.unwrap_or_else(PoisonError::into_inner).broken
     }
 
@@ -255,9 +260,8 @@ impl Exchange {
     fn read(&self, socket: &OwnedFd, answer: u64, mut told: Told) -> io::Result<u64> {
         let mut read = 0;
         loop {
-            self.wait(|state| state.written > state.answered || state.ends);
-            let has_more = |state: &State| state.written > state.answered;
-            if !has_more(&self.lock()) {
+            self.wait(|state| state.has_unanswered() || state.ends);
+            if !self.lock().has_unanswered() {
                 return Ok(read);
             }
             let came = read_all(socket, answer);

@@ -46,8 +46,9 @@ pub fn start(plan: &Plan, left: &Namespace, right: &Namespace) -> Result<()> {
             }
             None => {
                 let received = flow.clone();
-                let receive = move || receiver::run(index, &received).map(drop);
-                namespaces::spawn(format!("receiver of flow {index}"), &to.fd, receive)?;
+                namespaces::spawn(format!("receiver of flow {index}"), &to.fd, move || {
+                    receiver::run(index, &received).map(drop)
+                })?;
             }
         }
         if let Some(program) = programs.remove(&index) {

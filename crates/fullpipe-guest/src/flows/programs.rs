@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use fullpipe_guest::plan::{After, Flow, Plan};
+use fullpipe_guest::plan::{Flow, Plan};
 
 use super::dialogue::Dialogue;
 use super::{Ended, sender};
@@ -48,9 +48,10 @@ impl Program {
     /// kernel gives up ends the program.
     pub fn run(self) -> Result<()> {
         for connection in self.opened {
-            let begins = |after: After| after.begins(run::time());
-            let Some(start_ns) =
-                connection.flow.after.map_or(Some(connection.flow.start_ns), begins)
+            let Some(start_ns) = connection
+                .flow
+                .after
+                .map_or(Some(connection.flow.start_ns), |after| after.begins(run::time()))
             else {
                 return Ok(());
             };

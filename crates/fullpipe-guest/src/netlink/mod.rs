@@ -24,18 +24,20 @@ const SOL_NETLINK: i32 = 270;
 const NETLINK_CAP_ACK: i32 = 10;
 const NETLINK_EXT_ACK: i32 = 11;
 
+/// A socket of NETLINK_ROUTE, whose answers name the error and leave the request out.
+fn open(number: u32) -> io::Result<OwnedFd> {
+    // NETLINK_ROUTE is the protocol 0.
+    let socket = sys::netlink_socket(None, number)?;
+    sys::set_number(&socket, SOL_NETLINK, NETLINK_CAP_ACK, 1)?;
+    sys::set_number(&socket, SOL_NETLINK, NETLINK_EXT_ACK, 1)?;
+    Ok(socket)
+}
+
 impl Netlink {
     /// In the caller's namespace. The caller gives the number, so that it is the same in each run: the kernel writes it
     /// into its answers.
     pub fn open(number: u32) -> Result<Netlink> {
-        let open = || -> io::Result<OwnedFd> {
-            // NETLINK_ROUTE is the protocol 0.
-            let socket = sys::netlink_socket(None, number)?;
-            sys::set_number(&socket, SOL_NETLINK, NETLINK_CAP_ACK, 1)?;
-            sys::set_number(&socket, SOL_NETLINK, NETLINK_EXT_ACK, 1)?;
-            Ok(socket)
-        };
-        Ok(Netlink { socket: open().at(|| "netlink socket")?, sequence: 0 })
+        Ok(Netlink { socket: open(number).at(|| "netlink socket")?, sequence: 0 })
     }
 
     /// Sends a request that wants an [`message::ACK`] and waits for that.

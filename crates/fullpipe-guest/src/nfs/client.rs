@@ -21,8 +21,8 @@ pub fn directory(number: usize) -> String {
 /// Makes these directories.
 pub fn make_directories(plan: &Plan) -> Result<()> {
     sys::mount("tmpfs", MOUNTS).at(|| MOUNTS)?;
-    let make = |number| std::fs::create_dir(directory(number)).at(|| directory(number));
-    (0..plan.nfs.len()).try_for_each(make)
+    (0..plan.nfs.len())
+        .try_for_each(|number| std::fs::create_dir(directory(number)).at(|| directory(number)))
 }
 
 /// Sets the client up before it mounts by connections from the first to the last of these ports.
@@ -66,8 +66,8 @@ impl Mount {
     /// Mounts it, from the namespace of the calling thread.
     pub fn mount(&self) -> Result<()> {
         let Mount { kind, source, directory, options, readahead_kib } = self;
-        let what = || format!("mounting {source} by {kind} with {options}");
-        sys::mount_with(kind, source, directory, options).at(what)?;
+        sys::mount_with(kind, source, directory, options)
+            .at(|| format!("mounting {source} by {kind} with {options}"))?;
         readahead_kib.map_or(Ok(()), |kib| read_ahead(directory, kib))
     }
 }
@@ -93,9 +93,9 @@ fn slots(nfs: &Nfs) -> Result<()> {
         NfsVersion::V3 => {
             // The first is no more than the second at any time.
             let names = ["tcp_max_slot_table_entries", "tcp_slot_table_entries"];
-            let set =
-                |name| sysctl::set(Whose::Kernel, &format!("sunrpc/{name}"), &slots.to_string());
-            names.into_iter().try_for_each(set)
+            names.into_iter().try_for_each(|name| {
+                sysctl::set(Whose::Kernel, &format!("sunrpc/{name}"), &slots.to_string())
+            })
         }
         NfsVersion::V4_2 => {
             tell("/sys/module/nfs/parameters/max_session_slots", &slots.to_string())

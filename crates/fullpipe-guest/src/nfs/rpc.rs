@@ -40,11 +40,13 @@ pub fn serve(listener: &TcpListener, answers: &Answers) -> Result<()> {
     for stream in listener.incoming() {
         let stream = stream.at(|| "accept")?;
         let answers = answers.clone();
-        let body = move || {
-            // A connection ends when its client has closed it; no one misses it.
-            let _ = converse(stream, &answers);
-        };
-        thread::Builder::new().stack_size(STACK).spawn(body).at(|| "a thread")?;
+        thread::Builder::new()
+            .stack_size(STACK)
+            .spawn(move || {
+                // A connection ends when its client has closed it; no one misses it.
+                let _ = converse(stream, &answers);
+            })
+            .at(|| "a thread")?;
     }
     Ok(())
 }

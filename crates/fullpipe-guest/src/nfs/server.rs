@@ -121,8 +121,7 @@ fn root() -> Result<Vec<u8>> {
 fn from_hex(text: &str) -> Option<Vec<u8>> {
     let digits = text.trim_end().strip_prefix("\\x")?.as_bytes();
     let digit = |digit: u8| char::from(digit).to_digit(16).map(|value| value as u8);
-    let byte = |two: &[u8]| Some(digit(two[0])? << 4 | digit(*two.get(1)?)?);
-    digits.chunks(2).map(byte).collect()
+    digits.chunks(2).map(|two| Some(digit(two[0])? << 4 | digit(*two.get(1)?)?)).collect()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
-use fullpipe_guest::plan::{Nfs, Plan};
+use fullpipe_guest::plan::Plan;
 
 use super::client;
 use crate::counters::{Format, Said};
@@ -26,9 +26,11 @@ const AFTER: u64 = 1;
 pub fn start(plan: &Plan, server: &Namespace) -> Result<()> {
     server.enter()?;
     let nfsd = File::open(NFSD).at(|| NFSD)?;
-    let host = |nfs: &Nfs| plan.host_of(nfs).into();
-    let said = |nfs| Said::new(host(nfs), "mountstats", Format::Mount);
-    let mut clients: Vec<Said> = plan.nfs.iter().map(said).collect();
+    let mut clients: Vec<Said> = plan
+        .nfs
+        .iter()
+        .map(|nfs| Said::new(plan.host_of(nfs).into(), "mountstats", Format::Mount))
+        .collect();
     let mut server_said = Said::new("receiver".into(), "nfsd", Format::Nfsd);
     let (each, end) = (plan.counters_ns.max(1).next_multiple_of(plan.sample_ns), plan.end_ns);
     namespaces::spawn("counters of the mount".into(), &server.fd, move || {

@@ -114,6 +114,8 @@ pub(super) fn mount(own: &Nfs, run: &Resolved) -> plan::Nfs {
 
 /// sysctls of all hosts, alike: the kernel's own sockets take them from their namespace.
 pub(super) fn sysctl(run: &Resolved) -> impl Iterator<Item = (String, String)> {
-    let name = |own: &Nfs| ("net/ipv4/tcp_congestion_control".into(), own.congestion.name.clone());
-    run.nfs.first().map(name).into_iter()
+    run.nfs
+        .first()
+        .map(|own| ("net/ipv4/tcp_congestion_control".into(), own.congestion.name.clone()))
+        .into_iter()
 }

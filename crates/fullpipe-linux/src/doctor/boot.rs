@@ -74,11 +74,11 @@ mod tests {
     #[test]
     fn a_kernel_that_does_not_boot_is_named_with_the_reason() {
         let both = [entry(Contents::Tcp), entry(Contents::Nfs)];
-        let only_tcp = |entry: &Entry| match entry.contents {
+        let problem = judge(&both, |entry| match entry.contents {
             Contents::Tcp => Ok(Duration::ZERO),
             Contents::Nfs => Err("the guest ended by signal 6".into()),
-        };
-        let problem = judge(&both, only_tcp).expect_err("a problem");
+        })
+        .expect_err("a problem");
         assert_eq!(
             problem.found,
             "6.12 HZ 250 with NFS does not boot: the guest ended by signal 6"

@@ -165,8 +165,7 @@ impl Cache {
     /// It cannot be made.
     pub(super) fn begin(&self, wanted: &Wanted) -> Result<Place, Error> {
         let hidden = self.directory.join(leftover::hidden_name(&wanted.name()));
-        let failed = |e| Error::at(&hidden, format!("cannot be made: {e}"));
-        fs::create_dir(&hidden).map_err(failed)?;
+        fs::create_dir(&hidden).map_err(|e| Error::at(&hidden, format!("cannot be made: {e}")))?;
         let lock = leftover::lock(&hidden);
         let target = self.directory.join(wanted.name());
         Ok(Place { hidden, target, _lock: lock })
@@ -176,9 +175,9 @@ impl Cache {
 /// The cache directory, by the value of `variable`.
 fn root(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let named = variable("FULLPIPE_CACHE").map(PathBuf::from);
-    let shared = || Some(PathBuf::from(variable("XDG_CACHE_HOME")?).join("fullpipe"));
-    let home = || Some(PathBuf::from(variable("HOME")?).join(".cache/fullpipe"));
-    named.or_else(shared).or_else(home)
+    named
+        .or_else(|| Some(PathBuf::from(variable("XDG_CACHE_HOME")?).join("fullpipe")))
+        .or_else(|| Some(PathBuf::from(variable("HOME")?).join(".cache/fullpipe")))
 }
 
 /// Process number of the lock's holder.

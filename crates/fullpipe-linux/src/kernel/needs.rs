@@ -75,11 +75,12 @@ pub fn install(missing: &[Need]) -> String {
 
 /// Whether a program is in the directories of `path`.
 pub fn is_in(path: &OsStr, program: &str) -> bool {
-    let executable = |file: &Path| {
-        file.metadata()
-            .is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
-    };
-    std::env::split_paths(path).any(|directory| executable(&directory.join(program)))
+    std::env::split_paths(path).any(|directory| is_executable(&directory.join(program)))
+}
+
+/// Whether a path is a file that somebody may execute.
+fn is_executable(file: &Path) -> bool {
+    file.metadata().is_ok_and(|about| about.is_file() && about.permissions().mode() & 0o111 != 0)
 }
 
 /// Whether a program with a header of the C library compiles.

@@ -132,9 +132,8 @@ fn end(child: &Child, signal: libc::c_int) {
 /// Has a child end with this process.
 fn tie(command: &mut Command) {
     let parent = std::process::id();
-    let tied = move || boot::tie(parent, libc::SIGTERM);
     // SAFETY: the closure allocates nothing and takes no lock.
-    unsafe { command.pre_exec(tied) };
+    unsafe { command.pre_exec(move || boot::tie(parent, libc::SIGTERM)) };
 }
 
 /// Output of a short-lived program, if it succeeds.

@@ -119,14 +119,15 @@ fn fetched(directory: &Path, package: &str) -> Result<PathBuf, Error> {
     let start = format!("{package}_");
     let entries = fs::read_dir(directory).map_err(|e| Error::at(directory, e))?;
     let mut paths = entries.flatten().map(|entry| entry.path());
-    let meant = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with(&start) && name.ends_with(".deb")
-    };
-    paths.find(meant).ok_or_else(|| {
-        Error::at(directory, format!("apt-get has left no {start}*.deb here"))
-            .hint(format!("try: sudo apt-get install {package}"))
-    })
+    paths
+        .find(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with(&start) && name.ends_with(".deb")
+        })
+        .ok_or_else(|| {
+            Error::at(directory, format!("apt-get has left no {start}*.deb here"))
+                .hint(format!("try: sudo apt-get install {package}"))
+        })
 }
 
 impl Source {
@@ -191,9 +192,9 @@ pub fn version(directory: &Path) -> Result<String, Error> {
 
 fn version_in(makefile: &str) -> Option<String> {
     let value = |name: &str| {
-        let assigned =
-            |line: &str| Some(line.strip_prefix(name)?.trim().strip_prefix('=')?.trim().to_owned());
-        makefile.lines().take(20).find_map(assigned)
+        makefile.lines().take(20).find_map(|line| {
+            Some(line.strip_prefix(name)?.trim().strip_prefix('=')?.trim().to_owned())
+        })
     };
     let (version, patch, sub) = (value("VERSION")?, value("PATCHLEVEL")?, value("SUBLEVEL")?);
     Some(format!("{version}.{patch}.{sub}{}", value("EXTRAVERSION").unwrap_or_default()))

@@ -231,8 +231,13 @@ pub(super) fn on_the_wire(wires: &[(Time, plan::Wire)], next: Option<&mut Chain>
     let (first, later) = wires.split_first()?;
     let along = |netem: Netem| {
         let on = |wire| Qdisc::Netem(Netem { wire: Some(wire), ..netem });
-        let change = |(at, wire): &(Time, _)| Change { at_ns: at.0, number: 0, qdisc: on(*wire) };
-        (vec![on(first.1)], later.iter().map(change).collect())
+        (
+            vec![on(first.1)],
+            later
+                .iter()
+                .map(|(at, wire)| Change { at_ns: at.0, number: 0, qdisc: on(*wire) })
+                .collect(),
+        )
     };
     if let Some(chain) = next
         && let [Qdisc::Netem(netem)] = *chain.qdiscs

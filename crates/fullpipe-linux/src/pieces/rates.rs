@@ -34,16 +34,18 @@ pub(super) fn rate(sending: &Sending, wire: Wire) -> Result<Chain, String> {
         _ if exact => Qdisc::Htb { rate: rate.0, overhead: beyond_header(*framing) },
         _ => tbf(rate, SLACK_NS, *framing, frame, limit),
     };
-    let change = |step: &Step| {
-        let qdisc = shaper(step.rate);
-        Change { at_ns: step.at.0, number: 0, qdisc }
-    };
     let qdiscs: Vec<Qdisc> = [shaper(first)].into_iter().chain(below).collect();
     let marking = match queue.discipline {
         Discipline::DropTail | Discipline::Fq(_) => None,
         _ => Some(qdiscs.len() - 1),
     };
-    let changes = steps[1..].iter().map(change).collect();
+    let changes = steps[1..]
+        .iter()
+        .map(|step| {
+            let qdisc = shaper(step.rate);
+            Change { at_ns: step.at.0, number: 0, qdisc }
+        })
+        .collect();
     let overhead = beyond_header(*framing);
     // A cake adds the overhead for its rate alone, the others (by their `stab`) for their counters too.
     let uncounted = match queue.discipline {
@@ -51,8 +53,8 @@ pub(super) fn rate(sending: &Sending, wire: Wire) -> Result<Chain, String> {
         _ => 0,
     };
     let serial = (steps.len() == 1).then_some(Serial { rate: first.0, uncounted });
-    let along = |step: &Step| (step.at, plan::Wire { rate: step.rate.0, overhead });
-    let wires = steps.iter().map(along).collect();
+    let wires =
+        steps.iter().map(|step| (step.at, plan::Wire { rate: step.rate.0, overhead })).collect();
     Ok(Chain { qdiscs, changes, marking, capacity: capacity(queue), serial, wires })
 }
 

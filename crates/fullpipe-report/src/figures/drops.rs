@@ -29,11 +29,12 @@ fn dropped(place: &PlaceBins) -> u64 {
 
 fn series(names: &[&str], run: usize, of: &Run) -> Vec<Series> {
     let places = of.bins.places.iter().enumerate().filter(|(_, place)| dropped(place) > 0);
-    let one = |(index, place): (usize, &PlaceBins)| {
-        let (line, field) = (line(names, &place.stage), format!("places/{index}/dropped"));
-        Binned { run, of, flow: None, line, name: "dropped", role: Role::Count, field }.series()
-    };
-    places.map(one).collect()
+    places
+        .map(|(index, place)| {
+            let (line, field) = (line(names, &place.stage), format!("places/{index}/dropped"));
+            Binned { run, of, flow: None, line, name: "dropped", role: Role::Count, field }.series()
+        })
+        .collect()
 }
 
 /// Title that names the place with the most drops.

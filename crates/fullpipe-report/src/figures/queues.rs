@@ -22,16 +22,20 @@ pub(super) fn figure(document: &Document) -> Figure {
 }
 
 fn series(names: &[&str], run: usize, of: &Run) -> Vec<Series> {
-    let waits = |(_, place): &(usize, &PlaceBins)| place.peak.iter().any(|peak| *peak > 0);
-    let one = |(index, place): (usize, &PlaceBins)| {
-        let (name, role) = match delays(of, place) {
-            true => ("under way", Role::Ceiling),
-            false => ("waiting", Role::Measure),
-        };
-        let (line, field) = (line(names, &place.stage), format!("places/{index}/peak"));
-        Binned { run, of, flow: None, line, name, role, field }.series()
-    };
-    of.bins.places.iter().enumerate().filter(waits).map(one).collect()
+    of.bins
+        .places
+        .iter()
+        .enumerate()
+        .filter(|(_, place)| place.peak.iter().any(|peak| *peak > 0))
+        .map(|(index, place)| {
+            let (name, role) = match delays(of, place) {
+                true => ("under way", Role::Ceiling),
+                false => ("waiting", Role::Measure),
+            };
+            let (line, field) = (line(names, &place.stage), format!("places/{index}/peak"));
+            Binned { run, of, flow: None, line, name, role, field }.series()
+        })
+        .collect()
 }
 
 fn delays(run: &Run, place: &PlaceBins) -> bool {

@@ -140,8 +140,7 @@ fn points(subject: &Subject) -> Series {
 
 fn band(subject: &Subject, rows: &[PublishedRow]) -> Series {
     let rates = |bytes: fn(&PublishedRow) -> u64| {
-        let rate = |row: &PublishedRow| mbit(bytes(row), row.end_s - row.start_s);
-        Column::Derived(rows.iter().map(rate).collect())
+        Column::Derived(rows.iter().map(|row| mbit(bytes(row), row.end_s - row.start_s)).collect())
     };
     Series {
         id: format!("r{}.band", subject.run_index),

@@ -19,7 +19,7 @@ mod picture;
 mod table;
 
 use super::{figures, tables, time_sequence};
-use fullpipe_analysis::document::{Document, Run};
+use fullpipe_analysis::document::Document;
 use fullpipe_analysis::trace::folders::folders;
 
 /// The report as one HTML file. Equal documents give equal bytes.
@@ -44,9 +44,13 @@ fn rendered(document: &Document, in_place: bool, above: &str) -> String {
 /// Addresses of the runs' time-sequence graphs; none of a run that has none.
 fn graphs(document: &Document, in_place: bool) -> Vec<Option<String>> {
     let names: Vec<String> = document.runs.iter().map(|run| run.variant.clone()).collect();
-    let address = |(run, folder): (&Run, String)| {
-        let there = in_place && run.packets.is_some();
-        there.then(|| format!("{folder}/{}", time_sequence::FILE))
-    };
-    document.runs.iter().zip(folders(&names)).map(address).collect()
+    document
+        .runs
+        .iter()
+        .zip(folders(&names))
+        .map(|(run, folder)| {
+            let there = in_place && run.packets.is_some();
+            there.then(|| format!("{folder}/{}", time_sequence::FILE))
+        })
+        .collect()
 }

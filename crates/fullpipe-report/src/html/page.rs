@@ -90,9 +90,9 @@ fn verdict(document: &Document, graphs: &[Option<String>], tables: &[Table]) -> 
         let bad = if headline.grade.is_failure() { " bad" } else { "" };
         let _ = write!(out, "<p class=\"lead{bad}\">{}</p>", sentence(&headline.text));
     }
-    let is_open = |own: &Table| !drawn::are_many(document) || own.rows.len() <= OPEN;
     for own in tables.iter().filter(|own| own.name == FINDINGS) {
-        out.push_str(&table::table(own, is_open(own), true));
+        let is_open = !drawn::are_many(document) || own.rows.len() <= OPEN;
+        out.push_str(&table::table(own, is_open, true));
     }
     if drawn::are_many(document) {
         out.push_str(&matrix::matrix(document));

@@ -4,9 +4,9 @@ use super::table::{Cell, Table, column};
 use fullpipe_analysis::document::{Document, HostCounter, Run};
 
 pub(super) fn tables(document: &Document) -> Vec<Table> {
-    let counted = |run: &'_ Run| -> Vec<Vec<Cell>> {
-        run.counters.iter().filter(|own| own.value > 0).map(|own| row(run, own)).collect()
-    };
+    let counters =
+        document.runs.iter().flat_map(|run| run.counters.iter().map(move |own| (run, own)));
+    let counted = counters.filter(|(_, own)| own.value > 0);
     vec![Table {
         name: "counters",
         run: None,
@@ -18,7 +18,7 @@ pub(super) fn tables(document: &Document) -> Vec<Table> {
             column("counter", ""),
             column("value", ""),
         ],
-        rows: document.runs.iter().flat_map(counted).collect(),
+        rows: counted.map(|(run, own)| row(run, own)).collect(),
     }]
 }
 

@@ -73,15 +73,17 @@ fn drops(dropped: u64) -> Cell {
     }
 }
 
+/// Whether a stage was full at times, by its picture or by its peak.
+fn was_full(run: &Run, stage: &Stage) -> bool {
+    let place = run.picture.places.iter().find(|place| place.stage == stage.name);
+    let filled = place.and_then(|place| place.full).is_some_and(|share| share > 0.0);
+    let capacity = stage.capacity.filter(|_| counted(stage) == stage.unit);
+    filled || capacity.is_some_and(|capacity| stage.peak >= capacity)
+}
+
 fn finding(run: &Run) -> String {
     let dropped: u64 = run.stages.iter().map(|stage| stage.dropped).fold(0, u64::saturating_add);
-    let filled = |stage: &Stage| {
-        let place = run.picture.places.iter().find(|place| place.stage == stage.name);
-        place.and_then(|place| place.full).is_some_and(|share| share > 0.0)
-    };
-    let room = |stage: &Stage| stage.capacity.filter(|_| counted(stage) == stage.unit);
-    let reached = |stage: &Stage| room(stage).is_some_and(|capacity| stage.peak >= capacity);
-    let full = run.stages.iter().filter(|stage| filled(stage) || reached(stage));
+    let full = run.stages.iter().filter(|stage| was_full(run, stage));
     let full: Vec<&str> = full.map(|stage| stage.name.as_str()).collect();
     let drops = match dropped {
         0 => "nothing dropped".to_string(),

@@ -70,9 +70,9 @@ fn sentences(distance: &Distance) -> Vec<String> {
         let (median, worst) = (percent(median), percent(worst));
         Some(format!("{what} by {median} (median), at most {worst} (at {at} s)"))
     });
-    let differs = |difference: &&Difference| difference.a != difference.b;
-    let resent =
-        Some(&distance.retransmissions).filter(differs).map(|Difference { a, b, relative }| {
+    let resent = Some(&distance.retransmissions)
+        .filter(|difference| difference.a != difference.b)
+        .map(|Difference { a, b, relative }| {
             let (a, b) = (numbers::fixed(*a, 0), numbers::fixed(*b, 0));
             format!("{a} and {b} segments retransmitted, {} apart", percent(*relative))
         });

@@ -113,8 +113,12 @@ fn row(run: &Run, stage: &Stage, style: Style) -> Vec<String> {
 /// The unit is skbs before the card, which never sees what the qdisc refuses, and segments from there on. None where a
 /// real kernel drops skbs: it counts the segments of the skbs that it sends.
 fn sent(run: &Run, stage: &Stage) -> Option<u64> {
-    let begins = |s: &&Stage| s.kind == "tx_ring" && s.direction == stage.direction;
-    let cards: u64 = run.stages.iter().filter(begins).map(|card| card.entered).sum();
+    let cards: u64 = run
+        .stages
+        .iter()
+        .filter(|s| s.kind == "tx_ring" && s.direction == stage.direction)
+        .map(|card| card.entered)
+        .sum();
     match (stage.unit.as_str(), cards) {
         ("skb", _) if run.engine == "linux" => None,
         ("skb", _) | (_, 0) => Some(stage.entered + stage.dropped),

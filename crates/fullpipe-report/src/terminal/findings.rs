@@ -12,8 +12,8 @@ const WORTH: f64 = 0.1;
 
 /// The second cause in one sentence; none where the run has one cause.
 pub fn next(run: &Run) -> Option<String> {
-    let is_fault = |own: &&Finding| own.share_of_time >= WORTH && own.code != HEALTHY;
-    let second = run.findings.get(1).filter(is_fault)?;
+    let second =
+        run.findings.get(1).filter(|own| own.share_of_time >= WORTH && own.code != HEALTHY)?;
     Some(format!("{}, too: fullpipe explain {}", second.cause, second.code))
 }
 

@@ -87,9 +87,13 @@ pub(super) fn decimals(flow: &Flow) -> usize {
     });
     // The last one may end anywhere; where all are a quarter of a second long their ends are not tenths.
     let regular = flow.intervals.iter().rev().skip(1).map(length);
-    let in_tenths = |length: f64| (length * 10.0 - (length * 10.0).round()).abs() < 1e-3;
-    let regular = regular.map(|length| if in_tenths(length) { 1 } else { 2 });
+    let regular = regular.map(|length| if is_in_tenths(length) { 1 } else { 2 });
     least.chain(regular).max().unwrap_or(1)
+}
+
+/// Whether a time in seconds is a multiple of a tenth of a second.
+fn is_in_tenths(length: f64) -> bool {
+    (length * 10.0 - (length * 10.0).round()).abs() < 1e-3
 }
 
 fn srtt(us: Option<u32>) -> String {

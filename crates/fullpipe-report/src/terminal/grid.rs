@@ -47,8 +47,7 @@ pub fn lay_out(columns: &[Column], rows: &[Vec<String>], width: usize) -> Vec<St
         columns.iter().map(|c| part(c).to_string()).collect::<Vec<_>>()
     };
     let headings = [heading(|c| c.label), heading(|c| c.unit)];
-    let line = |row: &Vec<String>| self::line(columns, row, &widths, gap);
-    headings.iter().chain(rows).map(line).collect()
+    headings.iter().chain(rows).map(|row| self::line(columns, row, &widths, gap)).collect()
 }
 
 /// Lines of a table with these names in its first column, with variants shortened where lines would be too long.
@@ -80,20 +79,21 @@ fn is_grouped(cell: &str) -> bool {
 }
 
 fn ungrouped(rows: &[Vec<String>]) -> Vec<Vec<String>> {
-    let cell = |cell: &String| match is_grouped(cell) {
-        true => cell.replace(',', ""),
-        false => cell.clone(),
-    };
-    rows.iter().map(|row| row.iter().map(cell).collect()).collect()
+    let mut rows = rows.to_vec();
+    for cell in rows.iter_mut().flatten().filter(|cell| is_grouped(cell)) {
+        *cell = cell.replace(',', "");
+    }
+    rows
 }
 
 fn widths(columns: &[Column], rows: &[Vec<String>]) -> Vec<usize> {
-    let cell = |row: &Vec<String>, n: usize| row.get(n).map_or(0, |text| text.chars().count());
-    let widest = |n: usize, column: &Column| {
+    let mut widths = Vec::new();
+    for (n, column) in columns.iter().enumerate() {
         let heading = column.label.chars().count().max(column.unit.chars().count());
-        rows.iter().map(|row| cell(row, n)).max().unwrap_or(0).max(heading)
-    };
-    columns.iter().enumerate().map(|(n, column)| widest(n, column)).collect()
+        let cells = rows.iter().filter_map(|row| row.get(n)).map(|text| text.chars().count());
+        widths.push(cells.max().unwrap_or(0).max(heading));
+    }
+    widths
 }
 
 fn line(columns: &[Column], row: &[String], widths: &[usize], gap: usize) -> String {

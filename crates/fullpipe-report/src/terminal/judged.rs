@@ -2,7 +2,7 @@
 
 use super::Style;
 use super::grid::{Column, lay_out, number, words, wrap};
-use fullpipe_analysis::document::{Document, Expectation, Published, PublishedRow, Run};
+use fullpipe_analysis::document::{Document, Expectation, Published, PublishedRow};
 use fullpipe_analysis::numbers;
 
 const COLUMNS: [Column; 7] = [
@@ -113,11 +113,12 @@ pub fn failures(document: &Document) -> Vec<String> {
     let several = document.runs.len() > 1;
     let all = document.runs.iter().flat_map(|run| run.expectations.iter().map(move |e| (run, e)));
     let failed = all.filter(|(_, expectation)| !expectation.passed);
-    let text = |(run, expectation): (&Run, &Expectation)| match several {
-        true => format!("{}: {}", run.variant, failure(expectation)),
-        false => failure(expectation),
-    };
-    failed.map(text).collect()
+    failed
+        .map(|(run, expectation)| match several {
+            true => format!("{}: {}", run.variant, failure(expectation)),
+            false => failure(expectation),
+        })
+        .collect()
 }
 
 fn summary(all: usize, failed: usize, style: Style) -> String {

@@ -53,21 +53,22 @@ pub fn fitted(names: &[Name], room: usize) -> Vec<String> {
     let longest = variants.iter().map(|name| name.chars().count()).max().unwrap_or(0);
     let labels = (least..longest).find_map(|room| labels(&variants, room));
     let labels = labels.unwrap_or_else(|| variants.clone());
-    let short = |name: &Name| {
-        let index = variants.iter().position(|own| *own == name.variant);
-        name.with(index.map_or("", |index| &labels[index]))
-    };
-    names.iter().map(short).collect()
+    names
+        .iter()
+        .map(|name| {
+            let index = variants.iter().position(|own| *own == name.variant);
+            name.with(index.map_or("", |index| &labels[index]))
+        })
+        .collect()
 }
 
 /// The variants in at most `room` characters, from their first difference on, or without their middles; none where two
 /// would be the same.
 fn labels(variants: &[String], room: usize) -> Option<Vec<String>> {
-    let cut = |all: Vec<String>| -> Vec<String> {
-        all.iter().map(|name| without_middle(name, room)).collect()
-    };
-    let differ = |all: &Vec<String>| all.iter().enumerate().all(|(n, own)| !all[..n].contains(own));
-    [variants.to_vec(), told_apart(variants)].into_iter().map(cut).find(differ)
+    [variants.to_vec(), told_apart(variants)]
+        .into_iter()
+        .map(|all| all.iter().map(|name| without_middle(name, room)).collect::<Vec<String>>())
+        .find(|all| all.iter().enumerate().all(|(n, own)| !all[..n].contains(own)))
 }
 
 /// A text in at most `room` characters: its beginning and its end.

@@ -91,12 +91,13 @@ fn bar((mean, peak): (f64, f64)) -> String {
         _ => 0,
     };
     let (most, filled) = (cells(peak), if mean >= 0.5 / BAR as f64 { cells(mean) } else { 0 });
-    let cell = |n| match n {
-        n if n < filled => '█',
-        n if n < most => '░',
-        _ => '·',
-    };
-    (0..BAR).map(cell).collect()
+    (0..BAR)
+        .map(|n| match n {
+            n if n < filled => '█',
+            n if n < most => '░',
+            _ => '·',
+        })
+        .collect()
 }
 
 #[cfg(test)]

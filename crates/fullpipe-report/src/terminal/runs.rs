@@ -146,18 +146,17 @@ fn matrix(document: &Document, style: Style) -> Option<Section> {
         return None;
     }
     let known = document.runs.iter().all(|run| overview::share(run).is_some());
-    let cell = |run: &Option<usize>| match run.map(|run| &document.runs[run]) {
-        Some(run) => value(run, known),
-        None => String::new(),
-    };
     let labels = short(&matrix.columns);
     let first = if matrix.rows_are.is_empty() { "run" } else { &matrix.rows_are[..] };
     let header = [vec![first.to_string()], labels].concat();
-    let rows = matrix
-        .rows
-        .iter()
-        .map(|(label, cells)| [vec![label.clone()], cells.iter().map(cell).collect()].concat());
-    let rows: Vec<Vec<String>> = std::iter::once(header).chain(rows).collect();
+    let mut rows = vec![header];
+    for (label, cells) in &matrix.rows {
+        let values = cells.iter().map(|run| match run.map(|run| &document.runs[run]) {
+            Some(run) => value(run, known),
+            None => String::new(),
+        });
+        rows.push(std::iter::once(label.clone()).chain(values).collect());
+    }
 
     let mut columns = vec![words("")];
     columns.extend(matrix.columns.iter().map(|_| number("", "")));
@@ -183,11 +182,15 @@ fn value(run: &Run, share: bool) -> String {
 
 /// Labels of columns, cut to their ends where they are long.
 fn short(labels: &[String]) -> Vec<String> {
-    let is_long = |label: &String| label.chars().count() > LABEL;
-    let labels = if labels.iter().any(is_long) { told_apart(labels) } else { labels.to_vec() };
-    let cut = |label: String| match label.chars().count().checked_sub(LABEL) {
-        Some(over) if over > 0 => format!("…{}", label.chars().skip(over + 1).collect::<String>()),
-        _ => label,
-    };
-    labels.into_iter().map(cut).collect()
+    let are_long = labels.iter().any(|label| label.chars().count() > LABEL);
+    let labels = if are_long { told_apart(labels) } else { labels.to_vec() };
+    labels
+        .into_iter()
+        .map(|label| match label.chars().count().checked_sub(LABEL) {
+            Some(over) if over > 0 => {
+                format!("…{}", label.chars().skip(over + 1).collect::<String>())
+            }
+            _ => label,
+        })
+        .collect()
 }

@@ -58,11 +58,12 @@ mod tests {
     use super::*;
 
     fn all(count: usize) -> Fairness {
-        let part = |n: usize| {
-            let share = (n + 1) as f64 / (count * (count + 1) / 2) as f64;
-            Part { name: format!("flow-{n}"), share, ..Part::default() }
-        };
-        let flows = (0..count).map(part).collect();
+        let flows = (0..count)
+            .map(|n| {
+                let share = (n + 1) as f64 / (count * (count + 1) / 2) as f64;
+                Part { name: format!("flow-{n}"), share, ..Part::default() }
+            })
+            .collect();
         Fairness { start_s: 10.0, end_s: 70.0, jain: 0.9, flows, ..Fairness::default() }
     }
 

@@ -74,13 +74,12 @@ fn traced(document: &Document) -> Cow<'_, Document> {
 
 /// Note on a view of sockets, and where the rest is.
 fn views(document: &Document) -> Vec<String> {
-    let view = document.runs.iter().find_map(|run| run.view.as_deref());
-    let text = |view: &str| {
-        format!(
-            "view {view}: what `ss` and the counters of that host show; report.html has the whole trace"
-        )
+    let Some(view) = document.runs.iter().find_map(|run| run.view.as_deref()) else {
+        return Vec::new();
     };
-    view.map(text).into_iter().collect()
+    vec![format!(
+        "view {view}: what `ss` and the counters of that host show; report.html has the whole trace"
+    )]
 }
 
 /// Number of expectations that hold, and those that fail.
@@ -140,11 +139,14 @@ fn drops(document: &Document) -> Vec<String> {
 /// A sentence of each run, with the run's name where there are several.
 fn named(document: &Document, sentence: fn(&Run) -> Option<String>) -> Vec<String> {
     let several = document.runs.len() > 1;
-    let text = |run: &Run| {
-        let sentence = sentence(run)?;
-        Some(if several { format!("{}: {sentence}", run.variant) } else { sentence })
-    };
-    document.runs.iter().filter_map(text).collect()
+    document
+        .runs
+        .iter()
+        .filter_map(|run| {
+            let sentence = sentence(run)?;
+            Some(if several { format!("{}: {sentence}", run.variant) } else { sentence })
+        })
+        .collect()
 }
 
 /// A sentence per place: in how many runs it dropped packets, and how many.
@@ -158,14 +160,19 @@ fn by_place(document: &Document) -> Vec<String> {
         }
     }
     let all = document.runs.len();
-    let text = |(place, mut counts): (&str, Vec<u64>)| {
-        counts.sort_unstable();
-        let runs = counts.len();
-        let mut ends = [counts[0], counts[runs - 1]].map(numbers::count).to_vec();
-        ends.dedup();
-        format!("dropped at {place}: in {runs} of {all} runs, {} packets a run", ends.join(" to "))
-    };
-    places.into_iter().map(text).collect()
+    places
+        .into_iter()
+        .map(|(place, mut counts)| {
+            counts.sort_unstable();
+            let runs = counts.len();
+            let mut ends = [counts[0], counts[runs - 1]].map(numbers::count).to_vec();
+            ends.dedup();
+            format!(
+                "dropped at {place}: in {runs} of {all} runs, {} packets a run",
+                ends.join(" to ")
+            )
+        })
+        .collect()
 }
 
 /// A sentence for each run that is compared with a published one.
@@ -203,10 +210,12 @@ fn notes(document: &Document) -> Vec<String> {
             }
         }
     }
-    let text = |(text, runs): (String, Vec<&str>)| match runs[..] {
-        [_] if document.runs.len() == 1 => format!("note: {text}"),
-        [run] => format!("note on {run}: {text}"),
-        _ => format!("note on {} runs: {text}", runs.len()),
-    };
-    notes.into_iter().map(text).collect()
+    notes
+        .into_iter()
+        .map(|(text, runs)| match runs[..] {
+            [_] if document.runs.len() == 1 => format!("note: {text}"),
+            [run] => format!("note on {run}: {text}"),
+            _ => format!("note on {} runs: {text}", runs.len()),
+        })
+        .collect()
 }

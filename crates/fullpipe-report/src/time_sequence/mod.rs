@@ -224,8 +224,10 @@ impl Reading {
         let ended = known.last().and_then(|last| last.end_s);
         let slow_start_end = ended.map(|end| since_start(flow, end));
         let begins = |round: &document::Round| since_start(flow, round.start_s);
-        let round = |round| Round { begins: begins(round), segments: round.segments };
-        let rounds: Vec<Round> = known.iter().map(round).collect();
+        let rounds: Vec<Round> = known
+            .iter()
+            .map(|round| Round { begins: begins(round), segments: round.segments })
+            .collect();
         let opening = opening(&rounds, slow_start_end).filter(|end| (from..to).contains(end));
         let (trains, name) = (self.chunks, flow.name.clone());
         Ok(FlowIndex { name, from, to, all, rounds, slow_start_end, opening, trains, levels })

@@ -74,12 +74,14 @@ fn single(key: &Dotted, node: &Node, cx: &mut Context) -> Option<Axis> {
 fn together(entry: &Entry, cx: &mut Context) -> Option<Axis> {
     let keys = entry.key.split(',').map(|key| Dotted::parse(key.trim(), entry.place, cx));
     let keys = keys.collect::<Option<Vec<_>>>()?;
-    let point = |node: &Node| match &node.value {
-        Value::List(values) if values.len() == keys.len() => Some(values.clone()),
-        _ => None,
-    };
     let points = match &entry.node.value {
-        Value::List(points) if !points.is_empty() => points.iter().map(point).collect(),
+        Value::List(points) if !points.is_empty() => points
+            .iter()
+            .map(|node| match &node.value {
+                Value::List(values) if values.len() == keys.len() => Some(values.clone()),
+                _ => None,
+            })
+            .collect(),
         _ => None,
     };
     let Some(points) = points else {
@@ -123,19 +125,20 @@ fn range(table: &Table, place: Place, cx: &mut Context) -> Option<Vec<Node>> {
             return None;
         }
     }
-    let at = |n: usize| {
+    let mut nodes = Vec::new();
+    for n in 0..points {
         let share = n as f64 / (points - 1) as f64;
         let value = match logarithmic {
             true => from.number * libm::pow(last / from.number, share),
             false => from.number + (last - from.number) * share,
         };
-        match n {
+        nodes.push(match n {
             0 => from.node.clone(),
             n if n + 1 == points => to.node.clone(),
             _ => from.like(value, place),
-        }
-    };
-    Some((0..points).map(at).collect())
+        });
+    }
+    Some(nodes)
 }
 
 /// An end of a range.

@@ -104,8 +104,11 @@ impl Context {
     ) -> &mut Problem {
         self.reports += 1;
         let message = message.into();
-        let same = |p: &Problem| p.place == place && p.code == code && p.message == message;
-        let at = match self.problems.iter().position(same) {
+        let at = match self
+            .problems
+            .iter()
+            .position(|p| p.place == place && p.code == code && p.message == message)
+        {
             Some(at) => at,
             None => {
                 self.problems.truncate(KEPT);

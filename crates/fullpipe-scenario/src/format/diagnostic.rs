@@ -78,8 +78,13 @@ impl Diagnostic {
     fn window(&self) -> (String, usize, usize) {
         let at = self.column.saturating_sub(1);
         let from = at.saturating_sub(SHOWN / 2);
-        let clean = |c: char| if c.is_control() { ' ' } else { c };
-        let mut shown: Vec<char> = self.source.chars().skip(from).take(SHOWN).map(clean).collect();
+        let mut shown: Vec<char> = self
+            .source
+            .chars()
+            .skip(from)
+            .take(SHOWN)
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect();
         let before = at - from;
         let room = shown.len().saturating_sub(before).max(1);
         let cut = self.source.chars().count() > from + shown.len();

@@ -163,11 +163,11 @@ impl Maker<'_> {
     }
 
     fn table(&self, table: &dyn TableLike, dotted: bool) -> Table {
-        let entry = |(key, item): (&str, &Item)| {
+        let entries = table.iter().filter_map(|(key, item)| {
             let place = self.place(table.key(key).and_then(|k| k.span()));
             Some(Entry { key: key.into(), place, node: self.item(item, place)? })
-        };
-        Table { entries: table.iter().filter_map(entry).collect(), dotted }
+        });
+        Table { entries: entries.collect(), dotted }
     }
 
     /// None for an empty item, which a parsed document does not contain.
@@ -180,21 +180,23 @@ impl Maker<'_> {
                 Node::new(Value::Table(self.table(table, table.is_dotted())), place)
             }
             Item::ArrayOfTables(tables) => {
-                let node = |t: &toml_edit::Table| {
-                    Node::new(Value::Table(self.table(t, false)), self.place(t.span()))
-                };
-                Node::new(Value::List(tables.iter().map(node).collect()), key)
+                let nodes = tables
+                    .iter()
+                    .map(|t| Node::new(Value::Table(self.table(t, false)), self.place(t.span())));
+                Node::new(Value::List(nodes.collect()), key)
             }
         })
     }
 
     fn value(&self, value: &TomlValue) -> Node {
         let place = self.place(value.span());
-        let written = || self.text.get(place.start..place.end).unwrap_or_default().to_string();
         let value = match value {
             TomlValue::String(text) => Value::Text(text.value().clone()),
             TomlValue::Integer(n) => Value::Integer(*n.value()),
-            TomlValue::Float(_) => Value::Float(written().replace('_', "")),
+            TomlValue::Float(_) => {
+                let written = self.text.get(place.start..place.end).unwrap_or_default();
+                Value::Float(written.replace('_', ""))
+            }
             TomlValue::Boolean(b) => Value::Boolean(*b.value()),
             TomlValue::Datetime(_) => Value::Date,
             TomlValue::Array(items) => Value::List(items.iter().map(|v| self.value(v)).collect()),

@@ -210,8 +210,7 @@ pub const SYSCTLS: &[Entry] = &[
 /// Name and value of each sysctl, as the kernel shows them, without kernels' defaults.
 pub fn written(sysctl: &Sysctl) -> Vec<(&'static str, Json)> {
     let mut copy = *sysctl;
-    let known = |entry: &Entry| Some((entry.name, value(&entry.field, &mut copy)?));
-    SYSCTLS.iter().filter_map(known).collect()
+    SYSCTLS.iter().filter_map(|entry| Some((entry.name, value(&entry.field, &mut copy)?))).collect()
 }
 
 fn value(field: &Field, s: &mut Sysctl) -> Option<Json> {

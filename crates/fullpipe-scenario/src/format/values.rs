@@ -45,8 +45,10 @@ impl Read for Name {
     const KIND: Kind = Kind::Name;
     fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Name> {
         let text = String::read(node, key, cx)?;
-        let good = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        if !text.is_empty() && text.len() <= 64 && text.chars().all(good) {
+        if !text.is_empty()
+            && text.len() <= 64
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_')
+        {
             return Some(Name(text));
         }
         cx.error("bad-value", node.place, format!("`{key}` cannot be used in a dotted key"))

@@ -113,9 +113,9 @@ impl Surroundings<'_> {
     fn connection_of(&self, name: &str) -> Vec<u16> {
         let index = self.flow_index(name);
         let answered = self.flows.get(usize::from(index)).and_then(|(_, asks)| *asks);
-        let is_other =
-            |(own, asks): &(&str, Option<&str>)| *asks == Some(name) || answered == Some(*own);
-        let others = self.flows.iter().zip(0..).filter(|(flow, _)| is_other(flow));
+        let others = self.flows.iter().zip(0..);
+        let others =
+            others.filter(|((own, asks), _)| *asks == Some(name) || answered == Some(*own));
         std::iter::once(index).chain(others.map(|(_, index)| index)).collect()
     }
 }

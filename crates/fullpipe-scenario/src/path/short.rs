@@ -150,8 +150,11 @@ mod tests {
         let loaded =
             load(&Source::text("short", &text), &[], &[]).unwrap_or_else(|e| panic!("{e}"));
         let path = loaded.plans()[0].resolved.path.clone();
-        let of = |element: &Element| Some((element.name().to_string(), element.rate()?.0));
-        [path.forward, path.back].map(|way| way.iter().filter_map(of).collect())
+        [path.forward, path.back].map(|way| {
+            way.iter()
+                .filter_map(|element| Some((element.name().to_string(), element.rate()?.0)))
+                .collect()
+        })
     }
 
     const FORWARD: &str = "[[flow]]\nname = \"up\"\nduration = \"1s\"\n";

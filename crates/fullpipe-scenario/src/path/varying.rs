@@ -173,11 +173,13 @@ impl VaryingLinkElement {
 }
 
 fn listed(tables: &[StepTable]) -> Option<Placed> {
-    let step = |table: &StepTable| {
-        let (at, rate) = (needed(&table.at)?.0, needed(&table.rate)?.0);
-        Some((Step { at: Time::ns(at), rate: Rate(rate) }, table.place))
-    };
-    tables.iter().map(step).collect()
+    tables
+        .iter()
+        .map(|table| {
+            let (at, rate) = (needed(&table.at)?.0, needed(&table.rate)?.0);
+            Some((Step { at: Time::ns(at), rate: Rate(rate) }, table.place))
+        })
+        .collect()
 }
 
 /// The steps of a CSV file.

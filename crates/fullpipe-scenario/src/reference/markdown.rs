@@ -160,8 +160,11 @@ fn title(group: &Group) -> String {
 
 /// A link to the table's heading.
 fn link(group: &Group) -> String {
-    let kept = |c: &char| c.is_ascii_alphanumeric() || " -_".contains(*c);
-    let anchor: String = title(group).to_lowercase().chars().filter(kept).collect();
+    let anchor: String = title(group)
+        .to_lowercase()
+        .chars()
+        .filter(|c| c.is_ascii_alphanumeric() || " -_".contains(*c))
+        .collect();
     format!("[{}](#{})", title(group), anchor.replace(' ', "-"))
 }
 
@@ -192,11 +195,13 @@ fn sysctls(page: &mut String) {
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     head(page, &[&["sysctl", "meaning"], names.as_slice()].concat());
     for entry in SYSCTLS {
-        let default = |k: &Kernel| {
-            let value = written(&k.sysctl).into_iter().find(|(name, _)| *name == entry.name);
-            value.map_or("–".into(), |(_, value)| value.to_string().replace('"', ""))
-        };
-        let defaults: Vec<String> = KERNELS.iter().map(default).collect();
+        let defaults: Vec<String> = KERNELS
+            .iter()
+            .map(|k| {
+                let value = written(&k.sysctl).into_iter().find(|(name, _)| *name == entry.name);
+                value.map_or("–".into(), |(_, value)| value.to_string().replace('"', ""))
+            })
+            .collect();
         let name = format!("`{}`", entry.name);
         let mut cells = vec![name.as_str(), entry.doc];
         cells.extend(defaults.iter().map(String::as_str));
@@ -224,8 +229,10 @@ fn genuine_sysctl(sysctl: &Genuine) -> [String; 3] {
     let (least, most) = sysctl.bounds;
     let values =
         if most == i64::MAX { format!("{least} and more") } else { format!("{least} to {most}") };
-    let has = |kernel: &&str| KernelVersion::parse(kernel).is_some_and(|v| sysctl.is_in(v));
-    let kernels: Vec<&str> = profile::genuine().map(|kernel| kernel.name).filter(has).collect();
+    let kernels: Vec<&str> = profile::genuine()
+        .map(|kernel| kernel.name)
+        .filter(|kernel| KernelVersion::parse(kernel).is_some_and(|v| sysctl.is_in(v)))
+        .collect();
     [format!("`{}`", sysctl.name), values, kernels.join(", ")]
 }
 
@@ -242,8 +249,11 @@ fn behaviours(page: &mut String) {
         let name = format!("`{}`", entry.name);
         let choices = (entry.choices)().join(", ");
         let mut cells = vec![name.as_str(), entry.doc, &choices];
-        let of = |profile| if entry.unmet(profile).is_none() { entry.of(profile) } else { "–" };
-        cells.extend(PROFILES.iter().map(of));
+        cells.extend(
+            PROFILES.iter().map(|profile| {
+                if entry.unmet(profile).is_none() { entry.of(profile) } else { "–" }
+            }),
+        );
         row(page, &cells);
     }
 }
@@ -252,8 +262,10 @@ fn congestion_controls(page: &mut String) {
     *page += "\n## Congestion controls\n\nA parameter that is not written has the default of the sender's kernel profile. What \
               each one is, after which source, and where it differs, is told in [congestion.md](congestion.md). Of `compound`, which no version of Linux has, the same values go with all kernels; \
               engine `linux` refuses it.\n";
-    let is_old = |kernel: &&Kernel| !kernel.genuine && !profile::is_unvalidated(kernel.name);
-    let simulated: Vec<&Kernel> = KERNELS.iter().filter(is_old).collect();
+    let simulated: Vec<&Kernel> = KERNELS
+        .iter()
+        .filter(|kernel| !kernel.genuine && !profile::is_unvalidated(kernel.name))
+        .collect();
     algorithms(page, &cc::algorithms(), &simulated);
     *page += "\nGenuine kernels have these, with the parameters of their modules. One kernel has one value of a parameter \
               for all flows.\n";

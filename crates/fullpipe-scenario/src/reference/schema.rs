@@ -11,7 +11,7 @@ use crate::format::sockopt::SIZES;
 use crate::format::sysctl::{Field, SYSCTLS};
 use crate::written::{Asked, Run};
 use crate::{congestion, slow_start};
-use fullpipe_base::sockopt::{SOCKOPTS, Sockopt};
+use fullpipe_base::sockopt::SOCKOPTS;
 use fullpipe_sim::cc::{self, Description};
 use fullpipe_sim::tcp::behaviour::BEHAVIOURS;
 use serde_json::{Map, Value, json};
@@ -172,16 +172,18 @@ fn behaviour() -> Value {
 }
 
 fn sockopt() -> Value {
-    let one = |option: &Sockopt| {
-        let (min, max) = option.bounds;
-        let mut value = match SIZES.contains(&option.name) {
-            true => size(min, max),
-            false => json!({ "type": "integer", "minimum": min, "maximum": max }),
-        };
-        value["description"] = json!(option.doc);
-        (option.name.to_string(), value)
-    };
-    let properties: Map<String, Value> = SOCKOPTS.iter().map(one).collect();
+    let properties: Map<String, Value> = SOCKOPTS
+        .iter()
+        .map(|option| {
+            let (min, max) = option.bounds;
+            let mut value = match SIZES.contains(&option.name) {
+                true => size(min, max),
+                false => json!({ "type": "integer", "minimum": min, "maximum": max }),
+            };
+            value["description"] = json!(option.doc);
+            (option.name.to_string(), value)
+        })
+        .collect();
     json!({ "type": "object", "properties": properties, "additionalProperties": false })
 }
 

@@ -162,11 +162,10 @@ pub(super) fn named(name: &str) -> Option<&'static Algorithm> {
 
 /// The version `kernel`, if its behaviour of `algorithm` is known.
 pub(super) fn version(algorithm: &Algorithm, kernel: &str) -> Result<KernelVersion, Error> {
-    let gap = |v: KernelVersion| v.helpers().is_none();
     let last = algorithm.last_kernel;
     KernelVersion::parse(kernel)
         .filter(|&v| v >= KernelVersion::FIRST && v.0 >= algorithm.first_kernel)
-        .filter(|&v| !gap(v) && (last == 0 || v.0 <= last))
+        .filter(|&v| v.helpers().is_some() && (last == 0 || v.0 <= last))
         .ok_or_else(|| Error::Kernel { algorithm: algorithm.name(), kernel: kernel.to_string() })
 }
 
@@ -240,13 +239,15 @@ pub struct Parameter {
 
 /// Every algorithm with its parameters, by name.
 pub fn algorithms() -> Vec<Description> {
-    let describe = |a: &'static Algorithm| Description {
-        name: a.name(),
-        title: a.title(),
-        kernels: kernels(a),
-        parameters: a.params().iter().map(described).collect(),
-    };
-    ffi::algorithms().into_iter().map(describe).collect()
+    ffi::algorithms()
+        .into_iter()
+        .map(|a| Description {
+            name: a.name(),
+            title: a.title(),
+            kernels: kernels(a),
+            parameters: a.params().iter().map(described).collect(),
+        })
+        .collect()
 }
 
 /// The first kernel with a known behaviour of this algorithm, unless it is the oldest one.
@@ -269,13 +270,15 @@ pub fn takes_slow_start(name: &str) -> bool {
 /// Every slow start with its parameters, by name, without the kernels' own. No kernel has them, so they fit all
 /// versions.
 pub fn slow_starts() -> Vec<Description> {
-    let describe = |s: &'static SlowStart| Description {
-        name: s.name(),
-        title: s.title(),
-        kernels: Vec::new(),
-        parameters: s.params().iter().map(described).collect(),
-    };
-    ffi::slow_starts().into_iter().map(describe).collect()
+    ffi::slow_starts()
+        .into_iter()
+        .map(|s| Description {
+            name: s.name(),
+            title: s.title(),
+            kernels: Vec::new(),
+            parameters: s.params().iter().map(described).collect(),
+        })
+        .collect()
 }
 
 fn described(p: &Param) -> Parameter {

@@ -5,7 +5,7 @@ mod rpc;
 
 use super::{
     App, Config, DatagramKind, Datagrams, Direction, Driver, Element, Flow, Host, Neighbour, Qdisc,
-    Reader, Station, Sysctl, System,
+    Sysctl, System,
 };
 use crate::bounds::{LONGEST, demand};
 use crate::packet::DATAGRAM_HEADERS;
@@ -30,8 +30,10 @@ impl Config {
     pub fn check(&self) -> Result<(), String> {
         demand(!self.flows.is_empty(), "flows: at least one is needed")?;
         demand((68..=65535).contains(&self.mtu), "mtu: 68 to 65535 bytes")?;
-        let is_larger = |own: &Station| own.host.mtu.is_none_or(|mtu| mtu >= self.mtu);
-        demand(self.hosts().iter().all(is_larger), "mtu of a host: that of the path at least")?;
+        demand(
+            self.hosts().iter().all(|own| own.host.mtu.is_none_or(|mtu| mtu >= self.mtu)),
+            "mtu of a host: that of the path at least",
+        )?;
         demand(self.sample >= Time::us(1), "sample: at least 1 us")?;
         demand(self.end <= LONGEST, format!("end: at most {LONGEST}"))?;
         self.forward.iter().chain(&self.back).try_for_each(Element::check)?;
@@ -70,12 +72,11 @@ impl Config {
                     "{name}: timestamps, SACK and window scaling as the host beside it has them"
                 ),
             )?;
-            let delays = |e: &Element| match e {
-                Element::Delay(delay) => delay.delay > Time::ZERO && delay.timer.is_none(),
-                _ => false,
-            };
             demand(
-                way.iter().any(delays),
+                way.iter().any(|e| match e {
+                    Element::Delay(delay) => delay.delay > Time::ZERO && delay.timer.is_none(),
+                    _ => false,
+                }),
                 format!("{name}: a way from several hosts needs a delay without a timer"),
             )?;
         }
@@ -85,9 +86,11 @@ impl Config {
         for (flow, there, from, to) in of_flows.chain(others) {
             for (name, direction) in [(from, there), (to, there.turned())] {
                 let Some(name) = name else { continue };
-                let there = |host: &Station| host.name == name && host.direction == direction;
                 let what = format!("flow {flow}: no host {name} at that end");
-                demand(hosts.iter().any(there), what)?;
+                demand(
+                    hosts.iter().any(|host| host.name == name && host.direction == direction),
+                    what,
+                )?;
             }
         }
         Ok(())
@@ -120,9 +123,9 @@ impl Config {
         let other = self.flows.get(of).filter(|other| other.answers.is_none());
         demand(other.is_some(), "answers a flow that is no answer itself")?;
         demand(!core::mem::replace(&mut answered[of], true), "is the only answer to its flow")?;
-        let takes_turns = |app| matches!(app, App::Bulk | App::Messages { .. });
-        let plain = |flow: &Flow| takes_turns(flow.app) && flow.reader.is_none();
-        let turned = |other: &Flow| other.direction != flow.direction && plain(other);
+        let plain = |flow: &Flow| {
+            matches!(flow.app, App::Bulk | App::Messages { .. }) && flow.reader.is_none()
+        };
         let ends = |flow| self.hosts_of(flow).map(|host| host.name);
         let same = other.is_some_and(|other| {
             let [from, to] = ends(other);
@@ -130,7 +133,8 @@ impl Config {
         });
         demand(same, "a flow and its answer are between the same hosts")?;
         demand(
-            other.is_some_and(turned) && plain(flow),
+            other.is_some_and(|other| other.direction != flow.direction && plain(other))
+                && plain(flow),
             "a flow and its answer go opposite ways, bulk or in messages, without a reader's rate",
         )?;
         demand(flow.duration.is_none(), "an answer ends with its flow")
@@ -230,8 +234,10 @@ fn sysctls(all: &Sysctl) -> Result<(), String> {
     demand(sizes.max() <= Some(LARGEST), "buffers of at most 2147483647 bytes")?;
     demand((-31..=31).contains(&all.tcp_adv_win_scale), "tcp_adv_win_scale is -31 to 31")?;
     demand(all.netdev_budget != Some(0), "netdev_budget is at least 1")?;
-    let ascends = |mem: [u64; 3]| 0 < mem[0] && mem.is_sorted() && mem[2] <= MOST_PAGES;
-    demand(all.tcp_mem.is_none_or(ascends), "tcp_mem is three ascending numbers, 1 to 2^40")?;
+    demand(
+        all.tcp_mem.is_none_or(|mem| 0 < mem[0] && mem.is_sorted() && mem[2] <= MOST_PAGES),
+        "tcp_mem is three ascending numbers, 1 to 2^40",
+    )?;
     demand((1..=127).contains(&all.tcp_reordering), "tcp_reordering is 1 to 127")?;
     demand(all.tcp_frto <= 2, "tcp_frto is 0 to 2")?;
     demand(all.tcp_ecn <= Some(2), "tcp_ecn is 0 to 2")?;
@@ -258,9 +264,8 @@ fn flow(flow: &Flow) -> Result<(), String> {
             "messages of at least 1 byte, at least one in flight, and a period above 0",
         )?;
     }
-    let reads = |reader: &Reader| reader.rate > Rate(0) && reader.read > 0;
     demand(
-        flow.reader.as_ref().is_none_or(reads),
+        flow.reader.as_ref().is_none_or(|reader| reader.rate > Rate(0) && reader.read > 0),
         "a reader's rate above 0, reads of at least 1 byte",
     )?;
     demand(flow.start <= LONGEST, "starts within three years")

@@ -56,8 +56,7 @@ impl Cpu {
     /// Nanoseconds of work up to `now`.
     pub(crate) fn busy_ns(&self, now: Time) -> u64 {
         let ahead = self.free.saturating_sub(now).0;
-        let left_of = |step: Step| step.end - self.free.max(now);
-        let in_step = self.step.map_or(0, |step| (step.cost - left_of(step)).0);
+        let in_step = self.step.map_or(0, |step| (step.cost - (step.end - self.free.max(now))).0);
         self.booked - ahead + in_step
     }
 }

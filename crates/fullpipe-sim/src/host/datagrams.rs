@@ -44,8 +44,11 @@ pub(super) fn sending_ends(own: Station, config: &Config) -> FlowTable<Sending> 
         repeated: 0,
         answered: BTreeSet::new(),
     };
-    let is_here = |own_one: &Datagrams| config.hosts_of_datagrams(own_one)[0].name == own.name;
-    FlowTable::new(config.datagrams.iter().map(|one| is_here(one).then(|| new(one))).collect())
+    let ends = config.datagrams.iter().map(|one| {
+        let is_here = config.hosts_of_datagrams(one)[0].name == own.name;
+        is_here.then(|| new(one))
+    });
+    FlowTable::new(ends.collect())
 }
 
 impl Host {
@@ -83,9 +86,8 @@ impl Host {
             DatagramKind::Echo { .. } => Kind::Echo,
         };
         let flow = self.peers.len() + at;
-        let send =
-            |output: &mut super::output::HostOutput| output.send_datagram(kind, number, size);
-        let (cpu, taken) = self.answer(flow, now, shared, send);
+        let (cpu, taken) =
+            self.answer(flow, now, shared, |output| output.send_datagram(kind, number, size));
         self.sends_datagrams[at].refused += u64::from(!taken);
         self.cpu.urgent(now, cpu);
         match next {
@@ -107,10 +109,10 @@ impl Host {
         match kind {
             Kind::Echo => {
                 let flow = packet.flow.into();
-                let reply = |output: &mut super::output::HostOutput| {
+                let (cpu, _) = self.answer(flow, cpu, shared, |output| {
                     output.send_datagram(Kind::EchoReply, number, len)
-                };
-                return self.answer(flow, cpu, shared, reply).0;
+                });
+                return cpu;
             }
             Kind::EchoReply => {
                 let own = &mut self.sends_datagrams[at];

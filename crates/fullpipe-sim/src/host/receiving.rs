@@ -81,12 +81,11 @@ pub(super) fn receiving_ends(
     let followers = config.followers().into_iter().zip(config.halves());
     let flows = config.flows.iter().zip(followers).map(|(flow, (next, half))| {
         let receives = config.hosts_of(flow)[1].name == own.name;
-        let new = || {
+        receives.then(|| {
             let state = ReceivingFlow::new(flow, (own.host, profile), mss);
             let arriving = if half.is_none() { Arriving::of(flow) } else { None };
             ReceivingFlow { closes: next.is_some(), arriving, ..state }
-        };
-        receives.then(new)
+        })
     });
     FlowTable::new(flows.collect())
 }

@@ -154,13 +154,16 @@ impl Host {
     /// Call of a reply that was read in part, for each connection of a client.
     fn coming(&self, at: usize, shared: &Shared) -> Vec<Option<u64>> {
         let connections = self.rpc.clients[at].as_ref().map_or(&[][..], Client::connections);
-        let coming = |calls: &usize| {
-            let replies = shared.halves[*calls]?;
-            let reply = shared.messages[replies].front()?;
-            let begun = self.receives[replies].tcp.bytes_read > reply.end - u64::from(reply.len);
-            begun.then_some(reply.call)
-        };
-        connections.iter().map(coming).collect()
+        connections
+            .iter()
+            .map(|calls| {
+                let replies = shared.halves[*calls]?;
+                let reply = shared.messages[replies].front()?;
+                let begun =
+                    self.receives[replies].tcp.bytes_read > reply.end - u64::from(reply.len);
+                begun.then_some(reply.call)
+            })
+            .collect()
     }
 
     /// Sets a client's timer as its calls need it.

@@ -42,17 +42,18 @@ pub(super) fn sending_ends(
             Some(_) => takes_turns.map(|half| Turn::new(flow, &config.flows[half])),
             None => Turn::one_way(flow),
         };
-        let new = || {
-            let state = SendingFlow::new(flow, (own.host, profile), config.seed, mss)?;
-            let mut state = SendingFlow { turn, next: followers[at], ..state };
-            state.tcp.hear_mss(announced_mss(config.hosts_of(flow)[1].host, config.mtu));
-            if carries_messages {
-                state.tcp.carry_messages();
-                state.limits.keep_changes();
-            }
-            Ok::<_, String>(state)
-        };
-        (config.hosts_of(flow)[0].name == own.name).then(new).transpose()
+        (config.hosts_of(flow)[0].name == own.name)
+            .then(|| {
+                let state = SendingFlow::new(flow, (own.host, profile), config.seed, mss)?;
+                let mut state = SendingFlow { turn, next: followers[at], ..state };
+                state.tcp.hear_mss(announced_mss(config.hosts_of(flow)[1].host, config.mtu));
+                if carries_messages {
+                    state.tcp.carry_messages();
+                    state.limits.keep_changes();
+                }
+                Ok::<_, String>(state)
+            })
+            .transpose()
     });
     Ok(FlowTable::new(flows.collect::<Result<_, _>>()?))
 }
@@ -177,9 +178,7 @@ impl Host {
             if self.sends[flow].locked {
                 self.sends[flow].backlog.push_back((*ack, packet.serial));
             } else {
-                let work =
-                    |f: &mut SendingFlow, p: &mut HostOutput| f.on_ack(ack, packet.serial, p);
-                cpu = self.hearing(flow, cpu, shared, now, work);
+                cpu = self.hearing(flow, cpu, shared, now, |f, p| f.on_ack(ack, packet.serial, p));
             }
         }
         self.after_sending(flow, now, shared);
@@ -327,9 +326,8 @@ impl Host {
             }
             Timer::Pacing => {
                 self.sends[flow].wakes_when_released |= locked;
-                let work =
-                    |f: &mut SendingFlow, p: &mut HostOutput| f.tcp.on_pacing_timer(locked, p);
-                cpu = self.in_softirq(flow, cpu, shared, now, work);
+                cpu = self
+                    .in_softirq(flow, cpu, shared, now, |f, p| f.tcp.on_pacing_timer(locked, p));
             }
             _ => {
                 let state = &mut self.sends[flow];

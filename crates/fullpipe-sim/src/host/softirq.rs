@@ -151,8 +151,12 @@ impl Softirq {
     /// Ends a poll of `taken` packets, which began with the CPU at `begin` and ended at `end`; `left`: the ring is not
     /// empty.
     pub(super) fn end(&mut self, [begin, end]: [Time; 2], taken: u32, left: bool, wish: Wish) {
-        let fresh = || Round { began: begin, passes: 0, pass_began: begin, budget: self.budget };
-        let round = self.round.get_or_insert_with(fresh);
+        let round = self.round.get_or_insert_with(|| Round {
+            began: begin,
+            passes: 0,
+            pass_began: begin,
+            budget: self.budget,
+        });
         round.budget -= i64::from(taken);
         let since = |from: Time| self.jiffies.at(end) - self.jiffies.at(from);
         let out = round.budget <= 0 || since(round.pass_began) >= self.limits[0];

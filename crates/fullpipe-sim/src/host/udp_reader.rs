@@ -60,9 +60,10 @@ pub(crate) struct Listening {
 impl Listening {
     fn new(datagrams: &Datagrams, own: &Station, profile: &SharedProfile) -> Option<Listening> {
         let DatagramKind::Udp { rcvbuf, reader, .. } = datagrams.kind else { return None };
-        let granted = |bytes: u64| 2 * bytes.min(own.host.sysctl.rmem_max);
         Some(Listening {
-            rcvbuf: rcvbuf.map_or(RMEM_DEFAULT, granted).max(LEAST_RCVBUF),
+            rcvbuf: rcvbuf
+                .map_or(RMEM_DEFAULT, |bytes| 2 * bytes.min(own.host.sysctl.rmem_max))
+                .max(LEAST_RCVBUF),
             memory: profile.datagram_memory.truesize(datagrams.size.into(), profile.skb_overhead),
             size: datagrams.size,
             start: datagrams.start,

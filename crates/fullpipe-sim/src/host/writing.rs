@@ -4,8 +4,7 @@
 //! - A writer that may leave little unsent sleeps until an ACK arrives or for a random time (`sk_stream_wait_memory`).
 //!   It does not if its last push sent enough. The random time differs from Linux's.
 
-use super::output::HostOutput;
-use super::sending::{Copying, SendingFlow};
+use super::sending::Copying;
 use crate::config::App;
 use crate::host::cpu::copy_time;
 use crate::host::shared::Shared;
@@ -112,9 +111,8 @@ impl Host {
                 let begins = core::mem::take(&mut state.begins_call) && state.tcp.is_controlled();
                 self.put_off_to_release(flow, cpu);
                 if begins {
-                    let check =
-                        |f: &mut SendingFlow, out: &mut HostOutput| f.tcp.check_app_limited(out);
-                    cpu = self.with_output(flow, cpu, shared, now, check);
+                    cpu = self
+                        .with_output(flow, cpu, shared, now, |f, out| f.tcp.check_app_limited(out));
                 }
             }
             let state = &mut self.sends[flow];

@@ -60,8 +60,9 @@ impl Chain {
     pub fn new(elements: &[Element], seed: u64, samples: Samples) -> Chain {
         let stages: Vec<_> = elements.iter().map(|e| e.build(seed, samples)).collect();
         let buffers = (0..=stages.len()).map(|_| Vec::new()).collect();
-        let sends_back = |at: &usize| matches!(&elements[*at], Element::Mtu(own) if own.icmp);
-        let routers = (0..elements.len()).filter(sends_back).collect();
+        let routers = (0..elements.len())
+            .filter(|at| matches!(&elements[*at], Element::Mtu(own) if own.icmp))
+            .collect();
         Chain { stages, buffers, watched: None, seen: Vec::new(), wake: None, routers }
     }
 
@@ -98,8 +99,9 @@ impl Chain {
     /// Time at which the first element acts without input.
     pub fn wake_time(&mut self) -> Time {
         let stages = &self.stages;
-        let earliest = || stages.iter().filter_map(|s| s.wake_time()).min();
-        *self.wake.get_or_insert_with(|| earliest().unwrap_or(Time::NEVER))
+        *self.wake.get_or_insert_with(|| {
+            stages.iter().filter_map(|s| s.wake_time()).min().unwrap_or(Time::NEVER)
+        })
     }
 
     /// Wakes the elements that are due at `now`.

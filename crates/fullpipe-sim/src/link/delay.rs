@@ -50,9 +50,8 @@ impl Configuration for Delay {
         let name = &self.name;
         demand(self.limit > 0, format!("{name}: limit 0"))?;
         demand(self.delay <= LONGEST, format!("{name}: delay of at most {LONGEST}"))?;
-        let ticks = |t: &Timer| t.phase < t.period && t.period <= LONGEST;
         demand(
-            self.timer.as_ref().is_none_or(ticks),
+            self.timer.as_ref().is_none_or(|t| t.phase < t.period && t.period <= LONGEST),
             format!("{name}: a timer's period is above 0, its phase below that"),
         )
     }

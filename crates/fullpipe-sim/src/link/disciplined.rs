@@ -94,8 +94,11 @@ impl<S: Server> Disciplined<S> {
         let bytes = self.server.bytes(packet.ip_len);
         self.came.one(now, bytes);
         self.filling.come(bytes);
-        let of_next = |next: &Waiting<Train>| Size { packets: 1, bytes: next.bytes.into() };
-        let ahead = self.next.as_ref().map(of_next).unwrap_or_default();
+        let ahead = self
+            .next
+            .as_ref()
+            .map(|next| Size { packets: 1, bytes: next.bytes.into() })
+            .unwrap_or_default();
         self.queue.enqueue(Waiting { packet, bytes, came: now }, ahead, &mut self.effects);
         self.count(now);
         if self.free_at <= now {

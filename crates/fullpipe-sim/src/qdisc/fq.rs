@@ -228,8 +228,7 @@ impl<P: Packet> Flows<P> {
     fn watch(&mut self) {
         let Some(&(until, ..)) = self.throttled.first() else { return };
         let slack = self.slack();
-        let runs = |at: Time| until <= at && at - until <= slack;
-        if !self.watchdog.is_some_and(runs) {
+        if !self.watchdog.is_some_and(|at| until <= at && at - until <= slack) {
             self.watchdog = Some(until);
         }
     }

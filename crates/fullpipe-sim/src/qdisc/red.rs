@@ -62,8 +62,8 @@ impl Fading {
     fn new(red: &Red) -> Fading {
         let kept = 1.0 - libm::exp2(-f64::from(red.weight));
         let rate = -libm::log2(kept) * 1000.0 / red.packet_time.0.max(1) as f64;
-        let reaches = |cell: &u32| ((ENTRIES - 1) << cell) as f64 * rate >= NOTHING;
-        Fading { rate, cell: (0..24).find(reaches).unwrap_or(24) }
+        let cell = (0..24).find(|cell| ((ENTRIES - 1) << cell) as f64 * rate >= NOTHING);
+        Fading { rate, cell: cell.unwrap_or(24) }
     }
 
     /// `average` after so many idle us (`red_calc_qavg_from_idle_time`).

@@ -36,7 +36,7 @@ mod rpc_counters;
 mod rpc_limits;
 mod sampler;
 
-use crate::config::{Config, Datagrams, Direction, Element, Flow, Station};
+use crate::config::{Config, Direction, Element, Station};
 use crate::host::Host;
 use crate::host::capture::{Capture, Place};
 use crate::host::shared::Shared;
@@ -184,17 +184,17 @@ impl Way {
         let end = |there: Direction, [from, to]: [Station; 2]| {
             config.place(if there == direction { to.name } else { from.name })
         };
-        let of_flow = |flow: &Flow| end(flow.direction, config.hosts_of(flow));
-        let of_datagrams = |own: &Datagrams| end(own.direction, config.hosts_of_datagrams(own));
-        let ends = config.flows.iter().map(of_flow);
+        let flows = config.flows.iter().map(|flow| end(flow.direction, config.hosts_of(flow)));
+        let datagrams = config.datagrams.iter();
+        let datagrams = datagrams.map(|own| end(own.direction, config.hosts_of_datagrams(own)));
         let opposite = if direction == Direction::Forward { &config.back } else { &config.forward };
-        let sends_back = |own: &&Element| matches!(own, Element::Mtu(own) if own.icmp);
-        let senders = several + opposite.iter().filter(sends_back).count();
+        let senders = several
+            + opposite.iter().filter(|own| matches!(own, Element::Mtu(own) if own.icmp)).count();
         Way {
             chain: Chain::new(elements, config.seed, config.samples()),
             hosts: first..first + several,
             merge_queue: (senders > 1).then(|| MergeQueue::new(senders)),
-            to: ends.chain(config.datagrams.iter().map(of_datagrams)).collect(),
+            to: flows.chain(datagrams).collect(),
         }
     }
 }

@@ -169,8 +169,8 @@ impl DueCounter {
     /// Nanoseconds of work done by `time`, the last [`DueCounter::advance`], including the work in progress then. The
     /// weights are work, one after the other.
     pub fn work(&self, time: Time) -> u64 {
-        let in_progress = |run: &Run| (time.0 + run.each).saturating_sub(run.first);
         let last = (self.last.count > 0).then_some(&self.last);
-        self.weight + self.pending.front().or(last).map_or(0, in_progress)
+        let run = self.pending.front().or(last);
+        self.weight + run.map_or(0, |run| (time.0 + run.each).saturating_sub(run.first))
     }
 }

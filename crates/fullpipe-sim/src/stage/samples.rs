@@ -17,14 +17,18 @@ impl Samples {
 
     /// Time of the first sample after `time`, nanoseconds; after the last sample there is none.
     pub(super) fn after(&self, time: Time) -> u64 {
-        let next = || (time.0 / self.every + 1).saturating_mul(self.every).min(self.end.0);
-        if time >= self.end { u64::MAX } else { next() }
+        if time >= self.end {
+            return u64::MAX;
+        }
+        (time.0 / self.every + 1).saturating_mul(self.every).min(self.end.0)
     }
 
     /// Time of the sample after the sample at `time`, nanoseconds.
     pub(super) fn next(&self, time: Time) -> u64 {
-        let next = || time.0.saturating_add(self.every).min(self.end.0);
-        if time >= self.end { u64::MAX } else { next() }
+        if time >= self.end {
+            return u64::MAX;
+        }
+        time.0.saturating_add(self.every).min(self.end.0)
     }
 
     /// The number of the first sample at or after `time`.

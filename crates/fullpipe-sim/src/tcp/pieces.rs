@@ -72,8 +72,7 @@ impl Pieces {
     pub(super) fn reach(&mut self, next: u64, read: Option<Time>) {
         while let Some(piece) = self.later.front().copied().filter(|piece| piece.at <= next) {
             self.later.pop_front();
-            let is_free = |again| read.is_some_and(|read| read <= again);
-            if piece.again.is_none_or(is_free) {
+            if piece.again.is_none_or(|again| read.is_some_and(|read| read <= again)) {
                 self.from = piece.at;
             }
         }

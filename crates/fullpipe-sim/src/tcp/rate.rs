@@ -123,8 +123,7 @@ impl Rate {
     }
 
     fn take(&mut self, sent_us: u64, end_seq: u64, sent: Snapshot) {
-        let is_newer = |known: Newest| (sent_us, end_seq) > (self.first_tx_us, known.end_seq);
-        if self.newest.is_none_or(is_newer) {
+        if self.newest.is_none_or(|known| (sent_us, end_seq) > (self.first_tx_us, known.end_seq)) {
             let send_us = sent_us.saturating_sub(sent.first_tx_us);
             self.first_tx_us = sent_us;
             self.newest = Some(Newest { end_seq, sent, send_us });

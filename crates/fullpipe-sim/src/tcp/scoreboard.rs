@@ -281,8 +281,10 @@ impl Scoreboard {
 
     /// The first segment at or after `from` that was sent again at or after `oldest`.
     pub fn first_resent_since(&self, from: u64, oldest: Time) -> Option<u64> {
-        let recent = |again: &Again| again.start >= from && again.when >= oldest;
-        self.resent.iter().find(recent).map(|again| again.start)
+        self.resent
+            .iter()
+            .find(|again| again.start >= from && again.when >= oldest)
+            .map(|again| again.start)
     }
 
     /// Marks all packets below `limit` lost that are not SACKed; packets that are out again only with `also_resent`.

@@ -98,16 +98,15 @@ fn gained(found: &Found) -> String {
 /// Sentence about a short queue that was asked for, and is not reached.
 fn missed(found: &Found) -> String {
     let own = &found.cured;
-    let is_missed = found.goal == Goal::Delay && !found.goal.is_met(own);
-    let text = || {
-        format!(
-            " The round trip under load is still {} times the least: no setting that may be changed shortens it more for \
-             {} of the rate.",
-            numbers::short(own.inflation),
-            percent(PRICE)
-        )
-    };
-    is_missed.then(text).unwrap_or_default()
+    if found.goal != Goal::Delay || found.goal.is_met(own) {
+        return String::new();
+    }
+    format!(
+        " The round trip under load is still {} times the least: no setting that may be changed shortens it more for \
+         {} of the rate.",
+        numbers::short(own.inflation),
+        percent(PRICE)
+    )
 }
 
 /// The reason for which nothing is to be set.
@@ -194,8 +193,8 @@ fn too_slow(case: &Case, today: &Outcome) -> Option<String> {
 fn is_made(found: &Found) -> bool {
     let first = found.cured.run.findings.first();
     let Some(setting) = first.and_then(|own| own.setting.as_ref()) else { return false };
-    let is_it = |own: &Change| own.whose == setting.host && own.setting.ends_with(&setting.name);
-    found.changes.iter().any(|own| is_it(&own.change))
+    let mut changes = found.changes.iter().map(|own| &own.change);
+    changes.any(|own| own.whose == setting.host && own.setting.ends_with(&setting.name))
 }
 
 /// Remedy of the first finding of an outcome's worst run; none of a path that is full.

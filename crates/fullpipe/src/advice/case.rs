@@ -86,6 +86,21 @@ pub struct Sent {
     pub alone: Option<Needs>,
 }
 
+impl Sent {
+    /// A flow whose fair part is `share_mbit`, beside so many that `sharing` take the path with it.
+    fn new(flow: &FlowMeta, share_mbit: Option<f64>, sharing: u32) -> Sent {
+        Sent {
+            name: flow.name.clone(),
+            hosts: flow.hosts.clone(),
+            congestion: flow.congestion.clone(),
+            needs: flow.settings.needs(sharing, &flow.congestion),
+            alone: flow.settings.needs(1, &flow.congestion),
+            share_mbit,
+            settings: flow.settings.clone(),
+        }
+    }
+}
+
 impl Case {
     /// The case of a plan; none where neither TCP nor UDP sends data.
     pub fn new(scenario: &Scenario, plan: &Plan) -> Option<Case> {
@@ -105,23 +120,15 @@ impl Case {
         // Both have the same flows in the same order.
         let own = run.flow.iter().zip(&meta.flows).filter(|(flow, _)| there(flow));
         let shares = shares(run, allowed.as_ref());
-        let sent = |(about, flow): (&Flow, &FlowMeta)| {
+        let flows = own.map(|(about, flow)| {
             let share = shares.get(about.name.as_str()).copied();
             let sharing = match (&allowed, share) {
                 (Some(own), Some(share)) if share > 0.0 => (own.mbit() / share).round() as u32,
                 _ => u32::try_from(count).unwrap_or(u32::MAX),
             };
-            Sent {
-                name: flow.name.clone(),
-                hosts: flow.hosts.clone(),
-                congestion: flow.congestion.clone(),
-                needs: flow.settings.needs(sharing.max(1), &flow.congestion),
-                alone: flow.settings.needs(1, &flow.congestion),
-                share_mbit: share,
-                settings: flow.settings.clone(),
-            }
-        };
-        let flows: Vec<Sent> = own.map(sent).collect();
+            Sent::new(flow, share, sharing.max(1))
+        });
+        let flows: Vec<Sent> = flows.collect();
         let trips = run.flow.iter().filter(|flow| is_datagrams || there(flow));
         let trips = trips.map(|flow| run.round_trip(flow));
         let round_trip = trips.max().unwrap_or(Time::ZERO).max(Time::us(1));
@@ -214,8 +221,9 @@ fn asked(run: &Resolved) -> Option<(Direction, Asked)> {
 
 /// Datagrams of UDP of a way.
 fn udp(run: &Resolved, direction: Direction) -> impl Iterator<Item = &Datagrams> {
-    let there = move |own: &&Datagrams| own.kind == DatagramKind::Udp && own.direction == direction;
-    run.datagrams.iter().filter(there)
+    run.datagrams
+        .iter()
+        .filter(move |own| own.kind == DatagramKind::Udp && own.direction == direction)
 }
 
 /// Payload that the program of datagrams sends, Mb/s.
@@ -233,11 +241,12 @@ pub(super) fn left(run: &Resolved, direction: Direction, allowed: &Allowed) -> f
     let lasts = run.flow.iter().filter(|flow| flow.direction == direction);
     let lasts = lasts.map(|flow| flow.duration.unwrap_or(run.duration)).max();
     let lasts = lasts.unwrap_or(run.duration).as_secs_f64().max(1e-9);
-    let part = |own: &Datagrams| {
-        let beside = own.end().saturating_sub(own.start).as_secs_f64() / lasts;
-        sent_mbit(own) / allowed.datagram_mbit(own.size) * beside.min(1.0)
-    };
-    let taken: f64 = udp(run, direction).map(part).sum();
+    let taken: f64 = udp(run, direction)
+        .map(|own| {
+            let beside = own.end().saturating_sub(own.start).as_secs_f64() / lasts;
+            sent_mbit(own) / allowed.datagram_mbit(own.size) * beside.min(1.0)
+        })
+        .sum();
     allowed.mbit() * (1.0 - taken).max(LEAST_LEFT)
 }
 
@@ -290,15 +299,18 @@ fn shares<'a>(run: &'a Resolved, allowed: Option<&Allowed>) -> BTreeMap<&'a str,
 /// It shares with flows of its direction that live for a good part of its life. Datagrams have their part first.
 fn share_of(run: &Resolved, allowed: &Allowed, own: &Flow) -> f64 {
     let [start, end] = life(run, allowed, own);
-    let counts = |flow: &&Flow| {
-        let [from, until] = life(run, allowed, flow);
-        let beside = until.min(end).saturating_sub(from.max(start));
-        flow.name != own.name
-            && flow.after.is_none()
-            && flow.direction == own.direction
-            && beside.as_secs_f64() >= BRIEF * end.saturating_sub(start).as_secs_f64()
-    };
-    let others = run.flow.iter().filter(counts).map(demand);
+    let others = run
+        .flow
+        .iter()
+        .filter(|flow| {
+            let [from, until] = life(run, allowed, flow);
+            let beside = until.min(end).saturating_sub(from.max(start));
+            flow.name != own.name
+                && flow.after.is_none()
+                && flow.direction == own.direction
+                && beside.as_secs_f64() >= BRIEF * end.saturating_sub(start).as_secs_f64()
+        })
+        .map(demand);
     share(left(run, own.direction, allowed), others.chain([f64::INFINITY]).collect())
 }
 

@@ -95,11 +95,14 @@ fn capped(case: &Case, changes: &[&Change]) -> Option<String> {
 fn paced_alone(case: &Case, changes: &[&Change]) -> Option<String> {
     let allowed = case.allowed.as_ref()?;
     let edits = changes.iter().filter(|own| own.rank == Rank::Pace).flat_map(|own| &own.edits);
-    let is_paced = |name: &str| {
-        edits.clone().any(|edit| matches!(edit, Edit::Set { key, .. } if key[1] == name))
-    };
+    let paced: Vec<&str> = edits
+        .filter_map(|edit| match edit {
+            Edit::Set { key, .. } => key.get(1).map(String::as_str),
+            _ => None,
+        })
+        .collect();
     let alone = |flow: &&Flow| alone_for(&case.today, allowed, flow).unwrap_or(0.0);
-    let flows = case.today.flow.iter().filter(|flow| is_paced(&flow.name));
+    let flows = case.today.flow.iter().filter(|flow| paced.contains(&flow.name.as_str()));
     let most = flows.max_by(|a, b| alone(a).total_cmp(&alone(b)))?;
     let part = case.flows.iter().find(|own| own.name == most.name)?.share_mbit?;
     let share = alone(&most);
@@ -272,8 +275,9 @@ fn slower(case: &mut Case) {
             Element::Shaper(own) => less(&mut own.rate),
             Element::Policer(own) => less(&mut own.rate),
             Element::TraceLink(own) => {
-                let later = |at: &mut u32| *at = (u64::from(*at) * 100 / 97) as u32;
-                own.opportunities.iter_mut().for_each(later);
+                own.opportunities
+                    .iter_mut()
+                    .for_each(|at| *at = (u64::from(*at) * 100 / 97) as u32);
             }
             _ => {}
         }

@@ -107,9 +107,13 @@ fn set(at: &mut Json, key: &[String], value: Option<&Json>) {
 /// Names of the copies of a flow: NAME-1, NAME-2 and so on, or longer where another flow has that name.
 pub(super) fn copies(scenario: &Json, flow: &str, count: u32) -> Vec<String> {
     let flows = scenario["flow"].as_array().map_or(&[][..], Vec::as_slice);
-    let is_taken = |name: &str| flows.iter().any(|own| own["name"] == name);
-    let free = |name: String| if is_taken(&name) { name + "-copy" } else { name };
-    (1..=count).map(|n| free(format!("{flow}-{n}"))).collect()
+    (1..=count)
+        .map(|n| {
+            let name = format!("{flow}-{n}");
+            let is_taken = flows.iter().any(|own| own["name"] == name);
+            if is_taken { name + "-copy" } else { name }
+        })
+        .collect()
 }
 
 /// Puts copies of a flow in its place.

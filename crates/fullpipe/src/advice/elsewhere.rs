@@ -50,11 +50,11 @@ fn once(commands: Vec<String>) -> Vec<String> {
     };
     let mut all: Vec<String> = Vec::new();
     for line in commands {
-        let like = |own: &&mut String| match (size(own), size(&line)) {
+        let known = all.iter_mut().find(|own| match (size(own), size(&line)) {
             (Some((a, _)), Some((b, _))) => a == b,
             _ => **own == line,
-        };
-        match all.iter_mut().find(like) {
+        });
+        match known {
             Some(own) if size(own) < size(&line) => *own = line,
             Some(_) => {}
             None => all.push(line),

@@ -2,7 +2,7 @@
 
 use super::answer::kept;
 use super::change::Scope;
-use super::document::{Advice, Result, Sensitivity};
+use super::document::{Advice, Result};
 use super::files::File;
 use super::method::Kept;
 use super::newcomer::Newcomer;
@@ -55,20 +55,22 @@ pub const OF_CHANGES: [Column; 5] =
 
 /// Rows of the changes.
 pub fn changes(advice: &Advice) -> Vec<Vec<String>> {
-    let row = |own: &Kept| {
-        let change = &own.change;
-        let words = [&change.setting, &change.whose, &change.today, &change.advised];
-        words.into_iter().cloned().chain([numbers::short(own.without_mbit)]).collect()
-    };
-    advice.changes.iter().map(row).collect()
+    advice
+        .changes
+        .iter()
+        .map(|own| {
+            let change = &own.change;
+            let words = [&change.setting, &change.whose, &change.today, &change.advised];
+            words.into_iter().cloned().chain([numbers::short(own.without_mbit)]).collect()
+        })
+        .collect()
 }
 
 /// Reason of a change, its least size, and the queue without it.
 pub fn reason(own: &Kept, advice: &Advice) -> String {
     // In the unit of the advised size.
-    let in_mib = |least: u64| bytes(least.next_multiple_of(64 << 10));
     let least = own.least.map_or_else(String::new, |least| {
-        format!(" The least that fills the path is {}.", in_mib(least))
+        format!(" The least that fills the path is {}.", bytes(least.next_multiple_of(64 << 10)))
     });
     let delay = match own.without_queue_ms > advice.advised.queue_ms + 1.0 {
         true => format!(" Without it {} wait in queues.", ms(own.without_queue_ms)),
@@ -82,9 +84,11 @@ pub const DIFFERENT: &str = "If the path is a little different";
 
 /// Rates with the changes on paths that are a little different.
 pub fn different(advice: &Advice) -> Vec<String> {
-    let line =
-        |own: &Sensitivity| format!("{}: {}{}", own.what, numbers::rate(own.mbit), kept(own.share));
-    advice.sensitivity.iter().map(line).collect()
+    advice
+        .sensitivity
+        .iter()
+        .map(|own| format!("{}: {}{}", own.what, numbers::rate(own.mbit), kept(own.share)))
+        .collect()
 }
 
 /// Heading of [`joins`].

@@ -283,8 +283,8 @@ impl Case {
 
     /// The flows that carry data in the direction that the advice is about.
     fn counts(&self, run: &Resolved) -> Vec<bool> {
-        let is_meant = |direction| direction == self.direction && self.datagrams.is_none();
-        run.flow.iter().map(|flow| is_meant(flow.direction)).collect()
+        let flows = run.flow.iter();
+        flows.map(|flow| flow.direction == self.direction && self.datagrams.is_none()).collect()
     }
 }
 
@@ -359,9 +359,9 @@ const FULL_RULES: [&str; 2] = ["link", "pacing"];
 
 /// Whether a verdict says that the path is full, and that nothing is to be set.
 fn is_healthy(headline: Option<&Headline>) -> bool {
-    let is_of = |rule: &str| FULL_RULES.contains(&rule);
     headline.is_some_and(|own| {
-        own.rule.as_deref().is_some_and(is_of) && own.code.as_deref() == Some(HEALTHY)
+        own.rule.as_deref().is_some_and(|rule| FULL_RULES.contains(&rule))
+            && own.code.as_deref() == Some(HEALTHY)
     })
 }
 
@@ -405,13 +405,12 @@ fn slowest(
     if counted().count() < 2 || until <= from {
         return None;
     }
-    let own = |flow: usize| {
+    let all = counted().filter(|flow| lives(&run.flow[*flow])).map(|flow| {
         let about = &run.flow[flow];
         let mbit = acked_mbit(recording, flow, [from, until]);
         let part_mbit = part(run, allowed, about);
         Slowest { flow: about.name.clone(), mbit, part_mbit }
-    };
-    let all = counted().filter(|flow| lives(&run.flow[*flow])).map(own);
+    });
     all.min_by(|a, b| a.share().total_cmp(&b.share()))
 }
 
@@ -434,11 +433,12 @@ struct Window {
 }
 
 fn window(case: &Case, counts: &[bool], recording: &Recording, [from, until]: [Time; 2]) -> Window {
-    let is_counted = |flow: u16| counts.get(usize::from(flow)) == Some(&true);
     let mut first: Vec<Option<u64>> = vec![None; counts.len()];
     let mut last: Vec<u64> = vec![0; counts.len()];
     let mut trips: Vec<Vec<u32>> = vec![Vec::new(); counts.len()];
-    for sample in recording.flows.iter().filter(|sample| is_counted(sample.flow)) {
+    for sample in
+        recording.flows.iter().filter(|sample| counts.get(usize::from(sample.flow)) == Some(&true))
+    {
         let flow = usize::from(sample.flow);
         if sample.time <= from {
             first[flow] = Some(sample.bytes_acked);

@@ -197,8 +197,8 @@ impl Tap for Trains {
         self.point
     }
     fn stages(&mut self, stages: &[StageInfo]) {
-        let name = |stage: &StageInfo| (stage.index, stage.name.as_str().into());
-        self.stages = stages.iter().map(name).collect();
+        self.stages =
+            stages.iter().map(|stage| (stage.index, stage.name.as_str().into())).collect();
     }
     fn packet(&mut self, packet: &Packet) {
         self.take(packet);

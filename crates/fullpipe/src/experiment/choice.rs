@@ -53,8 +53,12 @@ impl Chosen {
     /// # Errors
     /// Its reason, behind the name of the first run that it refuses.
     pub fn check(&self, plans: &[Plan]) -> Result<(), String> {
-        let one = |plan: &Plan| self.engine.check(&plan.resolved).map_err(|why| (plan.name(), why));
-        plans.iter().try_for_each(one).map_err(|(name, why)| format!("{name}: {why}"))
+        plans
+            .iter()
+            .try_for_each(|plan| {
+                self.engine.check(&plan.resolved).map_err(|why| (plan.name(), why))
+            })
+            .map_err(|(name, why)| format!("{name}: {why}"))
     }
 
     /// Facts on how a run of `resolved` is made; `partial`: it was cut short.
@@ -170,8 +174,10 @@ fn objection(
 
 /// Place of the key that an engine's answer is about, as the end of a message.
 fn place(engine: &dyn Engine, plans: &[Plan], answer: &(String, Support)) -> String {
-    let says = |plan: &&Plan| engine.support(&plan.resolved).contains(answer);
-    plans.iter().find(says).map_or_else(String::new, |plan| plan.places.line(&answer.0))
+    plans
+        .iter()
+        .find(|plan| engine.support(&plan.resolved).contains(answer))
+        .map_or_else(String::new, |plan| plan.places.line(&answer.0))
 }
 
 /// The option that allows an engine to do a key otherwise.

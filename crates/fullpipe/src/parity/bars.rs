@@ -100,20 +100,24 @@ pub struct Miss {
 /// The figures of each congestion control: reno, cubic, bic, then others by name.
 pub fn judge(units: &[Unit]) -> Vec<Judged> {
     let mut names: Vec<&String> = units.iter().map(|unit| &unit.congestion).collect();
-    let first = |name: &str| ["reno", "cubic", "bic"].iter().position(|known| *known == name);
-    names.sort_by_key(|name| (first(name).unwrap_or(usize::MAX), *name));
+    names.sort_by_key(|name| {
+        let first = ["reno", "cubic", "bic"].iter().position(|known| known == name);
+        (first.unwrap_or(usize::MAX), *name)
+    });
     names.dedup();
-    let judged = |name: &String| {
-        let own: Vec<&Unit> = units.iter().filter(|unit| unit.congestion == *name).collect();
-        let medians = own.iter().filter_map(|unit| unit.throughput).map(|t| t.median).collect();
-        Judged {
-            congestion: name.clone(),
-            runs: own.len(),
-            median_of_medians: median(medians),
-            figures: Bar::ALL.into_iter().filter_map(|bar| figure(bar, &own)).collect(),
-        }
-    };
-    names.into_iter().map(judged).collect()
+    names
+        .into_iter()
+        .map(|name| {
+            let own: Vec<&Unit> = units.iter().filter(|unit| unit.congestion == *name).collect();
+            let medians = own.iter().filter_map(|unit| unit.throughput).map(|t| t.median).collect();
+            Judged {
+                congestion: name.clone(),
+                runs: own.len(),
+                median_of_medians: median(medians),
+                figures: Bar::ALL.into_iter().filter_map(|bar| figure(bar, &own)).collect(),
+            }
+        })
+        .collect()
 }
 
 /// Whether all bars are met that something was judged by.

@@ -27,11 +27,13 @@ pub fn run(name: &str, case: &Case, control: &mut dyn Control) -> Result<Option<
 /// allowed (`without`, see [`without::allows`]).
 pub fn objections(case: &Case, without: &[String]) -> Vec<String> {
     let of = |name: &str| {
-        let why = |(key, support): (String, Support)| {
-            let why = objection(&key, &support, without)?;
-            Some(format!("{}: engine {name} {why}{}", case.name, case.plan.places.line(&key)))
-        };
-        answers(name, case).into_iter().filter_map(why).collect::<Vec<String>>()
+        answers(name, case)
+            .into_iter()
+            .filter_map(|(key, support)| {
+                let why = objection(&key, &support, without)?;
+                Some(format!("{}: engine {name} {why}{}", case.name, case.plan.places.line(&key)))
+            })
+            .collect::<Vec<String>>()
     };
     [of(JUDGED), of(JUDGE)].concat()
 }
@@ -54,8 +56,10 @@ fn objection(key: &str, support: &Support, without: &[String]) -> Option<String>
 
 /// Deviations of the judging engine from a case, by key.
 pub fn substituted(case: &Case) -> Vec<String> {
-    let what = |(key, support): (String, Support)| Some(format!("{key}: {}", support.otherwise()?));
-    answers(JUDGE, case).into_iter().filter_map(what).collect()
+    answers(JUDGE, case)
+        .into_iter()
+        .filter_map(|(key, support)| Some(format!("{key}: {}", support.otherwise()?)))
+        .collect()
 }
 
 /// Answers of an engine on each key of a case.
@@ -76,11 +80,11 @@ pub fn command(case: &Case) -> String {
 /// # Errors
 /// The missing needs and their remedies, in options of `fullpipe parity`.
 pub fn ready(case: &Case) -> Result<(), String> {
-    let failed = |why| match why {
-        Failed::Scenario(why) | Failed::Machine(why) => why,
-    };
     let resolved = &case.plan.resolved;
-    named(JUDGE).map_err(failed)?.ready(resolved).map_err(|why| match Missing::of(resolved) {
+    let engine = named(JUDGE).map_err(|why| match why {
+        Failed::Scenario(why) | Failed::Machine(why) => why,
+    })?;
+    engine.ready(resolved).map_err(|why| match Missing::of(resolved) {
         Some(missing) => missing.told(|hz| format!("--hz {hz}")),
         None => why,
     })

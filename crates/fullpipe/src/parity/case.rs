@@ -68,7 +68,8 @@ pub fn seeded(
 fn of_scenario(scenario: &Scenario, shown: &str, sets: &[String]) -> Vec<Case> {
     let plans = scenario.plans();
     let named = plans.len() > 1 || plans.iter().any(|plan| plan.variant != "base");
-    let case = |plan: &Plan| {
+    let mut cases = Vec::new();
+    for plan in plans {
         let mut command = format!("fullpipe run {}", quoted(shown));
         if named {
             command += &format!(" --variant {}", quoted(&plan.variant));
@@ -78,15 +79,15 @@ fn of_scenario(scenario: &Scenario, shown: &str, sets: &[String]) -> Vec<Case> {
             command += &format!(" --set {}", quoted(&set));
         }
         let (name, text) = (format!("{}/{}", scenario.name, plan.name()), plan.resolved.to_toml());
-        Case { of: name.clone(), name, plan: plan.clone(), text, command }
-    };
-    plans.iter().map(case).collect()
+        cases.push(Case { of: name.clone(), name, plan: plan.clone(), text, command });
+    }
+    cases
 }
 
 /// A word as a shell takes it.
 pub fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./=,:+%@".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
+    let is_plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./=,:+%@".contains(c));
+    match !word.is_empty() && is_plain {
         true => word.into(),
         false => format!("'{}'", word.replace('\'', "'\\''")),
     }

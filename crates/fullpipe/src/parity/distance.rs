@@ -171,12 +171,16 @@ fn unit(case: &Case, congestion: &str, alone: bool, linux: &Table, sim: &Table) 
 
 /// Delays of the path, and of this flow alone.
 fn round_trip_s(run: &Resolved, flow: &str) -> f64 {
-    let delay = |element: &Element| match element {
-        Element::FlowDelay(own) if own.flow == flow => own.delay.as_secs_f64(),
-        Element::FlowDelay(_) => 0.0,
-        other => other.delay().as_secs_f64(),
-    };
-    run.path.forward.iter().chain(&run.path.back).map(delay).sum()
+    run.path
+        .forward
+        .iter()
+        .chain(&run.path.back)
+        .map(|element| match element {
+            Element::FlowDelay(own) if own.flow == flow => own.delay.as_secs_f64(),
+            Element::FlowDelay(_) => 0.0,
+            other => other.delay().as_secs_f64(),
+        })
+        .sum()
 }
 
 /// The rows of both sides up to the first at which both have had acknowledged all that they ever get.

@@ -14,8 +14,8 @@ const FEWEST: u64 = 16;
 /// Distance of moments: 100 ms, or less in a short run; whole samples.
 pub fn step(run: &Resolved) -> Time {
     let sample = run.report.sample.0.max(1);
-    let enough = |us: &&u64| run.duration.0 / (**us * 1000) >= FEWEST;
-    let wanted = STEPS.iter().find(enough).copied().unwrap_or(STEPS[STEPS.len() - 1]) * 1000;
+    let enough = STEPS.into_iter().find(|us| run.duration.0 / (us * 1000) >= FEWEST);
+    let wanted = enough.unwrap_or(STEPS[STEPS.len() - 1]) * 1000;
     Time(sample * (wanted / sample).max(1))
 }
 
@@ -33,8 +33,8 @@ pub fn moments<'a>(run: &Resolved, samples: &'a [FlowSample]) -> Vec<&'a FlowSam
     while moment.0 < run.duration.0 + step.0 {
         let come = groups.partition_point(|group| group[0].time <= moment.min(run.duration));
         let last = come.checked_sub(1).map(|at| groups[at]);
-        let new = |group: &&[FlowSample]| chosen.last().is_none_or(|l| l[0].time < group[0].time);
-        if let Some(group) = last.filter(new) {
+        let last = last.filter(|own| chosen.last().is_none_or(|l| l[0].time < own[0].time));
+        if let Some(group) = last {
             chosen.push(group);
         }
         moment += step;

@@ -7,7 +7,7 @@ use crate::analysis::document::Flow;
 use crate::analysis::{self, Made, RunMeta};
 use crate::scenario::{Nfs, NfsOperation, NfsVersion, Scenario};
 use crate::trace::recording::Recording;
-use fullpipe_base::trace::{Event, EventKind};
+use fullpipe_base::trace::EventKind;
 use fullpipe_base::units::Time;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -93,10 +93,9 @@ fn all_slots_are_out(own: &Nfs, flows: Range<usize>, recording: &Recording) -> b
     };
     let partly = if own.operation == NfsOperation::Write { connections } else { 0 };
     let out = requests_out(own.host(), recording);
-    let of_mount = |event: &&Event| flows.contains(&event.flow.into());
-    let mut events = recording.events.iter().filter(of_mount);
-    let event = |kind| events.find(|event| event.kind == kind);
-    let [from, to] = [EventKind::Accepted, EventKind::Finished].map(event);
+    let mut events = recording.events.iter().filter(|event| flows.contains(&event.flow.into()));
+    let [from, to] = [EventKind::Accepted, EventKind::Finished]
+        .map(|kind| events.find(|event| event.kind == kind));
     let (Some(from), Some(to)) = (from, to) else { return false };
     let within: Vec<u64> = out.range(from.time..to.time).map(|(_, out)| *out).collect();
     let full = within.iter().filter(|out| **out + partly >= slots).count();

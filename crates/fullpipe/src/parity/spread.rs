@@ -77,10 +77,8 @@ pub struct Spread {
 pub fn spreads(units: &[Unit]) -> Vec<Spread> {
     let mut groups: Vec<Vec<&Unit>> = Vec::new();
     for unit in units {
-        let same = |group: &&mut Vec<&Unit>| {
-            group[0].of == unit.of && group[0].congestion == unit.congestion
-        };
-        match groups.iter_mut().find(same) {
+        let mut same = groups.iter_mut().filter(|group| group[0].of == unit.of);
+        match same.find(|group| group[0].congestion == unit.congestion) {
             Some(group) => group.push(unit),
             None => groups.push(vec![unit]),
         }

@@ -163,13 +163,16 @@ pub fn read(text: &str) -> Result<Table, String> {
 }
 
 fn stages(recording: &Recording) -> Vec<Stage> {
-    let stage = |info: &fullpipe_base::trace::StageInfo| {
-        let mut samples = recording.stage_samples.iter().filter(|s| s.stage == info.index);
-        let peak = samples.clone().map(|s| s.peak).max().unwrap_or(0);
-        let (entered, dropped) = samples.next_back().map_or((0, 0), |s| (s.entered, s.dropped));
-        Stage { name: info.name.clone(), entered, dropped, peak }
-    };
-    recording.stages.iter().map(stage).collect()
+    recording
+        .stages
+        .iter()
+        .map(|info| {
+            let mut samples = recording.stage_samples.iter().filter(|s| s.stage == info.index);
+            let peak = samples.clone().map(|s| s.peak).max().unwrap_or(0);
+            let (entered, dropped) = samples.next_back().map_or((0, 0), |s| (s.entered, s.dropped));
+            Stage { name: info.name.clone(), entered, dropped, peak }
+        })
+        .collect()
 }
 
 /// Both engines date the read that takes the last of a flow's bytes.

@@ -133,8 +133,9 @@ impl Twins {
 impl Ran {
     /// Distances of the simulator from Linux; none where it did not run.
     fn units(&self) -> Result<Vec<Unit>, String> {
-        let units = |sim| distance::units(&self.case, &self.linux, sim);
-        self.sim.as_ref().map_or(Ok(Vec::new()), units)
+        self.sim
+            .as_ref()
+            .map_or(Ok(Vec::new()), |sim| distance::units(&self.case, &self.linux, sim))
     }
 }
 
@@ -157,8 +158,10 @@ pub fn found(case: &Case, units: &[Unit], linux: &Table, twins: &[Ran]) -> Resul
     let beside = twins.iter().map(Ran::units).collect::<Result<Vec<_>, _>>()?;
     let misses = if twins.is_empty() { Vec::new() } else { bars::misses(units) };
     let draws = draws(&case.plan.resolved);
-    let chance = |miss| Chance { draws: draws.clone(), ..chance(miss, units, &itself, &beside) };
-    let chances = misses.into_iter().map(chance).collect();
+    let chances = misses
+        .into_iter()
+        .map(|miss| Chance { draws: draws.clone(), ..chance(miss, units, &itself, &beside) })
+        .collect();
     Ok(Twinned { chances, itself: itself.into_iter().next().unwrap_or_default() })
 }
 
@@ -208,8 +211,8 @@ mod tests {
         let units = [unit(0.2, [100_000_000, 100_000_000 + more])];
         let mean = |n: usize| if n < far { 0.3 } else { 0.01 };
         let itself: Vec<Vec<Unit>> = (0..20).map(|n| vec![unit(mean(n), [0, 0])]).collect();
-        let acked = |n: u64| [100_000_000 + n, 100_000_000 + n + more];
-        let beside: Vec<Vec<Unit>> = (0..20).map(|n| vec![unit(0.2, acked(n))]).collect();
+        let beside: Vec<Vec<Unit>> =
+            (0..20).map(|n| vec![unit(0.2, [100_000_000 + n, 100_000_000 + n + more])]).collect();
         chance(bars::misses(&units).remove(0), &units, &itself, &beside)
     }
 

@@ -47,9 +47,9 @@ pub fn hints(demand: &Demand, own: Buffers, needed: Option<u64>) -> Vec<Hint> {
         ("one flow", alone(demand, own)),
         ("connections", reconnect(demand, own)),
     ];
-    let hint =
-        |(about, text): (&str, Option<String>)| Some(Hint { about: about.into(), text: text? });
-    all.into_iter().filter_map(hint).collect()
+    all.into_iter()
+        .filter_map(|(about, text)| Some(Hint { about: about.into(), text: text? }))
+        .collect()
 }
 
 fn loss(demand: &Demand) -> Option<String> {

@@ -94,11 +94,10 @@ pub const GAIN: f64 = 1.02;
 /// A quantity beyond its bounds.
 pub fn advise(demand: &Demand) -> Result<Advice, OutOfRange> {
     crate::sizing::check(&demand.path)?;
-    let out = |wrong: crate::scenario::OutOfRange| OutOfRange {
-        what: wrong.what,
-        expected: wrong.expected,
-    };
-    demand.outline().check().map_err(out)?;
+    demand
+        .outline()
+        .check()
+        .map_err(|wrong| OutOfRange { what: wrong.what, expected: wrong.expected })?;
 
     let found = sizes::sizes(demand);
     let streams = sizes::streams(demand);
@@ -145,20 +144,22 @@ mod tests {
 
     /// Runs with their rates, the share of time in which a buffer held them back, and their losses.
     fn proof(demand: &Demand, runs: &[(&str, f64, f64, u64)]) -> Proof {
-        let run = |(settings, mbit, buffers, losses): &(&str, f64, f64, u64)| Proven {
-            settings: (*settings).into(),
-            seconds: 8.0,
-            mbit: *mbit,
-            held_back_by: "cwnd_avoidance".into(),
-            share: 1.0 - buffers,
-            buffers: *buffers,
-            losses: (demand.loss > 0.0).then_some(*losses),
-        };
         Proof {
             engine: "sim".into(),
             queue_bytes: 0,
             payload_mbit: demand.payload_mbit(),
-            runs: runs.iter().map(run).collect(),
+            runs: runs
+                .iter()
+                .map(|(settings, mbit, buffers, losses)| Proven {
+                    settings: (*settings).into(),
+                    seconds: 8.0,
+                    mbit: *mbit,
+                    held_back_by: "cwnd_avoidance".into(),
+                    share: 1.0 - buffers,
+                    buffers: *buffers,
+                    losses: (demand.loss > 0.0).then_some(*losses),
+                })
+                .collect(),
             notes: Vec::new(),
         }
     }

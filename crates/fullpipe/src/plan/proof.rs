@@ -159,8 +159,8 @@ pub fn variants<T>(
     control: &mut dyn Control,
     mut of: impl FnMut(&str, &Run, &Recording) -> T,
 ) -> Result<Option<Variants<T>>, Failed> {
-    let bug = |problem: String| Failed::Scenario(format!("the plan's own scenario: {problem}"));
-    let scenario = load(source, &[], names).map_err(|wrong| bug(wrong.to_string()))?;
+    let scenario = load(source, &[], names)
+        .map_err(|wrong| Failed::Scenario(format!("the plan's own scenario: {wrong}")))?;
     let mut made = Vec::new();
     for plan in scenario.plans() {
         let mut recording = Recording::default();

@@ -44,24 +44,29 @@ struct Progress {
 impl Acked {
     /// Nothing acknowledged yet of the flows at these indices.
     pub(super) fn new(run: &Resolved, judged: &[usize]) -> Acked {
-        let one = |(index, flow): (usize, &crate::scenario::Flow)| {
-            let own_end = flow.duration.map_or(run.duration, |lasts| flow.start + lasts);
-            judged.contains(&index).then_some(Progress {
-                start: flow.start,
-                follows: flow.after.is_some(),
-                until: own_end.min(run.duration),
-                // A mount is done when nothing more is acknowledged.
-                bytes: flow.bytes.or((flow.app == App::Nfs).then_some(0)),
-                acked: 0,
-                last: flow.start,
-            })
-        };
-        Acked { flows: run.flow.iter().enumerate().map(one).collect() }
+        Acked {
+            flows: run
+                .flow
+                .iter()
+                .enumerate()
+                .map(|(index, flow)| {
+                    let own_end = flow.duration.map_or(run.duration, |lasts| flow.start + lasts);
+                    judged.contains(&index).then_some(Progress {
+                        start: flow.start,
+                        follows: flow.after.is_some(),
+                        until: own_end.min(run.duration),
+                        // A mount is done when nothing more is acknowledged.
+                        bytes: flow.bytes.or((flow.app == App::Nfs).then_some(0)),
+                        acked: 0,
+                        last: flow.start,
+                    })
+                })
+                .collect(),
+        }
     }
 
     pub(super) fn measured(&self) -> Measured {
-        let begins = |flow: &&Progress| !flow.follows || flow.acked > 0;
-        let judged = || self.flows.iter().flatten().filter(begins);
+        let judged = || self.flows.iter().flatten().filter(|flow| !flow.follows || flow.acked > 0);
         let start = judged().map(|flow| flow.start).min().unwrap_or(Time::ZERO);
         let end = judged().map(Progress::end).max().unwrap_or(Time::ZERO);
         Measured {

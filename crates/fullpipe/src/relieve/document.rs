@@ -129,9 +129,11 @@ impl Tried {
 /// Removes the relief of both buffers where one of them gives as much.
 fn without_needless(mut reliefs: Vec<Tried>) -> Vec<Tried> {
     let gain = |own: &Tried| own.gain.unwrap_or(0.0);
-    let is_one =
-        |own: &&Tried| ["send-buffer", "receive-buffer", "so-rcvbuf"].contains(&&own.name[..]);
-    let most = reliefs.iter().filter(is_one).map(gain).fold(1.0, f64::max);
+    let most = reliefs
+        .iter()
+        .filter(|own| ["send-buffer", "receive-buffer", "so-rcvbuf"].contains(&&own.name[..]))
+        .map(gain)
+        .fold(1.0, f64::max);
     reliefs.retain(|own| own.name != super::BOTH || own.gain.is_none() || gain(own) >= GAIN * most);
     reliefs
 }

@@ -1,6 +1,6 @@
 //! Differences between two sweeps in their scenarios and engines.
 
-use super::manifest::{Axis, Manifest};
+use super::manifest::Manifest;
 use crate::analysis::compare::{Setting, flatten, settings};
 use crate::scenario::{Point, unquoted};
 use std::collections::BTreeMap;
@@ -32,11 +32,10 @@ fn made(manifest: &Manifest) -> BTreeMap<String, String> {
         ("variants".into(), manifest.variants.join(", ")),
         ("seeds".into(), manifest.seeds.to_string()),
     ]);
-    let axis = |axis: &Axis| {
+    all.extend(manifest.axes.iter().map(|axis| {
         let points: Vec<String> = axis.points.iter().map(|p| values(p)).collect();
         (format!("axis {}", axis.name), points.join(" | "))
-    };
-    all.extend(manifest.axes.iter().map(axis));
+    }));
     if !manifest.set.is_empty() {
         all.insert("--set".into(), manifest.set.join(" "));
     }

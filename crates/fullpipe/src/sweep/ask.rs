@@ -5,7 +5,7 @@ use super::manifest::Manifest;
 use super::sample::Sample;
 use super::store::{Shard, Store};
 use crate::experiment::{Allowed, BETWEEN, Unfit, known_keys, named, objections};
-use crate::scenario::{Diagnostics, SetOption, Source, Space};
+use crate::scenario::{SetOption, Source, Space};
 
 /// Request of a sweep: a scenario with options.
 #[derive(Clone, Copy, Debug)]
@@ -25,9 +25,9 @@ pub struct Ask<'a> {
 /// # Errors
 /// Everything that can be found wrong before a run.
 pub fn ask(source: &Source, ask: &Ask) -> Result<(Job, Manifest), Unfit> {
-    let wrong = |problems: Diagnostics| Unfit::Input(problems.to_string());
     let Allowed { as_kernel, without } = ask.allowed;
-    let (space, crosses) = Space::open(source, ask.sets, ask.variants).map_err(wrong)?;
+    let (space, crosses) = Space::open(source, ask.sets, ask.variants)
+        .map_err(|problems| Unfit::Input(problems.to_string()))?;
     let engine = named(ask.engine, as_kernel).map_err(Unfit::Input)?;
     known_keys(without, crosses.iter().map(|plan| &plan.resolved)).map_err(Unfit::Input)?;
     let name = as_kernel
@@ -63,7 +63,8 @@ impl Share<'_> {
     /// Runs of the share that are still to be made.
     pub fn rest(&self, store: &Store, all: u64) -> Vec<u64> {
         let failed = |run: &u64| store.failed().contains(run);
-        let open = |run: &u64| !store.done().contains(run) && (self.retry || !failed(run));
-        self.runs(all).filter(open).collect()
+        self.runs(all)
+            .filter(|run| !store.done().contains(run) && (self.retry || !failed(run)))
+            .collect()
     }
 }

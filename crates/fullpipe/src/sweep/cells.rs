@@ -2,7 +2,7 @@
 
 use super::estimate::Estimate;
 use super::merge::Merged;
-use super::record::{Expected, Facts, Flow, Part, Record, Shared};
+use super::record::{Facts, Flow, Part, Record, Shared};
 use crate::analysis::EPOCHS;
 use crate::scenario::Tolerance;
 use crate::trace::Error;
@@ -141,8 +141,7 @@ pub fn cells(merged: &Merged) -> Result<Vec<Cell>, Error> {
 pub fn each(merged: &Merged, mut tell: impl FnMut(Cell) -> Result<(), Error>) -> Result<(), Error> {
     let mut group = Vec::<Record>::new();
     merged.each(|record| {
-        let same = |last: &Record| last.variant == record.variant && last.at == record.at;
-        if !group.last().is_none_or(same) {
+        if !group.last().is_none_or(|last| last.variant == record.variant && last.at == record.at) {
             tell(cell(&group))?;
             group.clear();
         }
@@ -162,9 +161,10 @@ fn cell(group: &[Record]) -> Cell {
     let names = facts.first().map_or(0, |facts| facts.flows.len());
     let flow = |index: usize| {
         let own: Vec<&Flow> = facts.iter().filter_map(|facts| facts.flows.get(index)).collect();
-        let named = |part: &&Part| Some(&part.name) == own.first().map(|flow| &flow.name);
         let shared = facts.iter().filter_map(|facts| facts.fairness.as_ref());
-        let parts: Vec<&Part> = shared.filter_map(|all| all.flows.iter().find(named)).collect();
+        let name = own.first().map(|flow| &flow.name);
+        let parts = shared.filter_map(|all| all.flows.iter().find(|own| Some(&own.name) == name));
+        let parts: Vec<&Part> = parts.collect();
         over(&own, &parts)
     };
     let all: Vec<&Shared> = facts.iter().filter_map(|facts| facts.fairness.as_ref()).collect();
@@ -187,17 +187,20 @@ fn cell(group: &[Record]) -> Cell {
 /// The expectations of a point, which all its repetitions have in one order. One without a value in some repetition does not hold.
 fn expected(facts: &[&Facts]) -> Vec<CellExpected> {
     let first = facts.first().map_or(&[][..], |facts| &facts.expected);
-    let judge = |(n, asked): (usize, &Expected)| {
-        let own = facts.iter().filter_map(|facts| facts.expected.get(n)?.measured);
-        let values: Vec<f64> = own.collect();
-        let (metric, of, allowed) = (asked.metric.clone(), asked.of, asked.allowed);
-        let measured = Estimate::of(&values);
-        let near = measured.is_some_and(|is| Tolerance::Absolute(allowed).accepts(of, is.mean));
-        let passed = near && values.len() == facts.len();
-        let without = (facts.len() - values.len()) as u32;
-        CellExpected { metric, of, allowed, measured, without, passed }
-    };
-    first.iter().enumerate().map(judge).collect()
+    first
+        .iter()
+        .enumerate()
+        .map(|(n, asked)| {
+            let own = facts.iter().filter_map(|facts| facts.expected.get(n)?.measured);
+            let values: Vec<f64> = own.collect();
+            let (metric, of, allowed) = (asked.metric.clone(), asked.of, asked.allowed);
+            let measured = Estimate::of(&values);
+            let near = measured.is_some_and(|is| Tolerance::Absolute(allowed).accepts(of, is.mean));
+            let passed = near && values.len() == facts.len();
+            let without = (facts.len() - values.len()) as u32;
+            CellExpected { metric, of, allowed, measured, without, passed }
+        })
+        .collect()
 }
 
 /// Fairness of the flows, over the cell's repetitions.
@@ -225,12 +228,11 @@ fn over(own: &[&Flow], parts: &[&Part]) -> Option<CellFlow> {
         Estimate::of(&own.iter().map(|flow| value(flow)).collect::<Vec<_>>())
     };
     let rtts: Vec<f64> = own.iter().filter_map(|flow| flow.srtt_median_ms).collect();
-    let held = |flow: &&Flow| {
-        flow.law_holds && flow.loss_epochs >= EPOCHS && flow.limit.starts_with("cwnd")
-    };
     Some(CellFlow {
         law_mbit: first.law_mbit,
-        law_holds: own.iter().all(held),
+        law_holds: own.iter().all(|flow| {
+            flow.law_holds && flow.loss_epochs >= EPOCHS && flow.limit.starts_with("cwnd")
+        }),
         name: first.name.clone(),
         congestion: first.congestion.clone(),
         settled_mbit: of(|flow| flow.settled_mbit)?,
@@ -245,7 +247,8 @@ fn over(own: &[&Flow], parts: &[&Part]) -> Option<CellFlow> {
 
 /// The most frequent name; of several the first.
 fn most<'a>(names: impl Iterator<Item = &'a str> + Clone) -> String {
-    let count = |name: &str| names.clone().filter(|other| *other == name).count();
-    let best = names.clone().enumerate().max_by_key(|(n, name)| (count(name), usize::MAX - n));
+    let best = names.clone().enumerate().max_by_key(|(n, name)| {
+        (names.clone().filter(|other| other == name).count(), usize::MAX - n)
+    });
     best.map_or_else(String::new, |(_, name)| name.to_string())
 }

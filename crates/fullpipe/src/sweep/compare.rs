@@ -4,7 +4,7 @@
 //! the two vary differently. An interval that has 0 in it shows no difference. The effect size is the difference over the standard
 //! deviation of a single run (Cohen's d, with the root of the mean of both variances).
 
-use super::cells::{Cell, CellFlow};
+use super::cells::Cell;
 use super::estimate::{Estimate, t};
 use crate::analysis::compare::Setting;
 use crate::scenario::point_name;
@@ -75,9 +75,10 @@ impl Shown {
 impl Comparison {
     /// Comparison of the cells of two sweeps, by variant, point and metric.
     pub fn new(a: &[Cell], b: &[Cell]) -> Comparison {
-        let value = |(key, value): (&String, &Value)| (key.clone(), value.to_string());
-        let point = |cell: &Cell| cell.at.iter().map(value).collect::<BTreeMap<_, _>>();
-        let place = |cell: &Cell| (cell.variant.clone(), point(cell));
+        let place = |cell: &Cell| {
+            let point = cell.at.iter().map(|(key, value)| (key.clone(), value.to_string()));
+            (cell.variant.clone(), point.collect::<BTreeMap<_, _>>())
+        };
         let mut others: BTreeMap<_, &Cell> = b.iter().map(|cell| (place(cell), cell)).collect();
         let (mut all, mut alone) = (Vec::new(), Vec::new());
         for cell in a {
@@ -94,8 +95,11 @@ impl Comparison {
 
 /// Metrics of a cell: the flows' rates, and their fairness.
 fn metrics(cell: &Cell) -> Vec<(String, Estimate)> {
-    let rate = |own: &CellFlow| (format!("flow.{}.settled_mbit", own.name), own.settled_mbit);
-    let mut all: Vec<_> = cell.flows.iter().map(rate).collect();
+    let mut all: Vec<_> = cell
+        .flows
+        .iter()
+        .map(|own| (format!("flow.{}.settled_mbit", own.name), own.settled_mbit))
+        .collect();
     if let Some(shared) = &cell.fairness {
         let own = [
             ("jain_settled", shared.jain_settled),
@@ -111,10 +115,11 @@ fn metrics(cell: &Cell) -> Vec<(String, Estimate)> {
 /// The metrics that both cells have.
 fn pairs(a: &Cell, b: &Cell) -> Vec<Pair> {
     let others: BTreeMap<String, Estimate> = metrics(b).into_iter().collect();
-    let pair = |(metric, one): (String, Estimate)| {
-        let other = *others.get(&metric)?;
+    let mut pairs = Vec::new();
+    for (metric, one) in metrics(a) {
+        let Some(&other) = others.get(&metric) else { continue };
         let (within, effect) = welch(&one, &other).map_or((None, None), |(w, e)| (Some(w), e));
-        Some(Pair {
+        pairs.push(Pair {
             variant: a.variant.clone(),
             at: a.at.clone(),
             metric,
@@ -124,9 +129,9 @@ fn pairs(a: &Cell, b: &Cell) -> Vec<Pair> {
             within,
             effect,
             shown: shown((&one, &other), within, a.one_run || b.one_run),
-        })
-    };
-    metrics(a).into_iter().filter_map(pair).collect()
+        });
+    }
+    pairs
 }
 
 fn shown((a, b): (&Estimate, &Estimate), within: Option<f64>, one_run: bool) -> Shown {

@@ -126,11 +126,11 @@ impl<'a> Companies<'a> {
     /// The comparisons, by variants, then in the order of the sweep's points.
     pub fn finish(self) -> Vec<Company> {
         let Companies { asked, points, groups, .. } = &self;
-        let one = |own: &Competes, at: &Map<String, Value>| {
-            let of = |variant: &String| groups.get(&(variant.clone(), point(at), own.flow.clone()));
-            company(own, at, of)
-        };
-        asked.iter().flat_map(|own| points.iter().filter_map(move |at| one(own, at))).collect()
+        let each = asked.iter().flat_map(|own| points.iter().map(move |at| (own, at)));
+        each.filter_map(|(own, at)| {
+            company(own, at, |variant| groups.get(&(variant.clone(), point(at), own.flow.clone())))
+        })
+        .collect()
     }
 }
 
@@ -171,12 +171,14 @@ fn company<'a>(
     let first = group.values().next()?;
     let pairs = |name: &Option<String>| -> Option<Vec<(&Did, &Did)>> {
         let other = of(name.as_ref()?)?;
-        let pair = |(n, did): (&u32, &'a Did)| Some((did, other.get(n)?));
-        Some(group.iter().filter_map(pair).collect())
+        Some(group.iter().filter_map(|(n, did)| Some((did, other.get(n)?))).collect())
     };
-    let ratio =
-        |(together, like): &(&Did, &Did)| (like.mbit > 0.0).then(|| together.mbit / like.mbit);
-    let ratios = pairs(&own.like).map(|pairs| pairs.iter().filter_map(ratio).collect::<Vec<_>>());
+    let ratios = pairs(&own.like).map(|pairs| {
+        pairs
+            .iter()
+            .filter_map(|(together, like)| (like.mbit > 0.0).then(|| together.mbit / like.mbit))
+            .collect::<Vec<_>>()
+    });
     Some(Company {
         variant: own.variant.clone(),
         at: at.clone(),

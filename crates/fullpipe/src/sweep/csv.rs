@@ -65,8 +65,7 @@ fn lines(record: &Record, keys: &[String]) -> Vec<Vec<String>> {
     let head: Vec<String> = head.into_iter().chain(at).chain(seeds).collect();
     match &record.facts {
         Some(facts) => {
-            let line = |flow| [head.clone(), of_flow(facts, flow)].concat();
-            facts.flows.iter().map(line).collect()
+            facts.flows.iter().map(|flow| [head.clone(), of_flow(facts, flow)].concat()).collect()
         }
         None => {
             let why = record.failed.clone().unwrap_or_default().replace('\n', " ");

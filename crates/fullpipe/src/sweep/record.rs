@@ -2,7 +2,7 @@
 
 use crate::analysis::document;
 use crate::analysis::expect;
-use crate::analysis::fairness::{self, Fairness};
+use crate::analysis::fairness::Fairness;
 use crate::analysis::theory::Expected as Law;
 use crate::scenario::{self, Plan, Point};
 use crate::trace::checksum;
@@ -220,9 +220,10 @@ impl Facts {
             asked.interval.is_none().then_some(value)
         };
         let broken = judged.iter().filter(|pair| whole(pair).is_none() && !pair.0.passed);
-        let tells =
-            |stage: &&document::Stage| stage.dropped > 0 || (stage.kind == LINK && stage.peak > 0);
-        let stages = run.stages.iter().filter(tells);
+        let stages = run
+            .stages
+            .iter()
+            .filter(|stage| stage.dropped > 0 || (stage.kind == LINK && stage.peak > 0));
         let compared = plan
             .compared
             .iter()
@@ -240,12 +241,6 @@ impl Facts {
 }
 
 fn shared(all: &Fairness) -> Shared {
-    let part = |own: &fairness::Part| Part {
-        name: own.name.clone(),
-        share: own.share,
-        settled_mbit: Some(own.settled_mbit),
-        variation: own.variation,
-    };
     Shared {
         jain: all.jain,
         jain_settled: all.jain_settled,
@@ -254,7 +249,16 @@ fn shared(all: &Fairness) -> Shared {
         rtt_exponent: all.rtt_exponent,
         dropped: all.dropped,
         queue: all.queue,
-        flows: all.flows.iter().map(part).collect(),
+        flows: all
+            .flows
+            .iter()
+            .map(|own| Part {
+                name: own.name.clone(),
+                share: own.share,
+                settled_mbit: Some(own.settled_mbit),
+                variation: own.variation,
+            })
+            .collect(),
     }
 }
 

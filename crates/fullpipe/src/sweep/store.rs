@@ -168,7 +168,6 @@ fn prepare(directory: &Path, manifest: &Manifest) -> Result<(), Error> {
 
 /// Writes the manifest under its name at once, unless another process was faster.
 fn publish(file: &Path, manifest: &Manifest) -> Result<(), Error> {
-    let error = |e: io::Error| Error::new(file, format!("cannot be written: {e}"));
     let hidden = file.with_file_name(leftover::hidden_name(FILE));
     let text = serde_json::to_string_pretty(manifest).map_err(|e| Error::new(file, e))?;
     let written = File::create(&hidden)
@@ -177,7 +176,9 @@ fn publish(file: &Path, manifest: &Manifest) -> Result<(), Error> {
     let removed = fs::remove_file(&hidden);
     match written {
         Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(()),
-        written => written.and(removed).map_err(error),
+        written => {
+            written.and(removed).map_err(|e| Error::new(file, format!("cannot be written: {e}")))
+        }
     }
 }
 
@@ -207,9 +208,12 @@ fn drop_torn(file: &mut File) -> io::Result<()> {
 pub fn files(directory: &Path) -> Result<Vec<PathBuf>, Error> {
     let entries = fs::read_dir(directory).map_err(|e| Error::new(directory, e))?;
     let name = |path: &PathBuf| path.file_name().map(|n| n.to_string_lossy().into_owned());
-    let is = |name: String| name.starts_with(BEGINNING) && name.ends_with(ENDING);
     let paths = entries.filter_map(|entry| entry.ok().map(|entry| entry.path()));
-    let mut files: Vec<PathBuf> = paths.filter(|path| name(path).is_some_and(is)).collect();
+    let mut files: Vec<PathBuf> = paths
+        .filter(|path| {
+            name(path).is_some_and(|name| name.starts_with(BEGINNING) && name.ends_with(ENDING))
+        })
+        .collect();
     files.sort();
     Ok(files)
 }

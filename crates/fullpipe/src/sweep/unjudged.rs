@@ -187,8 +187,10 @@ mod tests {
 
     #[test]
     fn nothing_is_said_where_all_are_judged() {
-        let at = |variant: &str| [1500, 9000].map(|mtu| cell(variant, 1e-3, mtu, 1));
-        let cells: Vec<Cell> = ["a", "b", "c"].iter().flat_map(|name| at(name)).collect();
+        let cells: Vec<Cell> = ["a", "b", "c"]
+            .iter()
+            .flat_map(|name| [1500, 9000].map(|mtu| cell(name, 1e-3, mtu, 1)))
+            .collect();
         assert_eq!(Unjudged::of(&manifest(&[], &[]), &cells).told(), None);
     }
 }

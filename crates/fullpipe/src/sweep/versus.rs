@@ -60,11 +60,14 @@ impl<'a> Judging<'a> {
 
     /// Takes a record.
     pub fn add(&mut self, record: &Record) {
-        let is_about = |own: &&Versus| {
-            let named = own.variant == record.variant || own.other == record.variant;
-            named && own.is_at(&record.at)
-        };
-        let about = self.asked.iter().filter(is_about).map(|own| &*own.metric);
+        let about = self
+            .asked
+            .iter()
+            .filter(|own| {
+                let named = own.variant == record.variant || own.other == record.variant;
+                named && own.is_at(&record.at)
+            })
+            .map(|own| &*own.metric);
         let about: BTreeSet<&str> = about.collect();
         if about.is_empty() {
             return;
@@ -87,24 +90,24 @@ impl<'a> Judging<'a> {
     /// which either variant has no result are left out: [`unjudged`](super::unjudged) counts them.
     pub fn finish(self) -> Vec<Judged> {
         let Judging { asked, points, groups, came_out, .. } = &self;
-        let one = |own: &Versus, here: &Map<String, Value>| {
+        let all = asked.iter().flat_map(|own| {
+            points.iter().filter(|here| own.is_at(here)).map(move |here| (own, here))
+        });
+        all.filter_map(|(own, here)| {
             let at = point(here);
             let of = |name: &String| {
                 let there = came_out.contains(&(name.clone(), at.clone()));
                 groups.get(&(name.clone(), at.clone(), &*own.metric)).filter(|_| there)
             };
             Some(judge(own, here, of(&own.variant)?, of(&own.other)?))
-        };
-        let all = asked.iter().flat_map(|own| {
-            points.iter().filter(|here| own.is_at(here)).filter_map(move |here| one(own, here))
-        });
-        all.collect()
+        })
+        .collect()
     }
 }
 
 fn judge(expected: &Versus, point: &Map<String, Value>, own: &Values, other: &Values) -> Judged {
-    let pair = |(n, value): (&u32, &Option<f64>)| Some((*value)? - (*other.get(n)?)?);
-    let differences: Vec<f64> = own.iter().filter_map(pair).collect();
+    let differences: Vec<f64> =
+        own.iter().filter_map(|(n, value)| Some((*value)? - (*other.get(n)?)?)).collect();
     let without = own.len().max(other.len()) - differences.len();
     let difference = Estimate::of(&differences);
     let shown = difference.is_some_and(|found| {

@@ -10,7 +10,6 @@ const END: f64 = 4.0;
 /// Quantiles of the normal distribution, by which `netem` draws: each entry is as likely as any other.
 pub fn table() -> Vec<u8> {
     let step = 2.0 * END / 100_000.0;
-    let density = |x: f64| (-x * x / 2.0).exp() / std::f64::consts::TAU.sqrt();
     // Half of the probability beyond the ends.
     let mut below = 3.167e-5;
     let mut x = -END;
@@ -25,6 +24,11 @@ pub fn table() -> Vec<u8> {
         bytes.extend_from_slice(&value.to_ne_bytes());
     }
     bytes
+}
+
+/// Density of the normal distribution, `x` standard deviations from its mean.
+fn density(x: f64) -> f64 {
+    (-x * x / 2.0).exp() / std::f64::consts::TAU.sqrt()
 }
 
 #[cfg(test)]

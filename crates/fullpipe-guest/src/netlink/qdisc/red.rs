@@ -22,8 +22,8 @@ fn halvings(weight_log: u8, packet_ns: u64) -> f64 {
 /// halvings after `i` steps.
 fn table(weight_log: u8, packet_ns: u64) -> (u8, [u8; 256]) {
     let halvings = halvings(weight_log, packet_ns);
-    let reaches = |log: &u8| f64::from(255_u32 << log) * halvings >= NOTHING;
-    let cell_log = (0..24).find(reaches).unwrap_or(24);
+    let cell_log =
+        (0..24).find(|log| f64::from(255_u32 << log) * halvings >= NOTHING).unwrap_or(24);
     let mut table = [0; 256];
     for (number, entry) in table.iter_mut().enumerate() {
         let us = (number as u64) << cell_log;

@@ -144,8 +144,8 @@ impl DequeueQdisc {
         out: &mut Vec<Train>,
     ) -> Verdict {
         self.advance(now, ring, out);
-        let counted = |t: &Train| t.count * (t.ip_len + Framing::Ethernet.overhead());
-        let bytes = skb.trains.iter().map(counted).sum();
+        let bytes =
+            skb.trains.iter().map(|t| t.count * (t.ip_len + Framing::Ethernet.overhead())).sum();
         let number = skb.tag.number;
         self.came.one(now, skb.bytes());
         self.filling.come(bytes);

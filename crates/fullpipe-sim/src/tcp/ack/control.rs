@@ -201,12 +201,12 @@ impl Sender {
         runt: bool,
         now: Time,
     ) -> bool {
-        let by_echo = || {
+        let by_own = rtts.seq.or(rtts.sack);
+        let rtt = by_own.or_else(|| {
             let echo = (self.timestamps && tsecr != 0 && flags.data_acked).then_some(tsecr)?;
             Some(self.echo_units(echo, now))
-        };
-        let by_own = rtts.seq.or(rtts.sack);
-        let Some(rtt) = by_own.or_else(by_echo) else { return false };
+        });
+        let Some(rtt) = rtt else { return false };
         if by_own.is_none() {
             rtts.newest = Some(rtt);
         }

@@ -286,11 +286,10 @@ impl Sender {
         let own = freed.first_when.filter(|_| !flags.retrans_data_acked);
         let echo = (self.timestamps && ack.tsecr != 0).then_some(ack.tsecr);
         let by_own = own.map(|when| self.rtt_units(when, out.now()));
-        let by_sack = || self.rtt_of_sack(flags, out);
         let by_echo = || echo.map(|at| self.echo_units(at, out.now()));
         let sample = match self.profile.rtt_source {
             RttSource::Echo => by_echo().or(by_own),
-            RttSource::Ack => by_own.or_else(by_sack).or_else(by_echo),
+            RttSource::Ack => by_own.or_else(|| self.rtt_of_sack(flags, out)).or_else(by_echo),
         };
         if let Some(units) = sample {
             self.rtt.sample(units, self.seq.una(), self.seq.nxt());

@@ -61,8 +61,8 @@ impl Receiver {
             return;
         }
         let overhead = self.profile.rx_overhead;
-        let memory = |(count, len)| u64::from(count) * (u64::from(len) + overhead);
-        self.window.backlog_len = packets.map(memory).sum();
+        self.window.backlog_len =
+            packets.map(|(count, len)| u64::from(count) * (u64::from(len) + overhead)).sum();
     }
 
     /// Ends the backlog; returns the ACK that waited for its end, if none was sent meanwhile (tcp_release_cb).

@@ -102,8 +102,7 @@ impl ReceiveWindow {
             true => Share::Ratio(128),
             false => Share::AdvWinScale(sysctl.tcp_adv_win_scale),
         };
-        let unset = || initial_rcvbuf(sysctl, &profile, mss);
-        let rcvbuf = granted.unwrap_or_else(unset).max(2048);
+        let rcvbuf = granted.unwrap_or_else(|| initial_rcvbuf(sysctl, &profile, mss)).max(2048);
         let full = share.of(rcvbuf);
         // A buffer that the application has set does not grow (tcp_openreq_init_rwin).
         let wscale = match profile.offers_first_window && is_locked {

@@ -191,10 +191,11 @@ impl Scoreboard {
     /// Retransmissions that are thought to be in flight.
     fn out_again<'a>(&'a self, window: Window<'a>) -> impl Iterator<Item = Again> + 'a {
         self.retransmitted.iter().flat_map(move |(start, end)| {
-            let next = move |&at: &u64| Some(window.segment_end(at)).filter(|&next| next < end);
-            successors(Some(start), next)
-                .filter_map(|start| self.last_resent(start))
-                .filter(|again| !self.sacked.contains(again.start))
+            successors(Some(start), move |&at| {
+                Some(window.segment_end(at)).filter(|&next| next < end)
+            })
+            .filter_map(|start| self.last_resent(start))
+            .filter(|again| !self.sacked.contains(again.start))
         })
     }
 

@@ -15,8 +15,8 @@ use alloc::vec::Vec;
 pub fn unknown(config: &Config) -> Result<Vec<(String, String)>, String> {
     let mut unknown = Vec::new();
     for Station { name, host, .. } in config.hosts() {
-        let sends = |flow: &&Flow| config.hosts_of(flow)[0].name == name;
-        let flows: Vec<_> = config.flows.iter().filter(sends).collect();
+        let flows: Vec<_> =
+            config.flows.iter().filter(|flow| config.hosts_of(flow)[0].name == name).collect();
         let profile = profile_of(host)?;
         if host.sysctl.tcp_limit_output_bytes.is_some() && !profile.small_queues {
             let key = format!("hosts.{name}.sysctl.net.ipv4.tcp_limit_output_bytes");

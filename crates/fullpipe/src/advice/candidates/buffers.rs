@@ -72,18 +72,21 @@ pub fn changes(case: &Case) -> Vec<Change> {
 pub fn beyond(case: &Case, end: usize, factor: f64) -> Vec<Change> {
     let side = &SIDES[end];
     let free = case.flows.iter().filter_map(|flow| side.unasked(flow));
-    let larger = |(host, own): (&str, &Host)| {
-        if !side.is_of_linux(own) {
-            return None;
-        }
-        let today = (side.sizes)(&own.config.sysctl);
-        let needs = largest(side, case, host)?;
-        let most = needs.advised.max((today[2] as f64 * factor) as u64);
-        (needs.least <= today[2]).then(|| side.maximum(host, today, most))
-    };
     let all: Vec<Change> = free.collect();
     match all.is_empty() {
-        true => case.hosts(side.end).into_iter().filter_map(larger).collect(),
+        true => case
+            .hosts(side.end)
+            .into_iter()
+            .filter_map(|(host, own)| {
+                if !side.is_of_linux(own) {
+                    return None;
+                }
+                let today = (side.sizes)(&own.config.sysctl);
+                let needs = largest(side, case, host)?;
+                let most = needs.advised.max((today[2] as f64 * factor) as u64);
+                (needs.least <= today[2]).then(|| side.maximum(host, today, most))
+            })
+            .collect(),
         false => all,
     }
 }
@@ -151,21 +154,23 @@ fn sized(side: &Side, host: &str, value: String, most: [u64; 2], why: String) ->
 /// A receive buffer that holds no more than the flow's part of the path, where it holds more today.
 pub fn caps(case: &Case) -> Vec<Change> {
     let side = &SIDES[1];
-    let cap = |(host, own): (&str, &Host)| {
-        let [least, usual, today] = (side.sizes)(&own.config.sysctl);
-        let most = largest(side, case, host)?.least.max(usual);
-        let value = format!("{least} {usual} {most}");
-        let why = "a window that is no larger than the path cannot overflow its queue";
-        (side.is_of_linux(own) && most < today)
-            .then(|| sized(side, host, value, [today, most], why.into()))
-    };
-    case.hosts(side.end).into_iter().filter_map(cap).collect()
+    case.hosts(side.end)
+        .into_iter()
+        .filter_map(|(host, own)| {
+            let [least, usual, today] = (side.sizes)(&own.config.sysctl);
+            let most = largest(side, case, host)?.least.max(usual);
+            let value = format!("{least} {usual} {most}");
+            let why = "a window that is no larger than the path cannot overflow its queue";
+            (side.is_of_linux(own) && most < today)
+                .then(|| sized(side, host, value, [today, most], why.into()))
+        })
+        .collect()
 }
 
 /// A receive buffer that begins with enough for autotuning, and has a maximum that fills the path.
 pub fn first(case: &Case) -> Vec<Change> {
     let side = &SIDES[1];
-    let change = |(host, own): (&str, &Host)| {
+    case.hosts(side.end).into_iter().filter_map(|(host, own)| {
         let [least, usual, today] = (side.sizes)(&own.config.sysctl);
         if usual >= TUNING_RCVBUF {
             return None;
@@ -176,8 +181,7 @@ pub fn first(case: &Case) -> Vec<Change> {
         let key = Some(value.clone().into());
         let why = "autotuning waits for more than the first window lets in; half of a larger default is a larger first window";
         Some(at.sysctl(side.tuned, &value, key).values(bytes(usual), bytes(TUNING_RCVBUF)).why(why))
-    };
-    case.hosts(side.end).into_iter().filter_map(change).collect()
+    }).collect()
 }
 
 /// Memory for the flow of a host that needs the most.

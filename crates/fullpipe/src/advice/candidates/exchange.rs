@@ -5,7 +5,7 @@ use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use crate::analysis::words;
 use crate::analysis::{LARGE_WRITE, SMALL_WRITE};
-use crate::scenario::{App, Flow, Loop, NODELAY};
+use crate::scenario::{App, Loop, NODELAY};
 use serde_json::json;
 
 /// Factor on the path's round trips for the data that programs allow a flow: the message that allows more arrives late,
@@ -59,16 +59,17 @@ pub fn larger_writes(case: &Case) -> Vec<Change> {
         (run.other_half(flow).is_none()).then_some((flow, &sent.hosts[0]))
     });
     let small = flows.filter(|(flow, _)| flow.write < SMALL_WRITE);
-    let change = |(flow, host): (&Flow, &String)| {
-        let [before, after] = [flow.write.into(), LARGE_WRITE].map(words::bytes);
-        let words = format!("let the program on {host} write {after} at a time");
-        Change::new("size of a write", host, Scope::Application, How::Program { words })
-            .rank(Rank::Method)
-            .values(before, after)
-            .why("each call costs the CPU, however little it writes")
-            .edits([Edit::flow(&flow.name, &["write"], Some(format!("{LARGE_WRITE}B").into()))])
-    };
-    small.map(change).collect()
+    small
+        .map(|(flow, host)| {
+            let [before, after] = [flow.write.into(), LARGE_WRITE].map(words::bytes);
+            let words = format!("let the program on {host} write {after} at a time");
+            Change::new("size of a write", host, Scope::Application, How::Program { words })
+                .rank(Rank::Method)
+                .values(before, after)
+                .why("each call costs the CPU, however little it writes")
+                .edits([Edit::flow(&flow.name, &["write"], Some(format!("{LARGE_WRITE}B").into()))])
+        })
+        .collect()
 }
 
 /// A single connection that stays open, in place of all connections of each loop.
@@ -93,12 +94,11 @@ pub fn one_connection(case: &Case) -> Vec<Change> {
 /// TCP_NODELAY at both ends of each flow between programs that ask and answer.
 pub fn without_delay(case: &Case) -> Vec<Change> {
     let run = &case.today;
-    let is_on = |flow: &Flow| flow.sockopt.get(NODELAY).is_some_and(|on| *on != 0);
     let mut all = Vec::new();
     for sent in &case.flows {
         let flow = run.flow.iter().find(|own| own.name == sent.name);
         let both = flow.into_iter().chain(flow.and_then(|own| run.other_half(own)));
-        let edits = both.filter(|own| !is_on(own));
+        let edits = both.filter(|own| !(own.sockopt.get(NODELAY).is_some_and(|on| *on != 0)));
         let edits = edits.map(|own| Edit::flow(&own.name, &["sockopt", NODELAY], Some(1.into())));
         let how = How::SocketOption { name: NODELAY.into(), value: Some(1) };
         let change = Change::new(NODELAY, &sent.name, Scope::Application, how)

@@ -142,7 +142,7 @@ impl Fault<'_> {
         let own = &self.host.config.sysctl;
         let low = SUSPECTS.iter().filter(|it| (it.value)(own) < (it.value)(&self.kernel.sysctl));
         let low = low.filter(|it| self.is_at_the_end() || !OF_A_SIDE.contains(&it.name));
-        let change = |it: &Suspect| {
+        low.map(|it| {
             let usual = (it.value)(&self.kernel.sysctl);
             let advised = match usual {
                 u64::MAX => "the kernel's default".to_string(),
@@ -150,8 +150,8 @@ impl Fault<'_> {
             };
             let today = (it.value)(own);
             self.at().sysctl(it.name, &advised, None).values(today, &advised).why(it.why)
-        };
-        low.map(change).collect()
+        })
+        .collect()
     }
 
     fn timestamps(&self) -> Option<Change> {

@@ -48,12 +48,11 @@ pub fn fairer(case: &Case) -> Vec<Vec<Change>> {
 pub fn together(changes: impl IntoIterator<Item = Change>) -> Vec<Change> {
     let mut all: Vec<Change> = Vec::new();
     for change in changes {
-        let is_like = |own: &&mut Change| {
+        match all.iter_mut().find(|own| {
             own.scope == Scope::Application
                 && Change { whose: own.whose.clone(), edits: own.edits.clone(), ..change.clone() }
                     == **own
-        };
-        match all.iter_mut().find(is_like) {
+        }) {
             Some(own) => {
                 own.edits.extend(change.edits);
                 own.whose = format!("{} flows", own.edits.len());

@@ -17,17 +17,20 @@ const USUAL_READ_AHEAD: u64 = 128 << 10;
 
 /// The usual wait for an answer, of mounts that wait for less.
 pub fn patience(case: &Case) -> Vec<Change> {
-    let change = |mount: &Nfs| {
-        let today = mount.timeo.filter(|timeo| *timeo < TIMEO)?;
-        let how = How::Mount { words: format!("timeo={}", tenths(TIMEO)) };
-        let change = Change::new("timeo", &mount.name, Scope::Application, how)
-            .rank(Rank::Cosmetic)
-            .values(tenths(today), tenths(TIMEO))
-            .why("a call that is sent again before its answer comes is answered twice")
-            .edits([of_mount(mount, "timeo", TIMEO.to_string())]);
-        Some(change)
-    };
-    case.today.nfs.iter().filter_map(change).collect()
+    case.today
+        .nfs
+        .iter()
+        .filter_map(|mount| {
+            let today = mount.timeo.filter(|timeo| *timeo < TIMEO)?;
+            let how = How::Mount { words: format!("timeo={}", tenths(TIMEO)) };
+            let change = Change::new("timeo", &mount.name, Scope::Application, how)
+                .rank(Rank::Cosmetic)
+                .values(tenths(today), tenths(TIMEO))
+                .why("a call that is sent again before its answer comes is answered twice")
+                .edits([of_mount(mount, "timeo", TIMEO.to_string())]);
+            Some(change)
+        })
+        .collect()
 }
 
 /// Connections of a mount.
@@ -61,8 +64,12 @@ pub fn read_ahead(case: &Case) -> Vec<Change> {
                 .edits([of_mount(mount, "readahead", format!("{value}B"))]);
         (today < value).then_some(change)
     };
-    let reads = |own: &&Nfs| own.operation == NfsOperation::Read;
-    case.today.nfs.iter().filter(reads).filter_map(change).collect()
+    case.today
+        .nfs
+        .iter()
+        .filter(|own| own.operation == NfsOperation::Read)
+        .filter_map(change)
+        .collect()
 }
 
 /// Lists to try where all calls of a mount are outstanding: longer calls, more calls, and both.

@@ -1,6 +1,6 @@
 //! Remedies for the first limit of a run, where the arithmetic cure does not fill the path.
 
-use super::super::case::{Case, Sent, way};
+use super::super::case::{Case, way};
 use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use super::super::trial::Outcome;
@@ -150,14 +150,18 @@ fn losses(case: &Case) -> Vec<Vec<Change>> {
 /// ECN, where a queue of the path marks packets of ECN flows.
 fn marks(case: &Case) -> Vec<Vec<Change>> {
     let name = "net.ipv4.tcp_ecn";
-    let without = |own: &(&str, &Host)| own.1.config.sysctl.tcp_ecn != Some(1);
-    let change = |(host, own): (&str, &Host)| {
-        let today = own.config.sysctl.tcp_ecn.map_or("2".into(), |today| today.to_string());
-        let why = "the queue of the path marks packets instead of dropping them";
-        let at = At { host, scope: Scope::Sender };
-        at.sysctl(name, "1", Some(1.into())).values(today, 1).why(why)
-    };
-    vec![case.hosts(0).into_iter().filter(without).map(change).collect()]
+    vec![
+        case.hosts(0)
+            .into_iter()
+            .filter(|own| own.1.config.sysctl.tcp_ecn != Some(1))
+            .map(|(host, own)| {
+                let today = own.config.sysctl.tcp_ecn.map_or("2".into(), |today| today.to_string());
+                let why = "the queue of the path marks packets instead of dropping them";
+                let at = At { host, scope: Scope::Sender };
+                at.sysctl(name, "1", Some(1.into())).values(today, 1).why(why)
+            })
+            .collect(),
+    ]
 }
 
 /// Full-sized packets, for the network to allow.
@@ -288,32 +292,38 @@ fn pauses(case: &Case) -> Vec<Vec<Change>> {
 /// A switch of all sending hosts that do not have this value.
 fn each_sender(case: &Case, name: &str, value: &str, why: &str) -> Vec<Change> {
     let today = if value == "1" { "0" } else { "1" };
-    let change = |(host, _): (&str, &Host)| {
-        let key = value.parse::<u64>().ok().map(Into::into);
-        let at = At { host, scope: Scope::Sender };
-        at.sysctl(name, value, key).values(today, value).why(why)
-    };
-    let differs = |own: &(&str, &Host)| {
-        let sysctl = &own.1.config.sysctl;
-        let is_on = match name {
-            "net.ipv4.tcp_no_metrics_save" => sysctl.tcp_no_metrics_save,
-            _ => sysctl.tcp_slow_start_after_idle,
-        };
-        is_on != (value == "1")
-    };
-    case.hosts(0).into_iter().filter(differs).map(change).collect()
+    case.hosts(0)
+        .into_iter()
+        .filter(|own| {
+            let sysctl = &own.1.config.sysctl;
+            let is_on = match name {
+                "net.ipv4.tcp_no_metrics_save" => sysctl.tcp_no_metrics_save,
+                _ => sysctl.tcp_slow_start_after_idle,
+            };
+            is_on != (value == "1")
+        })
+        .map(|(host, _)| {
+            let key = value.parse::<u64>().ok().map(Into::into);
+            let at = At { host, scope: Scope::Sender };
+            at.sysctl(name, value, key).values(today, value).why(why)
+        })
+        .collect()
 }
 
 /// A larger first window, for transfers that are over before slow start is.
 fn start(case: &Case) -> Vec<Vec<Change>> {
-    let change = |(host, own): (&str, &Host)| {
-        let today = own.config.initcwnd.unwrap_or(INITCWND);
-        let why = "most of the transfer is slow start, which begins with this window";
-        let at = At { host, scope: Scope::Sender };
-        let larger = at.initcwnd(LARGE_INITCWND).values(today, LARGE_INITCWND).why(why);
-        (today < LARGE_INITCWND).then_some(larger)
-    };
-    vec![case.hosts(0).into_iter().filter_map(change).collect()]
+    vec![
+        case.hosts(0)
+            .into_iter()
+            .filter_map(|(host, own)| {
+                let today = own.config.initcwnd.unwrap_or(INITCWND);
+                let why = "most of the transfer is slow start, which begins with this window";
+                let at = At { host, scope: Scope::Sender };
+                let larger = at.initcwnd(LARGE_INITCWND).values(today, LARGE_INITCWND).why(why);
+                (today < LARGE_INITCWND).then_some(larger)
+            })
+            .collect(),
+    ]
 }
 
 fn rings(case: &Case, place: &str, kind: &str) -> Vec<Vec<Change>> {
@@ -428,7 +438,6 @@ fn congestion(case: &Case, name: &str) -> Change {
     let (today, host) = first.map_or(("", ""), |flow| (&flow.congestion, &flow.hosts[0]));
     let setting = "net.ipv4.tcp_congestion_control";
     let how = How::Sysctl { name: setting.into(), value: name.into() };
-    let key = |flow: &Sent| Edit::flow(&flow.name, &["congestion"], Some(name.into()));
     Change::new(setting, host, Scope::Sender, how)
         .rank(Rank::Method)
         .values(today, name)
@@ -436,7 +445,11 @@ fn congestion(case: &Case, name: &str) -> Change {
             "bbr" => "bbr does not take a lost packet for a full queue".into(),
             name => format!("{name} grows back to a large window in less time"),
         })
-        .edits(case.flows.iter().map(key))
+        .edits(
+            case.flows
+                .iter()
+                .map(|flow| Edit::flow(&flow.name, &["congestion"], Some(name.into()))),
+        )
 }
 
 /// A change that gives all flows one congestion control.

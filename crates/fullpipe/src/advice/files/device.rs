@@ -55,35 +55,34 @@ pub(super) const NAMES: &str =
 
 /// Commands that set today's values again; a comment where only the host knows today's value.
 pub(super) fn back(changes: &[&Change]) -> Vec<String> {
-    let back = |change: &&Change| {
-        let old = |text: &str| {
-            Some(format!("{}{}", text.strip_suffix(&change.advised[..])?, change.today))
-        };
-        match &change.how {
-            How::Device { command, .. } => {
-                let old = old(command).or_else(|| with_microseconds(command, &change.today));
-                old.or(Some("# ethtool with the value that was kept".into()))
-            }
-            How::Route { words } => {
-                old(words).map(|words| format!("ip route change ROUTE {words}"))
-            }
-            How::Qdisc { .. } => Some("# tc qdisc replace with the qdisc that was kept".into()),
-            _ => None,
-        }
-    };
-    let mut all: Vec<String> = changes.iter().filter_map(back).collect();
+    let mut all: Vec<String> = changes.iter().filter_map(|change| undone(change)).collect();
     // A comment ends a line of commands.
     all.sort_by_key(|own| own.starts_with('#'));
     all
+}
+
+/// The command or comment that takes a change back; none for a change of no device, qdisc or route.
+fn undone(change: &Change) -> Option<String> {
+    let old =
+        |text: &str| Some(format!("{}{}", text.strip_suffix(&change.advised[..])?, change.today));
+    match &change.how {
+        How::Device { command, .. } => {
+            let old = old(command).or_else(|| with_microseconds(command, &change.today));
+            old.or(Some("# ethtool with the value that was kept".into()))
+        }
+        How::Route { words } => old(words).map(|words| format!("ip route change ROUTE {words}")),
+        How::Qdisc { .. } => Some("# tc qdisc replace with the qdisc that was kept".into()),
+        _ => None,
+    }
 }
 
 /// The command with another time as its last word, microseconds; none where the time has no unit.
 fn with_microseconds(command: &str, time: &str) -> Option<String> {
     let (before, _) = command.rsplit_once("-usecs ")?;
     let units = [("us", 1.0), ("ms", 1e3), ("s", 1e6)];
-    let number =
-        |(unit, us): (&str, f64)| Some(time.strip_suffix(unit)?.trim().parse::<f64>().ok()? * us);
-    let us = units.into_iter().find_map(number)?;
+    let us = units
+        .into_iter()
+        .find_map(|(unit, us)| Some(time.strip_suffix(unit)?.trim().parse::<f64>().ok()? * us))?;
     Some(format!("{before}-usecs {us:.0}"))
 }
 

@@ -68,26 +68,30 @@ fn is_of_host(how: &How) -> bool {
 
 /// sysctls among changes: names and values.
 fn sysctls<'a>(changes: &[&'a Change]) -> Vec<(&'a str, &'a str)> {
-    let of = |change: &&'a Change| match &change.how {
-        How::Sysctl { name, value } => Some((name.as_str(), value.as_str())),
-        _ => None,
-    };
-    changes.iter().filter_map(of).collect()
+    changes
+        .iter()
+        .filter_map(|change| match &change.how {
+            How::Sysctl { name, value } => Some((name.as_str(), value.as_str())),
+            _ => None,
+        })
+        .collect()
 }
 
 /// Commands that set devices, qdiscs and routes. DEV and ROUTE are placeholders for names of the host.
 fn commands(changes: &[&Change]) -> Vec<String> {
-    let of = |change: &&Change| match &change.how {
-        How::Device { command, .. } => vec![command.clone()],
-        // A qdisc that is replaced by one of its kind keeps unnamed settings, so another kind is set in between.
-        How::Qdisc { words } => vec![
-            "tc qdisc replace dev DEV root pfifo".into(),
-            format!("tc qdisc replace dev DEV root {words}"),
-        ],
-        How::Route { words } => vec![format!("ip route change ROUTE {words}")],
-        _ => Vec::new(),
-    };
-    changes.iter().flat_map(of).collect()
+    changes
+        .iter()
+        .flat_map(|change| match &change.how {
+            How::Device { command, .. } => vec![command.clone()],
+            // A qdisc that is replaced by one of its kind keeps unnamed settings, so another kind is set in between.
+            How::Qdisc { words } => vec![
+                "tc qdisc replace dev DEV root pfifo".into(),
+                format!("tc qdisc replace dev DEV root {words}"),
+            ],
+            How::Route { words } => vec![format!("ip route change ROUTE {words}")],
+            _ => Vec::new(),
+        })
+        .collect()
 }
 
 #[cfg(test)]

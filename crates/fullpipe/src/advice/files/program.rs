@@ -7,27 +7,29 @@ const CONGESTION: &str = "net.ipv4.tcp_congestion_control";
 
 /// A line for each change that no file makes, or that a program may make for itself.
 pub fn lines(changes: &[Change]) -> Vec<String> {
-    let line = |change: &Change| {
-        let whose = &change.whose;
-        Some(match &change.how {
-            How::SocketOption { name, value: None } => format!("{whose}: do not set {name}"),
-            How::SocketOption { name, value: Some(value) } => {
-                let tool = match &name[..] {
-                    "SO_MAX_PACING_RATE" => format!(" (iperf3 --fq-rate {}K)", value * 8 / 1000),
-                    _ => String::new(),
-                };
-                format!("{whose}: setsockopt(fd, SOL_SOCKET, {name}, {value}){tool}")
-            }
-            How::Sysctl { name, value } if name == CONGESTION => format!(
-                "{whose}: for one socket instead, setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, \"{value}\"); for one \
-                 route, ip route change ROUTE congctl {value} (ROUTE is its line of ip route); first, modprobe tcp_{value} where it is a module"
-            ),
-            How::Program { words } => format!("{whose}: {words}"),
-            How::System { command, undo } => format!("{whose}: {command}   # undo: {undo}"),
-            How::Mount { words } => format!("{whose}: mount -o {words}"),
-            How::Path { words } => format!("{whose}: {words}"),
-            _ => return None,
-        })
-    };
     changes.iter().filter_map(line).collect()
+}
+
+/// The line of a change; none where a file makes it.
+fn line(change: &Change) -> Option<String> {
+    let whose = &change.whose;
+    Some(match &change.how {
+        How::SocketOption { name, value: None } => format!("{whose}: do not set {name}"),
+        How::SocketOption { name, value: Some(value) } => {
+            let tool = match &name[..] {
+                "SO_MAX_PACING_RATE" => format!(" (iperf3 --fq-rate {}K)", value * 8 / 1000),
+                _ => String::new(),
+            };
+            format!("{whose}: setsockopt(fd, SOL_SOCKET, {name}, {value}){tool}")
+        }
+        How::Sysctl { name, value } if name == CONGESTION => format!(
+            "{whose}: for one socket instead, setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, \"{value}\"); for one \
+             route, ip route change ROUTE congctl {value} (ROUTE is its line of ip route); first, modprobe tcp_{value} where it is a module"
+        ),
+        How::Program { words } => format!("{whose}: {words}"),
+        How::System { command, undo } => format!("{whose}: {command}   # undo: {undo}"),
+        How::Mount { words } => format!("{whose}: mount -o {words}"),
+        How::Path { words } => format!("{whose}: {words}"),
+        _ => return None,
+    })
 }

@@ -91,9 +91,12 @@ pub fn confirmed(
 ) -> Result<Found, Stopped> {
     let cost = |at: &usize| more(found.cured.mbit, found.changes[*at].without_mbit);
     // The sizes of several flows are for equal ones: the pace that makes them equal stays.
-    let stays = |at: &usize| case.flows.len() > 1 && found.changes[*at].change.rank == Rank::Pace;
-    let is_doubtful = |at: &usize| cost(at) < SMALL && !stays(at);
-    let mut doubtful: Vec<usize> = (0..found.changes.len()).filter(is_doubtful).collect();
+    let mut doubtful: Vec<usize> = (0..found.changes.len())
+        .filter(|at| {
+            cost(at) < SMALL
+                && !(case.flows.len() > 1 && found.changes[*at].change.rank == Rank::Pace)
+        })
+        .collect();
     doubtful.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
     let is_small = gain(&found.cured, &found.today) < SMALL;
     if doubtful.is_empty() && !is_small {

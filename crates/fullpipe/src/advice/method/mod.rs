@@ -176,9 +176,11 @@ pub(super) fn more(new: f64, old: f64) -> f64 {
 
 /// Accepted changes and new ones; a new one replaces an old one of the same setting.
 fn joined(old: &[Change], new: Vec<Change>) -> Vec<Change> {
-    let stays =
-        |own: &&Change| new.iter().all(|new| !new.is_about(own) || own.rank == Rank::Cosmetic);
-    let mut all: Vec<Change> = old.iter().filter(stays).cloned().collect();
+    let mut all: Vec<Change> = old
+        .iter()
+        .filter(|own| new.iter().all(|new| !new.is_about(own) || own.rank == Rank::Cosmetic))
+        .cloned()
+        .collect();
     all.extend(new);
     // Copies of flows are last: edits name the flows as they are today.
     all.sort_by_key(Change::has_copies);

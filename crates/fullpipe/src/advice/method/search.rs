@@ -174,9 +174,8 @@ impl Search<'_> {
         let mut lists = self.offered(&start.changes, offers);
         lists.retain(|list| *list != start.changes);
         let states = self.states(&start.changes, lists)?.into_iter();
-        let is_worth = |own: &State| own.outcome.mbit >= (1.0 - PRICE) * start.outcome.mbit;
         let closest = states
-            .filter(is_worth)
+            .filter(|own| own.outcome.mbit >= (1.0 - PRICE) * start.outcome.mbit)
             .min_by(|a, b| goal.distance(&a.outcome).total_cmp(&goal.distance(&b.outcome)));
         match closest.filter(|own| goal.is_closer(&own.outcome, &start.outcome)) {
             None => Ok(start),
@@ -252,13 +251,15 @@ impl Search<'_> {
     /// Changes that are allowed, and that scenario and engine take.
     pub fn allowed(&self, changes: Vec<Change>) -> Vec<Change> {
         // The parts of a flow's streams are no fair parts.
-        let is_fair = |change: &Change| self.allowance.goal != Goal::Fair || !change.has_copies();
-        let may =
-            |change: &Change| self.allowance.scopes.contains(&change.scope) && is_fair(change);
         let today = self.refused(&self.case.today);
-        let is_taken = |change: &Change| self.is_taken(change, &today);
-        let is_there = |change: &Change| candidates::fits_system(self.case, change);
-        let all = changes.into_iter().filter(may).filter(is_there).filter(is_taken);
+        let all = changes
+            .into_iter()
+            .filter(|change| {
+                self.allowance.scopes.contains(&change.scope)
+                    && (self.allowance.goal != Goal::Fair || !change.has_copies())
+            })
+            .filter(|change| candidates::fits_system(self.case, change))
+            .filter(|change| self.is_taken(change, &today));
         candidates::together(all)
     }
 

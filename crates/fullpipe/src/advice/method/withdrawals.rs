@@ -33,10 +33,11 @@ impl Search<'_> {
     pub(super) fn prune(&mut self, best: State) -> Result<State, Stopped> {
         let alone = self.removals(&best)?;
         // The rest is judged by the most that these changes give.
-        let keeps = |at: &usize| self.allowance.goal.keeps(&alone[*at], &best.outcome);
-        let most = (0..alone.len()).filter(keeps).max_by(|a, b| {
-            gain(&alone[*a], &best.outcome).total_cmp(&gain(&alone[*b], &best.outcome))
-        });
+        let most = (0..alone.len())
+            .filter(|at| self.allowance.goal.keeps(&alone[*at], &best.outcome))
+            .max_by(|a, b| {
+                gain(&alone[*a], &best.outcome).total_cmp(&gain(&alone[*b], &best.outcome))
+            });
         if let Some(at) = most.filter(|at| gain(&alone[*at], &best.outcome) >= COUNTS) {
             let changes = without(&best.changes, &[at]);
             return self.prune(State { changes, outcome: alone[at].clone() });
@@ -113,8 +114,11 @@ impl Search<'_> {
         let pairs = (0..groups.len()).flat_map(|a| (a + 1..groups.len()).map(move |b| [a, b]));
         let lists: Vec<Vec<Change>> = pairs
             .map(|[a, b]| {
-                let is_own = |own: &&Change| groups[a].contains(own) || groups[b].contains(own);
-                best.changes.iter().filter(is_own).cloned().collect()
+                best.changes
+                    .iter()
+                    .filter(|own| groups[a].contains(own) || groups[b].contains(own))
+                    .cloned()
+                    .collect()
             })
             .collect();
         let states = self.states(&[], lists)?.into_iter();
@@ -209,6 +213,5 @@ fn grouped(changes: &[Change]) -> Vec<Vec<Change>> {
 
 /// The changes that stay when some are removed, by their indices.
 pub(super) fn without(changes: &[Change], gone: &[usize]) -> Vec<Change> {
-    let stays = |at: &usize| !gone.contains(at);
-    (0..changes.len()).filter(stays).map(|at| changes[at].clone()).collect()
+    (0..changes.len()).filter(|at| !gone.contains(at)).map(|at| changes[at].clone()).collect()
 }

@@ -193,27 +193,30 @@ impl<'a> Told<'a> {
         let flows = run.flow.len();
         // The second flows of all connections are numbered after all flows, in the same order.
         let others = flows - run.mounts().next().map_or(0, |(_, own)| own.start);
-        let mount = |(own, connections): (&Nfs, Range<usize>)| {
-            let reads = own.operation == NfsOperation::Read;
-            let connection = |data: usize| {
-                let other = data + others;
-                let [calls, replies] = if reads { [other, data] } else { [data, other] };
-                [data, calls, replies].map(|flow| flow as u16)
-            };
-            Mount {
-                begun: false,
-                connections: connections.map(connection).collect(),
-                bytes: own.bytes(),
-                prefix: format!("rpc.{}.data.", own.name),
-                calls: if reads { "READ" } else { "WRITE" },
-                times: [0; 2],
-            }
-        };
-        Ok(Told { sink, flows: flows as u16, mounts: run.mounts().map(mount).collect() })
+        let mounts = run.mounts().map(|(own, connections)| Mount::new(own, connections, others));
+        Ok(Told { sink, flows: flows as u16, mounts: mounts.collect() })
     }
 }
 
 impl Mount {
+    /// A mount whose connections' second flows have numbers that are larger by `others`.
+    fn new(own: &Nfs, connections: Range<usize>, others: usize) -> Mount {
+        let reads = own.operation == NfsOperation::Read;
+        let connections = connections.map(|data| {
+            let other = data + others;
+            let [calls, replies] = if reads { [other, data] } else { [data, other] };
+            [data, calls, replies].map(|flow| flow as u16)
+        });
+        Mount {
+            begun: false,
+            connections: connections.collect(),
+            bytes: own.bytes(),
+            prefix: format!("rpc.{}.data.", own.name),
+            calls: if reads { "READ" } else { "WRITE" },
+            times: [0; 2],
+        }
+    }
+
     /// The program begins: so do its connections, as far as it can tell.
     fn begin(&mut self, now: Time, sink: &mut dyn Sink) {
         self.begun = true;

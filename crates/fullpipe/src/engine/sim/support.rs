@@ -2,7 +2,7 @@
 
 use crate::engine::Support;
 use crate::scenario::{
-    Discipline, ENDS, Element, Flow, Host, NFS_2008, Nfs, NfsVersion, QdiscKind, Resolved, Station,
+    Discipline, ENDS, Flow, Host, NFS_2008, Nfs, NfsVersion, QdiscKind, Resolved, Station,
 };
 use fullpipe_base::units::Time;
 use fullpipe_sim::cc::{self, KernelVersion};
@@ -22,8 +22,11 @@ pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
     let stations = run.stations().into_iter();
     let of_hosts = stations.flat_map(|station| of_host(&station.key(), station.host));
     let known = cc::algorithms();
-    let unknown = |name: &str| known.iter().all(|algorithm| algorithm.name != name);
-    let of_flows = run.flow.iter().filter(|flow| unknown(&flow.congestion.name)).map(|flow| {
+    let unknown = run
+        .flow
+        .iter()
+        .filter(|flow| known.iter().all(|algorithm| algorithm.name != flow.congestion.name));
+    let of_flows = unknown.map(|flow| {
         let names: Vec<&str> = known.iter().map(|algorithm| algorithm.name).collect();
         let why = format!(
             "the simulator has {}, not yet {}; --engine linux runs what its kernel has",
@@ -125,13 +128,11 @@ fn of_options(flow: &Flow) -> Vec<(String, Support)> {
     let own = flow.sockopt.keys().filter(|name| !super::config::SOCKOPTS.contains(name));
     let own = own.map(|name| format!("sockopt.{name}"));
     let others = flow.receiver_sockopt.keys().map(|name| format!("receiver_sockopt.{name}"));
-    let why = || {
-        let known = super::config::SOCKOPTS.join(", ");
-        format!(
-            "of socket options the simulator has {known} of the sender; --engine linux has others"
-        )
-    };
-    own.chain(others).map(|key| refused(format!("flow.{}.{key}", flow.name), why())).collect()
+    let known = super::config::SOCKOPTS.join(", ");
+    let why = format!(
+        "of socket options the simulator has {known} of the sender; --engine linux has others"
+    );
+    own.chain(others).map(|key| refused(format!("flow.{}.{key}", flow.name), why.clone())).collect()
 }
 
 /// Options and sysctls of sending sockets that are not modelled of its kernel.
@@ -152,11 +153,11 @@ fn ecn(run: &Resolved) -> Option<(String, Support)> {
 
 fn of_queues(run: &Resolved) -> impl Iterator<Item = (String, Support)> {
     let elements = run.path.forward.iter().chain(&run.path.back);
-    let other = |element: &&Element| {
+    let others = elements.filter(|element| {
         let discipline = element.queue().map(|queue| &queue.discipline);
         matches!(discipline, Some(Discipline::Pie(_) | Discipline::Cake(_)))
-    };
-    elements.filter(other).map(|element| {
+    });
+    others.map(|element| {
         let key = format!("path, element {}, queue.discipline", element.name());
         let why =
             "the simulator has droptail, fq, codel, fq_codel and red; --engine linux has others";

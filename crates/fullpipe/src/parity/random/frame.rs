@@ -67,8 +67,7 @@ impl Frame {
 
     /// Interval of samples, milliseconds.
     pub fn sample_ms(&self) -> u64 {
-        let fits = |ms: &&u64| self.duration_ms / **ms <= SAMPLES;
-        [1, 2, 5, 10].iter().find(fits).copied().unwrap_or(10)
+        [1, 2, 5, 10].iter().find(|ms| self.duration_ms / **ms <= SAMPLES).copied().unwrap_or(10)
     }
 }
 

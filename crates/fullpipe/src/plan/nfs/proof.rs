@@ -149,18 +149,21 @@ mod tests {
     fn proof(rates: [f64; 4]) -> Proof {
         let names =
             [("today", "write"), ("today", "read"), ("planned", "write"), ("planned", "read")];
-        let run = |((settings, operation), mbit): ((&str, &str), f64)| Proven {
-            settings: settings.into(),
-            operation: operation.into(),
-            mbit: Some(mbit),
-            held_back_by: "cwnd".into(),
-            share: 1.0,
-        };
         Proof {
             engine: "sim".into(),
             file_bytes: 1,
             payload_mbit: 941.0,
-            runs: names.into_iter().zip(rates).map(run).collect(),
+            runs: names
+                .into_iter()
+                .zip(rates)
+                .map(|((settings, operation), mbit)| Proven {
+                    settings: settings.into(),
+                    operation: operation.into(),
+                    mbit: Some(mbit),
+                    held_back_by: "cwnd".into(),
+                    share: 1.0,
+                })
+                .collect(),
         }
     }
 

@@ -23,8 +23,12 @@ pub fn judged(run: &Resolved) -> Vec<usize> {
     let Some(first) = run.flow.iter().find(|flow| Some(flow.direction) == main_way) else {
         return Vec::new();
     };
-    let is_judged = |flow: &Flow| are_copies(&first.name, &flow.name);
-    run.flow.iter().enumerate().filter(|(_, flow)| is_judged(flow)).map(|(at, _)| at).collect()
+    run.flow
+        .iter()
+        .enumerate()
+        .filter(|(_, flow)| are_copies(&first.name, &flow.name))
+        .map(|(at, _)| at)
+        .collect()
 }
 
 /// The judged flows that the scenario writes; flows of mounts follow from the mount.
@@ -53,9 +57,8 @@ pub fn send_buffer(run: &Resolved) -> Vec<SetOption> {
 
 /// Writes of 128 KiB.
 pub fn larger_writes(run: &Resolved) -> Vec<SetOption> {
-    let is_small = |flow: &&Flow| flow.write < SMALL_WRITE && run.other_half(flow).is_none();
     subjects(run)
-        .filter(is_small)
+        .filter(|flow| flow.write < SMALL_WRITE && run.other_half(flow).is_none())
         .map(|flow| of_flow(flow, "write", text(format!("{LARGE_WRITE}B"))))
         .collect()
 }
@@ -101,8 +104,9 @@ pub fn no_pace(run: &Resolved) -> Vec<SetOption> {
     let paced = subjects(run).filter(|flow| {
         flow.sockopt.get(MAX_PACING_RATE).is_some_and(|rate| *rate < UNPACED_SOCKET)
     });
-    let key = |flow: &Flow| set(&["flow", &flow.name, "sockopt", MAX_PACING_RATE], UNPACED_SOCKET);
-    paced.map(key).collect()
+    paced
+        .map(|flow| set(&["flow", &flow.name, "sockopt", MAX_PACING_RATE], UNPACED_SOCKET))
+        .collect()
 }
 
 /// Programs that write as fast as they can.
@@ -134,10 +138,10 @@ pub fn more_in_flight(run: &Resolved) -> Vec<SetOption> {
 
 /// Programs that send their last partial segment without waiting for an ACK.
 pub fn no_delay(run: &Resolved) -> Vec<SetOption> {
-    let ends = |flow| [Some(flow), run.other_half(flow)].into_iter().flatten();
-    let is_held = |flow: &&Flow| flow.sockopt.get(NODELAY).is_none_or(|on| *on == 0);
     let asking = subjects(run).filter(|flow| run.other_half(flow).is_some());
-    let held = asking.flat_map(ends).filter(is_held);
+    let held = asking
+        .flat_map(|flow| [Some(flow), run.other_half(flow)].into_iter().flatten())
+        .filter(|flow| flow.sockopt.get(NODELAY).is_none_or(|on| *on == 0));
     held.map(|flow| set(&["flow", &flow.name, "sockopt", NODELAY], 1)).collect()
 }
 
@@ -169,11 +173,10 @@ pub fn longer(run: &Resolved) -> Vec<SetOption> {
     let subjects: Vec<&Flow> = subjects(run).collect();
     let names = subjects.iter().flat_map(|flow| [Some(&flow.name), flow.reply_to.as_ref()]);
     let names: Vec<&str> = names.flatten().map(String::as_str).collect();
-    let is_meant = |flow: &&Flow| {
+    for flow in run.flow.iter().filter(|flow| flow.app != App::Nfs).filter(|flow| {
         names.contains(&flow.name.as_str())
             || flow.reply_to.as_deref().is_some_and(|name| names.contains(&name))
-    };
-    for flow in run.flow.iter().filter(|flow| flow.app != App::Nfs).filter(is_meant) {
+    }) {
         sets.extend(flow.duration.map(|own| of_flow(flow, "duration", longer(own))));
         let bytes = longer_bytes(run, flow).map(|bytes| text(format!("{bytes}B")));
         sets.extend(bytes.map(|bytes| of_flow(flow, "bytes", bytes)));
@@ -225,10 +228,9 @@ pub fn hystart(run: &Resolved) -> Vec<SetOption> {
 pub fn alone(run: &Resolved) -> Vec<SetOption> {
     let own: Vec<&str> = subjects(run).map(|flow| flow.name.as_str()).collect();
     let is_reply = |flow: &Flow| flow.reply_to.as_deref().is_some_and(|name| own.contains(&name));
-    let is_answered = |flow: &Flow| run.answer_to(flow).is_some();
     let others = run.flow.iter().filter(|flow| {
         let stays = own.contains(&flow.name.as_str()) || is_reply(flow) || flow.app == App::Nfs;
-        !stays && flow.reply_to.is_none() && !is_answered(flow)
+        !stays && flow.reply_to.is_none() && !run.answer_to(flow).is_some()
     });
     let datagrams = run.datagrams.iter().filter(|own| own.count != Some(1));
     let later = text(run.duration.saturating_sub(Time::us(1)));

@@ -3,7 +3,7 @@
 use super::keys::{set, text};
 use super::path::fastest;
 use crate::analysis::main_way;
-use crate::scenario::{Host, Nfs, NfsOperation, QdiscKind, Resolved, SetOption};
+use crate::scenario::{Host, NfsOperation, QdiscKind, Resolved, SetOption};
 use fullpipe_base::units::{Rate, Time};
 use fullpipe_sim::config::{Autotuning, Direction, QueueLimit, System};
 
@@ -48,8 +48,10 @@ pub fn window_scaling(run: &Resolved) -> Vec<SetOption> {
 pub fn window(run: &Resolved) -> Vec<SetOption> {
     let [_, (name, host)] = of_data(run);
     let is_less = matches!(host.config.system, System::FixedWindow(own) if own < LARGEST_WINDOW);
-    let key = || set(&["hosts", name, "window"], text(format!("{LARGEST_WINDOW}B")));
-    is_less.then(key).into_iter().collect()
+    is_less
+        .then(|| set(&["hosts", name, "window"], text(format!("{LARGEST_WINDOW}B"))))
+        .into_iter()
+        .collect()
 }
 
 /// The highest autotuning level of a Windows host, where data arrive.
@@ -57,8 +59,10 @@ pub fn autotuning(run: &Resolved) -> Vec<SetOption> {
     let [_, (name, host)] = of_data(run);
     let highest = Autotuning::Experimental;
     let is_lower = matches!(host.config.system, System::Windows(own) if own != highest);
-    let key = || set(&["hosts", name, "autotuning"], text(highest.name()));
-    is_lower.then(key).into_iter().collect()
+    is_lower
+        .then(|| set(&["hosts", name, "autotuning"], text(highest.name())))
+        .into_iter()
+        .collect()
 }
 
 /// Packets of a first window that Linux takes for a route, and which shallow queues stand.
@@ -81,23 +85,27 @@ pub fn sack(run: &Resolved) -> Vec<SetOption> {
 
 /// A read-ahead of 1 GiB of each mount that reads.
 pub fn read_ahead(run: &Resolved) -> Vec<SetOption> {
-    let reads = |own: &&Nfs| own.operation == NfsOperation::Read;
-    let is_less = |own: &&Nfs| own.readahead.is_none_or(|bytes| bytes < READ_AHEAD);
-    let less = run.nfs.iter().filter(reads).filter(is_less);
+    let less = run
+        .nfs
+        .iter()
+        .filter(|own| own.operation == NfsOperation::Read)
+        .filter(|own| own.readahead.is_none_or(|bytes| bytes < READ_AHEAD));
     less.map(|own| set(&["nfs", &own.name, "readahead"], text(format!("{READ_AHEAD}B")))).collect()
 }
 
 /// The longest calls of each mount, and the slots of a kernel where nothing is set.
 pub fn calls(run: &Resolved) -> Vec<SetOption> {
-    let of = |own: &Nfs| {
-        let named = |key: &str, value: String| set(&["nfs", &own.name, key], value);
-        let longer = own.longer_calls();
-        let longer = longer.map(|own| named(own.option, text(format!("{}B", own.most))));
+    run.nfs
+        .iter()
+        .flat_map(|own| {
+            let named = |key: &str, value: String| set(&["nfs", &own.name, key], value);
+            let longer = own.longer_calls();
+            let longer = longer.map(|own| named(own.option, text(format!("{}B", own.most))));
 
-        let more = own.more_slots().map(|slots| named("slots", slots.to_string()));
-        longer.into_iter().chain(more).collect::<Vec<_>>()
-    };
-    run.nfs.iter().flat_map(of).collect()
+            let more = own.more_slots().map(|slots| named("slots", slots.to_string()));
+            longer.into_iter().chain(more).collect::<Vec<_>>()
+        })
+        .collect()
 }
 
 /// A sysctl of an end.

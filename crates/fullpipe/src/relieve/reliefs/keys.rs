@@ -22,6 +22,9 @@ pub fn text(value: impl std::fmt::Display) -> String {
 }
 
 fn quoted(part: &str) -> String {
-    let is_bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
-    if !part.is_empty() && part.chars().all(is_bare) { part.into() } else { format!("\"{part}\"") }
+    if !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-') {
+        part.into()
+    } else {
+        format!("\"{part}\"")
+    }
 }

@@ -84,7 +84,7 @@ impl RunDir {
     }
 
     fn existing(&self, index: usize) -> Result<PathBuf, Error> {
-        let none = || Error::new(&self.path, format!("has no run number {index}"));
-        self.folder(index).ok_or_else(none)
+        self.folder(index)
+            .ok_or_else(|| Error::new(&self.path, format!("has no run number {index}")))
     }
 }

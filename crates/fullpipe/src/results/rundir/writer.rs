@@ -77,8 +77,9 @@ impl Writer {
     /// There is no such run, or the file cannot be moved.
     pub fn take(&self, variant: &str, file: &Path, name: &str) -> Result<PathBuf, Error> {
         let collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
-        let none = || Error::new(&self.directory, format!("has no run \"{variant}\""));
-        let folder = collected.get(variant).ok_or_else(none)?;
+        let folder = collected
+            .get(variant)
+            .ok_or_else(|| Error::new(&self.directory, format!("has no run \"{variant}\"")))?;
         let to = folder.join(name);
         fs::rename(file, &to).map_err(|e| cannot_write(&to, &e))?;
         Ok(folder.clone())
@@ -197,8 +198,8 @@ fn write_json(path: &Path, value: &impl serde::Serialize) -> Result<(), Error> {
 }
 
 fn write_text(path: &Path, text: &str) -> Result<(), Error> {
-    let write = || fs::File::create(path)?.write_all(text.as_bytes());
-    write().map_err(|e| without_part(path, &e))
+    let written = fs::File::create(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|e| without_part(path, &e))
 }
 
 /// Removes a file that was written in part, so that no reader takes it for the whole.
@@ -217,11 +218,8 @@ fn point_latest(root: &Path, directory: &Path) -> Result<(), Error> {
     let link = root.join(LATEST);
     let new = root.join(format!(".{LATEST}.{}.tmp", std::process::id()));
     let name = directory.file_name().unwrap_or_default();
-    let replace = || {
-        std::os::unix::fs::symlink(name, &new)?;
-        fs::rename(&new, &link)
-    };
-    replace().map_err(|e| {
+    let replaced = std::os::unix::fs::symlink(name, &new).and_then(|()| fs::rename(&new, &link));
+    replaced.map_err(|e| {
         Error::new(&link, format!("cannot point to the newest results: {e}"))
             .hint(format!("they are in {}", directory.display()))
     })

@@ -63,9 +63,9 @@ impl Finished {
         let mut seen = Seen::new(merged);
         let path = directory.join(CELLS);
         replace(&path, |out| {
-            let mut see = |cell: &Cell| seen.add(cell);
-            let document = Document::new(merged, &mut see, &competition, &versus);
-            document.write(out).map_err(|e| unwritten(&path, e))
+            Document::new(merged, &mut |cell: &Cell| seen.add(cell), &competition, &versus)
+                .write(out)
+                .map_err(|e| unwritten(&path, e))
         })?;
         let (tally, unjudged) = seen.draw(&competition, &versus, &directory.join(REPORT))?;
         Ok(Finished {

@@ -29,26 +29,37 @@ const QUANTITIES: [Quantity; 3] = [
     ("srtt", |point| point.srtt),
 ];
 
+/// Number of a place, the last axis fastest; `at` has an index for each axis.
+fn place_number(axes: &[Scale], at: &[usize]) -> usize {
+    at.iter().zip(axes).fold(0, |sum, (n, axis)| sum * axis.shown.len() + n)
+}
+
 /// Differences of all pairs of panels.
 pub(super) fn differences(axes: &[Scale], panels: usize, points: &[Point]) -> Vec<Difference> {
     let places = axes.iter().map(|axis| axis.shown.len()).product::<usize>();
-    let number =
-        |at: &[usize]| at.iter().zip(axes).fold(0, |sum, (n, axis)| sum * axis.shown.len() + n);
     let by_place: BTreeMap<(usize, usize), &Point> =
-        points.iter().map(|point| ((point.panel, number(&point.at)), point)).collect();
-    let pairs = (0..panels).flat_map(|b| (0..b).map(move |a| (a, b)));
-    let of = |(a, b): (usize, usize), (quantity, value): Quantity| {
-        let at = |panel, place| by_place.get(&(panel, place)).and_then(|point| value(point));
-        let one_run = |a, b, place| {
-            [a, b].iter().any(|panel| by_place.get(&(*panel, place)).is_some_and(|p| p.one_run))
-        };
-        let shown = (0..places).map(|place| match (at(a, place), at(b, place)) {
-            (Some(one), Some(other)) => letter(Shown::between(&one, &other, one_run(a, b, place))),
-            _ => ' ',
-        });
-        Difference { a, b, quantity, shown: shown.collect() }
-    };
-    pairs.flat_map(|pair| QUANTITIES.map(|quantity| of(pair, quantity))).collect()
+        points.iter().map(|point| ((point.panel, place_number(axes, &point.at)), point)).collect();
+    let at = |panel: usize, place: usize| by_place.get(&(panel, place)).copied();
+
+    let mut all = Vec::new();
+    for b in 0..panels {
+        for a in 0..b {
+            for (quantity, value) in QUANTITIES {
+                let shown = (0..places).map(|place| compared(at(a, place), at(b, place), value));
+                all.push(Difference { a, b, quantity, shown: shown.collect() });
+            }
+        }
+    }
+    all
+}
+
+/// Letter of a comparison of two points; a space where one of the two means is missing.
+fn compared(a: Option<&Point>, b: Option<&Point>, value: fn(&Point) -> Option<Estimate>) -> char {
+    let (Some(a), Some(b)) = (a, b) else { return ' ' };
+    match (value(a), value(b)) {
+        (Some(one), Some(other)) => letter(Shown::between(&one, &other, a.one_run || b.one_run)),
+        _ => ' ',
+    }
 }
 
 fn letter(shown: Shown) -> char {

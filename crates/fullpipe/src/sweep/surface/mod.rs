@@ -155,18 +155,18 @@ impl<'a> Drawing<'a> {
 
     /// The panels' names: their variants, where no point has several flows. Parts of one name are one panel.
     fn name(&mut self) -> Vec<String> {
-        let name = |[variant, flow]: &[String; 2]| match self.several {
-            true => format!("{variant}: {flow}"),
-            false => variant.clone(),
-        };
-        let mut names = Vec::new();
-        let mut index = |name: String| {
-            names.iter().position(|known| *known == name).unwrap_or_else(|| {
+        let (mut names, mut indices) = (Vec::<String>::new(), Vec::new());
+        for [variant, flow] in &self.panels {
+            let name = match self.several {
+                true => format!("{variant}: {flow}"),
+                false => variant.clone(),
+            };
+            let known = names.iter().position(|known| *known == name);
+            indices.push(known.unwrap_or(names.len()));
+            if known.is_none() {
                 names.push(name);
-                names.len() - 1
-            })
-        };
-        let indices: Vec<usize> = self.panels.iter().map(|panel| index(name(panel))).collect();
+            }
+        }
         self.points.iter_mut().for_each(|point| point.panel = indices[point.panel]);
         names
     }

@@ -24,9 +24,12 @@ pub struct Scale {
 impl Scale {
     pub(super) fn new(axis: &Axis) -> Scale {
         let all = |point: &Vec<Value>| point.iter().map(written).collect::<Vec<_>>().join(", ");
-        let first = |point: &Vec<Value>| point.first().map(written).unwrap_or_default();
         let shown: Vec<String> = axis.points.iter().map(all).collect();
-        let short: Vec<String> = axis.points.iter().map(first).collect();
+        let short: Vec<String> = axis
+            .points
+            .iter()
+            .map(|point| point.first().map(written).unwrap_or_default())
+            .collect();
         let numeric = is_along_numbers(axis);
         let differ = short.iter().enumerate().all(|(n, label)| !short[..n].contains(label));
         let by_first = numeric && differ;

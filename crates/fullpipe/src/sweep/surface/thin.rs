@@ -57,11 +57,14 @@ impl Grid {
 
     /// Where a cell lies on the axes; none where it is not drawn.
     pub(super) fn place(&self, cell: &Cell) -> Option<Vec<usize>> {
-        let index = |(axis, places): (&Axis, &HashMap<String, usize>)| {
-            let values = axis.name.split(", ").map(|key| cell.at.get(key));
-            places.get(&key(values.collect::<Option<Vec<_>>>()?)).copied()
-        };
-        self.axes.iter().zip(&self.places).map(index).collect()
+        self.axes
+            .iter()
+            .zip(&self.places)
+            .map(|(axis, places)| {
+                let values = axis.name.split(", ").map(|key| cell.at.get(key));
+                places.get(&key(values.collect::<Option<Vec<_>>>()?)).copied()
+            })
+            .collect()
     }
 }
 
@@ -75,8 +78,8 @@ fn lengths(axes: &[Axis], variants: usize) -> Vec<usize> {
         lengths.iter().fold(variants.max(1), |all, length| all.saturating_mul(*length))
     };
     while points(&lengths) > MOST_POINTS {
-        let cheap = |n: usize| !dear[n] && lengths[n] > SHORT;
-        let longest = (0..lengths.len()).max_by_key(|n| (cheap(*n), lengths[*n]));
+        let longest =
+            (0..lengths.len()).max_by_key(|n| (!dear[*n] && lengths[*n] > SHORT, lengths[*n]));
         match longest.filter(|n| lengths[*n] > 1) {
             Some(n) => lengths[n] = lengths[n] * 9 / 10,
             None => break,
@@ -88,8 +91,10 @@ fn lengths(axes: &[Axis], variants: usize) -> Vec<usize> {
 /// An axis with `drawn` values, evenly chosen, the first and the last one among them.
 fn some(axis: &Axis, drawn: usize) -> Axis {
     let last = axis.points.len().saturating_sub(1);
-    let at = |n: usize| (n * last + drawn.saturating_sub(1) / 2) / drawn.saturating_sub(1).max(1);
-    let points = (0..drawn).map(|n| axis.points[at(n)].clone());
+    let points = (0..drawn).map(|n| {
+        let at = (n * last + drawn.saturating_sub(1) / 2) / drawn.saturating_sub(1).max(1);
+        axis.points[at].clone()
+    });
     Axis { name: axis.name.clone(), points: points.collect() }
 }
 

@@ -143,26 +143,27 @@ mod tests {
 
     fn cell(flows: usize) -> Cell {
         let estimate = |value: f64| Estimate::of(&[value, value + 2.0]).expect("values");
-        let flow = |n: usize| CellFlow {
-            name: format!("bulk-{n}"),
-            congestion: "cubic".into(),
-            settled_mbit: estimate(10.0 * (n + 1) as f64),
-            steady: 2,
-            retransmitted: estimate(3.0),
-            srtt_ms: None,
-            law_mbit: None,
-            law_holds: false,
-            share: None,
-            variation: None,
-            limit: "link".into(),
-        };
         let at = json!({ "path.loss": 1e-4, "path.delay": "10ms" });
         Cell {
             variant: "base".into(),
             at: at.as_object().expect("a point").clone(),
             runs: 2,
             sum_mbit: Some(estimate(500.0)),
-            flows: (0..flows).map(flow).collect(),
+            flows: (0..flows)
+                .map(|n| CellFlow {
+                    name: format!("bulk-{n}"),
+                    congestion: "cubic".into(),
+                    settled_mbit: estimate(10.0 * (n + 1) as f64),
+                    steady: 2,
+                    retransmitted: estimate(3.0),
+                    srtt_ms: None,
+                    law_mbit: None,
+                    law_holds: false,
+                    share: None,
+                    variation: None,
+                    limit: "link".into(),
+                })
+                .collect(),
             ..Cell::default()
         }
     }

@@ -48,13 +48,16 @@ pub(in crate::sweep) fn tables(all: &[Judged]) -> Vec<Table> {
         }
     }
     let last = metrics.len().saturating_sub(1);
-    let table = |(n, metric): (usize, &&str)| Table {
-        heading: format!("expected: {metric}"),
-        columns: &COLUMNS,
-        rows: all.iter().filter(|own| own.expected.metric == *metric).map(row).collect(),
-        about: if n == last { ABOUT } else { "" },
-    };
-    metrics.iter().enumerate().map(table).collect()
+    metrics
+        .iter()
+        .enumerate()
+        .map(|(n, metric)| Table {
+            heading: format!("expected: {metric}"),
+            columns: &COLUMNS,
+            rows: all.iter().filter(|own| own.expected.metric == *metric).map(row).collect(),
+            about: if n == last { ABOUT } else { "" },
+        })
+        .collect()
 }
 
 fn row(own: &Judged) -> Vec<String> {

@@ -95,8 +95,9 @@ impl Behaviour {
 /// Overridden rows that `profile`, which has the overrides already, must not have.
 pub fn refusals(profile: &Profile, overridden: &[&str]) -> Vec<Refusal> {
     let rows = BEHAVIOURS.iter().filter(|row| overridden.contains(&row.name));
-    let unread = |row: &Behaviour| row.unmet(profile).map(|need| row.refusal(need, profile));
-    rows.filter_map(unread).chain(without_clock(profile, overridden)).collect()
+    rows.filter_map(|row| row.unmet(profile).map(|need| row.refusal(need, profile)))
+        .chain(without_clock(profile, overridden))
+        .collect()
 }
 
 /// Refusal of losses by time without the order of ACKs that has them.

@@ -24,9 +24,8 @@ impl ReceiveQueue {
         window_of: impl Fn(u64) -> u64,
         mut charge: impl FnMut(i64),
     ) {
-        let bloated = |run: &Waiting| window_of(run.skb.memory) > run.skb.bytes;
         let first = match self.read_of_first {
-            0 => self.runs.iter().position(bloated),
+            0 => self.runs.iter().position(|run| window_of(run.skb.memory) > run.skb.bytes),
             _ => Some(0),
         };
         let Some(first) = first else { return };
