@@ -11,6 +11,8 @@ pub const RULE: Rule =
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let place = cause.place.clone().unwrap_or_else(|| "the way back".into());
     let own = context.meta.places.get(&place);
+
+    // A place with a discipline of its own needs no other queue.
     let lets_pass = match own.is_some_and(|own| own.discipline.is_some()) {
         true => "more rate, or fewer ACKs (cake ack-filter)",
         false => {

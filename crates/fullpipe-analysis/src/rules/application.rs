@@ -35,6 +35,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
                 .setting(setting("write()", host, AskedBy::Program)),
         );
     }
+
+    // A part of the time alone does not prove the program's own rate.
     let because = match as_asked {
         true => format!("it writes no more than {}", numbers::rate(one.best_mbit())),
         false => "it writes no more in that time".into(),

@@ -27,6 +27,8 @@ pub struct Side<'a> {
 impl<'a> Side<'a> {
     pub fn send(one: &One<'a>) -> Side<'a> {
         let own = &one.meta.settings;
+
+        // Windows has no kernel version to name.
         let is_windows = own.systems[0].is_windows();
         Side {
             host: &one.meta.hosts[0],
@@ -95,6 +97,7 @@ impl<'a> Side<'a> {
 
     /// Cure where a program asks for a buffer.
     pub fn ask_for_none(&self) -> String {
+        // The kernel doubles a request, so half of the need suffices.
         let half = self.missing().map(|needs| {
             let half = self.buffer.request(needs);
             let must = if half > self.buffer.most {
@@ -129,6 +132,8 @@ impl<'a> Side<'a> {
     fn autotuned(&self, finding: Finding, allows: &str) -> Finding {
         let allows = format!("{} allows {allows}", self.tuned);
         let suffices = self.needs.is_some() && self.missing().is_none();
+
+        // Three cases: a bound too low, TCP's own bound, and a buffer that still grows.
         match self.connections {
             _ if !suffices => finding.because(format!("{allows}{}", self.needed())),
             Some(n) => finding
@@ -153,6 +158,7 @@ impl<'a> Side<'a> {
                     valued((self.tuned, self.host), allows.clone(), needed, AskedBy::Sysctl);
                 self.autotuned(finding, &allows).setting(setting)
             }
+            // net.core.{w,r}mem_max cuts the request: more must be allowed and asked for.
             Some(asked) if self.buffer.is_cut() => {
                 let most = bytes(self.buffer.most);
                 let half = self.missing().map(|needs| bytes(self.buffer.request(needs)));
@@ -168,6 +174,7 @@ impl<'a> Side<'a> {
                     .cure(self.ask_for_more(asked, &raise))
                     .setting(valued((self.most, self.host), most, half, AskedBy::Cut))
             }
+            // A request that no bound cuts turns autotuning off: the program alone can help.
             Some(asked) => finding
                 .because(format!(
                     "the program asks for {} by {}, so {} does not act{}",

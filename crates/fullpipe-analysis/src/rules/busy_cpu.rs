@@ -25,6 +25,7 @@ pub const RULE: Rule = Rule {
 };
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
+    // Index of the end: 0 for the sender, 1 for the receiver.
     let end = usize::from(cause.limit == Derived::ReceiverCpu.about().name);
     let one = context.most(cause);
     let host = &one.meta.hosts[end];
@@ -37,6 +38,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         cause.place.clone().or_else(|| Some(host.clone())),
     );
     let finding = finding.code(["cpu_sender", "cpu_receiver"][end]);
+
+    // Small writes cost the sender a system call each: larger ones come first.
     Some(match small_writes(one).filter(|_| end == 0) {
         Some(write) => finding
             .because(format!(

@@ -15,9 +15,13 @@ const COUNTS: f64 = 0.02;
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let own = context.meta.mount_of(context.most(cause).index)?;
+
+    // A few calls sent again cost nothing: only many of them explain a rate.
     let calls = context.run.nfs.get(own)?.requests.filter(is_much)?;
     let mount = Mount::of(context, cause);
     let client = mount.client;
+
+    // For a read the server carries the data twice, else its work alone doubles.
     let work = if mount.reads {
         "the server sends their data again"
     } else {

@@ -58,6 +58,8 @@ pub fn wanting<'s, 'a>(all: &'s [One<'a>]) -> Vec<&'s One<'a>> {
 pub fn causes(context: &Context) -> Vec<Cause> {
     let flows = wanting(&context.subject.flows);
     let mut sums: BTreeMap<Key, f64> = BTreeMap::new();
+
+    // Each flow counts alike, however much it carries.
     for one in &flows {
         for (key, share) in of_flow(context, one) {
             *sums.entry(key).or_default() += share / flows.len() as f64;
@@ -122,8 +124,12 @@ fn paced_buffer(one: &One, cwnd: f64) -> Option<&'static str> {
 
 fn of_flow(context: &Context, one: &One) -> Vec<(Key, f64)> {
     let share = |name: &str| one.share(name);
+
+    // Shares of cwnd's states split into cuts at places and growth without a cut.
     let of_cwnd = || limits::by_index().filter(|own| own.group == Group::Cwnd).map(|own| own.name);
     let cwnd: f64 = of_cwnd().map(share).sum();
+
+    // A late ring explains paced time better: the sender waits for its descriptors.
     let ring = if is_held_to_a_pace(one) { None } else { late_ring(context, one) };
     let paced = if is_held_to_a_pace(one) || ring.is_some() { 0.0 } else { share(PACING) };
     let buffer = paced_buffer(one, cwnd).filter(|_| paced > 0.0);
@@ -131,6 +137,7 @@ fn of_flow(context: &Context, one: &One) -> Vec<(Key, f64)> {
     let more = if cwnd > 0.0 && buffer.is_none() { 1.0 + paced / cwnd } else { 1.0 };
     let mut all: Vec<(Key, f64)> = Vec::new();
 
+    // Limits other than cwnd keep their share, at the place that holds them.
     for (name, share) in &one.flow.limits {
         let is_cwnd = limits::group(name) == Some(Group::Cwnd);
         let is_cwnd = is_cwnd || name == PACING && paced > 0.0 && cwnd > 0.0 && buffer.is_none();
@@ -145,11 +152,14 @@ fn of_flow(context: &Context, one: &One) -> Vec<(Key, f64)> {
             all.push((own, *share));
         }
     }
+
+    // A cut keeps its place, and takes the state that lasted longest.
     let state = of_cwnd().max_by(|a, b| share(a).total_cmp(&share(b))).unwrap_or_default();
     for (place, share) in &one.flow.reductions {
         all.push(((state.into(), Some(place.clone()), true), share * more));
     }
 
+    // The rest of cwnd's time had no cut: the states share it in order.
     let mut uncut = (cwnd - one.flow.reductions.values().sum::<f64>()).max(0.0);
     for name in of_cwnd() {
         let part = share(name).min(uncut);

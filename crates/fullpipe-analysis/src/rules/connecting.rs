@@ -18,12 +18,16 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let finding = Finding::new("Connecting", Some(from.clone()));
     let established = context.traces.flows[one.index].first(EventKind::Established);
     let start = context.lives.flows[one.index].start;
+
+    // An unfinished handshake has waited until the run's end.
     let took = established.map(|event| event.time.saturating_sub(start));
     let waited = took.unwrap_or_else(|| context.lives.end.saturating_sub(start));
     // A round trip of more than a second has its SYN sent again, too, and nothing is lost.
     let in_time = one.meta.base_rtt.unwrap_or_default() + SYN_AGAIN;
     let dropped = context.run.stages.iter().find(|stage| stage.dropped > 0);
     let is_late = waited >= in_time && (took.is_some() || dropped.is_some());
+
+    // A handshake in time makes the transfer, or the run, too short.
     if !is_late {
         let (why, cure) = match took {
             Some(_) => (
@@ -36,6 +40,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         let finding = finding.because(why).cure(cure).setting(about);
         return Some(if took.is_some() { finding.code("too_short") } else { finding });
     }
+
+    // Drops elsewhere may be the handshake's: the stage is named as a hint.
     let dropped = dropped.map_or(String::new(), |own| format!("; {} drops packets", own.name));
     Some(
         finding

@@ -38,6 +38,7 @@ impl Context<'_> {
 
     /// The flow with the largest share of a cause.
     pub fn most<'s>(&'s self, cause: &Cause) -> &'s One<'s> {
+        // A cut is found by its place, any other cause by its limit.
         let share = |one: &One| {
             let limits = if cause.is_cut { &one.flow.reductions } else { &one.flow.limits };
             let name = if cause.is_cut { cause.place.as_deref() } else { Some(&cause.limit[..]) };
@@ -101,6 +102,8 @@ impl Context<'_> {
     pub fn paced(&self) -> String {
         let subject = self.subject;
         let whose = if subject.flows.len() == 1 { "the flow" } else { "each flow" };
+
+        // A pace that is set and still too fast gets no figure.
         if subject.flows.iter().all(|one| one.meta.settings.pace.is_some()) {
             return format!("pace {whose} more slowly than today");
         }

@@ -30,7 +30,11 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);
     let dialogue = Dialogue::of(context, one).filter(|own| !own.is_ahead())?;
     let Dialogue { own, theirs, turns, base_s, lived_s } = dialogue;
+
+    // A turn longer than the round trip has waited for something else, too.
     let waits = lived_s / turns as f64 - base_s;
+
+    // Messages in parts: several segments a turn, smaller than the MSS in the mean.
     let in_parts = |flow: &FlowTrace| {
         let count = segments(flow) as f64;
         let mean = flow.last().bytes_sent as f64 / count.max(1.0);
@@ -45,6 +49,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         (false, false) => return None,
     };
     let waits = waits * turns as f64 / messages as f64;
+
+    // Waits of another length than a delayed ACK's have another cause.
     if !(DELAYED[0]..DELAYED[1]).contains(&(waits - base_s)) {
         return None;
     }

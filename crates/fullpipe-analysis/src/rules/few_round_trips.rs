@@ -31,8 +31,14 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let base = one.meta.base_rtt?.as_secs_f64();
     let took = one.flow.completion_s.filter(|took| *took < FEW * base)?;
     let slow_start = one.share(Limit::CwndSlowStart.about().name);
+
+    // The receive window takes the blame only where slow start was not in the way.
     let is_window = cause.limit == Limit::ReceiveWindow.about().name && slow_start < LITTLE;
+
+    // A window of a fixed size does not grow with round trips.
     let is_window = is_window && one.meta.settings.receive.asked.is_none();
+
+    // Growth must cost much of the transfer's time.
     if growth(one) < EXPLAINS {
         return None;
     }

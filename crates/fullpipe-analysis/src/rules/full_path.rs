@@ -21,7 +21,11 @@ fn amend(context: &Context, cause: &Cause, finding: Finding) -> Finding {
     let is_filled = context.subject.share().is_none_or(|share| share >= FILLED);
     let is_buffer = limits::group(&cause.limit) == Some(Group::Buffer);
     let is_small = finding.setting.as_ref().is_some_and(|own| own.needed.is_some());
+
+    // A small buffer costs rate as long as the path is not quite full.
     let costs = is_buffer && is_small && !is_filled;
+
+    // A larger MSS raises what the full path carries.
     let gains = finding.code == "small_mss";
     match grade == Grade::Full && finding.queue_ms.is_none() && !costs && !gains {
         true => finding.cure("The path is full: set nothing"),

@@ -16,6 +16,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let value =
         stage.and_then(|own| Some(format!("{} {}s", numbers::count(own.capacity?), own.unit)));
     let finding = Finding::new(format!("The qdisc of {host}"), cause.place.clone());
+
+    // Without a known limit there is nothing to lengthen.
     let Some(value) = value else { return Some(finding) };
     Some(
         finding

@@ -19,6 +19,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);
     let side = Side::receive(one);
     let grown = still_grows(context, one)?;
+
+    // A window in small segments grows slowly for their overhead in memory.
     let code = if context.meta.mss < SMALL { "small_mss" } else { "rwnd_grow" };
     Some(
         Finding { grows: true, code, ..side.window(cause) }

@@ -34,9 +34,13 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     };
 
     let busy = Finding { does: "is full and holds", ..Finding::new(who, cause.place.clone()) };
+
+    // A link below full shares its rate with other traffic.
     if !matches!(context.grade, Grade::Full | Grade::Late) {
         return Some(others(context, cause, busy));
     }
+
+    // On a full path a standing queue is the only harm left.
     Some(match standing_queue(context, &place) {
         None => busy,
         Some((queue, base)) => Finding {
@@ -63,9 +67,12 @@ fn others(context: &Context, cause: &Cause, busy: Finding) -> Finding {
     let flows = &context.subject.flows;
     let resent = total(flows.iter().map(|one| one.flow.retransmitted_segments));
     let bytes = total(flows.iter().map(|one| one.flow.bytes));
+
+    // Repetitions count as full segments, as a share of the flows' data.
     let again = resent as f64 * f64::from(context.meta.mss) / (bytes as f64).max(1.0);
     let most = context.udp().max_by(|a, b| a.1.total_cmp(&b.1));
     let why = match () {
+        // Datagrams come first: their rate is known, the other reasons are inferred.
         () if most.is_some() => {
             let sum: f64 = context.udp().map(|(_, mbit)| mbit).sum();
             format!("datagrams take {} of it", numbers::rate(sum))
@@ -75,6 +82,8 @@ fn others(context: &Context, cause: &Cause, busy: Finding) -> Finding {
         () if again > 0.05 => "much of what it carries is sent again".into(),
         () => "other packets, or packets that are not full, take the rest of it".into(),
     };
+
+    // A little UDP is named as the reason, but needs no cure.
     let cure = most.filter(|_| context.datagrams() >= NOTICEABLE).map(|(own, _)| {
         format!(
             "Let {} send less, or give it a faster path: no setting of TCP takes its part",

@@ -19,6 +19,8 @@ const MANY: f64 = 0.3;
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let lost = &context.most(cause).flow.acks_dropped;
     let (place, share) = lost.iter().max_by(|a, b| a.1.total_cmp(b.1))?;
+
+    // ACKs are cumulative: the loss of a few of them changes nothing.
     if *share < MANY {
         return None;
     }

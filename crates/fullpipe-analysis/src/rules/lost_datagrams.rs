@@ -9,6 +9,8 @@ use crate::words::bytes;
 /// The place, the reason and the cure, where a stage drops datagrams.
 pub fn lost_datagrams(stage: &Stage, reading: Option<&Reading>) -> Finding {
     let host = host_of(&stage.name);
+
+    // A stage counts its room in bytes, packets or a unit of its own.
     let capacity = stage.capacity.map(|n| match &stage.unit[..] {
         "byte" => bytes(n),
         "segment" => numbers::packets(n),
@@ -16,6 +18,8 @@ pub fn lost_datagrams(stage: &Stage, reading: Option<&Reading>) -> Finding {
     });
     let value = capacity.unwrap_or_else(|| "no more".into());
     let set = |name: &str, host: &str, by| valued((name, host), value.clone(), None, by);
+
+    // Each kind of stage has its own knob.
     let (why, cure, about): (String, String, Setting) = match &stage.kind[..] {
         "udp_socket" => (
             format!(
@@ -50,6 +54,7 @@ pub fn lost_datagrams(stage: &Stage, reading: Option<&Reading>) -> Finding {
             "Send more slowly, or raise rate and burst of the policer".into(),
             setting("burst", &stage.name, AskedBy::Path),
         ),
+        // All other stages are queues in front of a rate.
         _ => (
             format!("its queue allows {value}"),
             "Send more slowly: more datagrams come than that place sends".into(),
@@ -75,6 +80,7 @@ const PAUSES: f64 = 0.5;
 /// Why the program left datagrams in the socket.
 fn why_unread(host: &str, reading: Option<&Reading>) -> String {
     match reading {
+        // The reasons go from the certain one to the vague one: a busy CPU explains the rest.
         Some(own) if own.cpu >= BUSY => format!("the CPU of {host} is busy"),
         Some(own) if own.is_too_slow() => format!(
             "the program reads {} of the {} Mb/s that come, while its CPU rests",
@@ -107,6 +113,8 @@ fn cure_of_socket(host: &str, stage: &Stage, reading: Option<&Reading>) -> Strin
                 "{first}, or send more slowly: a larger SO_RCVBUF helps only where a burst ends before it is full"
             )
         }
+
+        // A buffer for one pause helps only a reader that keeps up otherwise.
         Some(own)
             if own.paused_drops >= PAUSES && own.cpu < BUSY && own.pause_rcvbuf > Some(has) =>
         {
@@ -115,6 +123,7 @@ fn cure_of_socket(host: &str, stage: &Stage, reading: Option<&Reading>) -> Strin
                 bytes(own.pause_rcvbuf.unwrap_or_default())
             )
         }
+        // Without a known pause no size can be named.
         _ => format!("Let the program ask for a larger SO_RCVBUF (up to {most}), or read sooner"),
     }
 }

@@ -10,6 +10,8 @@ pub const RULE: Rule = Rule { name: "nic", code: "nic", when: When::Held(&["nic"
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let host = &context.most(cause).meta.hosts[0];
+
+    // The card's rate is known only where it bounds the path.
     let rate = context.subject.allowed.filter(|own| host_of(&own.place) == host);
     let rate = rate.map(|own| bits(own.rate));
     let busy = rate.clone().map_or("it is busy".into(), |rate| format!("its rate allows {rate}"));

@@ -81,6 +81,8 @@ fn tuned(
 ) -> Finding {
     let (host, most) = (side.host, ends(level));
     let finding = side.window(cause);
+
+    // A level that allows enough needs only time.
     let Some(needs) = side.missing() else {
         let grown = window(context, one).map_or(most.clone(), bytes);
         return Finding { grows: true, code: "rwnd_grow", ..finding }
@@ -91,6 +93,7 @@ fn tuned(
             .cure("Set nothing: a longer transfer gets the full rate");
     };
 
+    // Only a level above the present one is a cure.
     let higher = Autotuning::for_window(needs).filter(|higher| higher.most() > level.most());
     let cure = match higher {
         Some(higher) => format!(

@@ -27,8 +27,11 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     );
     Some(match &one.meta.settings.pace {
         Some(pace) if is_held_to_a_pace(one) => {
+            // The pace counts headers, too, and the program sees payload.
             let payload = (pace.rate as f64 * PAYLOAD) as u64;
             let part = context.subject.allowed_mbit().map(|own| own / context.subject.flows.len() as f64);
+
+            // A pace near the flow's part of the path costs nothing.
             let is_all = part.is_some_and(|part| pace.rate as f64 / 1e6 >= NEARLY * part);
             let cure = match is_all {
                 true => "That is as much as the path carries: set nothing".to_string(),
@@ -39,6 +42,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
                 .cure(cure)
                 .setting(valued((pace.by, host), bits(pace.rate), None, AskedBy::Program))
         }
+        // TSQ delays packets as a pace does, but the card is the cause.
         _ if one.share(Limit::SmallQueues.about().name) >= OFTEN => finding.code("tx_ring").because(
             "the card tells late that packets have left, so TCP small queues hold it back between",
         ),

@@ -14,8 +14,12 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let place = &stage.name;
     let plain = Finding { who: format!("Drops of the policer {place}"), ..plain };
     let own = context.meta.places.get(place).cloned().unwrap_or_default();
+
+    // Without burst and rate the drops alone are known.
     let (Some(burst), Some(rate)) = (own.burst, own.rate) else { return Some(plain) };
     let lasts = burst as f64 * 8e3 / rate as f64;
+
+    // A window within the burst passes: something else used up the tokens.
     let needed = context.window(cause).filter(|window| *window > burst).map(bytes);
     // The window of the path and the burst may differ by less than the words tell.
     let needed = needed.filter(|needed| *needed != bytes(burst));
@@ -30,6 +34,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     };
     let raise =
         needed.clone().map_or(String::new(), |needed| format!("Raise the burst to {needed}, or "));
+
+    // Pacing helps in any case, and is the only cure without a size.
     let pace = context.paced();
     let cure = if raise.is_empty() { pace.replacen('p', "P", 1) } else { raise + &pace };
     let setting = valued(("burst", place), bytes(burst), needed, AskedBy::Path);

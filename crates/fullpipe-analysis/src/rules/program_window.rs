@@ -29,13 +29,18 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     }
 
     let [from, to] = &one.meta.hosts;
+
+    // Only data ahead of the answers has a window.
     let dialogue = Dialogue::of(context, one).filter(Dialogue::is_ahead)?;
     let Dialogue { own, theirs, base_s, .. } = dialogue;
+
+    // Answers must be small and many: a window's updates, not data of their own.
     let is_short = (sent(theirs) as f64) < SHORT * sent(own) as f64;
     if !is_short || segments(theirs) < HABIT {
         return None;
     }
 
+    // The largest unacknowledged amount stands for the program's window.
     let window = own.samples.iter().map(|sample| unacknowledged(sample)).max()?;
     // A transfer of one window ends before a window holds it back.
     if sent(own) < WINDOWS * window {

@@ -13,6 +13,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let host = &one.meta.hosts[0];
     let resent = numbers::segments(one.flow.retransmitted_segments);
     let finding = Finding::new(format!("Recovery of {host}"), Some(host.clone()));
+
+    // The first host without SACK suffices: both must offer it.
     Some(match one.meta.settings.without_sack.first() {
         Some(without) => finding
             .because(format!(

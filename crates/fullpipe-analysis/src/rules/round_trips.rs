@@ -24,15 +24,19 @@ const POSSIBLE: f64 = 1.05;
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);
     let [from, to] = &one.meta.hosts;
+
+    // A flow that sends ahead does not wait for answers.
     let dialogue = Dialogue::of(context, one).filter(|own| !own.is_ahead())?;
     let Dialogue { base_s, lived_s: lived, turns, .. } = dialogue;
 
+    // The waits must explain the cause's time, and fit into the flow's life.
     let share = one.flow.limits.get(&cause.limit).copied().unwrap_or(cause.share);
     let explained = turns as f64 * base_s;
     if explained < EXPLAINED * share * lived || explained > POSSIBLE * lived {
         return None;
     }
 
+    // The client is the end that asks, whichever end sends more.
     let (client, does) = match dialogue.answers() {
         true => (to, format!("{from} answers {} requests", numbers::count(turns))),
         false => (from, format!("{from} sends {} requests", numbers::count(turns))),

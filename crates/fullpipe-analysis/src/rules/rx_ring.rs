@@ -16,6 +16,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let host = host_of(&stage.name);
     let value = format!("{} descriptors", numbers::count(stage.capacity.unwrap_or(0)));
     let one = context.most(cause);
+
+    // The wait of the dropping host matters, whichever end it is.
     let hosts = one.meta.hosts.iter().zip(&one.meta.settings.hosts);
     let waits = hosts.filter(|(name, _)| *name == host).map(|(_, own)| own.rx_wait_us).max();
     // A wait is a reason where the path brings more packets in it than the ring holds.

@@ -13,7 +13,11 @@ pub const RULE: Rule =
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let (stage, plain) = dropped(context, cause)?;
     let own = context.meta.places.get(&stage.name).cloned().unwrap_or_default();
+
+    // Without a limit there is nothing to lengthen.
     let Some(limit) = stage.capacity else { return Some(plain) };
+
+    // A queue in packets holds packets of full size, with what the link adds.
     let full = f64::from(context.subject.allowed.map_or(1500, |own| own.mtu + own.overhead));
     let held = if stage.unit == "byte" { limit as f64 } else { limit as f64 * full };
     let (value, unit_size) = match stage.unit == "byte" {
@@ -22,6 +26,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     };
     let lasts =
         own.rate.map_or(String::new(), |rate| format!(" ({})", ms(held * 8e3 / rate as f64)));
+
+    // The queue should hold a window; one that does already has another problem.
     let needed = context.window(cause).map(|window| window.div_ceil(unit_size));
     let needed = needed.filter(|needed| *needed > limit);
     let needed = needed.map(|n| if stage.unit == "byte" { bytes(n) } else { numbers::packets(n) });

@@ -11,6 +11,8 @@ pub const RULE: Rule =
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);
     let host = &one.meta.hosts[0];
+
+    // A loss that ended slow start has a rule of its own.
     let early = one
         .flow
         .slow_start

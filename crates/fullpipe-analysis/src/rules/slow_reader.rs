@@ -30,6 +30,8 @@ const MOST: f64 = 0.5;
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let one = context.most(cause);
     let unread = unread(context, one, cause);
+
+    // The trace may charge the reader, or unread data may show it.
     let is_charged = cause.limit == Derived::Reader.about().name;
     if !is_charged && unread.is_none() {
         return None;

@@ -18,6 +18,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let first = setting("initcwnd", host, AskedBy::Sysctl);
     let finding = Finding::new("Slow start", Some(host.clone())).setting(first);
     let base = one.meta.base_rtt.map_or(0.0, |rtt| rtt.as_secs_f64());
+
+    // A transfer of few round trips cannot run longer: it needs fewer round trips.
     Some(match one.flow.completion_s.filter(|took| *took < FEW * base) {
         Some(took) => finding
             .because(format!(

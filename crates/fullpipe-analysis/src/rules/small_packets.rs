@@ -27,11 +27,15 @@ const GAINS: f64 = 1.2;
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let (allowed, large) = both(context)?;
+
+    // Only a full link gains payload from larger packets.
     let is_full = matches!(context.grade, Grade::Full | Grade::Late) || cause.share >= super::FULL;
     if !is_full || large.mbit() < GAINS * allowed.mbit() {
         return None;
     }
     let place = cause.place.clone().unwrap_or_else(|| allowed.place.clone());
+
+    // The rest of the packet's bytes are headers and framing.
     let payload = f64::from(allowed.mss) / f64::from(allowed.mtu + allowed.overhead);
     Some(
         Finding {
@@ -68,17 +72,24 @@ fn both<'a>(context: &Context<'a>) -> Option<(&'a Allowed, Allowed)> {
 /// Another cause, where small packets cost more than it does.
 fn amend(context: &Context, cause: &Cause, finding: Finding) -> Finding {
     let Some((allowed, large)) = both(context) else { return finding };
+
+    // A program that holds its flow gains nothing from the MTU.
     let is_held_by_a_program = finding.as_asked || cause.limit == PROGRAM;
     if is_held_by_a_program || finding.code == RULE.code {
         return finding;
     }
+
+    // The gain must exceed what all other causes take together.
     let gain = large.mbit() / allowed.mbit();
     let missing = context.subject.share().map_or(f64::INFINITY, |share| 1.0 / share);
+
+    // A CPU works by the packet: half as many packets need half its time.
     let is_for_packets = CPUS.contains(&&cause.limit[..]) && allowed.mss * 2 <= large.mss;
     if !(gain >= GAINS.max(missing) || is_for_packets) {
         return finding;
     }
 
+    // Reason and cure of the first cause stay, after those of the MTU.
     let why = format!("a packet of {} bytes carries {} of payload", allowed.mtu, allowed.mss);
     let why = finding.because.as_ref().map_or(why.clone(), |first| format!("{first}, and {why}"));
     let cure = format!("Raise the MTU to {USUAL} where the path takes it");

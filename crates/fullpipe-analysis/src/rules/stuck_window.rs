@@ -54,18 +54,23 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
 
 /// The flow's last sample, where the receive buffer never grew and waits for more than the window lets in.
 fn waits<'a>(context: &'a Context, one: &super::One) -> Option<&'a FlowSample> {
+    // A buffer that the program asked for never grows: other rules tell of it.
     if one.meta.settings.receive.asked.is_some() {
         return None;
     }
 
+    // Samples before the handshake have no buffer.
     let samples = &context.traces.flows[one.index].samples;
     let first = samples.iter().find(|sample| sample.receiver.rcvbuf > 0)?;
     let last = samples.iter().rfind(|sample| sample.receiver.rcvbuf > 0)?;
     let round_trip = one.meta.base_rtt.unwrap_or(Time::ZERO);
 
+    // Autotuning has had time to measure and to grow.
     let is_long = last.time.saturating_sub(first.time).as_ns()
         >= round_trip.as_ns().saturating_mul(ROUND_TRIPS);
     let never_grew = samples.iter().all(|sample| sample.receiver.rcvbuf <= first.receiver.rcvbuf);
+
+    // Growth needs rcv_space in one round trip, and rcv_ssthresh lets in less.
     let waits = last.receiver.rcv_space > last.receiver.rcv_ssthresh;
     (is_long && never_grew && waits).then_some(last)
 }

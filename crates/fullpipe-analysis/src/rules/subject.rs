@@ -66,6 +66,8 @@ impl<'a> Subject<'a> {
         let direction = meta.main_way?;
         let of = || of(meta, lives, run, direction);
         let largest = of().map(|one| one.flow.bytes).max()?;
+
+        // Small flows beside large ones would spoil means and ranges.
         let is_large = |one: &One| one.flow.bytes as f64 >= COUNTS * largest as f64;
         let counts = |one: &One| {
             // Users mean the first flow, even if it is short, but not one that ended before the others began.
@@ -74,6 +76,8 @@ impl<'a> Subject<'a> {
             is_large(one) || (is_first && large.all(|own| overlap(one, &own, lives)))
         };
         let mut flows: Vec<One> = of().filter(counts).collect();
+
+        // Flows that live at one time share the path, and need less each.
         let sharing: Vec<u32> = flows.iter().map(|one| together(one, &flows, lives)).collect();
         for (one, sharing) in flows.iter_mut().zip(sharing) {
             one.needs = one.meta.settings.needs(sharing, &one.meta.congestion);
@@ -160,6 +164,8 @@ fn rate(flows: &[One], lives: &Lives) -> f64 {
     if let [one] = flows {
         return one.flow.mean_mbit;
     }
+
+    // Pauses between connections of a loop do not count.
     let mut spans: Vec<(Time, Time)> = flows
         .iter()
         .map(|one| &lives.flows[one.index])
@@ -167,6 +173,8 @@ fn rate(flows: &[One], lives: &Lives) -> f64 {
         .collect();
     spans.sort_unstable();
     let (mut lived, mut until) = (0_u64, Time::ZERO);
+
+    // Spans in order of their start: each adds what goes beyond the ones before.
     for (start, end) in spans {
         let from = start.max(until);
         lived = lived.saturating_add(end.saturating_sub(from).as_ns());

@@ -52,6 +52,8 @@ fn dropped(context: &Context, cause: &Cause) -> Option<Finding> {
 
 fn find(context: &Context, cause: &Cause, host: &str) -> Option<Finding> {
     let tcp_mem = tcp_mem(context, host)?;
+
+    // A host under pressure counts it; other hosts are judged by what they hold.
     let counted = context.run.counters.iter().filter(|own| own.name == PRESSURES && own.value > 0);
     let counted: Vec<&str> = counted.map(|own| &own.host[..]).collect();
     let full = Fullest::new(context, host);
@@ -60,6 +62,7 @@ fn find(context: &Context, cause: &Cause, host: &str) -> Option<Finding> {
         return None;
     }
 
+    // Memory is the host's: the flow that suffers may hold little of it.
     let most = tcp_mem[2];
     let holder = full.holder(context, host);
     let holds = holder.as_ref().map_or(String::new(), |(who, share)| {
@@ -70,6 +73,8 @@ fn find(context: &Context, cause: &Cause, host: &str) -> Option<Finding> {
         Some((who, _)) => format!("Let the program of {who} read, or close, or raise"),
         None => "Look which sockets hold it (ss -tm), or raise".into(),
     };
+
+    // A limit above the need of all buffers remains as it is.
     let needed = wanted(context, host).filter(|low| *low > tcp_mem[0]);
     let needed = needed.map(|low| raised(low, tcp_mem));
     let to = needed.as_ref().map_or(String::new(), |needed| format!(" to {}", text(*needed)));
@@ -145,6 +150,7 @@ impl Fullest {
             .filter(|(_, bytes)| *bytes > 0)
             .collect();
 
+        // Copies of one entry (bulk-1, bulk-2) count together.
         let sum = |first: &str| {
             let like = held.iter().filter(|(name, _)| are_copies(first, name));
             like.map(|(_, bytes)| bytes).sum::<u64>()
@@ -164,9 +170,12 @@ impl Fullest {
 fn wanted(context: &Context, host: &str) -> Option<u64> {
     let mut sum = 0_u64;
     for (index, (flow, trace)) in context.meta.flows.iter().zip(&context.traces.flows).enumerate() {
+        // Without a buffer in any sample the sum would be too small.
         let most = |of: fn(&FlowSample) -> u64| trace.samples.iter().map(|s| of(s)).max();
         let needs = context.subject.flows.iter().find(|one| one.index == index);
         let needs = needs.and_then(|one| one.needs);
+
+        // A flow counts at both ends where both are on that host.
         if flow.hosts[0] == host {
             let needed = needs.map_or(0, |needs| needs.send.advised);
             sum += most(|own| own.sender.sndbuf)?.max(needed);

@@ -12,10 +12,14 @@ const REPAIRS: f64 = 0.5;
 
 fn amend(context: &Context, cause: &Cause, finding: Finding) -> Finding {
     let stage = cause.place.as_deref().and_then(|name| context.stage(name));
+
+    // Without a cut at a place nothing was lost.
     if !cause.is_cut || stage.is_none() {
         return finding;
     }
     let one = context.most(cause);
+
+    // Hosts that all offer SACK leave the finding as it is.
     let Some(host) = one.meta.settings.without_sack.first() else { return finding };
     let share = |limit: Limit| one.share(limit.about().name);
     let repairs = share(Limit::CwndRecovery) >= REPAIRS * share(Limit::CwndAvoidance);
@@ -24,6 +28,8 @@ fn amend(context: &Context, cause: &Cause, finding: Finding) -> Finding {
     if !repairs && !is_order {
         return finding;
     }
+
+    // The place still drops: SACK comes first, and then the place's own cure.
     let why = format!("{host} does not offer SACK, so each lost segment takes a round trip");
     let why = finding.because.as_ref().map_or(why.clone(), |first| format!("{first}, and {why}"));
     let switch = format!("Switch net.ipv4.tcp_sack on at {host}");

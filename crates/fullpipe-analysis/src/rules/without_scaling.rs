@@ -21,6 +21,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     // Windows' autotuning level is the cause there.
     let host = one.meta.settings.without_scaling.iter().find(|host| !is_windows(one, host))?;
     let side = Side::receive(one);
+
+    // The window field has 16 bits; the buffer may allow even less.
     let most = side.buffer.allows().min(UNSCALED);
     Some(
         side.window(cause)
