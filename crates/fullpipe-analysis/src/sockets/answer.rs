@@ -51,6 +51,8 @@ pub(crate) fn of_receiver(sight: &view::receiver::Sight) -> Answer {
 fn answer(judged: Vec<Judged>, partial: bool, verb: &str) -> Answer {
     let rate: f64 = judged.iter().map(|one| one.mbit).sum();
     let is_silent = judged.iter().all(|one| one.bytes == 0);
+
+    // The connection with most data stands for its host.
     let Some(one) = most(&judged) else {
         return (said(Grade::NoTraffic, "No traffic: the host has no connection.".into()), vec![]);
     };
@@ -58,6 +60,8 @@ fn answer(judged: Vec<Judged>, partial: bool, verb: &str) -> Answer {
         let text = sentences([format!("FAILED: no data was {verb}")]);
         return (Headline { rate_mbit: Some(0.0), ..said(Grade::Failed, text) }, vec![]);
     }
+
+    // Without a verdict, the cause shows at the other end alone.
     let Some(first) = one.verdicts.first() else {
         let text = sentences([
             rate_of(rate, None),
@@ -78,6 +82,8 @@ fn answer(judged: Vec<Judged>, partial: bool, verb: &str) -> Answer {
     });
     let findings = findings.collect();
     let headline = headline(first, one, rate, judged.len());
+
+    // A run that was cut short has no other grade.
     let grade = if partial { Grade::Partial } else { headline.grade };
     (Headline { grade, ..headline }, findings)
 }

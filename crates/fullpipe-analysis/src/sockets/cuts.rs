@@ -15,12 +15,16 @@ pub fn cuts(looks: &[Look], min_rtt_us: f64) -> Vec<Cut> {
         let (before, after) = (&pair[0], &pair[1]);
         let again = after.segments_retransmitted.saturating_sub(before.segments_retransmitted);
         let fell = after.ssthresh < before.ssthresh;
+
+        // ssthresh falls without a loss too: only with one it is an epoch.
         if fell && (again > 0 || after.socket.lost > 0) {
             cuts.push(cut(looks, at, again, min_rtt_us));
             within = true;
         } else if let Some(last) = cuts.last_mut().filter(|_| within) {
             last.segments += again;
         }
+
+        // CA state 3 is recovery, 4 is loss.
         within &= after.ca_state >= 3;
     }
     cuts
@@ -28,6 +32,8 @@ pub fn cuts(looks: &[Look], min_rtt_us: f64) -> Vec<Cut> {
 
 fn cut(looks: &[Look], at: usize, again: u64, min_rtt_us: f64) -> Cut {
     let (before, after) = (&looks[at], &looks[at + 1]);
+
+    // A look may follow the drop: the rate is that of the interval before.
     let earlier = &looks[at.saturating_sub(1)];
     let bytes = before.bytes_acked.saturating_sub(earlier.bytes_acked) as f64;
     let seconds = before.time.saturating_sub(earlier.time).as_secs_f64();

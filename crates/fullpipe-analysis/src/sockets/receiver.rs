@@ -98,12 +98,16 @@ fn facts(sight: &Sight, flow: &Flow) -> Facts {
     let (Some(first), Some(last)) = (looks.first(), looks.last()) else {
         return Facts { host, ..Facts::default() };
     };
+
+    // The first third is left out: windows grow there.
     let main = &looks[looks.len() * 35 / 100..];
     let wscale = flow.options & option::WSCALE != 0;
     let seconds = last.time.saturating_sub(first.time).as_secs_f64();
     let mbit = |bytes: u64, seconds: f64| {
         if seconds > 0.0 { bytes as f64 * 8.0 / 1e6 / seconds } else { 0.0 }
     };
+
+    // rmem_alloc counts skbs' memory, as rcvbuf does.
     let memory: Vec<f64> =
         main.iter().map(|look| ratio(look.socket.rmem_alloc, look.socket.rcvbuf)).collect();
     let disorder =
@@ -112,6 +116,7 @@ fn facts(sight: &Sight, flow: &Flow) -> Facts {
         looks: looks.len(),
         bytes: last.socket.bytes_received,
         mbit: mbit(last.socket.bytes_received.saturating_sub(first.socket.bytes_received), seconds),
+        // Without timestamps Linux measures rcv_rtt by whole windows, too coarse for this.
         used: (flow.options & option::TIMESTAMPS != 0).then(|| used(main, wscale)),
         memory: quantile(&memory, 0.5),
         unread: part(main, |look| 2 * look.socket.unread >= offered(look, wscale)),
@@ -182,8 +187,10 @@ fn drops(facts: &Facts) -> Option<Verdict> {
 }
 
 fn reader(facts: &Facts) -> Option<Verdict> {
+    // A full window alone may be a fast flow: the memory must be full, too.
     let full = facts.used.is_some_and(|used| used >= USED) && facts.memory >= MEMORY;
     (full || facts.unread >= UNREAD).then(|| {
+        // A busy CPU explains the reading better than the program does.
         let share = facts.unread.max(facts.memory.min(1.0));
         let busy = facts.cpu.is_some_and(|cpu| cpu >= BUSY);
         let points = 0.6 + 0.4 * between(facts.unread, 0.2, 0.6);
@@ -203,6 +210,8 @@ fn reader(facts: &Facts) -> Option<Verdict> {
 
 fn window(facts: &Facts) -> Option<Verdict> {
     let used = facts.used.filter(|used| *used >= USED)?;
+
+    // A slow reader fills the window: the reader's verdict holds then.
     let slow = reader(facts).is_some();
     (!slow).then(|| {
         let points = 0.6 + 0.4 * between(used, USED, 0.95);
@@ -218,10 +227,12 @@ fn window(facts: &Facts) -> Option<Verdict> {
             .setting(valued((name, &facts.host), limit.clone(), None, by))
         };
         match () {
+            // A window of 16 bits comes first: it ends below any buffer.
             () if !facts.wscale && facts.window <= UNSCALED => {
                 named("wscale_off", "net.ipv4.tcp_window_scaling", AskedBy::Sysctl)
                     .remedy("Set net.ipv4.tcp_window_scaling to 1 on both hosts")
             }
+            // A buffer that never changes was fixed by the program.
             () if facts.asked || facts.constant => {
                 named("rwnd_fixed", "SO_RCVBUF", AskedBy::Program)
                     .remedy("Let the program ask for no SO_RCVBUF")

@@ -92,8 +92,12 @@ impl<Flow> Sight<Flow> {
     ) -> Option<Sight<Flow>> {
         let first = meta.flows.iter().find(|flow| Some(flow.direction) == meta.main_way)?;
         let lasts = recording.flows.last().map_or(Time::ZERO, |sample| sample.time);
+
+        // A user looks now and then: only every `every`-th sample is seen.
         let every = every(meta.sample, lasts);
         let host = &first.hosts[end];
+
+        // All connections of the host count; those that are copies of the first are judged.
         let here = meta.flows.iter().enumerate().filter(|(_, flow)| flow.hosts[end] == *host);
         let flows = here.map(|(index, about)| {
             let samples = recording.flows.iter().filter(|it| usize::from(it.flow) == index);

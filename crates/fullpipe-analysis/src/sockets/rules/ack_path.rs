@@ -22,12 +22,15 @@ const STEADY: f64 = 0.1;
 
 fn find(facts: &Facts) -> Option<Verdict> {
     let inflated = facts.peak_inflation();
+
+    // A queue of data would overflow sooner or later; ACKs that wait lose nothing.
     let never = facts.loss.retransmitted == 0 && inflated >= QUEUE;
     let rarely = facts.loss.main_retransmitted == 0 && inflated >= LONG;
     // The timer of the handshake went off twice, and no data was lost: the way back loses packets.
     let timers = facts.loss.timeouts > 1 && facts.loss.retransmitted == 0;
 
     ((never || rarely) && (facts.acks.segments < DELAYED || timers)).then(|| {
+        // A slow link lets ACKs through at an even pace.
         let steady = 1.0 - between(facts.acks.spread, STEADY, 3.0 * STEADY);
         let points = 0.5 + 0.15 * between(inflated, QUEUE, 6.0) + 0.1 * steady;
         let who = match inflated >= LONG {
@@ -41,6 +44,8 @@ fn find(facts: &Facts) -> Option<Verdict> {
             ))
             .because(format!("{} ACKs come in a second", short(facts.acks.rate)))
             .remedy("Look for a slow or full link on the way back, and for a queue that is much longer than the path");
+
+        // The sender's sockets alone cannot tell the two ways apart.
         let decide = "one-way delays: a very long queue of data on the way forward looks alike";
         Verdict { would_decide: Some(decide.into()), ..own }
     })

@@ -32,6 +32,8 @@ fn find(facts: &Facts) -> Option<Verdict> {
     // Lost packets leave a hole, and data behind the hole fills the buffer.
     let lossy = facts.main.recovery >= RECOVERS;
     let shrunk = if lossy { 0.0 } else { facts.window.shrunk };
+
+    // A receiver that polls joins segments, and the rate varies with its rounds.
     let polls = queues
         && inflated >= QUEUE
         && joined >= POLLS
@@ -48,6 +50,7 @@ fn find(facts: &Facts) -> Option<Verdict> {
             .because(format!("RTT grows to {} times its least", short(inflated)))
             .remedy("Look at the CPU and the softirq time of the receiver");
 
+        // A shrinking window is evidence of its own.
         let own = match shrunk >= SHRUNK {
             true => own.because(format!(
                 "the window is smaller than before {} of the time",

@@ -28,8 +28,12 @@ const SHARED: f64 = 0.2;
 fn find(facts: &Facts) -> Option<Verdict> {
     let cwnd = &facts.cwnd;
     let ssthresh = cwnd.early_ssthresh?;
+
+    // Part of the path's product that cwnd had reached.
     let part = ssthresh / facts.product().max(1.0);
     let free = facts.inflation() < QUEUE;
+
+    // cwnd still grows without losses, or the rate became high only late.
     let grows = facts.loss.main_retransmitted == 0 && free && cwnd.growth >= GROWS;
     let late = facts.mbit < BEGINS * facts.peak_mbit && facts.last_mbit >= ENDS * facts.peak_mbit;
     // A queue that never overflows and a slow start that went halfway: the way back, not slow start.
@@ -43,6 +47,8 @@ fn find(facts: &Facts) -> Option<Verdict> {
         // A queue that others fill, or the way back, ends slow start too, but after it has begun.
         let fills = !free || facts.beside >= SHARED;
         let unsure = fills && !cwnd.from_the_first;
+
+        // Points add up evidence: growth, a slow mean, and a low ssthresh.
         let points = 0.5
             + 0.2 * between(cwnd.growth, 1.0, 1.2)
             + 0.1 * between(slow, BEGINS, 0.7)
@@ -53,6 +59,8 @@ fn find(facts: &Facts) -> Option<Verdict> {
             .because(format!("it ended at {} without a loss", packets(ssthresh as u64)))
             .because(format!("the rate grows to {} in the end", rate(facts.last_mbit)));
         let own = Verdict { does: "ends early and holds", ..own };
+
+        // An ssthresh at the first look comes from metrics of an earlier connection.
         match cwnd.from_the_first {
             true => own.remedy(
                 "Look at `ip tcp_metrics show`, or set net.ipv4.tcp_no_ssthresh_metrics_save to 1",

@@ -33,9 +33,12 @@ fn find(facts: &Facts) -> Option<Verdict> {
     let cuts: Vec<f64> = facts.loss.cuts.iter().map(|cut| cut.rtt).collect();
     let at_cuts = quantile(&cuts, 0.5);
 
+    // A queue that overflows stands high when losses cut cwnd.
     let queued = at_cuts >= CUT && facts.main.cwnd_full >= 0.5;
     (standing >= QUEUE || queued).then(|| {
         let steady = between(facts.steadiness(), VARIES, STEADY);
+
+        // Evidence for a queue, less evidence for a slow receiver or a slow way back.
         let points = 0.3
             + 0.2 * between(standing, 1.0, 1.4)
             + 0.15 * between(at_cuts, 1.0, 1.5)
@@ -45,6 +48,7 @@ fn find(facts: &Facts) -> Option<Verdict> {
             - 0.15 * between(standing, LONG, 1.5 * LONG)
             - 0.2 * facts.doubt();
 
+        // Other connections of the host show that the path is shared.
         let code = if facts.beside >= 0.2 { "compete" } else { "none" };
         let twin = if facts.beside >= 0.2 { "none" } else { "compete" };
         let own = Verdict::new(code, "The path", facts.main.cwnd_full, points)

@@ -91,6 +91,8 @@ impl Epochs {
         let largest = quantile(&of(|cut| cut.segments as f64), 1.0);
         // The first epoch has no rate before it if it is at the first look.
         let rates: Vec<f64> = of(|cut| cut.mbit).into_iter().filter(|mbit| *mbit > 0.0).collect();
+
+        // Losses that no look parts into epochs count as one.
         match cuts.is_empty() {
             true => Epochs {
                 count: 0,
@@ -120,6 +122,7 @@ impl Epochs {
 }
 
 fn find(facts: &Facts) -> Option<Verdict> {
+    // Losses with a queue in front belong to the full path.
     let epochs = Epochs::new(facts, &empty(facts)?);
     let tiny = facts.cwnd.median <= TINY;
     let share = facts.main.cwnd_full.max(facts.main.recovery);
@@ -134,6 +137,8 @@ fn find(facts: &Facts) -> Option<Verdict> {
     };
 
     let free = between(facts.peak_inflation(), MAYBE, SURELY);
+
+    // Chance takes single packets at any cwnd and any rate.
     if epochs.by_chance() && !tiny {
         let points = 0.4
             + 0.15 * between(epochs.count as f64, 1.0, 5.0)
@@ -147,14 +152,18 @@ fn find(facts: &Facts) -> Option<Verdict> {
         return Some(Verdict { would_decide: Some(decide.into()), ..own });
     }
 
+    // Else a queue too short to show in RTT has overflowed.
     let decide =
         "drops of the receiver (`ethtool -S`, softnet_stat), and of the switches on the path";
+
+    // A short queue overflows at one rate, so an even rate supports it.
     let one_rate = if epochs.count >= EPOCHS { between(epochs.rate, ANY, ANY / 2.0) } else { 0.0 };
     let held = if facts.main.cwnd_full < FILLS { 0.2 } else { 0.0 };
     let points = 0.4 + 0.25 * free + 0.25 * between(epochs.largest, BURST, 20.0).max(one_rate)
         - if tiny { 0.1 } else { held }
         - 0.15 * facts.doubt();
 
+    // Retransmissions that are lost again point to a bucket without tokens.
     let again = facts.loss.again as f64 / facts.loss.retransmitted.max(1) as f64;
     let (code, who, twins) = match again >= AGAIN {
         true => ("policer", "A policer or a short queue", ["small_buffer", "rx_drop"]),

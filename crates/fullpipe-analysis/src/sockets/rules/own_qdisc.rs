@@ -20,8 +20,12 @@ const BUNCHES: f64 = 2.0;
 
 fn find(facts: &Facts) -> Option<Verdict> {
     let own = &facts.own;
+
+    // Drops must be frequent, and make up much of all losses.
     let often = own.dropped as f64 * APART >= facts.round_trips && own.dropped > 0;
     let most = own.dropped >= facts.loss.retransmitted / 2;
+
+    // A queue of the path matters more than a few drops at home.
     let inflated = facts.inflation() >= QUEUE && facts.queue() >= BUNCHES;
     let queues = facts.peak_inflation() >= LONG && facts.queue() >= BUNCHES;
     // Ssthresh without any retransmission: TCP heard of the drop from its own queue.

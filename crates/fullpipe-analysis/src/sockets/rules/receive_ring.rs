@@ -19,7 +19,11 @@ const BURST: u64 = 2;
 fn find(facts: &Facts) -> Option<Verdict> {
     let apart = 1.0 / facts.acks.rate.max(1e-3);
     let inflation = (facts.rtt_p95_us - facts.min_rtt_us) / 1e6;
+
+    // Bunches far apart with little delay: interrupts come late, and no queue stands.
     let bunches = apart >= APART && facts.acks.segments >= BUNCH && inflation <= WAITS * apart;
+
+    // A full ring drops several packets of a bunch.
     let bursts = facts.loss.cuts.iter().any(|cut| cut.segments >= BURST);
     let lost = facts.loss.retransmitted > 0 && bursts && losses::without_queue(facts);
     (bunches && lost).then(|| {

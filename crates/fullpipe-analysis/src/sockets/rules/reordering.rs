@@ -20,8 +20,12 @@ const RECOVERS: f64 = 0.3;
 fn find(facts: &Facts) -> Option<Verdict> {
     let order = &facts.order;
     let seen = order.seen.max(order.counted);
+
+    // Segments that arrived twice were late, not lost.
     let needless = order.twice as f64 / facts.loss.retransmitted.max(1) as f64;
     let recovers = facts.whole.recovery >= RECOVERS;
+
+    // TCP copes with some reordering: only a cost is a cause.
     let harms = needless >= NEEDLESS || facts.loss.undone > 0 || recovers;
     let is_far = seen >= SEEN && order.degree >= FAR && harms;
     // Late packets that were sent again arrived twice: TCP undid its reduction.

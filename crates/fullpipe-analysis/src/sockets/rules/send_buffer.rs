@@ -20,12 +20,18 @@ const GROWN: f64 = 0.95;
 
 fn find(facts: &Facts) -> Option<Verdict> {
     let own = &facts.main;
+
+    // A buffer that the kernel still tunes follows cwnd, and limits nothing.
     let fixed =
         facts.buffer.asked.is_some() || facts.buffer.limit >= GROWN * facts.buffer.tuned as f64;
     let starves = fixed && own.idle >= STARVES && facts.buffer.used >= USED;
+
+    // A long queue makes any buffer look small.
     if facts.rtt_us >= super::window::QUEUE * facts.min_rtt_us {
         return None;
     }
+
+    // Linux's own clock is the best evidence, a blocked writer the second best.
     (own.sndbuf >= STOPS || starves).then(|| {
         let share = own.sndbuf.max(own.idle);
         let points =

@@ -17,8 +17,10 @@ const FREE: f64 = 0.5;
 const OTHERS: f64 = 0.3;
 
 fn find(facts: &Facts) -> Option<Verdict> {
+    // A sender that rests gains nothing from fewer packets.
     let rests = facts.main.idle >= IDLE && facts.own.cpu.unwrap_or(0.0) < FREE;
     (facts.mss > 0 && facts.mss < LEAST && !rests).then(|| {
+        // Another limit with much time of its own makes the verdict less sure.
         let others = facts.main.rwnd.max(facts.main.sndbuf).max(facts.main.idle);
         let points = if others < OTHERS { 0.9 } else { 0.7 };
         let lost = facts.loss.retransmitted > 0;

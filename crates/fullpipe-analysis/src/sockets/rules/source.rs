@@ -29,6 +29,8 @@ fn find(facts: &Facts) -> Option<Verdict> {
     }
     let works = format!("the CPU of {} works {} of the time", facts.host, percent(cpu));
     let nothing = format!("nothing waits to be sent {} of the time", percent(idle));
+
+    // Answers of the peer between writes point to a dialogue.
     let is_answered = facts.answered >= OFTEN;
     let is_free = cpu < FREE && facts.own.cpu.is_some();
     let points = 0.6 + if is_answered { 0.0 } else { 0.4 * between(idle, STARVES, 0.8) };
@@ -38,6 +40,8 @@ fn find(facts: &Facts) -> Option<Verdict> {
     let own = if is_free { own.because(works) } else { own };
 
     const CPU: &str = "CPU of the thread that writes (`top -H`)";
+
+    // Who waits and whether the CPU is free decide which causes look alike.
     Some(match (is_answered, is_free) {
         (false, true) => own,
         (false, false) => own.twins(&["cpu_sender"], CPU),

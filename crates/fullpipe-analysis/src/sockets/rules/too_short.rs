@@ -14,6 +14,7 @@ const ROUND_TRIPS: f64 = 10.0;
 const STOPPED: f64 = 0.5;
 
 fn find(facts: &Facts) -> Option<Verdict> {
+    // A flow that something has stopped already is long enough to judge.
     let stopped = facts.loss.retransmitted > 0
         || facts.cwnd.early_ssthresh.is_some_and(|ssthresh| ssthresh <= facts.cwnd.largest)
         || facts.main.rwnd.max(facts.main.sndbuf) > STOPPED;

@@ -23,6 +23,8 @@ fn find(facts: &Facts) -> Option<Verdict> {
     let waits = facts.buffer.queueing.max(own.backlogged);
     let rate = facts.main_mbit.max(facts.last_mbit);
     let round = own.tx_coalesce_us as f64;
+
+    // The ring empties once in each interrupt's wait, which bounds the rate.
     let allows = f64::from(own.tx_ring) * f64::from(facts.mss) * 8.0 / round.max(1e-9);
 
     let has_room = facts.main.cwnd_full < FULL;
@@ -40,6 +42,7 @@ fn find(facts: &Facts) -> Option<Verdict> {
             .remedy("Raise `ethtool -G tx`, or lower `ethtool -C tx-usecs`")
     };
     match (is_ring, is_queue) {
+        // A rate near the ring's own bound is strong evidence, a queue alone is weak.
         (true, _) => Some(named(0.9).because(format!(
             "{} descriptors and an interrupt each {} us carry little more",
             own.tx_ring, own.tx_coalesce_us

@@ -33,6 +33,8 @@ pub fn stops(facts: &Facts) -> f64 {
 
 fn find(facts: &Facts) -> Option<Verdict> {
     let share = stops(facts);
+
+    // A queue of the path fills windows, too.
     let queue = facts.inflation() >= QUEUE && facts.queue() >= BUNCHES;
     if share < STOPS || queue || facts.main.recovery >= 0.25 || reader::reads_slowly(facts) {
         return None;
@@ -42,6 +44,8 @@ fn find(facts: &Facts) -> Option<Verdict> {
     if own.sndbuf >= send_buffer::STOPS && own.rwnd < own.sndbuf {
         return None;
     }
+
+    // A receiver that joins packets, or a coarse scale, may hide a slow reader.
     let bunched = between(facts.acks.segments, BUNCHED, 2.0 * BUNCHED)
         * between(facts.inflation(), 1.0, WAITS);
     let scaled = facts.wscale && facts.window.largest < COARSE * facts.window_step;
@@ -53,6 +57,8 @@ fn find(facts: &Facts) -> Option<Verdict> {
         Verdict::new(code, "The receive window", share, points)
             .because(format!("it is full {} of the time, at {window}", percent(share)))
     };
+
+    // Without scaling the window ends below any buffer.
     if !facts.wscale && facts.window.largest <= UNSCALED {
         return Some(
             named("wscale_off")
@@ -61,6 +67,8 @@ fn find(facts: &Facts) -> Option<Verdict> {
         );
     }
     let decide = "`ss -m` of the receiver: rb is constant where the program asked for it";
+
+    // A window that has grown was tuned by the kernel.
     let grew = facts.window.largest >= GREW * facts.window.first;
     let (code, twin) = if grew { ("rwnd_auto", "rwnd_fixed") } else { ("rwnd_fixed", "rwnd_auto") };
     let raise = "Raise the maximum of net.ipv4.tcp_rmem of the receiver, and let its program ask for no SO_RCVBUF";
