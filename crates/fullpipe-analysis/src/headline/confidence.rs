@@ -24,10 +24,14 @@ pub fn of(context: &Context, cause: &Cause, found: &Finding, all: &[Cause]) -> C
     if context.run.partial {
         return Confidence::Likely;
     }
+
+    // The transfer's length is a fact: no other cause competes with it.
     if found.code == TOO_SHORT {
         return Confidence::Sure;
     }
     let is_link = cause.limit == LINK;
+
+    // Causes with the code of the first one support it.
     let rivals = all
         .iter()
         .filter(|own| *own != cause && !is_quiet(&own.limit) && own.limit != LINK)
@@ -37,6 +41,8 @@ pub fn of(context: &Context, cause: &Cause, found: &Finding, all: &[Cause]) -> C
     // Time of a busy link is well spent.
     let link = all.iter().find(|own| own.limit == LINK).filter(|_| !is_link);
     let missing = 1.0 - link.map_or(0.0, |own| own.share);
+
+    // Sure: the cause takes most of the missing time, and no rival comes near.
     match cause.share >= MOST * missing && next < NEXT * cause.share {
         true => Confidence::Sure,
         false => Confidence::Likely,

@@ -32,6 +32,8 @@ pub fn headline(meta: &RunMeta, run: &Run, own: &Datagrams) -> Headline {
         () if lost >= SOME => Grade::Below,
         () => Grade::AsAsked,
     };
+
+    // A program without a rate sends as fast as it can: nothing was asked.
     let asked = own
         .requested_mbit
         .map_or(String::new(), |mbit| format!(", asked for {}", numbers::short(mbit)));
@@ -43,6 +45,8 @@ pub fn headline(meta: &RunMeta, run: &Run, own: &Datagrams) -> Headline {
         share: allowed.filter(|mbit| *mbit > 0.0).map(|mbit| rate / mbit),
         ..said(grade, String::new())
     };
+
+    // Some loss at the end of a run is data in flight.
     if lost < SOME {
         let text = sentences([
             first,
@@ -52,6 +56,8 @@ pub fn headline(meta: &RunMeta, run: &Run, own: &Datagrams) -> Headline {
     }
     let count =
         format!("{} of {} datagrams", numbers::count(own.undelivered), numbers::count(own.sent));
+
+    // Without a stage that drops, the loss has no place to name.
     match dropper(run, own) {
         None => Headline {
             text: sentences([
@@ -98,6 +104,7 @@ fn at_place(
 
 /// The headline of a run of echo requests alone.
 pub fn pings(run: &Run) -> Option<Headline> {
+    // A run may ping several hosts: the first one stands for all.
     let own = run.datagrams.iter().find(|own| own.kind == "ping")?;
     let Some(rtt) = own.rtt_ms else {
         let text = format!(
@@ -115,6 +122,8 @@ pub fn pings(run: &Run) -> Option<Headline> {
         numbers::count(own.lost),
         numbers::count(own.sent)
     );
+
+    // Pings ask for an answer, not for a rate.
     let grade = if own.loss_share >= LOSSY { Grade::Lossy } else { Grade::AsAsked };
     Some(said(grade, text))
 }

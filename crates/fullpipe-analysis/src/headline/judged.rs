@@ -9,6 +9,7 @@ pub fn run(run: &Run) -> Option<Judged> {
 
 /// Sentence on several runs together.
 pub fn all<'a>(runs: impl Iterator<Item = &'a Run> + Clone) -> Option<Judged> {
+    // Expectations and published figures judge a run apart from each other.
     let expectations = runs.clone().flat_map(|run| &run.expectations);
     let (count, hold) =
         (expectations.clone().count(), expectations.filter(|own| own.passed).count());
@@ -28,6 +29,7 @@ pub fn all<'a>(runs: impl Iterator<Item = &'a Run> + Clone) -> Option<Judged> {
         (Some(expected), None) => expected,
         (None, Some(compared)) => capital(&compared),
         (Some(expected), Some(compared)) => {
+            // "But" where one of the two is good and the other is not.
             let and = if (hold == count) == (outside == 0) { "and" } else { "but" };
             format!("{expected}, {and} {compared}")
         }

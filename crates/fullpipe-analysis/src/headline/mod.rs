@@ -34,6 +34,8 @@ pub(super) fn run(
     run: &Run,
 ) -> (Headline, Vec<document::Finding>) {
     let meta = &seen(meta, traces);
+
+    // Datagrams come first where they carry the run's traffic, then flows, then pings.
     let (headline, findings) = match datagrams::subject(meta, run) {
         Some(own) => (datagrams::headline(meta, run, own), Vec::new()),
         None => match Subject::new(meta, lives, run) {
@@ -53,6 +55,7 @@ pub(super) fn run(
 
 /// A headline of a run that may be cut short, with the results of its expectations.
 pub(super) fn with_judgement(mut headline: Headline, meta: &RunMeta, run: &Run) -> Headline {
+    // A run that was cut short has no other grade.
     if run.partial {
         headline.grade = Grade::Partial;
         let cut = format!("PARTIAL: cut short after {} s", numbers::short(run.duration_s));
@@ -61,6 +64,8 @@ pub(super) fn with_judgement(mut headline: Headline, meta: &RunMeta, run: &Run) 
     if let Some(settled) = settled(meta, run) {
         headline.text = sentences([headline.text, settled]);
     }
+
+    // Judgements come last: they rate the model, not the path.
     headline.judged = judged::run(run);
     if let Some(judged) = &headline.judged {
         headline.text = sentences([headline.text, judged.text.clone()]);
@@ -115,6 +120,8 @@ fn of_flows(context: Context) -> (Headline, Vec<document::Finding>) {
     let grade = grade(&context, &all);
     let context = &Context { grade, ..context };
     let cause = chosen(context, &all);
+
+    // The finding knows more than the shares: a standing queue, a program that has what it asks for.
     let found = cause.map(|cause| find(context, cause)).unwrap_or_default();
     let grade = match (grade, found.queue_ms, found.as_asked) {
         (Grade::Full, Some(_), _) => Grade::Queue,
@@ -122,6 +129,8 @@ fn of_flows(context: Context) -> (Headline, Vec<document::Finding>) {
         (grade, ..) => grade,
     };
     let first = cause.map(|cause| (cause, found.clone()));
+
+    // The code depends on the grade, so it follows the correction.
     let found = Finding { code: code(context, grade, &found), ..found };
     let text = sentences([
         mount::prefix(context) + &reached(context, grade),
@@ -171,10 +180,14 @@ fn findings(
         others.filter(|cause| !(context.meta.or_settled.is_some() && cause.limit == SLOW_START));
     let others = others.map(|cause| (cause, find(context, cause)));
     let mut findings: Vec<document::Finding> = Vec::new();
+
+    // One code gets one finding, from its largest share.
     for (cause, found) in first.into_iter().chain(others) {
         if found.code.is_empty() || findings.iter().any(|own| own.code == found.code) {
             continue;
         }
+
+        // Confidence compares all causes, so only the first one has it.
         let is_first = Some(cause) == named;
         let confidence = confidence.filter(|_| is_first);
         findings.push(document::Finding {
@@ -200,11 +213,15 @@ fn grade(context: &Context, all: &[Cause]) -> Grade {
     let subject = context.subject;
     let aborted = context.run.flows.iter().any(|flow| flow.aborted.is_some());
     let nothing = subject.flows.iter().all(|one| one.flow.bytes == 0);
+
+    // Without data there is no rate to grade.
     if aborted || nothing {
         return Grade::Failed;
     }
     let Some(allowed) = subject.allowed_mbit() else { return Grade::CannotTell };
     let is_full = |rate: f64| rate >= FULL * allowed;
+
+    // A plateau that fills the path makes a slow start late, not below.
     match () {
         () if is_full(subject.rate) => Grade::Full,
         () if subject.plateau().is_some_and(is_full) => Grade::Late,
@@ -219,9 +236,13 @@ fn chosen<'c>(context: &Context, all: &'c [Cause]) -> Option<&'c Cause> {
     let mut busy = all.iter().filter(|cause| !is_quiet(&cause.limit));
     let link = all.iter().find(|own| own.limit == LINK);
     let grade = context.grade;
+
+    // On a full path only a cause that is not quiet is worth a word.
     if grade == Grade::Full {
         return busy.next();
     }
+
+    // A program that holds its flow back goes before all places.
     if let Some(program) = held_by_its_program(context, all).or_else(|| held_by_its_reader(all)) {
         return Some(program);
     }
@@ -231,6 +252,7 @@ fn chosen<'c>(context: &Context, all: &'c [Cause]) -> Option<&'c Cause> {
         Grade::Late if link.is_some_and(|own| starts(context, all, own)) => link,
         Grade::Below if is_crowded(context) && link.is_some_and(|own| own.share >= WORTH) => link,
         Grade::Failed => all.first(),
+        // A cause that explains the missing rate, else the largest one, even a quiet one.
         _ => busy.clone().find(|cause| explains(cause)).or(busy.next()).or(all.first()),
     }
 }
@@ -300,6 +322,7 @@ fn reached(context: &Context, grade: Grade) -> String {
     let aborted = context.run.flows.iter().find_map(|flow| Some((flow, flow.aborted?)));
     match (grade, aborted) {
         (_, Some((flow, aborted))) => {
+            // Errno values of Linux: ETIMEDOUT and ECONNRESET.
             let why = match aborted.errno {
                 110 => "timed out".to_string(),
                 104 => "was reset".to_string(),
@@ -372,12 +395,16 @@ fn second(all: &[Cause], first: &Cause, found: &Finding, grade: Grade) -> String
 /// Note that the path has lost too few packets by chance to show the effect of its losses.
 fn too_few(context: &Context, cause: Option<&Cause>) -> Option<String> {
     let is_cut = cause.is_some_and(|own| own.is_cut);
+
+    // Only the path of the first flow counts: all flows of a subject share it.
     let way = context.subject.flows.first()?.meta.direction.way();
     let stages = context
         .run
         .stages
         .iter()
         .filter(|own| own.kind == "loss" && own.direction == way && own.entered > 0);
+
+    // The place with the most drops shows the losses' effect first.
     let most = stages.max_by_key(|own| own.dropped)?;
     (!is_cut && most.dropped < ENOUGH_LOSSES).then(|| {
         let lost =
@@ -446,6 +473,8 @@ fn each(subject: &Subject) -> String {
     let (least, most) = (rates().fold(f64::INFINITY, f64::min), rates().fold(0.0, f64::max));
     let many = (subject.flows.len() > 1).then(|| {
         let (least, most) = (numbers::short(least), numbers::rate(most));
+
+        // Equal ends, as they are printed, need no range.
         let is_one = most.starts_with(&format!("{least} "));
         let range = if is_one { most } else { format!("{least} to {most}") };
         let flows = match subject.is_loop() {
@@ -454,6 +483,8 @@ fn each(subject: &Subject) -> String {
         };
         format!("{} {flows}, each {range}", subject.flows.len())
     });
+
+    // Flows that carry next to nothing would spoil the range.
     let faint = (subject.faint > 0)
         .then(|| format!("{} more carried less than 1 % of the largest", subject.faint));
     let starved = (subject.starved > 0)

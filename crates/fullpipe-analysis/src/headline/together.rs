@@ -15,12 +15,16 @@ pub fn document(document: &Document) -> Headline {
         [(_, own)] => (*own).clone(),
         several => of_several(several),
     };
+
+    // A single run has told its judgement already.
     if told.len() > 1 {
         headline.judged = judged::all(document.runs.iter());
         if let Some(judged) = &headline.judged {
             headline.text = sentences([headline.text, judged.text.clone()]);
         }
     }
+
+    // Runs that are missing make the whole partial.
     if document.partial && headline.grade != Grade::Partial {
         headline.grade = Grade::Partial;
         let missing = match document.missing.len() {
@@ -60,6 +64,8 @@ fn of_several(told: &[(&Run, &Headline)]) -> Headline {
     let worst = told.iter().rev().max_by(by).expect("there are several");
     let best = told.iter().min_by(by).expect("there are several");
     let count = told.len();
+
+    // Without a bad run there is no worst one to point at.
     if told.iter().all(|(_, own)| own.grade.is_good()) {
         let does = match told.iter().all(|(_, own)| own.grade == Grade::Full) {
             true => "fill their path",
@@ -106,11 +112,15 @@ fn range(told: &[(&Run, &Headline)]) -> String {
     };
     let (least, most) = span(|own| own.rate_mbit);
     let (lowest, highest) = span(|own| own.allowed_mbit);
+
+    // Paths within half a per cent have one rate for the reader.
     let of = match highest - lowest <= 0.005 * highest {
         true => format!(" of {}", numbers::short(highest)),
         false => String::new(),
     };
     let (from, to) = span(|own| own.share);
+
+    // Equal ends, as they are printed, need no range.
     let shares = match (percent(from), percent(to)) {
         (from, to) if from == to => from,
         (from, to) => format!("{} to {to}", from.trim_end_matches(" %")),
