@@ -19,6 +19,7 @@ pub fn dropped_acks(meta: &RunMeta, about: &FlowMeta, traces: &Traces) -> BTreeM
     traces
         .on_the_way(back, &about.hosts)
         .filter_map(|(info, stage)| {
+            // An arriving packet either enters the place or drops there.
             let last = stage.last();
             let came = last.entered.saturating_add(last.dropped);
             let share = last.dropped as f64 / came.max(1) as f64;

@@ -112,6 +112,7 @@ impl Attribution {
 
 /// Split of the time from the sample before the `count`-th to the `count`-th.
 fn step(flow: &FlowTrace, count: usize, passed: &Passed, calls: bool) -> Split {
+    // The sender's own clocks split the time first; what they leave over is unknown.
     let (before, after) = (flow.before(count - 1), flow.before(count));
     let mut spent = [0; COUNT];
     for (limit, ns) in spent.iter_mut().take(Limit::COUNT).enumerate() {
@@ -120,6 +121,8 @@ fn step(flow: &FlowTrace, count: usize, passed: &Passed, calls: bool) -> Split {
     let length = after.time.saturating_sub(before.time);
     let known = spent.iter().fold(0_u64, |sum, ns| sum.saturating_add(*ns));
     spent[Derived::Unknown as usize] = length.as_ns().saturating_sub(known);
+
+    // A place takes the blame only if it never idled for a smoothed round trip.
     let window = Time::us(after.srtt_us.into()).max(length);
 
     if !passed.sack && after.ca_state >= CaState::Recovery as u8 {
@@ -128,6 +131,8 @@ fn step(flow: &FlowTrace, count: usize, passed: &Passed, calls: bool) -> Split {
         move_windows(&mut spent, exhausted.into_iter(), Limit::CwndRecovery as usize);
     }
     let timed_out = after.ca_state == CaState::Loss as u8;
+
+    // A busy place explains full windows: their time moves to it.
     let windows = of(&WINDOWS)
         .filter(|limit| !timed_out || *limit != Limit::CwndRecovery as usize)
         .chain(calls.then_some(Limit::Application as usize))
@@ -146,6 +151,8 @@ fn step(flow: &FlowTrace, count: usize, passed: &Passed, calls: bool) -> Split {
         }
         None => {}
     }
+
+    // Data that TCP has acknowledged and the program has not read fills the receive window.
     let lags = |own: &FlowSample| own.bytes_acked > own.bytes_delivered;
     if !calls && lags(before) && lags(after) {
         let window = std::iter::once(Limit::ReceiveWindow as usize);
@@ -200,9 +207,13 @@ fn busy(passed: &Passed, now: &FlowSample, window: Time) -> Option<usize> {
         |stage: &StageTrace, of: fn(&StageSample) -> u64| never_idle(stage, time, window, of);
     let works = |stage: &StageTrace| share(stage, |now| now.busy_ns);
     let [sender, receiver] = passed.cpus;
+
+    // A busy way back limits data only where ACKs wait in it.
     let inflated = passed
         .base_rtt
         .is_some_and(|base| f64::from(now.srtt_us) * 1e3 >= INFLATED * base.as_ns() as f64);
+
+    // The link comes first: it fills the places in front of it, so these are busy, too.
     let asked: [(usize, &dyn Fn() -> bool); 7] = [
         (Derived::Link as usize, &|| passed.links.iter().any(|link| works(link))),
         (Derived::Nic as usize, &|| passed.card.iter().any(|part| works(part))),

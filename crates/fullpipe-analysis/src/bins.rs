@@ -95,10 +95,14 @@ fn place(spans: &[(Time, Time)], (info, trace): &Told) -> Option<PlaceBins> {
         return None;
     }
     let highest = |sample: &StageSample| sample.peak.max(sample.waiting);
+
+    // A place where nothing waits has only zeros to show.
     if !trace.samples.iter().any(|sample| highest(sample) > 0 || sample.dropped > 0) {
         return None;
     }
     let within = |(from, to): &(Time, Time)| trace.within(*from, *to);
+
+    // A stage that measures occupancy knows its mean; others have only the samples' mean.
     let mean = |span: &(Time, Time)| {
         let told = Occupancy::between(info, &trace.at(span.0), &trace.at(span.1));
         told.map_or_else(|| mean_waiting(within(span)), |told| told.mean)

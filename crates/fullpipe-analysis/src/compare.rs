@@ -58,6 +58,8 @@ fn pair(a: &Side, i: usize, b: &Side, j: usize) -> Pair {
 /// Two runs of one scenario, compared.
 pub fn of_one_scenario(run_a: &Run, run_b: &Run) -> Pair {
     let flow = |name: &str, run: &'_ Run| run.flows.iter().position(|flow| flow.name == name);
+
+    // Flows pair by name, so that a scenario may list them in another order.
     let (mut flows, mut unpaired) = (Vec::new(), Vec::new());
     for in_a in &run_a.flows {
         match flow(&in_a.name, run_b) {
@@ -65,6 +67,8 @@ pub fn of_one_scenario(run_a: &Run, run_b: &Run) -> Pair {
             None => unpaired.push(in_a.name.clone()),
         }
     }
+
+    // Flows that only the second run has follow those of the first.
     let only_b = run_b.flows.iter().filter(|f| flow(&f.name, run_a).is_none());
     unpaired.extend(only_b.map(|flow| flow.name.clone()));
     Pair {
@@ -169,6 +173,8 @@ fn flatten_table(
 ) {
     for (key, item) in table.iter() {
         let key = format!("{prefix}{key}");
+
+        // `[[flow]]` and `flow = [{ ... }]` flatten to the same keys.
         if let Some(tables) = item.as_array_of_tables() {
             for (number, table) in tables.iter().enumerate() {
                 flatten_table(table, &format!("{key}.{}.", entry(table, number)), flat);
@@ -180,6 +186,7 @@ fn flatten_table(
         } else if let Some(table) = item.as_table_like() {
             flatten_table(table, &format!("{key}."), flat);
         } else if let Some(value) = item.as_value() {
+            // Comments and spaces around a value are no difference.
             flat.insert(key, value.clone().decorated("", "").to_string());
         }
     }

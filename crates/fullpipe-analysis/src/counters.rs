@@ -14,6 +14,7 @@ pub(super) fn counters(recording: &Recording) -> Vec<HostCounter> {
     let mut hosts: Vec<&str> = Vec::new();
     let kept = recording.counters.iter().filter(|counter| is_kept(&counter.name));
     for counter in kept {
+        // A host or a counter gets its place when it first appears.
         let host = hosts.iter().position(|host| *host == &*counter.host).unwrap_or_else(|| {
             hosts.push(&counter.host);
             all.push(Vec::new());
@@ -24,6 +25,8 @@ pub(super) fn counters(recording: &Recording) -> Vec<HostCounter> {
             all[host].push(HostCounter { host: host_name, name, value: 0 });
             all[host].len() - 1
         });
+
+        // Later samples overwrite: counters are cumulative.
         all[host][place].value = counter.value;
     }
     all.into_iter().flatten().collect()

@@ -31,9 +31,15 @@ fn one(own: &DatagramsMeta, counters: &[Counter], end: u64) -> Datagrams {
     let last = |what: &str| of(what).next_back().map_or(0, |counter| counter.value);
     let [sent, refused, received] = ["sent", "refused", "received"].map(last);
     let duplicates = last("duplicates");
+
+    // Duplicates arrive, but deliver no datagram a second time.
     let came = received - duplicates;
     let undelivered = sent.saturating_sub(came);
+
+    // A sender of echo requests knows only which answers are missing.
     let lost = if own.echo { sent - came } else { last("lost") };
+
+    // The program stops early where the run ends before it.
     let seconds = own.lasts.0.min(end.saturating_sub(own.start.0)) as f64 / 1e9;
     let mbit = |count: u64| {
         let bits = (count * u64::from(own.size) * 8) as f64;
@@ -69,6 +75,8 @@ fn cpu(own: &DatagramsMeta, end: u64, traces: &Traces) -> Option<CpuShares> {
     let from = own.start;
     let to = Time((from.0 + own.lasts.0).min(end));
     let span = to.saturating_sub(from).0;
+
+    // Data may flow backward: the CPUs keep the path's order, not the flow's.
     let ends = if own.backward { ["receiver", "sender"] } else { ["sender", "receiver"] };
     let worked = |host: &str| {
         let stage = traces.stage(&format!("{host}.cpu"))?;
@@ -77,6 +85,8 @@ fn cpu(own: &DatagramsMeta, end: u64, traces: &Traces) -> Option<CpuShares> {
     let [sender, receiver] = ends.map(worked);
     let (sender, receiver) = (sender?, receiver?);
     let share = |worked: u64| (worked as f64 / span as f64).min(1.0);
+
+    // A run without costs for CPUs has no shares to show.
     (span > 0 && sender + receiver > 0)
         .then(|| CpuShares { sender: share(sender), receiver: share(receiver) })
 }

@@ -25,16 +25,22 @@ pub fn distance(a: &Flow, b: &Flow) -> Distance {
     let values = |value: fn(&IntervalPair) -> [f64; 2]| {
         intervals.iter().map(|pair| (pair.end_s, value(pair)[0], value(pair)[1])).collect()
     };
+
+    // cwnd compares at the buckets that both series have.
     let common = common(&a.series, &b.series);
     let cwnd =
         |series: &Series, index: usize| series.cwnd.get(index).copied().map_or(0.0, f64::from);
     let windows = common.iter().map(|&(at, i, j)| (at, cwnd(&a.series, i), cwnd(&b.series, j)));
     let windows: Vec<_> = windows.collect();
+
+    // One bucket apart may be a shift in time: two in a row make a parting.
     let lasting = windows.windows(2).position(|pair| {
         pair.iter().all(|(_, a, b)| relative(*a, *b) > PARTED.0 && (a - b).abs() > PARTED.1)
     });
     let diverged = lasting.and_then(|first| parting(a, b, common[first]));
     let resent = |flow: &Flow| flow.retransmitted_segments as f64;
+
+    // The earlier of the two cuts bounds what both runs know.
     let known_until_s = known_until(a).into_iter().chain(known_until(b)).reduce(f64::min);
     Distance {
         throughput: apart(values(|pair| pair.throughput_mbit)),
@@ -74,6 +80,8 @@ fn parting(a: &Flow, b: &Flow, (at_s, i, j): (f64, usize, usize)) -> Option<Part
     let states = (State::at(&a.series, i)?, State::at(&b.series, j)?);
     let srtt_us = states.0.srtt_us.max(states.1.srtt_us).unwrap_or(0);
     let bucket = a.series.bucket_s.max(b.series.bucket_s);
+
+    // The cause precedes its effect on cwnd by a few round trips.
     let from_s = at_s - bucket - ROUND_TRIPS * f64::from(srtt_us) / 1e6;
     let happened = |flow: &Flow| {
         let all: Vec<Moment> = flow
@@ -82,6 +90,8 @@ fn parting(a: &Flow, b: &Flow, (at_s, i, j): (f64, usize, usize)) -> Option<Part
             .filter(|m| m.at_s >= from_s && m.at_s < at_s + SAME_TIME)
             .copied()
             .collect();
+
+        // The latest moments explain most.
         all[all.len().saturating_sub(MOST_MOMENTS)..].to_vec()
     };
     let (events_a, events_b) = (happened(a), happened(b));

@@ -14,6 +14,7 @@ use fullpipe_scenario::{Expect, Target, Tolerance};
 pub fn judge(expect: &Expect, run: &Run) -> Expectation {
     let values = measured(&expect.target, expect.interval, run);
     let (measured, passed, detail) = match values {
+        // A table of another length fails as a whole, and shows what was measured.
         Ok(values) if values.len() != expect.of.len() => {
             let detail =
                 format!("{} expected values for {} measured", expect.of.len(), values.len());
@@ -40,6 +41,8 @@ pub fn judge(expect: &Expect, run: &Run) -> Expectation {
 fn compare(expect: &Expect, measured: &[f64]) -> (bool, String) {
     let pairs: Vec<(f64, f64)> = expect.of.iter().copied().zip(measured.iter().copied()).collect();
     let passed = pairs.iter().all(|(of, is)| expect.tolerance.accepts(*of, *is));
+
+    // The worst value is the furthest off in the measure that the tolerance uses.
     let off = |(of, is): &(f64, f64)| match expect.tolerance {
         Tolerance::Relative(_) if *of != 0.0 => ((is - of) / of).abs(),
         _ => (is - of).abs(),
@@ -49,6 +52,8 @@ fn compare(expect: &Expect, measured: &[f64]) -> (bool, String) {
         return (passed, "nothing was expected".into());
     };
     let (of, is) = pairs[worst];
+
+    // Intervals count from the first of the expected range.
     let place = match expect.interval {
         Some([first, _]) => format!("interval {}: ", first + worst),
         None => String::new(),

@@ -24,6 +24,8 @@ pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flo
     let passed = traces.passed(meta, lives, index);
     let attribution = Attribution::new(trace, &passed, meta.is_of_mount(index));
     let queue = traces.queue(about.direction);
+
+    // Without a constant rate the queue's delay is unknown.
     let rate = meta.way(about.direction).rate;
     let link = queue.zip(rate).map(|(queue, rate)| Link { queue, rate });
     let intervals = intervals(meta, trace, life, &attribution, queue);
@@ -31,6 +33,8 @@ pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flo
     let last = trace.last();
     // The life ends between two samples; the later one closes it.
     let end = trace.count(Time(life.end.as_ns().saturating_sub(1))) + 1;
+
+    // Limits and reductions count samples of the flow's life alone.
     let within = (trace.count(life.start), end);
     let (moments, moments_left_out) = moments(trace, life);
     Flow {
@@ -108,9 +112,12 @@ fn times_of(mut times: Vec<u64>) -> Option<Messages> {
 
 /// Busy share of the CPUs of a flow's hosts, from its interval clock's start to its end, by samples.
 fn cpu(about: &FlowMeta, traces: &Traces, life: &Life) -> Option<CpuShares> {
+    // Shares count from the interval clock on: the handshake costs the CPUs little.
     let elapsed = life.end.saturating_sub(life.clock).as_ns();
     let worked = |host: &String| {
         let samples = &traces.stage(&format!("{host}.cpu"))?.samples;
+
+        // Before the first sample the CPU has done no work.
         let busy = |time: Time| {
             let before = samples.partition_point(|sample| sample.time <= time);
             before.checked_sub(1).map_or(0, |last| samples[last].busy_ns)
@@ -119,6 +126,8 @@ fn cpu(about: &FlowMeta, traces: &Traces, life: &Life) -> Option<CpuShares> {
     };
     let [sender, receiver] = about.hosts.each_ref().map(worked);
     let (sender, receiver) = (sender?, receiver?);
+
+    // A run without costs for CPUs has no shares.
     let works = elapsed > 0 && sender + receiver > 0.0;
     let share = |worked: f64| (worked / elapsed as f64).min(1.0);
     works.then(|| CpuShares { sender: share(sender), receiver: share(receiver) })

@@ -80,6 +80,7 @@ fn chosen_qdiscs(run: &Resolved) -> Vec<String> {
 fn tuned(run: &Resolved) -> BTreeMap<String, u64> {
     let (mut bounds, mut are_tuned) = (BTreeMap::new(), BTreeSet::new());
     for flow in &run.flow {
+        // Flows of one host share a stage: their bounds add up.
         let [from, to] = run.hosts_of(flow);
         let buffers = [
             (format!("{}.send_buffer", from.name), settings::send_buffer(flow, &from.host.config)),
@@ -95,6 +96,8 @@ fn tuned(run: &Resolved) -> BTreeMap<String, u64> {
             }
         }
     }
+
+    // A stage where every flow has asked for a size has no tuned part.
     bounds.retain(|stage, _| are_tuned.contains(stage));
     bounds
 }
@@ -179,9 +182,13 @@ fn way(run: &Resolved, elements: &[Element], direction: Direction) -> WayMeta {
     let slowest = links.iter().map(|(rate, _)| *rate).min();
     let slow = links.into_iter().filter(|(rate, _)| Some(*rate) == slowest);
     let slow: Vec<String> = slow.map(|(_, name)| name).collect();
+
+    // Only a link of constant rate turns its queue's length into a delay.
     let is_constant = elements
         .iter()
         .any(|e| matches!(e, Element::Link(_)) && e.rate().map(|(rate, _)| rate) == slowest);
+
+    // Without a link the card alone sets the rate.
     let is_card = slowest.is_none_or(|rate| nic_rate < rate);
     let of_card = Some((nic_rate, Framing::EthernetWire)).filter(|_| is_card && slowest.is_some());
     let rates = elements.iter().filter_map(Element::rate).chain(of_card);

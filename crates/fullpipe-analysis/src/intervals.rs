@@ -58,6 +58,8 @@ pub fn intervals(
     let mut intervals = Vec::new();
     for (from, to) in bounds(meta, life) {
         let first = flow.count(from);
+
+        // The last interval takes all samples left: the final one may follow the life's end.
         let last = if to == life.end { flow.samples.len() } else { flow.count(to) };
         let (before, after) = (flow.before(first), flow.before(last));
         let bytes = after.bytes_delivered.saturating_sub(before.bytes_delivered);

@@ -71,6 +71,8 @@ pub fn run_in(view: View, meta: &RunMeta, recording: &Recording) -> document::Ru
     let lives = Lives::new(meta, recording, &traces);
     let mut flows: Vec<document::Flow> =
         (0..meta.flows.len()).map(|index| flow::flow(meta, &traces, &lives, index)).collect();
+
+    // Mounts correct the rates of their connections, so all that follows sees useful data.
     let nfs = nfs::nfs(meta, recording, &lives);
     nfs::leave_out_repetitions(meta, &nfs, &lives, &mut flows);
     let stages = stages::stages(meta, &traces);
@@ -99,9 +101,13 @@ pub fn run_in(view: View, meta: &RunMeta, recording: &Recording) -> document::Ru
         published: published::compare(meta, &traces, &lives),
         packets: None,
     };
+
+    // A run that was cut short neither fulfils nor breaks expectations.
     if !meta.partial {
         run.expectations = meta.expectations.iter().map(|e| expect::judge(e, &run)).collect();
     }
+
+    // The headline reads the finished run, and the view bounds what it may see.
     let (headline, findings) = match view {
         View::Model => headline::run(meta, &traces, &lives, &run),
         View::SenderSockets => of_sockets(
@@ -167,6 +173,8 @@ pub fn document(
     let made = |name: &String| runs.iter().find(|run| run.variant == *name);
     let missing: Vec<String> =
         names.iter().flatten().filter(|name| made(name).is_none()).cloned().collect();
+
+    // The first engine's run of a plan compares with each of the others.
     let comparisons = names.iter().flat_map(|names| {
         let mut runs = names.iter().filter_map(made);
         let first = runs.next();
@@ -208,6 +216,8 @@ pub fn merged(
             .map(|run| document::Run { variant: format!("{side}: {}", run.variant), ..run.clone() })
             .collect()
     };
+
+    // Pairs follow the new names, or the report would not find their runs.
     let mut comparisons = comparison.runs.clone();
     for pair in &mut comparisons {
         (pair.a, pair.b) = (format!("a: {}", pair.a), format!("b: {}", pair.b));

@@ -135,6 +135,8 @@ impl<'a> Traces<'a> {
     pub fn new(meta: &RunMeta, recording: &'a Recording) -> Traces<'a> {
         let mut flows: Vec<FlowTrace> =
             (0..meta.flows.len()).map(|_| FlowTrace::new(Vec::new())).collect();
+
+        // Samples of flows that the plan does not know are left out: a damaged recording must not panic.
         for sample in &recording.flows {
             if let Some(flow) = flows.get_mut(usize::from(sample.flow)) {
                 flow.samples.push(sample);
@@ -147,6 +149,8 @@ impl<'a> Traces<'a> {
         }
         let stages = by_stage(recording);
         let ways = [Direction::Forward, Direction::Backward].map(|way| meta.way(way));
+
+        // Names without a stage in the recording are left out.
         let all = |names: &Vec<String>| {
             names
                 .iter()
@@ -156,6 +160,7 @@ impl<'a> Traces<'a> {
         Traces {
             flows,
             bottlenecks: ways.map(|way| all(&way.bottlenecks)),
+            // Of several queues the one with the most waiting holds the bottleneck's packets.
             queues: ways.map(|way| {
                 all(&way.queues).into_iter().reduce(|a, b| {
                     if stages[a].1.waiting() >= stages[b].1.waiting() { a } else { b }
@@ -198,6 +203,8 @@ impl<'a> Traces<'a> {
     /// Stages and facts that may limit a flow.
     pub fn passed(&self, meta: &RunMeta, lives: &Lives, index: usize) -> Passed<'_, 'a> {
         let about = &meta.flows[index];
+
+        // A bottleneck that a host owns is its card; all others are links.
         let (card, links): (Vec<_>, Vec<_>) =
             self.bottlenecks(about).partition(|(info, _)| host(info).is_some());
         Passed {
@@ -263,8 +270,12 @@ impl Life {
     /// The life of flow `index` in a run that ends at `end`.
     fn new(meta: &RunMeta, index: usize, trace: &FlowTrace, end: Time) -> Life {
         let flow = &meta.flows[index];
+
+        // Without an accept the client's handshake begins the life.
         let when = |kind| trace.first(kind).map(|event| event.time);
         let accepted = when(EventKind::Accepted).or(when(EventKind::Established));
+
+        // Only a flow that follows another one has a beginning of its own.
         let begun = when(EventKind::Began).filter(|_| flow.follows);
         let connects = begun.unwrap_or(flow.start);
         let clock = accepted.unwrap_or(connects).saturating_sub(meta.clock_offset);
@@ -276,6 +287,7 @@ impl Life {
             .filter(|event| read.is_none_or(|read| event.time < read));
         let finished = match aborted {
             Some(_) => None,
+            // A flow without a reader's event ends when its last byte has arrived.
             None => read.or_else(|| accepted.and(drained(flow, connects, trace))),
         };
         let complete = finished.is_some_and(|time| time <= end);
@@ -284,6 +296,8 @@ impl Life {
 
         // Mounting and opening files precede the program.
         let start = accepted.filter(|_| meta.is_of_mount(index)).unwrap_or(connects);
+
+        // A flow whose predecessor never ended has no life.
         let begins = !flow.follows || begun.is_some();
         if !begins {
             let (complete, aborted) = (false, None);

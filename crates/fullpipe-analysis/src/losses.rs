@@ -18,6 +18,8 @@ pub fn losses(a: &Flow, b: &Flow, until_s: Option<f64>) -> Losses {
         episodes(&known.copied().collect::<Vec<_>>())
     };
     let (a, b) = (known(a), known(b));
+
+    // Episodes pair in order, as they happened.
     let pairs: Vec<EpisodePair> =
         a.iter().zip(&b).map(|(a, b)| EpisodePair { a: *a, b: *b }).collect();
     let mut apart: Vec<f64> = pairs.iter().map(|pair| (pair.a.at_s - pair.b.at_s).abs()).collect();
@@ -40,8 +42,12 @@ fn episodes(moments: &[Moment]) -> Vec<Episode> {
         let total = |what| seen.iter().filter(|m| m.what == what).map(|m| m.value).sum();
         let (retransmitted, timeouts): (u64, u64) =
             (total(Happened::Retransmitted), total(Happened::Timeout));
+
+        // The last state of a sample holds until the next.
         let entered = seen.iter().rfind(|m| m.what == Happened::State);
         state = entered.map_or(state, |moment| moment.value);
+
+        // An episode opens with the first sign of loss, and recovery keeps it open.
         if !open && (retransmitted > 0 || timeouts > 0 || state >= RECOVERY) {
             episodes.push(Episode { at_s: seen[0].at_s, retransmitted: 0, timeouts: 0 });
         }

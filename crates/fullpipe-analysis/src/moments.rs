@@ -12,6 +12,7 @@ const MOST: usize = 2_000;
 
 /// The moments of a flow, the first [`MOST`] of them, and how many there are besides.
 pub fn moments(trace: &FlowTrace, life: &Life) -> (Vec<Moment>, u64) {
+    // Timeouts and aborts are events; all else shows in the samples.
     let own = trace.events.iter();
     let own = own.filter(|event| matches!(event.kind, EventKind::Timeout | EventKind::Aborted));
     let mut own = own.peekable();
@@ -30,6 +31,8 @@ pub fn moments(trace: &FlowTrace, life: &Life) -> (Vec<Moment>, u64) {
         all.extend(seen.map(|(what, value)| Moment { at_s, what, value }));
         before = sample;
     }
+
+    // The first moments explain the rest; a long run of losses repeats itself.
     let left_out = all.len().saturating_sub(MOST);
     all.truncate(MOST);
     (all, left_out as u64)

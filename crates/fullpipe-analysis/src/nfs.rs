@@ -20,6 +20,8 @@ pub(super) fn leave_out_repetitions(
 ) {
     for (at, (own, about)) in mounts.iter().zip(&meta.nfs).enumerate() {
         let Some(calls) = own.requests.filter(|calls| calls.sent_again > 0) else { continue };
+
+        // A mount's connections lie side by side, up to the next mount's first.
         let end = meta.nfs.get(at + 1).map_or(flows.len(), |next| next.connection);
         let connections = about.connection..end;
         let useful = calls.useful();
@@ -28,6 +30,7 @@ pub(super) fn leave_out_repetitions(
         let is_done = connections.clone().all(|at| lives.flows[at].complete);
         let mean = own.mean_mbit.filter(|_| is_done && sum > 0.0).map(|mbit| mbit / sum);
         for flow in &mut flows[connections] {
+            // A plateau has no file to compare with: only repetitions leave it.
             flow.mean_mbit *= mean.unwrap_or(useful);
             flow.plateau_mbit = flow.plateau_mbit.map(|mbit| mbit * useful);
         }
@@ -53,6 +56,8 @@ fn one(own: &NfsMeta, recording: &Recording, lives: &Lives) -> Nfs {
 fn requests((host, operation): (&str, &str), recording: &Recording) -> Option<Requests> {
     let last = |what: &str| {
         let name = format!("nfs.{operation}.{what}");
+
+        // Counters are cumulative: the latest one holds the sum.
         let mut counters = recording.counters.iter().rev();
         let own = counters.find(|counter| *counter.name == *name && *counter.host == *host);
         own.map_or(0, |counter| counter.value)

@@ -23,9 +23,13 @@ impl Occupancy {
         if !info.timed || time == 0 {
             return None;
         }
+
+        // Counters of long runs wrap round, and their difference still holds.
         let share =
             |of: fn(&StageSample) -> u64| of(to).wrapping_sub(of(from)) as f64 / time as f64;
         let mean = share(|sample| sample.waiting_ns);
+
+        // The counter holds byte-microseconds, the time nanoseconds.
         let mean_bytes = share(|sample| sample.waiting_byte_us) * 1000.0;
         Some(Occupancy {
             mean,

@@ -51,9 +51,13 @@ pub fn pauses(trace: &FlowTrace, round_trip: Time, done: bool) -> Pauses {
     let is_busy = |sample: &&FlowSample| sample.in_flight > 0 || sample.unsent > 0;
     let waited = |sample: &FlowSample| sample.limits[Limit::Application as usize];
     let samples = &trace.samples;
+
+    // A flow's pauses lie between its first and its last data.
     let first = samples.iter().position(is_busy);
     let last = samples.iter().rposition(is_busy);
     let (Some(first), Some(mut last)) = (first, last) else { return Pauses::default() };
+
+    // A flow that is not done may still wait for its program at the end.
     while !done && last + 1 < samples.len() && waited(samples[last + 1]) > waited(samples[last]) {
         last += 1;
     }
@@ -73,12 +77,16 @@ pub fn pauses(trace: &FlowTrace, round_trip: Time, done: bool) -> Pauses {
         let span = pair[1].time.saturating_sub(pair[0].time);
         let waiting = waited(pair[1]).saturating_sub(waited(pair[0]));
         waits = u64::saturating_add(waits, waiting);
+
+        // Parts of equal length show whether the program lacks data all along.
         let at = pair[1].time.saturating_sub(begin).0 as f64 / all.0 as f64;
         let part = ((at * PARTS as f64) as usize).min(PARTS - 1);
         dry[part] |= waiting > 0;
         starts[part] |= slow(pair[1]) > slow(pair[0]);
         times_out[part] |= pair[1].ca_state == CaState::Loss as u8;
         let is_silent = pair[1].bytes_sent == pair[0].bytes_sent;
+
+        // Silence alone is not a pause: cwnd or the receiver may cause it.
         if is_silent && waiting as f64 >= WHOLE * span.0 as f64 {
             stretch = Time(stretch.0.saturating_add(span.0));
             continue;
@@ -88,12 +96,16 @@ pub fn pauses(trace: &FlowTrace, round_trip: Time, done: bool) -> Pauses {
         }
         stretch = Time::ZERO;
     }
+
+    // The last stretch ends with the samples.
     if stretch >= least {
         (own.count, paused) = (own.count + 1, u64::saturating_add(paused, stretch.0));
     }
 
     own.share = paused as f64 / all.0 as f64;
     own.waits = waits as f64 / all.0 as f64;
+
+    // The first parts are left out: cwnd grows there anyway.
     own.dry = dry[GROWTH..].iter().filter(|dry| **dry).count();
     own.restarts = (GROWTH..PARTS).filter(|part| starts[*part] && !times_out[*part]).count();
     own

@@ -56,6 +56,8 @@ pub fn picture(meta: &RunMeta, traces: &Traces, flows: &[Flow]) -> Picture {
 /// A stage's fill levels, without the flows that it limited.
 fn place(info: &StageInfo, trace: &StageTrace) -> Place {
     let levels: Vec<Level> = trace.samples.iter().map(|sample| level(info, sample)).collect();
+
+    // A stage that measures occupancy gives exact values; samples stand in elsewhere.
     let told = Occupancy::between(info, &StageSample::default(), &trace.last());
     let share = |of: fn(&Level) -> bool| {
         let found = levels.iter().filter(|level| of(level)).count();
@@ -68,6 +70,8 @@ fn place(info: &StageInfo, trace: &StageTrace) -> Place {
     let used = levels.iter().fold(0.0, |sum: f64, level| sum + level.used as f64);
     let used = told.map_or(used / levels.len().max(1) as f64, |told| told.mean_used);
     let highest = levels.iter().map(|level| level.peak).max().unwrap_or(0);
+
+    // An application or a CPU holds no packets, so it is never empty.
     let holds = !WITHOUT_ROOM.contains(&info.kind);
 
     Place {
@@ -133,6 +137,8 @@ fn blamed(
                 *blamed.entry(stage).or_default().entry(flow.name.clone()).or_default() += share;
             }
         }
+
+        // Cuts of cwnd have places of their own.
         for (stage, share) in &flow.reductions {
             let blamed = blamed.entry(stage.clone()).or_default();
             *blamed.entry(flow.name.clone()).or_default() += share;
@@ -145,6 +151,8 @@ fn blamed(
 /// drops have cut cwnd, `Flow::reductions` knows the place.
 pub(super) fn stage_of(limit: &str, flow: &FlowMeta, traces: &Traces) -> Option<String> {
     let [from, to] = &flow.hosts;
+
+    // The busiest place stands for all of its kind.
     let works = |stage: &StageTrace| {
         let last = stage.last();
         u128::from(last.busy_ns.max(last.blocked_ns))

@@ -33,8 +33,12 @@ fn mean(rows: &[PublishedRow], bytes: fn(&PublishedRow) -> u64) -> f64 {
 /// The comparison, where figures are given.
 pub fn compare(meta: &RunMeta, traces: &Traces, lives: &Lives) -> Option<Published> {
     let figures = meta.published.as_ref()?;
+
+    // Published figures describe one flow: the first.
     let (flow, life) = (traces.flows.first()?, lives.flows.first()?);
     let ramp = ramp(&figures.run.rows);
+
+    // Rows beyond the run's end have nothing to compare with.
     let covered = figures.run.rows.iter().enumerate().filter(|(_, row)| {
         let end = shifted(life.clock, seconds(row.end_s), 0);
         end <= lives.end
@@ -47,6 +51,8 @@ pub fn compare(meta: &RunMeta, traces: &Traces, lives: &Lives) -> Option<Publish
             row
         })
         .collect();
+
+    // Rows on the plateau only repeat the link's rate, so errors count the ramp.
     let errors: Vec<f64> = rows.iter().filter(|row| row.ramp).map(|row| row.error.abs()).collect();
     Some(Published {
         source: figures.source.clone(),
@@ -72,6 +78,8 @@ fn ramp(rows: &[Row]) -> usize {
 
 fn compared(row: &Row, flow: &FlowTrace, life: &Life, sample: Time) -> PublishedRow {
     let (start, end) = (seconds(row.start_s), seconds(row.end_s));
+
+    // A shifted clock gives the bounds of the band.
     let counted = |shift: i64| {
         let at = |moment| flow.at(shifted(life.clock, moment, shift)).bytes_delivered;
         at(end).saturating_sub(at(start))

@@ -71,6 +71,7 @@ pub fn reductions(
     sack: bool,
     (from, to): (usize, usize),
 ) -> BTreeMap<String, f64> {
+    // D-SACKs show that packets came late; without SACK nothing shows it.
     let comes_late = !sack || trace.last().sender.dsack_dups > 0;
     let mut cutters = cutters(about, traces);
     cutters.retain(|cutter| comes_late || !cutter.overtakes);
@@ -81,6 +82,8 @@ pub fn reductions(
     let overtakes = cutters.iter().map(|cutter| cutter.overtakes).collect();
     let mut cause = Cause::new(counted(&cutters, trace.before(from)), overtakes);
     let mut spent = vec![0.0; cutters.len()];
+
+    // Causes are followed from the start: a cut holds long after its drop.
     for count in 1..=trace.samples.len().min(to) {
         let (before, after) = (trace.before(count - 1), trace.before(count));
         if count > from && cause.total > 0 {
@@ -89,6 +92,8 @@ pub fn reductions(
         }
         cause.look(before, after, || counted(&cutters, after));
     }
+
+    // Shares refer to the whole time that the limits explain.
     let life = attribution.spent(from, to).iter().map(|ns| *ns as f64).sum::<f64>();
     let shares = cutters.iter().zip(spent).filter(|(_, ns)| *ns > 0.0);
     shares.map(|(cutter, ns)| (cutter.name.to_string(), ns / life)).collect()
@@ -120,6 +125,7 @@ impl Cause {
         after: &FlowSample,
         counted: impl FnOnce() -> Vec<u64>,
     ) {
+        // A cut shows as CWR or worse, or as a lower ssthresh.
         let cut = after.ca_state >= CaState::Cwr as u8 || after.ssthresh < before.ssthresh;
         if !cut && !self.open {
             return;
@@ -135,10 +141,14 @@ impl Cause {
             *count = count.saturating_sub(dropped);
         }
         let total = counts.iter().fold(0, |sum: u64, n| sum.saturating_add(*n));
+
+        // A cut without a drop keeps the causes of the one before.
         if total > 0 {
             (self.counts, self.total) = (counts, total);
             self.open = true;
         }
+
+        // The next cut counts drops anew from here on.
         if self.open && !cut {
             self.open = false;
             self.base = counted;

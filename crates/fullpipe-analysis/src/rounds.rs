@@ -25,6 +25,8 @@ pub fn rounds(trace: &FlowTrace, life: &Life, sample: Time) -> Option<Vec<Round>
     };
     let begun: Vec<Bound> = told(EventKind::Round).collect();
     let end = told(EventKind::SlowStartEnded).next();
+
+    // A kernel without events of rounds leaves samples alone.
     let (begun, end) = match begun.is_empty() && end.is_none() {
         true => at_samples(trace, sample)?,
         false => (begun, end),
@@ -47,6 +49,8 @@ fn first_sent(sample: &FlowSample) -> u64 {
 
 fn at_samples(trace: &FlowTrace, sample: Time) -> Option<(Vec<Bound>, Option<Bound>)> {
     let least = trace.samples.iter().map(|s| s.srtt_us).filter(|us| *us > 0).min()?;
+
+    // Rounds need several samples each.
     if sample.as_ns() * SAMPLES_OF_RTT > u64::from(least) * 1000 {
         return None;
     }
@@ -54,10 +58,14 @@ fn at_samples(trace: &FlowTrace, sample: Time) -> Option<(Vec<Bound>, Option<Bou
     for (at, now) in trace.samples.iter().enumerate() {
         let before = trace.before(at);
         let first = begun.is_empty() && now.bytes_sent > 0;
+
+        // A round ends when all data sent before it is acknowledged.
         if first || !begun.is_empty() && now.bytes_acked > ends_beyond {
             begun.push((now.time, first_sent(before)));
             ends_beyond = before.bytes_sent.saturating_sub(before.bytes_retransmitted);
         }
+
+        // Slow start ends at ssthresh or with the first loss.
         let left = now.cwnd >= now.ssthresh || now.ca_state >= CaState::Recovery as u8;
         if !begun.is_empty() && left {
             return Some((begun, Some((now.time, first_sent(now)))));

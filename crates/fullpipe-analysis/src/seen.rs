@@ -18,6 +18,7 @@ pub fn seen(meta: &RunMeta, traces: &Traces) -> RunMeta {
         .iter()
         .zip(&traces.flows)
         .map(|(about, trace)| {
+            // The least RTT of the trace replaces the configured one: a user can measure it.
             let base_rtt = trace.least_rtt();
             let ends = about.settings.ends.zip(base_rtt);
             let settings = FlowSettings {

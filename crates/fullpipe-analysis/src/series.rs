@@ -38,10 +38,14 @@ pub fn series(
 ) -> Series {
     let length = bucket(life.end.saturating_sub(life.clock), meta.sample);
     let mut series = Series { bucket_s: length.as_secs_f64(), ..Series::default() };
+
+    // Each limit gets a column; those that stay 0 drop out in the end.
     let mut shares: Vec<Vec<f32>> = vec![Vec::new(); limit_names().count()];
     let mut from = life.clock;
     while from < life.end {
         let to = from + length;
+
+        // A bucket holds the samples after its start, up to its end.
         let (first, last) = (flow.count(from), flow.count(to));
         let (before, after) = (flow.before(first), flow.before(last));
         let bytes = after.bytes_delivered.saturating_sub(before.bytes_delivered);

@@ -24,11 +24,15 @@ pub fn settled(trace: &FlowTrace, life: &Life) -> Settled {
         let bytes = to.bytes_acked.saturating_sub(from.bytes_acked);
         mbit(bytes, to.time.saturating_sub(from.time))
     };
+
+    // The first quarter holds the start: the other three show whether the rate is even.
     let quarters = [rate(at(1), at(2)), rate(at(2), at(3)), rate(at(3), life.end)];
     let least = quarters.iter().copied().fold(f64::INFINITY, f64::min);
     let most = quarters.iter().copied().fold(0.0, f64::max);
     let even = most > 0.0 && most - least <= EVEN * most;
     let loss_epochs = epochs(trace, at(2));
+
+    // Many loss epochs average out, even if the quarters differ.
     Settled { mbit: rate(at(2), life.end), loss_epochs, steady: loss_epochs >= EPOCHS || even }
 }
 

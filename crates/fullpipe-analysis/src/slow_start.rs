@@ -16,15 +16,21 @@ use fullpipe_base::units::Time;
 pub fn slow_start(trace: &FlowTrace, life: &Life, link: Option<Link>) -> Option<SlowStart> {
     let measured: Vec<&FlowSample> =
         trace.samples.iter().copied().filter(|sample| sample.srtt_us > 0).collect();
+
+    // Slow start ends at ssthresh, or with the first loss.
     let over = |sample: &&FlowSample| sample.cwnd >= sample.ssthresh || is_lossy(sample);
     let ended = measured.iter().position(over);
     let until = |count: usize| &measured[..count];
     let during = until(ended.map_or(measured.len(), |at| at + 1));
     let rtt = during.iter().map(|sample| sample.srtt_us).max()?;
+
+    // A loss of slow start's last round shows up to one round trip later.
     let after = ended.map_or(measured.len(), |at| {
         let limit = measured[at].time + Time::us(rtt.into());
         measured.partition_point(|sample| sample.time <= limit)
     });
+
+    // Its retransmissions end with the recovery that follows.
     let recovery = ended.and_then(|_| {
         let begun = until(after).iter().position(|sample| is_lossy(sample))?;
         let over = measured[begun..].iter().position(|sample| !is_lossy(sample));
@@ -35,6 +41,7 @@ pub fn slow_start(trace: &FlowTrace, life: &Life, link: Option<Link>) -> Option<
         cwnd: during.iter().map(|sample| sample.cwnd).max()?,
         by_loss: ended.is_some_and(|at| is_lossy(measured[at])),
         retransmitted_segments: recovery.map_or(0, |last| last.segments_retransmitted),
+        // Without a link of constant rate the RTT beyond its least shows the queue.
         queued_s: match link {
             Some(link) => link.queued_s(measured[after - 1].time),
             None => beside_least(&measured, after)?,

@@ -39,6 +39,8 @@ fn stage((info, trace): &Told) -> Stage {
     let last = trace.last();
     let peak = trace.samples.iter().map(|sample| sample.peak.max(sample.waiting)).max();
     let sampled = trace.waiting() as f64 / trace.samples.len().max(1) as f64;
+
+    // A measured mean is exact; samples see a moment each.
     let told = Occupancy::between(info, &StageSample::default(), &last);
     Stage {
         name: info.name.clone(),

@@ -52,17 +52,25 @@ pub fn expected(run: &Resolved, flow: &Flow) -> Option<Expected> {
         Direction::Backward => (&run.path.back, &run.path.forward),
     };
     let (loss, rtt) = (losses(way)?, delay(way) + delay(back));
+
+    // Rules divide by the round trip.
     if rtt <= 0.0 {
         return None;
     }
     let mut rule = rule(run, flow, rtt)?;
     let window = mean_window(&mut *rule, loss)?;
     let mss = f64::from(run.mss());
+
+    // The path's capacity in packets: the slowest element, with what it adds.
     let rates = way.iter().filter_map(Element::rate);
     let payload = rates
         .map(|(rate, framing)| rate.0 as f64 * mss / f64::from(run.path.mtu + framing.overhead()));
     let capacity = payload.fold(f64::INFINITY, f64::min) * rtt / 8.0 / mss;
+
+    // The rule assumes a single flow with losses of data alone.
     let alone = run.flow.len() == 1 && run.datagrams.is_empty() && is_lossless(back);
+
+    // With losses so close together CUBIC grows less than its rule says.
     let often = flow.congestion.name == "cubic" && rtt / (loss * window) < CUBIC_EPOCH;
     let large = window >= LEAST_WINDOW && window <= LARGEST_SHARE * capacity;
     let holds = alone && is_judged(run, flow) && large && !often;
@@ -227,20 +235,27 @@ impl Rule for Cubic {
 fn mean_window(rule: &mut dyn Rule, loss: f64) -> Option<f64> {
     let mut random = Rng::new(1, "theory");
     let (mut window, mut left) = (1.0_f64, random.geometric(loss) as f64);
+
+    // Such rare losses end no window: the path is full long before.
     if loss < RAREST {
         return None;
     }
     let (mut packets, mut rounds, mut lost, mut since) = (0.0, 0.0, 0, 0.0_f64);
     loop {
+        // Rounds long after a loss change little: larger steps save time.
         let step = (since * STEP).floor().max(1.0);
         since += step;
         let next = rule.grow(window, step);
         let sent = if step > 1.0 { (window + next) / 2.0 * step } else { window };
+
+        // The first losses are left out: the window settles there.
         if lost >= BEFORE {
             packets += sent;
             rounds += step;
         }
         left -= sent;
+
+        // No loss in this round: the window grows on.
         if left >= 0.0 {
             window = next;
             continue;

@@ -31,6 +31,8 @@ pub fn bytes(n: u64) -> String {
     const KIB: u64 = 1 << 10;
     const MIB: u64 = 1 << 20;
     const GIB: u64 = 1 << 30;
+
+    // Whole binary units first: settings are powers of 2 mostly.
     for (unit, name) in [(GIB, "GiB"), (MIB, "MiB"), (KIB, "KiB")] {
         if n >= unit && n.is_multiple_of(unit) && n / unit < 1024 {
             return format!("{} {name}", n / unit);
@@ -40,6 +42,8 @@ pub fn bytes(n: u64) -> String {
     if n >= MIB && n.is_multiple_of(64 * KIB) {
         return format!("{} MiB", numbers::short(n as f64 / MIB as f64));
     }
+
+    // All other sizes are measured amounts, in decimal units.
     let scaled = |unit: f64, name: &str| format!("{} {name}", numbers::short(n as f64 / unit));
     match n {
         n if n >= 1_000_000_000 => scaled(1e9, "GB"),

@@ -63,6 +63,8 @@ pub(super) fn reading(own: &DatagramsMeta, traces: &Traces) -> Option<Reading> {
             cpu_ns: worked(pair[1]).saturating_sub(worked(pair[0])),
         })
         .collect();
+
+    // Time before the first and after the last arrival says nothing about the reader.
     let first = all.iter().position(|own| own.came() > 0)?;
     let last = all.iter().rposition(|own| own.came() > 0)?;
     let all = &all[first..=last];
@@ -80,9 +82,13 @@ pub(super) fn reading(own: &DatagramsMeta, traces: &Traces) -> Option<Reading> {
     };
     let pauses: Vec<usize> = (0..all.len()).filter(|at| all[*at].is_pause()).collect();
     let paused = share(sum(&pauses, Interval::ns), span);
+
+    // The reader works at full speed only while datagrams wait for it.
     let busy = |at: &usize| all[*at].is_waiting() && all[*at].read() > 0;
     let busy: Vec<usize> = apart.into_iter().filter(busy).collect();
     let rate = mbit(sum(&busy, Interval::read), sum(&busy, Interval::ns));
+
+    // CPU time counts in intervals with a datagram waiting at either end.
     let waits = |at: &usize| all[*at].before.waiting.max(all[*at].after.waiting) > 0;
     let waits: Vec<usize> = (0..all.len()).filter(waits).collect();
     let (pause_ns, in_pause) = longest_pause(all);
@@ -92,6 +98,7 @@ pub(super) fn reading(own: &DatagramsMeta, traces: &Traces) -> Option<Reading> {
         pause_ms: pause_ns as f64 / 1e6,
         paused_drops: share(sum(&around, Interval::dropped), dropped),
         offered_mbit: mbit(came, span),
+        // The reader's rate counts the time in which it pauses, too.
         able_mbit: (!busy.is_empty()).then_some(rate * (1.0 - paused)),
         cpu: share(sum(&waits, |own| own.cpu_ns), sum(&waits, Interval::ns)),
         pause_rcvbuf: (pause_ns > 0)
@@ -117,6 +124,8 @@ fn longest_pause(all: &[Interval]) -> (u64, u64) {
         if all.get(at).is_some_and(Interval::is_pause) {
             continue;
         }
+
+        // A pause that the end of the samples cuts counts, too.
         let ns = all[first..at].iter().map(Interval::ns).sum();
         if ns > longest.0 {
             let around = first.saturating_sub(1)..(at + 1).min(all.len());

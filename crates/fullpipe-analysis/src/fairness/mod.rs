@@ -34,6 +34,8 @@ pub fn fairness(meta: &RunMeta, traces: &Traces, lives: &Lives) -> Option<Fairne
     let (direction, own) = compared(meta, lives)?;
     let flows: Vec<&FlowTrace> = own.iter().map(|index| &traces.flows[*index]).collect();
     let alive: Vec<&Life> = own.iter().map(|index| &lives.flows[*index]).collect();
+
+    // Rates compare only while all flows are alive at once.
     let time = together(&flows, &alive)?;
     let rates = |from: Time, to: Time| -> Vec<f64> {
         flows.iter().map(|flow| rate(flow, from, to)).collect()
@@ -44,6 +46,8 @@ pub fn fairness(meta: &RunMeta, traces: &Traces, lives: &Lives) -> Option<Fairne
     let intervals = intervals(&time, meta.interval);
     let of_intervals: Vec<Vec<f64>> =
         intervals.iter().map(|(from, to)| rates(*from, *to)).collect();
+
+    // Variation counts intervals after the middle, when the flows have settled.
     let late: Vec<&Vec<f64>> = of_intervals
         .iter()
         .zip(&intervals)
@@ -71,6 +75,7 @@ pub fn fairness(meta: &RunMeta, traces: &Traces, lives: &Lives) -> Option<Fairne
         jain: jain(&whole)?,
         jain_settled,
         jain_intervals: of_intervals.iter().map(|rates| jain(rates)).collect(),
+        // Flows that end unfair have no moment of convergence.
         converged_s: jain_settled
             .filter(|index| *index >= CONVERGED)
             .and_then(|_| convergence(&flows, &alive, &time)),
@@ -126,6 +131,8 @@ fn sent(flow: &FlowTrace, time: &Together) -> Part {
     let again = after.segments_retransmitted.saturating_sub(before.segments_retransmitted);
     let all = after.segments_sent.saturating_sub(before.segments_sent);
     let within = &flow.samples[flow.count(time.from)..flow.count(time.to)];
+
+    // A smoothed RTT of 0 means that nothing is measured yet.
     let measured = within.iter().map(|sample| sample.srtt_us).filter(|srtt| *srtt > 0);
     let (count, sum) =
         measured.fold((0_u64, 0.0), |(count, sum), srtt| (count + 1, sum + f64::from(srtt)));

@@ -72,6 +72,8 @@ impl FlowSettings {
     /// out of the planner's bounds. `fullpipe plan` advises these sizes, too.
     pub fn needs(&self, sharing: u32, congestion: &str) -> Option<Needs> {
         let [from, to] = self.ends?;
+
+        // A flow's part of the rate needs its part of the window.
         let own = Question { rate: Rate((to.rate.0 / u64::from(sharing)).max(1)), ..to };
         check(&to).ok()?;
         let (own, whole) = (window(&own), window(&to));
@@ -82,12 +84,16 @@ impl FlowSettings {
             queue: None,
             congestion: Some(congestion.into()),
         };
+
+        // Windows bounds data, Linux the memory of skbs.
         let of = |buffer: &Buffer, memory: u64| match buffer.counts_data {
             true => own.needed_bytes,
             false => memory,
         };
         let send = of(&self.send, sizes(&demand(from)).least.send);
         let receive = of(&self.receive, sizes(&demand(to)).least.receive);
+
+        // A single flow that suffices needs no advice about losses.
         let flows = flows_by_loss(&demand(to));
         let mbit = lossy_mbit(&demand(to));
         Some(Needs {

@@ -33,6 +33,7 @@ pub(crate) fn flow(run: &Resolved, flow: &Flow) -> FlowSettings {
         without_scaling: without(|own| own.host.config.offers_scaling()),
         without_sack: without(|own| own.host.config.sysctl.tcp_sack),
         pace: pace(flow, from),
+        // An ssthresh of 0 stands for none.
         first_ssthresh: first_ssthresh.and_then(|n| u32::try_from(*n).ok()).filter(|n| *n > 0),
         write: (flow.app != App::Nfs).then_some(flow.write),
         hosts: [from, to].map(|station| host(run, station)),
@@ -166,6 +167,8 @@ pub(crate) fn allowed(run: &Resolved, direction: Direction) -> Option<Allowed> {
 fn cards(run: &Resolved, direction: Direction) -> Option<(String, Rate, Framing)> {
     let beside: Vec<Station> =
         run.stations().into_iter().filter(|station| station.direction == direction).collect();
+
+    // Only cards of hosts that send data bound the flows.
     let mut senders: Vec<Station> = beside
         .iter()
         .copied()
@@ -174,9 +177,13 @@ fn cards(run: &Resolved, direction: Direction) -> Option<(String, Rate, Framing)
             flows.map(|flow| run.hosts_of(flow)[0].name).any(|name| name == station.name)
         })
         .collect();
+
+    // A way without flows carries ACKs of its own end.
     if senders.is_empty() {
         senders.extend(beside.first());
     }
+
+    // Cards of several hosts send side by side.
     let rate =
         senders.iter().fold(0_u64, |sum, own| sum.saturating_add(own.host.config.nic_rate.0));
     let first = senders.first()?;

@@ -92,6 +92,8 @@ pub fn window_share(kernel: Version, mtu: u32) -> f64 {
 pub fn sizes(demand: &Demand) -> Sizes {
     let today = today(demand.path.kernel);
     let least = least(demand);
+
+    // Sizes never shrink: other connections may need today's.
     let advised = |today: u64, least: u64| match least <= today {
         true => today,
         false => with_headroom(least).max(today),
@@ -226,6 +228,8 @@ pub fn reasons(demand: &Demand, sizes: &Sizes) -> Vec<Reason> {
         row("net.ipv4.tcp_rmem", sizes.today.receive, sizes.advised.receive, receive),
         row("net.ipv4.tcp_wmem", sizes.today.send, sizes.advised.send, send),
     ];
+
+    // A setting that stays as it is needs no reason.
     rows.into_iter().filter(|row| row.today != row.planned).collect()
 }
 

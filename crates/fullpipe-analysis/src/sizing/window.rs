@@ -115,8 +115,12 @@ pub fn buffers(q: &Question, window: u64) -> Buffers {
     let receive = ((window + mss) * share.den).div_ceil(share.num).min(LARGEST_BUFFER);
     let truesize = mss + SEGMENT_OVERHEAD;
     let send = (window.div_ceil(mss) * truesize * 3).div_ceil(2).min(LARGEST_BUFFER);
+
+    // The kernel doubles a requested size, so programs ask for half.
     let (receive_request, send_request) = (receive.div_ceil(2), send.div_ceil(2));
     let defaults = [("net.core.rmem_max", receive_request), ("net.core.wmem_max", send_request)];
+
+    // A request up to the default of rmem_max and wmem_max needs no sysctl.
     let beyond = defaults.into_iter().filter(|(_, request)| *request > DEFAULT_MAX);
     Buffers {
         window_share: share.num as f64 / share.den as f64,
