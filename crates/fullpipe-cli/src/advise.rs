@@ -41,6 +41,8 @@ pub fn advise(arguments: &AdviseArguments, output: &Output) -> Result<(), Failur
     let run = arguments.run();
     let scenario = source::load("advise", &run)?;
     let plan = scenario.plans().first().ok_or_else(|| Failure::Input("no run".into()))?;
+
+    // Refusals come first: trials take minutes.
     let Some(case) = Case::new(&scenario, plan) else {
         return Err(Failure::Input(format!(
             "{} has no flow and no UDP datagrams: nothing sends data, so there is nothing to advise on",
@@ -53,6 +55,8 @@ pub fn advise(arguments: &AdviseArguments, output: &Output) -> Result<(), Failur
             scenario.name
         )));
     }
+
+    // Several runs may need different advice, so only one gets it.
     let runs = scenario.plans().len();
     if runs > 1 && !arguments.quiet {
         let name = plan.name();
@@ -65,6 +69,8 @@ pub fn advise(arguments: &AdviseArguments, output: &Output) -> Result<(), Failur
     }
     let engines = engines::chosen(&run, &scenario)?;
     let engine = &engines[0];
+
+    // Files that exist are refused before the trials, not after them.
     if let Some(file) = &arguments.scenario_out
         && file.exists()
     {
@@ -79,6 +85,8 @@ pub fn advise(arguments: &AdviseArguments, output: &Output) -> Result<(), Failur
     interrupt::listen(STOPPING)?;
     let advice = found(&case, engine, arguments)?;
     let text = cured_text(&case, &advice)?;
+
+    // Without a change there is nothing to compare.
     let kept = match arguments.no_report || advice.changes.is_empty() {
         true => None,
         false => Some(prove(place, &name, &text, &advice, arguments)?),
@@ -87,6 +95,7 @@ pub fn advise(arguments: &AdviseArguments, output: &Output) -> Result<(), Failur
         new_file::write(file, &text)?;
     }
 
+    // The proof ran without output, so the advice comes first.
     match arguments.json {
         true => output.json(&advice)?,
         false => {
@@ -101,6 +110,8 @@ pub fn advise(arguments: &AdviseArguments, output: &Output) -> Result<(), Failur
         if !arguments.json {
             output.print(&at_full_length(&kept, &advice))?;
         }
+
+        // The results were shown above; `judge` gives the exit code.
         let kept = Kept { shown: true, ..kept };
         if !arguments.quiet {
             kept.places().iter().for_each(|place| note(place));
@@ -117,6 +128,7 @@ fn found(case: &Case, engine: &Chosen, arguments: &AdviseArguments) -> Result<Ad
     let steps = Steps { progress: Progress::new(quiet, &[], 0), quiet };
     let bench = Bench { engine: engine.engine, jobs: jobs(arguments.jobs), watch: &steps };
     let advice = advice::advise(case, &allowance, &bench).and_then(|own| {
+        // A newcomer tests advice that changes something.
         if arguments.no_report || own.changes.is_empty() {
             return Ok(own);
         }
@@ -155,6 +167,8 @@ fn prove(
         quiet: arguments.quiet,
         view: View::Model,
     };
+
+    // `keep` leaves nothing under the final name after an interrupt.
     keep(&scenario, keeping, |directory| {
         if interrupt::stopped() {
             return Err(Failure::Interrupted);
@@ -170,11 +184,15 @@ fn at_full_length(kept: &Kept, advice: &Advice) -> String {
         let run = kept.document.runs.iter().find(|run| run.variant == name)?;
         run.headline.as_ref()?.rate_mbit
     };
+
+    // An interrupted proof has no rates to compare.
     let [Some(today), Some(advised)] = [cured::TODAY, cured::ADVISED].map(rate) else {
         return String::new();
     };
     let [before, after] = [today, advised].map(numbers::rate);
     let text = format!("\nAt full length, with the start: {before} today, {after} as advised\n");
+
+    // Trials measure flows that have grown; the full run includes their start.
     let is_less = advised < PROMISED * advice.advised.mbit;
     match is_less {
         true => {

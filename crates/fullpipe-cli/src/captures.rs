@@ -42,12 +42,16 @@ impl Captures {
         let Some(file) = &arguments.pcap else {
             return Ok(Captures { paths: Vec::new(), at, snap, json });
         };
+
+        // Each run must have that point, since each gets a file.
         for plan in scenario.plans() {
             let point = at.point(&plan.resolved);
             let point =
                 point.map_err(|why| Failure::Input(format!("--at: {}: {why}", plan.name())))?;
             one_point(plan, &at, point)?;
         }
+
+        // Standard output has one name for all runs.
         let paths = match file.as_os_str() == STDOUT {
             true => vec![file.clone(); scenario.plans().len()],
             false => capture::paths(file, scenario),
@@ -131,9 +135,12 @@ impl Running {
         let failed = self.capture.failed();
         let outcome = run(&mut self.capture.before(sink), Some(failed.clone()))?;
         let cut_short = failed.load(Ordering::SeqCst) && !outcome.complete;
+
+        // A file that failed while the run still went on is the run's failure.
         let taken = match self.capture.finish(outcome.end, outcome.complete) {
             Ok(taken) => taken,
             Err(why) if cut_short => return Err(why.into()),
+            // The run is whole: its results stay, and the file is reported.
             Err(why) => return Ok((outcome, Some(why.into()))),
         };
         let name = match is_stdout(&self.path) {

@@ -19,6 +19,7 @@ use std::path::Path;
 
 /// Reads both results and prints the differences.
 pub fn compare(arguments: &CompareArguments, output: &Output) -> Result<(), Failure> {
+    // A sweep is known by its manifest.
     let swept = [&arguments.a, &arguments.b].map(|path| path.join(manifest::FILE).exists());
     if swept[0] != swept[1] && arguments.a.is_dir() && arguments.b.is_dir() {
         let (sweep, run) =
@@ -32,6 +33,8 @@ pub fn compare(arguments: &CompareArguments, output: &Output) -> Result<(), Fail
     if swept.contains(&true) {
         return sweeps(arguments, output);
     }
+
+    // Two results, each of one experiment.
     let (a, b) = (Opened::new(&arguments.a)?, Opened::new(&arguments.b)?);
     check_pair(&a, &b)?;
     let comparison = beside(&a.side(), &b.side());
@@ -80,6 +83,7 @@ fn heading(a: &Opened, b: &Opened) -> String {
 
 /// Compares two sweeps, point by point.
 fn sweeps(arguments: &CompareArguments, output: &Output) -> Result<(), Failure> {
+    // Checks come before the sweeps are read.
     if arguments.out.is_some() {
         return Err(Failure::Input(
             "no --out yet of two sweeps: their report.html show them".into(),
@@ -99,6 +103,8 @@ fn sweeps(arguments: &CompareArguments, output: &Output) -> Result<(), Failure> 
             output.print(&format!("a: {a}\nb: {b}\n\n{text}"))
         }
     }?;
+
+    // Without a common point the text is empty: that is an error.
     match comparison.pairs.is_empty() {
         true => {
             Err(Failure::Input("the sweeps have no point in common with a rate of both".into()))

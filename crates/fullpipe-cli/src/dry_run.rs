@@ -90,6 +90,7 @@ impl<'a> Planned<'a> {
 
     /// A scenario file of its own, with the rest as comments.
     fn text(&self) -> String {
+        // Repetitions for the band would print the same file again.
         let repeats = match self.repeats {
             0 => String::new(),
             n => format!(" (and {n} more like it, for the band of the published figures)"),

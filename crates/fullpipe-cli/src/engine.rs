@@ -22,6 +22,8 @@ pub fn choose(
     scenario: &Scenario,
 ) -> Result<Chosen, Failure> {
     let engine = named(name, as_kernel)?;
+
+    // Captures have limits that no scenario key shows, so they are checked apart.
     if arguments.pcap.is_some() && !engine.tells_packets() {
         return Err(Failure::Input(format!("engine {name} tells no single packets, so no --pcap")));
     }
@@ -39,6 +41,8 @@ pub fn choose(
             "no --pcap yet of connections with data both ways (`reply_to`, `nfs`)".into(),
         ));
     }
+
+    // All objections at once, so that a user mends them in one go.
     let found = experiment::objections(engine, scenario.plans(), allowed(arguments));
     match found.is_empty() {
         true => Ok(Chosen { engine }),

@@ -15,11 +15,14 @@ pub fn chosen(arguments: &RunArguments, scenario: &Scenario) -> Result<Vec<Chose
     let (mut engines, mut objections) = (Vec::new(), Vec::new());
     for name in &names {
         match choose(name, kernel(name, &names, arguments), arguments, scenario) {
+            // Objections add up; a failure of the machine ends the search.
             Ok(engine) => engines.push(engine),
             Err(Failure::Input(why)) => objections.push(why),
             Err(other) => return Err(other),
         }
     }
+
+    // The scenario's faults come before the machine's: they need no installation.
     if !objections.is_empty() {
         return Err(refused(arguments, objections.join("\n       ")));
     }

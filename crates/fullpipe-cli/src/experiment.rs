@@ -74,6 +74,7 @@ pub fn run(
         results: Mutex::new(Vec::new()),
     };
     thread::scope(|scope| {
+        // More threads than runs would idle.
         for _ in 0..jobs.min(scenario.plans().len() * engines.len()) {
             scope.spawn(|| experiment.work());
         }
@@ -86,14 +87,20 @@ impl Experiment<'_> {
     fn work(&self) {
         loop {
             let index = self.next.fetch_add(1, Ordering::SeqCst);
+
+            // Engines alternate, so runs of one plan end at about one time.
             let (plan, engine) = (index / self.engines.len(), index % self.engines.len());
             if plan >= self.scenario.plans().len() {
                 return;
             }
+
+            // A failed run stops the others: the results would have a hole.
             if interrupt::stopped() || self.failed.load(Ordering::SeqCst) {
                 return;
             }
             let result = self.one(plan, engine).map_err(|why| self.of_run(plan, engine, why));
+
+            // A run whose files are missing counts as failed here, although its result is kept.
             let whole = result.as_ref().is_ok_and(|finished| finished.unkept.is_empty());
             self.failed.fetch_or(!whole, Ordering::SeqCst);
             let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
@@ -110,6 +117,8 @@ impl Experiment<'_> {
         let Simulated { mut run, recording, end, mut unkept } =
             self.simulate(plan, engine, capture, packets.as_mut())?;
         let took = begun.elapsed().as_secs_f64();
+
+        // A run that was cut short has no band to compare with.
         if !run.partial {
             self.widen_band(plan, engine, &mut run)?;
         }
@@ -126,6 +135,7 @@ impl Experiment<'_> {
         };
         unkept.extend(self.write(plan, &mut run, &recording, table).err());
 
+        // Files are written by now: the line means that the run is safe.
         let end = end.as_secs_f64();
         self.progress.ended(&format!("{}: {end:.1} s simulated in {took:.1} s", run.variant));
         let unkept = unkept.into_iter().map(|why| self.of_run(index, engine, why)).collect();
@@ -162,6 +172,8 @@ impl Experiment<'_> {
         let chosen = &self.engines[engine];
         let mut recording = Recording::default();
         let mut watch = Watch { progress: self.progress, seen: Time::ZERO, hopeless: Vec::new() };
+
+        // A capture or table that fails makes the run hopeless: the watch ends it.
         watch.hopeless.extend(packets.as_ref().map(|packets| packets.failed()));
         let mut run = |sink: &mut dyn Sink, hopeless| {
             watch.hopeless.extend(hopeless);
@@ -172,10 +184,14 @@ impl Experiment<'_> {
             None => run(sink, None).map(|outcome| (outcome, None)),
             Some(capture) => capture.during(sink, self.progress, run),
         };
+
+        // Sinks nest: packets see the trace first, then the capture.
         let (outcome, uncaptured) = match packets {
             None => captured(&mut recording)?,
             Some(packets) => captured(&mut packets.before(&mut recording))?,
         };
+
+        // The variant's name includes the engine where there are several.
         let made = chosen.made(&plan.resolved, !outcome.complete);
         let variant = self.name(plan, engine);
         let meta = RunMeta { variant, ..RunMeta::from_plan(self.scenario, plan, made) };
@@ -190,6 +206,8 @@ impl Experiment<'_> {
     /// Repeats the run at the other phases of its path's timers, for the band of the comparison.
     fn widen_band(&self, plan: &Plan, engine: usize, run: &mut Run) -> Result<(), Failure> {
         let Some(published) = &mut run.published else { return Ok(()) };
+
+        // Only runs with published figures have a band.
         let alternatives = phases::alternatives(plan);
         let all = alternatives.len();
         for (n, resolved) in alternatives.into_iter().enumerate() {
@@ -198,6 +216,8 @@ impl Experiment<'_> {
             let other = self.simulate(&Plan { resolved, ..plan.clone() }, engine, None, None);
             self.progress.doing("");
             let Simulated { run: other, .. } = other?;
+
+            // A band that lacks a phase would be too narrow.
             if other.partial {
                 published.band_whole = false;
                 return Ok(());
@@ -226,6 +246,8 @@ impl Experiment<'_> {
     /// The runs in the scenario's order, and why others failed.
     fn done(self) -> Done {
         let mut results = self.results.into_inner().unwrap_or_else(PoisonError::into_inner);
+
+        // Threads finish in any order.
         results.sort_by_key(|(index, _)| *index);
         let (mut runs, mut failures, mut unkept) = (Vec::new(), Vec::new(), Vec::new());
         for (_, result) in results {
@@ -237,6 +259,8 @@ impl Experiment<'_> {
                 Err(why) => failures.push(why),
             }
         }
+
+        // The document lists missing runs by itself.
         let document = analysis::document(self.scenario, &names(self.engines), runs);
         Done { document, failures, unkept }
     }

@@ -75,6 +75,7 @@ impl From<&'static Known> for Cause {
 
 /// Prints the page of a cause, or all causes.
 pub fn explain(arguments: &ExplainArguments, output: &Output) -> Result<(), Failure> {
+    // A name is that of a cause or of a limit; causes come first.
     let (known, limit) = match arguments.code.as_deref() {
         None => (None, None),
         Some(name) => match (named(name), limit(name)) {
@@ -86,6 +87,7 @@ pub fn explain(arguments: &ExplainArguments, output: &Output) -> Result<(), Fail
     if arguments.json {
         let causes: Vec<Cause> = match (known, limit) {
             (Some(known), _) => vec![known.into()],
+            // A limit's causes are the codes of its rules.
             (None, Some(limit)) => causes_of(limit).into_iter().map(Cause::from).collect(),
             (None, None) => CAUSES.iter().map(Cause::from).collect(),
         };

@@ -53,6 +53,7 @@ impl Failure {
     pub fn report(&self) -> u8 {
         match self {
             Failure::Input(text) | Failure::Environment(text) => {
+                // Errors of the scenario's parser bring their own heading.
                 let start = if text.starts_with("error") { "" } else { "error: " };
                 crate::output::note(&format!("{start}{}", text.trim_end()));
             }
@@ -62,6 +63,7 @@ impl Failure {
                 }
                 others.iter().for_each(|text| crate::output::note(text));
             }
+            // Tables and notes have shown the reason already.
             Failure::Expectation | Failure::Interrupted => {}
         }
         self.code()

@@ -34,6 +34,7 @@ impl Kept {
             lines.push(format!("report: {}", report.display()));
         }
 
+        // Many runs would fill the screen with their pages.
         let pages = self.packet_pages();
         let more = pages.len().saturating_sub(EACH_PAGE);
         let named = pages.iter().take(EACH_PAGE);
@@ -59,6 +60,7 @@ impl Kept {
 
     /// The end of the call. Runs that are not whole are not judged.
     pub fn judge(self) -> Result<(), Failure> {
+        // Failures go before an interrupt: they need the user.
         if !self.failures.is_empty() || !self.unkept.is_empty() {
             let others = Some(self.what_is_there());
             let failures = self.failures.into_iter().chain(self.unkept).collect();
@@ -77,6 +79,8 @@ impl Kept {
     /// The fate of the runs, in one line.
     fn what_is_there(&self) -> String {
         let (failed, missing) = (self.failures.len(), self.document.missing.len());
+
+        // Runs that failed are missing as well, so they are not counted twice.
         let (all, not_begun) = (self.document.runs.len() + missing, missing.saturating_sub(failed));
         let runs = match (failed, not_begun) {
             (0, 0) => String::new(),

@@ -40,6 +40,8 @@ impl Pace {
             return None;
         }
         self.seen.push_back((now, done));
+
+        // The oldest looks drop out, as long as the rest spans enough time and work.
         while self
             .seen
             .get(1)
@@ -49,6 +51,8 @@ impl Pace {
         }
         let (since, before) = *self.seen.front()?;
         let (span, work) = (now - since, done.saturating_sub(before));
+
+        // Little work or time predicts nothing.
         if work == 0 || span < LEAST {
             return None;
         }

@@ -68,6 +68,8 @@ impl PathArguments {
     /// The options that were given, each with the way to say the same of a scenario.
     fn given(&self) -> Vec<(&'static str, String)> {
         let set = |key: &str, value: String| format!("--set {key}={value}");
+
+        // Odd round trips differ by a nanosecond between the two ways.
         let rtt = |rtt: Time| {
             let half = Time::ns(rtt.as_ns() / 2);
             let back = Time::ns(rtt.as_ns() - half.as_ns());
@@ -113,6 +115,7 @@ impl PathArguments {
     /// # Errors
     /// Rate or round-trip time are missing, or a quantity is out of range.
     pub fn outline(&self, command: &str) -> Result<Outline, Failure> {
+        // Rate and round-trip time have no sensible default.
         let (Some(rate), Some(rtt)) = (self.rate, self.rtt) else {
             return Err(self.incomplete(command));
         };
@@ -136,6 +139,8 @@ impl PathArguments {
             (None, _) => "--rate",
             _ => "--rtt",
         };
+
+        // Only these commands take a scenario instead of a path.
         let or = match command {
             "run" | "advise" | "relieve" => format!(
                 "; or name a scenario or a recipe, such as fullpipe {command} fink-2007 (`fullpipe list` shows all)"

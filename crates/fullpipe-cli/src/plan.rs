@@ -38,6 +38,8 @@ struct Document {
 /// A quantity is out of range, a file cannot be written, or the proof was interrupted.
 pub fn plan(arguments: &PlanArguments, output: &Output) -> Result<(), Failure> {
     let demand = demand(arguments);
+
+    // Mounts have a planner of their own.
     if arguments.nfs {
         return plan_nfs::plan(demand.path, arguments, output);
     }
@@ -48,12 +50,16 @@ pub fn plan(arguments: &PlanArguments, output: &Output) -> Result<(), Failure> {
     let wrong = |wrong: fullpipe::sizing::OutOfRange| Failure::Input(wrong.to_string());
     let advice = plan::advise(&demand).map_err(wrong)?;
     let plan = arithmetic(&demand.path).map_err(wrong)?;
+
+    // The scenario is written first: a proof may be interrupted.
     if let Some(file) = &arguments.scenario {
         new_file::write(file, &scenario::scenario(&demand, &advice))?;
     }
 
     interrupt::listen(STOPPING)?;
     let proof = if arguments.no_proof { None } else { proven(&demand, &advice)? };
+
+    // The proof may correct what the arithmetic advises.
     let advice = match &proof {
         Some(proof) => advice.judged(&demand, proof),
         None => advice,

@@ -48,9 +48,11 @@ pub fn plan(path: Path, arguments: &PlanArguments, output: &Output) -> Result<()
         version: asked.nfs_version.into(),
         clients: asked.clients,
         near: asked.near,
+        // A near client is not farther than the path's own.
         near_rtt: asked.near_rtt.unwrap_or_else(|| NEAR_RTT.min(path.rtt)),
         server_memory: asked.server_memory,
         service: asked.service,
+        // The file lasts long enough to leave the start behind.
         file: asked.file.unwrap_or_else(|| scenario::file(&path)),
     };
     let plan = answer(&question).map_err(|wrong| Failure::Input(wrong.to_string()))?;
@@ -63,6 +65,8 @@ pub fn plan(path: Path, arguments: &PlanArguments, output: &Output) -> Result<()
             ),
         )?;
     }
+
+    // The answer needs no run: only the proof can be interrupted.
     interrupt::listen(STOPPING)?;
     let proof = if arguments.no_proof { None } else { proven(&question, &plan)? };
     match arguments.json {

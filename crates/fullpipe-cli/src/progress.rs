@@ -48,6 +48,8 @@ impl Progress {
         }
         let total = runs.iter().fold(Time::ZERO, |sum, run| sum + *run);
         let pace = Pace::new(total.as_us());
+
+        // A log gets lines now and then: a bar would fill it.
         if !stderr().is_terminal() {
             return Progress::Lines(Mutex::new(Lines::new(pace, total, shown)));
         }
@@ -55,6 +57,8 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template(BAR) {
             bar.set_style(style.progress_chars("=> "));
         }
+
+        // Commands that do not know their runs yet add them later.
         if !runs.is_empty() {
             let (seconds, count) = (total.as_secs_f64(), runs.len());
             bar.set_message(format!("{seconds:.0} simulated s in {count} runs"));

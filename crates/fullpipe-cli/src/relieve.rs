@@ -103,6 +103,7 @@ pub fn relieve(arguments: &RelieveArguments, output: &Output) -> Result<(), Fail
         source::notes(&scenario);
     }
 
+    // A file that exists is refused before the trials.
     if let Some(file) = arguments.report.as_ref().filter(|file| file.exists()) {
         return Err(new_file::taken(file));
     }
@@ -116,6 +117,7 @@ pub fn relieve(arguments: &RelieveArguments, output: &Output) -> Result<(), Fail
     watch.0.finish();
     let outcomes = made.map_err(Failure::Environment)?;
 
+    // The first trial is the run as it is, to which all others are compared.
     let document = Relieved::new(&scenario, engine.engine.name(), &trials, &outcomes);
     let has_run = outcomes.first().is_some_and(|own| own.measured().is_some());
     if arguments.report.is_some() && !has_run {
@@ -128,6 +130,8 @@ pub fn relieve(arguments: &RelieveArguments, output: &Output) -> Result<(), Fail
             note(&format!("bars: {}{part}", file.display()));
         }
     }
+
+    // The answer is printed even if the trials were interrupted.
     match arguments.json {
         true => output.json(&document)?,
         false => output.print(&answer::render(&document))?,

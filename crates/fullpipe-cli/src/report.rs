@@ -17,16 +17,20 @@ use std::path::Path;
 
 /// Reads the result, writes the HTML file, prints the text.
 pub fn report(arguments: &ReportArguments, output: &Output) -> Result<(), Failure> {
+    // A sweep has another document, and makes its own page.
     if sweep::is_sweep(&arguments.dir) {
         return sweep::report(arguments);
     }
     let mut results = rundir::open(&arguments.dir).map_err(|e| Failure::Input(e.to_string()))?;
+
+    // Another view needs the saved traces.
     if let Some(view) = arguments.view {
         view::judge_again(&mut results, view)?;
     }
     // The text first: it is there even where the page cannot be written.
     output.document(&results.document, arguments.extent.detail())?;
 
+    // A page elsewhere must hold everything; one in place may link files beside it.
     let page = match &arguments.out {
         Some(_) => html::render(&results.document),
         None => {
@@ -35,6 +39,8 @@ pub fn report(arguments: &ReportArguments, output: &Output) -> Result<(), Failur
         }
     };
     let file = arguments.out.clone().unwrap_or_else(|| arguments.dir.join(REPORT));
+
+    // The directory's own page is made anew, a named file is never overwritten.
     if arguments.out.is_some() && file.is_file() {
         return Err(new_file::taken(&file));
     }

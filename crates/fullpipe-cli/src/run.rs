@@ -59,6 +59,8 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
         view: arguments.view.view,
     };
     let mut kept = keep(&scenario, keeping, |_| Ok(String::new()))?;
+
+    // A closed pipe must not lose results: the failure is told at the end.
     match show(&kept, arguments, &captures, output) {
         Ok(()) => kept.shown = true,
         Err(why) => kept.unkept.push(why),
@@ -70,6 +72,8 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
     if arguments.advise && interrupt::stopped() {
         output::note("note: stopped, so there is no advice");
     }
+
+    // Advice follows the results, and its failure ends the call.
     if arguments.advise && !interrupt::stopped() {
         output.print("\n")?;
         advise::advise(&AdviseArguments::after(arguments), output)?;
@@ -133,6 +137,8 @@ pub fn keep(
     let (started, clock) = (SystemTime::now(), Instant::now());
     let Keeping { place, engines, captures, jobs, quiet, view } = keeping;
     let writer = place.create()?;
+
+    // The guard removes the unfinished directory if a signal ends the process.
     let _removed_by_signal = Temporary::new(writer.directory());
     let total = scenario.plans().iter().flat_map(|plan| {
         let runs = engines.len() * (1 + phases::alternatives(plan).len());
@@ -144,10 +150,13 @@ pub fn keep(
     let Done { document, failures, mut unkept } =
         experiment::run(scenario, engines, captures, jobs, &writer, &progress, view);
     progress.finish();
+
+    // Without any run there is nothing to keep.
     if document.runs.is_empty() && !failures.is_empty() {
         return Err(Failure::Runs { failures, others: None });
     }
 
+    // `also` may fail, so it comes before the final name.
     let above = also(writer.directory())?;
     let command = std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect();
     let provenance = Provenance::here(command, started, clock.elapsed());

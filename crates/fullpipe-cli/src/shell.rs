@@ -43,6 +43,8 @@ pub fn completions(arguments: &CompletionsArguments, output: &Output) -> Result<
 /// Writes a page for the program and for each of its commands.
 pub fn man(arguments: &ManArguments) -> Result<(), Failure> {
     let mut command = Arguments::command().disable_help_subcommand(true);
+
+    // `build` fills in the names that the pages print.
     command.build();
     let cannot = |path: &Path, e: io::Error| {
         Failure::environment(format!("cannot write {}", path.display()), e)

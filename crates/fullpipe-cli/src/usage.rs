@@ -35,11 +35,15 @@ fn unknown_command(error: &mut Error, command: &Command) {
         return;
     }
     let Some(word) = text(error, ContextKind::InvalidSubcommand) else { return };
+
+    // A scenario without `run` is the most frequent slip.
     if command.get_name() == Arguments::command().get_name() && is_scenario(&word) {
         return tip(error, format!("to run it: fullpipe run {word}"));
     }
 
     let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+
+    // clap has no suggestion: near names are searched here.
     let near = near_names(&word, names.iter().copied());
     match near.is_empty() {
         true => tip(error, format!("the commands are {}", names.join(", "))),
@@ -58,6 +62,8 @@ fn is_negative(word: &str) -> bool {
 
 fn unknown_argument(error: &mut Error, command: &Command, words: &[&str]) {
     let Some(word) = text(error, ContextKind::InvalidArg) else { return };
+
+    // clap takes a negative value for an option.
     let negative = words.iter().find(|word| is_negative(word));
     if let Some(value) = negative.filter(|value| value.starts_with(&word)) {
         return tip(
@@ -69,6 +75,7 @@ fn unknown_argument(error: &mut Error, command: &Command, words: &[&str]) {
         return;
     }
 
+    // Its own suggestion is better where it has one.
     let options = command.get_arguments().filter_map(|one| one.get_long());
     let path = command.get_bin_name().unwrap_or("fullpipe");
     let near = word.strip_prefix("--").map(|option| near_names(option, options));

@@ -12,6 +12,7 @@ use fullpipe::scenario::{Source, load};
 /// # Errors
 /// A trace or a scenario of the result is missing or damaged; the message names its folder.
 pub fn judge_again(results: &mut RunDir, view: View) -> Result<(), Failure> {
+    // Runs that have the view's verdicts already need no traces.
     let are_there = results.document.runs.iter().all(|run| match &run.view {
         Some(name) => name == view.name(),
         None => view == View::Model,
@@ -24,6 +25,8 @@ pub fn judge_again(results: &mut RunDir, view: View) -> Result<(), Failure> {
         let run = &mut results.document.runs[index];
         (run.headline, run.findings, run.view) = (judged.headline, judged.findings, judged.view);
     }
+
+    // The document's headline sums up the runs' headlines.
     results.document.headline = Some(headline::of_document(&results.document));
     Ok(())
 }
@@ -36,6 +39,7 @@ fn judged(results: &RunDir, index: usize, view: View) -> Result<Run, Failure> {
     let text = results.resolved(index).map_err(|e| Failure::Input(e.to_string()))?;
     let recording = results.recording(index).map_err(|e| Failure::Input(e.to_string()))?;
 
+    // A resolved scenario holds one run.
     let scenario = load(&Source::text("scenario.resolved.toml", &text), &[], &[]);
     let scenario = scenario.map_err(|e| wrong(format!("the scenario is damaged: {e}")))?;
     let plan = scenario.plans().first().ok_or_else(|| wrong("the scenario has no run".into()))?;
@@ -46,6 +50,8 @@ fn judged(results: &RunDir, index: usize, view: View) -> Result<Run, Failure> {
         partial: run.partial,
     };
     let meta = RunMeta::from_plan(&scenario, plan, made);
+
+    // The file does not know the variant's name and settings.
     let meta = RunMeta { variant: run.variant.clone(), set: run.set.clone(), ..meta };
     Ok(analysis::run_in(view, &meta, &recording))
 }

@@ -38,6 +38,8 @@ impl Opened {
             settings,
             chosen: false,
         };
+
+        // A chosen variant makes a result of one run.
         if let Some(variant) = variant {
             opened.choose(&directory, &variant)?;
         }
@@ -52,6 +54,7 @@ impl Opened {
             return Err(Failure::Input(wrong));
         };
 
+        // Parts of the document that speak of other runs go.
         self.document.runs = vec![self.document.runs.swap_remove(index)];
         self.settings = vec![self.settings.swap_remove(index)];
         self.document.comparisons.clear();
@@ -92,6 +95,7 @@ impl Opened {
 /// # Errors
 /// The message lists the runs of the side that has several.
 pub fn check_pair(a: &Opened, b: &Opened) -> Result<(), Failure> {
+    // Either side may name a run while the other has several.
     for (one, several) in [(a, b), (b, a)] {
         let Some(run) = one.document.runs.first().filter(|_| one.chosen) else { continue };
         let runs = &several.document.runs;

@@ -69,6 +69,8 @@ fn remove(arguments: &KernelRemoveArguments, cache: &Cache) -> Result<(), Failur
     let entries = cache.list().into_iter();
     let entries: Vec<Entry> = entries.filter(|entry| is_meant(entry, arguments)).collect();
     let some = arguments.hz.map(drop).or(arguments.contents.map(drop));
+
+    // `all` of an empty cache is no error: there is nothing left to do.
     if entries.is_empty() && (arguments.which != Which::All || some.is_some()) {
         let place = cache.directory().display();
         return Err(Failure::Input(format!(

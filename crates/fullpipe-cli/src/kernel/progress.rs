@@ -52,6 +52,7 @@ fn bar(expected: u64) -> ProgressBar {
 
 impl Watch for Progress {
     fn step(&mut self, step: &Step) {
+        // The line of the step before ends first.
         self.finish();
         if self.quiet {
             return;

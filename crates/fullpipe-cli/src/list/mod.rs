@@ -39,6 +39,7 @@ pub fn list(arguments: &ListArguments, output: &Output) -> Result<(), Failure> {
     let all = Listing::new();
     let listing = match arguments.what.as_deref() {
         None => all,
+        // A word that is no topic searches all names.
         Some(word) => match topic(word) {
             Some(topic) => all.topic(topic),
             None => all.with_word(word),
@@ -47,6 +48,8 @@ pub fn list(arguments: &ListArguments, output: &Output) -> Result<(), Failure> {
     if let Some(word) = arguments.what.as_deref().filter(|_| listing.is_empty()) {
         return Err(Failure::Input(nothing_found(word)));
     }
+
+    // JSON has all that is known, text an overview unless a name is given.
     match (arguments.json, &arguments.what) {
         (true, _) => output.json(&listing),
         (false, None) => output.print(&listing.overview()),
@@ -77,6 +80,8 @@ impl Listing {
         let datagrams = datagrams.map(|m| MetricEntry::new("datagrams.NAME", m));
         let nfs = metric::NFS.iter().map(|m| MetricEntry::new("nfs.NAME", m));
         let stage = metric::STAGE.iter().map(|m| MetricEntry::new("stage.NAME", m));
+
+        // Engine linux brings names of its own: they have separate lists.
         Listing {
             format: FORMAT,
             recipes: scenario::recipes().iter().map(RecipeEntry::new).collect(),
@@ -126,6 +131,8 @@ impl Listing {
         self.recipes.retain(|one| {
             has(one.name) || has(one.title) || one.variants.iter().any(|variant| has(variant))
         });
+
+        // Recipes also match by their variants; kernels have names alone.
         for kind in [&mut self.congestion, &mut self.real_congestion, &mut self.slow_starts] {
             kind.retain(|one| has(one.name) || has(one.title));
         }

@@ -18,6 +18,7 @@ impl Listing {
         }
         out.push('\n');
 
+        // The rest are names alone: details need a topic or a word.
         let names =
             |entries: &[CongestionEntry]| entries.iter().map(|e| e.name).collect::<Vec<_>>();
         let limits: Vec<&str> = self.limits.iter().map(|limit| limit.name).collect();
@@ -54,6 +55,8 @@ impl Listing {
             self.limits_in_full(),
             self.metrics_in_full(),
         ];
+
+        // Sections without entries drop out, so that a word's listing is short.
         sections.into_iter().filter(|section| !section.is_empty()).collect::<Vec<_>>().join("\n")
     }
 
@@ -79,6 +82,8 @@ impl Listing {
         let genuine = list(self.real_kernels.join(", "));
         let simulated = section("Kernels of the simulator", simulated);
         let real = "Real kernels (--engine linux), against which the simulator is validated";
+
+        // A blank line parts the two lists only if both have names.
         match (simulated.is_empty(), genuine.is_empty()) {
             (_, true) => simulated,
             (true, false) => section(real, genuine),
@@ -121,6 +126,8 @@ fn wrapped(text: &str, indent: usize) -> String {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
         let line = lines.last().map_or(0, |line| line.chars().count());
+
+        // A word that is too long stands in a line of its own.
         if line > 0 && indent + line + 1 + word.chars().count() > WIDTH {
             lines.push(String::new());
         }

@@ -60,6 +60,8 @@ impl Draw {
 /// A scenario is wrong, or has a key that an engine cannot do; there is no kernel.
 pub fn asked(arguments: &ParityArguments) -> Result<Asked, Failure> {
     no_draw(arguments)?;
+
+    // Without scenarios the suite's kept tables are compared, which no option changes.
     if arguments.random.is_none() && arguments.scenarios.is_empty() {
         if arguments.kernel.is_some() || arguments.hz.is_some() || arguments.twins.is_some() {
             let why = "--kernel, --hz and --twins are for scenarios and --random, which a kernel runs; the suite \
@@ -72,12 +74,16 @@ pub fn asked(arguments: &ParityArguments) -> Result<Asked, Failure> {
         Some(count) => random(arguments, count),
         None => of_files(arguments)?,
     };
+
+    // Unknown keys of --without are refused before objections use them.
     known_keys(&arguments.without, cases.iter().map(|case| &case.plan.resolved))?;
     let objections = cases.iter().flat_map(|case| both::objections(case, &arguments.without));
     let objections: Vec<String> = objections.collect();
     if !objections.is_empty() {
         return Err(Failure::Input(objections.join("\n       ")));
     }
+
+    // Kernel and machine come last: they take the longest to check.
     cases.iter().try_for_each(both::ready).map_err(Failure::Environment)?;
     Ok(Asked { cases, kept: None })
 }
@@ -107,6 +113,8 @@ fn suite(folder: Option<&Path>) -> Result<Asked, Failure> {
 
 fn of_files(arguments: &ParityArguments) -> Result<Vec<Case>, Failure> {
     let mut sets = Vec::new();
+
+    // --kernel and --hz stand for settings of both hosts.
     for host in ["sender", "receiver"] {
         let kernel = arguments.kernel.map(|kernel| format!("hosts.{host}.kernel={kernel}"));
         sets.extend(
@@ -121,6 +129,7 @@ fn of_files(arguments: &ParityArguments) -> Result<Vec<Case>, Failure> {
             None => case::of_source(&source, &shown, &sets),
         };
         for case in found.map_err(Failure::Input)? {
+            // Names are folders of --keep, so two runs cannot share one.
             if cases.iter().any(|other| other.name == case.name) {
                 return Err(Failure::Input(format!("two runs are called {}", case.name)));
             }

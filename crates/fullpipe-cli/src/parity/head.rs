@@ -45,6 +45,8 @@ impl Head {
             (None, None) => String::new(),
         };
         let mut lines = vec![format!("Against {}{what}", against.join(" and "))];
+
+        // Keys that an engine did otherwise belong to the result.
         if !self.substituted.is_empty() {
             let what: Vec<&str> = self.substituted.iter().map(String::as_str).collect();
             lines.push(format!("Linux otherwise than the scenarios say: {}", what.join("; ")));

@@ -15,6 +15,7 @@ impl Folder {
     /// # Errors
     /// The path is a file or below one, the folder is not empty, or it cannot be made.
     pub fn new(path: &Path) -> Result<Folder, Failure> {
+        // The deepest part of the path that exists must be a directory.
         if let Some(file) =
             path.ancestors().find(|part| part.exists()).filter(|part| !part.is_dir())
         {
@@ -24,6 +25,8 @@ impl Folder {
                 "--keep {asked}: {file} is not a directory; {hint}"
             )));
         }
+
+        // An old result would mix with the new one.
         if fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some()) {
             let why =
                 "is not empty, and nothing is overwritten; name a directory that is new or empty";

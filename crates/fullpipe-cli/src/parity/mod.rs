@@ -32,6 +32,8 @@ const STOPPING: &str = "stopping; what was compared so far is shown (once more t
 /// Runs, compares, and judges by the bars.
 pub fn parity(arguments: &ParityArguments, output: &Output) -> Result<(), Failure> {
     let asked = cases::asked(arguments)?;
+
+    // The folder is made before the runs: a wrong path must not cost them.
     let folder = arguments.keep.as_deref().map(Folder::new).transpose()?;
     interrupt::listen(STOPPING)?;
     let progress = Progress::new(arguments.quiet, &spans(&asked), 0);
@@ -41,10 +43,14 @@ pub fn parity(arguments: &ParityArguments, output: &Output) -> Result<(), Failur
     progress.finish();
     let verdict = Verdict::of(&done.units, arguments, asked.kept.as_deref())?;
     let head = Head::of(arguments, &asked, &done);
+
+    // Results are shown before failures are returned.
     show((&head, asked.cases.len()), &done, &verdict, arguments.json, output)?;
     hint(arguments, &asked, &verdict);
     let is_whole = done.is_whole(asked.cases.len());
     let Done { failures, finished, untwinned, .. } = done;
+
+    // An interrupt counts only where it left something out.
     if interrupt::stopped() && failures.is_empty() && !is_whole {
         let twins = match untwinned {
             0 => String::new(),
@@ -114,10 +120,13 @@ fn spans(asked: &Asked) -> Vec<Time> {
 
 /// Says how to distinguish chance from error, where a run that may have chance in it misses a bar.
 fn hint(arguments: &ParityArguments, asked: &Asked, verdict: &Verdict) {
+    // Verdicts without bars cannot miss one.
     let (Verdict::Bars(_, missed) | Verdict::Suite(_, missed, _)) = verdict else { return };
     if arguments.quiet || verdict.met() {
         return;
     }
+
+    // A run that draws needs several seeds; a run that does not may still be chaotic.
     let drawing = asked
         .cases
         .iter()
@@ -141,6 +150,8 @@ fn show(
     output: &Output,
 ) -> Result<(), Failure> {
     let Done { units, chances, finished, .. } = done;
+
+    // Without a unit nothing was compared.
     if units.is_empty() {
         return Ok(());
     }
@@ -149,6 +160,8 @@ fn show(
     if as_json {
         let (runs, partial, met) = (finished, !done.is_whole(of), verdict.met());
         let counts = json!({ "format": 1, "partial": partial, "runs": runs, "of": of, "met": met, "units": units });
+
+        // Each kind of verdict adds its own keys to the counts.
         let more = match verdict {
             Verdict::Spreads(spreads) => json!({ "spreads": spreads }),
             Verdict::Bars(judged, missed) => {
@@ -188,6 +201,8 @@ fn changes(changed: &[Changed]) -> String {
         rows::FILE,
     );
     let mut run = "";
+
+    // Rows come in the runs' order: a name is printed once.
     for Changed { run: of, column, kept, now } in changed {
         if of != run {
             text += &format!("  {of}\n");

@@ -102,13 +102,19 @@ impl Work<'_> {
 
     fn one(&self, case: &Case) -> Compared {
         self.folder.map_or(Ok(()), |folder| folder.scenario(case))?;
+
+        // The suite compares with kept tables; other runs need the kernel.
         let linux = match &self.asked.kept {
             Some(folder) => Some(self.asked.table(case, folder)?),
             None => self.engine(JUDGE, case)?,
         };
+
+        // An interrupted engine returns no table.
         let (Some(linux), Some(sim)) = (linux, self.engine(JUDGED, case)?) else { return Ok(None) };
         self.folder.map_or(Ok(()), |folder| folder.tables(case, &linux, &sim))?;
         let units = distance::units(case, &linux, &sim).map_err(Failure::Input)?;
+
+        // The user sees the distances before the twins run.
         self.say(case, &units);
         let twins = self.twins(case, &units, &linux)?;
         let against = match self.asked.kept {
@@ -149,12 +155,15 @@ impl Work<'_> {
 
     fn done(self) -> Done {
         let mut results = self.results.into_inner().unwrap_or_else(PoisonError::into_inner);
+
+        // Threads finish in any order.
         results.sort_by_key(|(case, _)| {
             self.asked.cases.iter().position(|other| other.name == case.name)
         });
         let mut done = Done::default();
         for (_, result) in results {
             match result {
+                // An interrupted run counts for nothing.
                 Ok(None) => {}
                 Ok(Some(found)) => {
                     done.against.insert(found.against);

@@ -41,6 +41,8 @@ pub fn finish(
     }
     judge(&finished);
     let Finished { runs, failed, missing, .. } = &finished;
+
+    // Failed runs go before missing ones: starting again does not make them.
     if *failed > 0 {
         let what = format!("{failed} runs failed; `fullpipe sweep` with --retry makes them again");
         return Err(Failure::Environment(what));
@@ -50,6 +52,8 @@ pub fn finish(
         let what = format!("{lacking} runs are missing: start their parts again");
         return Err(Failure::Environment(what));
     }
+
+    // A drawn sample leaves runs out on purpose.
     if *missing > 0 {
         note(&format!("{runs} of {} runs are there: all of the points drawn", runs + missing));
     }
@@ -80,6 +84,8 @@ fn judge(finished: &Finished) {
         note(&told);
     }
     points.told.iter().for_each(|text| note(text));
+
+    // Only the first misses are told one by one.
     let more = points.missed - points.told.len() as u64;
     if more > 0 {
         note(&format!("{more} more: `expected` in {CELLS}"));
@@ -96,6 +102,8 @@ pub fn gather(merged: &Merged, directory: &Path) -> Result<(), Failure> {
         let hint = "name a new directory with --out";
         Failure::Input(format!("{}: cannot be made: {e}; {hint}", directory.display()))
     };
+
+    // Parents may exist, the directory itself must be new.
     if let Some(parent) = directory.parent() {
         fs::create_dir_all(parent).map_err(there)?;
     }
@@ -105,6 +113,8 @@ pub fn gather(merged: &Merged, directory: &Path) -> Result<(), Failure> {
         serde_json::to_writer_pretty(&mut *out, &merged.manifest).map_err(|e| cannot(&e))?;
         writeln!(out).map_err(|e| cannot(&e))
     })?;
+
+    // All parts become one shard.
     replace(&directory.join(Shard::WHOLE.file()), |out| {
         merged.each(|record| {
             serde_json::to_writer(&mut *out, &record).map_err(|e| cannot(&e))?;

@@ -38,6 +38,8 @@ pub fn sweep(arguments: &SweepArguments, output: &Output) -> Result<(), Failure>
     }
     interrupt::listen(STOPPING)?;
     let store = Store::open(&directory, &manifest, shard).map_err(input)?;
+
+    // Runs that are kept already are not made again.
     let runs = share.rest(&store, manifest.runs);
     let there = store.done().len() as u64;
     if there > 0 && !arguments.quiet {
@@ -47,10 +49,14 @@ pub fn sweep(arguments: &SweepArguments, output: &Output) -> Result<(), Failure>
     let jobs = jobs(arguments.jobs);
     let done = work::run(&job, &store, &runs, jobs, &progress);
     progress.finish();
+
+    // One reason is told once, with its count.
     for (why, runs) in &done.again {
         let first = why.lines().next().unwrap_or_default();
         note(&format!("{runs} runs failed for one reason, told above of the first: {first}"));
     }
+
+    // `conclude` opens the directory anew, so its lock must be free.
     drop(store);
     conclude(arguments, output, &directory, &share, done)
 }
@@ -63,6 +69,7 @@ fn conclude(
     share: &Share,
     done: Done,
 ) -> Result<(), Failure> {
+    // A record that cannot be written ends the sweep.
     done.lost.map_or(Ok(()), Err)?;
     let merged = Merged::open(&[directory.to_path_buf()])?;
     if interrupt::stopped() {
@@ -74,6 +81,8 @@ fn conclude(
     let Share { shard, sample, .. } = share;
     let telling = Telling { json: arguments.json, quiet: arguments.quiet, sample: *sample };
     let lacking = merged.lacking(*sample);
+
+    // Results need all parts: one part alone only reports itself.
     if lacking > 0 {
         let (made, place) = (done.made, directory.display());
         note(&format!(
@@ -105,6 +114,8 @@ fn unjudged_of_part(manifest: &Manifest) -> Option<String> {
 /// Puts the parts of a sweep together.
 pub fn merge(arguments: &MergeArguments, output: &Output) -> Result<(), Failure> {
     let merged = Merged::open(&arguments.directories).map_err(input)?;
+
+    // A single directory is finished in place.
     let directory = match (&arguments.out, arguments.directories.as_slice()) {
         (Some(out), _) => out.clone(),
         (None, [only]) => only.clone(),
@@ -157,6 +168,8 @@ fn plan(manifest: &Manifest, directory: &Path, share: &Share) -> String {
     text += &format!("  variants  {}\n", manifest.variants.join("; "));
     for axis in &manifest.axes {
         let (first, last) = (axis.points.first(), axis.points.last());
+
+        // An axis shows its ends: it may have hundreds of points.
         let shown = |point: Option<&Vec<serde_json::Value>>| {
             let values = point.into_iter().flatten().map(ToString::to_string);
             values.collect::<Vec<_>>().join(" ").replace('"', "")
@@ -169,6 +182,8 @@ fn plan(manifest: &Manifest, directory: &Path, share: &Share) -> String {
     if let Some(sample) = share.sample {
         text += &format!("  points drawn  {} runs\n", sample.runs(manifest.runs));
     }
+
+    // A whole sweep has one part, which needs no line.
     if shard != Shard::WHOLE {
         text += &format!("  part {} of {}  {own} runs\n", shard.number, shard.of);
     }

@@ -48,10 +48,14 @@ impl Progress {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.done += 1;
         state.failed += u64::from(failed.is_some());
+
+        // A repeated reason comes as an empty text: it counts, and prints nothing.
         let failed = failed.filter(|why| !why.is_empty());
         let elapsed = state.every.elapsed();
         let done = state.done;
         let left = state.pace.left(elapsed, done);
+
+        // The pace answers now and then: the last answer stays until the next.
         state.left = left.or(state.left);
         match &self.shown {
             Shown::Nothing | Shown::Lines => failed.into_iter().for_each(note),
@@ -100,6 +104,8 @@ fn rest(state: &State) -> String {
         return String::new();
     }
     let rate = state.done as f64 / state.every.elapsed().as_secs_f64().max(1e-3);
+
+    // Slow sweeps count by the minute.
     let mut text = match rate {
         rate if rate >= 1.0 => format!(", {rate:.1} a second"),
         rate => format!(", {:.1} a minute", rate * 60.0),

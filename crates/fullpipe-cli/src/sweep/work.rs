@@ -27,12 +27,15 @@ pub fn run(job: &Job, store: &Store, runs: &[u64], jobs: usize, progress: &Progr
     let made = AtomicU64::new(0);
     let reasons = Mutex::new(BTreeMap::<String, u64>::new());
     let keep = |record: &Record| {
+        // The record is safe before it counts as made.
         store.append(record)?;
         made.fetch_add(1, Ordering::SeqCst);
         let told = record.failed.as_deref().map(|why| {
             let mut reasons = reasons.lock().unwrap_or_else(PoisonError::into_inner);
             let again = reasons.entry(why.to_string()).or_default();
             *again += 1;
+
+            // The first run of a reason tells it; later ones only count.
             if *again == 1 { told(record, why) } else { String::new() }
         });
         progress.done(told.as_deref());
@@ -44,6 +47,8 @@ pub fn run(job: &Job, store: &Store, runs: &[u64], jobs: usize, progress: &Progr
     };
     let lost = make(job, runs, jobs, &stopped, &keep).err().map(Failure::from);
     let reasons = reasons.into_inner().unwrap_or_else(PoisonError::into_inner);
+
+    // A reason of one run has been told already.
     let again = reasons.into_iter().filter(|(_, runs)| *runs > 1).collect();
     Done { made: made.into_inner(), again, lost }
 }
