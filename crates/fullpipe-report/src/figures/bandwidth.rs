@@ -31,6 +31,8 @@ fn series((run, of): (usize, &Run)) -> Vec<Series> {
             one("sent, with retransmissions", Role::Bound, "sent_mbit"),
         ]
     };
+
+    // Runs whose bins were not kept have no lines.
     let flows = of.flows.iter().take(of.bins.flows.len()).enumerate();
     let mut all: Vec<Series> = flows
         .flat_map(|(flow, known)| {
@@ -38,6 +40,8 @@ fn series((run, of): (usize, &Run)) -> Vec<Series> {
             pair(format!("flows/{flow}"), line, Some(flow))
         })
         .collect();
+
+    // The sum of one flow would hide the flow's own line.
     if of.bins.flows.len() > 1 {
         all.extend(pair("sum".into(), Line { name: ALL.into(), colour: None }, None));
     }
@@ -47,6 +51,8 @@ fn series((run, of): (usize, &Run)) -> Vec<Series> {
 fn title(document: &Document) -> String {
     let means = document.runs.iter().filter_map(|run| Some((run, mean(run)?)));
     let mut means: Vec<(&Run, f64)> = means.collect();
+
+    // The extremes name the finding: all others lie between them.
     means.sort_by(|a, b| a.1.total_cmp(&b.1));
     let (Some((least, low)), Some((most, high))) = (means.first(), means.last()) else {
         return "No bandwidth was recorded".to_string();
@@ -64,6 +70,8 @@ fn title(document: &Document) -> String {
         ),
     };
     let again = |run: &&Run| resent(&run.bins.sum);
+
+    // The worst run alone is named: its share of repetitions is the largest.
     let worst = document.runs.iter().max_by(|a, b| again(a).total_cmp(&again(b)));
     match worst.filter(|run| again(run) > 0.0) {
         None => format!("{finding}; nothing is sent again"),

@@ -11,6 +11,7 @@ pub(super) fn figure(document: &Document) -> Figure {
     let subjects = subjects(document);
     Figure {
         name: "cwnd",
+        // A comparison's finding goes before that of single runs.
         title: finding(document).unwrap_or_else(|| title(&subjects)),
         description: "Congestion window (line) and slow start threshold (dashes; not drawn while \
                       infinite), values at the end of each bucket. Strokes with numbers: where rounds of \
@@ -38,6 +39,8 @@ fn title(subjects: &[Subject]) -> String {
         return "No congestion window was recorded".to_string();
     };
     let peak = numbers::packets(peak as u64);
+
+    // The time to half of the peak shows growth; the peak itself may be one spike.
     match extremes(subjects, half_way) {
         Some([(early, soon), (late, long)]) if long > soon => format!(
             "cwnd needs {} to half of its peak with {}, {} with {}; the highest peak is {peak}",

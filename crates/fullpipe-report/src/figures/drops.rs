@@ -15,6 +15,8 @@ pub(super) fn figure(document: &Document) -> Figure {
     let runs = document.runs.iter().enumerate();
     let all: Vec<Series> = runs.flat_map(|(run, of)| series(&names, run, of)).collect();
     let recorded = document.runs.iter().any(|run| !run.bins.end_s.is_empty());
+
+    // An empty figure says whether nothing was dropped, or nothing was recorded.
     let words = match (all.is_empty(), recorded) {
         (false, _) => (title(document), description),
         (true, true) => ("No packet was dropped anywhere".into(), String::new()),
@@ -40,6 +42,8 @@ fn series(names: &[&str], run: usize, of: &Run) -> Vec<Series> {
 /// Title that names the place with the most drops.
 fn title(document: &Document) -> String {
     let of_run = |run: &Run| run.bins.places.iter().map(dropped).sum::<u64>();
+
+    // The run with most drops, and its worst place, stand for the figure.
     let Some(run) = document.runs.iter().max_by_key(|run| of_run(run)) else {
         return String::new();
     };

@@ -52,6 +52,8 @@ fn title(subjects: &[Subject]) -> String {
     if extremes(subjects, held).is_none() {
         return "Nothing is known of what held the flows back".to_string();
     }
+
+    // Runs with extreme rates explain the difference best.
     let Some([(slow, _), (fast, _)]) = extremes(subjects, |s| held(s).map(|_| s.flow.mean_mbit))
     else {
         return "Nothing is known of what held the flows back".to_string();
@@ -66,6 +68,8 @@ fn title(subjects: &[Subject]) -> String {
             )
         })
     };
+
+    // A single flow is both the slowest and the fastest.
     if std::ptr::eq(slow, fast) {
         clause(slow)
     } else {

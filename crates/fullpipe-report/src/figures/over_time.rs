@@ -21,6 +21,8 @@ pub(super) struct Binned<'a> {
 impl Binned<'_> {
     pub fn series(self) -> Series {
         let from = |field: &str| format!("/runs/{}/bins/{field}", self.run);
+
+        // Bins count from the run's start; the figures' time is the first flow's clock.
         let offset = -first_clock_s(self.of);
         let time = |field| Column::Document { from: from(field), scale: 1.0, offset };
         Series {

@@ -36,6 +36,8 @@ pub(super) fn finding(document: &Document) -> Option<String> {
         pair.a,
         pair.b
     );
+
+    // Without a parting the median alone says how far apart the sides are.
     Some(match &flow.distance.diverged {
         Some(parting) => format!("{apart}; they part after {}", numbers::seconds(parting.at_s)),
         None => format!("{apart}; they never part"),

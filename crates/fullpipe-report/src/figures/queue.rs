@@ -35,6 +35,8 @@ fn title(subjects: &[Subject]) -> String {
     if peak == 0.0 {
         return "No packet ever waits at the bottleneck".to_string();
     }
+
+    // The moment of the peak shows whether slow start or the plateau fills the queue.
     let at = highest(deepest).map_or(0.0, |(at, _)| at);
     format!(
         "The bottleneck's queue is {} at most, with {} after {}",

@@ -28,6 +28,7 @@ fn series(names: &[&str], run: usize, of: &Run) -> Vec<Series> {
         .enumerate()
         .filter(|(_, place)| place.peak.iter().any(|peak| *peak > 0))
         .map(|(index, place)| {
+            // Packets of a delay are on their way: they wait for no one.
             let (name, role) = match delays(of, place) {
                 true => ("under way", Role::Ceiling),
                 false => ("waiting", Role::Measure),
@@ -45,6 +46,8 @@ fn delays(run: &Run, place: &PlaceBins) -> bool {
 
 fn title(document: &Document) -> String {
     let mut longest: Option<(u64, &Run, &PlaceBins)> = None;
+
+    // The longest queue of all runs is the finding; delays are no queues.
     for run in &document.runs {
         for place in run.bins.places.iter().filter(|place| !delays(run, place)) {
             let peak = place.peak.iter().copied().max().unwrap_or(0);
@@ -59,6 +62,8 @@ fn title(document: &Document) -> String {
             false => "No queue was recorded".to_string(),
         };
     };
+
+    // The first bin with the peak gives the time.
     let bin = place.peak.iter().position(|own| *own == peak).unwrap_or(0);
     let at = run.bins.end_s.get(bin).map_or(0.0, |end| end - first_clock_s(run));
     format!(

@@ -10,12 +10,15 @@ const GROWTH: f64 = 1.001;
 /// rounds in which cwnd does not grow, have none.
 pub(super) fn ticks(subject: &Subject) -> Vec<Tick> {
     let flow = subject.flow;
+
+    // Slow start that never ended has strokes to the run's end.
     let end = flow.slow_start.map_or(f64::INFINITY, |own| own.ended_s.unwrap_or(f64::INFINITY));
     let rounds = flow.slow_start_rounds.as_deref().unwrap_or_default();
     let rounds = rounds.iter().zip(1..).take_while(|(round, _)| round.start_s <= end);
     let mut highest = 0.0;
     let mut ticks = Vec::new();
     for (round, number) in rounds {
+        // A round without growth has its stroke left out: strokes would cover each other.
         let Some(cwnd) = cwnd(subject, round.start_s).filter(|cwnd| *cwnd >= highest * GROWTH)
         else {
             continue;

@@ -33,12 +33,16 @@ fn series(subject: &Subject) -> Series {
 fn title(subjects: &[Subject]) -> String {
     let samples =
         |s: &Subject| -> Vec<u32> { s.flow.series.srtt_us.iter().flatten().copied().collect() };
+
+    // The least RTT of all flows is taken as the path's own.
     let least = extremes(subjects, |s| samples(s).iter().min().map(|us| f64::from(*us)));
     let most = extremes(subjects, |s| samples(s).iter().max().map(|us| f64::from(*us)));
     let (Some([(_, low), _]), Some([_, (worst, high)])) = (least, most) else {
         return "No round-trip time was sampled".to_string();
     };
     let ms = |us: f64| numbers::short(us * MS_PER_US);
+
+    // One per cent is no queue worth a sentence.
     if high - low < 0.01 * low {
         format!("srtt stays between {} and {} ms", ms(low), ms(high))
     } else {

@@ -15,6 +15,7 @@ pub(super) struct Subject<'a> {
 
 /// All flows of all runs.
 pub(super) fn subjects(document: &Document) -> Vec<Subject<'_>> {
+    // Flow names are shown only where some run has several flows.
     let several = document.runs.iter().any(|run| run.flows.len() > 1);
     let mut all = Vec::new();
     for (run_index, run) in document.runs.iter().enumerate() {

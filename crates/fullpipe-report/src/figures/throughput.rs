@@ -38,18 +38,24 @@ fn title(subjects: &[Subject]) -> String {
         true => format!("Mean rate {}", numbers::rate(low.1)),
         false => format!("Mean rates of {} to {}", numbers::rate(low.1), numbers::rate(high.1)),
     };
+
+    // Without a plateau there is no time to it.
     let Some([fastest, slowest]) = extremes(subjects, |s| s.flow.time_to_plateau_s) else {
         return format!("{mean}; no flow has a steady rate");
     };
     let highest = slowest.0.flow.plateau_mbit;
     let highest = highest.map_or(String::new(), |mbit| format!(", {}", numbers::rate(mbit)));
     let (slow, fast) = (numbers::seconds(slowest.1), numbers::seconds(fastest.1));
+
+    // One flow has no other to be compared with.
     if subjects.len() == 1 {
         return format!("{mean}; 90 % of the highest rate{highest}, after {slow}");
     }
     if let Some(finding) = unlike_plateaus(subjects) {
         return format!("{mean}; {finding}");
     }
+
+    // Equal times, as they are printed, need no names.
     if slow == fast {
         return format!("{mean}; 90 % of the highest rates after {slow}");
     }
@@ -68,6 +74,7 @@ fn unlike_plateaus(subjects: &[Subject]) -> Option<String> {
         return None;
     }
 
+    // The rate goes first: the time to a low plateau is no merit.
     let sentence = |(subject, mbit): (&Subject, f64)| {
         let time = subject.flow.time_to_plateau_s.map_or_else(String::new, numbers::seconds);
         format!("{} of {} after {time}", numbers::rate(mbit), subject.label)
@@ -109,6 +116,8 @@ fn series(subject: &Subject) -> Vec<Series> {
         y_high: None,
         absent: "",
     };
+
+    // A run without published figures has its own line alone.
     let mut all = vec![simulated];
     // Published figures belong to a run; they are drawn with its first flow.
     if let Some(published) = subject.run.published.as_ref().filter(|_| flow == 0) {

@@ -36,6 +36,7 @@ fn series(subject: &Subject) -> [Series; 3] {
 fn title(subjects: &[Subject]) -> String {
     match extremes(subjects, fill) {
         None => "No window was recorded".to_string(),
+        // One per cent apart is alike: one share suffices.
         Some([low, high]) if high.1 - low.1 < 0.01 => {
             format!("In flight reaches {} of the advertised window", numbers::share(high.1))
         }

@@ -40,6 +40,8 @@ impl Card<'_> {
             text(&run.variant),
             if run.partial { " <span class=\"badge\">partial</span>" } else { "" },
         );
+
+        // The only run's headline stands above its card already.
         if let Some(headline) = run.headline.as_ref().filter(|_| !self.is_alone) {
             let bad = if headline.grade.is_failure() { " class=\"bad\"" } else { "" };
             let _ = write!(out, "<p{bad}>{}</p>", sentence(&headline.text));
@@ -50,6 +52,8 @@ impl Card<'_> {
             out.push_str(&published_line(published));
         }
         out.push_str(&expectation_line(&run.expectations));
+
+        // The graph exists only where packets were kept.
         if let (Some(graph), Some(kept)) = (graph, &run.packets) {
             let (graph, packets, at) = (text(graph), numbers::count(kept.packets), text(&kept.at));
             let _ = write!(
@@ -66,7 +70,11 @@ impl Card<'_> {
 fn subjects(run: &Run) -> String {
     let mut out = String::new();
     let rows = overview::of_run(run);
+
+    // Many kinds of flows would fill the card: the first few are shown.
     let kinds = rows.iter().filter(|row| matches!(row.of, Of::Alike(_))).count();
+
+    // Negligible flows beside datagrams get a line each, and no block.
     for flow in run.flows.iter().filter(|flow| is_beside(run, flow)) {
         let (name, bytes) = (text(&flow.name), numbers::count(flow.bytes));
         let _ = write!(out, "<p class=\"quiet\">beside them {name}: {bytes} bytes of TCP</p>");
@@ -93,6 +101,8 @@ fn subjects(run: &Run) -> String {
             }
         }
     }
+
+    // The table of flows has those that are left out.
     if kinds > shown {
         let more = kinds - shown;
         let kinds = if more == 1 { "kind" } else { "kinds" };
@@ -115,6 +125,8 @@ fn crowd_block(run: &Run, row: &Row) -> String {
     let spread = spread.map_or(numbers::ABSENT.into(), |spread| format!("{spread} Mb/s"));
     let name =
         if row.is_part() { format!("<h4>{}</h4>", text(&row.name())) } else { String::new() };
+
+    // An aborted flow is named even in a crowd.
     let aborted = flows.iter().filter_map(|flow| Some((flow, flow.aborted.as_ref()?)));
     let aborted: String = aborted
         .map(|(flow, end)| {
@@ -122,6 +134,8 @@ fn crowd_block(run: &Run, row: &Row) -> String {
             format!("<p class=\"bad\">{}: {end}</p>", text(&flow.name))
         })
         .collect();
+
+    // The first place found stands for the crowd.
     let places = flows.iter().flat_map(|flow| shares::reductions(run, flow)).next();
     let places = places.map_or(String::new(), |place| {
         format!("<p>{}: {}</p>", text(&flows[0].name), text(&place))
@@ -148,6 +162,8 @@ fn retransmitted(segments: u64) -> String {
 /// Facts of a run: congestion control, kernel, engine, and settings of the variant.
 fn subtitle(run: &Run) -> String {
     let mut parts: Vec<String> = Vec::new();
+
+    // Flows with equal control and kernel share an entry.
     for flow in &run.flows {
         let way = if flow.backward { ", backward" } else { "" };
         let part = format!("{} on Linux {}{way}", flow.congestion, shown(&flow.kernel));
@@ -161,6 +177,8 @@ fn subtitle(run: &Run) -> String {
         let otherwise = text(&run.substituted.join("; "));
         let _ = write!(out, "<p>Not as the scenario says: {otherwise}</p>");
     }
+
+    // The variant's settings are cut by the page where they are long.
     if !run.set.is_empty() {
         let set: Vec<String> =
             run.set.iter().map(|(key, value)| format!("{key} = {value}")).collect();
@@ -185,6 +203,8 @@ fn datagrams_block(run: &Run, own: &Datagrams) -> String {
 fn flow_block(run: &Run, flow: &Flow) -> String {
     let name =
         if run.flows.len() > 1 { format!("<h4>{}</h4>", text(&flow.name)) } else { String::new() };
+
+    // Without a plateau the label stays, and the time is absent.
     let plateau = flow.plateau_mbit.map_or("to 90 % of its highest rate".to_string(), |mbit| {
         format!("to 90 % of its highest rate, {}", numbers::rate(mbit))
     });
@@ -209,6 +229,8 @@ fn shares(ranked: &[(&str, f64)]) -> String {
     if ranked.is_empty() {
         return "<p class=\"quiet\">what held it back is not known</p>".to_string();
     }
+
+    // Words go by size, the bar by the limits' fixed order: runs compare at a glance.
     let mut stacked = ranked.to_vec();
     stacked.sort_by_key(|(name, _)| limits::place(name));
     let mut out = String::from("<div class=\"shares\" aria-hidden=\"true\">");
@@ -223,6 +245,8 @@ fn shares(ranked: &[(&str, f64)]) -> String {
     for (name, share) in ranked.iter().take(LIMITS_NAMED) {
         out.push_str(&held(&format!("limit-{}", limits::place(name)), limits::label(name), *share));
     }
+
+    // The rest makes the words add up to 100 %.
     let rest: f64 = ranked.iter().skip(LIMITS_NAMED).map(|(_, share)| share).sum();
     if rest > 0.0 {
         out.push_str(&held("limit-rest", "other", rest));
@@ -237,6 +261,8 @@ fn held(class: &str, label: &str, share: f64) -> String {
 
 fn published_line(published: &Published) -> String {
     let (theirs, ours) = (published.rows_mbit, published.simulated_rows_mbit);
+
+    // Rows without published data have no mean to compare with.
     let mean = (theirs > 0.0).then(|| {
         format!(
             "published mean {}, simulated over the same rows {} ({})",

@@ -51,12 +51,15 @@ pub(super) fn folded_flows(document: &Document) -> Vec<&str> {
     for flows in document.runs.iter().flat_map(|run| shown(run, EACH)) {
         match flows {
             Shown::Each(flow) => drawn.push(&flow.name),
+            // The first of a crowd is drawn as its example.
             Shown::Crowd(flows) => {
                 drawn.extend(flows.first().map(|flow| &flow.name[..]));
                 folded.extend(flows.iter().skip(1).map(|flow| &flow.name[..]));
             }
         }
     }
+
+    // A name may be alone in one run and in a crowd of another: then it is drawn.
     folded.retain(|name| !drawn.contains(name));
     folded.sort_unstable();
     folded.dedup();
@@ -73,6 +76,8 @@ pub(super) fn hidden(is_shown: bool) -> &'static str {
 pub(super) fn titles(document: &Document, figures: &[Figure]) -> Map<String, Value> {
     let all: Vec<usize> = (0..document.runs.len()).collect();
     let alone = all.iter().map(|run| vec![*run]);
+
+    // The page picks a title by the runs that are switched on.
     let sets: Vec<Vec<usize>> = std::iter::once(at_first(document)).chain(alone).collect();
     let mut titles: Map<String, Value> = Map::new();
     let mut add = |runs: &[usize], figures: &[Figure]| {
@@ -85,6 +90,8 @@ pub(super) fn titles(document: &Document, figures: &[Figure]) -> Map<String, Val
         }
     };
     add(&all, figures);
+
+    // The set of all runs has its titles already.
     for runs in sets.iter().filter(|runs| **runs != all) {
         add(runs, &figures::all(&only(document, runs)));
     }

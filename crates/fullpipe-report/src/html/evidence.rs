@@ -37,6 +37,8 @@ fn legend(document: &Document) -> String {
         out.push_str(&run_button(index, run, shown.contains(&index)));
     }
     out.push_str("</div>");
+
+    // One flow needs no button.
     let flows = flow_names(document);
     if flows.len() > 1 {
         out.push_str("<div class=\"list\" role=\"group\" aria-label=\"Flows\">");
@@ -75,6 +77,7 @@ fn flow_names(document: &Document) -> Vec<&str> {
 }
 
 fn frame(document: &Document, figure: &Figure) -> String {
+    // Panels keep the page's height while the script draws.
     let panels = match figure.layout {
         Layout::Overlay => 1,
         Layout::Lines => runs_with_lines(figure).min(at_first(document).len()),
@@ -127,10 +130,14 @@ fn key(figure: &Figure) -> String {
     if figure.layout == Layout::Lines {
         return key_of_lines(figure);
     }
+
+    // Series of all runs have the same few marks: one entry each.
     let mut entries: Vec<(usize, String, &str)> = figure.series.iter().map(key_entry).collect();
     entries.sort();
     entries.dedup();
     let mut out = String::new();
+
+    // A single mark explains itself, but strips always need their colours.
     if entries.len() > 1 || figure.layout == Layout::Strip {
         for (_, class, label) in entries {
             let _ = write!(out, "<li><i class=\"{class}\"></i>{}</li>", text(label));
@@ -144,6 +151,7 @@ const MOST_IN_KEY: usize = 24;
 
 /// The lines by their colours; then, where they mean more than one thing, how they are drawn.
 fn key_of_lines(figure: &Figure) -> String {
+    // Runs share lines by name and colour: each is listed once.
     let mut lines: Vec<(&Line, &str)> = Vec::new();
     for series in &figure.series {
         let Some(line) = &series.line else { continue };
@@ -157,6 +165,8 @@ fn key_of_lines(figure: &Figure) -> String {
             Some(colour) => format!("var(--run-{})", colour % COLOURS),
             None => "var(--ink)".to_string(),
         };
+
+        // Colours repeat after the last one: the second use has another mark.
         let again = if line.colour.is_some_and(|c| c >= COLOURS) { " again" } else { "" };
         let _ = write!(
             out,
@@ -167,6 +177,8 @@ fn key_of_lines(figure: &Figure) -> String {
     if lines.len() > MOST_IN_KEY {
         let _ = write!(out, "<li>and {} more</li>", lines.len() - MOST_IN_KEY);
     }
+
+    // How lines are drawn matters only where they mean several things.
     let drawn = figure
         .series
         .iter()

@@ -17,6 +17,8 @@ pub(super) fn matrix(document: &Document) -> String {
         "<div class=\"scroll\"><table class=\"matrix\"><caption>{}</caption>",
         caption(document)
     );
+
+    // One axis makes no columns: its cells wrap into rows.
     if matrix.columns.len() > 1 {
         out.push_str(&head(&matrix));
         out.push_str("<tbody>");
@@ -72,10 +74,14 @@ fn cell(document: &Document, run: Option<usize>, label: &str) -> String {
     let run: &Run = &document.runs[index];
     let rate = overview::rate_mbit(run).map_or(numbers::ABSENT.into(), numbers::rate);
     let share = overview::share(run);
+
+    // The share goes first: it compares runs of different paths.
     let (first, second) = match share {
         Some(share) => (numbers::share(share), rate),
         None => (rate, String::new()),
     };
+
+    // The script colours the cell by this share.
     let filled = share
         .map_or(String::new(), |share| format!(" style=\"--share:{:.3}\"", share.clamp(0.0, 1.0)));
     let answer = run.headline.as_ref().map_or(String::new(), |headline| text(&headline.text));

@@ -47,6 +47,8 @@ pub(super) fn page(
         theme_css() + &STYLE.concat(),
         script()
     );
+
+    // Sections go from the verdict to its evidence, then to all numbers.
     out.push_str(&header(document, &title));
     out.push_str("<main>");
     out.push_str(above);
@@ -90,10 +92,14 @@ fn verdict(document: &Document, graphs: &[Option<String>], tables: &[Table]) -> 
         let bad = if headline.grade.is_failure() { " bad" } else { "" };
         let _ = write!(out, "<p class=\"lead{bad}\">{}</p>", sentence(&headline.text));
     }
+
+    // Findings belong to the verdict; all other tables follow later.
     for own in tables.iter().filter(|own| own.name == FINDINGS) {
         let is_open = !drawn::are_many(document) || own.rows.len() <= OPEN;
         out.push_str(&table::table(own, is_open, true));
     }
+
+    // Many runs get a matrix to choose cards from.
     if drawn::are_many(document) {
         out.push_str(&matrix::matrix(document));
     }
@@ -117,6 +123,8 @@ fn table_section(document: &Document, tables: &[Table]) -> String {
     }
     let shown = drawn::at_first(document);
     let mut out = String::from("<section aria-labelledby=\"tables\"><h2 id=\"tables\">Tables</h2>");
+
+    // Long or repeated tables are folded, so that the page stays short.
     for each in tables.iter().filter(|own| own.name != FINDINGS) {
         let alike = tables.iter().filter(|other| other.name == each.name).count();
         let open = each.name != "stages" && alike <= drawn::MOST || alike == 1;
@@ -155,7 +163,11 @@ fn data(document: &Document, figures: &[Figure]) -> String {
         "folded_flows": drawn::folded_flows(document),
         "many": drawn::are_many(document),
     });
+
+    // Large data is packed: the page would be too long to load.
     let data = [("fullpipe-data", json(document)), ("fullpipe-figures", json(&figures))];
+
+    // Small data stays readable in the page's source.
     let are_large = data.iter().map(|(_, json)| json.len()).sum::<usize>() > LARGE;
     for (id, json) in data {
         let _ = match are_large {

@@ -22,6 +22,7 @@ pub(super) fn section(document: &Document) -> String {
     let runs = document.runs.iter().enumerate();
     let runs: String = runs
         .map(|(index, run)| {
+            // Only the first pictures are open where a few runs are shown.
             let place = shown.iter().position(|shown| *shown == index);
             let is_open = drawn::are_many(document) || place.is_some_and(|place| place < OPEN);
             picture(index, run, is_open, place.is_some())
@@ -50,6 +51,8 @@ fn picture(index: usize, run: &Run, is_open: bool, is_shown: bool) -> String {
         text(&run.variant),
         text(&sampled(run).unwrap_or_default())
     );
+
+    // The data's way goes first, then the way back.
     for back in [false, true] {
         let own: Vec<&Lane> = lanes.iter().filter(|lane| lane.back == back).collect();
         if !own.is_empty() {
@@ -74,8 +77,12 @@ fn pipe(run: &Run, lanes: &[&Lane], back: bool) -> String {
         pipe.push_str("</ol></li>");
     }
     pipe.push_str("</ol>");
+
+    // Without events the way back has nothing to say.
     let idle =
         lanes.iter().flat_map(|lane| &lane.places).all(|(stage, place)| is_idle(run, stage, place));
+
+    // The way of the data is shown even if it was idle.
     match back && idle {
         false => pipe,
         true => {
@@ -91,6 +98,8 @@ fn pipe(run: &Run, lanes: &[&Lane], back: bool) -> String {
 fn places(run: &Run, lane: &Lane) -> String {
     let mut out = String::new();
     let idle = |(stage, place): &(&Stage, &Place)| is_idle(run, stage, place);
+
+    // Neighbours in one state make a row: idle ones fold together.
     for row in lane.places.chunk_by(|one, next| idle(one) == idle(next)) {
         let boxes: String = row.iter().map(|(stage, place)| shown(run, stage, place)).collect();
         if !idle(&row[0]) {
@@ -128,6 +137,8 @@ fn shown(run: &Run, stage: &Stage, place: &Place) -> String {
         room(stage).map_or("unbounded".into(), |room| text(&room)),
         bar(place),
     );
+
+    // All further lines appear only where they say something.
     let peak = waiting(stage.peak as f64, stage);
     let mean = waiting(stage.mean_waiting, stage);
     let _ = write!(out, "<small>mean {}<br>peak {}</small>", text(&mean), text(&peak));

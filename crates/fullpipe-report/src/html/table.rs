@@ -18,6 +18,8 @@ pub(super) fn table(table: &Table, open: bool, is_shown: bool) -> String {
         text(&table.finding),
     );
     out.push_str("<div class=\"scroll\"><table><thead><tr>");
+
+    // Numbers stand right, words left: the column decides for its heading.
     for (place, column) in table.columns.iter().enumerate() {
         out.push_str(&heading(column, is_numeric(table, place)));
     }
