@@ -45,6 +45,7 @@ fn one(moment: &Moment) -> String {
         Happened::Aborted => given_up(moment.value),
         Happened::Retransmitted => count("segment retransmitted", "segments retransmitted"),
         Happened::State => {
+            // A state of a newer kernel has only its number.
             let name = usize::try_from(moment.value).ok().and_then(|state| STATES.get(state));
             name.map_or_else(|| format!("state {}", moment.value), |name| (*name).into())
         }

@@ -30,6 +30,8 @@ impl Matrix {
     pub fn of(document: &Document) -> Matrix {
         let points: Vec<Point> = document.runs.iter().map(point).collect();
         let axes = axes(&points);
+
+        // The last axis with few enough values makes the columns.
         let columns = axes.iter().rev().find(|(_, values)| values.len() <= MOST_COLUMNS);
         let columns = columns.filter(|_| axes.len() > 1).cloned();
         let rows_are: Vec<&str> = axes.iter().map(|(axis, _)| &axis[..]).collect();
@@ -38,6 +40,8 @@ impl Matrix {
 
         let mut rows: Vec<(String, Vec<Option<usize>>)> = Vec::new();
         let mut places: HashMap<String, usize> = HashMap::new();
+
+        // Runs of one label share a row, however far apart they stand.
         for (run, point) in points.iter().enumerate() {
             let values =
                 rows_are.iter().filter(|axis| is_row(axis)).filter_map(|a| value(point, a));
@@ -46,6 +50,8 @@ impl Matrix {
                 rows.push((label, vec![None; labels.len()]));
                 rows.len() - 1
             });
+
+            // A run without a value of the column's axis has no cell.
             let own = value(point, &columns_are).unwrap_or_default();
             if let Some(column) = labels.iter().position(|label| label == own) {
                 rows[row].1[column] = Some(run);

@@ -42,11 +42,15 @@ pub fn of_run(run: &Run) -> Vec<Row<'_>> {
         Shown::Each(flow) => vec![flow],
         Shown::Crowd(flows) => flows,
     });
+
+    // A kind may lose all its flows, and then has no row.
     let kinds = kinds.map(|mut flows| {
         flows.retain(|flow| !is_beside(run, flow));
         flows
     });
     let kinds: Vec<Vec<&Flow>> = kinds.filter(|flows| !flows.is_empty()).collect();
+
+    // The sum of one kind is that kind.
     if kinds.len() > 1 {
         all.push(Of::All(kinds.iter().flatten().copied().collect()));
     }

@@ -20,10 +20,13 @@ pub struct Lane<'a> {
 pub fn lanes(run: &Run) -> Vec<Lane<'_>> {
     let mut lanes: Vec<Lane> = Vec::new();
     for place in &run.picture.places {
+        // Places of stages that the document left out are skipped.
         let Some(stage) = run.stages.iter().find(|stage| stage.name == place.stage) else {
             continue;
         };
         let (back, host) = (stage.direction == "back", place.host.as_deref());
+
+        // Neighbours of one host and direction share a lane.
         match lanes.last_mut() {
             Some(last) if last.back == back && last.host == host => {
                 last.places.push((stage, place));
@@ -39,6 +42,8 @@ pub fn lanes(run: &Run) -> Vec<Lane<'_>> {
 pub fn sampled(run: &Run) -> Option<String> {
     let lanes = lanes(run);
     let places = lanes.iter().flat_map(|lane| &lane.places);
+
+    // Nothing waits in a CPU or a program, so samples tell nothing there.
     let holding = places.filter(|(stage, _)| !WITHOUT_ROOM.contains(&&stage.kind[..]));
     let (exact, rest): (Vec<_>, Vec<_>) = holding.partition(|(_, place)| place.exact);
     let mut names: Vec<&str> = Vec::new();
@@ -49,6 +54,8 @@ pub fn sampled(run: &Run) -> Option<String> {
         }
     }
     let step = numbers::seconds(run.picture.step_s);
+
+    // Names are listed only if some places are exact and others are not.
     match (rest.is_empty(), exact.is_empty()) {
         (true, _) => None,
         (_, true) => Some(format!("times at samples of {step}")),

@@ -37,6 +37,7 @@ pub fn shown(run: &Run, most: usize) -> Vec<Shown<'_>> {
     run.flows
         .iter()
         .filter_map(|flow| {
+            // A crowd takes the place of its first flow, the others are skipped.
             let alike = &groups[&kind(flow)];
             if alike.len() <= most {
                 return Some(Shown::Each(flow));
@@ -82,6 +83,8 @@ fn written(own: &Datagrams) -> Option<String> {
 #[must_use]
 pub fn fate(run: &Run, own: &Datagrams) -> String {
     let sent = numbers::count(own.sent);
+
+    // Shares need something that was sent.
     if own.sent == 0 {
         return "no datagram was sent before the run's end".into();
     }
@@ -92,6 +95,8 @@ pub fn fate(run: &Run, own: &Datagrams) -> String {
     let lost = numbers::count(own.undelivered);
     let percent = numbers::fixed(own.undelivered_share * 100.0, 2);
     let mut text = format!("{lost} of {sent} datagrams not delivered ({percent} %){written}");
+
+    // Only places on the datagrams' own way can have dropped them.
     let way = if own.backward { "back" } else { "forward" };
     // The trace counts drops by place, not by flow; a TCP socket's buffer no datagram passes.
     let mut places: Vec<_> = run

@@ -88,8 +88,11 @@ fn distances(flow: &FlowPair) -> Vec<Cell> {
 }
 
 fn partings(pair: &Pair, flow: &FlowPair) -> Vec<Vec<Cell>> {
+    // Flows that never part have no row.
     let Some(parting) = &flow.distance.diverged else { return Vec::new() };
     let Parting { a, b, events_a, events_b, .. } = parting;
+
+    // The sides get a row each, so that their values stand below each other.
     let side = |run: &str, state: &State, moments: &[Moment]| {
         vec![
             Cell::text(run),

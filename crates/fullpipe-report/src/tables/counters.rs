@@ -6,6 +6,8 @@ use fullpipe_analysis::document::{Document, HostCounter, Run};
 pub(super) fn tables(document: &Document) -> Vec<Table> {
     let counters =
         document.runs.iter().flat_map(|run| run.counters.iter().map(move |own| (run, own)));
+
+    // Hosts have hundreds of counters: those at 0 would hide the others.
     let counted = counters.filter(|(_, own)| own.value > 0);
     vec![Table {
         name: "counters",

@@ -11,6 +11,8 @@ pub(crate) const NAME: &str = "findings";
 pub(super) fn tables(document: &Document) -> Vec<Table> {
     let all =
         || document.runs.iter().flat_map(|run| run.findings.iter().map(move |own| (run, own)));
+
+    // Views of sockets alone have twins: the column would be empty elsewhere.
     let has_twins = all().any(|(_, own)| !own.twins.is_empty());
     let finding = match all().count() {
         1 => "1 cause".to_string(),

@@ -8,6 +8,8 @@ const MIB: f64 = 1_048_576.0;
 
 pub(super) fn tables(document: &Document) -> Vec<Table> {
     let runs = document.runs.iter().enumerate();
+
+    // Each run with published figures gets a table of its own.
     runs.filter_map(|(index, run)| {
         let published = run.published.as_ref()?;
         Some(Table {

@@ -10,6 +10,7 @@ pub(crate) fn asks(run: &Run) -> bool {
 }
 
 pub(super) fn tables(document: &Document) -> Vec<Table> {
+    // Runs that choose no slow start would only lengthen the table.
     let runs = document.runs.iter().filter(|run| asks(run));
     let rows = runs.flat_map(|run| run.flows.iter().filter_map(move |flow| row(run, flow)));
     vec![Table {
@@ -33,6 +34,8 @@ pub(super) fn tables(document: &Document) -> Vec<Table> {
 
 fn row(run: &Run, flow: &Flow) -> Option<Vec<Cell>> {
     let slow_start = flow.slow_start?;
+
+    // Losses of slow start are bad news, and shown as such.
     let lost = match slow_start.retransmitted_segments {
         0 => Cell::Count(0),
         lost => Cell::Verdict { good: false, text: numbers::count(lost) },

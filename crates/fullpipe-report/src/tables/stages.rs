@@ -9,6 +9,8 @@ pub(super) fn tables(document: &Document) -> Vec<Table> {
     let runs = document.runs.iter().enumerate();
     // Queues mark only where a discipline and the flows know ECN.
     let stages = || document.runs.iter().flat_map(|run| &run.stages);
+
+    // Columns that are 0 in all runs are left out.
     let marks = stages().any(|stage| stage.marked > 0);
     let requeues = stages().any(|stage| stage.requeues > 0);
     runs.map(|(index, run)| Table {
@@ -93,6 +95,8 @@ fn finding(run: &Run) -> String {
         [] => "no stage was ever full".to_string(),
         names => format!("full at times: {}", names.join(", ")),
     };
+
+    // An idle qdisc may surprise: its limit never acted.
     match run.idle_qdiscs.as_slice() {
         [] => format!("{drops}; {full}"),
         idle => format!(

@@ -42,11 +42,15 @@ pub fn lines(flow: &str, distance: &Distance, style: Style) -> Vec<String> {
     if let Some(parting) = &distance.diverged {
         lines.extend(diverged(flow, parting, distance, style));
     }
+
+    // Equal rows are left out: runs often agree for a long time.
     let differing: Vec<&IntervalPair> = distance.intervals.iter().filter(|i| differs(i)).collect();
     let rows = differing.iter().map(|pair| interval(pair)).collect();
     lines.extend(table(&INTERVALS, rows, "intervals that differ", style));
     let rows = distance.losses.pairs.iter().enumerate();
     let rows = rows.map(|(i, pair)| episode(i + 1, pair));
+
+    // Columns 1 and 2, 4 and 5 hold the values of both sides.
     let rows = rows.filter(|row| row[1] != row[2] || row[4] != row[5]);
     lines.extend(table(&EPISODES, rows.collect(), "episodes that differ", style));
     lines
@@ -64,12 +68,16 @@ fn sentences(distance: &Distance) -> Vec<String> {
         ("retransmissions per interval differ", distance.retransmitted),
         ("cwnd differs", distance.cwnd),
     ];
+
+    // Differences that round to nothing have no sentence.
     let rows = rows.into_iter().filter_map(|(what, apart)| {
         let Apart { median, worst, worst_at_s, .. } = apart.filter(|apart| apart.worst >= LEAST)?;
         let at = numbers::fixed(worst_at_s, 2);
         let (median, worst) = (percent(median), percent(worst));
         Some(format!("{what} by {median} (median), at most {worst} (at {at} s)"))
     });
+
+    // Equal counts and times have no sentence either.
     let resent = Some(&distance.retransmissions)
         .filter(|difference| difference.a != difference.b)
         .map(|Difference { a, b, relative }| {

@@ -53,6 +53,8 @@ pub fn pair(pair: &Pair, style: Style) -> Vec<String> {
         false => format!("a: {}; b: {}", pair.a, pair.b),
     };
     let mut changes: Vec<Vec<String>> = pair.flows.iter().flat_map(flow).collect();
+
+    // Places with equal drops are left out.
     changes.extend(pair.drops.iter().filter(|c| !c.same()).map(|c| row(c, "dropped, ", 0)));
     // Where anything differs marks are shown in any case: that they are alike says something, too.
     if !changes.is_empty() || pair.marks.iter().any(|change| !change.same()) {
@@ -61,6 +63,8 @@ pub fn pair(pair: &Pair, style: Style) -> Vec<String> {
     changes.extend(pair.findings.iter().map(finding));
     let mut lines: Vec<String> =
         wrap(&name, "", style.columns()).iter().map(|line| style.bold(line)).collect();
+
+    // Settings of the scenario go before the changes that they cause.
     let settings = settings(&pair.scenario, style);
     let none = settings.is_empty() && changes.is_empty();
     lines.extend(settings);
@@ -69,6 +73,8 @@ pub fn pair(pair: &Pair, style: Style) -> Vec<String> {
     lines.extend(unlike.flat_map(|text| wrap(&text, "  ", style.columns())));
     let apart = pair.flows.iter().flat_map(|flow| apart::lines(&flow.name, &flow.distance, style));
     let apart: Vec<String> = apart.collect();
+
+    // The verdict needs all parts: only now is it clear that nothing differs.
     let none = none && apart.is_empty();
     lines.extend(apart);
     lines.extend(pair.unpaired_flows.iter().map(|flow| format!("  only in one: flow {flow}")));

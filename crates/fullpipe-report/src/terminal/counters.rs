@@ -28,12 +28,16 @@ const TROUBLE: [&str; 15] = [
 pub fn lines(run: &Run, style: Style) -> Vec<String> {
     let mut lines = Vec::new();
     let mut hosts: Vec<&str> = run.counters.iter().map(|own| &own.host[..]).collect();
+
+    // Counters of one host stand together.
     hosts.dedup();
     for host in hosts {
         let value = |name: &str| {
             let found = run.counters.iter().find(|own| own.host == host && own.name == name);
             found.map_or(0, |own| own.value)
         };
+
+        // Only counters that point to trouble are worth a line.
         let told = TROUBLE.iter().filter(|name| value(name) > 0);
         let told: Vec<_> = told.map(|name| format!("{name} {}", count(value(name)))).collect();
         if !told.is_empty() {

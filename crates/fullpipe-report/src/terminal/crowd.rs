@@ -40,6 +40,8 @@ pub fn lines(run: &Run, flows: &[&Flow], style: Style) -> Vec<String> {
     let mut lines: Vec<String> =
         wrap(&heading, "", style.columns()).iter().map(|line| style.bold(line)).collect();
     let rows = at_one_time(flows);
+
+    // Copies have equal intervals: the first flow's decimals fit all.
     let decimals = super::flow::decimals(first);
     let rows: Vec<Vec<String>> = rows.iter().map(|(end, row)| cells(*end, row, decimals)).collect();
     let mut table = lay_out(&COLUMNS, &rows, style.columns()).into_iter();
@@ -52,11 +54,15 @@ pub fn lines(run: &Run, flows: &[&Flow], style: Style) -> Vec<String> {
 fn at_one_time<'a>(flows: &[&'a Flow]) -> Vec<(f64, Vec<&'a Interval>)> {
     let start = flows.iter().map(|flow| flow.clock_start_s).fold(f64::INFINITY, f64::min);
     let lengths = flows.iter().flat_map(|flow| &flow.intervals).map(|i| i.end_s - i.start_s);
+
+    // The longest interval is the regular one: first and last may be short.
     let length = lengths.fold(0.0, f64::max);
     let mut rows: BTreeMap<i64, (f64, Vec<&Interval>)> = BTreeMap::new();
     for flow in flows {
         for interval in &flow.intervals {
             let end = flow.clock_start_s - start + interval.end_s;
+
+            // Rounding puts an interval where most of it lies.
             let row = rows.entry((end / length).round() as i64).or_insert((end, Vec::new()));
             row.0 = row.0.max(end);
             row.1.push(interval);
@@ -68,6 +74,8 @@ fn at_one_time<'a>(flows: &[&'a Flow]) -> Vec<(f64, Vec<&'a Interval>)> {
 fn cells(end: f64, all: &[&Interval], decimals: usize) -> Vec<String> {
     let sum = |of: fn(&Interval) -> u64| all.iter().map(|i| of(i)).sum::<u64>();
     let rates = || all.iter().map(|interval| interval.throughput_mbit);
+
+    // Medians of window and RTT: sums of them would mean nothing.
     let srtt = median(all.iter().filter_map(|interval| interval.srtt_us).collect());
     let cwnd = median(all.iter().map(|interval| interval.cwnd).collect());
     vec![

@@ -22,6 +22,8 @@ pub fn lines(run: &Run, style: Style) -> Vec<String> {
 fn said(own: &Datagrams) -> String {
     let mut said =
         format!("{} sent, {} received", count(own.sent), count(own.received - own.duplicates));
+
+    // Late datagrams arrive after all: receivers count them by their numbers.
     if own.undelivered != own.lost {
         let share = fixed(own.undelivered_share * 100.0, 2);
         said +=
@@ -30,6 +32,8 @@ fn said(own: &Datagrams) -> String {
         said.push(',');
     }
     said += &format!(" {} lost ({} %)", count(own.lost), fixed(own.loss_share * 100.0, 2));
+
+    // Counts of 0 are left out.
     for (number, what) in [
         (Some(own.refused), "refused by the own qdisc (ENOBUFS)"),
         (own.rcvbuf_errors, "dropped by the full socket (UdpRcvbufErrors)"),

@@ -72,6 +72,8 @@ fn drops(run: &Run, style: Style) -> Vec<String> {
     if dropping.is_empty() {
         return Vec::new();
     }
+
+    // Narrow terminals have only the columns that name the cause.
     let columns: Vec<Column> = match style.wide() {
         true => NARROW.into_iter().chain(WIDE).collect(),
         false => NARROW.into(),
@@ -82,6 +84,8 @@ fn drops(run: &Run, style: Style) -> Vec<String> {
     let mut lines = vec![String::new()];
     lines.extend(wrap(&heading, "", style.columns()).iter().map(|line| style.bold(line)));
     lines.extend(table.by_ref().take(2).map(|line| style.faint(&line)));
+
+    // A name that does not fit stands in a line above its row.
     for (stage, line) in dropping.iter().zip(table) {
         if !fits(&stage.name) {
             lines.extend(wrap(&stage.name, "  ", style.columns()));

@@ -33,6 +33,8 @@ fn finding(own: &Finding, style: Style) -> Vec<String> {
     let (share, certain) = (percent(own.share_of_time), certainty(own.confidence));
     let head = format!("  {} ({}), {share} of the time, {certain}", own.code, own.group);
     let mut lines = wrap(&head, "  ", style.columns());
+
+    // Texts go from the cause over its reasons to the remedy.
     let mut texts = vec![format!("    {}", own.cause)];
     texts.extend(own.evidence.iter().map(|text| format!("    because {text}")));
     if !own.twins.is_empty() {

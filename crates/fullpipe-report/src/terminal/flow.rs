@@ -37,11 +37,15 @@ pub fn lines(run: &Run, flow: &Flow, style: Style) -> Vec<String> {
     let decimals = decimals(flow);
     let rows = flow.intervals.iter().map(|i| row(i, decimals, style));
     let rows: Vec<Vec<String>> = rows.collect();
+
+    // Narrow terminals lose the columns that a reader misses least.
     let columns: Vec<Column> = match style.wide() {
         true => NARROW.into_iter().chain(WIDE).collect(),
         false => NARROW.into(),
     };
     let mut table = lay_out(&columns, &rows, style.columns()).into_iter();
+
+    // The first two lines are the table's heading.
     lines.extend(table.by_ref().take(2).map(|line| style.faint(&line)));
     lines.extend(table);
     lines.extend(flow.cpu.map(cpu));

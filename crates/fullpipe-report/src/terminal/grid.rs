@@ -58,11 +58,15 @@ pub fn fitted(
     width: usize,
 ) -> Vec<String> {
     let lines = lay_out(columns, &rows, width);
+
+    // Names give way first: numbers cannot be shortened.
     let longest = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
     let widest = rows.iter().filter_map(|row| row.first()).map(|name| name.chars().count()).max();
     let Some(room) = widest.and_then(|widest| (widest + width).checked_sub(longest)) else {
         return lines;
     };
+
+    // The rows fit already.
     if longest <= width {
         return lines;
     }

@@ -57,10 +57,14 @@ fn said(run: &Run, row: &Row, is_whole: bool) -> Vec<String> {
         Of::All(_) => return Vec::new(),
         Of::Alike(flows) => flows,
     };
+
+    // Shares of a crowd are means; places and medians belong to single flows.
     let mut said = vec![held_back(&row.limits())];
     if let [flow] = flows[..] {
         said.extend(shares::reductions(run, flow));
         said.extend(shares::dropped_acks(flow));
+
+        // The short summary shows medians only where the scenario expects some.
         said.extend(medians(run, flow).filter(|text| is_whole || text.contains(EXPECTED)));
     }
     said
@@ -82,17 +86,23 @@ fn together(document: &Document, style: Style) -> Vec<Vec<String>> {
     let mut groups: Vec<(&str, Vec<f64>)> = Vec::new();
     for run in &document.runs {
         let flows: Vec<&Flow> = run.flows.iter().filter(|flow| !is_beside(run, flow)).collect();
+
+        // A flow without limits counts for no group.
         let Some((name, share)) = overview::ranked(&flows).first().copied() else { continue };
         match groups.iter_mut().find(|(known, _)| *known == name) {
             Some((_, shares)) => shares.push(share),
             None => groups.push((name, vec![share])),
         }
     }
+
+    // The most frequent limit goes first.
     groups.sort_by_key(|(_, shares)| std::cmp::Reverse(shares.len()));
     let all = document.runs.len();
     let texts = groups.into_iter().map(|(name, mut shares)| {
         shares.sort_by(f64::total_cmp);
         let ends = [shares[0], shares[shares.len() - 1]].map(numbers::share);
+
+        // Equal ends, as they are printed, need no range.
         let range = if ends[0] == ends[1] { ends[0].clone() } else { ends.join(" to ") };
         let runs = if shares.len() == 1 { "run" } else { "runs" };
         format!(
@@ -109,6 +119,8 @@ fn medians(run: &Run, flow: &Flow) -> Option<String> {
     let own = flow.medians?;
     let expected = |what: &str, unit: f64| {
         let metric = format!("flow.{}.{what}", flow.name);
+
+        // Expectations of single intervals say nothing of a median.
         let found = run.expectations.iter().find(|e| e.metric == metric && e.interval.is_none());
         let value = found.and_then(|e| Some((e.expected.first()?, &e.within)));
         value.map_or(String::new(), |(value, within)| {

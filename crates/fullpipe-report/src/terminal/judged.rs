@@ -53,6 +53,8 @@ fn nature(row: &PublishedRow) -> String {
 /// The published run in a few words: its mean with ours over the same rows, and how many rows lie in the band.
 pub fn in_short(published: &Published) -> String {
     let (theirs, ours) = (published.rows_mbit, published.simulated_rows_mbit);
+
+    // Rows without published data have no mean.
     let mean = (theirs > 0.0).then(|| {
         let difference = numbers::difference(ours / theirs - 1.0);
         format!(
@@ -74,6 +76,8 @@ pub fn in_short(published: &Published) -> String {
 /// ramp, and the number of rows in the band.
 pub fn sentence(published: &Published) -> String {
     let mut parts = Vec::new();
+
+    // Each part is optional: figures differ in what they give.
     if let Some(time) = published.time_to_plateau_s {
         parts.push(format!("to 90 % {} s", numbers::fixed(time, 1)));
     }

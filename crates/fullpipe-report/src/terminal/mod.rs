@@ -69,6 +69,8 @@ fn brief(run: &Run) -> String {
 /// Everything; where there are no more than `most` alike flows, each is shown.
 fn full(document: &Document, most: usize, style: Style) -> Vec<String> {
     let mut lines = summary::whole(document, style);
+
+    // The summary of many runs leaves these parts out.
     let many = document.runs.len() > summary::EACH;
     for run in &document.runs {
         self::run(&mut lines, run, most, style);

@@ -42,15 +42,20 @@ impl Name {
 /// The names in at most `room` characters. Names are longer where a point leaves too little room to distinguish
 /// variants.
 pub fn fitted(names: &[Name], room: usize) -> Vec<String> {
+    // Each variant is shortened once, and alike in all rows.
     let mut variants: Vec<String> = Vec::new();
     for name in names {
         if !variants.contains(&name.variant) {
             variants.push(name.variant.clone());
         }
     }
+
+    // The point behind the name keeps its full length.
     let beside = names.iter().map(Name::beside).max().unwrap_or(0);
     let least = room.saturating_sub(beside).max(LEAST);
     let longest = variants.iter().map(|name| name.chars().count()).max().unwrap_or(0);
+
+    // The shortest labels that still distinguish all variants.
     let labels = (least..longest).find_map(|room| labels(&variants, room));
     let labels = labels.unwrap_or_else(|| variants.clone());
     names

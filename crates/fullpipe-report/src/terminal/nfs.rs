@@ -22,6 +22,7 @@ fn said(own: &Nfs) -> String {
     let mut said = format!("{} bytes", count(own.bytes));
     match (own.took_s, own.mean_mbit) {
         (Some(took), Some(mbit)) => {
+            // Tools for files show KiB/s, those for networks Mb/s.
             let kib = mbit * 1e6 / 8.0 / 1024.0;
             said += &format!(" in {} s: {} Mb/s", fixed(took, 3), fixed(mbit, 1));
             said += &format!(", {} KiB/s", fixed(kib, 0));

@@ -36,6 +36,8 @@ pub fn lines(run: &Run, style: Style) -> Vec<String> {
     let places = lanes.iter().flat_map(|lane| &lane.places);
     let rows: Vec<Vec<String>> =
         places.map(|(stage, place)| row(run, (stage, place), style)).collect();
+
+    // One layout for all lanes keeps their columns aligned.
     let mut table = lay_out(&columns, &rows, style.columns()).into_iter();
     let sampled = sampled(run).map_or(String::new(), |sampled| format!("; {sampled}"));
     let more = if style.wide() { "" } else { "; in more columns also mean, blocked and marked" };
@@ -43,6 +45,8 @@ pub fn lines(run: &Run, style: Style) -> Vec<String> {
     let mut lines = vec![String::new()];
     lines.extend(wrap(&heading, "", style.columns()).iter().map(|line| style.bold(line)));
     lines.extend(table.by_ref().take(2).map(|line| style.faint(&line)));
+
+    // Lanes in the packets' order, each under its host's name.
     for lane in &lanes {
         let arrow = if lane.back { "◀──" } else { "──▶" };
         let name = lane.host.unwrap_or("between the hosts");
@@ -52,6 +56,8 @@ pub fn lines(run: &Run, style: Style) -> Vec<String> {
             if !fits(name) {
                 lines.extend(wrap(name, "  ", style.columns()));
             }
+
+            // A place that dropped packets stands out.
             lines.push(if stage.dropped > 0 { style.bad(&line) } else { line });
         }
     }

@@ -45,6 +45,8 @@ pub fn section(document: &Document, style: Style) -> Section {
     if let Some(matrix) = matrix(document, style) {
         return matrix;
     }
+
+    // Runs with crowds need columns for the spread between flows.
     let rows = overview::rows(document);
     let crowded = rows.iter().any(|row| row.spread_mbit().is_some());
     let columns: Vec<Column> = match (crowded, style.wide()) {
@@ -57,6 +59,8 @@ pub fn section(document: &Document, style: Style) -> Section {
 
     let mut table = lay_out(&columns, &cells, style.columns()).into_iter();
     let head: Vec<String> = table.by_ref().take(2).map(|line| style.faint(&line)).collect();
+
+    // A name that does not fit stands in a line above its row.
     let items = rows.iter().zip(table).map(|(own, line)| {
         let name = label(own);
         let mut lines = Vec::new();
@@ -99,6 +103,8 @@ fn row(own: &Row, crowded: bool, room: usize, style: Style) -> Vec<String> {
     let name = Some(label(own)).filter(|name| name.chars().count() <= room).unwrap_or_default();
     let share = own.share().map_or(numbers::ABSENT.into(), percent);
     let resent = numbers::count(own.resent());
+
+    // A single flow has a time to its plateau instead of a spread.
     if !crowded {
         let time = own.flows().first().and_then(|flow| flow.time_to_plateau_s);
         let time = time.map_or(numbers::ABSENT.into(), |time| numbers::fixed(time, 1));
@@ -138,6 +144,7 @@ fn held_back(row: &Row) -> String {
 
 /// Many runs over the axes of their scenario; none where there are few, or where no axis makes columns that fit the width.
 fn matrix(document: &Document, style: Style) -> Option<Section> {
+    // A few runs fit into the plain table, which shows more of each.
     if document.runs.len() <= ROWS {
         return None;
     }
@@ -145,6 +152,8 @@ fn matrix(document: &Document, style: Style) -> Option<Section> {
     if matrix.columns.len() < 2 {
         return None;
     }
+
+    // Rates stand in where some path has no known share.
     let known = document.runs.iter().all(|run| overview::share(run).is_some());
     let labels = short(&matrix.columns);
     let first = if matrix.rows_are.is_empty() { "run" } else { &matrix.rows_are[..] };
@@ -162,6 +171,8 @@ fn matrix(document: &Document, style: Style) -> Option<Section> {
     columns.extend(matrix.columns.iter().map(|_| number("", "")));
     let lines: Vec<String> =
         lay_out(&columns, &rows, style.columns()).into_iter().skip(2).collect();
+
+    // A matrix wider than the terminal would wrap: the plain table is better.
     if lines.iter().any(|line| line.chars().count() > style.columns()) {
         return None;
     }

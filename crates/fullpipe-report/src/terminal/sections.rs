@@ -55,6 +55,8 @@ impl Section {
         let everything = self.all() <= room;
         let (count, mut lines) = (self.items.len(), self.head);
         let mut shown = 0;
+
+        // Items stay whole: half an item would mislead.
         for item in self.items {
             // One line stays for how many are left out.
             if !everything && lines.len() + item.len() + 1 > room {
@@ -81,7 +83,10 @@ pub fn fit(sections: Vec<Section>, limit: usize, more: &str, style: Style) -> Ve
     let sections: Vec<Section> = sections.into_iter().filter(|own| !own.is_empty()).collect();
     let mut room: Vec<usize> = sections.iter().map(Section::wanted).collect();
     let gaps = sections.len().saturating_sub(1);
+
+    // The longest section loses a line at a time, so short ones stay whole.
     while room.iter().sum::<usize>() + gaps > limit {
+        // Heading and one line stay of each section.
         let can_lose = (0..room.len()).filter(|n| room[*n] > sections[*n].head.len() + 1);
         let Some(longest) = can_lose.max_by_key(|n| (room[*n], *n)) else { break };
         room[longest] -= 1;

@@ -30,11 +30,15 @@ fn said(all: &Fairness) -> String {
     if let Some(settled) = all.jain_settled {
         said += &format!(", {} over the second half", fixed(settled, 3));
     }
+
+    // A short run cannot converge, so it is not blamed.
     said += &match all.converged_s {
         Some(time) => format!("; converged {} s after the last start", fixed(time, 1)),
         None if all.is_too_short() => "; too short to see whether they converge".into(),
         None => "; they did not converge".into(),
     };
+
+    // An exponent needs flows of different round-trip times.
     if let Some(exponent) = all.rtt_exponent {
         said += &format!("; rate as RTT^{}", fixed(-exponent, 2));
     }

@@ -29,6 +29,8 @@ pub fn lines(document: &Document, style: Style) -> Vec<String> {
     let mut table = lay_out(&COLUMNS, &rows, style.columns()).into_iter();
     let mut lines = vec![String::new(), style.bold("Slow start")];
     lines.extend(table.by_ref().take(2).map(|line| style.faint(&line)));
+
+    // The name gets a line of its own above the numbers.
     for ((run, flow, _), line) in known.iter().zip(table) {
         let name = match run.flows.len() {
             1 => run.variant.clone(),

@@ -38,6 +38,8 @@ fn sections(document: &Document, is_whole: bool, style: Style) -> Vec<Section> {
         let all: Vec<String> = document.runs.iter().flat_map(|run| lines(run, style)).collect();
         Section::lines(all.into_iter().skip_while(String::is_empty).collect(), most)
     };
+
+    // The order is that of a reader's questions: result, cause, losses, details.
     let mut sections = vec![
         Section::whole(answer(document, style)),
         runs::section(document, style),
@@ -48,6 +50,8 @@ fn sections(document: &Document, is_whole: bool, style: Style) -> Vec<Section> {
         of_each(messages::lines, 8),
         of_each(nfs::lines, 8),
     ];
+
+    // Sections of single flows would bury a summary of many runs.
     if few {
         let shares = named(traced, shared::sentence);
         sections.push(Section::sentences(&shares, 10, "shares", style));
@@ -101,6 +105,8 @@ fn answer(document: &Document, style: Style) -> Vec<String> {
     let scenario = &document.scenario;
     let text = format!("{} ({}, seed {})", scenario.title, scenario.name, scenario.seed);
     lines.extend(wrap(&text, "", style.columns()));
+
+    // A partial result says so before its numbers.
     if document.partial {
         let mut text =
             "PARTIAL: interrupted, or runs failed; everything is whole up to the last interval shown".to_string();
@@ -153,6 +159,8 @@ fn named(document: &Document, sentence: fn(&Run) -> Option<String>) -> Vec<Strin
 fn by_place(document: &Document) -> Vec<String> {
     let mut places: Vec<(&str, Vec<u64>)> = Vec::new();
     let stages = document.runs.iter().flat_map(|run| &run.stages);
+
+    // Runs count by place: one place may drop in many runs.
     for stage in stages.filter(|stage| stage.dropped > 0) {
         match places.iter_mut().find(|(name, _)| *name == stage.name) {
             Some((_, counts)) => counts.push(stage.dropped),
@@ -165,6 +173,8 @@ fn by_place(document: &Document) -> Vec<String> {
         .map(|(place, mut counts)| {
             counts.sort_unstable();
             let runs = counts.len();
+
+            // Equal ends become one number.
             let mut ends = [counts[0], counts[runs - 1]].map(numbers::count).to_vec();
             ends.dedup();
             format!(
@@ -195,6 +205,8 @@ fn comparisons(document: &Document, style: Style) -> Vec<String> {
 /// Notes of all runs, each once, with the run's name or the number of runs that have it.
 fn notes(document: &Document) -> Vec<String> {
     let mut notes: Vec<(String, Vec<&str>)> = Vec::new();
+
+    // A note that several runs share is printed once.
     for run in &document.runs {
         let mut own: Vec<String> = Vec::new();
         if !run.substituted.is_empty() {
@@ -210,6 +222,8 @@ fn notes(document: &Document) -> Vec<String> {
             }
         }
     }
+
+    // The only run needs no name.
     notes
         .into_iter()
         .map(|(text, runs)| match runs[..] {

@@ -92,6 +92,8 @@ pub fn write(folder: &Path, title: &str, run: &Run) -> Result<PathBuf, Error> {
     let path = folder.join(FILE);
     let cannot = |e: io::Error| Error::new(&path, format!("cannot be written: {e}"));
     let mut out = BufWriter::new(File::create(&path).map_err(cannot)?);
+
+    // The closure gathers all errors, so that the clean-up below sees each.
     let mut page = || {
         page::begin(&mut out, title, run).map_err(cannot)?;
         let (flows, places) = chunks(folder, run, &mut out, cannot)?;
@@ -114,14 +116,22 @@ fn chunks(
     cannot: impl Fn(io::Error) -> Error,
 ) -> Result<(Vec<FlowIndex>, Places), Error> {
     let (mut store, mut places) = (Store::new(out), Places::default());
+
+    // Many flows share the budget of bins, down to a floor for each.
     let most = (BINS.0 / run.flows.len().max(1)).max(BINS.1);
     let mut flows: Vec<Reading> = run.flows.iter().map(|_| Reading::new(most)).collect();
+
+    // Rows name flows by their index in the run, which may differ from the report's.
     let places_of = run.flows.iter().enumerate().map(|(at, own)| (own.index.unwrap_or(at), at));
     let by_index: HashMap<usize, usize> = places_of.collect();
     let mut failed = None;
+
+    // The reader cannot stop early: the first error is kept, and the rest is read.
     read_groups(folder, |rows: Vec<PacketTrain>| {
         for of_flow in rows.chunk_by(|a, b| a.flow == b.flow) {
             let at = by_index.get(&usize::from(of_flow[0].flow));
+
+            // Rows of flows that the run does not know are left out.
             let Some(flow) = at.and_then(|at| flows.get_mut(*at)) else { continue };
             if let Err(e) = flow.take(of_flow, &mut store, &mut places) {
                 failed.get_or_insert(e);
@@ -172,9 +182,13 @@ impl Reading {
     ) -> io::Result<()> {
         for row in rows {
             self.pyramid.add(row);
+
+            // A train spans the times of its first and its last packet.
             let (from, to) = (row.time.0, row.time_of(row.count - 1).0);
             let (first, last) = self.extent.unwrap_or((from, to));
             self.extent = Some((first.min(from), last.max(to)));
+
+            // Data and ACKs have chunks of their own, which fill at different speeds.
             let way = usize::from(row.acks);
             self.waiting[way].push(row.clone());
             if self.waiting[way].len() == chunk::TRAINS {
@@ -205,11 +219,14 @@ impl Reading {
         store: &mut Store<W>,
         places: &mut Places,
     ) -> io::Result<FlowIndex> {
+        // Half-full chunks of both ways are written last.
         for way in 0..2 {
             self.store(way, store, places)?;
         }
         let (from, to) = self.extent.unwrap_or_default();
         let all = self.pyramid.all.iter().map(|span| [span.count, span.lo, span.hi]).collect();
+
+        // Each level is stored in chunks that the page loads as it zooms.
         let mut levels = Vec::new();
         for level in self.pyramid.levels() {
             let mut chunks = Vec::new();
@@ -228,6 +245,8 @@ impl Reading {
             .iter()
             .map(|round| Round { begins: begins(round), segments: round.segments })
             .collect();
+
+        // A slow start outside the flow's packets cannot be shown.
         let opening = opening(&rounds, slow_start_end).filter(|end| (from..to).contains(end));
         let (trains, name) = (self.chunks, flow.name.clone());
         Ok(FlowIndex { name, from, to, all, rounds, slow_start_end, opening, trains, levels })

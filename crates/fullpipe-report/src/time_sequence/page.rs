@@ -57,6 +57,8 @@ pub fn begin(out: &mut impl Write, title: &str, run: &Run) -> io::Result<()> {
     );
     controls(&mut page);
     page.push_str("</main>");
+
+    // The chunks follow in one text element, which `end` closes.
     page.push_str(HELP);
     page.push_str("<script type=\"text/plain\" id=\"chunks\">");
     out.write_all(page.as_bytes())

@@ -106,6 +106,8 @@ impl Pyramid {
     pub fn add(&mut self, train: &PacketTrain) {
         self.trains += 1;
         let mut from = 0;
+
+        // A long train may span several bins: each gets its part.
         while from < train.count {
             let to = self.end_of_bin(train, from);
             let spans = spans(train, from, to);
@@ -114,6 +116,8 @@ impl Pyramid {
                 bin[i].join(*span);
                 self.all[i].join(*span);
             }
+
+            // Too many bins: neighbours join until the finest level fits again.
             while self.bins.len() > self.most {
                 self.bins = widened(std::mem::take(&mut self.bins));
                 self.shift += STEP;
@@ -138,6 +142,7 @@ impl Pyramid {
     pub fn levels(self) -> Vec<Level> {
         let (mut shift, mut bins, mut levels) = (self.shift, self.bins, Vec::new());
         loop {
+            // A level with few bins is the coarsest: the loop ends there.
             let (few, packed) = (bins.len() <= FEW, bins.len() as u64 <= self.trains / 4);
             let next = if few { BTreeMap::new() } else { widened(bins.clone()) };
             if packed {
@@ -170,6 +175,7 @@ fn spans(train: &PacketTrain, from: u32, to: u32) -> Bin {
     let dropped = packets * u64::from(train.dropped);
     let mut set = |mark: Mark, count, lo, hi| bin[mark as usize].join(Span { count, lo, hi });
     if train.acks {
+        // Packets before the first ACK acknowledge nothing.
         if train.ack == 0 {
             return bin;
         }
@@ -177,12 +183,16 @@ fn spans(train: &PacketTrain, from: u32, to: u32) -> Bin {
         set(Mark::Ack, packets, lo, hi);
         set(Mark::Edge, packets, lo + train.window, hi + train.window);
         set(Mark::AckDropped, dropped, lo, hi);
+
+        // A block moves within the train: from its first start to its last end.
         for (block, (start, _)) in first.sacks.iter().enumerate().filter(|(_, sack)| sack.1 > 0) {
             set(Mark::Sack, packets, *start, last.sacks[block].1);
         }
         return bin;
     }
     let (lo, hi) = (first.seq, last.seq + u64::from(train.len));
+
+    // A segment that is sent again is drawn apart from new data.
     let mark = match (train.again, train.resent) {
         (true, _) => Mark::Again,
         (_, true) => Mark::Resent,
@@ -190,6 +200,8 @@ fn spans(train: &PacketTrain, from: u32, to: u32) -> Bin {
     };
     set(mark, segments, lo, hi);
     set(Mark::Dropped, dropped, lo, hi);
+
+    // ECN field 3 is CE: a queue has marked the packet.
     set(Mark::Marked, if train.ecn == 3 { segments } else { 0 }, lo, hi);
     bin
 }
@@ -198,10 +210,14 @@ fn spans(train: &PacketTrain, from: u32, to: u32) -> Bin {
 pub fn bins(bins: &[(u64, Bin)]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut before = 0;
+
+    // Neighbours differ little: differences take fewer bytes.
     for (index, _) in bins {
         difference(&mut out, *index, before);
         before = *index;
     }
+
+    // Counts of all bins tell the reader which values follow.
     for mark in 0..Mark::COUNT {
         bins.iter().for_each(|(_, bin)| number(&mut out, bin[mark].count));
         let there = || bins.iter().map(|(_, bin)| bin[mark]).filter(|span| span.count > 0);
