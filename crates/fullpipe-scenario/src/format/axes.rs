@@ -66,12 +66,15 @@ fn single(key: &Dotted, node: &Node, cx: &mut Context) -> Option<Axis> {
             return None;
         }
     };
+
+    // A point is a list of values, here with one each.
     let points = values.into_iter().map(|value| vec![value]).collect();
     Some(Axis { keys: vec![key.clone()], points, place: key.place })
 }
 
 /// An axis of several keys: "a, b" = [[1, 2], [3, 4]].
 fn together(entry: &Entry, cx: &mut Context) -> Option<Axis> {
+    // Keys and values pair by their order.
     let keys = entry.key.split(',').map(|key| Dotted::parse(key.trim(), entry.place, cx));
     let keys = keys.collect::<Option<Vec<_>>>()?;
     let points = match &entry.node.value {
@@ -106,16 +109,22 @@ fn range(table: &Table, place: Place, cx: &mut Context) -> Option<Vec<Node>> {
     let to = end(table, "to", place, cx)?;
     let points = points(table, place, cx)?;
     let logarithmic = logarithmic(table, cx)?;
+
+    // Both ends count in the first one's unit.
     let Some(last) = in_unit(&to, &from.unit) else {
         let message = "the ends of a range have units of different things";
         cx.error("bad-value", to.place, message).expected(like(&from));
         return None;
     };
+
+    // A logarithm needs ends above 0.
     if logarithmic && (from.number <= 0.0 || last <= 0.0) {
         cx.error("out-of-range", place, "a logarithmic range with an end that is not above 0")
             .expected("ends above 0, or scale = \"linear\"");
         return None;
     }
+
+    // Whole ends give whole points, which must not repeat.
     if matches!((&from.node.value, &to.node.value), (Value::Integer(_), Value::Integer(_))) {
         let whole = (last - from.number).abs() + 1.0;
         if points as f64 > whole {
@@ -128,10 +137,14 @@ fn range(table: &Table, place: Place, cx: &mut Context) -> Option<Vec<Node>> {
     let mut nodes = Vec::new();
     for n in 0..points {
         let share = n as f64 / (points - 1) as f64;
+
+        // Equal steps, or equal ratios.
         let value = match logarithmic {
             true => from.number * libm::pow(last / from.number, share),
             false => from.number + (last - from.number) * share,
         };
+
+        // The ends keep their text exactly: arithmetic could round them.
         nodes.push(match n {
             0 => from.node.clone(),
             n if n + 1 == points => to.node.clone(),
@@ -195,6 +208,8 @@ fn end(table: &Table, key: &str, place: Place, cx: &mut Context) -> Option<End> 
         cx.error("missing-key", place, format!("a range needs `{key}`")).expected(expected);
         return None;
     };
+
+    // Numbers may be TOML's own, or text with a unit.
     let text = match &entry.node.value {
         Value::Text(text) | Value::Float(text) => text.clone(),
         Value::Integer(n) => n.to_string(),

@@ -104,6 +104,8 @@ impl Context {
     ) -> &mut Problem {
         self.reports += 1;
         let message = message.into();
+
+        // The same problem may show in each variant and at each point.
         let at = match self
             .problems
             .iter()
@@ -111,6 +113,7 @@ impl Context {
         {
             Some(at) => at,
             None => {
+                // More problems than are shown are counted, and not kept.
                 self.problems.truncate(KEPT);
                 self.problems.push(Problem { place, code, message, expected: None, near: vec![] });
                 self.problems.len() - 1
@@ -151,9 +154,13 @@ impl Context {
     fn locate(&self, problem: &Problem) -> Diagnostic {
         let Place { source, start, end } = problem.place;
         let (file, text) = &self.texts[source as usize];
+
+        // Offsets come from parsers: they may lie inside a character.
         let start = floor(text, start);
         let from = text[..start].rfind('\n').map_or(0, |at| at + 1);
         let to = text[start..].find('\n').map_or(text.len(), |at| start + at);
+
+        // The caret stays within the line, however long the value is.
         let end = floor(text, end.clamp(start, to));
         Diagnostic {
             code: problem.code,

@@ -54,6 +54,8 @@ impl fmt::Display for Diagnostic {
         let gutter = " ".repeat(number.len());
         writeln!(f, "error[{}]: {}", self.code, self.message)?;
         let (file, line, column) = (&self.file, self.line, self.column);
+
+        // Line 0 stands for the whole file.
         if line == 0 {
             writeln!(f, "{gutter}--> {file}")?;
         } else {
@@ -77,17 +79,22 @@ impl Diagnostic {
     /// The part of the line to show, characters before the caret, and the caret's width.
     fn window(&self) -> (String, usize, usize) {
         let at = self.column.saturating_sub(1);
+
+        // Long lines show the part around the problem.
         let from = at.saturating_sub(SHOWN / 2);
         let mut shown: Vec<char> = self
             .source
             .chars()
             .skip(from)
             .take(SHOWN)
+            // Control characters would move the caret.
             .map(|c| if c.is_control() { ' ' } else { c })
             .collect();
         let before = at - from;
         let room = shown.len().saturating_sub(before).max(1);
         let cut = self.source.chars().count() > from + shown.len();
+
+        // Dots show where the line was cut.
         if from > 0 {
             shown.iter_mut().take(3).for_each(|c| *c = '.');
         }
@@ -116,6 +123,8 @@ impl fmt::Display for Diagnostics {
             }
             write!(f, "{item}")?;
         }
+
+        // The count helps only where there are several.
         match self.items.len() {
             0 | 1 => Ok(()),
             n if n > WRITTEN_OUT => {

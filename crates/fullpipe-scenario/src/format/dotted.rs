@@ -68,6 +68,7 @@ fn gather(
 ) -> Option<()> {
     let mut whole = Some(());
     for entry in &table.entries {
+        // Only the outermost key may be quoted with dots inside.
         let dotted = match before {
             [] => Dotted::parse(&entry.key, entry.place, cx),
             _ => Some(Dotted { parts: vec![entry.key.clone()], place: entry.place }),
@@ -77,6 +78,8 @@ fn gather(
             continue;
         };
         let parts = [before, &dotted.parts].concat();
+
+        // A dotted table continues the key; a written table is its value.
         match &entry.node.value {
             Value::Table(inner) if inner.dotted => {
                 whole = gather(inner, &parts, found, cx).and(whole);

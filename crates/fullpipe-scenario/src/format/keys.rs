@@ -205,6 +205,8 @@ pub fn open<'a>(node: &'a Node, key: &str, group: &Group, cx: &mut Context) -> O
         return None;
     };
     let known = || group.keys.iter().map(|key| key.name);
+
+    // An unknown key does not end reading: all of them are reported.
     for entry in &table.entries {
         if !known().any(|name| name == entry.key) {
             let message = format!("unknown key `{}` in {}", entry.key, group.name);
@@ -222,16 +224,20 @@ pub fn field<T: Read>(
     key: &Key,
     cx: &mut Context,
 ) -> Option<At<T>> {
+    // A written value goes before all defaults.
     if let Some(entry) = table.get(key.name) {
         let called = entry.node.called.as_deref().unwrap_or(key.name);
         let value = T::read(&entry.node, called, cx)?;
         return Some(At { value, place: entry.node.place, written: true });
     }
+
+    // A default is read like written text, so it meets the same checks.
     let node = match key.default {
         Default::Absent(_) => return None,
         Default::Unless(other) if table.get(other).is_some() => return None,
         Default::Is(text) => Node::bare(text, place),
         Default::Empty => Node::new(Value::Table(Table::default()), place),
+        // The key is needed, and `Unless` found no replacement.
         Default::Required | Default::Unless(_) => {
             let message = format!("{} needs `{}`", group.name, key.name);
             cx.error("missing-key", place, message).expected(key.kind.describe());

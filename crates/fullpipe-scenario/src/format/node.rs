@@ -129,9 +129,14 @@ pub fn parse(text: &str, source: u32, cx: &mut Context) -> Option<Node> {
 
 /// Reports the TOML parser's message, or a clearer one for the most common mistakes.
 fn syntax(message: &str, text: &str, place: Place, cx: &mut Context) {
+    // Spaces around the place hide what stands there.
     let rest = text.get(place.start..).unwrap_or_default().trim_start_matches([' ', '\t']);
     let before = text.get(..place.start).unwrap_or_default().trim_end_matches([' ', '\t']);
+
+    // The parser joins problem and expectation in one sentence.
     let (what, expected) = message.split_once(", expected ").unwrap_or((message, ""));
+
+    // The most common mistakes get clearer words than the parser's.
     let (code, what, expected) = match what {
         "recursion limit" => ("too-large", "keys are nested too deeply", "fewer levels"),
         _ if what.contains("overflowed") => {
@@ -176,6 +181,7 @@ impl Maker<'_> {
             Item::None => return None,
             Item::Value(value) => self.value(value),
             Item::Table(table) => {
+                // An implicit table has no span: its key stands for it.
                 let place = table.span().map_or(key, |span| self.place(Some(span)));
                 Node::new(Value::Table(self.table(table, table.is_dotted())), place)
             }
@@ -194,6 +200,7 @@ impl Maker<'_> {
             TomlValue::String(text) => Value::Text(text.value().clone()),
             TomlValue::Integer(n) => Value::Integer(*n.value()),
             TomlValue::Float(_) => {
+                // Floats keep their text: 0.1 has no exact value.
                 let written = self.text.get(place.start..place.end).unwrap_or_default();
                 Value::Float(written.replace('_', ""))
             }
@@ -208,6 +215,7 @@ impl Maker<'_> {
 
 /// The value in `text` at `place`: TOML, or else a string without quotes.
 pub fn fragment(text: &str, place: Place) -> Node {
+    // Option values reach here without quotes: "10ms" is no TOML.
     let trimmed = text.trim();
     let value = format!("v = {trimmed}");
     let bare = || Node::bare(trimmed, place);
@@ -216,11 +224,15 @@ pub fn fragment(text: &str, place: Place) -> Node {
     };
     let maker = Maker { text: &value, source: place.source };
     let mut entries = maker.table(document.as_table(), false).entries;
+
+    // Text with a line break could hold further keys: it is a string, then.
     match (entries.pop(), entries.is_empty()) {
         (Some(entry), true) if entry.key == "v" => {
             let scalar = !matches!(entry.node.value, Value::List(_) | Value::Table(_));
             let mut node = entry.node;
             move_to(&mut node, place);
+
+            // A scalar keeps its text: the key may want a string.
             node.bare = scalar.then(|| trimmed.to_string());
             node
         }

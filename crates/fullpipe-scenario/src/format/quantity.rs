@@ -142,6 +142,8 @@ impl Decimal {
     /// Splits a number from the start of `text`; the rest is returned without spaces before it.
     pub fn split(text: &str) -> Result<(Decimal, &str), Wrong> {
         let text = text.trim();
+
+        // The sign is kept apart: -0 is allowed, -1 is not.
         let (negative, body) = match text.as_bytes().first() {
             Some(b'-') => (true, &text[1..]),
             Some(b'+') => (false, &text[1..]),
@@ -149,6 +151,8 @@ impl Decimal {
         };
         let (mut digits, mut exponent, mut seen, mut point) = (0_u128, 0_i32, false, false);
         let mut end = 0;
+
+        // Digits gather in an integer, so that no value is rounded.
         for byte in body.bytes() {
             match byte {
                 b'0'..=b'9' => {
@@ -156,6 +160,8 @@ impl Decimal {
                     let next =
                         digits.checked_mul(10).and_then(|d| d.checked_add((byte - b'0').into()));
                     digits = next.ok_or(Wrong::TooLarge)?;
+
+                    // Each digit behind the point lowers the exponent.
                     exponent -= i32::from(point);
                 }
                 b'.' if !point => point = true,
@@ -166,6 +172,8 @@ impl Decimal {
         if !seen {
             return Err(Wrong::NoNumber);
         }
+
+        // An `e` may begin an exponent or a unit.
         let (power, rest) = split_power(&body[end..])?;
         Ok((Decimal { negative, digits, exponent: exponent + power }, rest.trim_start()))
     }
@@ -175,6 +183,8 @@ impl Decimal {
         if self.negative && self.digits != 0 {
             return Err(Wrong::Negative);
         }
+
+        // All arithmetic is checked: values beyond 64 bits are refused.
         let mut value = self.digits.checked_mul(factor.into()).ok_or(Wrong::TooLarge)?;
         if value == 0 {
             return Ok(0);
@@ -182,6 +192,8 @@ impl Decimal {
         for _ in 0..self.exponent.max(0) {
             value = value.checked_mul(10).ok_or(Wrong::TooLarge)?;
         }
+
+        // A remainder would be lost: it is refused instead of rounded.
         for _ in self.exponent..0 {
             if value % 10 != 0 {
                 return Err(Wrong::NotExact);
@@ -204,6 +216,8 @@ fn split_power(text: &str) -> Result<(i32, &str), Wrong> {
     let Some(rest) = text.strip_prefix(['e', 'E']) else {
         return Ok((0, text));
     };
+
+    // Four digits suffice for any power, and fit the integer.
     let signs = usize::from(rest.starts_with(['+', '-']));
     let digits = rest[signs..].bytes().take_while(u8::is_ascii_digit).count();
     match digits {
@@ -243,6 +257,8 @@ pub fn meant(text: &str, unit: &str, dimensions: &[&Dimension]) -> Vec<String> {
     let so = |of: fn(&str, &str) -> bool| -> Vec<&str> {
         units().filter(|known| of(&known.to_lowercase(), &lower)).take(3).collect()
     };
+
+    // Spelling in another case goes first, then a beginning, then near names.
     let same = so(|known, lower| known == lower);
     let begun = so(|known, lower| known.starts_with(lower));
     let near = [same, begun].into_iter().find(|units| !units.is_empty());

@@ -26,8 +26,11 @@ impl Setter<'_> {
             *node = self.value.clone();
             return;
         }
+
+        // Each kind says which keys may follow.
         match *kind {
             Kind::Table(group) => self.table(node, group, depth),
+            // A short value becomes a table, so that one key of it can change.
             Kind::Short { group, short } => {
                 lengthen(node, short, short);
                 self.table(node, group, depth);
@@ -49,6 +52,7 @@ impl Setter<'_> {
                     self.inside(item, group, depth);
                 }
             }
+            // Plain values end a key.
             _ => {
                 let (before, key) = (self.before(depth), self.key.text());
                 self.cx
@@ -66,6 +70,8 @@ impl Setter<'_> {
         let Some(key) = group.keys.iter().find(|key| key.name == *part) else {
             return self.unknown(depth, group.keys.iter().map(|key| key.name));
         };
+
+        // A list has names: one of its items must be meant.
         if depth + 1 == self.key.parts.len() && matches!(key.kind, Kind::Named(_)) {
             let message =
                 format!("`{}` is a list, which cannot be set as a whole", self.key.text());
@@ -74,6 +80,8 @@ impl Setter<'_> {
                 .expected(format!("{}.NAME.KEY", self.key.text()));
             return;
         }
+
+        // Tables that the scenario left out are made on the way.
         let empty = Node::new(Value::Table(Table::default()), self.key.place);
         if let Some(entry) = entry(node, part, &empty) {
             self.step(&mut entry.node, &key.kind, depth + 1);
@@ -115,10 +123,13 @@ impl Setter<'_> {
         let Value::Table(table) = &mut node.value else {
             return;
         };
+
+        // The rest of the key may be written with dots or as nested tables.
         let rest = self.key.parts[depth..].join(".");
         let leaves = flatten(table, "");
         let mut entries: Vec<Entry> = leaves
             .into_iter()
+            // The old value goes, however it was written.
             .filter(|(key, _, _)| *key != rest)
             .map(|(key, place, node)| Entry { key, place, node: node.clone() })
             .collect();

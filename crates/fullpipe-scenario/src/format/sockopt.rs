@@ -39,6 +39,8 @@ impl Read for Sockopts {
             return None;
         };
         let mut read = BTreeMap::new();
+
+        // Errors of single options drop all, after each was reported.
         let before = cx.reports();
         for entry in &table.entries {
             match Sockopt::find(&entry.key) {

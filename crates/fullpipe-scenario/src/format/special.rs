@@ -103,6 +103,7 @@ impl Read for SlowStart {
 
 /// Reads a name alone, or a table with `name` and parameters.
 fn read_algorithm(node: &Node, key: &str, kind: &Kind, cx: &mut Context) -> Option<Congestion> {
+    // A name alone is short for a table with `name`.
     let mut long = node.clone();
     if node.as_text().is_some() {
         lengthen(&mut long, "name", key);
@@ -117,6 +118,8 @@ fn read_algorithm(node: &Node, key: &str, kind: &Kind, cx: &mut Context) -> Opti
         return None;
     };
     let value = String::read(&name.node, "name", cx)?;
+
+    // Parameters are checked later, when the algorithm is known.
     let others = table.entries.iter().filter(|entry| entry.key != "name");
     Some(Congestion {
         name: At { value, place: name.node.place, written: true },
@@ -159,6 +162,8 @@ fn choice(entry: &Entry, cx: &mut Context) -> Option<String> {
         return None;
     };
     let choices = (row.choices)();
+
+    // Switches may be written as booleans.
     let written = match &entry.node.value {
         Value::Boolean(b) => Some(b.to_string()),
         _ => entry.node.as_text().map(str::to_string),
@@ -188,6 +193,8 @@ impl Read for Range {
             .iter()
             .filter_map(|n| if let Value::Integer(n) = n.value { Some(n) } else { None })
             .collect();
+
+        // Both bounds are limited, so that later arithmetic cannot overflow.
         if let &[first, end] = integers.as_slice()
             && nodes.len() == 2
             && (0..1_000_000).contains(&first)

@@ -297,6 +297,8 @@ impl Read for Sysctls {
         };
         let mut read = Vec::new();
         let mut whole = true;
+
+        // Unquoted names come as nested tables.
         for (name, place, node) in flatten(table, "") {
             match sysctl(&name, place, node, cx) {
                 Some(written) => read.push(written),
@@ -321,6 +323,7 @@ pub fn flatten<'a>(table: &'a Table, prefix: &str) -> Vec<(String, Place, &'a No
 }
 
 fn sysctl(name: &str, place: Place, node: &Node, cx: &mut Context) -> Option<SysctlWritten> {
+    // sysctls that only real kernels have are numbers in the kernel's own bounds.
     if let Some(known) = genuine(name) {
         let value = integer(name, node, known.bounds, cx)?;
         return Some(SysctlWritten::Genuine(known.name, value));
@@ -331,6 +334,8 @@ fn sysctl(name: &str, place: Place, node: &Node, cx: &mut Context) -> Option<Sys
         unknown("sysctl", (name, place), ELSEWHERE, known, cx);
         return None;
     };
+
+    // Bounds are those of the kernel's own handlers.
     let value = match SYSCTLS[at].field {
         Field::Size(_) => SysctlValue::Number(size(name, node, (1, KERNEL_INT), cx)?),
         Field::SizeIfSet(_) => SysctlValue::Number(size(name, node, (0, UNSIGNED), cx)?),

@@ -302,6 +302,8 @@ impl Read for Probability {
                 return None;
             }
         };
+
+        // Numbers are probabilities, percentages are divided by 100.
         let value = match Decimal::split(text) {
             Ok((number, "")) => number.to_f64(0),
             Ok((number, "%")) => number.to_f64(-2),
@@ -316,6 +318,8 @@ impl Read for Probability {
                 return None;
             }
         };
+
+        // NaN is in no range, so it is refused as well.
         if (0.0..=1.0).contains(&value) {
             return Some(Probability(value));
         }
