@@ -16,6 +16,7 @@ pub(super) fn read(at: &At<String>, whole: &Whole, cx: &mut Context) -> Option<(
     };
     match String::from_utf8(bytes) {
         Ok(text) => {
+            // The text becomes a source of its own, so that errors point into it.
             let source = cx.add(&name, &text);
             Some((text, source))
         }
@@ -45,12 +46,17 @@ impl<'a> Iterator for Lines<'a> {
 
     fn next(&mut self) -> Option<Self::Item> {
         while !self.rest.is_empty() {
+            // A last line may lack its end.
             let length = self.rest.find('\n').map_or(self.rest.len(), |at| at + 1);
             let (line, rest) = self.rest.split_at(length);
+
+            // The place begins behind the indent.
             let start = self.start + (line.len() - line.trim_start().len());
             self.rest = rest;
             self.start += length;
             let line = line.trim();
+
+            // Empty lines and comments are skipped.
             if !line.is_empty() && !line.starts_with('#') {
                 let place = Place { source: self.source, start, end: start + line.len() };
                 return Some((line, place));

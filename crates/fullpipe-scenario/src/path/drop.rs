@@ -50,10 +50,14 @@ impl Written for DropElement {
     fn resolve(&self, whole: &Whole, cx: &mut Context) -> Option<Drop> {
         let flow = whole.flow(self.flow.as_ref()?, cx);
         let data = whole.brings_data(&flow);
+
+        // Data passes in one direction of a flow, its ACKs in the other.
         let (here, there) = match data {
             true => (&self.segments, ("acks", &self.acks, "segments")),
             false => (&self.acks, ("segments", &self.segments, "acks")),
         };
+
+        // Keys of the other direction would never act.
         if let (key, Some(wrong), other) = there {
             cx.error("conflict", wrong.place, format!("`{key}` do not pass on this way"))
                 .expected(format!("`{other}` here, or the element on the other way"));

@@ -25,6 +25,8 @@ fn element(node: &Node, key: &str, cx: &mut Context) -> Option<WrittenElement> {
         wrong_type(node, key, &Kind::Elements(ELEMENTS), cx);
         return None;
     };
+
+    // The kind decides which keys exist, so it is read first.
     let Some(kind) = table.get("kind") else {
         cx.error("missing-key", node.place, format!("an element of `{key}` needs `kind`"))
             .names("", names());

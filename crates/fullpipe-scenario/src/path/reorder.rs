@@ -55,6 +55,8 @@ impl Written for ReorderElement {
 
     fn resolve(&self, _whole: &Whole, cx: &mut Context) -> Option<Reorder> {
         let (delay, chosen) = (needed(&self.delay)?.0, self.chosen_delay.as_ref()?);
+
+        // Equal delays keep all packets in order.
         if delay == chosen.value.0 {
             let message = "`delay` and `chosen_delay` are equal, so nothing is reordered";
             cx.error("conflict", chosen.place, message).expected("two delays that differ");

@@ -58,9 +58,13 @@ impl Written for ShaperElement {
     fn resolve(&self, whole: &Whole, cx: &mut Context) -> Option<Shaper> {
         let (burst, framing) = (self.burst.as_ref()?, *needed(&self.framing)?);
         let packet = whole.mtu + framing.overhead();
+
+        // A burst below one packet would let nothing pass.
         passes_packets(burst, packet, cx);
         let written = needed(&self.queue)?;
         let queue = queue(written, packet, cx)?;
+
+        // tbf's own queue is a FIFO.
         if let (Some(at), true) = (&written.discipline, queue.discipline != Discipline::DropTail) {
             cx.error("bad-value", at.place, "the queue of a shaper is droptail")
                 .expected("no discipline, or a link (kind = \"link\"), which has them all");

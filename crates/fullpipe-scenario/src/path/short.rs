@@ -26,10 +26,13 @@ pub fn path(
 ) -> Option<Path> {
     let mtu = path.mtu.as_ref()?.value.0 as u32;
     let flows = traffic.flows;
+
+    // The round trip is known only when all elements are.
     let mut whole = Whole { mtu, round_trip: Time::ZERO, forward: true, source, flows };
     let mut resolved = match (&path.forward, &path.back) {
         (None, None) => short(path, mtu, traffic.backward, cx)?,
         (forward, back) => {
+            // Lists replace the short form: both together would be ambiguous.
             conflicts(path, cx);
             let forward = list(forward, &whole, cx);
             whole.forward = false;
@@ -39,6 +42,8 @@ pub fn path(
         }
     };
     resolved.gso = *needed(&path.gso)?;
+
+    // Defaults that depend on the round trip follow in a second pass.
     whole.round_trip = resolved.round_trip();
     let Path { forward, back, .. } = &mut resolved;
     forward.iter_mut().chain(back).for_each(|element| element.complete(&whole));
@@ -53,6 +58,7 @@ fn list(list: &Option<At<Elements>>, whole: &Whole, cx: &mut Context) -> Option<
 
 /// Reports keys of the short form where there are lists, too.
 fn conflicts(path: &keys::Path, cx: &mut Context) {
+    // Defaults of these keys do not count as written.
     let place = |at: Option<(Place, bool)>| at.filter(|(_, written)| *written);
     let short = [
         ("rate", place(path.rate.as_ref().map(|at| (at.place, at.written)))),
@@ -90,6 +96,8 @@ fn short(path: &keys::Path, mtu: u32, backward: bool, cx: &mut Context) -> Optio
         }
         return None;
     };
+
+    // The way back gets a link only if it has a rate, or data.
     let rates = &rate.value.0;
     let framing = *needed(&path.framing)?;
     let queue = queue::queue(needed(&path.queue)?, mtu + framing.overhead(), cx)?;
@@ -100,8 +108,12 @@ fn short(path: &keys::Path, mtu: u32, backward: bool, cx: &mut Context) -> Optio
     let back = needed(&rates.back).copied().or(backward.then_some(there));
 
     let delay = needed(&path.delay)?;
+
+    // The order is that of the packets: loss, link, delay.
     let [to, from] = [&delay.forward, &delay.back].map(|at| at.as_ref().map(|at| at.value.0));
     let loss = path.loss.as_ref().map(|loss| &loss.value.0);
+
+    // Losses come before the queue, so that lost packets take no room.
     let forward = [
         loss.and_then(|loss| short_loss("loss", &loss.forward)),
         Some(link("link", there)),

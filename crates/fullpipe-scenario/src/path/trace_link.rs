@@ -91,6 +91,7 @@ const HEADER: u32 = 4;
 
 impl TraceLinkElement {
     fn opportunities(&self, whole: &Whole, cx: &mut Context) -> Option<Vec<u32>> {
+        // Exactly one of list and file gives the opportunities.
         let placed = match (&self.opportunities, &self.trace) {
             (Some(list), None) => {
                 list.value.0.iter().map(|n| (n.unsigned_abs() as u32, list.place)).collect()
@@ -109,6 +110,8 @@ impl TraceLinkElement {
             }
         };
         in_order(&placed, cx)?;
+
+        // The trace begins anew after its last time, so its period must not be 0.
         if placed.last().is_none_or(|(last, _)| *last == 0) {
             let place = self.trace.as_ref().map(|at| at.place);
             let place = place.or(self.opportunities.as_ref().map(|at| at.place))?;

@@ -128,6 +128,7 @@ type Placed = Vec<(Step, Place)>;
 
 impl VaryingLinkElement {
     fn steps(&self, whole: &Whole, cx: &mut Context) -> Option<Vec<Step>> {
+        // Exactly one of list and file gives the steps.
         let mut steps = match (&self.steps, &self.trace) {
             (Some(steps), None) => listed(&steps.value.0)?,
             (None, Some(trace)) => recorded(trace, whole, cx)?,
@@ -143,6 +144,8 @@ impl VaryingLinkElement {
                 return None;
             }
         };
+
+        // The start's rate comes first, so that the order is checked with it.
         self.begin(&mut steps, cx)?;
         in_order(&steps, cx)?;
         Some(steps.into_iter().map(|(step, _)| step).collect())
@@ -151,6 +154,8 @@ impl VaryingLinkElement {
     /// Puts the rate of the start in front.
     fn begin(&self, steps: &mut Placed, cx: &mut Context) -> Option<()> {
         let first = steps.first().map(|(step, _)| step.at);
+
+        // The rate at time 0 must be given exactly once.
         match (&self.rate, first) {
             (Some(rate), Some(Time::ZERO)) => {
                 cx.error("conflict", rate.place, "the first step is at 0s, too")
@@ -220,6 +225,8 @@ fn in_order(steps: &Placed, cx: &mut Context) -> Option<()> {
             return None;
         }
     }
+
+    // A rate of 0 may come in between: the link is down for a while.
     let (last, place) = steps.last()?;
     if last.rate.0 == 0 {
         cx.error("out-of-range", *place, "the last rate is 0: nothing would pass any more")

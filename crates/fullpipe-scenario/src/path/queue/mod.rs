@@ -141,12 +141,15 @@ pub(super) fn queue(queue: &PathQueue, packet: u32, cx: &mut Context) -> Option<
 
 /// The limit in the discipline's unit, or Linux's default.
 fn limit(queue: &PathQueue, holds: Holds, packet: u32, cx: &mut Context) -> Option<QueueLimit> {
+    // Without a limit the discipline has Linux's default, or the path completes it.
     let Some(at) = &queue.limit else {
         return Some(match holds {
             Holds::Packets(packets) => QueueLimit::Packets(packets),
             Holds::Bytes | Holds::Either => UNSET,
         });
     };
+
+    // Some disciplines count packets, others bytes; a FIFO counts either.
     let wrong = match (holds, at.value.0) {
         (Holds::Packets(_), QueueLimit::Bytes(_)) => Some("packets such as \"1000 packets\""),
         (Holds::Bytes, QueueLimit::Packets(_)) => Some("a size such as \"4MB\""),
@@ -157,6 +160,8 @@ fn limit(queue: &PathQueue, holds: Holds, packet: u32, cx: &mut Context) -> Opti
             .expected(expected);
         return None;
     }
+
+    // A queue below one packet would drop everything.
     if let QueueLimit::Bytes(bytes) = at.value.0
         && bytes < u64::from(packet)
     {
@@ -186,6 +191,8 @@ fn foreign(queue: &PathQueue, own: &[&str], cx: &mut Context) -> Option<()> {
         ("ack_filter", place(&queue.ack_filter)),
     ];
     let mut found = Some(());
+
+    // All foreign keys are reported, not only the first.
     for (key, place) in written {
         let Some(place) = place.filter(|_| !own.contains(&key)) else { continue };
         let keys = ["limit"].iter().chain(own).copied().collect::<Vec<_>>().join(", ");
@@ -236,9 +243,11 @@ impl Queue {
             Discipline::Codel(codel) => config::Discipline::Codel(codel.config(largest)),
             Discipline::FqCodel(codel) => config::Discipline::FqCodel(codel.config(largest)),
             Discipline::Red(red) => {
+                // RED averages by the time of a packet at the link's rate.
                 let packet = u64::from(mtu + framing.overhead());
                 config::Discipline::Red(red.config(Rate(rate.0.max(1)).time_for(packet)))
             }
+            // The simulator refuses these earlier: the value is never used.
             Discipline::Pie(_) | Discipline::Cake(_) => config::Discipline::Fifo,
         }
     }

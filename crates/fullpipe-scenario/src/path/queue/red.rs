@@ -43,15 +43,20 @@ fn bits(bytes: u64) -> u32 {
 
 /// Reports thresholds that the average of a queue with this limit cannot reach.
 fn within_limit(queue: &PathQueue, cx: &mut Context) -> Option<()> {
+    // A limit that is not written is filled in later.
     let Some(At { value: special::QueueLimit(QueueLimit::Bytes(limit)), place, .. }) = queue.limit
     else {
         return Some(());
     };
+
+    // Two thresholds need two different lengths.
     if limit < 2 {
         cx.error("out-of-range", place, "`limit` has no room for `min` and `max`")
             .expected("at least 2B");
         return None;
     }
+
+    // The average never exceeds the limit: drops by chance would never begin.
     if let Some(at) = queue.min.as_ref().filter(|at| at.value.0 >= limit) {
         let problem =
             "`min` is not below `limit`: the queue is full before its average comes so far";
@@ -73,6 +78,8 @@ impl Red {
     pub(crate) fn read(queue: &PathQueue, cx: &mut Context) -> Option<Red> {
         let min = queue.min.as_ref().map_or(0, |at| at.value.0);
         let max = queue.max.as_ref().map_or(0, |at| at.value.0);
+
+        // Thresholds are compared only if both are written.
         if let (Some(at), true) = (&queue.min, max > 0 && min >= max) {
             cx.error("out-of-range", at.place, "`min` is not below `max`")
                 .expected(format!("less than {max}B"));
@@ -80,6 +87,8 @@ impl Red {
         }
         within_limit(queue, cx)?;
         let weight = queue.weight.as_ref().map_or(0, |at| at.value.0 as u8);
+
+        // Linux's fixed-point average has so many bits for length and weight.
         if let (Some(at), true) = (&queue.weight, bits(max) + u32::from(weight) >= BITS) {
             let most = BITS.saturating_sub(bits(max) + 1).max(1);
             cx.error("out-of-range", at.place, "Linux cannot average such lengths by this weight")
@@ -103,13 +112,18 @@ impl Red {
     /// Fills in defaults that depend on the limit, bytes.
     pub(crate) fn complete(&mut self, limit: u64) {
         if self.max == 0 {
+            // Defaults as tc has them: max is a quarter of the limit, or three times min.
             let wanted = if self.min > 0 { self.min * 3 } else { (limit / 4).max(3) };
+
+            // The average must fit Linux's fixed-point numbers.
             let most = (1 << (BITS - 1 - u32::from(self.weight.max(1)))) - 1;
             self.max = wanted.min(limit).min(most).max(self.min);
         }
         if self.min == 0 {
             self.min = (self.max / 3).max(1);
         }
+
+        // The usual weight, or the largest that such lengths allow.
         if self.weight == 0 {
             let most = BITS.saturating_sub(bits(self.max) + 1).max(1);
             self.weight = WEIGHT.min(most as u8);
