@@ -42,12 +42,15 @@ impl Loop {
     /// All loops of a run, by the connection that each begins with. Connections without a number of bytes are left out.
     pub fn all(run: &Resolved) -> Vec<Loop> {
         let mut loops: BTreeMap<usize, Loop> = BTreeMap::new();
+
+        // `first` maps each flow to the one that its chain begins with.
         let mut first: Vec<usize> = (0..run.flow.len()).collect();
         for (at, flow) in run.flow.iter().enumerate() {
             let (Some((before, after)), Some(bytes)) = (run.follows(flow), flow.bytes) else {
                 continue;
             };
 
+            // The flow before is known already: it stands earlier in the file.
             first[at] = first[before];
             let begins = first[at];
             let entry = loops.entry(begins).or_insert_with(|| Loop {
@@ -71,6 +74,7 @@ impl Loop {
             parts.map(str::to_string).collect()
         };
 
+        // The others end after a nanosecond: they send nothing.
         let mut keys: Vec<(Vec<String>, String)> = self
             .others
             .iter()
@@ -113,10 +117,14 @@ impl Connections {
 /// the copy that is as many numbers before it as there are loops.
 pub(super) fn copies(flow: Flow, written: &written::Flow) -> Vec<Flow> {
     let of = Connections::of(written);
+
+    // Copies of answered and followed flows have equal numbers.
     let all = of.all();
     let names = copy_names(&flow.name, all);
     let answered = flow.reply_to.as_ref().map(|name| copy_names(name, all));
     let followed = flow.after.as_ref().map(|after| copy_names(&after.flow, all));
+
+    // In an answered loop the asking flow repeats; its answers go along.
     let turn = written.again.as_ref().filter(|_| flow.reply_to.is_none()).map(|at| &at.value);
 
     let after = |i: usize| match turn {
@@ -130,6 +138,8 @@ pub(super) fn copies(flow: Flow, written: &written::Flow) -> Vec<Flow> {
             Some(After { flow: followed[i].clone(), ..own.clone() })
         }
     };
+
+    // Each copy refers to the copy of its own number.
     (0..all)
         .map(|i| Flow {
             name: names[i].clone(),
@@ -165,6 +175,8 @@ pub(super) fn check(flows: &[written::Flow], cx: &mut Context) {
             flow.after.as_ref().map(|at| ("after", at.place)),
             flow.again.as_ref().map(|at| ("again", at.place)),
         ];
+
+        // One error a flow: further ones would follow from it.
         let mut written = keys.into_iter().flatten();
         let answers = flow.reply_to.as_ref().is_some_and(|to| to.written);
         if let Some((key, place)) = written.next_back().filter(|_| answers) {
@@ -188,6 +200,8 @@ fn follows(
 ) {
     let Some(named) = &after.value.flow else { return };
     let name = |own: &written::Flow| own.name.as_ref().map(|name| name.value.0.clone());
+
+    // An answer has no beginning of its own, so nothing can follow it.
     let begin = || earlier.iter().filter(|own| own.reply_to.is_none());
     let Some(before) = begin().find(|own| name(own).as_ref() == Some(&named.value)) else {
         let names: Vec<String> = begin().filter_map(name).collect();
@@ -196,6 +210,8 @@ fn follows(
             .names(&named.value, names.iter().map(String::as_str));
         return;
     };
+
+    // The connection that follows is opened by the same program, so on the same host.
     let from = |own: &written::Flow| {
         let direction = own.direction.as_ref().map(|at| at.value);
         (direction, neighbours::named([&own.from, &None]))
@@ -204,10 +220,14 @@ fn follows(
         let message = format!("\"{}\" begins at another host", named.value);
         cx.error("conflict", named.place, message).expected("a flow from the same host");
     }
+
+    // Copies pair by number, so both need equally many.
     if Connections::of(before).all() != Connections::of(flow).all() {
         let message = format!("\"{}\" is not as many connections as this flow", named.value);
         cx.error("conflict", named.place, message).expected("the same `count`, and no `again`");
     }
+
+    // Two flows after one would have to share its end.
     let mut followed = earlier.iter().filter_map(|own| own.after.as_ref()?.value.flow.as_ref());
     if followed.any(|at| at.value == named.value) {
         let message = format!("another flow follows \"{}\", too", named.value);

@@ -14,6 +14,7 @@ struct Keys {
 }
 
 fn keys(kind: AppKind) -> Keys {
+    // Keys of each kind, how many of them are needed, and an example.
     let (all, needed, example): (&[_], _, _) = match kind {
         AppKind::Bulk => (&[], 0, "kind = \"rate\""),
         AppKind::Rate => (&["rate"], 1, "{ kind = \"rate\", rate = \"1Gbit\" }"),
@@ -90,6 +91,8 @@ pub(super) fn is_whole(app: &AppTable, kind: AppKind) -> bool {
 pub(super) fn resolve(app: &AppTable, write: u64, cx: &mut Context) -> Option<App> {
     let kind = self::kind(app)?;
     let (name, example) = (name(kind), keys(kind).example);
+
+    // All wrong keys are reported at once.
     for (key, place) in strange(app, kind) {
         let this = if key == "program" { "such `program`".into() } else { format!("`{key}`") };
         let what = format!("an application of kind \"{name}\" has no {this}");
@@ -100,6 +103,8 @@ pub(super) fn resolve(app: &AppTable, write: u64, cx: &mut Context) -> Option<Ap
         let what = format!("an application of kind \"{name}\" needs `{key}`");
         cx.error("missing-key", place, what).expected(example);
     }
+
+    // Values of a wrong table would add errors that follow from the first.
     if !is_whole(app, kind) {
         return None;
     }

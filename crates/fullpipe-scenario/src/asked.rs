@@ -33,6 +33,7 @@ impl Space {
         self.expect
             .iter()
             .map(|expect| {
+                // An expectation without a variant is about all of them.
                 let variants = match &expect.variant {
                     Some(own) => vec![own.value.clone()],
                     None => self.variants().map(str::to_string).collect(),
@@ -48,12 +49,18 @@ impl Space {
     /// Points of a variant that have these values.
     fn points_at(&self, at: &Map<String, Value>) -> u64 {
         let axes = self.axes();
+
+        // An axis of several keys has their names joined by commas.
         let keys = axes.iter().flat_map(|(name, _)| name.split(", "));
         let keys: Vec<&str> = keys.collect();
+
+        // A key that no axis has never holds.
         if !at.keys().all(|key| keys.contains(&key.as_str())) {
             return 0;
         }
         let mut count: u64 = 1;
+
+        // Axes are independent: the counts of their points multiply.
         for (name, points) in &axes {
             let here = points.iter().filter(|point| {
                 let mut values = name.split(", ").zip(point.iter());

@@ -19,6 +19,8 @@ pub fn overridden(
     // Only a real kernel: it takes none at all, and says so.
     let Some(known) = find(kernel) else { return rows };
     let mut profile = *known;
+
+    // All choices apply first: one row may need the choice of another.
     for (name, choice) in &rows {
         behaviour(name).map(|row| row.apply(&mut profile, choice));
     }

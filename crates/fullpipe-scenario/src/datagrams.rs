@@ -30,12 +30,16 @@ pub(super) fn resolve(
     let named = all.iter().filter_map(|own| own.name.as_ref());
     let named: Vec<_> = named.map(|name| (name.value.0.as_str(), name.place)).collect();
     twice(&named, "datagrams", cx);
+
+    // Names are keys of expectations, where flows and datagrams share a space.
     for (name, place) in named {
         if flows.iter().any(|flow| flow.name == name) {
             cx.error("duplicate-name", place, format!("a flow is named `{name}`, too"))
                 .expected("another name");
         }
     }
+
+    // Errors of one entry drop all: a run without it would be another run.
     let before = cx.reports();
     let resolved = all.iter().map(|own| one(own, mtu, neighbours, cx)).collect::<Vec<_>>();
     resolved.into_iter().collect::<Option<_>>().filter(|_| cx.reports() == before)
@@ -51,6 +55,8 @@ fn one(
     let name = own.name.as_ref()?.value.0.clone();
     let direction = own.direction.as_ref()?.value;
     neighbours::ends_fit([&own.from, &own.to], direction, neighbours, cx);
+
+    // Each kind has its own way to say how often it sends.
     let (rate, interval) = match kind.value {
         DatagramKind::Udp => {
             alien(&own.interval, "interval", "\"udp\", which has a `rate`", cx);
@@ -66,6 +72,8 @@ fn one(
             (None, Some(own.interval.as_ref().map_or(Time::secs(1), |at| Time::ns(at.value.0))))
         }
     };
+
+    // ping has a usual size, UDP has none.
     let size = match (&own.size, kind.value) {
         (Some(size), _) => size.value.0 as u32,
         (None, DatagramKind::Ping) => PING_SIZE,
@@ -82,6 +90,8 @@ fn one(
     }
     let duration = own.duration.as_ref().map(|at| Time::ns(at.value.0));
     let count = own.count.as_ref();
+
+    // Without an end the run would have none either.
     if duration.is_none() && count.is_none() {
         cx.error("missing-key", own.place, format!("datagrams `{name}` never end"))
             .expected("`duration` or `count`");
@@ -112,6 +122,8 @@ fn one(
 fn reader(at: &At<written::DatagramReader>, cx: &mut Context) -> Option<DatagramReader> {
     let own = &at.value;
     let time = |at: &Option<At<SomeTime>>| at.as_ref().map(|at| Time::ns(at.value.0));
+
+    // Times of reading and pausing make sense only together.
     let alone = match (&own.on, &own.off) {
         (Some(on), None) => Some((on.place, "on", "off")),
         (None, Some(off)) => Some((off.place, "off", "on")),
@@ -122,6 +134,8 @@ fn reader(at: &At<written::DatagramReader>, cx: &mut Context) -> Option<Datagram
             .expected("both: how long it reads and how long it pauses");
         return None;
     }
+
+    // An empty reader would change nothing: it is a slip.
     if own.rate.is_none() && own.on.is_none() {
         cx.error("missing-key", at.place, "a reader with neither a rate nor pauses")
             .expected("{ rate = \"100Mbit\" } or { on = \"1s\", off = \"20ms\" }");

@@ -54,6 +54,7 @@ pub(super) fn same_value(a: &Json, b: &Json) -> bool {
 /// Reports points that no axis has.
 pub fn check_points(written: &[written::Expect], axes: &[Axis], cx: &mut Context) {
     for (key, value) in written.iter().filter_map(|e| e.at.as_ref()).flat_map(|at| &at.value.0) {
+        // An axis may have several keys: each knows its place in the points.
         let keys =
             || axes.iter().flat_map(|axis| axis.keys.iter().zip(0..).map(move |k| (axis, k)));
         let Some((axis, (_, index))) = keys().find(|(_, (own, _))| own.parts == key.parts) else {
@@ -64,6 +65,8 @@ pub fn check_points(written: &[written::Expect], axes: &[Axis], cx: &mut Context
             continue;
         };
         let wanted = (key.clone(), value.clone());
+
+        // The value must be a point of the axis, compared as the axis means it.
         if !axis.points.iter().any(|own| is_at(&wanted, &[(key.clone(), own[index].clone())])) {
             let message = format!("the axis `{}` has no such point", key.text());
             let points = axis.points.iter().map(|point| point[index].json().to_string());
@@ -84,6 +87,8 @@ fn single(expect: &written::Expect, run: &Resolved, cx: &mut Context) -> Option<
     if let Some(range) = &expect.interval {
         within_run(range, run, cx);
     }
+
+    // One value for the whole run, or one for each interval.
     let values = interval.map_or(1, |[first, end]| end - first);
     if of.value.0.len() != values {
         let expected = match interval {

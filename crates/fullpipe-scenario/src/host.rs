@@ -47,18 +47,25 @@ impl PartialEq for Remark {
 
 /// The meaning of a host's keys at an end of `path`; none if any is missing or wrong, which is reported.
 pub(super) fn resolve(host: &written::Host, path: Option<&Path>, cx: &mut Context) -> Option<Host> {
+    // Without a path its errors are reported already: usual values go on checking.
     let mtu = path.map_or(1500, |path| path.mtu);
     let system = system::resolve(host, cx)?;
     let named = system::kernel(host, system, cx)?;
     let (kernel, kernel_asked) = kernel(&named, cx)?;
     let is_windows = system.is_windows();
+
+    // sysctls begin with the kernel's defaults.
     let (mut sysctl, mut genuine_sysctl) = (kernel.sysctl, BTreeMap::new());
     if let Some(written) = &host.sysctl {
         written.value.apply(&mut sysctl, &mut genuine_sysctl);
     }
+
+    // A card is as fast as the path needs, unless it is named.
     let usual_rate = path.map_or(Rate::gbit(10), Path::default_nic_rate);
     let nic_rate = value(&host.nic_rate).map_or(usual_rate, |rate| Rate(rate.0));
     let qdisc = qdisc::qdisc(&host.qdisc.as_ref()?.value, kernel.qdisc_limit, mtu, cx)?;
+
+    // Keys that are not written take the kernel profile's value.
     let mut config = config::Host {
         kernel: kernel.name.into(),
         system,
@@ -87,6 +94,8 @@ pub(super) fn resolve(host: &written::Host, path: Option<&Path>, cx: &mut Contex
         receive_path: value(&host.receive_path)?,
         cpu: cpu(&host.cpu.as_ref()?.value)?,
     };
+
+    // fq has the bands and the pacing of this kernel's version.
     as_kernel_has_fq(&mut config);
     let calibrated = value(&host.cpu.as_ref()?.value.calibrated)?;
     let kernel_asked = Remark(kernel_asked);
@@ -99,6 +108,7 @@ fn kernel(at: &At<String>, cx: &mut Context) -> Option<(&'static Kernel, Option<
         return Some((kernel, (!own).then(|| at.value.clone())));
     }
 
+    // A version older than all profiles differs from a name that is none.
     let message = format!("no kernel profile is called \"{}\"", at.value);
     let known: Vec<String> =
         profile::KERNELS.iter().map(|kernel| profile::shown(kernel.name)).collect();
@@ -151,6 +161,8 @@ impl Serialize for Host {
     fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
         let own = &self.config;
         let qdisc = serde_json::to_value(&self.qdisc).map_err(S::Error::custom)?;
+
+        // Values that are usual are null, and left out.
         let keys = [
             ("kernel", own.kernel.as_str().into()),
             ("behaviour", unless(own.behaviour.is_empty(), behaviour(&own.behaviour))),
@@ -202,6 +214,8 @@ impl Host {
     /// CPU costs.
     fn cpu(&self) -> Json {
         let own = self.config.cpu;
+
+        // Costs that are 0 are left out where most hosts have none.
         let cost = |time: Time| Json::from(format!("{time}/packet"));
         let call = |time: Time| unless(time == Time::ZERO, format!("{time}/call").into());
         object([

@@ -69,13 +69,18 @@ fn plans(space: &Space, points: u64, cx: &mut Context) -> Vec<Plan> {
     let mut flows = 0;
     for variant in 0..space.variants.len() {
         for point in 0..points {
+            // Wrong points go on: later ones may have other errors.
             let plan = space.resolve(variant, &space.at(point), 0, cx);
             flows += plan.as_ref().map_or(0, |plan| plan.resolved.flow.len());
             plans.extend(plan);
+
+            // Copies multiply: memory is bounded over all runs together.
             if flows > MOST_FLOWS {
                 cx.error("too-large", space.run.place, "the runs have too many flows together")
                     .expected(format!("at most {MOST_FLOWS}"));
             }
+
+            // Too many errors help no one.
             if flows > MOST_FLOWS || cx.count() >= ENOUGH {
                 return plans;
             }
@@ -107,6 +112,7 @@ fn space(
     variants: &[String],
     cx: &mut Context,
 ) -> Option<Space> {
+    // Keys of the run are resolved for each point, keys about it only once.
     let (run, asked) = split(root, cx)?;
     let asked = Asked::read(&asked, "the scenario", cx)?;
     let sets: Vec<_> = sets.iter().enumerate().map(|(n, text)| option(n, text, cx)).collect();
@@ -115,6 +121,8 @@ fn space(
     let published = published.flatten();
     let variants = alternatives(&asked, &source.variants, variants, cx);
     let axes = axes(&asked, &sets, cx);
+
+    // All names are known by now, so references can be checked.
     check_names(&asked, published.as_ref(), cx);
     let repeat = Repeat::of(asked.repeat.as_ref().map(|at| &at.value));
     let expect = asked.expect.map_or_else(Vec::new, |list| list.value.0);
@@ -143,6 +151,8 @@ fn split(root: Node, cx: &mut Context) -> Option<(Node, Node)> {
     let (run, asked) = (Run::GROUP.keys, Asked::GROUP.keys);
     let is = |keys: &[Key], name: &str| keys.iter().any(|k| k.name == name);
     let names = || run.iter().chain(asked).map(|key| key.name);
+
+    // Unknown keys are refused here, where both lists are known.
     for entry in table.entries.iter().filter(|e| !is(run, &e.key) && !is(asked, &e.key)) {
         let message = format!("unknown key `{}` in the scenario", entry.key);
         cx.error("unknown-key", entry.place, message).names(&entry.key, names());
@@ -191,6 +201,7 @@ fn alternatives(
     let variants = asked.variant.as_ref().map_or(&[][..], |list| &list.value.0);
     let names = names(variants).into_iter().map(|(name, _)| name);
     let names: Vec<&str> = names
+        // A recipe may offer only a part of its variants.
         .filter(|name| offered.is_empty() || offered.iter().any(|offered| offered == name))
         .collect();
     for (n, name) in chosen.iter().enumerate() {
@@ -201,6 +212,8 @@ fn alternatives(
             cx.error("unknown-name", place, message).names(name, names.iter().copied());
         }
     }
+
+    // A scenario without variants has one run, called "base".
     if variants.is_empty() {
         let published_run = asked.published_run.as_ref().map(|at| at.value.clone());
         let (name, changes) = ("base".into(), Vec::new());
@@ -231,10 +244,14 @@ fn names(variants: &[Variant]) -> Vec<(&str, Place)> {
 fn check_names(asked: &Asked, published: Option<&Data>, cx: &mut Context) {
     let variants = asked.variant.as_ref().map_or(&[][..], |list| &list.value.0);
     let names = names(variants);
+
+    // Duplicate names would make all references ambiguous.
     twice(&names, "variants", cx);
     let expects = asked.expect.iter().flat_map(|list| &list.value.0);
     let expects = expects.flat_map(|expect| [&expect.variant, &expect.above, &expect.below]);
     let expects = expects.flatten();
+
+    // Names of variants occur in expectations and in `competes`.
     let competes = variants.iter().filter_map(|variant| variant.competes.as_ref());
     let competes = competes.flat_map(|at| [&at.value.solo, &at.value.like]).flatten();
     for variant in expects.chain(competes) {
@@ -245,6 +262,8 @@ fn check_names(asked: &Asked, published: Option<&Data>, cx: &mut Context) {
         }
     }
     let runs = variants.iter().map(|variant| &variant.published_run);
+
+    // A published run needs a file, and a name in it.
     for run in runs.chain([&asked.published_run]).flatten() {
         let known = || published.iter().flat_map(|data| &data.runs).map(|run| run.name.as_str());
         if asked.published.is_none() {
@@ -261,11 +280,14 @@ fn check_names(asked: &Asked, published: Option<&Data>, cx: &mut Context) {
 fn axes(asked: &Asked, sets: &[Change], cx: &mut Context) -> Vec<Axis> {
     let written = asked.sweep.iter().flat_map(|at| &at.value.0);
     let axes: Vec<Axis> = written
+        // A partly set axis stays: its other keys still vary.
         .filter(|axis| {
             !axis.keys.iter().all(|key| sets.iter().any(|(set, _)| set.parts == key.parts))
         })
         .cloned()
         .collect();
+
+    // Two axes with one key would contradict each other.
     overlapping(&axes, cx);
     for axis in &axes {
         let shown: Vec<String> = axis.points.iter().map(|point| text(point)).collect();

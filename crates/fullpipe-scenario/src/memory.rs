@@ -13,6 +13,7 @@ pub const ROOM: u64 = 2;
 
 /// Memory of the kernel, MiB. It is equal on every machine, because it changes the sizes of the kernel's tables.
 pub fn of_kernel_mib(run: &Resolved) -> u64 {
+    // The kernel doubles requests; tuned buffers end at their maximum.
     let most = |asked: Option<u64>, tuned: u64| asked.map_or(tuned, |bytes| 2 * bytes);
     let buffers = run.flow.iter().map(|flow| {
         let [sender, receiver] = run.hosts_of(flow).map(|station| &station.host.config.sysctl);
@@ -21,10 +22,14 @@ pub fn of_kernel_mib(run: &Resolved) -> u64 {
     });
     let bytes: u64 = buffers.fold(0, u64::saturating_add);
     let wanted = bytes.saturating_mul(MEMORY_PER_BYTE) >> 20;
+
+    // A server's written memory decides alone.
     if let Some(bytes) = run.nfs.iter().find_map(|own| own.memory) {
         return bytes >> 20;
     }
     let files = run.nfs.iter().map(of_files_mib).fold(0, u64::saturating_add);
+
+    // Whole halves of a GiB keep the kernel's tables alike over small changes.
     (MEMORY_MIB.0 + wanted.saturating_add(files)).next_multiple_of(512).min(MEMORY_MIB.1)
 }
 

@@ -65,6 +65,7 @@ impl Target {
             table.iter().find(|metric| metric.name == column).map_or(Unit::Share, |m| m.unit)
         };
         let (unit, packets) = match self {
+            // `Unit::Packets` is printed as segments where the column's name says so.
             Target::Flow { column, .. } if column.contains("segments") => {
                 (of(FLOW, column), "segments")
             }
@@ -304,6 +305,7 @@ pub fn find(
         Some(("datagrams", rest)) => finder.datagrams(rest, run),
         Some(("nfs", rest)) => finder.nfs(rest, run),
         Some(("fairness", rest)) => finder.fairness(rest, run),
+        // The answer lists all forms, since the first word was none of them.
         _ => {
             let flows = ["flow.NAME.METRIC", "flow.NAME.limits.LIMIT"];
             let others = ["fairness.METRIC", "stage.NAME.METRIC", "datagrams.NAME.METRIC"];
@@ -333,6 +335,8 @@ impl Finder<'_> {
             return None;
         }
         let flow = flow.to_string();
+
+        // Limits have names of their own below a flow.
         if let Some(limit) = column.strip_prefix("limits.") {
             let Some(limit) = limit_names().find(|known| *known == limit) else {
                 self.unknown(limit, limit_names());
@@ -341,6 +345,8 @@ impl Finder<'_> {
             return Some((Target::Limit { flow, limit }, &LIMITS));
         }
         let metric = self.column(column, FLOW, &["limits.LIMIT"])?;
+
+        // Some metrics need flows that share the path.
         if SHARED.contains(&metric.name) && !self.shared(run) {
             return None;
         }

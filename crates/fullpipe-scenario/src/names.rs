@@ -47,11 +47,14 @@ impl Keys<'_> {
                 self.table(&format!("{name}."), group, flow);
             }
             Kind::Named(group) => {
+                // Mounts and flows are lists of one kind, told apart by the key.
                 for own in &self.run.nfs {
                     if name == "nfs" {
                         self.item(&format!("{name}.{}", own.name), group, None);
                     }
                 }
+
+                // Flows of mounts come from [[nfs]]: their keys do not exist.
                 for flow in self.run.flow.iter().filter(|flow| flow.app != App::Nfs) {
                     if name != "nfs" {
                         self.item(&format!("{name}.{}", flow.name), group, Some(flow));
@@ -60,6 +63,8 @@ impl Keys<'_> {
             }
             Kind::Elements(groups) => {
                 let path = &self.run.path;
+
+                // Elements are named after their way.
                 let elements = if name.ends_with("forward") { &path.forward } else { &path.back };
                 for element in elements {
                     let group = groups.iter().find(|(kind, _)| *kind == element.kind());
@@ -74,6 +79,7 @@ impl Keys<'_> {
             }
             Kind::Sockopt => self.named(name, SOCKOPTS.iter().map(|known| known.name)),
             Kind::Behaviour => self.named(name, BEHAVIOURS.iter().map(|known| known.name)),
+            // Parameters depend on the flow's algorithm.
             Kind::Congestion => {
                 let of = flow.map(|flow| flow.congestion.name.as_str());
                 let genuine = congestion::genuine();
@@ -82,6 +88,7 @@ impl Keys<'_> {
                 self.named(name, ["name"].into_iter().chain(parameters.map(|p| p.name)));
             }
             Kind::SlowStart => {
+                // Parameters of all slow starts count: any of them could be chosen.
                 let all = slow_start::slow_starts();
                 let parameters = all.iter().flat_map(|one| &one.parameters).map(|p| p.name);
                 self.named(name, ["name"].into_iter().chain(parameters));

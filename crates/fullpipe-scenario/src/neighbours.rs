@@ -37,6 +37,7 @@ pub(super) fn resolve(
     }
     distinct(all, cx);
     let one = |neighbour: &written::Neighbour| {
+        // An extra host begins with the keys of the host beside it.
         let (beside, base, direction) = match side(neighbour.beside.as_ref()?, cx)? {
             Direction::Forward => (own.sender.as_ref()?, &hosts.sender, Direction::Forward),
             Direction::Backward => (own.receiver.as_ref()?, &hosts.receiver, Direction::Backward),
@@ -44,10 +45,16 @@ pub(super) fn resolve(
         let node = changed(beside, neighbour, cx);
         let before = cx.reports();
         let read = written::Host::read(&node, "set", cx)?;
+
+        // Errors of the changed keys drop the host.
         let host = host(&read, cx).filter(|_| cx.reports() == before)?;
+
+        // The checks below compare it with that host.
         same_options(neighbour, &host, base, cx);
         path.is_none_or(|path| later(path, direction, neighbour, cx)).then_some(())?;
         let name = neighbour.name.as_ref()?.value.0.clone();
+
+        // Only the differences are kept, as the scenario would write them.
         Some(Neighbour { name, direction, set: difference(&host, base), host })
     };
     all.iter().map(one).collect::<Vec<_>>().into_iter().collect()
@@ -91,6 +98,8 @@ fn later(
         Direction::Forward => (&path.forward, "forward"),
         Direction::Backward => (&path.back, "back"),
     };
+
+    // A constant delay lets the simulator look ahead; a timer may let packets pass at once.
     let later = way.iter().any(|element| match element {
         Element::Delay(delay) => delay.delay > Time::ZERO && delay.timer.is_none(),
         _ => false,
@@ -115,6 +124,8 @@ fn same_options(neighbour: &written::Neighbour, host: &Host, base: &Host, cx: &m
             ("net.ipv4.tcp_window_scaling", sysctl.tcp_window_scaling),
         ]
     };
+
+    // Options pair by their order in both lists.
     let pairs = options(host).into_iter().zip(options(base));
     for ((name, _), _) in pairs.filter(|(own, other)| own.1 != other.1) {
         let place = neighbour.set.as_ref().map_or(neighbour.place, |set| set.place);
@@ -198,8 +209,11 @@ fn at_end(
         Direction::Backward => ENDS[1],
     };
     let there = neighbours.iter().filter(|own| own.direction == direction);
+
+    // The host at the path's end counts among those that stand there.
     let there: Vec<&str> = there.map(|own| own.name.as_str()).chain([end]).collect();
     if !there.contains(&name) {
+        // A known host at the wrong end deserves another message.
         let is_known = neighbours.iter().any(|own| own.name == name) || ENDS.contains(&name);
         let message = match is_known {
             true => format!("`{name}` stands at the other end of the path"),

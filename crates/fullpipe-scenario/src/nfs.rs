@@ -70,6 +70,8 @@ pub(super) fn resolve(
     let Some(written) = &run.nfs else { return Some(Vec::new()) };
     let all = &written.value.0;
     let before = cx.reports();
+
+    // Names and servers are checked over all mounts, then each mount alone.
     names(all, flows, datagrams, cx);
     if all.is_empty() && flows.is_empty() {
         cx.error("missing-key", written.place, "there is neither a flow nor a mount")
@@ -77,6 +79,8 @@ pub(super) fn resolve(
     }
     one_server(all, cx);
     one_each(all, cx);
+
+    // A mount's client is the sender, or an extra host beside it.
     let resolved = all.iter().map(|own| {
         neighbours::ends_fit([&own.from, &None], Direction::Forward, neighbours, cx);
         let [from, _] = neighbours::named([&own.from, &None]);
@@ -85,6 +89,8 @@ pub(super) fn resolve(
         one(own, (from, profile::kernel(&host.config.kernel)?), cx)
     });
     let resolved: Vec<_> = resolved.collect();
+
+    // Errors of one mount drop all.
     resolved.into_iter().collect::<Option<_>>().filter(|_| cx.reports() == before)
 }
 
@@ -102,6 +108,7 @@ pub(super) fn connections_of(run: &written::Run) -> Vec<(String, Direction)> {
 
 /// Reports server keys in which a mount differs from the first one.
 fn one_server(all: &[written::Nfs], cx: &mut Context) {
+    // Keys of the server, as text, so that unlike types compare.
     let said = |own: &written::Nfs| {
         let bytes = own.server_buffer.as_ref().map(|at| at.value.0);
         let reads = own.server_reads.as_ref().map(|at| format!("{:?}", at.value));
@@ -148,6 +155,8 @@ fn names(all: &[written::Nfs], flows: &[Flow], datagrams: &[Datagrams], cx: &mut
     twice(&named, "mounts", cx);
     let taken = flows.iter().map(|flow| &flow.name).chain(datagrams.iter().map(|own| &own.name));
     let taken: Vec<&String> = taken.collect();
+
+    // A mount's connections are flows with numbered names.
     for own in all {
         let (Some(name), Some(count)) = (&own.name, &own.nconnect) else { continue };
         let connections = copy_names(&name.value.0, count.value.0 as usize);
@@ -169,6 +178,8 @@ fn one(
         pages(key, size.as_ref()?, cx);
     }
     let slots = own.slots.as_ref();
+
+    // The session's slot table bounds version 4.2.
     if let Some(at) =
         slots.filter(|at| version == NfsVersion::V4_2 && number(at) > MOST_SESSION_SLOTS)
     {
@@ -179,10 +190,14 @@ fn one(
     let readahead = own.readahead.as_ref().map(|at| (at.value.0, at.place));
     whole_kib(readahead, cx);
     let timeo = own.timeo.as_ref();
+
+    // Version 4.2 runs over a reliable session: only version 3 sends again.
     for (key, place) in timeouts(own).filter(|_| version == NfsVersion::V4_2) {
         let message = format!("`{key}` of a mount of version 4.2, which sends no request again");
         cx.error("conflict", place, message).expected("version = \"3\"");
     }
+
+    // `timeo` counts tenths of a second.
     if let Some(at) = timeo.filter(|at| !at.value.0.is_multiple_of(TENTH)) {
         let message = format!("`timeo` of {}", Time::ns(at.value.0));
         cx.error("out-of-range", at.place, message).expected("a multiple of 0.1 s");
@@ -306,6 +321,7 @@ impl Nfs {
     fn connection(&self, name: String) -> Flow {
         Flow {
             name,
+            // A write's data goes from the client, a read's comes to it.
             direction: self.operation.direction(),
             from: self.from.clone().filter(|_| self.operation == NfsOperation::Write),
             to: self.from.clone().filter(|_| self.operation == NfsOperation::Read),

@@ -32,6 +32,7 @@ pub fn of_run(run: &Resolved) -> Vec<String> {
 /// First values of ssthresh that the kernel does not use: CUBIC takes `initial_ssthresh` only while HyStart is off (Linux
 /// `bictcp_init`).
 fn ssthresh_without_effect(run: &Resolved) -> Vec<String> {
+    // A parameter of 0 is as good as none.
     let has = |flow: &super::Flow, name: &str| {
         flow.congestion.parameters.get(name).is_some_and(|value| *value != 0)
     };
@@ -102,6 +103,8 @@ fn unvalidated_kernels(run: &Resolved) -> Vec<String> {
              compared with such a system"
         )
     });
+
+    // Windows and newer kernels have notes of their own.
     let profiles = unvalidated.map(|kernel| {
         format!(
             "the profile of Linux {kernel} is unvalidated: an older one with single published changes (docs/kernels.md), \
@@ -115,6 +118,8 @@ fn unvalidated_kernels(run: &Resolved) -> Vec<String> {
 fn capped_buffers(run: &Resolved) -> Vec<String> {
     let capped = |flow: &str, asked: Option<u64>, option, host: Station, sysctl, max: u64| {
         let of_linux = host.host.config.system == System::Linux;
+
+        // Windows has no such bound.
         asked.filter(|asked| of_linux && *asked > max).map(|asked| {
             let host = host.key();
             format!(
@@ -126,6 +131,7 @@ fn capped_buffers(run: &Resolved) -> Vec<String> {
     run.flow
         .iter()
         .flat_map(|flow| {
+            // The sender's bound cuts sndbuf, the receiver's cuts rcvbuf.
             let [from, to] = run.hosts_of(flow);
             let (wmax, rmax) = (from.host.config.sysctl.wmem_max, to.host.config.sysctl.rmem_max);
             [

@@ -98,6 +98,7 @@ impl Outline {
     /// # Errors
     /// The first quantity beyond its bounds.
     pub fn check(&self) -> Result<(), OutOfRange> {
+        // Each row: what it is, whether it holds, and what is expected.
         let checks = [
             (
                 "rate",
@@ -175,6 +176,8 @@ impl Outline {
                 text.push_str(&option);
             }
         };
+
+        // Options with their default are left out, except the kernel, which may change.
         add(self.mtu != 1500, format!("--mtu {}", self.mtu));
         add(self.loss > 0.0, format!("--loss {}", probability(self.loss)));
         add(self.queue.is_some(), format!("--queue {}", size(self.queue_bytes())));
@@ -243,6 +246,7 @@ impl Outline {
     }
 
     fn path(&self) -> String {
+        // An odd round trip is split without losing a nanosecond.
         let there = Time(self.rtt.0 / 2);
         let back = Time(self.rtt.0 - there.0);
         let mut text = format!(
@@ -263,6 +267,8 @@ impl Outline {
              delay = {{ forward = \"{there}\", back = \"{back}\" }}\n",
             self.mtu
         );
+
+        // Comments explain each key, since the file is meant to be edited.
         let queue = match self.queue {
             None => {
                 "Buffer in front of the bottleneck, drop-tail: rate x round-trip time (one BDP), at least 100 packets. \
@@ -308,6 +314,8 @@ impl Outline {
                     .into()
             }
         };
+
+        // One flow needs neither a count nor starts that spread.
         let (copies, spread) = match self.flows {
             1 => (String::new(), String::new()),
             n => (

@@ -20,6 +20,8 @@ pub(super) fn resolve(
         from,
         to: written.to.as_ref().map(|at| Time::ns(at.value.0)),
     };
+
+    // A flow that does not exist would keep nothing.
     if let Some(At { value, place, .. }) = &written.flow
         && !flows.iter().any(|flow| packets.are_of(&flow.name))
     {

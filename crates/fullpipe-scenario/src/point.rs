@@ -67,6 +67,7 @@ impl At {
     /// # Errors
     /// There is none, or "link" could be several; the text lists the existing points.
     pub fn point(&self, resolved: &Resolved) -> Result<Point, String> {
+        // A host goes before an element of its name.
         if let Some(point) = (0..)
             .zip(resolved.stations())
             .find_map(|(place, station)| self.of_host(place, station.name))
@@ -77,9 +78,13 @@ impl At {
         if let Some(place) = forward.iter().position(|e| e.name() == self.0) {
             return Ok(Point::Element(place));
         }
+
+        // Only the point "link" has a substitute.
         if self.0 != LINK {
             return Err(self.unknown(resolved));
         }
+
+        // The element with the only queue is the one that users mean.
         let queued = (0..).zip(forward).filter(|(_, element)| element.queue().is_some());
         match queued.collect::<Vec<_>>()[..] {
             [] => Err(format!("nothing on the way forward has a queue; {}", points(resolved))),

@@ -28,6 +28,8 @@ pub(super) fn complete(flows: &[Flow], cx: &mut Context) -> Vec<Flow> {
     let mut all = Vec::new();
     for flow in flows {
         let app = flow.app.as_ref().map(|app| &app.value.0);
+
+        // Other flows, and those with errors, stay as they are.
         match app.and_then(|app| Some((kind(app)?, app))) {
             Some((kind @ (AppKind::Window | AppKind::Requests), app))
                 if is_whole(app, kind) && is_alone(flow, flows, cx) =>
@@ -58,6 +60,7 @@ fn is_alone(flow: &Flow, flows: &[Flow], cx: &mut Context) -> bool {
 
 /// Flows of a program that waits for the other end to allow more: its data, and the messages that allow it.
 fn windowed(flow: &Flow, app: &AppTable, cx: &mut Context) -> Vec<Flow> {
+    // A named program gives the usual window and message.
     let of_program = match app.program.as_ref().map(|at| at.value.limit()) {
         Some(Limit::Window(window, size)) => Some((window, size)),
         _ => None,
@@ -66,9 +69,13 @@ fn windowed(flow: &Flow, app: &AppTable, cx: &mut Context) -> Vec<Flow> {
     let Some(window) = written(&app.window).or(of_program.map(|own| own.0)) else {
         return vec![flow.clone()];
     };
+
+    // A window of another size keeps the program's habit: messages of half of it.
     let usual = of_program.filter(|own| own.0 == window).map_or((window / 2).max(1), |own| own.1);
     let size = written(&app.size).unwrap_or(usual);
     let in_flight = window.div_ceil(size);
+
+    // Messages larger than the window would never be sent.
     if let Some(at) = app.size.as_ref().filter(|_| size > window || in_flight > MOST) {
         cx.error("out-of-range", at.place, "`size` does not fit the window").expected(format!(
             "a part of `window` of which at most {MOST} make it: {}B to {window}B",
@@ -80,6 +87,8 @@ fn windowed(flow: &Flow, app: &AppTable, cx: &mut Context) -> Vec<Flow> {
     // All messages together are the window.
     let mut data = without_delay(flow.clone());
     data.app = Some(messages(app, window.div_ceil(in_flight), in_flight));
+
+    // The other end sends one short message for each that it has read.
     vec![data, other_end(flow, app, "credits", Answers::This)]
 }
 
@@ -89,6 +98,8 @@ fn requested(flow: &Flow, app: &AppTable) -> Vec<Flow> {
         Some(Limit::Requests(requests, size)) => Some((requests, size)),
         _ => None,
     };
+
+    // Written values go before those of the named program.
     let written = app.requests.as_ref().map(|at| at.value.0);
     let Some(requests) = written.or(of_program.map(|own| own.0)) else {
         return vec![flow.clone()];
@@ -100,14 +111,19 @@ fn requested(flow: &Flow, app: &AppTable) -> Vec<Flow> {
         let answers = at.value.0.div_ceil(size).max(1);
         at.value.0.div_ceil(answers)
     });
+
+    // The client's requests ask for all answers.
     let mut asks = other_end(flow, app, "requests", Answers::Other);
     asks.app = Some(messages(app, SHORT, requests.unsigned_abs()));
+
+    // Total bytes of answers become total bytes of requests.
     let mut bytes = flow.bytes.clone();
     if let Some(bytes) = &mut bytes {
         bytes.value = Quantity::of(bytes.value.0.div_ceil(size).saturating_mul(SHORT));
     }
     asks.bytes = bytes;
 
+    // The data answers, so it ends with the requests.
     let mut data = without_delay(flow.clone());
     data.app = Some(messages(app, size, 1));
     data.reply_to = asks.name.as_ref().map(|name| At {
@@ -133,6 +149,8 @@ enum Answers {
 fn other_end(flow: &Flow, app: &AppTable, what: &str, answers: Answers) -> Flow {
     let mut own = flow.clone();
     let answers = answers == Answers::This;
+
+    // An answering flow refers to the flow that is written.
     own.reply_to = flow.name.as_ref().filter(|_| answers).map(|name| At {
         value: name.value.0.clone(),
         place: name.place,
@@ -141,6 +159,8 @@ fn other_end(flow: &Flow, app: &AppTable, what: &str, answers: Answers) -> Flow 
     if let Some(name) = &mut own.name {
         name.value = Name(format!("{}-{what}", name.value.0));
     }
+
+    // The other end sends the opposite way.
     if let Some(direction) = &mut own.direction {
         direction.value = match direction.value {
             Direction::Forward => Direction::Backward,
@@ -148,13 +168,19 @@ fn other_end(flow: &Flow, app: &AppTable, what: &str, answers: Answers) -> Flow 
         };
         direction.written = false;
     }
+
+    // Hosts change places with the direction.
     (own.from, own.to) = (flow.to.clone(), flow.from.clone());
+
+    // Settings of the written flow are its own: short messages take defaults.
     (own.congestion, own.slow_start) = (None, None);
     (own.socket_buffer, own.sndbuf, own.rcvbuf) = (None, None, None);
     (own.sockopt, own.receiver_sockopt) = (None, None);
     own.reader = None;
     own.write = own.write.map(|at| At { value: Quantity::of(SHORT), written: false, ..at });
     own.app = Some(messages(app, SHORT, 1));
+
+    // An answer takes its times and copies from the flow that it answers.
     if answers {
         (own.from, own.to, own.start, own.duration) = (None, None, None, None);
         (own.bytes, own.count) = (None, None);

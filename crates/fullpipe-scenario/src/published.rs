@@ -89,6 +89,7 @@ pub fn parse(name: &str, bytes: &[u8]) -> Result<Data, Diagnostics> {
 
 /// Reads a file of published figures that a scenario names.
 pub(super) fn read(name: &str, bytes: &[u8], cx: &mut Context) -> Option<Data> {
+    // The place of the first wrong byte is the end of the good text.
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => {
@@ -117,12 +118,16 @@ pub(super) fn read(name: &str, bytes: &[u8], cx: &mut Context) -> Option<Data> {
 fn run(written: &RunTable, cx: &mut Context) -> Option<Run> {
     let (sizes, rates) = (written.mebibytes.as_ref()?, written.mbit_per_s.as_ref()?);
     let pairs = sizes.value.0.iter().zip(&rates.value.0);
+
+    // Sizes and rates pair by interval.
     if sizes.value.0.len() != rates.value.0.len() || pairs.clone().count() == 0 {
         let message =
             format!("{} rates for {} intervals", rates.value.0.len(), sizes.value.0.len());
         cx.error("bad-value", rates.place, message).expected("one rate per interval");
         return None;
     }
+
+    // An interval's length is size over rate: neither may make it endless.
     if pairs
         .clone()
         .any(|(mebibytes, mbit)| !(0.0..1e9).contains(mebibytes) || !(1e-6..1e9).contains(mbit))
@@ -131,6 +136,8 @@ fn run(written: &RunTable, cx: &mut Context) -> Option<Run> {
             .expected("sizes from 0, rates above 0");
         return None;
     }
+
+    // Intervals follow each other: rates and sizes give their ends.
     let mut rows = Vec::new();
     let mut start_s = 0.0;
     for (mebibytes, mbit) in pairs {

@@ -63,6 +63,7 @@ impl Qdisc {
     /// The queue for the simulator, in front of a card of that rate on a path of that MTU. `pfifo` equals `pfifo_fast`
     /// with packets of one priority.
     pub(super) fn config(&self, nic_rate: Rate, mtu: u32) -> config::Qdisc {
+        // All kinds share one written table; each takes what it knows.
         let Qdisc { kind, limit, flow_limit, initial_quantum, maxrate, codel, red, netem } = self;
         let largest = mtu + Framing::Ethernet.overhead();
         let codel = codel.map(|codel| codel.config(largest));
@@ -74,6 +75,8 @@ impl Qdisc {
             QdiscKind::Bfifo => Some(Discipline::Fifo),
             QdiscKind::Fq => {
                 let flow_limit = flow_limit.unwrap_or(u32::MAX);
+
+                // Keys that are not written have Linux's defaults.
                 let usual = config::Fq::new(flow_limit, largest);
                 let initial_quantum = initial_quantum.unwrap_or(usual.initial_quantum);
                 Some(Discipline::Fq(config::Fq { initial_quantum, max_rate: *maxrate, ..usual }))
@@ -98,11 +101,15 @@ pub(super) fn qdisc(
     cx: &mut Context,
 ) -> Option<Qdisc> {
     let kind = written.kind.as_ref()?.value;
+
+    // Keys of other kinds are refused first: they would have no effect.
     foreign(written, kind, cx)?;
     let limit = limit(written, kind, (of_kernel, mtu), cx)?;
     let asked = as_path_queue(written);
     let flow_limit = written.flow_limit.as_ref();
     let flow_limit = flow_limit.map_or(queue::FQ_FLOW_PACKETS, |at| at.value.0 as u32);
+
+    // RED completes its thresholds from the limit, which is in bytes.
     let red = match (kind, limit) {
         (QdiscKind::Red, QueueLimit::Bytes(limit)) => {
             let mut red = Red::read(&asked, cx)?;
@@ -154,6 +161,7 @@ fn limit(
     (of_kernel, mtu): (u32, u32),
     cx: &mut Context,
 ) -> Option<QueueLimit> {
+    // Default lengths of Linux, in packets.
     let packets = match kind {
         QdiscKind::PfifoFast | QdiscKind::Pfifo | QdiscKind::Bfifo => Some(of_kernel),
         QdiscKind::Fq => Some(queue::FQ_PACKETS),
@@ -161,6 +169,8 @@ fn limit(
         QdiscKind::Codel | QdiscKind::Netem => Some(PACKETS),
         QdiscKind::Red => None,
     };
+
+    // bfifo and red count bytes, all others packets.
     let in_bytes = matches!(kind, QdiscKind::Bfifo | QdiscKind::Red);
     let Some(at) = &written.limit else {
         let packet = u64::from(mtu + Framing::Ethernet.overhead());
@@ -168,6 +178,8 @@ fn limit(
             cx.error("missing-key", written.place, "red needs `limit`")
                 .expected("a size such as \"1MB\"");
         }
+
+        // A default in bytes is that of the packets, each of full size.
         return packets.map(|packets| match in_bytes {
             true => QueueLimit::Bytes(u64::from(packets) * packet),
             false => QueueLimit::Packets(packets),
@@ -175,6 +187,7 @@ fn limit(
     };
     match (at.value.0, in_bytes) {
         (QueueLimit::Packets(_), false) => Some(at.value.0),
+        // The kernel keeps byte limits in 32 bits.
         (QueueLimit::Bytes(bytes), true) if bytes <= u64::from(u32::MAX) => Some(at.value.0),
         (_, in_bytes) => {
             let expected =
@@ -192,6 +205,8 @@ fn foreign(written: &written::Qdisc, kind: QdiscKind, cx: &mut Context) -> Optio
         at.as_ref().map(|at| at.place)
     }
     let codel = ["target", "interval", "ecn"];
+
+    // Keys that each kind has besides `limit`.
     let own: &[&str] = match kind {
         QdiscKind::PfifoFast | QdiscKind::Pfifo | QdiscKind::Bfifo => &[],
         QdiscKind::Fq => &["flow_limit", "initial_quantum", "maxrate"],

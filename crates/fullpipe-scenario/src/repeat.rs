@@ -62,12 +62,16 @@ impl Repeat {
             let asks = flow.reply_to.as_ref().and_then(|name| begun.get(name));
             flow.start = asks.copied().unwrap_or(flow.start);
         }
+
+        // Each delay draws by its own name, so ways shift independently.
         let ways = run.path.forward.iter_mut().chain(&mut run.path.back);
         let delays = ways.filter_map(|element| match element {
             Element::Delay(delay) => Some(delay),
             _ => None,
         });
         delays.for_each(|delay| delay.delay += part(self.delay_jitter, seed, "delay", &delay.name));
+
+        // Without host jitter no element is added, and the run stays the same.
         if self.host_jitter > Time::ZERO {
             let path = &mut run.path;
             let taken: Vec<&str> =
@@ -82,10 +86,13 @@ impl Repeat {
 
 /// From no time to `most` for each packet, uniformly, in the packets' order.
 fn hesitation(name: &str, most: Time, taken: &[&str]) -> Element {
+    // A scenario may have taken the name.
     let mut name = name.to_string();
     while taken.contains(&name.as_str()) {
         name.push('_');
     }
+
+    // Half as delay and half as jitter: from 0 to `most`.
     let half = Time::ns(most.as_ns() / 2);
     let (correlation, distribution, keep_order) = (0.0, Distribution::Uniform, true);
     Element::Jitter(Jitter {

@@ -19,10 +19,14 @@ pub(super) fn complete(flows: &[Flow], cx: &mut Context) -> Vec<Flow> {
 fn one(flow: &Flow, flows: &[Flow], cx: &mut Context) -> Option<Flow> {
     let to = flow.reply_to.as_ref()?;
     let asks = asks(flow, to, flows, cx)?;
+
+    // Both flows of the connection take turns.
     for flow in [asks, flow] {
         plain(flow, cx);
     }
     let mut completed = flow.clone();
+
+    // One connection: direction, hosts, times and copies follow from the asking flow.
     completed.direction = opposite(asks.direction.as_ref()?, flow.direction.as_ref()?, cx);
     completed.from = same_host("from", &flow.from, &asks.to, cx);
     completed.to = same_host("to", &flow.to, &asks.from, cx);
@@ -72,11 +76,15 @@ fn asks<'a>(flow: &Flow, to: &At<String>, flows: &'a [Flow], cx: &mut Context) -
             .names(&to.value, flows.iter().filter_map(name));
         return None;
     };
+
+    // An answer to an answer would need a third direction.
     if asks.reply_to.is_some() {
         cx.error("conflict", to.place, format!("\"{}\" is an answer itself", to.value))
             .expected("a flow that answers none");
         return None;
     }
+
+    // Two answers would share one direction of the connection.
     let mut others = flows.iter().filter(|other| other.place != flow.place);
     if others.any(|other| other.reply_to.as_ref().is_some_and(|of| of.value == to.value)) {
         cx.error("conflict", to.place, format!("another flow answers \"{}\" too", to.value))
@@ -97,6 +105,8 @@ fn plain(flow: &Flow, cx: &mut Context) {
             AppKind::OnOff => Some((place, "pauses")),
         }
     });
+
+    // A slow reader would stop the turns of the other flow.
     let reader = flow.reader.as_ref().map(|reader| (reader.place, "`reader`"));
     for (place, key) in app.into_iter().chain(reader) {
         let message = format!("{key} in a connection whose applications take turns");

@@ -42,20 +42,27 @@ pub fn run(
     source: &Source,
     cx: &mut Context,
 ) -> Option<Resolved> {
+    // Programs, loops and answers add to the written flows before anything else reads them.
     let completed = written.flow.as_ref().map(|flows| {
         let flows = programs::complete(&flows.value.0, cx);
         again::check(&flows, cx);
         reply::complete(&flows, cx)
     });
+
+    // Elements of the path may name flows, so their names are needed first.
     let mut names = completed.as_deref().map_or(Vec::new(), names);
     names.extend(nfs::connections_of(written));
     let traffic = traffic(written, &names);
     let path = written.path.as_ref().and_then(|path| path::path(&path.value, source, traffic, cx));
     let hosts = written.hosts.as_ref().and_then(|hosts| hosts_of(&hosts.value, path.as_ref(), cx));
+
+    // Parts that failed leave the others checkable: each `and_then` skips one.
     let neighbours = hosts.as_ref().and_then(|hosts| {
         let path = path.as_ref();
         neighbours::resolve(written, (hosts, path), |own, cx| host::resolve(own, path, cx), cx)
     });
+
+    // Flows need hosts: kernels give their congestion controls.
     let flow = written.flow.as_ref().zip(completed).and_then(|(at, flow)| {
         let all = hosts.as_ref().zip(neighbours.as_ref());
         if let Some((_, neighbours)) = all
@@ -72,11 +79,17 @@ pub fn run(
     // Mounts have flows of their own.
     let flow = flow
         .or_else(|| written.nfs.as_ref().filter(|_| written.flow.is_none()).map(|_| Vec::new()));
+
+    // From here on all parts are needed.
     let (path, hosts, host, mut flow) = (path?, hosts?, neighbours?, flow?);
     has_one_large_card(written, (&hosts, &host), cx)?;
     let datagrams = datagrams::resolve(written, path.mtu, &flow, &host, cx)?;
     let nfs = nfs::resolve(written, (&hosts, &host), (&flow, &datagrams), cx)?;
+
+    // Connections of mounts follow the written flows.
     flow.extend(nfs.iter().flat_map(Nfs::connections));
+
+    // The end depends on all flows and on the path's length.
     let round_trip = path.round_trip();
     let duration = duration(written, (&flow, &datagrams), round_trip, cx)?;
     let reported = &written.report.as_ref()?.value;
@@ -93,6 +106,8 @@ pub fn run(
         datagrams,
         nfs,
     };
+
+    // The table of packets refers to points of the whole run.
     packets::check(reported.packets.as_ref(), &resolved, cx);
     Some(resolved)
 }
@@ -147,6 +162,8 @@ fn duration(
 ) -> Option<Time> {
     let of_flows = run.flow.as_ref().map(|at| at.place);
     let place = of_flows.or(run.nfs.as_ref().map(|at| at.place))?;
+
+    // A written duration must let everything begin.
     if let Some(at) = &run.duration {
         let end = Time::ns(at.value.0);
         let flows = flows.iter().map(|flow| (format!("flow `{}` starts", flow.name), flow.start));
@@ -158,6 +175,8 @@ fn duration(
         }
         return Some(end);
     }
+
+    // Flows that end by bytes alone have no known end.
     let Some(last) = last_end(flows) else {
         let message = match run.nfs {
             Some(_) => {
@@ -170,6 +189,8 @@ fn duration(
         return None;
     };
     let last = datagrams.iter().map(Datagrams::end).chain([last]).max()?;
+
+    // A second and two round trips let the last data and its ACKs arrive.
     Some(last + Time::secs(1) + trip + trip)
 }
 
@@ -190,10 +211,16 @@ fn report(
 ) -> Option<Report> {
     let interval = Time::ns(value(&report.interval)?.0);
     let lasts = last_end(flows).filter(|_| run.duration.is_none()).unwrap_or(duration);
+
+    // Many flows get fewer samples each, so that traces stay small.
     let samples = SAMPLES.min(FLOW_SAMPLES / flows.len().max(1) as u64);
+
+    // The default is rounded up to whole milliseconds.
     let default = Time::ms((lasts.as_ns().div_ceil(samples * 1_000_000)).max(1));
     let sample = value(&report.sample).map_or(default.min(interval), |at| Time::ns(at.0));
     let sampled = report.sample.as_ref().map_or(report.place, |at| at.place);
+
+    // The bound keeps memory in check.
     if duration.as_ns() / sample.as_ns() > MOST_SAMPLES {
         cx.error(
             "too-large",
@@ -202,7 +229,11 @@ fn report(
         )
         .expected(format!("at most {MOST_SAMPLES} samples"));
     }
+
+    // The first interval may differ: published figures sometimes begin late.
     let first = value(&report.first_interval).map_or(interval, |at| Time::ns(at.0));
+
+    // An interval needs a sample of its own.
     if sample > interval || sample > first {
         cx.error("out-of-range", sampled, "`sample` is longer than a report interval")
             .expected(format!("at most {}", interval.min(first)));
@@ -255,6 +286,8 @@ fn flows(
         return None;
     }
     let mut flows: Vec<Flow> = Vec::new();
+
+    // All flows are read, so that all errors are reported.
     let mut whole = true;
     for flow in written {
         let one = match kernel(flow) {
@@ -270,6 +303,8 @@ fn flows(
             whole = false;
             continue;
         };
+
+        // Copies count: `count` alone may exceed the bound.
         if flows.len().saturating_add(Connections::of(flow).all()) > MOST_FLOWS {
             cx.error("too-large", flow.place, "too many flows")
                 .expected(format!("at most {MOST_FLOWS} connections"));
@@ -278,6 +313,8 @@ fn flows(
         flows.extend(again::copies(one, flow));
     }
     distinct(written, &flows, cx);
+
+    // `count = 0` may leave a valid scenario without flows.
     if whole && flows.is_empty() {
         cx.error("out-of-range", place, "no flow is left")
             .expected("a flow whose `count` is not 0");
@@ -296,7 +333,11 @@ fn distinct(written: &[written::Flow], flows: &[Flow], cx: &mut Context) {
     if twice(&named, "flows", cx) {
         return;
     }
+
+    // A copy's name may equal a written one.
     let mut seen = BTreeSet::new();
+
+    // The last written name that could have made the copy is at fault.
     for flow in flows.iter().filter(|flow| !seen.insert(flow.name.as_str())) {
         let base = named
             .iter()
@@ -314,6 +355,8 @@ fn single(flow: &written::Flow, kernel: &Kernel, cx: &mut Context) -> Option<Flo
     let duration = value(&flow.duration).map(|time| Time::ns(time.0));
     let bytes = value(&flow.bytes).map(|size| size.0);
     let own = flow.congestion.as_ref().map(|at| &at.value);
+
+    // Slow starts of kernels change parameters of the congestion control.
     let mut congestion = congestion::resolve(own, kernel, cx);
     let slow_start = flow.slow_start.as_ref().map(|at| &at.value.0);
     let slow_start =
@@ -321,6 +364,8 @@ fn single(flow: &written::Flow, kernel: &Kernel, cx: &mut Context) -> Option<Flo
     let write = value(&flow.write)?.0;
     let app = app::resolve(&flow.app.as_ref()?.value.0, write, cx);
     let name = flow.name.as_ref()?;
+
+    // Such flows have reported an error, or end with the flow that they answer.
     if duration.is_none() && bytes.is_none() && (flow.wrong || flow.reply_to.is_some()) {
         return None;
     }

@@ -23,6 +23,8 @@ pub fn slow_starts() -> Vec<Description> {
         max: i32::MAX as u32,
         defaults: vec![(KernelVersion::FIRST, 100)],
     };
+
+    // The kernels' own come first, then those of cc/.
     let mut all = vec![
         one(STANDARD, "Doubles per round trip until a loss (RFC 5681)", Vec::new()),
         one(INITIAL_SSTHRESH, "As standard, up to a cwnd given (bic and cubic)", vec![packets]),
@@ -43,6 +45,8 @@ pub(super) fn resolve(
     let Some(written) = written else { return Some(None) };
     let (name, place) = (written.name.value.as_str(), written.name.place);
     let known = slow_starts();
+
+    // Parameters can be read only if the name is known.
     let Some(description) = known.iter().find(|known| known.name == name) else {
         let message = format!("no slow start is called \"{name}\"");
         cx.error("unknown-name", place, message).names(name, known.iter().map(|s| s.name));
@@ -50,20 +54,27 @@ pub(super) fn resolve(
     };
     let mut asked =
         SlowStart { name: name.into(), parameters: congestion::defaults(description, "") };
+
+    // Written parameters replace defaults.
     for (key, place, node) in &written.parameters {
         let value = congestion::parameter(description, key, *place, node, cx)?;
         asked.parameters.insert(key.clone(), value);
     }
     goes_with(name, place, congestion, cx)?;
     let packets = asked.parameters.get("packets").copied().unwrap_or(0);
+
+    // HyStart and ssthresh are parameters of the congestion control in Linux.
     impose(HYSTART, (name == HYSTART).into(), name, own, congestion, cx)?;
     impose(INITIAL_SSTHRESH, packets, name, own, congestion, cx)?;
+
+    // A slow start of kernels is complete with its parameters.
     let of_cc = cc::slow_starts().iter().any(|own| own.name == name);
     Some(of_cc.then_some(asked))
 }
 
 /// Checks that the congestion control is one of `cc/`, and that a parameter of it is one.
 fn goes_with(name: &str, place: Place, of: &Congestion, cx: &mut Context) -> Option<()> {
+    // Some controls have a start of their own, such as bbr.
     if !cc::takes_slow_start(&of.name) {
         let known = cc::algorithms().into_iter().map(|algorithm| algorithm.name);
         let names: Vec<&str> = known.filter(|name| cc::takes_slow_start(name)).collect();
@@ -72,6 +83,8 @@ fn goes_with(name: &str, place: Place, of: &Congestion, cx: &mut Context) -> Opt
             .expected(format!("`slow_start` with {} only", names.join(", ")));
         return None;
     }
+
+    // HyStart and initial_ssthresh exist only where the control has them.
     let parameter = [HYSTART, INITIAL_SSTHRESH].into_iter().find(|parameter| *parameter == name);
     if parameter.is_some_and(|parameter| !of.parameters.contains_key(parameter)) {
         let message = format!("{} has no parameter `{name}`", of.name);

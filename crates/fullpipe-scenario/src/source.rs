@@ -104,6 +104,8 @@ pub(super) fn decode(name: &str, bytes: &[u8]) -> Result<String, Diagnostics> {
         Ok(text) => return Ok(text.to_string()),
         Err(error) => error,
     };
+
+    // The line is shown with its wrong bytes replaced.
     let good = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
     let last = good.rsplit('\n').next().unwrap_or("");
     let rest = &bytes[error.valid_up_to()..];

@@ -92,6 +92,8 @@ impl Space {
             let mut plans = Vec::new();
             for point in space.crosses() {
                 plans.extend(space.resolve(point.variant, &point.at, 0, &mut cx));
+
+                // Further points would repeat the same errors.
                 if cx.count() >= ENOUGH {
                     break;
                 }
@@ -175,13 +177,18 @@ impl Space {
 
     /// The seed of a run, also where the scenario is wrong at its point.
     pub fn seed(&self, point: &Point) -> u64 {
+        // The seed must be known even if the scenario cannot be resolved.
         let written = match &self.run.value {
             Value::Table(table) => table.get("seed").map(|entry| entry.node.clone()),
             _ => None,
         };
         let variant = self.variants.get(point.variant).into_iter().flat_map(|own| &own.changes);
+
+        // Later changes go before earlier ones, as in `shifted`.
         let changes = variant.cloned().chain(self.changes(&point.at)).chain(self.sets.clone());
         let seeds = changes.filter(|(key, _)| key.text() == "seed").map(|(_, node)| node);
+
+        // A wrong seed is reported elsewhere.
         let first = match written.into_iter().chain(seeds).last().map(|node| node.value) {
             Some(Value::Integer(seed)) => u64::try_from(seed).unwrap_or(DEFAULT_SEED),
             _ => DEFAULT_SEED,
@@ -223,6 +230,8 @@ impl Space {
             axes => (0..axes)
                 .flat_map(move |axis| {
                     let start = start.clone();
+
+                    // The first point of all axes comes once, from the first axis.
                     let from = usize::from(axis > 0);
                     (from..self.axes[axis].points.len()).map(move |n| {
                         let mut at = start.clone();
@@ -271,17 +280,25 @@ impl Space {
         let alternative = self.variants.get(variant)?;
         let point = self.changes(at);
         let mut root = self.run.clone();
+
+        // A variant and an axis must not set the same key.
         conflicts(&alternative.changes, &point, cx);
+
+        // The order decides: options win over axes, axes over variants.
         for (key, value) in alternative.changes.iter().chain(&point).chain(&self.sets) {
             set(&mut root, Run::GROUP, key, value, cx);
         }
         let written = Run::read(&root, "the scenario", cx)?;
         let mut resolved = resolve::run(&written, &self.name, &self.source, cx)?;
+
+        // Repetitions count on from the scenario's seed.
         resolved.seed = resolved.seed.saturating_add(repetition.into());
         repeat.shift(&mut resolved);
         if let Some((competes, place)) = &alternative.competes {
             competes.check(*place, &resolved.flow, cx);
         }
+
+        // Expectations may be about one variant or one point.
         let here = (alternative.name.as_str(), point.as_slice());
         let expectations = expect::read(&self.expect, here, &resolved, cx);
         let compared = versus::compared(&self.expect, here, &resolved, cx);

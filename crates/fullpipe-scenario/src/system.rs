@@ -17,6 +17,8 @@ pub(super) fn resolve(host: &written::Host, cx: &mut Context) -> Option<System> 
         cx.error("conflict", place, format!("`{key}` of {what}")).expected(expected);
         None
     };
+
+    // Each system bounds its window by a key of its own.
     match (is_windows, &host.window, &host.autotuning) {
         (true, Some(at), _) => {
             conflict(cx, at.place, "window", "`autotuning`, or the `rcvbuf` of a flow")

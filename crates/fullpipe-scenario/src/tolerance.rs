@@ -7,6 +7,7 @@ use super::plan::Tolerance;
 
 /// Reads a tolerance such as "2 %" or "1 segment".
 pub fn read(text: &str, unit: Unit, place: Place, cx: &mut Context) -> Option<Tolerance> {
+    // Absolute tolerances have the metric's unit.
     let absolute = match unit {
         Unit::Bytes => measured(text, &SIZE, 0),
         Unit::Mbit => measured(text, &RATE, -6),
@@ -16,6 +17,8 @@ pub fn read(text: &str, unit: Unit, place: Place, cx: &mut Context) -> Option<To
         Unit::Rounds => counted_in(&["round", "rounds"], text),
         Unit::Share | Unit::Number => share(text),
     };
+
+    // A percentage is relative, whatever the unit.
     let found = match percent(text) {
         Some(share) => Ok(Tolerance::Relative(share)),
         None => absolute.map(Tolerance::Absolute),

@@ -29,6 +29,8 @@ impl Version {
     pub fn read(text: &str) -> Option<Version> {
         let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
         let (head, rest) = text.split_at(end);
+
+        // Other text behind the number is no kernel's name.
         if !(rest.is_empty() || rest.starts_with(SUFFIXES) || head.ends_with('.')) {
             return None;
         }
@@ -36,6 +38,7 @@ impl Version {
         let parts: Result<Vec<u16>, _> =
             head.trim_end_matches('.').split('.').take(3).map(str::parse).collect();
         match parts.ok()?[..] {
+            // Before 3.0 the third number counts: 2.6.x are different kernels.
             [2, minor, patch] => Some(Version::new(2, minor, patch)),
             [major, minor] | [major, minor, _] => Some(Version::new(major, minor, 0)),
             _ => None,

@@ -89,12 +89,15 @@ pub(super) fn check(expect: &written::Expect, cx: &mut Context) {
     let Some(metric) = &expect.metric else { return };
     let value = "`of` and `within`, or `above` or `below` with the name of a variant";
     let Some((side, _)) = other(expect) else {
+        // An expectation of a value needs value and tolerance.
         if expect.of.is_none() || expect.within.is_none() {
             let message = format!("nothing is said of the value of `{}`", metric.value);
             cx.error("missing-key", metric.place, message).expected(value);
         }
         return;
     };
+
+    // Keys of values have no meaning between two variants.
     let places = [
         expect.of.as_ref().map(|at| at.place),
         expect.within.as_ref().map(|at| at.place),
@@ -121,8 +124,12 @@ pub(super) fn compared(
     let mut all = Vec::<Compared>::new();
     for expect in written {
         let (Some((_, other)), Some(metric)) = (other(expect), &expect.metric) else { continue };
+
+        // Both variants of the pair must be measured.
         let own = expect.variant.as_ref().is_some_and(|at| at.value == variant);
         let known = all.iter().any(|one| one.metric == metric.value);
+
+        // One metric is measured once, however many expectations use it.
         if !is_about(expect, point) || known || !(own || other.value == variant) {
             continue;
         }

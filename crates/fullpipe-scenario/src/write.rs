@@ -27,14 +27,18 @@ fn fill(table: &mut Table, map: &Map<String, Json>, sections: bool) {
         match value {
             Json::Object(inner) if sections => {
                 let mut section = Table::new();
+
+                // `hosts` holds only tables, so it needs no header of its own.
                 let nested = key == "hosts";
                 section.set_implicit(nested);
                 fill(&mut section, inner, nested);
                 table.insert(key, Item::Table(section));
             }
+            // An array of objects becomes [[tables]].
             Json::Array(items) if !items.is_empty() && items.iter().all(Json::is_object) => {
                 table.insert(key, Item::ArrayOfTables(items.iter().filter_map(element).collect()));
             }
+            // Null has no value in TOML: it is left out.
             value => {
                 if let Some(value) = inline(value) {
                     table.insert(key, Item::Value(value));
@@ -55,6 +59,7 @@ fn inline(value: &Json) -> Option<Toml> {
     Some(match value {
         Json::Null => return None,
         Json::Bool(b) => Toml::from(*b),
+        // TOML tells integers from floats, JSON does not.
         Json::Number(n) => match n.as_i64() {
             Some(n) => Toml::from(n),
             None => Toml::Float(Formatted::new(n.as_f64()?)),

@@ -110,6 +110,8 @@ fn units(page: &mut String) {
     *page += "\n## Units\n\nA quantity is a string with its unit. Decimal and binary prefixes mean what they say \
               (MB is 10^6 bytes, MiB 2^20). What is not a whole number of the base unit is refused, never rounded.\n";
     head(page, &["quantity", "base unit", "units", "example"]);
+
+    // Dimensions in the order in which readers meet them.
     let all: [&Dimension; 8] = [
         &RATE,
         &TIME,
@@ -131,6 +133,8 @@ fn units(page: &mut String) {
 
 fn table(page: &mut String, group: &Group) {
     let _ = writeln!(page, "\n### {}", title(group));
+
+    // Names with an article explain themselves.
     if !group.name.starts_with("the ") {
         let _ = writeln!(page, "\n{}", cell(group.doc));
     }
@@ -194,10 +198,13 @@ fn sysctls(page: &mut String) {
     let names: Vec<String> = KERNELS.iter().map(|kernel| shown(kernel.name)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
     head(page, &[&["sysctl", "meaning"], names.as_slice()].concat());
+
+    // One column a kernel: defaults change between versions.
     for entry in SYSCTLS {
         let defaults: Vec<String> = KERNELS
             .iter()
             .map(|k| {
+                // A kernel without that sysctl has a dash.
                 let value = written(&k.sysctl).into_iter().find(|(name, _)| *name == entry.name);
                 value.map_or("–".into(), |(_, value)| value.to_string().replace('"', ""))
             })
@@ -209,12 +216,16 @@ fn sysctls(page: &mut String) {
     }
     *page += "\nOn genuine kernels (--engine linux) also, as numbers that `Documentation/networking/ip-sysctl.rst` of the \
               kernel explains, within the bounds that the kernels themselves have:\n";
+
+    // Real kernels have more, which the simulator does not model.
     head(page, &["sysctl", "values", "kernels"]);
     for sysctl in GENUINE {
         row(page, &genuine_sysctl(sysctl).each_ref().map(String::as_str));
     }
     *page += "\nThe maxima of `tcp_rmem` and `tcp_wmem` grow with the host's memory up to 4 MiB, those of \
               `net.core` up to 131071; the profile has these maxima.\n";
+
+    // Other defaults of profiles follow in a table of their own.
     head(page, &["profile", "hz", "timestamps", "tso", "qdisc.limit", "rings", "congestion"]);
     for k in KERNELS {
         let [hz, timestamps, tso] = [k.hz.to_string(), k.timestamps.to_string(), k.tso.to_string()];
@@ -249,6 +260,8 @@ fn behaviours(page: &mut String) {
         let name = format!("`{}`", entry.name);
         let choices = (entry.choices)().join(", ");
         let mut cells = vec![name.as_str(), entry.doc, &choices];
+
+        // A row that the profile does not read has a dash.
         cells.extend(
             PROFILES.iter().map(|profile| {
                 if entry.unmet(profile).is_none() { entry.of(profile) } else { "–" }
@@ -294,6 +307,8 @@ fn algorithms(page: &mut String, algorithms: &[Description], kernels: &[&Kernel]
     head(page, &[&["parameter", "values", "unit", "meaning"], names.as_slice()].concat());
     for algorithm in algorithms {
         let name = format!("**{}**", algorithm.name);
+
+        // The algorithm's own row has no values: its parameters follow.
         let blank = vec![""; names.len()];
         row(page, &[&[name.as_str(), "", "", algorithm.title], blank.as_slice()].concat());
         for p in &algorithm.parameters {

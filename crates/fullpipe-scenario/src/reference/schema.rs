@@ -33,6 +33,7 @@ pub fn json_schema() -> String {
 }
 
 fn object<'k>(doc: &str, keys: impl Iterator<Item = &'k Key> + Clone) -> Value {
+    // Keys with a default need not be written.
     let required: Vec<&str> = keys
         .clone()
         .filter(|key| matches!(key.default, Default::Required))
@@ -85,6 +86,7 @@ fn schema(kind: &Kind) -> Value {
         Kind::Named(group) | Kind::List(group) => {
             json!({ "type": "array", "items": reference(group) })
         }
+        // `kind` selects the group, so each alternative fixes it.
         Kind::Elements(groups) => {
             let kinds: Vec<Value> = groups
                 .iter()
@@ -136,6 +138,7 @@ fn short_form(group: &Group, short: &str) -> Value {
 
 /// The name of an algorithm, or a table with its parameters.
 fn named(algorithms: &[Description]) -> Value {
+    // A name may be in several lists: the schema names it once.
     let names: BTreeSet<&str> = algorithms.iter().map(|algorithm| algorithm.name).collect();
     let tables = algorithms.iter().map(|algorithm| {
         let mut properties = Map::new();
@@ -152,6 +155,8 @@ fn named(algorithms: &[Description]) -> Value {
             "additionalProperties": false,
         })
     });
+
+    // The name alone is the short form of the table.
     let forms: Vec<Value> = std::iter::once(json!({ "enum": names })).chain(tables).collect();
     json!({ "anyOf": forms })
 }
@@ -213,6 +218,8 @@ fn sysctl() -> Value {
     }
     properties.extend(GENUINE.iter().map(|known| {
         let (min, max) = known.bounds;
+
+        // The largest integer stands for no bound.
         let mut value =
             json!({ "type": "integer", "minimum": min, "description": "of genuine kernels" });
         if max < i64::MAX {
