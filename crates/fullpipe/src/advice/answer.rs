@@ -43,6 +43,8 @@ pub fn answer(case: &Case, found: &Found, engine: &str) -> String {
 fn set(found: &Found, runs: &str) -> String {
     let changes: Vec<String> = found.changes.iter().map(|own| in_words(&own.change)).collect();
     let gain = format!("{}: {} ({runs}).", listed(&changes), gained(found));
+
+    // Parts of the text that may be empty come first, so that the sentences below fit together.
     let missed = missed(found);
     let beyond = beyond(&found.cured);
     let has_streams = found.changes.iter().any(|own| own.change.has_copies());
@@ -54,6 +56,8 @@ fn set(found: &Found, runs: &str) -> String {
         }
         _ => String::new(),
     };
+
+    // A path that stays empty for another reason gets that reason first.
     let is_empty = found.cured.share().is_some_and(|share| share < LOW_SHARE);
     if let Some(beyond) = beyond.as_ref().filter(|_| is_empty && !gains_much) {
         return format!(
@@ -61,6 +65,8 @@ fn set(found: &Found, runs: &str) -> String {
             capital(&gain)
         );
     }
+
+    // Today's cause is of interest only where the changes are about the rate.
     let cause = found.today.headline.as_ref().and_then(|own| own.cause.as_ref());
     let cause = cause.filter(|_| found.goal == Goal::Rate && !found.today.is_healthy);
     let cause = cause.map_or_else(String::new, |own| format!(" Today {}.", lower(own)));
@@ -73,8 +79,12 @@ fn set(found: &Found, runs: &str) -> String {
 fn gained(found: &Found) -> String {
     let (today, cured) = (&found.today, &found.cured);
     let rate = rate_of(cured.mbit, today.allowed_mbit);
+
+    // Equal settled rates may still differ in their start.
     let is_alike = more(cured.mbit, today.mbit).abs() < COUNTS;
     let grows_sooner = is_alike && more(cured.mean_mbit, today.mean_mbit) > COUNTS;
+
+    // Each goal has its own figure of merit.
     match found.goal {
         Goal::Rate if grows_sooner => format!(
             "{} in the mean, with the start, instead of {}",
@@ -113,14 +123,20 @@ fn missed(found: &Found) -> String {
 fn set_nothing(case: &Case, found: &Found, runs: &str) -> String {
     let today = &found.today;
     let reached = rate_of(today.mbit, today.allowed_mbit);
+
+    // A program that asks for too much, or for little, explains more than the path does.
     if let Some(own) = too_many(case).or_else(|| too_slow(case, today)) {
         return format!("{own} ({runs}).");
     }
     let who = if case.datagrams.is_some() { "the datagrams" } else { "the flows" };
+
+    // A queue that stands in front of a full path could be traded for rate.
     let is_full = today.fills(FULL);
     let standing = !candidates::paces(case).is_empty()
         && today.queue_ms >= LEAST_MS
         && today.queue_ms >= STANDING * case.round_trip.as_ns() as f64 / 1e6;
+
+    // A full path may still be shared badly.
     let uneven = today.slowest.as_ref().filter(|own| is_full && own.share() < EVEN);
     if let Some(own) = uneven {
         let slowest = unequal(found.goal, own);
@@ -129,6 +145,8 @@ fn set_nothing(case: &Case, found: &Found, runs: &str) -> String {
         );
     }
     let missed = missed(found);
+
+    // Cases go from a full path to one that nothing helps.
     match (is_full, standing, &today.headline) {
         (true, true, _) if missed.is_empty() => format!(
             "Set nothing: {who} have {reached} today ({runs}). A queue of {} stands in front of the path: a pace of 97 % \
@@ -143,6 +161,7 @@ fn set_nothing(case: &Case, found: &Found, runs: &str) -> String {
             "Set nothing: {who} have {reached} today ({runs}), and no setting that may be changed gains 2 % or more."
         ),
         (false, _, Some(headline)) => {
+            // The first finding's evidence explains the cause.
             let evidence = today.run.findings.first().map(|own| own.evidence.join(", and "));
             let evidence = evidence.filter(|text| !text.is_empty());
             let evidence = evidence.map_or_else(String::new, |text| format!(": {text}"));
@@ -161,6 +180,7 @@ fn set_nothing(case: &Case, found: &Found, runs: &str) -> String {
 
 /// "Let video send 94.8 Mb/s or less: ..." of datagrams that ask for more than the path has.
 fn too_many(case: &Case) -> Option<String> {
+    // Datagrams beside flows take their part first.
     if let Some(own) = &case.crowd {
         let [asks, carried] = [own.mbit, own.carried_mbit].map(numbers::rate);
         let name = &own.name;
@@ -169,6 +189,8 @@ fn too_many(case: &Case) -> Option<String> {
         ));
     }
     let asked = case.datagrams.as_ref()?;
+
+    // Datagrams that the run is about are compared with the path.
     let carried = case.allowed.as_ref()?.datagram_mbit(asked.size);
     let [most, asks] = [carried, asked.mbit].map(numbers::rate);
     (asked.mbit > carried && most != asks).then(|| {

@@ -106,12 +106,16 @@ impl Case {
     pub fn new(scenario: &Scenario, plan: &Plan) -> Option<Case> {
         let run = &plan.resolved;
         let meta = RunMeta::from_plan(scenario, plan, Made::default());
+
+        // Datagrams decide the direction where the run is about them.
         let datagrams = asked(run);
         let direction = match &datagrams {
             Some((direction, _)) => *direction,
             None => meta.main_way?,
         };
         let is_datagrams = datagrams.is_some();
+
+        // Where the run is about datagrams, no flow counts.
         let there = |flow: &&Flow| flow.direction == direction && !is_datagrams;
         let count = if is_datagrams { 0 } else { at_once(run, direction) };
         let allowed = meta.way(direction).allowed.clone();
@@ -119,6 +123,8 @@ impl Case {
         let horizon = horizon.unwrap_or(Time::ZERO);
         // Both have the same flows in the same order.
         let own = run.flow.iter().zip(&meta.flows).filter(|(flow, _)| there(flow));
+
+        // Flows with limits of their own leave the others more than an equal part.
         let shares = shares(run, allowed.as_ref());
         let flows = own.map(|(about, flow)| {
             let share = shares.get(about.name.as_str()).copied();
@@ -129,11 +135,15 @@ impl Case {
             Sent::new(flow, share, sharing.max(1))
         });
         let flows: Vec<Sent> = flows.collect();
+
+        // The longest round trip decides how long trials last.
         let trips = run.flow.iter().filter(|flow| is_datagrams || there(flow));
         let trips = trips.map(|flow| run.round_trip(flow));
         let round_trip = trips.max().unwrap_or(Time::ZERO).max(Time::us(1));
         let queue = allowed.as_ref().and_then(|own| queue(run, own));
         let product = allowed.as_ref().map(|own| bdp(own, round_trip));
+
+        // A shallow queue, several flows and losses let chance decide: trials need several seeds.
         let is_shallow = matches!((queue, product), (Some(queue), Some(product))
             if (queue as f64) < SHALLOW * product);
         let is_lossy = way(run, direction).iter().any(is_lossy);
@@ -204,6 +214,8 @@ impl Sent {
 /// The datagrams that the run is about, and where they go.
 fn asked(run: &Resolved) -> Option<(Direction, Asked)> {
     let own = main_datagrams(run)?;
+
+    // Datagrams go from end to end unless they name hosts.
     let ends = match own.direction {
         Direction::Forward => ["sender", "receiver"],
         Direction::Backward => ["receiver", "sender"],
@@ -304,6 +316,8 @@ fn share_of(run: &Resolved, allowed: &Allowed, own: &Flow) -> f64 {
         .iter()
         .filter(|flow| {
             let [from, until] = life(run, allowed, flow);
+
+            // A flow that lives beside this one only briefly takes nothing from it.
             let beside = until.min(end).saturating_sub(from.max(start));
             flow.name != own.name
                 && flow.after.is_none()
@@ -324,11 +338,15 @@ pub(super) fn part(run: &Resolved, allowed: &Allowed, own: &Flow) -> f64 {
 /// Share of a flow's life in which no other flow of its direction sends (0 to 1); none where no other flow overlaps it.
 pub(super) fn alone_for(run: &Resolved, allowed: &Allowed, own: &Flow) -> Option<f64> {
     let [start, end] = life(run, allowed, own);
+
+    // Flows of the other direction share nothing.
     let others = run.flow.iter().filter(|flow| flow.name != own.name);
     let others = others.filter(|flow| flow.direction == own.direction && flow.after.is_none());
     let lives = others.map(|flow| life(run, allowed, flow));
     let lives = lives.map(|[from, until]| [from.max(start), until.min(end)]);
     let mut beside: Vec<[Time; 2]> = lives.filter(|[from, until]| from < until).collect();
+
+    // In order of their start, overlapping lives count once.
     beside.sort();
     let (mut shared, mut last) = (Time::ZERO, start);
     for [from, until] in &beside {

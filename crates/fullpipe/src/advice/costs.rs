@@ -41,6 +41,8 @@ pub fn notes(case: &Case, found: &Found, engine: &str) -> Vec<String> {
     let mut notes = Vec::new();
     notes.extend(memory(case, &changes));
     notes.extend(alone(case, &changes));
+
+    // Some settings are read when a connection begins.
     if let Some(own) = changes.iter().find(|own| AT_CONNECT.contains(&&own.setting[..])) {
         let setting = &own.setting;
         notes.push(format!(
@@ -48,6 +50,8 @@ pub fn notes(case: &Case, found: &Found, engine: &str) -> Vec<String> {
         ));
     }
     notes.extend(capped(case, &changes));
+
+    // A pace has conditions of its own.
     if changes.iter().any(|own| own.rank == Rank::Pace) {
         notes.push(
             "The pace has to be below the true rate of the path: above it, it does nothing. \
@@ -56,6 +60,8 @@ pub fn notes(case: &Case, found: &Found, engine: &str) -> Vec<String> {
         );
     }
     notes.extend(paced_alone(case, &changes));
+
+    // Three runs show whether the changes make chance matter less.
     if found.today.evenness < ALIKE && found.cured.evenness >= ALIKE {
         notes.push(format!(
             "Today three runs differ: the worst has {} of the best. With the changes they are alike.",
@@ -94,6 +100,8 @@ fn capped(case: &Case, changes: &[&Change]) -> Option<String> {
 /// Sentence on a flow with a pace for the time in which others share its path.
 fn paced_alone(case: &Case, changes: &[&Change]) -> Option<String> {
     let allowed = case.allowed.as_ref()?;
+
+    // Keys of paces begin with the flow's name.
     let edits = changes.iter().filter(|own| own.rank == Rank::Pace).flat_map(|own| &own.edits);
     let paced: Vec<&str> = edits
         .filter_map(|edit| match edit {
@@ -103,6 +111,8 @@ fn paced_alone(case: &Case, changes: &[&Change]) -> Option<String> {
         .collect();
     let alone = |flow: &&Flow| alone_for(&case.today, allowed, flow).unwrap_or(0.0);
     let flows = case.today.flow.iter().filter(|flow| paced.contains(&flow.name.as_str()));
+
+    // The flow that is alone for longest loses most.
     let most = flows.max_by(|a, b| alone(a).total_cmp(&alone(b)))?;
     let part = case.flows.iter().find(|own| own.name == most.name)?.share_mbit?;
     let share = alone(&most);
@@ -120,6 +130,7 @@ fn paced_alone(case: &Case, changes: &[&Change]) -> Option<String> {
 
 /// Memory that all sockets could take at once.
 fn memory(case: &Case, changes: &[&Change]) -> Option<String> {
+    // Parallel streams multiply buffers.
     let edits = changes.iter().flat_map(|change| &change.edits);
     let more = edits.map(|edit| match edit {
         Edit::Copies { count, .. } => u64::from(count.saturating_sub(1)),
@@ -132,6 +143,8 @@ fn memory(case: &Case, changes: &[&Change]) -> Option<String> {
     };
     let both: Vec<(&str, u64)> =
         [of("net.ipv4.tcp_wmem"), of("net.ipv4.tcp_rmem")].into_iter().flatten().collect();
+
+    // The larger of both ends decides what tcp_mem must allow.
     let most = both.iter().map(|(_, most)| *most).max()?;
     let parts: Vec<String> =
         both.iter().map(|(whose, most)| format!("{} at {whose}", bytes(*most))).collect();
@@ -186,6 +199,8 @@ fn bound(case: &Case, found: &Found, engine: &str) -> Option<String> {
     if is_full || !case.is_lossy {
         return None;
     }
+
+    // Only losses that bound a flow are worth a sentence.
     let lossy = case.flows.iter().filter_map(|flow| flow.needs?.lossy).next()?;
     let mut senders = case.hosts(0).into_iter();
     let has_bbr = senders.all(|(_, host)| cc::has_kernel("bbr", &host.config.kernel));
@@ -228,16 +243,21 @@ pub fn sensitivity(case: &Case, found: &Found, bench: &Bench) -> Result<Vec<Sens
     let (is_chancy, first_seed) = (found.seeds > 1, found.first_seed);
     let cured = Case { today: cured, is_chancy, first_seed, ..case.clone() };
     let other = |(what, difference): (&'static str, Difference)| {
+        // Each difference starts from the advised settings.
         let mut other = cured.clone();
         match difference {
             Difference::Longer => longer(&mut other),
             Difference::Slower => slower(&mut other),
             Difference::OneLoss => with_one_loss(&mut other, found.cured.mbit),
         }
+
+        // A difference that does not apply changes nothing, and is left out.
         (other.today != cured.today).then_some((what, other))
     };
     let others: Vec<(&str, Case)> = DIFFERENCES.into_iter().filter_map(other).collect();
     bench.watch.step("on paths that are a little different", others.len(), case.least());
+
+    // Trials run beside each other, so each runs its seeds one by one.
     let one = Bench { jobs: 1, ..*bench };
     let outcomes =
         each(others.len(), bench.jobs, |other| one.trials(&others[other].1, &[Vec::new()]))?;
@@ -267,6 +287,7 @@ fn longer(case: &mut Case) {
 
 /// Reduces rates to 97 %.
 fn slower(case: &mut Case) {
+    // Time scales the other way for opportunities: 100/97 of the distance.
     let less = |rate: &mut Rate| rate.0 = rate.0 / 100 * 97;
     let path = &mut case.today.path;
     for element in path.forward.iter_mut().chain(&mut path.back) {
@@ -288,10 +309,14 @@ fn slower(case: &mut Case) {
 fn with_one_loss(case: &mut Case, mbit: f64) {
     let flows = case.today.flow.iter().filter(|flow| flow.direction == case.direction);
     let Some(flow) = flows.clone().next().filter(|_| !case.is_lossy) else { return };
+
+    // A short trial must contain the loss.
     let trial = case.least().saturating_sub(flow.start);
     let lasts = flow.duration.map_or(trial, |lasts| lasts.min(trial)).as_secs_f64();
     let sent = mbit * 1e6 / 8.0 / flows.count() as f64 * lasts;
     let sent = flow.bytes.map_or(sent, |bytes| sent.min(bytes as f64));
+
+    // The middle of the data lets cwnd grow before and recover after.
     let packets = sent / 2.0 / f64::from(case.today.path.mtu);
     let lost = Element::Drop(Drop {
         name: ONE_LOSS.into(),

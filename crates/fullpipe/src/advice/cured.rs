@@ -20,6 +20,8 @@ pub const ADVISED: &str = "advised";
 /// The edited scenario is refused; the message says why.
 pub fn scenario(case: &Case, edits: &[&Edit]) -> Result<String, String> {
     let today = serde_json::to_value(&case.today).map_err(|why| why.to_string())?;
+
+    // Edits that today's file cannot hold go to the variant with the advice.
     let (added, turned): (Vec<&Edit>, Vec<&Edit>) =
         edits.iter().copied().partition(|edit| cannot_go(edit, &today));
     let cured = edited(&case.today, turned.iter().copied())?;
@@ -29,12 +31,15 @@ pub fn scenario(case: &Case, edits: &[&Edit]) -> Result<String, String> {
     }
     let advised =
         serde_json::to_value(&cured.plans()[0].resolved).map_err(|why| why.to_string())?;
+
+    // The file has the advised settings; the variant "as it was" turns them back.
     let mut back = Map::new();
     for edit in &turned {
         match edit {
             Edit::Set { key, .. } => {
                 set_back(key, &first_copy(key, edits, &today), [&today, &advised], &mut back);
             }
+            // Copies go back to one: the surplus flows count 0.
             Edit::Copies { flow, count } => {
                 let names = copies(&today, flow, *count);
                 let surplus = names.iter().skip(1);
@@ -42,6 +47,8 @@ pub fn scenario(case: &Case, edits: &[&Edit]) -> Result<String, String> {
             }
         }
     }
+
+    // What the file cannot hold comes as keys of the advised variant.
     let forth = added.iter().filter_map(|edit| match edit {
         Edit::Set { key, value: Some(value) } => Some((key.join("."), value.clone())),
         _ => None,

@@ -85,6 +85,8 @@ pub fn edited<'a>(
 /// Puts a value below tables and named elements of arrays; makes tables that are missing.
 fn set(at: &mut Json, key: &[String], value: Option<&Json>) {
     let [first, rest @ ..] = key else { return };
+
+    // Elements and flows are found by name; an unknown name changes nothing.
     if let Json::Array(items) = at {
         let named = items.iter_mut().find(|item| item["name"] == first.as_str());
         if let Some(item) = named {
@@ -92,6 +94,8 @@ fn set(at: &mut Json, key: &[String], value: Option<&Json>) {
         }
         return;
     }
+
+    // A missing table is made on the way.
     if at.is_null() {
         *at = Json::Object(serde_json::Map::new());
     }
@@ -99,6 +103,7 @@ fn set(at: &mut Json, key: &[String], value: Option<&Json>) {
     match (rest.is_empty(), value) {
         (true, Some(value)) => _ = table.insert(first.clone(), value.clone()),
         (true, None) => _ = table.remove(first),
+        // There is nothing to remove below a missing table.
         (false, None) if !table.contains_key(first) => {}
         (false, _) => set(table.entry(first).or_insert(Json::Null), rest, value),
     }

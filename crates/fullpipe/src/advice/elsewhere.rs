@@ -22,6 +22,7 @@ pub fn elsewhere(changes: &[Change]) -> Vec<Elsewhere> {
     let systems: [System; 3] = [("Windows", windows), ("FreeBSD", freebsd), ("macOS", macos)];
     let mut all = Vec::new();
     for (system, of) in systems {
+        // Commands gather by host, in the order of the changes.
         let mut hosts: Vec<(&str, Vec<String>)> = Vec::new();
         for change in changes {
             let new = of(change);
@@ -30,6 +31,8 @@ pub fn elsewhere(changes: &[Change]) -> Vec<Elsewhere> {
                 None => hosts.push((&change.whose, new)),
             }
         }
+
+        // Hosts without an equivalent are left out.
         let mut lines = Vec::new();
         for (whose, own) in hosts.into_iter().filter(|(_, own)| !own.is_empty()) {
             lines.push(format!("# {whose}"));
@@ -49,6 +52,8 @@ fn once(commands: Vec<String>) -> Vec<String> {
         Some((setting.to_string(), size.parse::<u64>().ok()?))
     };
     let mut all: Vec<String> = Vec::new();
+
+    // Lines of one setting differ only in their size: the larger one stays.
     for line in commands {
         let known = all.iter_mut().find(|own| match (size(own), size(&line)) {
             (Some((a, _)), Some((b, _))) => a == b,

@@ -35,6 +35,8 @@ use trial::{Bench, Stopped};
 pub fn advise(case: &Case, allowance: &Allowance, bench: &Bench) -> Result<Advice, Stopped> {
     let found = method::find(case, allowance, bench)?;
     let changes: Vec<Change> = found.changes.iter().map(|own| own.change.clone()).collect();
+
+    // Without changes other paths need no trials.
     let sensitivity = match changes.is_empty() {
         true => Vec::new(),
         false => costs::sensitivity(case, &found, bench)?,

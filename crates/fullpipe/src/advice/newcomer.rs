@@ -43,6 +43,8 @@ pub fn newcomer(case: &Case, edits: &[&Edit], bench: &Bench) -> Result<Option<Ne
     let Some(allowed) = case.allowed.as_ref().filter(|_| case.datagrams.is_none()) else {
         return Ok(None);
     };
+
+    // The advised settings first, then today's.
     let mut runs = Vec::new();
     for edits in [edits, &[]] {
         let own = changed(&case.today, edits.iter().copied())?;
@@ -50,6 +52,7 @@ pub fn newcomer(case: &Case, edits: &[&Edit], bench: &Bench) -> Result<Option<Ne
         runs.push(changed(&run, [])?.plans()[0].resolved.clone());
     }
 
+    // The newcomer joins when the others have grown, and gets a minute.
     bench.watch.step("a flow that joins later, for 60 s", runs.len(), case.least() + GROWS);
     let rates = each(runs.len(), bench.jobs, |n| rate(&runs[n], bench))?;
     let flows = &runs[0].flow;
@@ -77,11 +80,15 @@ fn joined(case: &Case, run: &Resolved) -> Option<Resolved> {
         run.flow.push(other);
     }
     run.flow.push(own);
+
+    // All flows last to the end; a flow of fixed size could not.
     for flow in &mut run.flow {
         flow.duration.filter(|_| flow.bytes.is_none())?;
         flow.duration = Some(end.saturating_sub(flow.start));
     }
     run.duration = end;
+
+    // The rate of the newcomer needs all of its time, and few samples.
     run.report.until = Until::End;
     run.report.sample = run.report.sample.max(SAMPLE);
     run.report.packets = None;

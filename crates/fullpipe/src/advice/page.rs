@@ -24,6 +24,8 @@ pub fn section(advice: &Advice) -> String {
             " Below are the runs at full length, with the start."
         }
     );
+
+    // Tables, notes and files appear only where there is something to set.
     if !advice.changes.is_empty() {
         changes(&mut out, advice);
     }

@@ -22,6 +22,8 @@ pub fn render(advice: &Advice, extent: Extent) -> String {
     let width = extent.width.max(60);
     let mut out = format!("{}\n", advice.answer);
     before_and_after(&mut out, advice, width);
+
+    // Sections follow the reader's questions: what, at what cost, and how.
     if !advice.changes.is_empty() {
         changes(&mut out, advice, width);
     }
@@ -99,6 +101,8 @@ fn explained(out: &mut String, advice: &Advice, width: usize) {
     }
     const COLUMNS: [Column; 4] =
         [number("rate", "Mb/s"), number("queue", "ms"), words("tried"), words("")];
+
+    // Every trial in its order shows how the advice came about.
     let rows: Vec<Vec<String>> = advice
         .steps
         .iter()
@@ -120,6 +124,8 @@ fn explained(out: &mut String, advice: &Advice, width: usize) {
         heading(out, "Verdict on today");
         paragraph(out, "", verdict, width);
     }
+
+    // Verdicts stand last: they are long.
     if !advice.changes.is_empty() {
         let share = rate_of(advice.advised.mbit, advice.allowed_mbit);
         heading(out, &format!("Verdict with the changes: {share}"));

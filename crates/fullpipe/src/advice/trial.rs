@@ -179,10 +179,14 @@ impl Bench<'_> {
         let plan = &scenario.plans()[0];
         let resolved = &plan.resolved;
         let counts = case.counts(resolved);
+
+        // A trial ends when its rate has settled, which saves most of the time.
         let steady = Steady::new(case.round_trip, Steady::from(resolved, case.least()), &counts);
         let steady = if case.settles_queue { steady.with_round_trip() } else { steady };
         let steady = RefCell::new(steady);
         let mut recording = Recording::default();
+
+        // Sink and control share the detector: one feeds it, the other asks it.
         let mut progress = Progress { watch: self.watch, seen: Time::ZERO, stopped: false };
 
         let outcome = self
@@ -193,6 +197,8 @@ impl Bench<'_> {
                 &mut UntilSteady { control: &mut progress, steady: &steady },
             )
             .map_err(Stopped::Failed)?;
+
+        // An interrupted trial has no rate.
         if progress.stopped {
             return Err(Stopped::Interrupted);
         }
@@ -249,18 +255,26 @@ fn prepared(case: &Case, edits: &[&Edit], seed: u64) -> Result<Scenario, Stopped
 fn shorten(case: &Case, run: &mut Resolved) {
     let most = Time(case.least().0.saturating_mul(PATIENCE));
     let latest = run.flow.iter().map(|flow| flow.start).max().unwrap_or(Time::ZERO);
+
+    // The patience counts from the last flow's start.
     let end = latest + most;
     for flow in &mut run.flow {
         let left = end.saturating_sub(flow.start);
         flow.duration = flow.duration.map(|lasts| lasts.min(left));
     }
+
+    // ACKs of the last data need their way, and a second to spare.
     let lasts = end + Time::secs(1) + case.round_trip + case.round_trip;
     // Datagrams that begin late have to begin.
     let begun = run.datagrams.iter().map(|own| own.start + Time::secs(1)).max();
     let lasts = lasts.max(begun.unwrap_or(Time::ZERO));
+
+    // Only flows that all end by time allow an earlier end.
     if run.flow.iter().all(|flow| flow.duration.is_some()) && run.nfs.is_empty() {
         run.duration = run.duration.min(lasts);
     }
+
+    // Few samples suffice for rates: whole milliseconds keep traces alike.
     let sample = Time((case.least().0 / SAMPLES).max(Time::ms(1).0));
     run.report.sample = Time(sample.0 / 1_000_000 * 1_000_000).max(run.report.sample);
     run.report.packets = None;
@@ -320,6 +334,8 @@ fn outcome_of(
     run: Run,
 ) -> Outcome {
     let flows = || resolved.flow.iter().zip(counts).filter(|(_, counts)| **counts);
+
+    // The part of the run in which most of the counted flows send.
     let [start, until] = main_life(counts, recording, resolved, end);
     let all = window(case, counts, recording, [start, until]);
     // A transfer of fixed size is judged by all of its life, an endless flow by its settled rate.
@@ -336,6 +352,8 @@ fn outcome_of(
     // A queue that drains acknowledges a little more than the path carries meanwhile.
     let useful = run.useful();
     let mbit = half.mbit.min(allowed.unwrap_or(f64::INFINITY)) * useful;
+
+    // The settled rate extends to the time that the user's flows last.
     let lasted = until.saturating_sub(start).as_secs_f64();
     let horizon = case.horizon.as_secs_f64().max(lasted);
     Outcome {

@@ -54,9 +54,13 @@ const SIDES: [Side; 2] = [
 /// Programs that ask for too little ask for none, and the kernel may tune to the path's need.
 pub fn changes(case: &Case) -> Vec<Change> {
     let mut changes = Vec::new();
+
+    // A request stops autotuning, so it goes before the sysctls.
     for side in &SIDES {
         changes.extend(case.flows.iter().filter_map(|flow| side.ask_for_none(flow)));
     }
+
+    // Each end has one setting a host, however many flows it has.
     for side in &SIDES {
         for (host, own) in case.hosts(side.end) {
             changes.extend(match side.is_of_linux(own) {
@@ -71,6 +75,8 @@ pub fn changes(case: &Case) -> Vec<Change> {
 /// Larger buffers of one end (0: send, 1: receive) than arithmetic asks for, where a run shows that they hold the flow.
 pub fn beyond(case: &Case, end: usize, factor: f64) -> Vec<Change> {
     let side = &SIDES[end];
+
+    // Programs that ask for a size come first: a sysctl does nothing for them.
     let free = case.flows.iter().filter_map(|flow| side.unasked(flow));
     let all: Vec<Change> = free.collect();
     match all.is_empty() {
@@ -84,6 +90,8 @@ pub fn beyond(case: &Case, end: usize, factor: f64) -> Vec<Change> {
                 let today = (side.sizes)(&own.config.sysctl);
                 let needs = largest(side, case, host)?;
                 let most = needs.advised.max((today[2] as f64 * factor) as u64);
+
+                // A maximum below the arithmetic's need is raised by `changes`.
                 (needs.least <= today[2]).then(|| side.maximum(host, today, most))
             })
             .collect(),
@@ -109,6 +117,7 @@ impl Side {
 
     /// The buffer that the program asks for, left to the kernel.
     fn unasked(&self, flow: &Sent) -> Option<Change> {
+        // A flow outside the planner's bounds has no size to compare with.
         let asked = (self.buffer)(flow).asked?;
         let needs = (self.needs)(flow)?;
         let how = How::SocketOption { name: self.option.into(), value: None };
@@ -172,9 +181,13 @@ pub fn first(case: &Case) -> Vec<Change> {
     let side = &SIDES[1];
     case.hosts(side.end).into_iter().filter_map(|(host, own)| {
         let [least, usual, today] = (side.sizes)(&own.config.sysctl);
+
+        // The default suffices already.
         if usual >= TUNING_RCVBUF {
             return None;
         }
+
+        // The maximum stays at least as large as the default.
         let needs = largest(side, case, host).map_or(0, |needs| needs.advised);
         let value = format!("{least} {TUNING_RCVBUF} {}", today.max(needs).max(TUNING_RCVBUF));
         let at = At { host, scope: side.scope };

@@ -18,6 +18,7 @@ const LARGEST: u64 = 64 << 20;
 /// A receive buffer that holds the datagrams of a program's pause, or several times the size, and a sysctl that allows
 /// it. None for a program that reads less than arrives on average: its socket would fill up again.
 pub fn socket(case: &Case, stage: &Stage, reading: Option<&Reading>) -> Vec<Change> {
+    // A socket without a known size cannot be enlarged by a factor.
     let (Some(asked), Some(capacity)) = (&case.datagrams, stage.capacity) else {
         return Vec::new();
     };
@@ -26,8 +27,12 @@ pub fn socket(case: &Case, stage: &Stage, reading: Option<&Reading>) -> Vec<Chan
     }
     // The kernel doubles a program's request.
     let larger = (capacity.saturating_mul(LARGER) / 2).next_power_of_two();
+
+    // A measured pause gives the size; otherwise the socket grows by a factor.
     let pause = reading.and_then(|own| own.pause_rcvbuf).filter(|bytes| *bytes > capacity / 2);
     let option = pause.unwrap_or(larger);
+
+    // A socket that large points to a reader that is too slow.
     if option > LARGEST {
         return Vec::new();
     }
@@ -70,6 +75,8 @@ pub fn delay(case: &Case, place: &str) -> Vec<Change> {
     });
     let Some(own) = own else { return Vec::new() };
     let today = own.limit;
+
+    // Packets in flight over this delay, with some to spare for bursts.
     let held = case.held_at(own.delay.as_secs_f64());
     let packets = u32::try_from((held * SPARE) as u64).unwrap_or(u32::MAX);
     if packets <= today {

@@ -22,9 +22,13 @@ pub fn more(case: &Case) -> Vec<Change> {
 fn one(case: &Case, sent: &Sent) -> Option<Change> {
     let run = &case.today;
     let flow = run.flow.iter().find(|own| own.name == sent.name)?;
+
+    // Only a flow in a dialogue has a window of its program.
     let asks = run.asks(flow)?;
     let today = u64::from(asks.in_flight());
     let size = flow.message().max(1);
+
+    // The window holds several round trips: answers take their time, too.
     let bytes = sent.share_bytes()? * case.round_trip.as_secs_f64() * ROUND_TRIPS;
     let wanted = ((bytes / size as f64).ceil() as u64 + 1).min(MOST);
     if wanted <= today {
@@ -33,6 +37,8 @@ fn one(case: &Case, sent: &Sent) -> Option<Change> {
 
     let [before, after] = [today, wanted].map(|count| words::bytes(count.saturating_mul(size)));
     let whose = &sent.hosts[1];
+
+    // The period of the messages stays as it is.
     let mut app =
         json!({ "kind": "messages", "size": format!("{}B", asks.message()), "in_flight": wanted });
     if let App::Messages { period: Some(period), .. } = asks.app {
@@ -56,6 +62,8 @@ pub fn larger_writes(case: &Case) -> Vec<Change> {
     let run = &case.today;
     let flows = case.flows.iter().filter_map(|sent| {
         let flow = run.flow.iter().find(|own| own.name == sent.name)?;
+
+        // A flow that answers writes as its requests come.
         (run.other_half(flow).is_none()).then_some((flow, &sent.hosts[0]))
     });
     let small = flows.filter(|(flow, _)| flow.write < SMALL_WRITE);
@@ -78,10 +86,13 @@ pub fn one_connection(case: &Case) -> Vec<Change> {
     let all = Loop::all(run);
     let Some(first) = all.first() else { return Vec::new() };
 
+    // The host that opens the connections stands for all loops.
     let whose = run.hosts_of(&run.flow[first.first])[0].name;
     let words = format!(
         "let the program on {whose} keep one connection open, in the place of a new one each time"
     );
+
+    // Every loop becomes one connection: half of them would measure both.
     let keys = all.iter().flat_map(|own| own.as_one_connection(run));
     let change = Change::new("connections", whose, Scope::Application, How::Program { words })
         .rank(Rank::Method)
@@ -97,6 +108,8 @@ pub fn without_delay(case: &Case) -> Vec<Change> {
     let mut all = Vec::new();
     for sent in &case.flows {
         let flow = run.flow.iter().find(|own| own.name == sent.name);
+
+        // Both ends of a connection may hold back the last part of a message.
         let both = flow.into_iter().chain(flow.and_then(|own| run.other_half(own)));
         let edits = both.filter(|own| !(own.sockopt.get(NODELAY).is_some_and(|on| *on != 0)));
         let edits = edits.map(|own| Edit::flow(&own.name, &["sockopt", NODELAY], Some(1.into())));
@@ -106,6 +119,8 @@ pub fn without_delay(case: &Case) -> Vec<Change> {
             .values("not set", 1)
             .why("the last part of a message does not wait for a delayed ACK")
             .edits(edits);
+
+        // Ends that have the option already leave nothing to change.
         all.push(change);
     }
     all.retain(|own| !own.edits.is_empty());

@@ -88,6 +88,7 @@ pub fn changes(case: &Case) -> Vec<Change> {
     let mut all = Vec::new();
     for (end, scope) in [(0, Scope::Sender), (1, Scope::Receiver)] {
         for (name, host) in case.hosts(end) {
+            // Without a profile the usual values are unknown.
             let Some(kernel) = profile::kernel(&host.config.kernel) else { continue };
             let fault = Fault { case, name, scope, host, kernel };
             all.extend(fault.sysctls());
@@ -95,6 +96,8 @@ pub fn changes(case: &Case) -> Vec<Change> {
             all.extend(fault.offloads());
             all.extend(fault.rings());
             all.extend(fault.moderation());
+
+            // A qdisc, initcwnd and ssthresh act on the sending side alone.
             if end == 0 {
                 all.extend(fault.qdisc());
                 all.extend(fault.initcwnd());
@@ -102,6 +105,8 @@ pub fn changes(case: &Case) -> Vec<Change> {
             }
         }
     }
+
+    // Faults of the path, of mounts and of programs come after those of hosts.
     all.extend(black_hole(case));
     all.extend(mounts::patience(case));
     all.extend(case.flows.iter().filter_map(|flow| slow_pace(case, flow)));
@@ -140,7 +145,11 @@ impl Fault<'_> {
 
     fn sysctls(&self) -> Vec<Change> {
         let own = &self.host.config.sysctl;
+
+        // A value below the kernel's own was set by someone.
         let low = SUSPECTS.iter().filter(|it| (it.value)(own) < (it.value)(&self.kernel.sysctl));
+
+        // Some sysctls act only at the ends of the main way.
         let low = low.filter(|it| self.is_at_the_end() || !OF_A_SIDE.contains(&it.name));
         low.map(|it| {
             let usual = (it.value)(&self.kernel.sysctl);
@@ -198,6 +207,8 @@ impl Fault<'_> {
     fn moderation(&self) -> Vec<Change> {
         let own = &self.host.config;
         let usual = || Some(format!("{USUAL_US}us").into());
+
+        // Three settings delay received packets: the longest wait counts.
         let received = own.rx_coalesce.max(own.interrupt_gap).max(own.gro_flush_timeout);
         let rx = (received > MODERATE).then(|| {
             let edits = [
@@ -209,6 +220,8 @@ impl Fault<'_> {
                 .why("packets wait in the card for the interrupt")
                 .edits(edits)
         });
+
+        // Late completions matter only to the sender, whose small queues wait for them.
         let is_late = self.scope == Scope::Sender && own.tx_coalesce > MODERATE;
         let tx = is_late.then(|| {
             self.interrupts("tx", "TxCoalesceSec", own.tx_coalesce)
@@ -231,11 +244,15 @@ impl Fault<'_> {
     fn qdisc(&self) -> Vec<Change> {
         let mut all = Vec::new();
         let qdisc = &self.host.qdisc;
+
+        // A maxrate is a fault only if it is below the path's need.
         if let Some(rate) = qdisc.maxrate.filter(|rate| self.is_slow(rate.0)) {
             let change = self.without("fq maxrate", "maxrate", "fq");
             let why = "each flow may send no faster than this";
             all.push(change.values(bits(rate.0), "none").why(why));
         }
+
+        // Linux's own limits of these kinds; other kinds are left alone.
         let usual = match qdisc.kind {
             QdiscKind::PfifoFast | QdiscKind::Pfifo => self.kernel.qdisc_limit,
             QdiscKind::Fq => 10_000,
@@ -249,6 +266,8 @@ impl Fault<'_> {
             let name = name.map_or("fq", |(_, name)| *name);
             let setting = format!("qdisc {name} limit");
             let change = self.without(&setting, "limit", &format!("{name} limit {usual}"));
+
+            // pfifo_fast takes its limit from the device.
             let how = match qdisc.kind {
                 QdiscKind::PfifoFast => How::Device {
                     command: format!("ip link set DEV txqueuelen {usual}"),
@@ -260,6 +279,8 @@ impl Fault<'_> {
             let why = "a short queue in the host drops TCP's own bursts";
             all.push(Change { how, ..change }.values(today, advised).why(why));
         }
+
+        // fq has a second limit, for each flow.
         if qdisc.kind == QdiscKind::Fq
             && let Some(today) = qdisc.flow_limit.filter(|today| *today < FLOW_LIMIT)
         {
@@ -314,11 +335,15 @@ impl Fault<'_> {
 /// A smaller MTU of the sender's route, where a link drops larger packets.
 fn black_hole(case: &Case) -> Option<Change> {
     let today = case.today.path.mtu;
+
+    // Links that announce their MTU by ICMP are no black holes.
     let narrow = way(&case.today, case.direction).iter().filter_map(|element| match element {
         Element::Mtu(own) if !own.icmp => Some(own.mtu),
         _ => None,
     });
     let mtu = narrow.min().filter(|mtu| *mtu < today)?;
+
+    // The first sending host stands for all: the MTU is the path's.
     let (host, _) = *case.hosts(0).first()?;
     let how = How::Route { words: format!("mtu {mtu}") };
     let key = vec!["path".to_string(), "mtu".to_string()];
@@ -375,6 +400,7 @@ fn parameters(case: &Case, name: &str) -> Option<Change> {
     let changed: Vec<String> = own
         .parameters
         .iter()
+        // Only parameters that the kernel knows can be compared.
         .filter(|(key, value)| usual.get(*key).is_some_and(|usual| usual != *value))
         .map(|(key, value)| format!("{key} {value}"))
         .collect();

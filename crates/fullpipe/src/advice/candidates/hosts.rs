@@ -26,6 +26,7 @@ impl At<'_> {
 
     /// Sets a ring ("rx" or "tx") to `descriptors` descriptors.
     pub fn ring(self, which: &str, descriptors: u32) -> Change {
+        // Each ring has its key in scenarios, and its name in systemd's link files.
         let (key, link) = match which {
             "rx" => ("rx_ring", "RxBufferSize"),
             _ => ("tx_ring", "TxBufferSize"),

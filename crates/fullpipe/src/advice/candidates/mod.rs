@@ -48,6 +48,7 @@ pub fn fairer(case: &Case) -> Vec<Vec<Change>> {
 pub fn together(changes: impl IntoIterator<Item = Change>) -> Vec<Change> {
     let mut all: Vec<Change> = Vec::new();
     for change in changes {
+        // Equal but for the flow: one change names them all.
         match all.iter_mut().find(|own| {
             own.scope == Scope::Application
                 && Change { whose: own.whose.clone(), edits: own.edits.clone(), ..change.clone() }

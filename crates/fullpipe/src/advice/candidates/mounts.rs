@@ -46,6 +46,7 @@ pub fn nconnect(mount: &Nfs, count: u32) -> Change {
 
 /// A read-ahead of each mount that is as long as the path.
 pub fn read_ahead(case: &Case) -> Vec<Change> {
+    // The largest window of the mount's connections covers the path.
     let window = case.flows.iter().filter_map(|flow| flow.alone).map(|own| own.window).max();
     let kib = (window.unwrap_or(0) as f64 * READ_AHEAD / 1024.0).ceil() as u64;
     let change = |mount: &Nfs| {
@@ -62,6 +63,8 @@ pub fn read_ahead(case: &Case) -> Vec<Change> {
                 .values(today >> 10, value >> 10)
                 .why("the page cache asks for no more of a file at a time than this")
                 .edits([of_mount(mount, "readahead", format!("{value}B"))]);
+
+        // A read-ahead never shrinks: local disks may need it.
         (today < value).then_some(change)
     };
     case.today
@@ -109,12 +112,15 @@ fn more_calls(mount: &Nfs) -> Option<Change> {
         NfsVersion::V4_2 => "nfs.max_session_slots",
     };
     let (module, parameter) = setting.split_once('.').unwrap_or_default();
+
+    // Module parameters need a new mount, so the undo needs one, too.
     let words = format!(
         "{setting} = {most}: echo \"options {module} {parameter}={most}\" > /etc/modprobe.d/fullpipe-{module}.conf; \
          echo {most} > /sys/module/{module}/parameters/{parameter}; umount and mount anew \
          (undo: rm that file, echo {today}, mount anew)"
     );
 
+    // The client receives what it reads, and sends what it writes.
     let scope = match mount.operation {
         NfsOperation::Read => Scope::Receiver,
         NfsOperation::Write => Scope::Sender,

@@ -50,6 +50,7 @@ pub fn remedies(
     let kind = stage.map_or("", |own| &own.kind[..]);
     let is_cut = stage.is_some_and(|own| own.dropped + own.marked > 0);
 
+    // The rule that found the cause goes before the place, and the place before the limit.
     let mut all = match (kind, limit) {
         _ if rule == "remembered-ssthresh" => metrics(case),
         _ if rule.starts_with("tcp-mem") => memory(case, headline),
@@ -71,6 +72,7 @@ pub fn remedies(
         _ if rule == "busy-cpu" => [vec![exchange::larger_writes(case)], mtu(case, place)].concat(),
         _ if rule == "small-packets" => mtu(case, place),
         _ if rule == "stuck-window" => stuck_window(case),
+        // Too few round trips: fewer connections, a larger start, or a larger first window.
         _ if rule == "few-round-trips" => {
             [vec![exchange::one_connection(case)], start(case), larger(case, accepted, 1)].concat()
         }
@@ -84,6 +86,8 @@ pub fn remedies(
         (_, limit) if limit.starts_with("cwnd") => growth(case, accepted),
         _ => Vec::new(),
     };
+
+    // Without a pace in programs fq may pace for them.
     if !paces && (is_cut || limit.starts_with("cwnd")) {
         all.push(paced_by_fq(case));
     }
@@ -182,11 +186,14 @@ fn mtu(case: &Case, place: &str) -> Vec<Vec<Change>> {
 
 /// A longer queue at the place that drops, for the network to set.
 fn longer(case: &Case, place: &str) -> Vec<Change> {
+    // The product of rate and round trip, as routers are usually sized.
     let product = case
         .allowed
         .as_ref()
         .map(|own| (own.rate as f64 / 8.0 * case.round_trip.as_secs_f64()) as u64);
     let (Some(bytes), Some(today)) = (product, case.queue) else { return Vec::new() };
+
+    // Another place than the bottleneck needs no such queue.
     if bytes <= today || case.allowed.as_ref().is_none_or(|own| own.place != place) {
         return Vec::new();
     }
@@ -253,6 +260,8 @@ fn beyond_window(case: &Case) -> Vec<Change> {
     let bound = case.flows.iter().filter_map(|flow| flow.needs?.connections).max();
     let count = bound.and_then(|count| u32::try_from(count).ok());
     let Some(count) = count.map(|count| count.clamp(2, MOST_FLOWS)) else { return Vec::new() };
+
+    // Each stream carries its part, and needs buffers for that alone.
     let mut each = case.clone();
     for flow in &mut each.flows {
         let sharing = flow.needs.map_or(1, |needs| needs.sharing);
@@ -338,6 +347,8 @@ fn rings(case: &Case, place: &str, kind: &str) -> Vec<Vec<Change>> {
     };
     let config = &own.config;
     let today = if kind == "backlog" { config.sysctl.netdev_max_backlog } else { config.rx_ring };
+
+    // A ring grows up to what cards have.
     let more = today.saturating_mul(RING_FACTOR).min(LARGEST_RING.max(today));
     if more <= today {
         return Vec::new();
@@ -355,9 +366,13 @@ fn rings(case: &Case, place: &str, kind: &str) -> Vec<Vec<Change>> {
 fn qdisc(case: &Case, place: &str) -> Vec<Vec<Change>> {
     let host = place.split('.').next().unwrap_or(place);
     let known = case.hosts(0).into_iter().find(|(name, _)| *name == host);
+
+    // netem drops by its own limit, which no other qdisc setting reaches.
     if let Some((_, own)) = known.filter(|(_, own)| own.qdisc.netem.is_some()) {
         return vec![netem(case, host, own)];
     }
+
+    // Two ways out: a longer queue, or a pace that keeps it short.
     let longer = known.filter(|(_, own)| has_fq(own)).map(|(_, own)| {
         fq(host, own, Some(LONG_FLOW)).why(format!("{place} drops TCP's own packets"))
     });
@@ -400,6 +415,8 @@ fn netem(case: &Case, host: &str, own: &Host) -> Vec<Change> {
     let today = own.qdisc.limit();
     let window = case.flows.iter().filter_map(|flow| flow.alone).map(|own| own.window).max();
     let mss = case.allowed.as_ref().map_or(1448, |own| own.mss.max(1));
+
+    // Twice the window: netem holds the packets that are on their way, and a burst.
     let packets = window.unwrap_or(0).saturating_mul(2) / u64::from(mss);
     let packets = u32::try_from(packets).unwrap_or(u32::MAX).min(1_000_000_000);
     if packets <= today {

@@ -21,6 +21,8 @@ pub fn play(host: &str, changes: &[&Change]) -> Option<File> {
         undo.push("# and set the sysctls that were kept".into());
     }
     let names: Vec<&str> = values.iter().map(|(name, _)| *name).collect();
+
+    // A value that means the kernel's default has no module: a comment stands for it.
     for (name, value) in values {
         let _ = match value {
             sysctl::DEFAULT => writeln!(text, "    {}", sysctl::elsewhere(name)),
@@ -35,6 +37,8 @@ pub fn play(host: &str, changes: &[&Change]) -> Option<File> {
     for command in commands {
         let _ = writeln!(text, "    - ansible.builtin.command: {command}");
     }
+
+    // Sysctls are kept before the play changes them.
     let save = match names.is_empty() {
         true => device::SAVE.to_string(),
         false => format!("sysctl {}; {}", names.join(" "), device::SAVE),

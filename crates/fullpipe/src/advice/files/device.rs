@@ -9,6 +9,7 @@ const DISPATCHER: &str = "/etc/NetworkManager/dispatcher.d/90-fullpipe";
 
 /// The files of a host's devices.
 pub fn files(host: &str, changes: &[&Change]) -> Vec<File> {
+    // systemd sets what its link files know; a dispatcher script does the rest.
     let lines: Vec<&str> = changes
         .iter()
         .filter_map(|change| match &change.how {

@@ -45,6 +45,8 @@ pub struct Files {
 /// The files for changes.
 pub fn files(changes: &[Change]) -> Files {
     let mut files = Files { program: program::lines(changes), ..Files::default() };
+
+    // Hosts in the order in which the changes name them.
     let mut hosts: Vec<&str> = Vec::new();
     for change in changes.iter().filter(|change| is_of_host(&change.how)) {
         if !hosts.contains(&change.whose.as_str()) {
@@ -53,6 +55,8 @@ pub fn files(changes: &[Change]) -> Files {
     }
     for host in hosts {
         let own: Vec<&Change> = changes.iter().filter(|change| change.whose == host).collect();
+
+        // Two sets: plain files, or instead of them tuned and Ansible.
         files.enough.extend(sysctl::file(host, &own));
         files.enough.extend(device::files(host, &own));
         files.instead.extend(tuned::files(host, &own));

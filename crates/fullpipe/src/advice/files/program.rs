@@ -16,12 +16,14 @@ fn line(change: &Change) -> Option<String> {
     Some(match &change.how {
         How::SocketOption { name, value: None } => format!("{whose}: do not set {name}"),
         How::SocketOption { name, value: Some(value) } => {
+            // iperf3 counts in bits, the socket in bytes.
             let tool = match &name[..] {
                 "SO_MAX_PACING_RATE" => format!(" (iperf3 --fq-rate {}K)", value * 8 / 1000),
                 _ => String::new(),
             };
             format!("{whose}: setsockopt(fd, SOL_SOCKET, {name}, {value}){tool}")
         }
+        // A file sets the sysctl; a socket or a route may have it alone.
         How::Sysctl { name, value } if name == CONGESTION => format!(
             "{whose}: for one socket instead, setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, \"{value}\"); for one \
              route, ip route change ROUTE congctl {value} (ROUTE is its line of ip route); first, modprobe tcp_{value} where it is a module"

@@ -25,10 +25,13 @@ pub fn doubted(
     allowance: &Allowance,
     bench: &Bench,
 ) -> Result<Found, Stopped> {
+    // One run, losses, and a healthy verdict leave no doubt.
     let is_sure = found.today.is_healthy || found.seeds == 1 || case.is_lossy;
     if !found.changes.is_empty() || !found.today.fills(FULL) || is_sure {
         return Ok(found);
     }
+
+    // New seeds: the old ones have chosen nothing.
     let case = &others(&found, case);
     let mut search = Search::after(&found, case, allowance, bench);
     let today = search.trial("today with other seeds, starts and delays", &[])?;
@@ -37,6 +40,8 @@ pub fn doubted(
         return Ok(search.noted(found));
     }
     search.then("less: from here on with these");
+
+    // The verdict on the scenario's own run stays.
     let is_healthy = found.today.is_healthy;
     let found = search.run()?;
     Ok(Found { today: Outcome { is_healthy, ..found.today.clone() }, ..found })
@@ -55,6 +60,8 @@ pub fn steadier(
     bench: &Bench,
 ) -> Result<Found, Stopped> {
     let has_pace = found.changes.iter().any(|own| own.change.rank == Rank::Pace);
+
+    // A pace is there already, is not wanted, or cannot help.
     let is_settled = found.changes.is_empty() || has_pace || case.is_lossy || found.is_paceless;
     if is_settled || found.seeds == 1 && found.cured.fills(FULL) {
         return Ok(found);
@@ -63,6 +70,8 @@ pub fn steadier(
     let changes = found.list();
     let case = &others(&found, case);
     let mut search = Search::after(&found, case, allowance, bench);
+
+    // Programs may not be allowed to set a pace.
     let paced = joined(&changes, search.allowed(candidates::paces(case)));
     if paced == changes {
         return Ok(found);
@@ -72,11 +81,15 @@ pub fn steadier(
         search.then("full");
         return Ok(search.noted(found));
     }
+
+    // The pace must gain under the same seeds.
     let steady = search.trial("also a pace with these", &paced)?;
     if gain(&steady, &outcome) < COUNTS {
         search.then("gains less than 2 %");
         return Ok(search.noted(found));
     }
+
+    // Today's rate must come from these seeds, too.
     let today = search.trial("today with these", &[])?;
     let best = search.prune(State { changes: paced, outcome: steady })?;
     search.finished(best, today)
@@ -98,17 +111,22 @@ pub fn confirmed(
         })
         .collect();
     doubtful.sort_by(|a, b| cost(a).total_cmp(&cost(b)));
+
+    // A small gain may be chance as a whole.
     let is_small = gain(&found.cured, &found.today) < SMALL;
     if doubtful.is_empty() && !is_small {
         return Ok(found);
     }
 
+    // Seeds that did not choose the changes judge them.
     let other = &others(&found, case);
     let mut search = Search::after(&found, other, allowance, bench);
     let outcome = search.trial("the changes with other seeds, starts and delays", &found.list())?;
     let all = State { changes: found.list(), outcome };
     let (_, needless) = search.needless(&all, &doubtful)?;
     let left = without(&all.changes, &needless);
+
+    // If hardly anything is left, the gain itself is in doubt.
     if is_small || left.is_empty() {
         let today = search.trial("today with these", &[])?;
         if gain(&all.outcome, &today) < COUNTS {
@@ -122,6 +140,7 @@ pub fn confirmed(
         return Ok(found);
     }
 
+    // The changes that are left must do as well with the first seeds.
     let case = &Case { is_chancy: true, first_seed: found.first_seed, ..case.clone() };
     let mut search = Search::after(&found, case, allowance, bench);
     let outcome = search.trial("the others with the first seeds", &left)?;

@@ -102,14 +102,20 @@ pub struct Kept {
 pub fn find(case: &Case, allowance: &Allowance, bench: &Bench) -> Result<Found, Stopped> {
     let case = &Case { settles_queue: allowance.goal == Goal::Delay, ..case.clone() };
     let found = searched(case, allowance, bench)?;
+
+    // Goals other than the rate have judged their changes already.
     let is_of_rate = allowance.goal == Goal::Rate && case.datagrams.is_none();
     if !is_of_rate {
         return Ok(found);
     }
+
+    // A full path by chance comes first, then changes by chance, then a pace.
     let found = chance::doubted(found, case, allowance, bench)?;
     if found.changes.is_empty() {
         return Ok(found);
     }
+
+    // One seed means that chance plays no part in the case.
     let found = match found.seeds {
         1 => found,
         _ => chance::confirmed(found, case, allowance, bench)?,
@@ -119,6 +125,8 @@ pub fn find(case: &Case, allowance: &Allowance, bench: &Bench) -> Result<Found, 
 
 fn searched(case: &Case, allowance: &Allowance, bench: &Bench) -> Result<Found, Stopped> {
     let found = Search::new(case, allowance, bench).run()?;
+
+    // A result that changes nothing needs no second look.
     let is_in_doubt = !found.changes.is_empty() || is_full_late(&found.today);
     if case.is_chancy || !is_in_doubt || case.datagrams.is_some() {
         return Ok(found);
@@ -129,6 +137,8 @@ fn searched(case: &Case, allowance: &Allowance, bench: &Bench) -> Result<Found, 
     if found.changes.is_empty() {
         return search.run();
     }
+
+    // The worst of several seeds must come close to the first run.
     let worst = search.trial("the same with other seeds, starts and delays", &found.list())?;
     if worst.mbit >= STEADY * found.cured.mbit {
         return Ok(search.noted(found));

@@ -77,6 +77,7 @@ impl<'a> Search<'a> {
 
 impl Search<'_> {
     pub fn run(mut self) -> Result<Found, Stopped> {
+        // The first trial is today's: it may end the search at once.
         let mut today = self.trial("today", &[])?;
         self.counts_mean = starts_late(&today);
         today.counts_mean = self.counts_mean;
@@ -92,10 +93,13 @@ impl Search<'_> {
             true => "the link is full in the first of these runs: no pace is tried",
             false => "not full",
         });
+
+        // Datagrams crowd the path: no setting of TCP gives their part back.
         if self.case.crowd.is_some() {
             return self.without_gain(today);
         }
 
+        // The most comes first, then whatever is needless goes again.
         let best = self.most(&today)?;
         if gain(&best.outcome, &today) < COUNTS {
             return self.without_gain(today);
@@ -110,9 +114,13 @@ impl Search<'_> {
                 best = self.prune(next)?;
             }
         }
+
+        // Losses invite many small gains: two subjects are enough there.
         if self.case.is_lossy {
             best = self.fewest(best)?;
         }
+
+        // Sizes shrink last, when it is clear which changes stay.
         let best = self.shrink(best, &most)?;
         let best = self.refined(best)?;
         self.finished(best, today)
@@ -139,6 +147,8 @@ impl Search<'_> {
             let next = self.climb(cured)?;
             best = better(best, next);
         }
+
+        // Arithmetic may advise nothing, or something that does not help.
         if best.changes.is_empty() {
             best = self.climb(nothing)?;
         }
@@ -163,6 +173,8 @@ impl Search<'_> {
     /// The state that is closest to the goal for [`PRICE`] of the rate.
     fn refined(&mut self, start: State) -> Result<State, Stopped> {
         let goal = self.allowance.goal;
+
+        // The rate is the first goal; delay and fairness may cost a little of it.
         if goal.is_met(&start.outcome) {
             return Ok(start);
         }
@@ -175,6 +187,7 @@ impl Search<'_> {
         lists.retain(|list| *list != start.changes);
         let states = self.states(&start.changes, lists)?.into_iter();
         let closest = states
+            // A state that costs more than the price is no choice.
             .filter(|own| own.outcome.mbit >= (1.0 - PRICE) * start.outcome.mbit)
             .min_by(|a, b| goal.distance(&a.outcome).total_cmp(&goal.distance(&b.outcome)));
         match closest.filter(|own| goal.is_closer(&own.outcome, &start.outcome)) {
@@ -188,8 +201,11 @@ impl Search<'_> {
         if self.is_paceless {
             return Ok(best);
         }
+
+        // A list that was tried leads to the same limit again.
         let mut seen: Vec<Vec<Change>> = vec![best.changes.clone()];
         for _ in 0..STEPS {
+            // A full path ends the loop, unless its start is still slow.
             if best.outcome.fills(ENOUGH) && !starts_late(&best.outcome) {
                 break;
             }
@@ -202,9 +218,13 @@ impl Search<'_> {
             }
             seen.extend(lists.iter().cloned());
             let states = self.states(&best.changes, lists)?.into_iter();
+
+            // The list that gains most is the step; the others are dropped.
             let most = states.max_by(|a, b| {
                 gain(&a.outcome, &best.outcome).total_cmp(&gain(&b.outcome, &best.outcome))
             });
+
+            // A list must gain what its changes are worth.
             match most {
                 Some(most) if gain(&most.outcome, &best.outcome) >= self.due(&best, &most) => {
                     best = most
@@ -303,6 +323,8 @@ impl Search<'_> {
         lists: &[Vec<Change>],
     ) -> Result<Vec<(Outcome, bool)>, Stopped> {
         let old = self.tried.len();
+
+        // Lists that several steps offer are tried once.
         let new: Vec<&Vec<Change>> =
             lists.iter().filter(|list| self.tried(list).is_none()).collect();
         if !new.is_empty() {
@@ -313,6 +335,8 @@ impl Search<'_> {
             let states = new.into_iter().cloned().zip(outcomes);
             self.tried.extend(states.map(|(changes, outcome)| State { changes, outcome }));
         }
+
+        // All lists are known now, in their own order.
         let known = lists.iter().filter_map(|list| self.tried(list));
         Ok(known.map(|at| (self.tried[at].outcome.clone(), at >= old)).collect())
     }

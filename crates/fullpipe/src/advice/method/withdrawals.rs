@@ -15,6 +15,8 @@ impl Search<'_> {
     pub(super) fn shrink(&mut self, best: State, most: &Outcome) -> Result<State, Stopped> {
         let has_pace = |state: &State| state.changes.iter().any(|change| change.rank == Rank::Pace);
         let is_paced = has_pace(&best);
+
+        // Equal flows need no room for one of them to grow beyond its part.
         let smaller = candidates::for_equal_flows(self.case, &best.changes);
         let Some(changes) = smaller.filter(|_| is_paced) else { return Ok(best) };
         let outcome = self.trial("buffers for flows of equal rates", &changes)?;
@@ -31,6 +33,7 @@ impl Search<'_> {
 
     /// Removes needless changes, the cosmetic first and the pace last.
     pub(super) fn prune(&mut self, best: State) -> Result<State, Stopped> {
+        // Each change is removed alone first.
         let alone = self.removals(&best)?;
         // The rest is judged by the most that these changes give.
         let most = (0..alone.len())
@@ -38,10 +41,14 @@ impl Search<'_> {
             .max_by(|a, b| {
                 gain(&alone[*a], &best.outcome).total_cmp(&gain(&alone[*b], &best.outcome))
             });
+
+        // A change that costs rate goes before all others.
         if let Some(at) = most.filter(|at| gain(&alone[*at], &best.outcome) >= COUNTS) {
             let changes = without(&best.changes, &[at]);
             return self.prune(State { changes, outcome: alone[at].clone() });
         }
+
+        // All needless changes go at once, if the rest is still as good.
         let mut order: Vec<usize> = (0..best.changes.len()).collect();
         order.sort_by_key(|at| best.changes[*at].rank);
         let needless: Vec<usize> =
@@ -54,6 +61,8 @@ impl Search<'_> {
                 (_, [one]) => alone[*one].clone(),
                 _ => self.trial("without all that seems needless", &left)?,
             };
+
+            // Together they were needed: they go one after another.
             state = match self.is_as_good(&outcome, &best.outcome) {
                 true => State { changes: left, outcome },
                 false => self.needless(&best, &needless)?.0,
@@ -111,6 +120,8 @@ impl Search<'_> {
         if groups.len() <= MOST_ON_LOSS {
             return Ok(best);
         }
+
+        // All pairs of subjects are tried, which few subjects allow.
         let pairs = (0..groups.len()).flat_map(|a| (a + 1..groups.len()).map(move |b| [a, b]));
         let lists: Vec<Vec<Change>> = pairs
             .map(|[a, b]| {
@@ -123,6 +134,8 @@ impl Search<'_> {
             .collect();
         let states = self.states(&[], lists)?.into_iter();
         let most = states.max_by(|a, b| a.outcome.mbit.total_cmp(&b.outcome.mbit));
+
+        // A pair that falls short leaves all changes.
         let enough = most.filter(|own| gain(&best.outcome, &own.outcome) < COUNTS);
         match enough {
             Some(pair) => self.prune(pair),
@@ -140,16 +153,21 @@ impl Search<'_> {
         if best.changes.iter().any(Change::has_copies) {
             return Ok(kept);
         }
+
+        // The smallest sizes are tried first.
         let parts: [Part; 2] = [
             ("the least sizes by arithmetic", |own| own.equal),
             ("the least sizes for unequal flows", |own| own.unequal),
         ];
         for (what, part) in parts {
             let least = |change: &Change| {
+                // Only sizes below the advised ones are of interest.
                 let size = part(candidates::least(self.case, change)?);
                 candidates::most(change).filter(|most| size < *most).map(|_| size)
             };
             let sized = with_sizes(self.case, &best.changes, &least);
+
+            // Nothing smaller exists: the advised sizes are the least.
             if sized == best.changes {
                 break;
             }
@@ -196,6 +214,7 @@ fn with_sizes(
 
 /// Changes by their subjects: the two buffers are one subject each, whoever sets them.
 fn grouped(changes: &[Change]) -> Vec<Vec<Change>> {
+    // A program's request and its sysctl are useless alone.
     let about = |own: &Change| match &own.setting[..] {
         "SO_SNDBUF" | "net.core.wmem_max" => "net.ipv4.tcp_wmem".to_string(),
         "SO_RCVBUF" | "net.core.rmem_max" => "net.ipv4.tcp_rmem".to_string(),
