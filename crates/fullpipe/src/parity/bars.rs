@@ -100,6 +100,8 @@ pub struct Miss {
 /// The figures of each congestion control: reno, cubic, bic, then others by name.
 pub fn judge(units: &[Unit]) -> Vec<Judged> {
     let mut names: Vec<&String> = units.iter().map(|unit| &unit.congestion).collect();
+
+    // The best-known controls stand first.
     names.sort_by_key(|name| {
         let first = ["reno", "cubic", "bic"].iter().position(|known| known == name);
         (first.unwrap_or(usize::MAX), *name)
@@ -126,6 +128,7 @@ pub fn met(judged: &[Judged]) -> bool {
 }
 
 fn figure(bar: Bar, units: &[&Unit]) -> Option<Figure> {
+    // The median is a figure of all runs, not a share of them.
     if bar == Bar::Median {
         let means: Vec<f64> =
             units.iter().filter_map(|unit| unit.throughput).map(|t| t.mean).collect();
@@ -133,8 +136,12 @@ fn figure(bar: Bar, units: &[&Unit]) -> Option<Figure> {
         let value = median(means)?;
         return Some(Figure { bar, value, kept: None, of, met: value < MEDIAN });
     }
+
+    // An excess of 1 or less keeps the bar.
     let excesses: Vec<f64> = units.iter().flat_map(|unit| excesses(bar, unit)).collect();
     let (of, kept) = (excesses.len(), excesses.iter().filter(|excess| **excess <= 1.0).count());
+
+    // Some bars allow a few misses, the others none.
     let least = match bar {
         Bar::Near => NEAR,
         Bar::Completion => IN_TIME,

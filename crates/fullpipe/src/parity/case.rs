@@ -70,6 +70,7 @@ fn of_scenario(scenario: &Scenario, shown: &str, sets: &[String]) -> Vec<Case> {
     let named = plans.len() > 1 || plans.iter().any(|plan| plan.variant != "base");
     let mut cases = Vec::new();
     for plan in plans {
+        // The command repeats a single run, for whoever looks into a miss.
         let mut command = format!("fullpipe run {}", quoted(shown));
         if named {
             command += &format!(" --variant {}", quoted(&plan.variant));

@@ -116,12 +116,16 @@ type Pairs = Vec<(f64, f64, f64)>;
 /// A table is not of this case.
 pub fn units(case: &Case, linux: &Table, sim: &Table) -> Result<Vec<Unit>, String> {
     let run = &case.plan.resolved;
+
+    // A table of other flows would be compared silently with the wrong ones.
     for table in [linux, sim] {
         if table.complete.len() != run.flow.len() {
             let (has, asks) = (table.complete.len(), run.flow.len());
             return Err(format!("{}: a table of {has} flows, for {asks}", case.name));
         }
     }
+
+    // Flows of one congestion control make a unit.
     let mut names: Vec<&String> = Vec::new();
     for flow in &run.flow {
         if !names.contains(&&flow.congestion.name) {
@@ -144,10 +148,14 @@ fn unit(case: &Case, congestion: &str, alone: bool, linux: &Table, sim: &Table) 
             resent[side] += last.map_or(0, |row| row.retransmitted);
             acked[side] += last.map_or(0, |row| row.acked);
         }
+
+        // Rows after the last acknowledged byte of both sides would only add zeros.
         let both = alive(both);
         gains.extend(self::gains(&both));
         windows.extend(self::windows(&both));
         let seconds = [linux.complete[index].1, sim.complete[index].1];
+
+        // A flow that completes on neither side has no time to compare.
         if seconds != [None; 2] {
             let round_trip_s = round_trip_s(run, &flow.name);
             completions.push(Completion { flow: flow.name.clone(), seconds, round_trip_s });

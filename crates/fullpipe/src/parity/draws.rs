@@ -20,10 +20,13 @@ pub fn draws(run: &Resolved) -> Vec<String> {
 }
 
 fn of_element(element: &Element, run: &Surroundings) -> bool {
+    // Disciplines that mark or drop by chance.
     let queue = element.queue().map(|queue| &queue.discipline);
     if matches!(queue, Some(Discipline::Red(_) | Discipline::Pie(_) | Discipline::Cake(_))) {
         return true;
     }
+
+    // Elements draw where their law leaves something to chance.
     match element.ask(run) {
         Ask::Spread(spread) => spread.width > Time::ZERO,
         Ask::Overtake(overtake) => chosen(overtake.chosen.probability),

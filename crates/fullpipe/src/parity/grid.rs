@@ -27,12 +27,18 @@ pub fn of_interval(step_s: f64) -> usize {
 /// The samples at the moments of a run: of each flow the last one up to each moment, and up to the run's end.
 pub fn moments<'a>(run: &Resolved, samples: &'a [FlowSample]) -> Vec<&'a FlowSample> {
     let (step, flows) = (step(run), run.flow.len().max(1));
+
+    // Samples of one time have one row for each flow.
     let groups: Vec<&[FlowSample]> = samples.chunks(flows).collect();
     let mut chosen: Vec<&[FlowSample]> = Vec::new();
     let mut moment = step;
+
+    // The last moment is the run's end, wherever the step falls.
     while moment.0 < run.duration.0 + step.0 {
         let come = groups.partition_point(|group| group[0].time <= moment.min(run.duration));
         let last = come.checked_sub(1).map(|at| groups[at]);
+
+        // A step without a new sample repeats nothing.
         let last = last.filter(|own| chosen.last().is_none_or(|l| l[0].time < own[0].time));
         if let Some(group) = last {
             chosen.push(group);

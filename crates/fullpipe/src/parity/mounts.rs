@@ -87,12 +87,16 @@ fn first(shares: &BTreeMap<String, f64>) -> (String, f64) {
 /// its last. A WRITE of each connection may have a slot and be partly in the socket: it counts as sent when it is wholly.
 fn all_slots_are_out(own: &Nfs, flows: Range<usize>, recording: &Recording) -> bool {
     let connections = flows.len() as u64;
+
+    // Version 3 has slots for each connection, version 4.2 for its session.
     let slots = match own.version {
         NfsVersion::V3 => own.slots.map_or(CONNECTION_SLOTS, u64::from) * connections,
         NfsVersion::V4_2 => own.slots.map_or(SESSION_SLOTS, u64::from),
     };
     let partly = if own.operation == NfsOperation::Write { connections } else { 0 };
     let out = requests_out(own.host(), recording);
+
+    // `events` goes on where the first search ended, so the end follows the beginning.
     let mut events = recording.events.iter().filter(|event| flows.contains(&event.flow.into()));
     let [from, to] = [EventKind::Accepted, EventKind::Finished]
         .map(|kind| events.find(|event| event.kind == kind));

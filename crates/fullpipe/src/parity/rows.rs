@@ -87,6 +87,8 @@ pub fn changed(kept: &str, units: &[Unit]) -> Vec<Changed> {
 
 fn changed_cells(unit: &Unit, kept: Option<&Vec<String>>) -> Vec<Changed> {
     let run = unit.name();
+
+    // A run without a kept row is one change as a whole.
     let Some(kept) = kept else {
         let (column, kept, now) = (String::new(), String::new(), cells(unit).join(" | "));
         return vec![Changed { run, column, kept, now }];

@@ -90,6 +90,8 @@ pub fn spreads(units: &[Unit]) -> Vec<Spread> {
 fn spread(quantity: Quantity, units: &[&Unit]) -> Option<Spread> {
     let pairs: Vec<[f64; 2]> = units.iter().filter_map(|unit| quantity.of(unit)).collect();
     let seeds = pairs.len();
+
+    // Both sides in order, for quantiles and for the distance of distributions.
     let sides = [0, 1].map(|side| {
         let mut values: Vec<f64> = pairs.iter().map(|pair| pair[side]).collect();
         values.sort_by(f64::total_cmp);
@@ -101,6 +103,8 @@ fn spread(quantity: Quantity, units: &[&Unit]) -> Option<Spread> {
     let at = |share: f64| {
         [0, 1].map(|side| sides[side][((seeds as f64 * share) as usize).min(seeds - 1)])
     };
+
+    // Kolmogorov and Smirnov: the largest distance, and its bound for so many seeds.
     let apart = furthest(&sides[0], &sides[1]);
     let allowed = CRITICAL * (2.0 / seeds as f64).sqrt();
     Some(Spread {

@@ -148,6 +148,8 @@ impl Table {
 /// The line that is none of a table's, by its number.
 pub fn read(text: &str) -> Result<Table, String> {
     let mut table = Table::default();
+
+    // The heading repeats the columns, and holds no values.
     for (number, line) in text.lines().enumerate().filter(|(_, line)| *line != COLUMNS) {
         let read = match line.strip_prefix("# ") {
             Some(head) => head.split_once(' ').and_then(|(key, value)| table.head(key, value)),
@@ -155,6 +157,8 @@ pub fn read(text: &str) -> Result<Table, String> {
         };
         read.ok_or_else(|| format!("line {}: this is none of a table's: {line}", number + 1))?;
     }
+
+    // Rows refer to flows of the heading.
     let flows = table.complete.len();
     match table.rows.iter().find(|row| row.flow >= flows) {
         Some(row) => Err(format!("flow {} at {} s, of {flows} flows", row.flow, row.time_s)),
@@ -227,6 +231,8 @@ fn row(line: &str) -> Option<Row> {
     else {
         return None;
     };
+
+    // The kernel's largest ssthresh is written as "inf".
     let ssthresh = if ssthresh == "inf" { None } else { Some(ssthresh.parse().ok()?) };
     Some(Row {
         time_s: time_s.parse().ok().filter(|time: &f64| time.is_finite())?,

@@ -67,12 +67,16 @@ pub struct Rank {
 pub fn of(case: &Case, number: u32) -> Option<Case> {
     let mut twin = case.clone();
     let mut ways = twin.plan.resolved.path.forward.iter_mut();
+
+    // The first delay forward is the path's length.
     let delay = ways.find_map(|element| match element {
         Element::Delay(delay) => Some(delay),
         _ => None,
     })?;
     let longer = Time::ns(STEP.as_ns() * u64::from(number));
     delay.delay += longer;
+
+    // The command names the changed key, so that the twin can be repeated.
     let set = format!("path.forward.{}.delay={}", delay.name, delay.delay);
     twin.name = format!("{}, {longer} longer", case.name);
     twin.of = case.name.clone();

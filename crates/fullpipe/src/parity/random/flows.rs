@@ -35,20 +35,27 @@ enum Fixed {
 /// path has a link for it.
 pub fn flows(rng: &mut Rng, frame: &Frame) -> Flows {
     use Fixed::{Both, Neither, Rcvbuf, Sndbuf};
+
+    // Values repeat in the lists to be drawn more often.
     let count = pick(rng, &[1, 1, 1, 1, 2, 2, 4, 8]).max(if frame.two_way { 2 } else { 1 });
     let fixed =
         pick(rng, &[Neither, Neither, Neither, Neither, Neither, Both, Both, Both, Sndbuf, Rcvbuf]);
     let tuned_up_to = (fixed == Neither && often(rng, 0.5)).then(|| between(rng, 1e6, 64e6) as u64);
     let (mut text, mut forward) = (String::new(), Vec::new());
     for index in 0..count {
+        // The second flow goes backward where the path was drawn for both ways.
         let backward = frame.two_way && index > 0 && (index == 1 || often(rng, 0.5));
         if !backward {
             forward.push(index);
         }
+
+        // Later flows begin while the first one has grown, and have time left.
         let start = match index {
             0 => 0,
             _ => (frame.duration_ms as f64 * rng.unit() / 3.0) as u64 + 1,
         };
+
+        // The order of draws is part of the seed: a new draw goes last.
         head(&mut text, rng, index, start, backward);
         length(&mut text, rng, frame.duration_ms - start);
         buffers(&mut text, rng, frame, fixed, count);
@@ -91,6 +98,7 @@ fn buffers(text: &mut String, rng: &mut Rng, frame: &Frame, fixed: Fixed, count:
 /// a time; one that reads slowly. `share` is in bits per second.
 fn applications(text: &mut String, rng: &mut Rng, share: f64) {
     if often(rng, 0.15) {
+        // From a trickle to more than the share.
         let rate = between(rng, share * 0.02, share * 1.5).round();
         let write = pick(rng, &[300, 1_448, 4_096, 65_536, 262_144]);
         let _ = write!(

@@ -35,6 +35,8 @@ pub fn hosts(rng: &mut Rng, hosts: &Hosts, frame: &Frame, flows: &Flows) -> Stri
 fn sysctl(rng: &mut Rng, frame: &Frame, flows: &Flows) -> String {
     let mut text =
         "\"net.core.wmem_max\" = \"256MB\", \"net.core.rmem_max\" = \"256MB\"".to_string();
+
+    // The tuned maximum is drawn with the flows, since it excludes fixed buffers.
     if let Some(most) = flows.tuned_up_to {
         for (limit, first) in [("wmem", 16_384), ("rmem", 131_072)] {
             let _ = write!(text, ", \"net.ipv4.tcp_{limit}\" = \"4096 {first} {most}\"");
@@ -43,6 +45,8 @@ fn sysctl(rng: &mut Rng, frame: &Frame, flows: &Flows) -> String {
     if frame.marks != Marks::Nothing {
         text += ", \"net.ipv4.tcp_ecn\" = 1";
     }
+
+    // Each uncommon value is rare, so that most runs have none or one.
     for (name, values) in UNCOMMON {
         if rarely(rng) {
             let _ = write!(text, ", \"{name}\" = {}", pick(rng, values));

@@ -22,6 +22,8 @@ pub struct Lists {
 /// Lists of losses for one forward flow.
 pub fn lists(rng: &mut Rng, frame: &Frame, flows: &Flows) -> Lists {
     let kind = rng.unit();
+
+    // Nearly half of the runs lose nothing by list.
     let data = match kind {
         kind if kind < 0.45 => Vec::new(),
         kind if kind < 0.65 => few(rng),
@@ -29,6 +31,8 @@ pub fn lists(rng: &mut Rng, frame: &Frame, flows: &Flows) -> Lists {
         _ => random(rng, frame.segments()),
     };
     let flow = pick(rng, &flows.forward);
+
+    // Lost ACKs are rare, and about half as many.
     let acks = match often(rng, 0.15) {
         true => random(rng, frame.segments() / 2.0),
         false => Vec::new(),

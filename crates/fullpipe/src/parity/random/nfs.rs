@@ -79,11 +79,17 @@ impl Mount {
 pub fn scenario(seed: u64, number: u64) -> String {
     let mut rng = Rng::new(seed, &format!("nfs {number}"));
     let own = Mount::draw(&mut rng);
+
+    // The file lasts many round trips, and stays affordable.
     let lasts = (ROUND_TRIPS * own.round_trip_s()).max(SECONDS);
     let file = (own.about() * lasts).clamp(FILE[0], FILE[1]).round();
+
+    // The duration is only a bound: the program ends by its file.
     let duration_s = (SLOWER * file / own.about() + 100.0 * own.round_trip_s() + 1.0).ceil();
     let sample_ms = (duration_s * 1e3 / SAMPLES).ceil().max(1.0);
     let Mount { rate, one_way_us, version, size_kib, slots, connections, wmem, rmem, .. } = own;
+
+    // Queues of 2 GB never drop: the mount alone limits.
     let way = |name: &str, delay: &str| {
         format!(
             "[\n    {{ kind = \"link\", name = \"{name}\", rate = \"{rate}bit\", framing = \"ethernet\", \
@@ -96,6 +102,8 @@ pub fn scenario(seed: u64, number: u64) -> String {
         "{{ \"net.ipv4.tcp_wmem\" = \"4096 16384 {wmem}\", \"net.ipv4.tcp_rmem\" = \"4096 131072 {rmem}\" }}"
     );
     let (operation, key) = if own.writes { ("write", "wsize") } else { ("read", "rsize") };
+
+    // Read-ahead acts on reads alone.
     let ahead = match own.writes {
         true => String::new(),
         false => format!("readahead = \"{}KiB\"\n", own.readahead),

@@ -39,6 +39,7 @@ pub fn parity(units: &[Unit], judged: &[Judged], missed: &[Miss], style: Style) 
 }
 
 fn runs(units: &[Unit], style: Style) -> Vec<String> {
+    // Narrow terminals leave out the columns that matter least.
     let kept = |n: &usize| style.wide() || !WIDE_ONLY.contains(n);
     let long = |unit: &Unit| !style.wide() && unit.name().chars().count() > NAME;
     let rows: Vec<Vec<String>> = units
@@ -52,6 +53,8 @@ fn runs(units: &[Unit], style: Style) -> Vec<String> {
     let columns = RUNS.into_iter().enumerate().filter(|(n, _)| kept(n)).map(|(_, column)| column);
     let mut laid = lay_out(&columns.collect::<Vec<_>>(), &rows, style.columns()).into_iter();
     let mut lines: Vec<String> = laid.by_ref().take(2).map(|line| style.faint(&line)).collect();
+
+    // A name that does not fit stands in a line above its row.
     for (unit, line) in units.iter().zip(laid) {
         if long(unit) {
             lines.extend(wrap(&unit.name(), "  ", style.columns()));

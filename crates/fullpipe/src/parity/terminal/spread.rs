@@ -24,6 +24,8 @@ pub fn spreads(spreads: &[Spread], style: Style) -> String {
     let rows: Vec<Vec<String>> = spreads.iter().map(|s| row(s, narrow)).collect();
     let mut laid = lay_out(columns, &rows, style.columns()).into_iter();
     lines.extend(laid.by_ref().take(2).map(|line| style.faint(&line)));
+
+    // On narrow terminals rows of one run share its name.
     for (spread, line) in spreads.iter().zip(laid) {
         let name = name(spread);
         if narrow && name != last {
@@ -40,6 +42,7 @@ fn name(spread: &Spread) -> String {
 }
 
 fn row(spread: &Spread, narrow: bool) -> Vec<String> {
+    // Counts are whole; other values show three digits or so.
     let value = |value: f64| match value {
         value if !value.is_finite() => ABSENT.to_string(),
         value if value.fract() == 0.0 => format!("{value:.0}"),
@@ -51,6 +54,7 @@ fn row(spread: &Spread, narrow: bool) -> Vec<String> {
         [spread.low, spread.median, spread.high].map(|pair| value(pair[side])).join(" – ")
     };
     let met = match spread.met {
+        // So few seeds can never show a difference.
         _ if spread.allowed >= 1.0 => "too few",
         true => "alike",
         false => "OVER",

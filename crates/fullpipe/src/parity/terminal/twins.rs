@@ -16,6 +16,8 @@ pub fn twins(itself: &[Judged], chances: &[Chance], style: Style) -> String {
         format!("Linux beside itself, where its way forward is {STEP} (20 m of fibre) longer:");
     let mut lines = vec![String::new(), head];
     lines.extend(bars(itself, style));
+
+    // Bars of the twins stand even if nothing missed.
     if !chances.is_empty() {
         let by_chance = chances.iter().filter(|chance| chance.by_chance).count();
         let head = format!(
@@ -29,9 +31,13 @@ pub fn twins(itself: &[Judged], chances: &[Chance], style: Style) -> String {
     }
     for chance in chances {
         let told = wrap(&told(chance), "  ", style.columns()).into_iter();
+
+        // A miss that chance does not explain is an error of the simulator.
         let bad = !chance.by_chance && !is_open(chance);
         lines.extend(told.map(|line| if bad { style.bad(&line) } else { line }));
     }
+
+    // Twins repeat random draws, so they leave such runs open.
     if chances.iter().any(is_open) {
         let hint = format!(
             "open: random numbers decide in these runs, each engine draws its own, and twins of an engine draw the same; \
@@ -57,6 +63,8 @@ fn told(chance: &Chance) -> String {
         _ => "NOT chance".to_string(),
     };
     let ranks: Vec<String> = chance.ranks.iter().map(|rank| ranked(rank, chance.twins)).collect();
+
+    // The distributions that differ most decide.
     let furthest = chance.spreads.iter().max_by(|a, b| a.apart.total_cmp(&b.apart));
     let spread = furthest.map_or(String::new(), |spread: &Spread| {
         format!("; distributions {:.2} apart, {:.2} allowed", spread.apart, spread.allowed)
