@@ -9,12 +9,16 @@ use std::collections::BTreeMap;
 /// first variant that both have.
 pub fn apart(a: &Manifest, b: &Manifest) -> Vec<Setting> {
     let mut found = settings(&made(a), &made(b));
+
+    // Variants may differ: a common one shows how the scenarios do.
     let common = a.variants.iter().find(|name| b.variants.contains(name));
     let of = |own: &Manifest| common.and_then(|name| scenario(own, name));
     let differ = match (of(a), of(b)) {
         (Some(one), Some(other)) => settings(&one, &other),
         _ => Vec::new(),
     };
+
+    // Texts that differ in no setting differ in comments, or in other variants.
     let told = !differ.is_empty() || a.scenario == b.scenario;
     found.extend(differ);
     if !told {

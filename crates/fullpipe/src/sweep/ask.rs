@@ -29,6 +29,8 @@ pub fn ask(source: &Source, ask: &Ask) -> Result<(Job, Manifest), Unfit> {
     let (space, crosses) = Space::open(source, ask.sets, ask.variants)
         .map_err(|problems| Unfit::Input(problems.to_string()))?;
     let engine = named(ask.engine, as_kernel).map_err(Unfit::Input)?;
+
+    // Unknown keys are refused before they hide an objection.
     known_keys(without, crosses.iter().map(|plan| &plan.resolved)).map_err(Unfit::Input)?;
     let name = as_kernel
         .map_or_else(|| ask.engine.to_string(), |version| format!("{} {version}", ask.engine));
@@ -38,6 +40,8 @@ pub fn ask(source: &Source, ask: &Ask) -> Result<(Job, Manifest), Unfit> {
     if !objections.is_empty() {
         return Err(Unfit::Input(objections.join(BETWEEN)));
     }
+
+    // The machine's needs come last: they take longest to check.
     let ready = crosses.iter().try_for_each(|plan| engine.ready(&plan.resolved));
     ready.map_err(Unfit::Environment)?;
     Ok((Job::new(space, engine, ask.allowed), manifest))

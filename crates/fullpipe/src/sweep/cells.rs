@@ -153,12 +153,15 @@ pub fn each(merged: &Merged, mut tell: impl FnMut(Cell) -> Result<(), Error>) ->
 
 /// A cell from its repetitions.
 fn cell(group: &[Record]) -> Cell {
+    // Repetitions that failed count apart.
     let facts: Vec<&Facts> = group.iter().filter_map(|record| record.facts.as_ref()).collect();
     let sum = |facts: &&Facts| facts.flows.iter().map(|flow| flow.settled_mbit).sum::<f64>();
     let sums: Vec<f64> = facts.iter().map(sum).collect();
     let drops = |facts: &&Facts| facts.stages.iter().map(|stage| stage.dropped).sum::<u64>() as f64;
     let drops: Vec<f64> = facts.iter().map(drops).collect();
     let names = facts.first().map_or(0, |facts| facts.flows.len());
+
+    // Flows pair by index for their rates, and by name for their shares.
     let flow = |index: usize| {
         let own: Vec<&Flow> = facts.iter().filter_map(|facts| facts.flows.get(index)).collect();
         let shared = facts.iter().filter_map(|facts| facts.fairness.as_ref());
@@ -175,6 +178,7 @@ fn cell(group: &[Record]) -> Cell {
         at,
         runs: facts.len() as u32,
         failed: (group.len() - facts.len()) as u32,
+        // Equal facts mean that nothing was drawn: the repetitions are one run.
         one_run: facts.len() > 1 && facts.windows(2).all(|pair| pair[0] == pair[1]),
         sum_mbit: Estimate::of(&sums),
         flows: (0..names).filter_map(flow).collect(),
@@ -195,6 +199,8 @@ fn expected(facts: &[&Facts]) -> Vec<CellExpected> {
             let values: Vec<f64> = own.collect();
             let (metric, of, allowed) = (asked.metric.clone(), asked.of, asked.allowed);
             let measured = Estimate::of(&values);
+
+            // The mean must lie near, and every repetition must have a value.
             let near = measured.is_some_and(|is| Tolerance::Absolute(allowed).accepts(of, is.mean));
             let passed = near && values.len() == facts.len();
             let without = (facts.len() - values.len()) as u32;
@@ -205,6 +211,7 @@ fn expected(facts: &[&Facts]) -> Vec<CellExpected> {
 
 /// Fairness of the flows, over the cell's repetitions.
 fn shared(all: &[&Shared]) -> Option<CellShared> {
+    // Repetitions without the value are left out of its estimate.
     let of = |value: fn(&Shared) -> Option<f64>| {
         Estimate::of(&all.iter().filter_map(|one| value(one)).collect::<Vec<_>>())
     };
@@ -230,6 +237,7 @@ fn over(own: &[&Flow], parts: &[&Part]) -> Option<CellFlow> {
     let rtts: Vec<f64> = own.iter().filter_map(|flow| flow.srtt_median_ms).collect();
     Some(CellFlow {
         law_mbit: first.law_mbit,
+        // A law assumes a flow that cwnd holds, with enough losses to average.
         law_holds: own.iter().all(|flow| {
             flow.law_holds && flow.loss_epochs >= EPOCHS && flow.limit.starts_with("cwnd")
         }),

@@ -75,18 +75,23 @@ impl Shown {
 impl Comparison {
     /// Comparison of the cells of two sweeps, by variant, point and metric.
     pub fn new(a: &[Cell], b: &[Cell]) -> Comparison {
+        // Values as text: numbers of JSON have no order.
         let place = |cell: &Cell| {
             let point = cell.at.iter().map(|(key, value)| (key.clone(), value.to_string()));
             (cell.variant.clone(), point.collect::<BTreeMap<_, _>>())
         };
         let mut others: BTreeMap<_, &Cell> = b.iter().map(|cell| (place(cell), cell)).collect();
         let (mut all, mut alone) = (Vec::new(), Vec::new());
+
+        // Cells that match leave the map; the rest is alone.
         for cell in a {
             match others.remove(&place(cell)) {
                 Some(other) => all.extend(pairs(cell, other)),
                 None => alone.push(format!("a: {}", point_name(&cell.variant, &cell.at))),
             }
         }
+
+        // The order of `b` is kept for its own cells.
         let left = b.iter().filter(|cell| others.contains_key(&place(cell)));
         alone.extend(left.map(|cell| format!("b: {}", point_name(&cell.variant, &cell.at))));
         Comparison { scenario: Vec::new(), pairs: all, alone }
@@ -100,6 +105,8 @@ fn metrics(cell: &Cell) -> Vec<(String, Estimate)> {
         .iter()
         .map(|own| (format!("flow.{}.settled_mbit", own.name), own.settled_mbit))
         .collect();
+
+    // Fairness needs several flows.
     if let Some(shared) = &cell.fairness {
         let own = [
             ("jain_settled", shared.jain_settled),
@@ -117,7 +124,10 @@ fn pairs(a: &Cell, b: &Cell) -> Vec<Pair> {
     let others: BTreeMap<String, Estimate> = metrics(b).into_iter().collect();
     let mut pairs = Vec::new();
     for (metric, one) in metrics(a) {
+        // A metric of one sweep alone has nothing to compare with.
         let Some(&other) = others.get(&metric) else { continue };
+
+        // Without variance Welch's test says nothing.
         let (within, effect) = welch(&one, &other).map_or((None, None), |(w, e)| (Some(w), e));
         pairs.push(Pair {
             variant: a.variant.clone(),

@@ -106,6 +106,8 @@ impl<'a> Companies<'a> {
     /// Takes a record.
     pub fn add(&mut self, record: &Record) {
         let Some(facts) = &record.facts else { return };
+
+        // Variants in which no flow competes are passed over.
         let about = self.asked.iter().filter(|own| own.is_about(&record.variant));
         let flows: BTreeMap<&str, &Competes> = about.map(|own| (&*own.flow, own)).collect();
         if flows.is_empty() {
@@ -118,6 +120,8 @@ impl<'a> Companies<'a> {
                 self.groups.entry(key).or_default().insert(record.repetition, did);
             }
         }
+
+        // Points keep the order in which they first appear.
         if self.seen.insert(at) {
             self.points.push(record.at.clone());
         }
@@ -141,6 +145,7 @@ pub(super) fn point(at: &Map<String, Value>) -> String {
 
 /// Results of the flow; none where it is not in the run.
 fn did(facts: &Facts, own: &Competes) -> Option<Did> {
+    // Copies of the flow count as one, all others are its company.
     let (flows, others): (Vec<&Flow>, Vec<&Flow>) =
         facts.flows.iter().partition(|flow| own.is_of(&flow.name));
     let first = flows.first()?;
@@ -169,10 +174,14 @@ fn company<'a>(
 ) -> Option<Company> {
     let group = of(&own.variant)?;
     let first = group.values().next()?;
+
+    // Repetitions of one number have one seed, so they pair.
     let pairs = |name: &Option<String>| -> Option<Vec<(&Did, &Did)>> {
         let other = of(name.as_ref()?)?;
         Some(group.iter().filter_map(|(n, did)| Some((did, other.get(n)?))).collect())
     };
+
+    // A flow that got nothing alone allows no ratio.
     let ratios = pairs(&own.like).map(|pairs| {
         pairs
             .iter()

@@ -40,12 +40,15 @@ pub fn table(
     out: &mut impl Write,
     mut seen: impl FnMut(&Record),
 ) -> Result<(), String> {
+    // An axis of several keys has a column for each.
     let keys = merged.manifest.axes.iter().flat_map(|axis| axis.name.split(", "));
     let keys: Vec<String> = keys.map(str::to_string).collect();
     let mut table = csv::Writer::from_writer(out);
     let head = ["run", "id", "variant"].into_iter().chain(keys.iter().map(String::as_str));
     table.write_record(head.chain(COLUMNS)).map_err(|e| e.to_string())?;
     let mut wrong = None;
+
+    // `each` has errors of its own kind, so the writer's first one is kept apart.
     let each = merged.each(|record| {
         seen(&record);
         for line in lines(&record, &keys) {
@@ -67,6 +70,7 @@ fn lines(record: &Record, keys: &[String]) -> Vec<Vec<String>> {
         Some(facts) => {
             facts.flows.iter().map(|flow| [head.clone(), of_flow(facts, flow)].concat()).collect()
         }
+        // A failed run keeps its place, with the reason in the first column.
         None => {
             let why = record.failed.clone().unwrap_or_default().replace('\n', " ");
             let empty = std::iter::repeat_n(String::new(), COLUMNS.len() - 3);
@@ -77,6 +81,8 @@ fn lines(record: &Record, keys: &[String]) -> Vec<Vec<String>> {
 
 fn of_flow(facts: &Facts, flow: &Flow) -> Vec<String> {
     let number = |value: Option<f64>| value.map_or_else(String::new, |value| value.to_string());
+
+    // A flow alone has no share.
     let all = facts.fairness.as_ref();
     let part = all.and_then(|all| all.flows.iter().find(|part| part.name == flow.name));
     let dropped: u64 = facts.stages.iter().map(|stage| stage.dropped).sum();

@@ -62,6 +62,8 @@ impl Job {
     fn laws(&self, point: &Point) -> Vec<Option<Expected>> {
         let key = (point.variant, point.at.clone());
         let known = || self.laws.lock().unwrap_or_else(PoisonError::into_inner);
+
+        // The lock is not held while the law is computed: others may work meanwhile.
         if let Some(laws) = known().get(&key) {
             return laws.clone();
         }
@@ -119,6 +121,8 @@ impl Job {
         control: &mut dyn Control,
     ) -> Result<Option<Facts>, String> {
         let allowed = Allowed { as_kernel: self.as_kernel.as_deref(), without: &self.without };
+
+        // A point may meet an objection that the points tried before did not.
         let wrong = objections(self.engine, std::slice::from_ref(plan), allowed);
         if let Some(objection) = wrong.into_iter().next() {
             return Err(objection);
@@ -128,6 +132,8 @@ impl Job {
         let outcome = outcome.map_err(|failed| match failed {
             Failed::Scenario(why) | Failed::Machine(why) => why,
         })?;
+
+        // A stopped run leaves no record.
         if !outcome.complete {
             return Ok(None);
         }

@@ -112,6 +112,8 @@ impl Manifest {
         let manifest: Manifest = serde_json::from_str(&text).map_err(|e| {
             Error::new(&file, format!("is no manifest of a sweep: {e}")).hint(DAMAGED)
         })?;
+
+        // Another format may have other meanings under the same names.
         if manifest.format != FORMAT {
             let what = format!("has format {}, and this program knows {FORMAT}", manifest.format);
             return Err(Error::new(&file, what)

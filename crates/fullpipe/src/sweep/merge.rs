@@ -43,6 +43,8 @@ impl Merged {
         for directory in directories {
             files.extend(store::files(directory)?);
         }
+
+        // Only places of records are kept: a sweep may exceed the memory.
         let mut entries = Vec::new();
         for (number, file) in files.iter().enumerate() {
             store::each(file, |record, line| {
@@ -54,6 +56,8 @@ impl Merged {
         // A result counts before a failure; the rest is a matter of order.
         entries.sort_by_key(|entry| (entry.run, entry.failed));
         let all = entries.len();
+
+        // Two results of one run must be equal, byte for byte.
         let other = entries.windows(2).find(|pair| {
             let differ = pair[0].id != pair[1].id || pair[0].line.digest != pair[1].line.digest;
             pair[0].run == pair[1].run && differ && !pair[1].failed
@@ -74,6 +78,8 @@ impl Merged {
                 "one was changed, or made by another program: take both lines out, the run is made again",
             ));
         }
+
+        // The first entry of each run stays: a result, if there is any.
         entries.dedup_by_key(|entry| entry.run);
         let again = (all - entries.len()) as u64;
         Ok(Merged { manifest, files, entries, again })
@@ -141,10 +147,13 @@ impl Merged {
         mut entries: impl Iterator<Item = &'a Entry>,
         mut tell: impl FnMut(Record) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        // Files stay open between records, up to a bound.
         let mut opened: Vec<Option<File>> = self.files.iter().map(|_| None).collect();
         let mut open = 0;
         entries.try_for_each(|entry| {
             let (number, path) = (entry.file as usize, &self.files[entry.file as usize]);
+
+            // All are closed at the bound: records come in order, so few reopen.
             if opened[number].is_none() && open == MOST_OPEN {
                 opened.fill_with(|| None);
                 open = 0;

@@ -212,6 +212,7 @@ impl Record {
 impl Facts {
     /// Facts of an analysed run; `laws` are the predictions of rules for its flows.
     pub fn of(run: &document::Run, plan: &Plan, laws: &[Option<Law>]) -> Facts {
+        // Expectations of whole runs keep their values; those of intervals only their failures.
         let judged: Vec<_> = run.expectations.iter().zip(&plan.expectations).collect();
         let whole = |(run, asked): &(&document::Expectation, &scenario::Expect)| {
             let (of, measured) = (*asked.of.first()?, run.measured.first().copied());
@@ -220,6 +221,8 @@ impl Facts {
             asked.interval.is_none().then_some(value)
         };
         let broken = judged.iter().filter(|pair| whole(pair).is_none() && !pair.0.passed);
+
+        // Places without drops would fill the records; links show their queue.
         let stages = run
             .stages
             .iter()
@@ -263,9 +266,12 @@ fn shared(all: &Fairness) -> Shared {
 }
 
 fn flow(flow: &document::Flow, law: Option<Law>) -> Flow {
+    // Segments that arrived, and those that were sent again, make up what was sent.
     let delivered: u64 = flow.intervals.iter().map(|interval| interval.segments).sum();
     let sent = delivered + flow.retransmitted_segments;
     let settled = flow.settled.as_ref();
+
+    // The limit that holds longest stands for the flow.
     let largest = flow.limits.iter().max_by(|a, b| a.1.total_cmp(b.1));
     Flow {
         name: flow.name.clone(),

@@ -49,6 +49,7 @@ const SYNCED: Duration = Duration::from_secs(2);
 impl Open {
     /// Appends a line, or nothing of it.
     fn append(&mut self, line: &[u8]) -> io::Result<()> {
+        // Lines behind a torn one would join it.
         if self.broken {
             return Err(io::Error::other("an earlier line could not be written"));
         }
@@ -59,6 +60,8 @@ impl Open {
             let _ = self.file.set_len(end);
             return Err(e);
         }
+
+        // Syncing each line would cost more than its run.
         if self.synced.elapsed() >= SYNCED {
             self.file.sync_data()?;
             self.synced = Instant::now();
@@ -90,6 +93,8 @@ impl Store {
         let error = |what: io::Error| Error::new(&path, what);
         let options = OpenOptions::new().create(true).read(true).append(true).open(&path);
         let mut file = options.map_err(error)?;
+
+        // Two processes would make the same runs twice.
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {
                 return Err(Error::new(&path, "another process works at this part of the sweep")
@@ -98,8 +103,12 @@ impl Store {
             // A file system without locks: who starts a part twice makes its runs twice, which merge finds.
             Err(TryLockError::Error(_)) | Ok(()) => {}
         }
+
+        // A torn line would damage the next one.
         drop_torn(&mut file).map_err(error)?;
         let (mut done, mut failed) = (BTreeSet::new(), BTreeSet::new());
+
+        // Records of other parts count as well: all share the directory.
         for file in files(directory)? {
             each(&file, |record, _| {
                 match record.facts.is_some() {
@@ -108,6 +117,8 @@ impl Store {
                 };
             })?;
         }
+
+        // A run that failed first and was made later is done.
         failed.retain(|run| !done.contains(run));
         let open = Mutex::new(Open { file, synced: Instant::now(), broken: false });
         Ok(Store { open, path, done, failed })
@@ -148,11 +159,15 @@ fn prepare(directory: &Path, manifest: &Manifest) -> Result<(), Error> {
         Error::new(directory, why).hint("choose another directory with --out")
     })?;
     let file = directory.join(FILE);
+
+    // A new directory must be empty, but for hidden files.
     if !file.exists() {
         let mut entries = fs::read_dir(directory).map_err(|e| Error::new(directory, e))?;
         let foreign = |name: &str| !name.starts_with('.') && name != FILE;
         let foreign = entries
             .any(|entry| entry.is_ok_and(|entry| foreign(&entry.file_name().to_string_lossy())));
+
+        // Another process may have published the manifest just now.
         if foreign && !file.exists() {
             return Err(Error::new(directory, "is there already and has no sweep")
                 .hint("name a new directory with --out"));
@@ -187,6 +202,8 @@ fn drop_torn(file: &mut File) -> io::Result<()> {
     let length = file.seek(SeekFrom::End(0))?;
     let mut end = length;
     let mut block = [0; 4096];
+
+    // Blocks from the end: a file may be large, and its last line is short.
     while end > 0 {
         let start = end.saturating_sub(block.len() as u64);
         let part = &mut block[..(end - start) as usize];
@@ -241,6 +258,8 @@ pub fn each(file: &Path, mut tell: impl FnMut(Record, Line)) -> Result<(), Error
         text.clear();
         let read = reader.read_until(b'\n', &mut text).map_err(|e| Error::new(file, e))?;
         number += 1;
+
+        // The last line may be under way: another process writes it.
         let Some(line) = text.strip_suffix(b"\n") else { return Ok(()) };
         let record = serde_json::from_slice(line).map_err(|e| {
             Error::new(file, format!("line {number} is damaged: {e}"))

@@ -93,6 +93,8 @@ impl Tally {
         let passed = versus.iter().filter(|own| own.passed).count() as u64;
         text += &held(passed, versus.len() as u64, "two variants");
         text += &unjudged.told().map_or_else(String::new, |told| format!(" {told}."));
+
+        // Missing runs are told only if there are any.
         if merged.failed() + merged.missing() > 0 {
             let (failed, missing) = (merged.failed(), merged.missing());
             text += &format!(" {failed} runs failed, {missing} are missing.");
@@ -113,6 +115,8 @@ fn missed(cell: &Cell, expected: &CellExpected) -> String {
             format!("is {}{}", numbers::short(is.mean), within.unwrap_or_default())
         },
     );
+
+    // A mean over the other repetitions would mislead without this.
     let without = match without {
         0 => String::new(),
         1 => "has no value in 1 repetition; elsewhere it ".into(),

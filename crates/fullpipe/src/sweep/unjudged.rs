@@ -57,11 +57,15 @@ impl Judging {
         let there = if cell.runs > 0 { There::Facts } else { There::Failed };
         for (n, asked) in self.asked.iter().enumerate().filter(|(_, own)| own.is_at(&cell.at)) {
             let own = asked.variants.contains(&cell.variant);
+
+            // An expectation of one variant is judged where that variant has a result.
             match &asked.other {
                 None if own => self.counts[n][usize::from(there == There::Failed)] += 1,
                 None => {}
                 Some(other) => {
                     let key = || (n, point(&cell.at));
+
+                    // One of two variants needs a result of both, which may come in any order.
                     if own {
                         self.pairs.entry(key()).or_default()[0] = there;
                     }
@@ -75,6 +79,7 @@ impl Judging {
 
     /// The unjudged expectations.
     pub fn unjudged(mut self) -> Unjudged {
+        // A pair with one side still missing counts as absent below.
         for ((n, _), both) in std::mem::take(&mut self.pairs) {
             if !both.contains(&There::Nothing) {
                 self.counts[n][usize::from(both.contains(&There::Failed))] += 1;
@@ -82,12 +87,15 @@ impl Judging {
         }
         let mut found = Unjudged::default();
         for (asked, [judged, failed]) in self.asked.iter().zip(&self.counts) {
+            // `--variant` may have left out either side.
             let chosen = |name: &String| self.variants.contains(name);
             let both = asked.other.as_ref().is_none_or(chosen);
             let own = asked.variants.iter().filter(|name| both && chosen(name)).count() as u64;
             let each = asked.points.max(1);
             found.all += each * asked.variants.len() as u64;
             found.left_out += each * (asked.variants.len() as u64 - own);
+
+            // No point of the sweep has the expectation's values.
             match asked.points {
                 0 => found.nowhere += own,
                 points => found.absent += (points * own).saturating_sub(judged + failed),

@@ -73,9 +73,13 @@ impl<'a> Judging<'a> {
             return;
         }
         let at = point(&record.at);
+
+        // A failed run may have records: the result shows whether any repetition came out.
         if record.facts.is_some() {
             self.came_out.insert((record.variant.clone(), at.clone()));
         }
+
+        // A missing value is kept: the pair then counts as one without.
         for metric in about {
             let value = record.facts.as_ref().and_then(|facts| facts.compared.get(metric));
             let key = (record.variant.clone(), at.clone(), metric);
@@ -106,10 +110,13 @@ impl<'a> Judging<'a> {
 }
 
 fn judge(expected: &Versus, point: &Map<String, Value>, own: &Values, other: &Values) -> Judged {
+    // Repetitions pair by number, which is their seed.
     let differences: Vec<f64> =
         own.iter().filter_map(|(n, value)| Some((*value)? - (*other.get(n)?)?)).collect();
     let without = own.len().max(other.len()) - differences.len();
     let difference = Estimate::of(&differences);
+
+    // The interval must lie wholly on the expected side, and repetitions must differ.
     let shown = difference.is_some_and(|found| {
         let mean = match expected.side {
             Side::Above => found.mean,

@@ -20,6 +20,8 @@ pub fn make<E: Send>(
 ) -> Result<(), E> {
     let (next, full, lost) = (AtomicUsize::new(0), AtomicBool::new(false), Mutex::new(None));
     let stopped = || stopped() || full.load(Ordering::SeqCst);
+
+    // A record that cannot be kept ends the sweep: its runs would be lost.
     let keep = |record: &Record| {
         let kept = keep(record);
         let ok = kept.is_ok();

@@ -74,11 +74,14 @@ impl<'a> Document<'a> {
 
 impl Serialize for Cells<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // Cells are written one by one: all together may exceed the memory.
         let mut list = serializer.serialize_seq(None)?;
         let mut see = self.see.borrow_mut();
         let mut wrong = None;
         let told = each(self.merged, |cell| {
             see(&cell);
+
+            // The error of the serializer is kept: the reader knows only its own kind.
             list.serialize_element(&cell).map_err(|e| {
                 wrong = Some(e);
                 Error::new(std::path::Path::new(super::CELLS), "cannot be written")

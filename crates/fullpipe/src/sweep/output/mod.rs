@@ -57,16 +57,21 @@ impl Finished {
     /// # Errors
     /// Records cannot be read, or a file cannot be written.
     pub fn write(merged: &Merged, directory: &Path) -> Result<Finished, Error> {
+        // Records are read twice: for the table, and for the cells.
         let mut variants = Variants::new(&merged.manifest);
         let broken = table(merged, &directory.join(TABLE), &mut variants)?;
         let (competition, versus) = variants.finish();
         let mut seen = Seen::new(merged);
         let path = directory.join(CELLS);
+
+        // The file appears under its name only when it is whole.
         replace(&path, |out| {
             Document::new(merged, &mut |cell: &Cell| seen.add(cell), &competition, &versus)
                 .write(out)
                 .map_err(|e| unwritten(&path, e))
         })?;
+
+        // The page needs all cells, so it comes last.
         let (tally, unjudged) = seen.draw(&competition, &versus, &directory.join(REPORT))?;
         Ok(Finished {
             title: merged.manifest.title.clone(),

@@ -37,12 +37,15 @@ fn place_number(axes: &[Scale], at: &[usize]) -> usize {
 /// Differences of all pairs of panels.
 pub(super) fn differences(axes: &[Scale], panels: usize, points: &[Point]) -> Vec<Difference> {
     let places = axes.iter().map(|axis| axis.shown.len()).product::<usize>();
+
+    // Points that were not drawn leave gaps in the grid.
     let by_place: BTreeMap<(usize, usize), &Point> =
         points.iter().map(|point| ((point.panel, place_number(axes, &point.at)), point)).collect();
     let at = |panel: usize, place: usize| by_place.get(&(panel, place)).copied();
 
     let mut all = Vec::new();
     for b in 0..panels {
+        // Each pair once, the earlier panel first.
         for a in 0..b {
             for (quantity, value) in QUANTITIES {
                 let shown = (0..places).map(|place| compared(at(a, place), at(b, place), value));

@@ -50,6 +50,8 @@ impl Failures {
             );
         }
         out += "</tbody></table></div>";
+
+        // The table keeps the first failures; the rest are counted.
         let more = self.total - self.first.len().min(MOST) as u64;
         if more > 0 {
             let _ = write!(

@@ -156,6 +156,8 @@ impl<'a> Drawing<'a> {
     /// The panels' names: their variants, where no point has several flows. Parts of one name are one panel.
     fn name(&mut self) -> Vec<String> {
         let (mut names, mut indices) = (Vec::<String>::new(), Vec::new());
+
+        // The flow's name matters only where a point has several.
         for [variant, flow] in &self.panels {
             let name = match self.several {
                 true => format!("{variant}: {flow}"),
@@ -167,6 +169,8 @@ impl<'a> Drawing<'a> {
                 names.push(name);
             }
         }
+
+        // Points refer to panels by number, which joining has changed.
         self.points.iter_mut().for_each(|point| point.panel = indices[point.panel]);
         names
     }

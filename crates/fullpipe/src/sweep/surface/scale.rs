@@ -30,6 +30,8 @@ impl Scale {
             .iter()
             .map(|point| point.first().map(written).unwrap_or_default())
             .collect();
+
+        // The first key labels the axis if it rises and its values differ.
         let numeric = is_along_numbers(axis);
         let differ = short.iter().enumerate().all(|(n, label)| !short[..n].contains(label));
         let by_first = numeric && differ;

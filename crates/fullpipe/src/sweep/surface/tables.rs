@@ -44,6 +44,8 @@ impl Tables {
 fn expected(points: &Judgement, versus: &[Judged], unjudged: &Unjudged) -> String {
     let Judgement { all, missed, told } = points;
     let mut inner = String::new();
+
+    // Points are listed by what they miss, variants by table.
     if *all > 0 {
         let _ = write!(inner, "<p>{} of {all} of points hold</p>", all - missed);
         inner += &list(told, *missed as usize);

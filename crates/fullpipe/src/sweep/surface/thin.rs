@@ -77,9 +77,13 @@ fn lengths(axes: &[Axis], variants: usize) -> Vec<usize> {
     let points = |lengths: &[usize]| {
         lengths.iter().fold(variants.max(1), |all, length| all.saturating_mul(*length))
     };
+
+    // A tenth at a time, from the axis that can spare most.
     while points(&lengths) > MOST_POINTS {
         let longest =
             (0..lengths.len()).max_by_key(|n| (!dear[*n] && lengths[*n] > SHORT, lengths[*n]));
+
+        // Axes of one value cannot shrink.
         match longest.filter(|n| lengths[*n] > 1) {
             Some(n) => lengths[n] = lengths[n] * 9 / 10,
             None => break,

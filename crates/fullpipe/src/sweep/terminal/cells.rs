@@ -39,6 +39,8 @@ pub fn cells(title: &str, cells: &[Cell], all: usize, style: Style) -> String {
     lines.push(String::new());
     let rows = cells.iter().flat_map(|cell| of_cell(cell, EACH));
     let rows: Vec<Vec<String>> = rows.take(MOST_LINES).collect();
+
+    // Names go along with the lines, so that variants can be shortened.
     let names =
         cells.iter().flat_map(|cell| vec![Name::new(&cell.variant, &cell.at); lines_of(cell)]);
     let names: Vec<Name> = names.take(MOST_LINES).collect();

@@ -32,11 +32,15 @@ pub fn swept(comparison: &Comparison, style: Style) -> String {
         shown(Shown::Nothing),
         shown(Shown::Unknown)
     );
+
+    // Settings that differ explain the figures, so they come first.
     let mut lines = compared::settings(&comparison.scenario, style);
     if !lines.is_empty() {
         lines.push(String::new());
     }
     lines.extend(wrap(&head, "", style.columns()));
+
+    // The axes are named once, and their values stand in the rows.
     if let Some(pair) = comparison.pairs.first().filter(|pair| !pair.at.is_empty()) {
         let axes: Vec<&str> = pair.at.keys().map(String::as_str).collect();
         lines.extend(wrap(&format!("point: {}", axes.join(", ")), "  ", style.columns()));
@@ -48,6 +52,8 @@ pub fn swept(comparison: &Comparison, style: Style) -> String {
     if all > MOST {
         lines.push(format!("  {} more lines with --json", all - MOST));
     }
+
+    // Points of one sweep alone follow the pairs.
     for alone in comparison.alone.iter().take(MOST) {
         lines.extend(wrap(&format!("only in {alone}"), "  ", style.columns()));
     }

@@ -42,11 +42,15 @@ pub fn versus(all: &[Judged], style: Style) -> String {
 /// A table for each metric; the last one explains all of them.
 pub(in crate::sweep) fn tables(all: &[Judged]) -> Vec<Table> {
     let mut metrics: Vec<&str> = Vec::new();
+
+    // Metrics in the scenario's order.
     for own in all {
         if !metrics.contains(&&*own.expected.metric) {
             metrics.push(&own.expected.metric);
         }
     }
+
+    // The explanation is the same for all: it stands once.
     let last = metrics.len().saturating_sub(1);
     metrics
         .iter()
