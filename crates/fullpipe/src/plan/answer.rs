@@ -10,6 +10,8 @@ use crate::sizing::sizes::{self, mib};
 pub fn answer(demand: &Demand, advice: &Advice, proof: Option<&Proof>) -> String {
     let today = proof.and_then(|proof| proof.mbit(TODAY));
     let planned = proof.and_then(|proof| proof.mbit(PLANNED));
+
+    // Rates of the proof go before arithmetic, and a change before none.
     let first = match (advice.changes(), today, planned) {
         (true, Some(today), Some(planned)) => format!(
             "{}: {} of {} instead of {} (simulated).",
@@ -30,6 +32,7 @@ pub fn answer(demand: &Demand, advice: &Advice, proof: Option<&Proof>) -> String
                 ""
             }
         ),
+        // Losses bound the flow below what any buffer allows.
         (false, None, _) if sizes::loss_bounds(demand) => format!(
             "Set nothing: no buffer helps, as the loss holds a flow at about {}.",
             numbers::rate(sizes::lossy_mbit(demand))
@@ -50,6 +53,8 @@ pub fn answer(demand: &Demand, advice: &Advice, proof: Option<&Proof>) -> String
 /// "Set tcp_rmem to 173 MiB and tcp_wmem to 162 MiB maximum".
 fn set(advice: &Advice) -> String {
     let (own, today) = (advice.advised, advice.today);
+
+    // Two buffers of one size need one mention.
     let sizes = match (own.receive != today.receive, own.send != today.send) {
         (true, true) if own.receive == own.send => {
             Some(format!("tcp_rmem and tcp_wmem to {} maximum", mib(own.receive)))
@@ -90,6 +95,8 @@ fn streams(demand: &Demand, advice: &Advice, proof: Option<&Proof>) -> Option<St
     let proven = proof.and_then(|proof| proof.mbit(&streams_name(advice, needed)));
     let simulated = proven
         .map_or_else(String::new, |mbit| format!(", {} together (simulated)", numbers::rate(mbit)));
+
+    // So many flows are no advice: another congestion control is.
     let text = match needed > sizes::MOST_STREAMS {
         true => format!(
             "{why}: {} flows would fill the path. Use a congestion control that does not take loss as congestion (bbr).",

@@ -36,6 +36,8 @@ pub fn hints(demand: &Demand, own: Buffers, needed: Option<u64>) -> Vec<Hint> {
     // Memory and pace are for the advised number of flows.
     let advised = needed.filter(|n| *n <= MOST_STREAMS);
     let many = demand.with_flows(advised.unwrap_or(demand.flows.into()));
+
+    // Hints in the order of their effect; those without a text drop out.
     let all = [
         ("loss", loss(demand)),
         ("streams", needed.map(streams)),
@@ -75,6 +77,8 @@ fn streams(needed: u64) -> String {
 
 fn mtu(demand: &Demand) -> Option<String> {
     let path = &demand.path;
+
+    // Slow paths gain too little from large packets.
     if path.mtu >= JUMBO || path.rate < FAST {
         return None;
     }

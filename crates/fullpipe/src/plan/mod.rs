@@ -61,16 +61,21 @@ impl Advice {
         let today = proof.mbit(scenario::TODAY).unwrap_or(0.0);
         let planned = proof.mbit(scenario::PLANNED).unwrap_or(today);
 
+        // A path that is full needs no further streams.
         let is_full = today.max(planned) >= FULL * proof.payload_mbit;
         let streams = self.streams.filter(|_| !is_full);
         // Rates of few losses differ by chance: there the buffers themselves say whether they were too small.
         let buffers_suffice = proof.run(scenario::TODAY).is_none_or(|run| !run.lacks_buffers());
         let gains = if demand.loss > 0.0 { !buffers_suffice } else { planned > GAIN * today };
+
+        // Today's settings fill what can be reached, or the advised ones add nothing.
         let is_needless = today >= FULL * self.reachable_mbit || !gains;
         if !is_needless {
             let hints = hints::hints(demand, self.advised, streams);
             return Advice { streams, hints, ..self };
         }
+
+        // The advice is withdrawn: today's sizes stay, and no file is written.
         Advice {
             advised: self.today,
             pacing_bytes_per_s: None,
@@ -99,6 +104,7 @@ pub fn advise(demand: &Demand) -> Result<Advice, OutOfRange> {
         .check()
         .map_err(|wrong| OutOfRange { what: wrong.what, expected: wrong.expected })?;
 
+    // Sizes for the path's arithmetic alone: the proof may withdraw them.
     let found = sizes::sizes(demand);
     let streams = sizes::streams(demand);
     Ok(Advice {

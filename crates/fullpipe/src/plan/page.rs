@@ -15,6 +15,8 @@ pub fn render(demand: &Demand, advice: &Advice, proof: Option<&Proof>) -> String
     let mut out = String::new();
     // One line, however long: programs take the first.
     let _ = writeln!(out, "{}", super::answer::answer(demand, advice, proof));
+
+    // Without a proof the reader must know that nothing was run.
     match proof {
         Some(proof) => proven(&mut out, proof, advice),
         None if demand.loss > 0.0 || advice.changes() => {
@@ -42,6 +44,8 @@ fn proven(out: &mut String, proof: &Proof, advice: &Advice) {
         proof.engine,
         outline::size(proof.queue_bytes)
     );
+
+    // Lossy paths have one more column.
     let is_lossy = proof.runs.iter().any(|run| run.losses.is_some());
     let head = if is_lossy { "  losses" } else { "" };
     let _ = writeln!(
@@ -62,6 +66,8 @@ fn proven(out: &mut String, proof: &Proof, advice: &Advice) {
             numbers::share(run.share)
         );
     }
+
+    // A little below the path is rounding, not TCP's window.
     if advice.reachable_mbit < 0.999 * proof.payload_mbit {
         let most = numbers::rate(advice.reachable_mbit);
         wrapped(out, "  ", &format!("TCP's largest window, 1 GiB a flow, allows {most}."));
@@ -94,6 +100,7 @@ fn size(bytes: &str) -> String {
 
 fn files(out: &mut String, files: &[File], hosts: &str) {
     for file in files {
+        // Each file comes with what to keep before, and how to undo it.
         if let Some(save) = &file.save {
             heading(out, &format!("First, {hosts}, as root: keep what the host has"));
             let _ = writeln!(out, "  {}", save.replace("; ", ";\n  ").replace("|| ", "||\n  "));

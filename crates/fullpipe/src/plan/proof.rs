@@ -95,6 +95,8 @@ pub fn proof(
             proven(demand, name, run, recording)
         })
     };
+
+    // Without changes the second run would repeat the first.
     let one_flow = match advice.changes() {
         true => vec![TODAY.to_string(), PLANNED.to_string()],
         false => vec![TODAY.to_string()],
@@ -122,6 +124,8 @@ pub fn proof(
 /// A run's rate, and its limit.
 fn proven(demand: &Demand, name: &str, run: &Run, recording: &Recording) -> Proven {
     let (held_back_by, share) = held_back(run);
+
+    // Streams have a duration of their own: they grow in less time.
     let lasts = match name == TODAY || name == PLANNED {
         true => demand.outline().lasts(),
         false => scenario::streams_last(demand),
@@ -165,6 +169,8 @@ pub fn variants<T>(
     for plan in scenario.plans() {
         let mut recording = Recording::default();
         let outcome = engine.run(&plan.resolved, &mut recording, control)?;
+
+        // An interrupted proof says nothing.
         if !outcome.complete {
             return Ok(None);
         }

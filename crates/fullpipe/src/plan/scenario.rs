@@ -18,11 +18,15 @@ pub fn scenario(demand: &Demand, advice: &Advice) -> String {
     let outline = demand.outline();
     let mut text = outline.text();
     let streams = advice.streams.filter(|n| *n <= crate::sizing::sizes::MOST_STREAMS);
+
+    // Streams that start at one moment would lose packets together.
     if streams.is_some() && demand.flows == 1 {
         text.push_str(&outline.spread());
     }
 
     let set = set(demand, advice, advice.pacing_bytes_per_s);
+
+    // The file itself has today's settings, so this variant changes nothing.
     variant(&mut text, TODAY, "as the kernel has them", &[]);
     if !set.is_empty() {
         variant(&mut text, PLANNED, "as advised", &set);
@@ -33,6 +37,8 @@ pub fn scenario(demand: &Demand, advice: &Advice) -> String {
         let pace = advice.pacing_bytes_per_s.map(|_| sizes::paced(&more));
         let mut own = self::set(demand, advice, pace);
         own.push(format!("\"flow.bulk.count\" = {n}"));
+
+        // More flows grow in less time.
         own.push(format!("\"flow.bulk.duration\" = \"{}\"", streams_last(demand)));
         let comment = if set.is_empty() { "as the kernel has them" } else { "as advised" };
         variant(&mut text, &streams_name(advice, n), comment, &own);

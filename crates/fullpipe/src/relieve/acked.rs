@@ -50,6 +50,7 @@ impl Acked {
                 .iter()
                 .enumerate()
                 .map(|(index, flow)| {
+                    // A flow counts up to its own end, or the run's.
                     let own_end = flow.duration.map_or(run.duration, |lasts| flow.start + lasts);
                     judged.contains(&index).then_some(Progress {
                         start: flow.start,

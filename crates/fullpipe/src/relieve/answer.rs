@@ -18,12 +18,16 @@ pub fn answer(run: &Run, refused: Option<&str>) -> String {
         return refused.map_or(stopped.into(), |why| format!("Nothing is known: {why}"));
     };
     let now = numbers::rate(mbit);
+
+    // Reliefs are sorted, so the first one gains most.
     let mut gains = run.reliefs.iter().filter(|own| own.gain.is_some_and(|gain| gain >= GAIN));
     let left = run.reliefs.iter().filter(|own| is_left(own)).count();
     let so_far = match left {
         0 => String::new(),
         _ => format!("So far ({} of {} tried): ", run.reliefs.len() - left, run.reliefs.len()),
     };
+
+    // A rate of nothing has no gain as a factor.
     if mbit == 0.0 {
         return format!("{so_far}{}", of_nothing(run));
     }
@@ -38,10 +42,14 @@ pub fn answer(run: &Run, refused: Option<&str>) -> String {
     let others: Vec<&Tried> = gains.collect();
     let (label, gain) = (&best.label, times(best.gain.unwrap_or(1.0)));
     let then = numbers::rate(best.mbit.unwrap_or(mbit));
+
+    // Other reliefs are named, so that the best one is not taken for the only one.
     let rest = match others.as_slice() {
         [] => "nothing else gives more than 2 %".to_string(),
         others => named(others),
     };
+
+    // A full path has no fault to relieve.
     let alone = match is_full(run) {
         true => format!("The path is full, and only more path gives more: {} gives", lower(label)),
         false => format!("{label} alone gives"),
@@ -115,6 +123,8 @@ pub fn render(document: &Relieved) -> String {
 fn table(out: &mut String, run: &Run) {
     let most = run.reliefs.iter().filter_map(|own| own.gain).fold(1.0, f64::max);
     let width = run.reliefs.iter().map(|own| own.label.chars().count()).max().unwrap_or(0);
+
+    // The longest bar is that of the largest gain.
     let row = |out: &mut String, label: &str, mbit: f64, gain: f64| {
         let cells = ((gain / most * BAR as f64).round() as usize).min(BAR);
         let (mbit, gain) = (numbers::rate(mbit), numbers::fixed(gain, 2));
@@ -124,6 +134,8 @@ fn table(out: &mut String, run: &Run) {
 
     let _ = writeln!(out, "\n  {:<width$} {:>12} {:>7}", "relief, alone", "rate", "gain");
     row(out, "none, as it is", run.mbit.unwrap_or(0.0), 1.0);
+
+    // Reliefs without a gain, refused ones and those left make one line each.
     let (gaining, others): (Vec<&Tried>, Vec<&Tried>) =
         run.reliefs.iter().partition(|own| own.gain.is_some_and(|gain| gain >= GAIN));
     for own in gaining {

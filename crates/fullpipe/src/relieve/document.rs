@@ -72,11 +72,15 @@ impl Relieved {
     ) -> Relieved {
         let runs = scenario.plans().iter().enumerate().map(|(index, plan)| {
             let own = || trials.iter().zip(outcomes).filter(move |(trial, _)| trial.run == index);
+
+            // The trial without a relief is the run as it is.
             let base = own().find(|(trial, _)| trial.relief.is_none()).map(|(_, outcome)| outcome);
             let measured = base.and_then(Outcome::measured);
             let mbit = measured.map(|own| own.mbit());
             let mut reliefs: Vec<Tried> =
                 own().filter_map(|(trial, outcome)| Tried::new(trial, outcome, mbit)).collect();
+
+            // The largest gain comes first.
             reliefs.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
             let reliefs = without_needless(reliefs);
             let judged = super::reliefs::judged(&plan.resolved);
@@ -90,6 +94,8 @@ impl Relieved {
                 reliefs,
             };
             let refused = base.and_then(Outcome::refused);
+
+            // The answer reads the finished run.
             Run { answer: answer::answer(&run, refused), ..run }
         });
         Relieved {
@@ -113,6 +119,8 @@ impl Tried {
     fn new(trial: &Trial, outcome: &Outcome, base: Option<f64>) -> Option<Tried> {
         let relief = trial.relief.as_ref()?;
         let mbit = outcome.measured().map(|own| own.mbit());
+
+        // Nothing can be a multiple of no rate.
         let gain = mbit.zip(base.filter(|base| *base > 0.0)).map(|(mbit, base)| mbit / base);
         Some(Tried {
             name: relief.name.into(),

@@ -51,6 +51,7 @@ fn run(out: &mut String, own: &Run) {
 }
 
 fn bars(out: &mut String, own: &Run, mbit: f64) {
+    // The largest gain fills the width.
     let most = own.reliefs.iter().filter_map(|tried| tried.gain).fold(1.0, f64::max);
     let width = |gain: f64| (gain / most * 100.0).clamp(0.0, 100.0);
     out.push_str(
@@ -65,6 +66,7 @@ fn bars(out: &mut String, own: &Run, mbit: f64) {
         width(1.0)
     );
 
+    // Refused reliefs have no rate, and no bar.
     let tried = own.reliefs.iter().filter_map(|tried| Some((tried, tried.gain?, tried.mbit?)));
     let (gaining, others): (Vec<_>, Vec<_>) = tried.partition(|(_, gain, _)| *gain >= GAIN);
     for (tried, gain, mbit) in gaining {

@@ -47,6 +47,8 @@ pub fn trials(scenario: &Scenario) -> Vec<Trial> {
     let mut all = Vec::new();
     for (run, plan) in scenario.plans().iter().enumerate() {
         all.push(Trial { run, relief: None, plan: plan.clone(), impossible: None });
+
+        // The resolved run stands alone: no variant and no file beside it.
         let source = Source {
             name: format!("{}.toml", scenario.name),
             text: plan.resolved.to_toml(),
@@ -55,6 +57,8 @@ pub fn trials(scenario: &Scenario) -> Vec<Trial> {
         };
         for relief in reliefs(&plan.resolved) {
             let relieved = scenario::load(&source, &relief.sets, &[]);
+
+            // A relief that contradicts the scenario is told, not tried.
             let (plan, impossible) = match &relieved {
                 Ok(relieved) => (relieved.plans().first().unwrap_or(plan).clone(), None),
                 Err(wrong) => (plan.clone(), Some(first_line(&wrong.to_string()))),
@@ -114,6 +118,8 @@ fn one(
     if let Some(why) = &trial.impossible {
         return Ok(Outcome::Refused(why.clone()));
     }
+
+    // Checks go from the scenario to the machine.
     let name = || trial.relief.as_ref().map_or("the run as it is", |relief| relief.name);
     let wrong = objections(engine, std::slice::from_ref(&trial.plan), allowed);
     if let Some(why) = wrong.into_iter().next() {
@@ -124,6 +130,8 @@ fn one(
     }
 
     let mut control = Watched { watch, seen: Time::ZERO };
+
+    // Only a fault of the machine ends all trials.
     match measure(&trial.plan, engine, &mut control) {
         Ok(Some(measured)) => Ok(Outcome::Made(measured)),
         Ok(None) => Ok(Outcome::Stopped),

@@ -43,6 +43,7 @@ const SYSCTLS: &str = "/etc/sysctl.d/90-fullpipe-nfs.conf";
 
 /// nfs-utils sets the read-ahead of new mounts by a udev rule (`nfsrahead`, nfs.conf(5)).
 fn readahead(q: &Question, today: &Settings, own: &Settings) -> Option<File> {
+    // nfsrahead has a key for each version.
     let key = match q.version {
         NfsVersion::V3 => "nfs",
         NfsVersion::V4_2 => "nfs4",
@@ -53,6 +54,8 @@ fn readahead(q: &Question, today: &Settings, own: &Settings) -> Option<File> {
             bytes.div_ceil(1024)
         )
     };
+
+    // Settings that stay as they are need no file.
     (own.readahead != today.readahead).then(|| File {
         host: "client".into(),
         path: "/etc/nfs.conf".into(),

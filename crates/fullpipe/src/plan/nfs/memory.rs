@@ -32,6 +32,8 @@ pub fn memory(q: &Question, settings: &Settings) -> Memory {
     let both = |buffers: &Buffers| buffers.receive + buffers.send;
     let client = settings.nconnect * both(&settings.client);
     let server_far = u64::from(q.clients) * settings.nconnect * both(&settings.server);
+
+    // A near client fills only a small window, whatever the buffers allow.
     let server_near = u64::from(q.near) * near(q).min(both(&settings.server)) * settings.nconnect;
     let server_threads = settings.threads * (settings.size + PAGE);
     Memory {
@@ -40,6 +42,7 @@ pub fn memory(q: &Question, settings: &Settings) -> Memory {
         server_near,
         server_threads,
         server: server_far + server_near + server_threads,
+        // tcp_mem's pressure begins at about a sixteenth of the memory.
         server_pressure: q.server_memory / 16,
     }
 }

@@ -108,6 +108,8 @@ impl Question {
         let out = |what, expected: String| {
             Err(Wrong::OutOfRange(crate::sizing::OutOfRange { what, expected }))
         };
+
+        // Sizes of calls and buffers are known for this kernel alone.
         if self.path.kernel != KERNEL {
             return Err(Wrong::Kernel(self.path.kernel));
         }
@@ -121,6 +123,8 @@ impl Question {
         if self.near > MOST_CLIENTS {
             return out("number of near clients", format!("0 to {MOST_CLIENTS}"));
         }
+
+        // Near clients are nearer than the far ones, by definition.
         if self.near_rtt == Time::ZERO || self.near_rtt > self.path.rtt {
             return out("near rtt", format!("1ns to the far clients' rtt, {}", self.path.rtt));
         }

@@ -81,6 +81,8 @@ impl Proof {
         };
         let all: Vec<String> = OPERATIONS.iter().map(|operation| rates(operation)).collect();
         let of = format!("{} of {} (simulated)", all.join(", "), numbers::rate(self.payload_mbit));
+
+        // An operation may become slower while the other gains.
         let slower: Vec<&str> =
             OPERATIONS.into_iter().filter(|operation| self.costs(operation)).collect();
         match (self.is_worth_it(), slower.is_empty()) {

@@ -43,6 +43,8 @@ pub fn scenario(q: &Question, settings: &[(&str, Settings)]) -> String {
 
 fn head(q: &Question) -> String {
     let file = q.file;
+
+    // The queue holds a round trip, and never less than some packets.
     let packets = q.path.bdp_packets().ceil() as u64;
     let queue = packets.max(LEAST_QUEUE) * u64::from(q.path.packet());
     let (rate, framing) = (q.path.rate, q.path.framing.name());
@@ -56,6 +58,8 @@ fn head(q: &Question) -> String {
         ),
         false => String::new(),
     };
+
+    // Long runs get coarser samples, so that their number stays bounded.
     let sample = LEAST_SAMPLE.max(Time::ms(duration(q).0 / 1_000_000 / MOST_SAMPLES));
     let version = files::version(q.version);
     format!(
@@ -123,6 +127,8 @@ fn variant(text: &mut String, q: &Question, name: &str, own: &Settings, operatio
         client = sysctl(&own.client),
         server = sysctl(&own.server),
     );
+
+    // Slots are written only where the plan asks for others.
     if let Some(slots) = asked_slots(q, own) {
         let _ = writeln!(text, "\"nfs.files.slots\" = {slots}");
     }

@@ -85,13 +85,19 @@ pub fn planned(q: &Question, window: &Window) -> (Settings, Vec<Reason>, Vec<Str
     let kept = kept(q, window);
     // Windows that losses cut vary: twice the mean, and as many connections as hold twice the path's bytes.
     let lossy = q.loss > 0.0;
+
+    // Shifting by one doubles the need on lossy paths.
     let nconnect = (needed << u32::from(lossy)).div_ceil(kept).min(MOST_CONNECTIONS);
     let most = if lossy { (2 * kept).min(needed) } else { 0 };
+
+    // Each connection carries its part, or a cut window's peak.
     let own = window::buffers(&q.path, needed.div_ceil(nconnect).max(most).min(window.bytes));
     let buffers = Buffers {
         receive: own.receive_bytes.max(BUFFERS.receive),
         send: own.send_bytes.max(BUFFERS.send),
     };
+
+    // One more request than the path holds, so that one is always on its way.
     let requests = needed.div_ceil(size) + 1;
     let settings = Settings {
         size,
@@ -141,6 +147,8 @@ fn threads(q: &Question, size: u64) -> u64 {
 fn bounds(q: &Question, window: &Window, settings: &Settings, under_way: u64) -> Vec<String> {
     let mut bounds = Vec::new();
     let carried = settings.nconnect * kept(q, window);
+
+    // Too few connections, or too few slots: neither can be raised further.
     if carried < under_way {
         let most = numbers::fixed(mbit(q, carried), 0);
         let window =

@@ -13,6 +13,8 @@ use std::fmt::Write;
 /// The whole plan, with its proof where there is one.
 pub fn render(q: &Question, plan: &Plan, proof: Option<&Proof>) -> String {
     let mut out = String::new();
+
+    // The answer of the proof stands first.
     if let Some(proof) = proof {
         wrapped(&mut out, "", &proof.answer());
         out.push('\n');
@@ -25,6 +27,8 @@ pub fn render(q: &Question, plan: &Plan, proof: Option<&Proof>) -> String {
         wrapped(&mut out, "  Not to be mended: ", bound);
     }
     reasons(&mut out, &plan.reasons);
+
+    // Settings that gain nothing are not shown as commands.
     if proof.is_none_or(Proof::is_worth_it) {
         to_set(&mut out, q, plan);
     }
@@ -122,6 +126,8 @@ fn memory(out: &mut String, q: &Question, memory: &Memory) {
     }
     line(out, "server, threads", &mib(memory.server_threads));
     line(out, "server, together", &mib(memory.server));
+
+    // Under pressure the kernel shrinks windows, so full buffers would not help.
     if memory.server_far + memory.server_near > memory.server_pressure {
         let why = format!(
             "the server holds sockets back from {} on (net.ipv4.tcp_mem, the second number): \

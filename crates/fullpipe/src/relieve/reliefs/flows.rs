@@ -173,6 +173,8 @@ pub fn longer(run: &Resolved) -> Vec<SetOption> {
     let subjects: Vec<&Flow> = subjects(run).collect();
     let names = subjects.iter().flat_map(|flow| [Some(&flow.name), flow.reply_to.as_ref()]);
     let names: Vec<&str> = names.flatten().map(String::as_str).collect();
+
+    // Mounts end by their files, so time does not lengthen them.
     for flow in run.flow.iter().filter(|flow| flow.app != App::Nfs).filter(|flow| {
         names.contains(&flow.name.as_str())
             || flow.reply_to.as_deref().is_some_and(|name| names.contains(&name))
@@ -230,10 +232,16 @@ pub fn alone(run: &Resolved) -> Vec<SetOption> {
     let is_reply = |flow: &Flow| flow.reply_to.as_deref().is_some_and(|name| own.contains(&name));
     let others = run.flow.iter().filter(|flow| {
         let stays = own.contains(&flow.name.as_str()) || is_reply(flow) || flow.app == App::Nfs;
+
+        // An answer and the flow that it answers stand or fall together.
         !stays && flow.reply_to.is_none() && !run.answer_to(flow).is_some()
     });
     let datagrams = run.datagrams.iter().filter(|own| own.count != Some(1));
+
+    // Flows must begin in the run: the last microsecond harms no one.
     let later = text(run.duration.saturating_sub(Time::us(1)));
+
+    // Copies have no key of their own: `count` removes them.
     let none = others.map(|flow| match is_named(run, &flow.name) {
         true => of_flow(flow, "start", &later),
         false => of_flow(flow, "count", 0),

@@ -145,6 +145,8 @@ pub fn transmit_ring(run: &Resolved) -> Vec<SetOption> {
 pub fn qdisc(run: &Resolved) -> Vec<SetOption> {
     let [(name, host), _] = of_data(run);
     let qdisc = &host.qdisc;
+
+    // Each unit has a limit that nothing reaches.
     let (limit, is_endless) = match qdisc.limit {
         QueueLimit::Packets(n) => (format!("{PACKETS} packets"), n >= PACKETS),
         QueueLimit::Bytes(n) => ("4000MB".into(), n >= 4_000_000_000),
@@ -155,6 +157,8 @@ pub fn qdisc(run: &Resolved) -> Vec<SetOption> {
 
     let key = |key: &str, value: &str| set(&["hosts", name, "qdisc", key], text(value));
     let mut sets = vec![key("limit", &limit)];
+
+    // Some disciplines drop by other keys than their limit.
     match qdisc.kind {
         QdiscKind::Fq => sets.push(key("flow_limit", &limit)),
         QdiscKind::Codel | QdiscKind::FqCodel => sets.push(key("target", "60s")),

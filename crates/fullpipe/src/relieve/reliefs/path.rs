@@ -41,6 +41,7 @@ pub fn twice_as_fast(run: &Resolved) -> Vec<SetOption> {
     let mut sets = Vec::new();
     for (way, elements) in ways(run) {
         for element in elements {
+            // Only these elements have a rate that a key doubles.
             let (name, queue) = match element {
                 Element::Link(own) => (&own.name, own.queue.limit),
                 Element::Shaper(own) => (&own.name, own.queue.limit),
@@ -48,6 +49,8 @@ pub fn twice_as_fast(run: &Resolved) -> Vec<SetOption> {
             };
             let Some((Rate(rate), _)) = element.rate() else { continue };
             sets.push(set(&["path", way, name, "rate"], text(Rate(rate.saturating_mul(2)))));
+
+            // A queue of twice the bytes lasts as long at twice the rate.
             if let QueueLimit::Bytes(bytes) = queue {
                 let twice = text(format!("{}B", bytes.saturating_mul(2)));
                 sets.push(set(&["path", way, name, "queue", "limit"], twice));
@@ -55,6 +58,7 @@ pub fn twice_as_fast(run: &Resolved) -> Vec<SetOption> {
         }
     }
 
+    // A card slower than the new path would become the bottleneck.
     if let (Some(Rate(fastest)), false) = (fastest(run), sets.is_empty()) {
         let twice = Rate(fastest.saturating_mul(2));
         let hosts = [("sender", &run.hosts.sender), ("receiver", &run.hosts.receiver)];
@@ -86,6 +90,8 @@ pub fn longer_queues(run: &Resolved) -> Vec<SetOption> {
         let (Some((rate, framing)), Some(queue)) = (element.rate(), element.queue()) else {
             continue;
         };
+
+        // Four products, at least 100 packets, at most a petabyte.
         let wanted = product(rate, trip).saturating_mul(PRODUCTS);
         let wanted = wanted.clamp(100 * packet(framing), 1 << 50);
         let is_enough = match queue.limit {
@@ -93,6 +99,8 @@ pub fn longer_queues(run: &Resolved) -> Vec<SetOption> {
             QueueLimit::Packets(packets) => u64::from(packets) * packet(framing) >= wanted,
         };
         let is_droptail = queue.discipline == crate::scenario::Discipline::DropTail;
+
+        // Another discipline is replaced even if its limit is large.
         if !(is_enough && is_droptail) {
             let queue = format!("{{ limit = \"{wanted}B\" }}");
             sets.push(set(&["path", way, element.name(), "queue"], queue));
@@ -111,6 +119,7 @@ fn lossless(way: &str, elements: &[Element]) -> Vec<SetOption> {
     let key = |name: &str, key: &str, value: &str| set(&["path", way, name, key], value);
     let mut sets = Vec::new();
     for element in elements {
+        // Each kind of loss has its own switch.
         match element {
             Element::Loss(own) if own.probability > 0.0 => {
                 sets.push(key(&own.name, "probability", "0"));
@@ -185,12 +194,16 @@ pub fn in_order(run: &Resolved) -> Vec<SetOption> {
 pub fn fast_way_back(run: &Resolved) -> Vec<SetOption> {
     let wanted = fastest(run).unwrap_or(Rate::gbit(10));
     let [_, (way, back)] = ways_of_data(run);
+
+    // The way back must neither lose, nor delay, nor reorder ACKs.
     let mut sets = lossless(way, back);
     for element in back {
         let key = |key: &str, value: &str| set(&["path", way, element.name(), key], value);
         match element {
             Element::Link(own) if own.rate < wanted => {
                 sets.push(key("rate", &text(wanted)));
+
+                // ACKs get a queue that never fills.
                 sets.push(key("queue", "{ limit = \"1GB\" }"));
             }
             Element::Shaper(own) if own.rate < wanted => sets.push(key("rate", &text(wanted))),
