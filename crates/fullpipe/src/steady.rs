@@ -41,11 +41,15 @@ pub fn run(
     if resolved.report.until == Until::End {
         return engine.run(resolved, sink, control);
     }
+
+    // The flows must have grown before a steady rate means anything.
     let latest = resolved.flow.iter().map(|flow| flow.start).max().unwrap_or(Time::ZERO);
     let trips = resolved.flow.iter().map(|flow| resolved.round_trip(flow));
     let round_trip = trips.max().unwrap_or(Time::ZERO);
     let from = latest + Time(round_trip.0.saturating_mul(GROWN)) + LEAST;
     let from = Steady::from(resolved, from);
+
+    // All flows count for the user's own run.
     let all = vec![true; resolved.flow.len()];
     let steady = RefCell::new(Steady::new(round_trip, from, &all));
     let outcome = engine.run(
@@ -53,6 +57,8 @@ pub fn run(
         &mut Watching { sink, steady: &steady },
         &mut UntilSteady { control, steady: &steady },
     )?;
+
+    // A run that has settled was ended on purpose.
     let settled = steady.borrow().settled().is_some();
     Ok(Outcome { complete: outcome.complete || settled, ..outcome })
 }
@@ -123,6 +129,8 @@ impl Steady {
         if self.settled.is_some() || now < self.next {
             return;
         }
+
+        // One mark a span: so many alike spans make a steady rate.
         self.next = now + self.span;
         let longest = self.round_trips.iter().copied().max().unwrap_or(Time::ZERO);
         self.marks.push_back((self.acked.iter().flatten().sum(), longest));

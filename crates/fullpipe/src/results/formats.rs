@@ -24,6 +24,8 @@ pub fn markdown() -> String {
     table::<StageSample>(&mut page);
     table::<Event>(&mut page);
     event_kinds(&mut page);
+
+    // Tables in the order of the files.
     table::<Counter>(&mut page);
     table::<PacketTrain>(&mut page);
     page += PACKETS;
@@ -124,6 +126,8 @@ fn table<R: Row>(page: &mut String) {
             column.name, column.unit, column.point, column.meaning
         );
     }
+
+    // Stages are described once a file, not in each row.
     if R::TABLE == StageSample::TABLE {
         *page += "\nThe file's metadata also describe the stages under `fullpipe.stages`: a JSON array of \
                   `index`, `name`, `kind`, `direction`, `unit`, `capacity` (as in the document's Stage), and `timed`: whether \
@@ -142,6 +146,8 @@ fn limits(page: &mut String) {
     *page += "\n## Limits\n\nA limit is the predicate that stopped the sender from sending. In the trace \
               they are columns `limit_NAME_ns`, in documents shares that add up to 1.\n\n\
               | name | what stopped the sender |\n|---|---|\n";
+
+    // Limits beyond the trace's own are derived by the analysis.
     for About { index, name, meaning, .. } in limits::by_index() {
         let only = if *index < Limit::COUNT { "" } else { "documents only: " };
         let _ = writeln!(page, "| `{name}` | {only}{meaning} |");
@@ -177,12 +183,15 @@ fn one_type(page: &mut String, name: &str, schema: &Value) {
 
 /// A JSON type in words.
 fn type_name(schema: &Value) -> String {
+    // A reference has the type's name as its last part.
     if let Some(reference) = schema.get("$ref").and_then(Value::as_str) {
         return reference.rsplit('/').next().unwrap_or_default().into();
     }
     if let Some(choices) = schema.get("anyOf").and_then(Value::as_array) {
         return choices.iter().map(type_name).collect::<Vec<_>>().join(" or ");
     }
+
+    // Null beside a type makes an array of types.
     match schema.get("type") {
         Some(Value::String(name)) => with_items(name, schema),
         Some(Value::Array(names)) => {

@@ -15,6 +15,8 @@ pub fn write(out: impl Write, run: &Run) -> csv::Result<()> {
     for flow in &run.flows {
         for interval in &flow.intervals {
             let (names, values): (Vec<_>, Vec<_>) = fields(interval).into_iter().unzip();
+
+            // All intervals have the same fields, so the first one names the columns.
             if !header_written {
                 writer.write_record(std::iter::once("flow".to_string()).chain(names))?;
                 header_written = true;
@@ -33,6 +35,7 @@ fn fields(interval: &Interval) -> Vec<(String, String)> {
     let mut fields = Vec::new();
     for (name, value) in object {
         match value {
+            // Limits are a table of their own: each becomes a column.
             Value::Object(parts) => fields.extend(
                 parts.into_iter().map(|(part, value)| (format!("{name}.{part}"), show(&value))),
             ),

@@ -93,6 +93,7 @@ fn flow(flow: &Flow, run: &Resolved) -> config::Flow {
         to: flow.to.clone(),
         answers: run.answered_by(flow),
         congestion: flow.congestion.name.clone(),
+        // Maps of the scenario become lists with the same order.
         parameters: parameters.map(|(name, value)| (name.clone(), *value)).collect(),
         slow_start: flow.slow_start.as_ref().map(|own| config::SlowStart {
             name: own.name.clone(),
@@ -117,6 +118,7 @@ fn flow(flow: &Flow, run: &Resolved) -> config::Flow {
             }
         },
         bytes: flow.bytes,
+        // An answer ends with the flow that it answers.
         duration: flow.duration.filter(|_| flow.reply_to.is_none()),
         write: flow.write,
         reader: flow.reader.map(|reader| config::Reader { rate: reader.rate, read: reader.read }),

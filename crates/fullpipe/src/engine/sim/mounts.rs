@@ -35,6 +35,7 @@ const MOST_CONGESTION_KIB: u64 = 256 << 10;
 
 /// Adds the clients of one server that represent the mounts of `run`.
 pub(super) fn add(run: &Resolved, config: &mut Config) {
+    // Mounts share one server, so the first one describes it.
     let Some(first) = run.nfs.first() else { return };
     let clients = run.mounts().map(|(own, connections)| {
         let calls = connections.map(|at| both_ways(own, run, at, config)).collect();
@@ -58,6 +59,8 @@ pub(super) fn add(run: &Resolved, config: &mut Config) {
 fn both_ways(own: &Nfs, run: &Resolved, at: usize, config: &mut Config) -> usize {
     let Config { flows, forward, back, .. } = config;
     let (data, last) = (&flows[at], flows.len());
+
+    // The other way has the same flow with its hosts exchanged.
     let other = Flow {
         name: format!("{}, the other way", data.name),
         direction: data.direction.turned(),
@@ -66,6 +69,8 @@ fn both_ways(own: &Nfs, run: &Resolved, at: usize, config: &mut Config) -> usize
         ..data.clone()
     };
     flows.push(other);
+
+    // A delay of single flows must hold for both ways of the connection.
     for element in forward.iter_mut().chain(back) {
         if let Element::FlowDelay(own) = element
             && own.flows.contains(&(at as u16))
@@ -73,6 +78,8 @@ fn both_ways(own: &Nfs, run: &Resolved, at: usize, config: &mut Config) -> usize
             own.flows.push(last as u16);
         }
     }
+
+    // Calls go to the server, whichever way the file goes.
     let [asks, answers] = match own.operation {
         NfsOperation::Write => [at, last],
         NfsOperation::Read => [last, at],
@@ -95,6 +102,7 @@ fn client(own: &Nfs, run: &Resolved, connections: Vec<usize>) -> RpcClient {
             NfsOperation::Write => Operation::Write { cache: write_back(own, run) },
             NfsOperation::Read => Operation::Read(ReadAhead {
                 call: own.record,
+                // The old kernel bounds its read-ahead in requests, later ones in bytes.
                 window: own.readahead.unwrap_or(match kernel {
                     NFS_2008 => READAHEAD_2008 * u64::from(own.rsize),
                     _ => READAHEAD,
@@ -202,6 +210,8 @@ impl Mount {
     /// A mount whose connections' second flows have numbers that are larger by `others`.
     fn new(own: &Nfs, connections: Range<usize>, others: usize) -> Mount {
         let reads = own.operation == NfsOperation::Read;
+
+        // The second flow of each connection follows all flows of the scenario.
         let connections = connections.map(|data| {
             let other = data + others;
             let [calls, replies] = if reads { [other, data] } else { [data, other] };
@@ -230,11 +240,15 @@ impl Mount {
     /// Counters of a kernel's client for its calls (`mountstats`), from the simulator's counter.
     fn count(&mut self, counter: &Counter, sink: &mut dyn Sink) {
         let Mount { prefix, calls, times, .. } = self;
+
+        // Counters of other mounts and of other operations are left out.
         let Some(what) = counter.name.strip_prefix(prefix.as_str()) else { return };
         let mut tell = |what: &str, value| {
             let name = format!("nfs.{calls}.{what}").into();
             sink.counter(&Counter { name, value, ..counter.clone() });
         };
+
+        // The kernel counts times in milliseconds.
         let ms = |ns: u64| ns / 1_000_000;
         match what {
             "replies" => tell("ops", counter.value),
@@ -245,6 +259,8 @@ impl Mount {
             }
             "rtt_ns" => {
                 times[1] = counter.value;
+
+                // Execution lasts from a request's making to its answer: queue and round trip together.
                 tell("rtt", ms(counter.value));
                 tell("execute", ms(times[0] + times[1]));
             }
@@ -269,17 +285,22 @@ impl Sink for Told<'_> {
     }
 
     fn event(&mut self, event: &Event) {
+        // Events of both flows belong to the mount's connection.
         let found = self.mounts.iter_mut().find_map(|mount| {
             let own = mount.connections.iter().find(|own| own[1..].contains(&event.flow)).copied();
             own.map(|own| (own, mount))
         });
         let Some(([flow, _, replies], mount)) = found else { return self.sink.event(event) };
+
+        // A mount shows its program: the connection's own handshake is no beginning.
         match event.kind {
             EventKind::Began => mount.begin(event.time, self.sink),
             EventKind::Established | EventKind::Accepted => {}
+            // The program is done when its last answer has come.
             EventKind::Finished if event.flow == replies => {
                 self.sink.event(&Event { flow, value: mount.bytes, ..*event });
             }
+            // Mounting precedes the program, and is not shown.
             EventKind::FirstData | EventKind::Round if !mount.begun => {}
             _ if event.flow == flow => self.sink.event(event),
             _ => {}

@@ -22,6 +22,8 @@ pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
     let stations = run.stations().into_iter();
     let of_hosts = stations.flat_map(|station| of_host(&station.key(), station.host));
     let known = cc::algorithms();
+
+    // A congestion control of real kernels may be missing in cc/.
     let unknown = run
         .flow
         .iter()
@@ -39,6 +41,8 @@ pub(super) fn support(run: &Resolved) -> Vec<(String, Support)> {
         let why = "the simulator's path takes single segments; --engine linux has the choice";
         refused("path.gso".into(), why.into())
     });
+
+    // Hosts come first, then mounts, flows and the path: the order of the error's list.
     of_hosts
         .chain(run.nfs.iter().flat_map(|own| mount(own, run)))
         .chain(ecn(run))
@@ -72,6 +76,8 @@ fn mount(own: &Nfs, run: &Resolved) -> Vec<(String, Support)> {
         Station { name: ENDS[1], direction: Direction::Backward, host: &run.hosts.receiver };
     let hosts = [run.client(own), receiver];
     let others = hosts.iter().filter(|own| !NFS_KERNELS.contains(&own.host.config.kernel.as_str()));
+
+    // Sizes of calls and timers are modelled for these kernels alone.
     let mut answers: Vec<_> = others
         .map(|station| {
             let why = format!(
@@ -82,6 +88,8 @@ fn mount(own: &Nfs, run: &Resolved) -> Vec<(String, Support)> {
             refused(format!("{}.kernel", station.key()), why)
         })
         .collect();
+
+    // The old kernel lacks later features of NFS.
     let is_old = |station: &&Station| station.host.config.kernel == NFS_2008;
     if let Some(old) = hosts.iter().find(is_old).filter(|_| own.version != NfsVersion::V3) {
         let why = format!("{NFS_2008} ({}) has no NFS 4.2", old.name);
@@ -93,6 +101,8 @@ fn mount(own: &Nfs, run: &Resolved) -> Vec<(String, Support)> {
     }
     let sysctl = &run.hosts.receiver.config.sysctl;
     let most = [("wmem_max", sysctl.wmem_max), ("rmem_max", sysctl.rmem_max)];
+
+    // nfsd sets its buffers without regard to the sysctls; the simulator's socket obeys them.
     for ((name, most), asked) in most.into_iter().zip(own.server_buffers(&run.hosts.receiver)) {
         if let Some(bytes) = asked.filter(|bytes| *bytes > most) {
             let why = format!(
@@ -170,8 +180,12 @@ fn of_host(key: &str, host: &Host) -> Vec<(String, Support)> {
         let why = "the simulator does not model it; --engine linux does it";
         refused(format!("{key}.sysctl.{name}"), why.into())
     });
+
+    // In the simulator TCP of older kernels sets no pace for fq to keep.
     let paces = profile::find(&host.config.kernel)
         .is_some_and(|profile| profile.departure_times || profile.fq_paces);
+
+    // fq still serves flows in turn: a substitution, not a refusal.
     let qdisc = (host.qdisc.kind == QdiscKind::Fq && !paces).then(|| {
         let what = format!(
             "flows are served in turn and not paced: TCP of Linux {} sets no pace in the simulator",
@@ -179,6 +193,8 @@ fn of_host(key: &str, host: &Host) -> Vec<(String, Support)> {
         );
         (format!("{key}.qdisc.kind"), Support::Substituted(what))
     });
+
+    // Byte queue limits came with a later kernel.
     let has_bql = KernelVersion::parse(&host.config.kernel) >= KernelVersion::parse(BQL_SINCE);
     let bql = (host.config.bql && !has_bql).then(|| {
         let why = format!(
@@ -195,7 +211,10 @@ fn of_host(key: &str, host: &Host) -> Vec<(String, Support)> {
 
 /// Why a driver cannot requeue as it is asked to.
 fn requeueing(host: &Host) -> Option<String> {
+    // Only these queues keep a requeued skb in front.
     let fifo = matches!(host.qdisc.kind, QdiscKind::PfifoFast | QdiscKind::Pfifo);
+
+    // Reasons go in the order in which a user would mend them.
     let why = match () {
         () if host.config.driver == Driver::Stops => return None,
         () if !fifo => {
@@ -215,6 +234,7 @@ fn stopping(host: &Host) -> Option<(&'static str, String)> {
     let config::Host { tx_stop: stop, tx_wake: wake, tx_ring: ring, .. } = &host.config;
     let unusual = if *stop > 1 { "tx_stop" } else { "tx_wake" };
     match () {
+        // Waking must come after stopping, and must be possible at all.
         () if stop > wake => Some((
             "tx_stop",
             format!(

@@ -41,6 +41,7 @@ impl Place {
     /// # Errors
     /// As [`Place::check`].
     pub fn create(&self) -> Result<Writer, Error> {
+        // Results are never overwritten: that is checked before anything is made.
         match self {
             Place::Exactly(path) => refuse_results(path)?,
             Place::Under { root, .. } => refuse_latest(root)?,
@@ -50,6 +51,8 @@ impl Place {
         let named = matches!(self, Place::Exactly(_)).then_some(name.as_str());
         // One with a summary is a result that only lacks its name.
         leftover::sweep(&parent, named, |path| is_directory(path) && !path.join(SUMMARY).exists());
+
+        // The name is hidden until all is written.
         let hidden = parent.join(leftover::hidden_name(&name));
         let directory = free(&hidden, "-", |path| fs::create_dir(path)).map_err(|e| {
             Error::new(&parent, format!("cannot make a directory in it: {e}"))
@@ -94,9 +97,13 @@ fn refuse_results(path: &Path) -> Result<(), Error> {
     if !about.is_dir() {
         return busy("is there already and not a directory");
     }
+
+    // A mount point cannot be replaced by renaming.
     if path.join("..").metadata().is_ok_and(|parent| parent.dev() != about.dev()) {
         return busy("is where a file system is mounted");
     }
+
+    // An empty directory is as good as none.
     match fs::read_dir(path).map(|mut entries| entries.next()) {
         Ok(None) => Ok(()),
         Ok(_) => busy("is there already and not empty"),
@@ -123,11 +130,13 @@ pub struct Made(Vec<PathBuf>);
 impl Made {
     /// Makes `path` and its missing parents.
     fn parents(path: &Path) -> Result<Made, Error> {
+        // The outermost missing directory is made first.
         let missing = path.ancestors().take_while(|p| !p.as_os_str().is_empty() && !p.exists());
         let mut made = Made::default();
         for directory in missing.collect::<Vec<_>>().into_iter().rev() {
             match fs::create_dir(directory) {
                 Ok(()) => made.0.push(directory.to_path_buf()),
+                // Another program made it meanwhile.
                 Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
                 Err(e) => {
                     made.remove();

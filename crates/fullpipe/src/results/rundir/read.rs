@@ -30,6 +30,8 @@ pub fn open(path: &Path) -> Result<RunDir, Error> {
     let damaged = |what: &str| Error::new(&summary, what).hint("run the scenario again");
     let value: serde_json::Value =
         serde_json::from_str(&text).map_err(|e| damaged(&format!("damaged: {e}")))?;
+
+    // The format is checked first: other formats have other fields.
     match value.get("format").and_then(serde_json::Value::as_u64) {
         Some(format) if format == u64::from(FORMAT) => {}
         Some(format) => {

@@ -21,9 +21,12 @@ pub fn give_name(directory: &Path, place: &Place, target: &Path) -> Result<PathB
         Error::new(directory, format!("cannot be given its final name: {e}"))
             .hint("the results are in it: move it yourself")
     };
+
+    // A named place may be an empty directory, which renaming replaces.
     if let Place::Exactly(_) = place {
         match fs::rename(directory, target) {
             Ok(()) => return Ok(target.to_path_buf()),
+            // A taken name has another way out below; other errors do not.
             Err(e) if !is_taken(&e) && e.kind() != ErrorKind::NotADirectory => {
                 return Err(unnamed(&e));
             }
@@ -31,6 +34,7 @@ pub fn give_name(directory: &Path, place: &Place, target: &Path) -> Result<PathB
         }
     }
 
+    // The next free name keeps the results in any case.
     let moved =
         free(target, NEXT, |path| rename_to_free(directory, path)).map_err(|e| unnamed(&e))?;
     match place {

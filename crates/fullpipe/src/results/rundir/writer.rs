@@ -114,16 +114,21 @@ impl Writer {
             return Err(why.hint(self.keep_tables(document)));
         }
 
+        // A failure of the rest does not stop the others.
         let rest = [
             self.name_folders(document),
             write_json(&self.directory.join(PROVENANCE), provenance),
             write_text(&self.directory.join(REPORT), report),
         ];
+
+        // The name comes before errors are told: they can say where the results are.
         let moved = rescue::give_name(&self.directory, &self.place, &self.target)?;
         for written in rest {
             let there = format!("the results are in {} without it", moved.display());
             written.map_err(|why| why.hint(there))?;
         }
+
+        // `latest` points to whole results only.
         if let Place::Under { root, .. } = &self.place {
             point_latest(root, &moved)?;
         }
@@ -147,12 +152,16 @@ impl Writer {
     fn name_folders(&self, document: &Document) -> Result<(), Error> {
         let mut collected = self.collected.lock().unwrap_or_else(PoisonError::into_inner);
         let names: Vec<String> = document.runs.iter().map(|run| run.variant.clone()).collect();
+
+        // Runs that failed have no folder.
         for (name, folder) in names.iter().zip(folders(&names)) {
             if let Some(from) = collected.remove(name) {
                 let to = self.directory.join(folder);
                 fs::rename(from, &to).map_err(|e| cannot_write(&to, &e))?;
             }
         }
+
+        // A folder that no run claims would be lost silently.
         match collected.first_key_value() {
             None => Ok(()),
             Some((name, folder)) => {
