@@ -270,9 +270,9 @@ impl Life {
     /// The life of flow `index` in a run that ends at `end`.
     fn new(meta: &RunMeta, index: usize, trace: &FlowTrace, end: Time) -> Life {
         let flow = &meta.flows[index];
+        let when = |kind| trace.first(kind).map(|event| event.time);
 
         // Without an accept the client's handshake begins the life.
-        let when = |kind| trace.first(kind).map(|event| event.time);
         let accepted = when(EventKind::Accepted).or(when(EventKind::Established));
 
         // Only a flow that follows another one has a beginning of its own.

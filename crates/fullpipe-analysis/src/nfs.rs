@@ -30,8 +30,8 @@ pub(super) fn leave_out_repetitions(
         let is_done = connections.clone().all(|at| lives.flows[at].complete);
         let mean = own.mean_mbit.filter(|_| is_done && sum > 0.0).map(|mbit| mbit / sum);
         for flow in &mut flows[connections] {
-            // A plateau has no file to compare with: only repetitions leave it.
             flow.mean_mbit *= mean.unwrap_or(useful);
+            // A plateau has no file to compare with: only repetitions leave it.
             flow.plateau_mbit = flow.plateau_mbit.map(|mbit| mbit * useful);
         }
     }

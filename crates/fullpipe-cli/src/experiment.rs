@@ -185,14 +185,14 @@ impl Experiment<'_> {
             Some(capture) => capture.during(sink, self.progress, run),
         };
 
-        // Sinks nest: packets see the trace first, then the capture.
+        // Sinks nest: the capture sees the trace first, then the table of packets.
         let (outcome, uncaptured) = match packets {
             None => captured(&mut recording)?,
             Some(packets) => captured(&mut packets.before(&mut recording))?,
         };
+        let made = chosen.made(&plan.resolved, !outcome.complete);
 
         // The variant's name includes the engine where there are several.
-        let made = chosen.made(&plan.resolved, !outcome.complete);
         let variant = self.name(plan, engine);
         let meta = RunMeta { variant, ..RunMeta::from_plan(self.scenario, plan, made) };
         Ok(Simulated {
@@ -205,9 +205,8 @@ impl Experiment<'_> {
 
     /// Repeats the run at the other phases of its path's timers, for the band of the comparison.
     fn widen_band(&self, plan: &Plan, engine: usize, run: &mut Run) -> Result<(), Failure> {
-        let Some(published) = &mut run.published else { return Ok(()) };
-
         // Only runs with published figures have a band.
+        let Some(published) = &mut run.published else { return Ok(()) };
         let alternatives = phases::alternatives(plan);
         let all = alternatives.len();
         for (n, resolved) in alternatives.into_iter().enumerate() {

@@ -71,11 +71,11 @@ fn unknown_argument(error: &mut Error, command: &Command, words: &[&str]) {
             format!("{value} is negative; write the value without a sign: {}", &value[1..]),
         );
     }
+
+    // clap's own suggestion is better where it has one.
     if error.get(ContextKind::SuggestedArg).is_some() {
         return;
     }
-
-    // Its own suggestion is better where it has one.
     let options = command.get_arguments().filter_map(|one| one.get_long());
     let path = command.get_bin_name().unwrap_or("fullpipe");
     let near = word.strip_prefix("--").map(|option| near_names(option, options));

@@ -48,8 +48,6 @@ pub(super) fn resolve(
 
         // Errors of the changed keys drop the host.
         let host = host(&read, cx).filter(|_| cx.reports() == before)?;
-
-        // The checks below compare it with that host.
         same_options(neighbour, &host, base, cx);
         path.is_none_or(|path| later(path, direction, neighbour, cx)).then_some(())?;
         let name = neighbour.name.as_ref()?.value.0.clone();

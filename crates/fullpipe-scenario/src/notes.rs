@@ -103,8 +103,6 @@ fn unvalidated_kernels(run: &Resolved) -> Vec<String> {
              compared with such a system"
         )
     });
-
-    // Windows and newer kernels have notes of their own.
     let profiles = unvalidated.map(|kernel| {
         format!(
             "the profile of Linux {kernel} is unvalidated: an older one with single published changes (docs/kernels.md), \

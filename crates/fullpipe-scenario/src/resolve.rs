@@ -336,9 +336,8 @@ fn distinct(written: &[written::Flow], flows: &[Flow], cx: &mut Context) {
 
     // A copy's name may equal a written one.
     let mut seen = BTreeSet::new();
-
-    // The last written name that could have made the copy is at fault.
     for flow in flows.iter().filter(|flow| !seen.insert(flow.name.as_str())) {
+        // The last written name that could have made the copy is at fault.
         let base = named
             .iter()
             .rev()

@@ -18,9 +18,9 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let finding = Finding::new("Connecting", Some(from.clone()));
     let established = context.traces.flows[one.index].first(EventKind::Established);
     let start = context.lives.flows[one.index].start;
+    let took = established.map(|event| event.time.saturating_sub(start));
 
     // An unfinished handshake has waited until the run's end.
-    let took = established.map(|event| event.time.saturating_sub(start));
     let waited = took.unwrap_or_else(|| context.lives.end.saturating_sub(start));
     // A round trip of more than a second has its SYN sent again, too, and nothing is lost.
     let in_time = one.meta.base_rtt.unwrap_or_default() + SYN_AGAIN;

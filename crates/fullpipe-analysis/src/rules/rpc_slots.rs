@@ -12,7 +12,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let mount = Mount::of(context, cause);
     let client = mount.client;
 
-    // NFSv3 bounds its calls by RPC slots, NFSv4.1 by slots of its session.
+    // Version 3 bounds its calls by RPC slots, version 4.2 by slots of its session.
     let slots = match mount.version {
         "3" => "sunrpc.tcp_max_slot_table_entries",
         _ => "nfs.max_session_slots",

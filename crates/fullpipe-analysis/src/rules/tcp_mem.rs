@@ -61,9 +61,9 @@ fn find(context: &Context, cause: &Cause, host: &str) -> Option<Finding> {
     if !counted.contains(&host) && (counted.is_empty() || !has_part) {
         return None;
     }
+    let most = tcp_mem[2];
 
     // Memory is the host's: the flow that suffers may hold little of it.
-    let most = tcp_mem[2];
     let holder = full.holder(context, host);
     let holds = holder.as_ref().map_or(String::new(), |(who, share)| {
         let verb = if who.contains(' ') { "hold" } else { "holds" };

@@ -190,8 +190,9 @@ fn reader(facts: &Facts) -> Option<Verdict> {
     // A full window alone may be a fast flow: the memory must be full, too.
     let full = facts.used.is_some_and(|used| used >= USED) && facts.memory >= MEMORY;
     (full || facts.unread >= UNREAD).then(|| {
-        // A busy CPU explains the reading better than the program does.
         let share = facts.unread.max(facts.memory.min(1.0));
+
+        // A busy CPU explains the reading better than the program does.
         let busy = facts.cpu.is_some_and(|cpu| cpu >= BUSY);
         let points = 0.6 + 0.4 * between(facts.unread, 0.2, 0.6);
         let (code, who) = match busy {

@@ -216,12 +216,11 @@ fn split_power(text: &str) -> Result<(i32, &str), Wrong> {
     let Some(rest) = text.strip_prefix(['e', 'E']) else {
         return Ok((0, text));
     };
-
-    // Four digits suffice for any power, and fit the integer.
     let signs = usize::from(rest.starts_with(['+', '-']));
     let digits = rest[signs..].bytes().take_while(u8::is_ascii_digit).count();
     match digits {
         0 => Ok((0, text)),
+        // Four digits suffice for any power, and fit the integer.
         1..=4 => {
             let power = rest[..signs + digits].parse().map_err(|_| Wrong::TooLarge)?;
             Ok((power, &rest[signs + digits..]))

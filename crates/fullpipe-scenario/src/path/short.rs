@@ -96,8 +96,6 @@ fn short(path: &keys::Path, mtu: u32, backward: bool, cx: &mut Context) -> Optio
         }
         return None;
     };
-
-    // The way back gets a link only if it has a rate, or data.
     let rates = &rate.value.0;
     let framing = *needed(&path.framing)?;
     let queue = queue::queue(needed(&path.queue)?, mtu + framing.overhead(), cx)?;
@@ -105,11 +103,11 @@ fn short(path: &keys::Path, mtu: u32, backward: bool, cx: &mut Context) -> Optio
         Element::Link(Link { name: name.into(), rate: Rate(rate.0), framing, queue: queue.clone() })
     };
     let there = *needed(&rates.forward)?;
+
+    // The way back gets a link only if it has a rate, or data.
     let back = needed(&rates.back).copied().or(backward.then_some(there));
 
     let delay = needed(&path.delay)?;
-
-    // The order is that of the packets: loss, link, delay.
     let [to, from] = [&delay.forward, &delay.back].map(|at| at.as_ref().map(|at| at.value.0));
     let loss = path.loss.as_ref().map(|loss| &loss.value.0);
 

@@ -218,10 +218,9 @@ fn sysctl() -> Value {
     }
     properties.extend(GENUINE.iter().map(|known| {
         let (min, max) = known.bounds;
-
-        // The largest integer stands for no bound.
         let mut value =
             json!({ "type": "integer", "minimum": min, "description": "of genuine kernels" });
+        // The largest integer stands for no bound.
         if max < i64::MAX {
             value["maximum"] = json!(max);
         }

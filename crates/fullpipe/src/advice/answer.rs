@@ -129,9 +129,9 @@ fn set_nothing(case: &Case, found: &Found, runs: &str) -> String {
         return format!("{own} ({runs}).");
     }
     let who = if case.datagrams.is_some() { "the datagrams" } else { "the flows" };
-
-    // A queue that stands in front of a full path could be traded for rate.
     let is_full = today.fills(FULL);
+
+    // A pace would trade a little rate for a queue that stands in front of a full path.
     let standing = !candidates::paces(case).is_empty()
         && today.queue_ms >= LEAST_MS
         && today.queue_ms >= STANDING * case.round_trip.as_ns() as f64 / 1e6;

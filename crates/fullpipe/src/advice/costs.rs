@@ -100,11 +100,10 @@ fn capped(case: &Case, changes: &[&Change]) -> Option<String> {
 /// Sentence on a flow with a pace for the time in which others share its path.
 fn paced_alone(case: &Case, changes: &[&Change]) -> Option<String> {
     let allowed = case.allowed.as_ref()?;
-
-    // Keys of paces begin with the flow's name.
     let edits = changes.iter().filter(|own| own.rank == Rank::Pace).flat_map(|own| &own.edits);
     let paced: Vec<&str> = edits
         .filter_map(|edit| match edit {
+            // The second part of a pace's key names the flow.
             Edit::Set { key, .. } => key.get(1).map(String::as_str),
             _ => None,
         })
@@ -287,7 +286,6 @@ fn longer(case: &mut Case) {
 
 /// Reduces rates to 97 %.
 fn slower(case: &mut Case) {
-    // Time scales the other way for opportunities: 100/97 of the distance.
     let less = |rate: &mut Rate| rate.0 = rate.0 / 100 * 97;
     let path = &mut case.today.path;
     for element in path.forward.iter_mut().chain(&mut path.back) {
@@ -296,6 +294,7 @@ fn slower(case: &mut Case) {
             Element::Shaper(own) => less(&mut own.rate),
             Element::Policer(own) => less(&mut own.rate),
             Element::TraceLink(own) => {
+                // Time scales the other way for opportunities: 100/97 of the distance.
                 own.opportunities
                     .iter_mut()
                     .for_each(|at| *at = (u64::from(*at) * 100 / 97) as u32);

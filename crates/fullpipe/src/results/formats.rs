@@ -24,8 +24,6 @@ pub fn markdown() -> String {
     table::<StageSample>(&mut page);
     table::<Event>(&mut page);
     event_kinds(&mut page);
-
-    // Tables in the order of the files.
     table::<Counter>(&mut page);
     table::<PacketTrain>(&mut page);
     page += PACKETS;

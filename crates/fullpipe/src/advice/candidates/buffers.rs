@@ -117,8 +117,9 @@ impl Side {
 
     /// The buffer that the program asks for, left to the kernel.
     fn unasked(&self, flow: &Sent) -> Option<Change> {
-        // A flow outside the planner's bounds has no size to compare with.
         let asked = (self.buffer)(flow).asked?;
+
+        // A flow outside the planner's bounds has no size to compare with.
         let needs = (self.needs)(flow)?;
         let how = How::SocketOption { name: self.option.into(), value: None };
         let change = Change::new(self.option, &flow.name, Scope::Application, how)
@@ -186,9 +187,9 @@ pub fn first(case: &Case) -> Vec<Change> {
         if usual >= TUNING_RCVBUF {
             return None;
         }
+        let needs = largest(side, case, host).map_or(0, |needs| needs.advised);
 
         // The maximum stays at least as large as the default.
-        let needs = largest(side, case, host).map_or(0, |needs| needs.advised);
         let value = format!("{least} {TUNING_RCVBUF} {}", today.max(needs).max(TUNING_RCVBUF));
         let at = At { host, scope: side.scope };
         let key = Some(value.clone().into());

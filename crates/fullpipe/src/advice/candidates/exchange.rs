@@ -119,10 +119,10 @@ pub fn without_delay(case: &Case) -> Vec<Change> {
             .values("not set", 1)
             .why("the last part of a message does not wait for a delayed ACK")
             .edits(edits);
-
-        // Ends that have the option already leave nothing to change.
         all.push(change);
     }
+
+    // Ends that have the option already leave nothing to change.
     all.retain(|own| !own.edits.is_empty());
     all
 }

@@ -31,7 +31,7 @@ pub fn doubted(
         return Ok(found);
     }
 
-    // New seeds: the old ones have chosen nothing.
+    // New seeds: with the old ones the path is full.
     let case = &others(&found, case);
     let mut search = Search::after(&found, case, allowance, bench);
     let today = search.trial("today with other seeds, starts and delays", &[])?;

@@ -62,7 +62,7 @@ impl Search<'_> {
                 _ => self.trial("without all that seems needless", &left)?,
             };
 
-            // Together they were needed: they go one after another.
+            // If it is not, they go one after another.
             state = match self.is_as_good(&outcome, &best.outcome) {
                 true => State { changes: left, outcome },
                 false => self.needless(&best, &needless)?.0,

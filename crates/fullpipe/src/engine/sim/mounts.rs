@@ -259,9 +259,8 @@ impl Mount {
             }
             "rtt_ns" => {
                 times[1] = counter.value;
-
-                // Execution lasts from a request's making to its answer: queue and round trip together.
                 tell("rtt", ms(counter.value));
+                // Execution lasts from a request's making to its answer: queue and round trip together.
                 tell("execute", ms(times[0] + times[1]));
             }
             _ => {}

@@ -31,7 +31,7 @@ impl Scale {
             .map(|point| point.first().map(written).unwrap_or_default())
             .collect();
 
-        // The first key labels the axis if it rises and its values differ.
+        // The first key labels the axis if its values are numbers and differ.
         let numeric = is_along_numbers(axis);
         let differ = short.iter().enumerate().all(|(n, label)| !short[..n].contains(label));
         let by_first = numeric && differ;
