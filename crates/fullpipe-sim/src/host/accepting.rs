@@ -26,6 +26,8 @@ impl Host {
         shared: &mut Shared,
     ) {
         let state = &mut self.receives[flow];
+
+        // tcp_ecn_create_request: the first SYN decides on ECN; each further one is a repetition.
         if state.syn_seen.is_none() {
             state.tcp.use_ecn(syn.ece && ecn::agrees(&self.host));
         } else if !state.accepted {
@@ -37,6 +39,8 @@ impl Host {
             let ack = state.tcp.make_ack();
             return self.send_ack(flow, cpu, &ack, shared);
         }
+
+        // inet_rtx_syn_ack: until the connection is accepted, each SYN gets a SYN-ACK.
         self.answer_syn(flow, (cpu, now), shared);
     }
 

@@ -196,6 +196,8 @@ impl Host {
             carries: half.and_then(|half| shared.acks.take(half, packet.carries - 1)),
         };
         let state = &mut self.receives[flow];
+
+        // tcp_check_req: the first packet after the SYN-ACK makes the socket.
         if !state.accepted {
             state.accepted = true;
             state.tcp.open_in_memory();
@@ -207,6 +209,8 @@ impl Host {
             if let (Some(half), Some(ack)) = (half, &arrived.carries) {
                 self.accept_answers(half, (cpu, now), answered, ack.window, shared);
             }
+
+            // The third packet of the handshake has no data and ends here.
             if packet.len == 0 && !packet.fin {
                 shared.settle(packet);
                 return cpu;
@@ -216,6 +220,8 @@ impl Host {
         if state.tcp.rcv_nxt == 0 && packet.len > 0 && packet.number == 0 {
             shared.event(now, packet.flow, EventKind::FirstData, u64::from(packet.len));
         }
+
+        // tcp_add_backlog: a program owns the socket, so the segment waits for its release.
         if state.locked {
             state.backlog.push_back(arrived);
             return cpu;
@@ -227,6 +233,8 @@ impl Host {
                 cpu
             }
         };
+
+        // tcp_fin wakes the program, which closes once it has read all.
         if packet.fin {
             self.close_when_read(flow, cpu, shared);
         }
@@ -254,7 +262,11 @@ impl Host {
         if let Taken::Ack(ack) = &taken {
             self.send_ack(flow, cpu, ack, shared);
         }
+
+        // tcp_data_snd_check: data that the ACK allows may carry the segment's own ACK.
         let cpu = self.go_on_after_ack(half, (cpu, now), shared);
+
+        // __tcp_ack_snd_check: what no data has carried is acknowledged now, or delayed.
         if let Taken::Asks(filled) = taken
             && let Some(ack) = &self.receives[flow].tcp.ack_or_delay(cpu, filled)
         {
@@ -285,6 +297,7 @@ impl Host {
     ) -> Taken {
         let tcp = &mut self.receives[flow].tcp;
         let (queued, next, left_out) = (tcp.segments_queued, tcp.rcv_nxt, tcp.left_out());
+        // tcp_replace_ts_recent takes timestamps of segments that begin at or below rcv_wup.
         let echoed = arrived.segment.seq <= tcp.window.rcv_wup;
         let taken = tcp.take(cpu, &arrived.segment);
         self.receive_buffer.change(queued, tcp.segments_queued);
@@ -306,6 +319,8 @@ impl Host {
     /// Wakes the reader and follows the timers.
     pub(super) fn after_receiving(&mut self, flow: usize, now: Time, shared: &Shared) {
         let state = &self.receives[flow];
+
+        // sock_def_readable wakes a reader that sleeps; a busy one looks again by itself.
         let idle = !state.locked && !state.runnable && state.works_until.is_none();
         if idle && self.may_read(flow, now, shared) {
             self.receives[flow].runnable = true;
@@ -336,6 +351,7 @@ impl Host {
             }
             // A compressed ACK's timer acts although a reader may own the socket: its end of read would make up for it.
             Timer::Compressed => state.tcp.on_compressed_timer(now),
+            // tcp_delack_timer leaves the ACK to the release of an owned socket.
             _ if state.locked => {
                 state.tcp.on_delack_timer_while_locked(now);
                 None
@@ -402,17 +418,23 @@ impl Host {
         let flow = reading.flow;
         let state = &mut self.receives[flow];
         let (tcp, has_all) = (&mut state.tcp, state.begun > 0 && reading.bytes == 0);
+
+        // TCP has to know the memory in the backlog (sk_backlog.len) before it takes segments from there.
         let waits = !state.backlog.is_empty();
         if waits {
             let segments = state.backlog.iter().map(|arrived| &arrived.segment);
             tcp.begin_backlog(segments.map(|segment| (segment.packets(), segment.packet_len())));
         }
+
+        // tcp_cleanup_rbuf decides whether the freed window is worth an ACK.
         let read = tcp.segments_read;
         let ack = if has_all { tcp.clean_up() } else { tcp.read(now, reading.bytes) };
         self.receive_buffer.change(tcp.segments_read, read);
         if let Some(ack) = &ack {
             self.send_ack(flow, now, ack, shared);
         }
+
+        // release_sock: segments that waited are processed before the reader continues.
         self.receives[flow].locked = false;
         while let Some(arrived) = &self.receives[flow].backlog.pop_front() {
             match shared.halves[flow].zip(arrived.carries.as_ref()) {
@@ -430,6 +452,8 @@ impl Host {
         let read = state.tcp.bytes_read;
         let (counts_messages, closes) = (state.arriving.is_some(), state.closes);
         let bytes = reading.bytes + mem::take(&mut state.begun);
+
+        // A reader with a rate works on these bytes before it reads again.
         state.works_until = state.rate.map(|rate| now + rate.time_for(bytes));
         if state.finish_at == Some(read) {
             state.finish_at = None;
@@ -437,6 +461,7 @@ impl Host {
             shared.event(now, flow as u16, EventKind::Finished, read);
         }
 
+        // Programs that wait for whole messages look whether one has come.
         if counts_messages {
             self.tell_messages(flow, now, shared);
         }

@@ -111,6 +111,8 @@ impl Headers {
         let flow = &mut self.flows[usize::from(segment.flow)];
         let Ends { ends, windows } = &self.ends[usize::from(segment.flow)];
         let (end, id) = (&ends[from], &mut flow.ip_id[from]);
+
+        // A SYN offers the host's own timestamps; later packets have the agreed ones.
         let with = if segment.kind == Kind::Syn { end.timestamps } else { self.timestamps };
         let mut packet = Packet {
             flow: segment.flow,
@@ -133,9 +135,11 @@ impl Headers {
                 packet.window = if from == 1 { segment.number as u16 } else { windows.0 };
             }
             _ => {
+                // The SYN has number 0, so data begin at 1.
                 packet.seq = 1 + segment.number;
                 packet.ack = Some(1);
                 packet.len = segment.len;
+                // Data below the highest sent byte are retransmissions.
                 packet.resent = segment.len > 0 && segment.number < flow.sent_to;
                 flow.sent_to = flow.sent_to.max(segment.number + u64::from(segment.len));
                 packet.fin = segment.fin;
