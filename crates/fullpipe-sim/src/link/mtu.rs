@@ -61,6 +61,7 @@ impl Narrow {
             let message = Train {
                 kind: Kind::FragNeeded,
                 ip_len: MESSAGE,
+                // A message needs no timestamp, so the link's MTU has its place.
                 tsval: self.config.mtu,
                 skb: 0,
                 carries: 0,
