@@ -139,6 +139,8 @@ pub(super) fn routers(run: &Resolved) -> Result<(Vec<Router>, Vec<Watched>), (St
     for (router, way) in routers[first + front..].iter_mut().zip(&there.ways) {
         router.forward = way.clone();
     }
+
+    // Packets on the way back pass the routers in reverse order.
     for (router, way) in routers.iter_mut().rev().skip(beyond).zip(&back.ways) {
         router.back = way.clone();
     }
@@ -211,6 +213,8 @@ fn direction(
         let told = |why: String| (element.name().to_string(), why);
         let mut piece = piece(&element.ask(&around), wire(run)).map_err(told)?;
         piece.seed(Rng::new(run.seed, element.name()).next_u64());
+
+        // Only a chain of qdiscs can take over the wire of the element before it.
         if !matches!(piece, Piece::Qdiscs(_)) {
             direction.arrive(None);
         }
@@ -235,6 +239,8 @@ fn direction(
             Piece::Router(mtu) => direction.answer(stage(element, None, run), mtu),
         }
     }
+
+    // No element follows, so the wire of the last one is a qdisc of its own.
     direction.arrive(None);
     Ok(direction)
 }
@@ -300,6 +306,7 @@ impl Direction {
 
     /// A qdisc for a flow. It joins the qdiscs of other flows where there are some and the flow has none yet.
     fn part(&mut self, info: StageInfo, apart: Apart) {
+        // A router's bands are for one flow each, and a way with other qdiscs has none.
         let joins = self.ways.last().is_some_and(|way| {
             let of_others = way.apart.iter().all(|other| other.flow != apart.flow);
             way.qdiscs.is_empty() && way.apart.len() < MOST_APART && of_others
