@@ -44,6 +44,8 @@ pub fn make(plan: &Plan) -> Result<Path> {
     let last = plan.receiver_at();
     for link in 0..last {
         let (before, after) = namespaces.split_at_mut(link + 1);
+
+        // A host's larger MTU holds on the link to its first router.
         let ends =
             [(link == 0).then_some(&plan.sender), (link + 1 == last).then_some(&plan.receiver)];
         let larger = ends.into_iter().flatten().filter_map(|own| own.mtu).max();
@@ -58,10 +60,14 @@ pub fn make(plan: &Plan) -> Result<Path> {
         stand_beside(&mut namespaces, link, number, plan)?;
         host(&mut namespaces[link], RIGHT_DEVICE, &own.host, &to_receiver(link))?;
     }
+
+    // The receiver sends ACKs and data to the sender and to each extra host.
     let clients = std::iter::once(0).chain(last + 1..namespaces.len());
     let to_clients = clients.map(|link| (layout::left(link), layout::left(last - 1)));
     let to_clients: Vec<_> = to_clients.collect();
     host(&mut namespaces[last], LEFT_DEVICE, &plan.receiver, &to_clients)?;
+
+    // Elements of the path stand on the routers, on the sides of both directions.
     let (mut droppers, mut policers) = (Vec::new(), Vec::new());
     for (number, (router, namespace)) in plan.routers.iter().zip(&mut namespaces[1..]).enumerate() {
         for side in sides(router) {
@@ -109,6 +115,8 @@ fn join(
         (&mut *a, &here, layout::left(link), &there, layout::right(link)),
         (&mut *b, &there, layout::right(link), &here, layout::left(link)),
     ];
+
+    // Neighbours are fixed, so no ARP packets are on the path.
     for (namespace, end, ip, other, other_ip) in ends {
         namespace.enter()?;
         if !plan.gso {
@@ -163,6 +171,7 @@ fn stand_beside(
     let last = plan.receiver_at() - 1;
     let plain = Metrics::default();
     after[0].netlink.route(layout::network(last), layout::right(link), plain)?;
+    // Routers behind the first one send to the extra host by the way back.
     for (at, namespace) in before[..=last + 1].iter_mut().enumerate().skip(2) {
         let metrics = bound(plan, at, Direction::Back);
         namespace.netlink.route(layout::network(link), layout::left(at - 1), metrics)?;
@@ -217,6 +226,7 @@ fn host(
     host: &Host,
     peers: &[(Ipv4Addr, Ipv4Addr)],
 ) -> Result<()> {
+    // A host's own side has qdiscs alone; elements stand on routers.
     let Way { drops, police, apart, qdiscs: _, changes, mtu } = &host.out;
     let nothing_else = drops.is_empty() && police.is_none() && apart.is_empty();
     if !(nothing_else && changes.is_empty() && mtu.is_none()) {
@@ -244,6 +254,7 @@ fn lose(
     plan: &Plan,
 ) -> Result<Vec<Dropper>> {
     let Side { way, comes_in, direction, .. } = *side;
+    // clsact holds the programs for incoming packets.
     if !way.drops.is_empty() || way.police.is_some() {
         namespace.netlink.clsact(comes_in)?;
     }

@@ -170,6 +170,8 @@ pub fn assemble(program: &[Op]) -> Vec<u8> {
         {
             bytes.extend_from_slice(&encode(words));
         }
+
+        // Map and Wide load 64 bits, which takes a second word (ld_imm64).
         match op {
             Op::Map(..) => bytes.extend_from_slice(&[0; 8]),
             Op::Wide(_, number) => {

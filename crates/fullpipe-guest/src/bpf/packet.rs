@@ -66,8 +66,10 @@ pub fn ip() -> Vec<Op> {
 pub fn find(flow: Flow) -> Vec<Op> {
     let mut program = ip();
     program.extend([
+        // The protocol of the IP header.
         Op::Packet(Width::Byte, ETHERNET_HEADER + 9),
         Op::IfNot(R0, TCP, Label::Pass),
+        // The length of the IP header, in words of 4 bytes: TCP begins behind it.
         Op::Packet(Width::Byte, ETHERNET_HEADER),
         Op::And(R0, 15),
         Op::Left(R0, 2),

@@ -185,6 +185,8 @@ impl Requests<'_> {
             let reader = thread::Builder::new().stack_size(STACK);
             let reader = reader.spawn_scoped(scope, || shared.read(socket, answer, told))?;
             let mut written = 0;
+
+            // The writer ends with its last request, or when the reader cannot go on.
             let done = loop {
                 if !shared.wait(|state| written < state.answered + most) {
                     break Ok(());
@@ -201,6 +203,8 @@ impl Requests<'_> {
                     state.began.push_back(began);
                 });
             };
+
+            // The reader takes the answers that are missing, then it ends.
             shared.change(|state| state.ends = true);
             let read = reader.join().unwrap_or_else(|_| Err(ErrorKind::Other.into()));
             match (done, read) {

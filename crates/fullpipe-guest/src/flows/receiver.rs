@@ -72,6 +72,8 @@ fn read_at_rate(
         if let Some(arriving) = &mut arriving {
             arriving.read(read);
         }
+
+        // A read counts as of its due time unless it was late, so small delays do not add up.
         let pace = (u128::from(came) * 8_000_000_000).div_ceil(u128::from(reader.rate.max(1)));
         let read_at = Some(sys::now()).filter(|now| now - due.min(*now) > GAINED).unwrap_or(due);
         due = read_at.saturating_add(u64::try_from(pace).unwrap_or(u64::MAX));
