@@ -84,6 +84,8 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         .out
         .clone()
         .unwrap_or_else(|| format!("target/blind/{}-{}", arguments.seed, arguments.count).into());
+
+    // Cases are read from a folder, or drawn into one.
     let (folder, cases) = match &arguments.dir {
         Some(dir) => (dir.clone(), folder::read(dir)?),
         None => (out.clone(), drawn(arguments, &out, jobs)?),
@@ -121,6 +123,7 @@ fn drawn(arguments: &Arguments, out: &Path, jobs: usize) -> Result<Vec<Case>, St
     })?;
     let seconds = begun.elapsed().as_secs_f64();
 
+    // Cases whose label is not clear are kept, but not scored.
     let (cases, apart) = parted(drawn);
     folder::write(out, &cases)?;
     if !apart.is_empty() {

@@ -81,10 +81,14 @@ pub fn listed(seed: u64, number: usize) -> Result<Listed, String> {
     let advice = advise(&case, &Allowance::default(), &bench());
     let advice = advice.map_err(|why| super::stopped(&name, &why))?;
     let edits: Vec<Edit> = advice.edits().into_iter().cloned().collect();
+
+    // Today's settings and the advised ones precede the fixed lists.
     let mut all: Vec<Vec<Edit>> = vec![Vec::new(), edits];
     all.extend(LISTS.iter().map(|list| list.edits(&case)));
 
     let borrowed: Vec<Vec<&Edit>> = all.iter().map(|edits| edits.iter().collect()).collect();
+
+    // Seeds that advice has not seen judge all of them alike.
     let outcomes = worst_of_three(&name, &case, UNSEEN, &borrowed)?;
     let mut figures = Vec::new();
     for (edits, outcome) in all.iter().zip(&outcomes) {

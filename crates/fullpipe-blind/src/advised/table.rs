@@ -183,7 +183,10 @@ const FILLED: f64 = 0.97;
 
 /// A row for a list.
 fn list(out: &mut String, name: &str, all: &[Listed], of: impl Fn(&Listed) -> Figures) {
+    // An empty queue must not be a divisor.
     let ratio = |own: &Listed| own.advised.queue_ms / of(own).queue_ms.max(1e-6);
+
+    // Only lists that fill the path are compared: an unused path has no queue.
     let filled: Vec<&Listed> = all.iter().filter(|own| of(own).share >= FILLED).collect();
     let changed: Vec<&Listed> =
         filled.iter().copied().filter(|own| own.advised != own.today).collect();
@@ -208,6 +211,8 @@ impl Measured for Cure {
     fn sums(all: &[Cure]) -> String {
         let of_settings: Vec<&Cure> = all.iter().filter(|own| own.setting).collect();
         let healthy: Vec<&Cure> = all.iter().filter(|own| own.cause == HEALTHY).collect();
+
+        // Luck with one seed may fill a path that other seeds do not.
         let full: Vec<&Cure> = healthy
             .iter()
             .filter(|own| own.worst_share.is_some_and(|share| share >= FILLED))
