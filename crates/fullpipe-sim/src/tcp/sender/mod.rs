@@ -140,6 +140,8 @@ impl Sender {
         let tick_ns = 1_000_000_000 / u64::from(host.hz);
         let full_mss = mss;
         let mtu = mss + crate::tcp::headers(host.timestamps);
+
+        // tcp_mtup_init: with probing, the search for the path MTU may begin below the full MSS.
         let path_mtu = PathMtu::new(&host.sysctl, mtu, host.timestamps);
         let bound = path_mtu.bound(&host.sysctl, host.timestamps);
         let mss = bound.map_or(full_mss, |bound| bound.min(full_mss));
@@ -310,6 +312,8 @@ impl Sender {
         };
         let segment = self.mss_now();
         let several = self.profile.pushes_tso && numbers > segment;
+
+        // The FIN has a number, but no data.
         let fin = numbers > 0 && self.queue.fin() == Some(seq + u64::from(numbers) - 1);
         Transmission {
             seq,

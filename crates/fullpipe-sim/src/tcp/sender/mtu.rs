@@ -232,6 +232,8 @@ impl Sender {
         let Some(probe) = self.path_mtu.probe.filter(|probe| probe.end <= self.seq.una()) else {
             return;
         };
+
+        // cwnd keeps its bytes, so it counts fewer packets, which are larger.
         let packet = self.mss_now() + headers(self.timestamps);
         let cwnd = u64::from(self.cwnd()) * u64::from(packet) / u64::from(probe.size);
         let stamp = self.jiffies(now);
@@ -293,6 +295,7 @@ impl Sender {
             return;
         }
 
+        // tcp_simple_retransmit enters Loss, but leaves cwnd as it is.
         if self.ca_state != CaState::Loss {
             self.recovery.high_seq = self.seq.nxt();
             let ssthresh = self.current_ssthresh();
@@ -325,6 +328,8 @@ impl Sender {
             return;
         }
         self.queue.resegment((start, end), self.mss_now(), self.mss);
+
+        // Tags and counts follow the new segments.
         let reno = self.is_reno();
         let (board, window) = self.board_and_window();
         board.forget_resent(start, end, window);
