@@ -92,6 +92,7 @@ fn plan() -> Plan {
         flows: vec![Flow {
             backward: false,
             answers: None,
+            quickack: None,
             congestion: "cubic".into(),
             sndbuf: Some(1 << 20),
             rcvbuf: None,

@@ -14,7 +14,7 @@ use super::shared::Shared;
 use super::timers::Timer;
 use super::turn::Arriving;
 use super::{Host, Process, Step};
-use crate::config::{self, Config, Flow, Station};
+use crate::config::{self, Config, Flow, Quickack, Station};
 use crate::packet::{Kind, Train};
 use crate::tcp::pieces::Piece;
 use crate::tcp::profile::SharedProfile;
@@ -49,6 +49,8 @@ pub(crate) struct ReceivingFlow {
     finish_at: Option<u64>,
     /// Unanswered messages of the flow.
     pub(super) arriving: Option<Arriving>,
+    /// TCP_QUICKACK as the program sets it.
+    pub(super) quickack: Option<Quickack>,
     /// Whether all bytes that the program expects were read.
     pub(super) has_read_all: bool,
     /// Whether the program closes its end when it has read all, and whether it has done so.
@@ -115,6 +117,7 @@ impl ReceivingFlow {
             backlog: VecDeque::new(),
             finish_at: flow.bytes,
             arriving: None,
+            quickack: flow.quickack,
             has_read_all: false,
             closes: false,
             closed: false,
@@ -133,6 +136,14 @@ impl ReceivingFlow {
         self.tcp.use_ecn(ecn);
         self.tcp.hear_timestamp(tsval);
         self.tcp.on_connected(now);
+        if self.delays_last_of_handshake() {
+            self.tcp.delay_last_of_handshake();
+        }
+    }
+
+    /// Whether the first data of this end carries the last packet of the handshake.
+    pub(super) fn delays_last_of_handshake(&self) -> bool {
+        self.quickack.is_some_and(|quickack| !quickack.on)
     }
 }
 
@@ -195,35 +206,45 @@ impl Host {
             serial: packet.serial,
             carries: half.and_then(|half| shared.acks.take(half, packet.carries - 1)),
         };
-        let state = &mut self.receives[flow];
-        if !state.accepted {
-            state.accepted = true;
-            state.tcp.open_in_memory();
-            let answered = state.tcp.on_accept(cpu, tsecr, packet.len > 0);
-            state.tcp.take_metrics(&self.metrics[self.peers[flow]]);
-            let answered = (answered, state.tcp.uses_ecn());
-            self.timers.set_wheel(flow, Timer::Answer, None);
-            shared.event(now, packet.flow, EventKind::Accepted, 0);
-            if let (Some(half), Some(ack)) = (half, &arrived.carries) {
-                self.accept_answers(half, (cpu, now), answered, ack.window, shared);
-            }
-            if packet.len == 0 && !packet.fin {
-                shared.settle(packet);
-                return cpu;
-            }
+        if self.receives[flow].accepted {
+            return self.take_packet((packet, &arrived), half, (cpu, now), shared);
         }
+
+        self.accept(packet, half.zip(arrived.carries.as_ref()), (cpu, now), shared);
+        let has_data = packet.len > 0 || packet.fin;
+        let cpu = match has_data {
+            true => self.take_packet((packet, &arrived), half, (cpu, now), shared),
+            false => {
+                shared.settle(packet);
+                cpu
+            }
+        };
+        // The program has the socket when the softirq is done, and sets its options.
+        self.set_quickack(flow, cpu, shared);
+        cpu
+    }
+
+    /// A packet of a connection that is there.
+    fn take_packet(
+        &mut self,
+        (packet, arrived): (&Train, &Arrived),
+        half: Option<usize>,
+        (cpu, now): (Time, Time),
+        shared: &mut Shared,
+    ) -> Time {
+        let flow = usize::from(packet.flow);
         let state = &mut self.receives[flow];
         if state.tcp.rcv_nxt == 0 && packet.len > 0 && packet.number == 0 {
             shared.event(now, packet.flow, EventKind::FirstData, u64::from(packet.len));
         }
         if state.locked {
-            state.backlog.push_back(arrived);
+            state.backlog.push_back(*arrived);
             return cpu;
         }
         let cpu = match half.zip(arrived.carries.as_ref()) {
-            Some(other) => self.on_segment_with_ack(flow, other, (cpu, now), &arrived, shared),
+            Some(other) => self.on_segment_with_ack(flow, other, (cpu, now), arrived, shared),
             None => {
-                self.on_segment(flow, cpu, &arrived, shared);
+                self.on_segment(flow, cpu, arrived, shared);
                 cpu
             }
         };
@@ -424,6 +445,9 @@ impl Host {
         }
         if waits {
             self.end_backlog(flow, now, shared);
+        }
+        if self.receives[flow].quickack.is_some_and(|quickack| quickack.each_read) {
+            self.set_quickack(flow, now, shared);
         }
         let state = &mut self.receives[flow];
         state.tcp.close_in_memory();

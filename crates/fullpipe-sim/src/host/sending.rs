@@ -219,6 +219,9 @@ impl Host {
         }
         shared.event(now, flow as u16, EventKind::Established, (now - sent).0);
         self.connected(flow, now, shared);
+        if shared.halves[flow].is_some_and(|half| self.receives[half].delays_last_of_handshake()) {
+            return cpu;
+        }
         // The third packet of the handshake is an ACK of nothing, carried as an empty segment.
         self.with_output(flow, cpu, shared, now, |state, output| {
             output.send_empty(state.tcp.empty());

@@ -429,3 +429,32 @@ fn a_change_that_the_engine_refuses_is_not_tried() {
     assert!(!tries_bbr("kernel = \"3.14\""));
     assert!(!tries_bbr("kernel = \"6.12\", behaviour = { departure_times = false }"));
 }
+
+/// Requests in two writes wait for a delayed ACK of 40 ms, and then a round trip of 2 ms for the answer: 44 ms each. Quick ACKs of the
+/// receiver leave two round trips, TCP_NODELAY of the sender leaves one.
+#[test]
+fn nagle_against_delayed_acks_is_cured_at_either_end() {
+    let text = r#"
+        path = { rate = "50Mbit", delay = { forward = "1ms", back = "1ms" } }
+        hosts = { sender = { kernel = "6.12" }, receiver = { kernel = "6.12" } }
+        [[flow]]
+        name = "calls"
+        duration = "5s"
+        write = "500B"
+        app = { kind = "messages", size = "1000B" }
+        [[flow]]
+        name = "replies"
+        reply_to = "calls"
+        write = "100B"
+        "#;
+    let scenario = loaded(text);
+    for (scopes, setting, least, most) in [
+        (vec![Scope::Receiver], "TCP_QUICKACK", 9.0, 11.0),
+        (Allowance::default().scopes, "TCP_NODELAY", 18.0, 22.0),
+    ] {
+        let advice = of_first_run(&scenario, &Allowance { scopes, ..Allowance::default() });
+        assert_eq!(settings(&advice), [setting], "{}", advice.answer);
+        let gain = advice.advised.mbit / advice.today.mbit;
+        assert!((least..most).contains(&gain), "{setting}: {gain:.2} times the rate");
+    }
+}

@@ -338,6 +338,7 @@ fn flow() -> impl Strategy<Value = Flow> {
                 from: None,
                 to: None,
                 answers: None,
+                quickack: None,
                 congestion,
                 parameters,
                 slow_start: slow_start(write),
