@@ -132,30 +132,6 @@ fn a_message_ends_the_search() {
     assert_eq!((own.sender.pmtu, own.segments_retransmitted), (NARROW, 2));
 }
 
-/// A receiver with a larger card raises the end of a search that begins anew. The sender's own card refuses such probes, and their
-/// data go as segments.
-#[test]
-fn a_probe_above_the_own_card_stays_at_home() {
-    let mut config = config(10_000_000, Told::Searches(2), "6.12");
-    config.forward.remove(0);
-    config.sender.nic_rate = Rate::mbit(20);
-    config.sender.sysctl.tcp_probe_interval = Some(1);
-    let of_receiver = |mtu| {
-        let mut config = config.clone();
-        config.receiver.mtu = mtu;
-        last(&plain_path::run(&config))
-    };
-    let [plain, larger] = [None, Some(9000)].map(of_receiver);
-
-    for own in [&plain, &larger] {
-        assert_eq!((own.bytes_delivered, own.segments_retransmitted), (10_000_000, 0));
-        let found = own.sender.snd_mss;
-        assert!(found <= LARGE && found + 8 > LARGE, "{found} for {LARGE}");
-    }
-    // What was gathered for a probe ends in a short segment.
-    assert!(larger.segments_sent > plain.segments_sent, "{larger:?}");
-}
-
 /// The search ends with a segment that the tunnel passes, and less than tcp_probe_threshold below it.
 #[test]
 fn a_search_ends_below_the_mtu_of_the_tunnel() {

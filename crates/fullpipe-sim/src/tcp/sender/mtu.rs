@@ -4,6 +4,7 @@
 //! `tcp_mtu_check_reprobe`, `tcp_mtup_probe_success`, `tcp_mtup_probe_failed`.
 //!
 //! Limits:
+//! - Where a router answers a probe by ICMP, Linux sends one segment more again and reduces cwnd; here cwnd stays. Not explained.
 //! - A socket that reports SACK blocks of its own does not wait with probes.
 //! - In 6.1 a probe's skb takes some hundred bytes more of memory, as its data lie in its head. The simulator counts it as in
 //!   6.12.
