@@ -311,7 +311,21 @@ impl Datagrams {
     }
 }
 
+/// Least MSS to which one of these elements clamps, bytes without options.
+pub(crate) fn least_clamp<'a>(elements: impl Iterator<Item = &'a Element>) -> Option<u32> {
+    let clamp = |element: &Element| match element {
+        Element::Mtu(own) => own.mss_clamp,
+        _ => None,
+    };
+    elements.filter_map(clamp).min()
+}
+
 impl Config {
+    /// Least MSS to which a router of the path clamps, bytes without options. SYNs and SYN-ACKs pass the routers of both ways.
+    pub fn mss_clamp(&self) -> Option<u32> {
+        least_clamp(self.forward.iter().chain(&self.back))
+    }
+
     /// Reverse flow of each flow's connection, where data goes both ways.
     pub fn halves(&self) -> Vec<Option<usize>> {
         let mut halves = alloc::vec![None; self.flows.len()];

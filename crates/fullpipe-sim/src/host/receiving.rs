@@ -19,7 +19,7 @@ use crate::packet::{Kind, Train};
 use crate::tcp::pieces::Piece;
 use crate::tcp::profile::SharedProfile;
 use crate::tcp::receiver::{Receiver, Taken};
-use crate::tcp::{Ack, Segment};
+use crate::tcp::{Ack, Segment, heard_mss};
 use crate::trace::EventKind;
 use crate::units::{Rate, Time};
 use alloc::collections::VecDeque;
@@ -84,7 +84,8 @@ pub(super) fn receiving_ends(
     let flows = config.flows.iter().zip(followers).map(|(flow, (next, half))| {
         let receives = config.hosts_of(flow)[1].name == own.name;
         receives.then(|| {
-            let state = ReceivingFlow::new(flow, (own.host, profile), mss);
+            let mut state = ReceivingFlow::new(flow, (own.host, profile), mss);
+            state.tcp.hear_mss(heard_mss(config, config.hosts_of(flow)[0].host));
             let arriving = if half.is_none() { Arriving::of(flow) } else { None };
             ReceivingFlow { closes: next.is_some(), arriving, ..state }
         })

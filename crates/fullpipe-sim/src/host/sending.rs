@@ -16,7 +16,7 @@ use crate::config::{Config, Station};
 use crate::packet::{Kind, Train};
 use crate::tcp::profile::SharedProfile;
 use crate::tcp::sender::Writer;
-use crate::tcp::{Ack, announced_mss, ecn};
+use crate::tcp::{Ack, ecn, heard_mss};
 use crate::trace::EventKind;
 use crate::units::Time;
 use alloc::string::String;
@@ -46,7 +46,7 @@ pub(super) fn sending_ends(
             .then(|| {
                 let state = SendingFlow::new(flow, (own.host, profile), config.seed, mss)?;
                 let mut state = SendingFlow { turn, next: followers[at], ..state };
-                state.tcp.hear_mss(announced_mss(config.hosts_of(flow)[1].host, config.mtu));
+                state.tcp.hear_mss(heard_mss(config, config.hosts_of(flow)[1].host));
                 if carries_messages {
                     state.tcp.carry_messages();
                     state.limits.keep_changes();

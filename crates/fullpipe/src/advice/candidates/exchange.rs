@@ -6,7 +6,7 @@ use super::super::edit::Edit;
 use crate::analysis::words;
 use crate::analysis::{LARGE_WRITE, SMALL_WRITE};
 use crate::scenario::config::System;
-use crate::scenario::{App, Flow, Loop, NODELAY, QUICKACK};
+use crate::scenario::{App, Loop, NODELAY, QUICKACK};
 use serde_json::json;
 use std::collections::BTreeMap;
 
