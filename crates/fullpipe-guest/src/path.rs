@@ -6,6 +6,7 @@ use fullpipe_guest::plan::{Host, Plan, Router, Way};
 use fullpipe_guest::record::{LEFT_DEVICE, RIGHT_DEVICE};
 use fullpipe_guest::refusal::{Role, Whose};
 
+use crate::bpf::clamp;
 use crate::bpf::classify;
 use crate::bpf::police::{self, Policer};
 use crate::drops::{Direction, Dropper};
@@ -21,6 +22,8 @@ use crate::sysctl;
 const LEFT: &str = "left";
 /// Name of [`RIGHT_DEVICE`].
 const RIGHT: &str = "right";
+/// Order of the program that clamps the MSS: other programs of a device have small numbers.
+const BEHIND_OTHERS: u16 = u16::MAX;
 /// Number of the first router's device that leads to the first extra host.
 const FIRST_BESIDE: u32 = 10;
 
@@ -76,6 +79,7 @@ pub fn make(plan: &Plan) -> Result<Path> {
             droppers.extend(lose(namespace, number, &side, plan)?);
             policers.extend(limit(namespace, &side)?);
         }
+        clamp(namespace, router)?;
     }
     Ok(Path { namespaces, droppers, _policers: policers })
 }
@@ -227,9 +231,10 @@ fn host(
     peers: &[(Ipv4Addr, Ipv4Addr)],
 ) -> Result<()> {
     // A host's own side has qdiscs alone; elements stand on routers.
-    let Way { drops, police, apart, qdiscs: _, changes, mtu } = &host.out;
+    let Way { drops, police, apart, qdiscs: _, changes, mtu, mss_clamp } = &host.out;
     let nothing_else = drops.is_empty() && police.is_none() && apart.is_empty();
-    if !(nothing_else && changes.is_empty() && mtu.is_none()) {
+    let no_router = mtu.is_none() && mss_clamp.is_none();
+    if !(nothing_else && changes.is_empty() && no_router) {
         return Err(Error::new("plan", "a host has more than qdiscs"));
     }
     if let Some(segments) = host.gso_max_segs {
@@ -255,7 +260,7 @@ fn lose(
 ) -> Result<Vec<Dropper>> {
     let Side { way, comes_in, direction, .. } = *side;
     // clsact holds the programs for incoming packets.
-    if !way.drops.is_empty() || way.police.is_some() {
+    if looks_at_packets(way) {
         namespace.netlink.clsact(comes_in)?;
     }
     let mut droppers = Vec::new();
@@ -274,6 +279,25 @@ fn limit(namespace: &mut Namespace, side: &Side<'_>) -> Result<Option<Policer>> 
     let order = side.way.drops.len() as u16 + 1;
     namespace.netlink.attach(side.comes_in, order, &policer.program)?;
     Ok(Some(policer))
+}
+
+/// Whether programs look at the packets of a way where they come in.
+fn looks_at_packets(way: &Way) -> bool {
+    !way.drops.is_empty() || way.police.is_some()
+}
+
+/// Clamps the MSS of what comes in by either device.
+fn clamp(namespace: &mut Namespace, router: &Router) -> Result<()> {
+    let ways = [&router.forward, &router.back];
+    let Some(most) = ways.into_iter().filter_map(|way| way.mss_clamp).min() else { return Ok(()) };
+    let program = clamp::load(most)?;
+    for side in sides(router) {
+        if !looks_at_packets(side.way) {
+            namespace.netlink.clsact(side.comes_in)?;
+        }
+        namespace.netlink.attach(side.comes_in, BEHIND_OTHERS, &program)?;
+    }
+    Ok(())
 }
 
 /// Outgoing device of each direction of a router, with the direction's elements.

@@ -5,7 +5,7 @@ use crate::kernel::Family;
 use fullpipe_base::path::Direction;
 use fullpipe_guest::plan;
 use fullpipe_scenario::engine::Support;
-use fullpipe_scenario::{App, Flow, QdiscKind, Resolved, Station, congestion};
+use fullpipe_scenario::{App, Flow, QUICKACK, QdiscKind, Resolved, Station, congestion};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The plan of the guest for a flow of `run`.
@@ -21,6 +21,7 @@ pub(super) fn flow(flow: &Flow, run: &Resolved) -> plan::Flow {
         rcvbuf: granted(flow.rcvbuf, receiver.config.sysctl.rmem_max),
         sender_options: options(&flow.sockopt),
         receiver_options: options(&flow.receiver_sockopt),
+        quickack: quickack(flow),
         start_ns: flow.start.0,
         after: run.follows(flow).map(|(flow, own)| plan::After {
             flow,
@@ -48,6 +49,12 @@ pub(super) fn flow(flow: &Flow, run: &Resolved) -> plan::Flow {
         reader: flow.reader.map(|reader| plan::Reader { rate: reader.rate.0, read: reader.read }),
         plain: false,
     }
+}
+
+/// Value of TCP_QUICKACK after each read; none: the program does not set it then.
+fn quickack(flow: &Flow) -> Option<i32> {
+    let value = flow.receiver_sockopt.get(QUICKACK).filter(|_| !flow.quickack.is_once());
+    value.map(|on| i32::from(*on != 0))
 }
 
 /// The keys of flows that are not done exactly.

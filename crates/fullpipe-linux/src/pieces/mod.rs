@@ -164,8 +164,8 @@ pub(super) fn piece(ask: &Ask, wire: Wire) -> Result<Piece, String> {
             let police = Police { rate: rate.0, burst: *burst, overhead, largest: None };
             Ok(Piece::Police(police))
         }
-        Ask::Narrow { mtu, icmp: true } => Ok(Piece::Router(*mtu)),
-        Ask::Narrow { mtu, icmp: false } => {
+        Ask::Narrow { mtu, icmp: true, .. } => Ok(Piece::Router(*mtu)),
+        Ask::Narrow { mtu, icmp: false, .. } => {
             let largest = Some(*mtu);
             Ok(Piece::Police(Police { rate: 1, burst: 1, overhead: 0, largest }))
         }

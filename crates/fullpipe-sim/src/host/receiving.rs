@@ -14,12 +14,12 @@ use super::shared::Shared;
 use super::timers::Timer;
 use super::turn::Arriving;
 use super::{Host, Process, Step};
-use crate::config::{self, Config, Flow, Station};
+use crate::config::{self, Config, Flow, Quickack, Station};
 use crate::packet::{Kind, Train};
 use crate::tcp::pieces::Piece;
 use crate::tcp::profile::SharedProfile;
 use crate::tcp::receiver::{Receiver, Taken};
-use crate::tcp::{Ack, Segment};
+use crate::tcp::{Ack, Segment, heard_mss};
 use crate::trace::EventKind;
 use crate::units::{Rate, Time};
 use alloc::collections::VecDeque;
@@ -49,6 +49,8 @@ pub(crate) struct ReceivingFlow {
     finish_at: Option<u64>,
     /// Unanswered messages of the flow.
     pub(super) arriving: Option<Arriving>,
+    /// TCP_QUICKACK as the program sets it.
+    pub(super) quickack: Option<Quickack>,
     /// Whether all bytes that the program expects were read.
     pub(super) has_read_all: bool,
     /// Whether the program closes its end when it has read all, and whether it has done so.
@@ -82,7 +84,8 @@ pub(super) fn receiving_ends(
     let flows = config.flows.iter().zip(followers).map(|(flow, (next, half))| {
         let receives = config.hosts_of(flow)[1].name == own.name;
         receives.then(|| {
-            let state = ReceivingFlow::new(flow, (own.host, profile), mss);
+            let mut state = ReceivingFlow::new(flow, (own.host, profile), mss);
+            state.tcp.hear_mss(heard_mss(config, config.hosts_of(flow)[0].host));
             let arriving = if half.is_none() { Arriving::of(flow) } else { None };
             ReceivingFlow { closes: next.is_some(), arriving, ..state }
         })
@@ -115,6 +118,7 @@ impl ReceivingFlow {
             backlog: VecDeque::new(),
             finish_at: flow.bytes,
             arriving: None,
+            quickack: flow.quickack,
             has_read_all: false,
             closes: false,
             closed: false,
@@ -133,6 +137,14 @@ impl ReceivingFlow {
         self.tcp.use_ecn(ecn);
         self.tcp.hear_timestamp(tsval);
         self.tcp.on_connected(now);
+        if self.delays_last_of_handshake() {
+            self.tcp.delay_last_of_handshake();
+        }
+    }
+
+    /// Whether the first data of this end carries the last packet of the handshake.
+    pub(super) fn delays_last_of_handshake(&self) -> bool {
+        self.quickack.is_some_and(|quickack| !quickack.on)
     }
 }
 
@@ -195,27 +207,36 @@ impl Host {
             serial: packet.serial,
             carries: half.and_then(|half| shared.acks.take(half, packet.carries - 1)),
         };
-        let state = &mut self.receives[flow];
+        if self.receives[flow].accepted {
+            return self.take_packet((packet, &arrived), half, (cpu, now), shared);
+        }
 
         // tcp_check_req: the first packet after the SYN-ACK makes the socket.
-        if !state.accepted {
-            state.accepted = true;
-            state.tcp.open_in_memory();
-            let answered = state.tcp.on_accept(cpu, tsecr, packet.len > 0);
-            state.tcp.take_metrics(&self.metrics[self.peers[flow]]);
-            let answered = (answered, state.tcp.uses_ecn());
-            self.timers.set_wheel(flow, Timer::Answer, None);
-            shared.event(now, packet.flow, EventKind::Accepted, 0);
-            if let (Some(half), Some(ack)) = (half, &arrived.carries) {
-                self.accept_answers(half, (cpu, now), answered, ack.window, shared);
-            }
+        self.accept(packet, half.zip(arrived.carries.as_ref()), (cpu, now), shared);
 
-            // The third packet of the handshake has no data and ends here.
-            if packet.len == 0 && !packet.fin {
+        // The third packet of the handshake has no data and ends here.
+        let has_data = packet.len > 0 || packet.fin;
+        let cpu = match has_data {
+            true => self.take_packet((packet, &arrived), half, (cpu, now), shared),
+            false => {
                 shared.settle(packet);
-                return cpu;
+                cpu
             }
-        }
+        };
+        // The program has the socket when the softirq is done, and sets its options.
+        self.set_quickack(flow, cpu, shared);
+        cpu
+    }
+
+    /// A packet of a connection that is there.
+    fn take_packet(
+        &mut self,
+        (packet, arrived): (&Train, &Arrived),
+        half: Option<usize>,
+        (cpu, now): (Time, Time),
+        shared: &mut Shared,
+    ) -> Time {
+        let flow = usize::from(packet.flow);
         let state = &mut self.receives[flow];
         if state.tcp.rcv_nxt == 0 && packet.len > 0 && packet.number == 0 {
             shared.event(now, packet.flow, EventKind::FirstData, u64::from(packet.len));
@@ -223,18 +244,16 @@ impl Host {
 
         // tcp_add_backlog: a program owns the socket, so the segment waits for its release.
         if state.locked {
-            state.backlog.push_back(arrived);
+            state.backlog.push_back(*arrived);
             return cpu;
         }
         let cpu = match half.zip(arrived.carries.as_ref()) {
-            Some(other) => self.on_segment_with_ack(flow, other, (cpu, now), &arrived, shared),
+            Some(other) => self.on_segment_with_ack(flow, other, (cpu, now), arrived, shared),
             None => {
-                self.on_segment(flow, cpu, &arrived, shared);
+                self.on_segment(flow, cpu, arrived, shared);
                 cpu
             }
         };
-
-        // tcp_fin wakes the program, which closes once it has read all.
         if packet.fin {
             self.close_when_read(flow, cpu, shared);
         }
@@ -447,13 +466,14 @@ impl Host {
         if waits {
             self.end_backlog(flow, now, shared);
         }
+        if self.receives[flow].quickack.is_some_and(|quickack| quickack.each_read) {
+            self.set_quickack(flow, now, shared);
+        }
         let state = &mut self.receives[flow];
         state.tcp.close_in_memory();
         let read = state.tcp.bytes_read;
         let (counts_messages, closes) = (state.arriving.is_some(), state.closes);
         let bytes = reading.bytes + mem::take(&mut state.begun);
-
-        // A reader with a rate works on these bytes before it reads again.
         state.works_until = state.rate.map(|rate| now + rate.time_for(bytes));
         if state.finish_at == Some(read) {
             state.finish_at = None;

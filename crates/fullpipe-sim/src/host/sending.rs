@@ -16,7 +16,7 @@ use crate::config::{Config, Station};
 use crate::packet::{Kind, Train};
 use crate::tcp::profile::SharedProfile;
 use crate::tcp::sender::Writer;
-use crate::tcp::{Ack, announced_mss, ecn};
+use crate::tcp::{Ack, ecn, heard_mss};
 use crate::trace::EventKind;
 use crate::units::Time;
 use alloc::string::String;
@@ -48,8 +48,8 @@ pub(super) fn sending_ends(
                 let state = SendingFlow::new(flow, (own.host, profile), config.seed, mss)?;
                 let mut state = SendingFlow { turn, next: followers[at], ..state };
 
-                // The MSS in the peer's SYN follows from the peer's own MTU.
-                state.tcp.hear_mss(announced_mss(config.hosts_of(flow)[1].host, config.mtu));
+                // The MSS in the peer's SYN follows from the peer's MTU and from clamps on the way.
+                state.tcp.hear_mss(heard_mss(config, config.hosts_of(flow)[1].host));
                 if carries_messages {
                     state.tcp.carry_messages();
                     state.limits.keep_changes();
@@ -233,6 +233,9 @@ impl Host {
         }
         shared.event(now, flow as u16, EventKind::Established, (now - sent).0);
         self.connected(flow, now, shared);
+        if shared.halves[flow].is_some_and(|half| self.receives[half].delays_last_of_handshake()) {
+            return cpu;
+        }
         // The third packet of the handshake is an ACK of nothing, carried as an empty segment.
         self.with_output(flow, cpu, shared, now, |state, output| {
             output.send_empty(state.tcp.empty());

@@ -34,7 +34,9 @@ fn find(facts: &Facts) -> Option<Verdict> {
     let at_cuts = quantile(&cuts, 0.5);
 
     let queued = at_cuts >= CUT && facts.main.cwnd_full >= 0.5;
-    (standing >= QUEUE || queued).then(|| {
+    // A path that delivers nothing is not full.
+    let delivers = facts.main_mbit > 0.0;
+    (delivers && (standing >= QUEUE || queued)).then(|| {
         let steady = between(facts.steadiness(), VARIES, STEADY);
         let points = 0.3
             + 0.2 * between(standing, 1.0, 1.4)

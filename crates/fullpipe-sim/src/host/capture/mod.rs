@@ -165,7 +165,7 @@ impl Capture {
     pub(crate) fn new(point: Point, asked: &Config, agreed: &Config, mss: u32) -> Capture {
         Capture {
             point,
-            headers: Headers::new(asked, agreed, mss),
+            headers: Headers::new(point, asked, agreed, mss),
             flows: agreed.flows.iter().map(|flow| Going::of(flow, agreed)).collect(),
             ways: agreed.hosts().iter().map(|_| Way::default()).collect(),
             seen: BinaryHeap::new(),

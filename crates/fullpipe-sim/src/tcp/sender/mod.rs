@@ -92,8 +92,6 @@ pub struct Sender {
     pub(super) mss: u32,
     full_mss: u32,
     path_mtu: PathMtu,
-    /// MSS that the peer announces (mss_clamp), bytes.
-    pub(super) peers_mss: u32,
     pub(super) tso: Tso,
     pub(super) seq: SendSeq,
     pub(super) app: AppSide,
@@ -142,9 +140,8 @@ impl Sender {
         let mtu = mss + crate::tcp::headers(host.timestamps);
 
         // tcp_mtup_init: with probing, the search for the path MTU may begin below the full MSS.
-        let path_mtu = PathMtu::new(&host.sysctl, mtu, host.timestamps);
-        let bound = path_mtu.bound(&host.sysctl, host.timestamps);
-        let mss = bound.map_or(full_mss, |bound| bound.min(full_mss));
+        let path_mtu = PathMtu::new(host, mtu);
+        let mss = path_mtu.bound(&host.sysctl, host.timestamps).min(full_mss);
         let mut board = Scoreboard::new(profile.sack_marking == SackMarking::Rack);
         board.rate = cc.controls().then(Default::default);
         Sender {
@@ -162,7 +159,6 @@ impl Sender {
             mss,
             full_mss,
             path_mtu,
-            peers_mss: full_mss,
             tso: Tso::new(host.tso, mss),
             seq: SendSeq::default(),
             app: AppSide::new(),
@@ -188,12 +184,6 @@ impl Sender {
             counters: Counters::default(),
             profile,
         }
-    }
-
-    /// Sets the MSS that the peer announces, bytes without options, before the handshake ends. The peer's NIC may take
-    /// more than the path.
-    pub fn hear_mss(&mut self, mss: u32) {
-        self.peers_mss = mss;
     }
 
     /// Sets the application's socket options, before the handshake ends.
