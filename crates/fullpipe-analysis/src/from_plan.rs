@@ -3,15 +3,15 @@
 use super::lookup::card;
 use super::settings;
 use crate::main_way::{main_datagrams, main_way};
-use crate::meta::{DatagramsMeta, Figures, FlowMeta, Made, NfsMeta, RunMeta, WayMeta};
+use crate::meta::{DatagramsMeta, Figures, FlowMeta, LoopMeta, Made, NfsMeta, RunMeta, WayMeta};
 use fullpipe_base::path::{Direction, QueueLimit};
 use fullpipe_base::units::{Framing, Rate};
 use fullpipe_scenario::profile::{self, is_unvalidated};
-use fullpipe_scenario::shown_system;
 use fullpipe_scenario::{
-    DatagramKind, Datagrams, Element, MAX_PACING_RATE, Nfs, NfsOperation, NfsVersion, Plan,
+    DatagramKind, Datagrams, Element, Loop, MAX_PACING_RATE, Nfs, NfsOperation, NfsVersion, Plan,
     QdiscKind, Resolved, Scenario, Station, Until,
 };
+use fullpipe_scenario::{are_copies, shown_system};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -24,6 +24,7 @@ impl RunMeta {
             set: plan.set.clone(),
             unvalidated: unvalidated(run, made.kernel.is_some()),
             flows: flows(run, made.kernel.as_deref()),
+            loops: Loop::all(run).iter().filter_map(|own| of_loop(own, run)).collect(),
             datagrams: run.datagrams.iter().map(datagrams).collect(),
             nfs: run.mounts().map(nfs).collect(),
             chosen_qdiscs: chosen_qdiscs(run),
@@ -50,6 +51,15 @@ impl RunMeta {
             expectations: plan.expectations.clone(),
         }
     }
+}
+
+/// A loop of one entry of the scenario (`again`) with a time of its end.
+fn of_loop(own: &Loop, run: &Resolved) -> Option<LoopMeta> {
+    let ends = [own.first, *own.others.last()?];
+    let [first, last] = ends.map(|at| &run.flow[at]);
+    let pause = last.after.as_ref()?.pause;
+    let until = own.until.filter(|_| are_copies(&first.name, &last.name))?;
+    Some(LoopMeta { ends, count: own.others.len() + 1, pause, until })
 }
 
 /// Kernels without a validated profile; `genuine`: a kernel ran, not a profile.

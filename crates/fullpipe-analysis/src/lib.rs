@@ -18,6 +18,7 @@ mod from_plan;
 pub mod headline;
 mod intervals;
 mod lookup;
+mod loops;
 pub mod losses;
 mod main_way;
 pub mod meta;
@@ -55,7 +56,7 @@ pub use fullpipe_base::limits;
 pub use fullpipe_scenario as scenario;
 pub use fullpipe_trace as trace;
 pub use main_way::{main_datagrams, main_way};
-pub use meta::{DatagramsMeta, Figures, FlowMeta, Made, NfsMeta, RunMeta, WayMeta};
+pub use meta::{DatagramsMeta, Figures, FlowMeta, LoopMeta, Made, NfsMeta, RunMeta, WayMeta};
 pub use rules::busy_cpu::{LARGE_WRITE, SMALL_WRITE};
 pub use rules::stuck_window::TUNING_RCVBUF;
 pub use settled::EPOCHS;
@@ -82,7 +83,7 @@ pub fn run_in(view: View, meta: &RunMeta, recording: &Recording) -> document::Ru
         view: (view != View::Model).then(|| view.name().into()),
         headline: None,
         findings: Vec::new(),
-        notes: meta.notes.clone(),
+        notes: [meta.notes.clone(), loops::ended_by_count(meta, &lives)].concat(),
         engine: meta.engine.clone(),
         substituted: meta.substituted.clone(),
         unvalidated: meta.unvalidated.clone(),

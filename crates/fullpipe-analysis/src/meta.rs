@@ -39,6 +39,8 @@ pub struct RunMeta {
     pub or_settled: Option<Time>,
     /// The flows, by index.
     pub flows: Vec<FlowMeta>,
+    /// Loops of connections that end by their number or by a time.
+    pub loops: Vec<LoopMeta>,
     /// Packets that are no TCP segments.
     pub datagrams: Vec<DatagramsMeta>,
     /// Files on NFS mounts.
@@ -129,6 +131,19 @@ pub struct Made {
     pub substituted: Vec<String>,
     /// Whether the run was cut short.
     pub partial: bool,
+}
+
+/// A loop of connections that ends by their number or by a time, whichever is first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoopMeta {
+    /// Indices of its first and last connection.
+    pub ends: [usize; 2],
+    /// Number of its connections.
+    pub count: usize,
+    /// Time from the end of a connection to the next one.
+    pub pause: Time,
+    /// No connection begins then or later.
+    pub until: Time,
 }
 
 /// Facts about a flow that the analysis needs.

@@ -29,6 +29,7 @@ impl Received {
     pub fn take(&mut self, number: u64, transit: u64) {
         self.datagrams += 1;
         if number >= self.next {
+            // Skipped numbers are missing, until they arrive late.
             self.missing.extend(self.next..number);
             self.next = number + 1;
         } else if self.missing.remove(&number) {
@@ -36,6 +37,8 @@ impl Received {
         } else {
             self.duplicates += 1;
         }
+
+        // RFC 3550, appendix A.8: the jitter moves by 1/16 of the difference, in units of 1/16.
         if let Some(last) = self.transit.replace(transit) {
             self.jitter_16 += transit.abs_diff(last);
             self.jitter_16 -= (self.jitter_16 - transit.abs_diff(last) + 8) >> 4;

@@ -13,6 +13,7 @@ impl Rng {
             hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }
         let mut rng = Rng(seed ^ hash);
+        // The first number mixes seed and hash.
         rng.next_u64();
         rng
     }
@@ -20,6 +21,7 @@ impl Rng {
     /// The next 64 random bits.
     #[inline]
     pub fn next_u64(&mut self) -> u64 {
+        // SplitMix64 (Steele, Lea and Flood 2014).
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -41,6 +43,7 @@ impl Rng {
         if p >= 1.0 {
             return 0;
         }
+        // The inverse of the geometric distribution; log1p keeps a small probability exact.
         let draws = libm::floor(libm::log(self.unit()) / libm::log1p(-p));
         if draws >= 1e18 { u64::MAX } else { draws as u64 }
     }

@@ -72,6 +72,7 @@ impl Sub for Time {
 }
 impl fmt::Display for Time {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The largest unit that leaves no fraction.
         match self.0 {
             Self::MAX_NS => f.write_str("never"),
             n if n % 1_000_000_000 == 0 => write!(f, "{}s", n / 1_000_000_000),
@@ -121,6 +122,7 @@ impl Rate {
 
 impl fmt::Display for Rate {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // The largest unit that leaves no fraction.
         match self.0 {
             n if n % 1_000_000_000 == 0 => write!(f, "{}Gbit", n / 1_000_000_000),
             n if n % 1_000_000 == 0 => write!(f, "{}Mbit", n / 1_000_000),

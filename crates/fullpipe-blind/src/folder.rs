@@ -35,6 +35,8 @@ pub fn write(folder: &Path, cases: &[Case]) -> Result<(), String> {
 pub fn read(folder: &Path) -> Result<Vec<Case>, String> {
     let entries = fs::read_dir(folder);
     let entries = entries.map_err(|why| format!("cannot read {}: {why}", folder.display()))?;
+
+    // Labels make a case; a scenario without one is none.
     let names = entries.flatten().filter_map(|entry| {
         let name = entry.file_name().to_string_lossy().into_owned();
         name.strip_suffix(LABEL).map(String::from)

@@ -113,6 +113,7 @@ pub fn label(text: &str, asked: &Asked) -> Result<(Label, Verdict), String> {
         return Ok((label, Verdict::Unfit));
     }
 
+    // The counterfactual: the case without its break, or a healthy one with a faster path.
     let cured = match asked.cured {
         Some(cured) => rate(&self::scenario(cured, 0)?.plans()[0])?,
         None => relieved(&trials, if asked.cause == HEALTHY { "path" } else { "longer" })? * base,
@@ -120,6 +121,8 @@ pub fn label(text: &str, asked: &Asked) -> Result<(Label, Verdict), String> {
     label.cured_mbit = cured;
     label.gain = cured / base;
     let least = if asked.cause == HEALTHY { FASTER } else { CLEAR };
+
+    // A weak gain keeps the case apart from the score; without a gain it is dropped.
     if label.gain < least {
         let is_weak = asked.cured.is_some() && label.gain >= SECOND;
         return Ok((label, if is_weak { Verdict::Apart } else { Verdict::Unfit }));
@@ -164,6 +167,8 @@ fn reliefs(
     let tried = trials.iter().filter_map(|trial| Some((trial, trial.relief.as_ref()?)));
     let tried = tried.filter(|(_, relief)| decides(relief.name, cause));
     let (own, others): (Vec<_>, Vec<_>) = tried.partition(|(_, relief)| relief.cause == cause);
+
+    // Reliefs of the cause come first: if none helps, no other one matters.
     let mut helps = false;
     for (trial, relief) in own {
         let gain = rate(&trial.plan)? / base;
@@ -174,8 +179,10 @@ fn reliefs(
         return Ok(gains);
     }
 
+    // A relief of another cause that helps as well makes the case ambiguous.
     for (trial, relief) in others {
         let mut gain = rate(&trial.plan)? / base;
+        // A random path may gain by luck, so other seeds have to confirm it.
         if gain >= SECOND && is_random(text) {
             gain = confirmed(text, relief.name, gain)?;
         }

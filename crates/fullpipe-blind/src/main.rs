@@ -4,6 +4,7 @@ use clap::Parser;
 use fullpipe::analysis::view::View;
 use fullpipe::engine::Engine;
 use fullpipe::experiment::{Allowed, named};
+use fullpipe_blind::causes;
 use fullpipe_blind::folder;
 use fullpipe_blind::generate::{self, Case, Drawn, Hosts};
 use fullpipe_blind::score::{self, Scored, markdown, summary};
@@ -23,6 +24,7 @@ use std::time::Instant;
     before_help = "Examples:
   fullpipe-blind --seed 1 --count 500                 draw a set and score it
   fullpipe-blind --seed 2 --count 120 --out set-2 --draw-only
+  fullpipe-blind --seed 3 --count 40 --cause ack_path --out set-3
   fullpipe-blind --dir set-2                          score that set again
   fullpipe-blind --dir set-2 --engine linux --as-kernel 6.12\n\n"
 )]
@@ -39,6 +41,9 @@ struct Arguments {
     /// Folder of the drawn cases [default: target/blind/SEED-COUNT]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Draw cases of this cause alone
+    #[arg(long, value_name = "CODE", conflicts_with = "dir", value_parser = cause)]
+    cause: Option<&'static str>,
     /// Draw hosts without CPU costs and interrupt moderation, which real kernels run
     #[arg(long, conflicts_with = "dir")]
     plain: bool,
@@ -84,6 +89,8 @@ fn run(arguments: &Arguments) -> Result<(), String> {
         .out
         .clone()
         .unwrap_or_else(|| format!("target/blind/{}-{}", arguments.seed, arguments.count).into());
+
+    // Cases are read from a folder, or drawn into one.
     let (folder, cases) = match &arguments.dir {
         Some(dir) => (dir.clone(), folder::read(dir)?),
         None => (out.clone(), drawn(arguments, &out, jobs)?),
@@ -111,16 +118,26 @@ fn view(name: &str) -> Result<View, String> {
     View::named(name).ok_or_else(|| format!("no such view; there are {names}"))
 }
 
+/// The cause with this code.
+fn cause(code: &str) -> Result<&'static str, String> {
+    let codes: Vec<&str> = causes::all().collect();
+    causes::named(code).ok_or_else(|| format!("no such cause; there are {}", codes.join(", ")))
+}
+
 /// Draws a set into a folder.
 fn drawn(arguments: &Arguments, out: &Path, jobs: usize) -> Result<Vec<Case>, String> {
     let (seed, begun) = (arguments.seed, Instant::now());
     let hosts = if arguments.plain { Hosts::Plain } else { Hosts::Full };
-    let causes = generate::causes(seed, arguments.count, hosts);
+    let causes = match arguments.cause {
+        Some(cause) => vec![cause; arguments.count],
+        None => generate::causes(seed, arguments.count, hosts),
+    };
     let drawn = work::all("drawn", causes.len(), jobs, |number| {
         generate::draw(seed, number, causes[number], hosts)
     })?;
     let seconds = begun.elapsed().as_secs_f64();
 
+    // Cases whose label is not clear are kept, but not scored.
     let (cases, apart) = parted(drawn);
     folder::write(out, &cases)?;
     if !apart.is_empty() {

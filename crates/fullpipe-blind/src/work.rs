@@ -45,6 +45,7 @@ pub fn all<T: Send>(
     let told = Mutex::new(Instant::now());
     let begun = Instant::now();
     let results = each(count, jobs, |number| {
+        // A signal stops the work between two pieces.
         if stopped() {
             return Err(STOPPED.to_string());
         }

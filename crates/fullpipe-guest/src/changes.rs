@@ -22,6 +22,8 @@ pub fn start(plan: &Plan, namespaces: &[Namespace]) -> Result<()> {
                 changes.map(move |change| (device, change)).collect::<Vec<_>>()
             })
             .collect();
+
+        // One thread makes the changes of both devices, so they need one order of time.
         changes.sort_by_key(|(_, change)| change.at_ns);
         if !changes.is_empty() {
             let what = format!("changes of router {number}");

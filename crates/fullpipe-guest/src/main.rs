@@ -62,6 +62,8 @@ fn whole_run() -> Result<()> {
     nfs::start(&plan, &mut path.namespaces)?;
     flows::start(&plan, &path.namespaces[0], &path.namespaces[plan.receiver_at()])?;
     datagrams::start(&plan, &path.namespaces[0], &path.namespaces[plan.receiver_at()])?;
+
+    // The times of flows and samples are fixed, so a late set-up would distort the run.
     if sys::now() >= run::start() {
         return Err(Error::new("set-up", "took longer than the time before the run"));
     }

@@ -6,6 +6,7 @@ use fullpipe_guest::plan::{Host, Plan, Router, Way};
 use fullpipe_guest::record::{LEFT_DEVICE, RIGHT_DEVICE};
 use fullpipe_guest::refusal::{Role, Whose};
 
+use crate::bpf::clamp;
 use crate::bpf::classify;
 use crate::bpf::police::{self, Policer};
 use crate::drops::{Direction, Dropper};
@@ -21,6 +22,8 @@ use crate::sysctl;
 const LEFT: &str = "left";
 /// Name of [`RIGHT_DEVICE`].
 const RIGHT: &str = "right";
+/// Order of the program that clamps the MSS: other programs of a device have small numbers.
+const BEHIND_OTHERS: u16 = u16::MAX;
 /// Number of the first router's device that leads to the first extra host.
 const FIRST_BESIDE: u32 = 10;
 
@@ -44,6 +47,8 @@ pub fn make(plan: &Plan) -> Result<Path> {
     let last = plan.receiver_at();
     for link in 0..last {
         let (before, after) = namespaces.split_at_mut(link + 1);
+
+        // A host's larger MTU holds on the link to its first router.
         let ends =
             [(link == 0).then_some(&plan.sender), (link + 1 == last).then_some(&plan.receiver)];
         let larger = ends.into_iter().flatten().filter_map(|own| own.mtu).max();
@@ -58,10 +63,14 @@ pub fn make(plan: &Plan) -> Result<Path> {
         stand_beside(&mut namespaces, link, number, plan)?;
         host(&mut namespaces[link], RIGHT_DEVICE, &own.host, &to_receiver(link))?;
     }
+
+    // The receiver sends ACKs and data to the sender and to each extra host.
     let clients = std::iter::once(0).chain(last + 1..namespaces.len());
     let to_clients = clients.map(|link| (layout::left(link), layout::left(last - 1)));
     let to_clients: Vec<_> = to_clients.collect();
     host(&mut namespaces[last], LEFT_DEVICE, &plan.receiver, &to_clients)?;
+
+    // Elements of the path stand on the routers, on the sides of both directions.
     let (mut droppers, mut policers) = (Vec::new(), Vec::new());
     for (number, (router, namespace)) in plan.routers.iter().zip(&mut namespaces[1..]).enumerate() {
         for side in sides(router) {
@@ -70,6 +79,7 @@ pub fn make(plan: &Plan) -> Result<Path> {
             droppers.extend(lose(namespace, number, &side, plan)?);
             policers.extend(limit(namespace, &side)?);
         }
+        clamp(namespace, router)?;
     }
     Ok(Path { namespaces, droppers, _policers: policers })
 }
@@ -109,6 +119,8 @@ fn join(
         (&mut *a, &here, layout::left(link), &there, layout::right(link)),
         (&mut *b, &there, layout::right(link), &here, layout::left(link)),
     ];
+
+    // Neighbours are fixed, so no ARP packets are on the path.
     for (namespace, end, ip, other, other_ip) in ends {
         namespace.enter()?;
         if !plan.gso {
@@ -163,6 +175,7 @@ fn stand_beside(
     let last = plan.receiver_at() - 1;
     let plain = Metrics::default();
     after[0].netlink.route(layout::network(last), layout::right(link), plain)?;
+    // Routers behind the first one send to the extra host by the way back.
     for (at, namespace) in before[..=last + 1].iter_mut().enumerate().skip(2) {
         let metrics = bound(plan, at, Direction::Back);
         namespace.netlink.route(layout::network(link), layout::left(at - 1), metrics)?;
@@ -217,9 +230,11 @@ fn host(
     host: &Host,
     peers: &[(Ipv4Addr, Ipv4Addr)],
 ) -> Result<()> {
-    let Way { drops, police, apart, qdiscs: _, changes, mtu } = &host.out;
+    // A host's own side has qdiscs alone; elements stand on routers.
+    let Way { drops, police, apart, qdiscs: _, changes, mtu, mss_clamp } = &host.out;
     let nothing_else = drops.is_empty() && police.is_none() && apart.is_empty();
-    if !(nothing_else && changes.is_empty() && mtu.is_none()) {
+    let no_router = mtu.is_none() && mss_clamp.is_none();
+    if !(nothing_else && changes.is_empty() && no_router) {
         return Err(Error::new("plan", "a host has more than qdiscs"));
     }
     if let Some(segments) = host.gso_max_segs {
@@ -244,7 +259,8 @@ fn lose(
     plan: &Plan,
 ) -> Result<Vec<Dropper>> {
     let Side { way, comes_in, direction, .. } = *side;
-    if !way.drops.is_empty() || way.police.is_some() {
+    // clsact holds the programs for incoming packets.
+    if looks_at_packets(way) {
         namespace.netlink.clsact(comes_in)?;
     }
     let mut droppers = Vec::new();
@@ -263,6 +279,25 @@ fn limit(namespace: &mut Namespace, side: &Side<'_>) -> Result<Option<Policer>> 
     let order = side.way.drops.len() as u16 + 1;
     namespace.netlink.attach(side.comes_in, order, &policer.program)?;
     Ok(Some(policer))
+}
+
+/// Whether programs look at the packets of a way where they come in.
+fn looks_at_packets(way: &Way) -> bool {
+    !way.drops.is_empty() || way.police.is_some()
+}
+
+/// Clamps the MSS of what comes in by either device.
+fn clamp(namespace: &mut Namespace, router: &Router) -> Result<()> {
+    let ways = [&router.forward, &router.back];
+    let Some(most) = ways.into_iter().filter_map(|way| way.mss_clamp).min() else { return Ok(()) };
+    let program = clamp::load(most)?;
+    for side in sides(router) {
+        if !looks_at_packets(side.way) {
+            namespace.netlink.clsact(side.comes_in)?;
+        }
+        namespace.netlink.attach(side.comes_in, BEHIND_OTHERS, &program)?;
+    }
+    Ok(())
 }
 
 /// Outgoing device of each direction of a router, with the direction's elements.

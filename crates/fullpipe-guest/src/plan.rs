@@ -168,6 +168,9 @@ pub struct Way {
     /// Largest IP packet that goes on, bytes; the router answers a larger one by ICMP (a host: not allowed).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mtu: Option<u32>,
+    /// Largest MSS that SYNs announce behind this router, bytes, whichever way they go (a host: not allowed).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mss_clamp: Option<u16>,
     /// A token bucket, behind the lists, where packets come into this router (a host: not allowed).
     pub police: Option<Police>,
     /// Flows that have a qdisc of their own, 15 at most; packets of others pass at once. Then there are no `qdiscs`.

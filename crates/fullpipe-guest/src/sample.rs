@@ -42,6 +42,8 @@ pub fn run(plan: &Plan, namespaces: &[Namespace]) -> Result<()> {
     // A sample is taken at its time, whatever else there is to do.
     sys::go_first().at(|| "priority of samples")?;
     let (count, mut taken, mut told) = (plan.end_ns / plan.sample_ns, 0, 0);
+
+    // Several samples are one chain, because a call of the kernel is expensive here.
     while taken < count {
         let next = count.min(taken + sampler.at_once);
         let times: Vec<u64> = (taken + 1..=next).map(|number| number * plan.sample_ns).collect();
@@ -143,10 +145,14 @@ impl Sampler<'_> {
         let sample_ns = plan.sample_ns;
         let counted_ns = plan.counters_ns.max(1).next_multiple_of(sample_ns);
         let in_chain = counters.fit_into_chains()?;
+
+        // Answers wait in the sockets' buffers until the chain is over, which bounds its samples.
         let answers = probes.iter().map(Probe::ahead).min().unwrap_or(usize::MAX);
         let steps = probes.len() + counters.files().count() + 1;
         let most = answers.min(STEPS / steps).max(1);
         let mut at_once = (WHILE / sample_ns).clamp(1, most as u64);
+
+        // Counters that cannot be read in a chain are read at its end, so it ends at their times.
         if !in_chain {
             let each = counted_ns / sample_ns;
             at_once =

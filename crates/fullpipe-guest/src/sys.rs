@@ -309,6 +309,7 @@ pub fn ethtool(any_socket: &OwnedFd, device: &str, command: u32, value: u32) -> 
     let mut data = [command, value];
     // SAFETY: zeros are a valid ifreq.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    // Names of devices have at most 15 bytes (IFNAMSIZ).
     for (to, from) in request.ifr_name[..15].iter_mut().zip(device.bytes()) {
         *to = from as libc::c_char;
     }

@@ -69,6 +69,8 @@ impl Ring {
             told += usize::from(!flags.contains(Flags::SKIP_SUCCESS));
         }
         self.submit(steps, told)?;
+
+        // A timer with more than one tick shows that a sample was missed.
         let mut steps = steps.iter().zip(&self.ticks);
         match steps.all(|(step, ticks)| !matches!(step, Step::Tick(_)) || *ticks == 1) {
             true => Ok(()),
@@ -119,6 +121,8 @@ impl Ring {
             }
             for completion in self.ring.completion() {
                 let (number, result) = (completion.user_data() as usize, completion.result());
+
+                // At least the completion of the last step is waited for.
                 missing = missing.saturating_sub(1).max(1);
                 over |= number == steps.len() - 1;
                 if matches!(steps[number], Step::Text(_)) {

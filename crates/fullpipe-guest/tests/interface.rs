@@ -69,7 +69,9 @@ fn plan() -> Plan {
     let apart = vec![Apart { flow: 1, qdisc: Qdisc::Pfifo { limit: 7 } }];
     let change = Change { at_ns: 9, number: 0, qdisc: Qdisc::Pfifo { limit: 8 } };
     let police = Some(Police { rate: 1_000_000, burst: 3000, overhead: 14, largest: Some(15) });
-    let forward = Way { drops, police, apart, qdiscs: vec![], changes: vec![change], mtu: None };
+    let changes = vec![change];
+    let (qdiscs_of_router, mtu, mss_clamp) = (vec![], None, Some(1360));
+    let forward = Way { drops, police, apart, qdiscs: qdiscs_of_router, changes, mtu, mss_clamp };
     let host = Host {
         sysctl: vec![("net/ipv4/tcp_rmem".into(), "4096 131072 6291456".into())],
         gso_max_segs: Some(1),
@@ -92,6 +94,7 @@ fn plan() -> Plan {
         flows: vec![Flow {
             backward: false,
             answers: None,
+            quickack: None,
             congestion: "cubic".into(),
             sndbuf: Some(1 << 20),
             rcvbuf: None,

@@ -129,6 +129,8 @@ pub(super) fn card_stage(
     let (kind, capacity) = ("qdisc", Some(capacity));
     let info = StageInfo { index: 0, name, kind, direction, unit, capacity, timed: false };
     let counters = |number| Counters { namespace, device, handle: qdisc_handle(number) };
+
+    // RED is two qdiscs: the first one holds the queue, the second one marks.
     let seen = match queue.kind {
         QdiscKind::Red => Seen::Marking { queue: counters(1), by: counters(2) },
         _ => Seen::Qdisc(counters(1)),

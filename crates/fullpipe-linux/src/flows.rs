@@ -139,8 +139,12 @@ impl Limits {
     fn advance(&mut self, now: u64, info: &TcpInfo, bulk: bool) {
         let mut left = now.saturating_sub(self.until);
         let told = [info.rwnd_limited, info.sndbuf_limited];
+
+        // busy_time has the time of both other limits in it (tcp_get_info_chrono_stats).
         let rest = info.busy_time.saturating_sub(told[0] + told[1]);
         let kinds = [Limit::ReceiveWindow, Limit::SendBuffer, phase(info, bulk)];
+
+        // Each count is credited once, and at most with the time that has passed.
         for (i, us) in [told[0], told[1], rest].into_iter().enumerate() {
             let share = (us * 1000).saturating_sub(self.credited[i]).min(left);
             self.credited[i] += share;
@@ -160,6 +164,7 @@ impl Limits {
 /// Limit of a sender with data in flight, by its state now. A sender that always writes and has nothing left to send
 /// waits for room in the send buffer.
 fn phase(info: &TcpInfo, bulk: bool) -> Limit {
+    // Nothing waits to be sent, so the congestion window is not the limit.
     if info.notsent_bytes == 0 || holds_back_the_last(info) {
         match info.state {
             ESTABLISHED if bulk => Limit::SendBuffer,

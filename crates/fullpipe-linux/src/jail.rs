@@ -45,6 +45,8 @@ impl Jail {
     /// `parent`, or a leftover that may not be removed.
     fn empty(parent: &Path) -> io::Result<Jail> {
         let mut tried = TRIED.lock().unwrap_or_else(PoisonError::into_inner);
+
+        // Directories of killed runs are removed first, because they may fill the file system.
         leftover::sweep(parent, Some(NAME), leftover::is_directory);
         leftover::sweep_own(parent, NAME);
         loop {

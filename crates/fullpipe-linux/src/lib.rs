@@ -166,6 +166,8 @@ impl Linux {
             seed: resolved.seed,
             words: &words,
         };
+
+        // The guest finds its init and its plan in the jail, and writes its records there.
         let jail = Jail::new(&plan).map_err(|e| Failed::Machine(jail::cannot_write(&e)))?;
         let machine = Machine::start(&parts, jail, patience).map_err(Failed::Machine)?;
         let following = Following { machine, samples, records: None, reached: Time::ZERO };
@@ -278,6 +280,8 @@ impl Following {
         loop {
             let state = self.machine.state().map_err(|e| self.failed(e.to_string()))?;
             let more = self.read().map_err(|e| self.failed(e.to_string()))?;
+
+            // A machine that has ended may have left records that are not read yet.
             let ended = matches!(state, State::Ended(_)) && !more;
             if let Some(time) = self.samples.tell(sink, ended) {
                 self.reached = time;
@@ -309,6 +313,7 @@ impl Following {
 
     /// The end of the run, if `state` is one; not while there is more to read.
     fn judge(&mut self, state: State, more: bool) -> Result<Option<Outcome>, Stop> {
+        // The guest's own reasons are better than those that its machine shows.
         if let Some(refusal) = self.samples.refused.take() {
             return Err(Stop::Refused(refusal));
         }

@@ -72,6 +72,7 @@ impl Machine {
     /// # Errors
     /// A file cannot be made, or the kernel cannot be started, in words.
     pub(super) fn start(parts: &Parts, jail: Jail, patience: Patience) -> Result<Machine, String> {
+        // The kernel's output and errors go to one file, in their order.
         let console = || {
             let console = File::create(jail.file(CONSOLE))?;
             Ok((console.try_clone()?, console))
@@ -100,6 +101,8 @@ impl Machine {
         if let Some(why) = memory::full(&self.memory, self.room, false) {
             return Ok(State::Hopeless(why));
         }
+
+        // A guest whose clock moves is alive; else its CPU time and the wall clock decide.
         let (time, cpu) = (self.virtual_time(), self.cpu());
         if time != self.seen.0 {
             self.seen = (time, cpu, Instant::now());

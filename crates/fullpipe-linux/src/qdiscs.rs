@@ -50,6 +50,7 @@ fn one(namespace: u16, message: &[u8]) -> Option<(Counters, Counted)> {
     let body = &message[NLMSG_HEADER..];
     let device = number::<4>(body, 4).map(u32::from_ne_bytes)?;
     let handle = number::<4>(body, 8).map(u32::from_ne_bytes)?;
+    // Attributes follow the fixed part of the message (struct tcmsg).
     let of = |wanted| attributes(&body[TCMSG..]).find(|(kind, _)| *kind == wanted);
     body.get(TCMSG..)?;
     let (name, stats) = (of(TCA_KIND)?.1, of(TCA_STATS2)?.1);

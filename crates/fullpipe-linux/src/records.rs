@@ -34,6 +34,7 @@ impl Records {
         let before = self.buffer.len();
         let came = (&mut self.file).take(CHUNK as u64).read_to_end(&mut self.buffer)?;
         self.read += came as u64;
+        // Records that were read give their memory back, in large portions.
         if self.read - self.given_back >= GIVE_BACK {
             give_back(&self.file, self.given_back, self.read);
             self.given_back = self.read;

@@ -41,6 +41,7 @@ impl Wanted {
 fn wanted(asked: &Asked, run: &Resolved, family: Family) -> Option<Wanted> {
     match asked {
         Asked::Sysctl { of, name, value } => {
+            // The kernel has one rmem_max, which is that of the host that receives.
             let receives = if run.has(Direction::Forward) { "receiver" } else { "sender" };
             let value = if value.contains(' ') { format!("\"{value}\"") } else { value.clone() };
             Some(Wanted::new(sysctl(*of, name, (run, receives))?, value))
@@ -89,6 +90,8 @@ fn algorithm(flow: &Flow, family: Family) -> Wanted {
         return Wanted::new(key, name);
     };
     let defaults = congestion::defaults(module, family.name());
+
+    // Only parameters that differ from their defaults can be the reason.
     let changed = |name: &str| flow.congestion.parameters.get(name) != defaults.get(name);
     let changed: Vec<_> = module.parameters.iter().filter(|p| changed(p.name)).collect();
     let range = changed

@@ -201,10 +201,14 @@ impl Samples {
             self.flows.iter_mut().enumerate().map(|(i, flow)| flow.sample(time, i as u16, mss));
         let (samples, changes): (Vec<_>, Vec<_>) = told.unzip();
         events.extend(changes.into_iter().flatten());
+
+        // Changes of state become events as well, so all are brought in order of time.
         events.sort_by_key(|event| event.time);
         events.iter().for_each(|event| sink.event(event));
         self.segments = samples.iter().map(|sample| sample.segments_sent).sum();
         samples.iter().for_each(|sample| sink.flow(sample));
+
+        // A qdisc without a record keeps the counters that it had.
         self.counted.extend(pending.qdiscs);
         for index in 0..self.stages.len() {
             let (entered, counted) = self.counted(self.stages[index].seen);
@@ -229,13 +233,16 @@ impl Samples {
     fn counted(&self, seen: Seen) -> (u64, Counted) {
         let at = |at| self.counted.get(&at).copied().unwrap_or_default();
         let counted = match seen {
+            // More packets leave a duplicating netem than enter it, so another qdisc counts arrivals.
             Seen::Copies { after, before } => return (at(before).packets, at(after)),
             Seen::Qdisc(qdisc) => at(qdisc),
             Seen::Marking { queue, by } => Counted { marks: at(by).marks, ..at(queue) },
+            // An ingress qdisc counts packets that its filter drops as passed.
             Seen::Incoming(qdisc) => {
                 let all = at(qdisc);
                 Counted { packets: all.packets.saturating_sub(all.drops), ..all }
             }
+            // A router drops silently; the counters before and behind it tell.
             Seen::Router { before, after } => {
                 let (came, left) = (at(before).packets, at(after));
                 Counted { drops: came.saturating_sub(left.packets), ..left }

@@ -106,6 +106,8 @@ impl TcpInfo {
     /// Reads it from a record.
     pub(super) fn read(body: &[u8]) -> TcpInfo {
         let bytes = body.get(SOCKET_SIZE..).unwrap_or_default();
+
+        // Fields that an older kernel does not have read as zero.
         let byte_at = |at: usize| bytes.get(at).copied().unwrap_or(0);
         let u32_at = |at| number::<4>(bytes, at).map_or(0, u32::from_ne_bytes);
         let u64_at = |at| number::<8>(bytes, at).map_or(0, u64::from_ne_bytes);

@@ -7,7 +7,7 @@ use fullpipe_base::trace::StageInfo;
 use fullpipe_base::units::Time;
 use fullpipe_guest::plan::{self, Apart, Drops, Police, Router, Watch, Way};
 use fullpipe_guest::record::{INCOMING_HANDLE, LEFT_DEVICE, RIGHT_DEVICE, qdisc_handle};
-use fullpipe_scenario::{Element, Host, Resolved};
+use fullpipe_scenario::{Ask, Element, Host, Resolved};
 
 /// Flows that may have a qdisc of their own on one device.
 const MOST_APART: usize = 15;
@@ -139,6 +139,8 @@ pub(super) fn routers(run: &Resolved) -> Result<(Vec<Router>, Vec<Watched>), (St
     for (router, way) in routers[first + front..].iter_mut().zip(&there.ways) {
         router.forward = way.clone();
     }
+
+    // Packets on the way back pass the routers in reverse order.
     for (router, way) in routers.iter_mut().rev().skip(beyond).zip(&back.ways) {
         router.back = way.clone();
     }
@@ -209,8 +211,11 @@ fn direction(
     let around = run.surroundings();
     for element in elements {
         let told = |why: String| (element.name().to_string(), why);
-        let mut piece = piece(&element.ask(&around), wire(run)).map_err(told)?;
+        let ask = element.ask(&around);
+        let mut piece = piece(&ask, wire(run)).map_err(told)?;
         piece.seed(Rng::new(run.seed, element.name()).next_u64());
+
+        // Only a chain of qdiscs can take over the wire of the element before it.
         if !matches!(piece, Piece::Qdiscs(_)) {
             direction.arrive(None);
         }
@@ -234,7 +239,12 @@ fn direction(
             Piece::Police(police) => direction.police(stage(element, None, run), police),
             Piece::Router(mtu) => direction.answer(stage(element, None, run), mtu),
         }
+        if let Ask::Narrow { mss_clamp: Some(most), .. } = ask {
+            direction.clamp(most);
+        }
     }
+
+    // No element follows, so the wire of the last one is a qdisc of its own.
     direction.arrive(None);
     Ok(direction)
 }
@@ -300,6 +310,7 @@ impl Direction {
 
     /// A qdisc for a flow. It joins the qdiscs of other flows where there are some and the flow has none yet.
     fn part(&mut self, info: StageInfo, apart: Apart) {
+        // A router's bands are for one flow each, and a way with other qdiscs has none.
         let joins = self.ways.last().is_some_and(|way| {
             let of_others = way.apart.iter().all(|other| other.flow != apart.flow);
             way.qdiscs.is_empty() && way.apart.len() < MOST_APART && of_others
@@ -320,6 +331,13 @@ impl Direction {
         self.ways.push(Way { police, mtu: Some(mtu), ..Way::default() });
         self.stages.push((info, self.ways.len() - 1, By::Router, None));
         self.ways.push(Way { police, ..Way::default() });
+    }
+
+    /// The last router clamps the MSS, whichever way a SYN goes.
+    fn clamp(&mut self, most: u32) {
+        if let Some(way) = self.ways.last_mut() {
+            way.mss_clamp = Some(most as u16);
+        }
     }
 
     /// A token bucket where packets enter a router without other elements.

@@ -15,7 +15,7 @@ use super::resolved::{
     App, Datagrams, ENDS, Flow, Host, Hosts, Neighbour, Nfs, NfsOperation, NfsServerReads,
     NfsVersion, Resolved, Station,
 };
-use super::written;
+use super::written::{self, Quickack};
 use fullpipe_base::units::Time;
 use fullpipe_sim::config::Direction;
 use fullpipe_sim::rpc::{Retry, server_buffer_2008, server_send_buffer_2008};
@@ -332,6 +332,7 @@ impl Nfs {
             rcvbuf: None,
             sockopt: BTreeMap::new(),
             receiver_sockopt: BTreeMap::new(),
+            quickack: Quickack::Once,
             start: self.start,
             after: None,
             duration: None,

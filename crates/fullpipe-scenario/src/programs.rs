@@ -175,7 +175,7 @@ fn other_end(flow: &Flow, app: &AppTable, what: &str, answers: Answers) -> Flow 
     // Settings of the written flow are its own: short messages take defaults.
     (own.congestion, own.slow_start) = (None, None);
     (own.socket_buffer, own.sndbuf, own.rcvbuf) = (None, None, None);
-    (own.sockopt, own.receiver_sockopt) = (None, None);
+    (own.sockopt, own.receiver_sockopt, own.quickack) = (None, None, None);
     own.reader = None;
     own.write = own.write.map(|at| At { value: Quantity::of(SHORT), written: false, ..at });
     own.app = Some(messages(app, SHORT, 1));

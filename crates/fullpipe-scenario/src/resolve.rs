@@ -22,7 +22,7 @@ use super::source::Source;
 use super::written;
 use fullpipe_base::units::{Rate, Time};
 use fullpipe_sim::config::Direction;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most connections of a run.
 const MOST_FLOWS: usize = 10_000;
@@ -385,7 +385,8 @@ fn single(flow: &written::Flow, kernel: &Kernel, cx: &mut Context) -> Option<Flo
         sndbuf,
         rcvbuf,
         sockopt: value(&flow.sockopt).map(|options| options.0).unwrap_or_default(),
-        receiver_sockopt: value(&flow.receiver_sockopt).map(|o| o.0).unwrap_or_default(),
+        receiver_sockopt: receiver_sockopt(flow),
+        quickack: value(&flow.quickack).unwrap_or_default(),
         start: Time::ns(value(&flow.start)?.0),
         after: again::after(flow),
         duration,
@@ -397,6 +398,15 @@ fn single(flow: &written::Flow, kernel: &Kernel, cx: &mut Context) -> Option<Flo
             None => None,
         },
     })
+}
+
+/// Options of the receiving socket. `quickack` without a value in `receiver_sockopt` means 1.
+fn receiver_sockopt(flow: &written::Flow) -> BTreeMap<&'static str, i64> {
+    let mut options = value(&flow.receiver_sockopt).map(|own| own.0).unwrap_or_default();
+    if flow.quickack.is_some() {
+        options.entry(QUICKACK).or_insert(1);
+    }
+    options
 }
 
 /// Send and receive buffer as requested.

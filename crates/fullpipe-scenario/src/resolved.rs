@@ -9,7 +9,8 @@ pub use super::qdisc::{Netem, Qdisc};
 pub use super::reporting::{Packets, Report};
 use super::show;
 pub use super::written::{
-    Clock, DatagramKind, NfsExport, NfsOperation, NfsServerReads, NfsVersion, QdiscKind, Until,
+    Clock, DatagramKind, NfsExport, NfsOperation, NfsServerReads, NfsVersion, QdiscKind, Quickack,
+    Until,
 };
 use fullpipe_base::units::{Rate, Time};
 use fullpipe_sim::config::Direction;
@@ -232,6 +233,8 @@ pub const CORK: &str = "TCP_CORK";
 pub const MAX_PACING_RATE: &str = "SO_MAX_PACING_RATE";
 /// Socket option that sends a partial segment at once.
 pub const NODELAY: &str = "TCP_NODELAY";
+/// Socket option that sends a delayed ACK, and ends pingpong mode.
+pub const QUICKACK: &str = "TCP_QUICKACK";
 
 /// A flow: one connection.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -267,6 +270,9 @@ pub struct Flow {
     /// Other options of the receiving socket, by the kernel's names.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub receiver_sockopt: BTreeMap<&'static str, i64>,
+    /// When the receiving program sets TCP_QUICKACK, if `receiver_sockopt` has it.
+    #[serde(skip_serializing_if = "Quickack::is_once", serialize_with = "show::choice")]
+    pub quickack: Quickack,
     /// When it connects.
     #[serde(serialize_with = "show::shown")]
     pub start: Time,
@@ -296,6 +302,14 @@ impl Flow {
             App::Messages { size, .. } => size,
             _ => self.write.into(),
         }
+    }
+
+    /// True if parts of its messages may wait for ACKs: the sender has Nagle's rule, and the receiver does not set TCP_QUICKACK after
+    /// each read.
+    pub fn waits_for_acks(&self) -> bool {
+        let is_on = |option: Option<&i64>| option.is_some_and(|on| *on != 0);
+        let is_quick = !self.quickack.is_once() && is_on(self.receiver_sockopt.get(QUICKACK));
+        u64::from(self.write) < self.message() && !is_on(self.sockopt.get(NODELAY)) && !is_quick
     }
 
     /// Messages that may be without an answer at a time.

@@ -102,8 +102,12 @@ impl RangeSet {
             return joined;
         }
         let behind = self.begun(start);
+
+        // The range in front joins if it touches the new one.
         let joins = self.before(behind).is_some_and(|(_, e)| e >= start);
         let index = behind - usize::from(joins);
+
+        // All ranges that touch the new one become one with it; the gaps between them are new.
         let (mut low, mut high, mut at, mut joined) = (start, end, start, 0);
         while let Some((s, e)) = self.ranges.get(index + joined).filter(|range| range.0 <= end) {
             if at < s {
@@ -154,6 +158,8 @@ impl RangeSet {
             return;
         }
         let index = self.begun_below(start);
+
+        // A range that begins below `start` keeps its front part.
         if let Some((s, e)) = self.before(index).filter(|range| range.1 > start) {
             self.set(index - 1, (s, start));
             gone(start, e.min(end));
@@ -161,6 +167,8 @@ impl RangeSet {
                 return self.ranges.insert(index, (end, e));
             }
         }
+
+        // Ranges that begin within are removed, the last one perhaps in part.
         while let Some((s, e)) = self.ranges.get(index).filter(|range| range.0 < end) {
             gone(s, e.min(end));
             if e > end {

@@ -56,6 +56,7 @@ fn sum(file: &mut File) -> io::Result<(Range<u64>, String)> {
     let (start, mut metadata) = metadata(file)?;
     let place = place(&metadata)
         .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "it has no checksum"))?;
+    // The hash is of the file with zeros in the place of the checksum.
     metadata[place.clone()].copy_from_slice(UNSEALED.as_bytes());
     file.rewind()?;
     let hash = extend(data_hash(BufReader::new(file).take(start))?, &metadata);
@@ -77,6 +78,7 @@ fn data_hash(mut data: impl Read) -> io::Result<u64> {
 /// Start and contents of the metadata, to the end of the file.
 fn metadata(file: &mut File) -> io::Result<(u64, Vec<u8>)> {
     let wrong = || io::Error::new(io::ErrorKind::InvalidData, "it has no metadata at its end");
+    // The file ends with the length of the metadata and Parquet's mark.
     let length = file.seek(SeekFrom::End(0))?;
     let tail = length.checked_sub(TAIL).ok_or_else(wrong)?;
     file.seek(SeekFrom::Start(tail))?;

@@ -27,6 +27,7 @@ pub enum Values {
 pub fn values<R: Row>(column: &Column<R>, rows: &[R], names: &Names) -> Values {
     match &column.access {
         Access::Text { get, .. } => {
+            // Each text is kept once, and rows have its place: texts repeat.
             let mut seen: HashMap<String, i32> = HashMap::new();
             let mut texts = Vec::new();
             let rows = rows

@@ -11,6 +11,7 @@ pub fn folders(names: &[String]) -> Vec<String> {
             let base = folder(name);
             let numbered = (2_u32..).map(|number| format!("{base}-{number}"));
             let mut candidates = std::iter::once(base.clone()).chain(numbered);
+            // Some file systems take names that differ in case alone for one.
             let free = candidates.find(|candidate| used.insert(candidate.to_lowercase()));
             free.unwrap_or(base)
         })
@@ -25,6 +26,8 @@ const LONGEST: usize = 100;
 /// A name for a folder: letters, digits, "." "_" "=" and single "-" within.
 pub fn folder(name: &str) -> String {
     let mut folder = String::new();
+
+    // Every row of other characters becomes one "-".
     for c in name.chars().take(LONGEST) {
         match c {
             c if c.is_ascii_alphanumeric() || "._=".contains(c) => folder.push(c),
@@ -33,6 +36,8 @@ pub fn folder(name: &str) -> String {
         }
     }
     let folder = folder.trim_matches(['-', '.']);
+
+    // Names with a meaning of their own are replaced.
     match folder {
         "" => "run".into(),
         LATEST => "latest-run".into(),

@@ -35,6 +35,7 @@ fn remove(parent: &Path, meant: impl Fn(&str, u32, &Path) -> bool) {
         let path = entry.path();
         let file = entry.file_name().to_string_lossy().into_owned();
         let Some((named, process)) = parts(&file) else { continue };
+        // A lock that is free shows that its program has ended.
         if meant(named, process, &path) && lock(&path).is_some() {
             // There is no caller to report to.
             let _ = match is_directory(&path) {

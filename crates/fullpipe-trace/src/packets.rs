@@ -83,6 +83,7 @@ impl PacketTrain {
     pub fn packet(&self, i: u32) -> PacketTrain {
         let n = u64::from(i);
         let mut packet = PacketTrain { time: self.time_of(i), ..self.clone() };
+        // Only these fields differ from packet to packet of a train.
         packet.seq += n * u64::from(self.len);
         packet.ack += n * self.ack_step;
         packet.sacks[0].1 += n * self.sack_step;
@@ -100,6 +101,7 @@ impl PacketTrain {
 
     /// Spacing and steps with which `next` continues it; none: it does not.
     fn steps_to(&self, next: &PacketTrain) -> Option<(u64, u64, u64)> {
+        // Packets of a train differ in time, in numbers, and in the end of the first SACK block.
         let alike = self.flags == 0
             && next.flags == 0
             && (self.flow, self.acks) == (next.flow, next.acks)
@@ -118,6 +120,8 @@ impl PacketTrain {
             next.ack.checked_sub(last.ack)?,
             next.sacks[0].1.checked_sub(last.sacks[0].1)?,
         );
+
+        // The first two packets set the steps; all others have to keep them.
         let keeps = self.count == 1 || steps == (self.spacing, self.ack_step, self.sack_step);
         keeps.then_some(steps)
     }
@@ -201,6 +205,7 @@ impl Row for PacketTrain {
 
     #[rustfmt::skip]
     fn columns() -> Vec<Column<PacketTrain>> {
+        // An empty cell leaves the row as it is, because most packets are dropped nowhere.
         let place = Access::Text {
             get: |row: &PacketTrain, _| row.dropped_at.to_string().into(),
             set: |row, text| { if !text.is_empty() { row.dropped_at = text.into(); } true },
@@ -225,6 +230,8 @@ impl Row for PacketTrain {
             number!(PacketTrain U32 "dropped", dropped, "segment", Moment, "engine", "segments of each packet that were dropped later"),
             named("dropped_at", "names of the stages that dropped them, with + between several; empty: none did", "engine", place),
         ];
+
+        // SACK blocks have columns of their own, which are 0 in a row without SACKs.
         columns.extend((0..SACKS).flat_map(|block| [sack(block, false), sack(block, true)]));
         columns.push(number!(PacketTrain U64 "sack_step", sack_step, "byte", Moment, POINT, "by how much the first block of each ends later than that of the one before"));
         columns

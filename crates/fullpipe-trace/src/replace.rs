@@ -16,6 +16,7 @@ pub fn replace(
 ) -> Result<(), Error> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let hidden = path.with_file_name(hidden_name(&name));
+    // The rename is one step, so a reader finds the old file or the whole new one.
     let written = File::create(&hidden).map_err(|e| unwritten(path, e)).and_then(|file| {
         let mut out = BufWriter::new(file);
         write(&mut out)?;

@@ -17,6 +17,8 @@ fn civil(mut days: u64) -> (u64, u64, u64) {
         year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
     };
     let mut year = 1970;
+
+    // Whole years, then whole months, are taken off the days.
     while days >= 365 + u64::from(leap(year)) {
         days -= 365 + u64::from(leap(year));
         year += 1;

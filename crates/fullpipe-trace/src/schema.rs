@@ -256,6 +256,8 @@ impl Row for FlowSample {
             number!(FlowSample U64 "unsent", unsent, "byte", Moment, TCP, "bytes written by the application and not yet sent"),
             number!(FlowSample U8 "ca_state", ca_state, "", Moment, TCP, "congestion state: 0 Open, 1 Disorder, 2 CWR, 3 Recovery, 4 Loss"),
         ];
+
+        // Columns that repeat by kind follow: a column per limit, and those of both sockets.
         columns.extend((0..Limit::COUNT).map(limit));
         columns.extend(sender_columns());
         columns.extend(receiver_columns());

@@ -41,6 +41,7 @@ pub fn write_all(
     write(directory, &recording.flows, &names)?;
     write(directory, &recording.stage_samples, &names)?;
     write(directory, &recording.events, &names)?;
+    // A run without counters has no table of them.
     match recording.counters.is_empty() {
         true => Ok(()),
         false => write(directory, &recording.counters, &names),
@@ -163,9 +164,11 @@ fn metadata<R: Row>(names: &Names) -> Vec<KeyValue> {
         pair("fullpipe.format", FORMAT.to_string()),
         pair("fullpipe.table", R::TABLE.to_string()),
     ];
+    // Only the table of stages describes the stages.
     if R::TABLE == "stages" {
         pairs.push(pair(STAGES_KEY, stage_info::to_json(names.stages)));
     }
+    // The checksum is filled in when the file is complete.
     pairs.push(pair(checksum::KEY, checksum::UNSEALED.to_string()));
     pairs
 }
@@ -221,6 +224,7 @@ pub fn read_groups<R: Row>(directory: &Path, each: impl FnMut(Vec<R>)) -> Result
 }
 
 fn read_from<R: Row>(mut file: File, mut each: impl FnMut(Vec<R>)) -> Result<Stages, String> {
+    // The checksum comes first, because the decoder trusts what it reads.
     match checksum::fits(&mut file) {
         Ok(true) => {}
         Ok(false) => return Err("it does not have the checksum it was written with".into()),
@@ -246,6 +250,7 @@ fn metadata_value<'a>(reader: &'a SerializedFileReader<File>, key: &str) -> Opti
 }
 
 fn check_metadata<R: Row>(reader: &SerializedFileReader<File>) -> Result<Stages, String> {
+    // A table of another format, or of another kind, is refused before its columns are read.
     match metadata_value(reader, "fullpipe.format").and_then(|text| text.parse().ok()) {
         Some(FORMAT) => {}
         Some(other) => {
@@ -277,6 +282,7 @@ fn place<R: Row>(file: &SchemaDescriptor, column: &Column<R>) -> Result<Option<u
     }
     let at = at.ok_or_else(|| format!("no column {}", column.name))?;
     let found = &file.columns()[at];
+    // Columns of this program have no nulls and no lists, so their levels are 0.
     let flat = found.max_def_level() == 0 && found.max_rep_level() == 0;
     if found.physical_type() == types(column.kind).0 && flat {
         Ok(Some(at))
@@ -295,6 +301,7 @@ fn read_group<R: Row>(
     for (number, (column, place)) in columns.iter().zip(places).enumerate() {
         let Some(place) = *place else { continue };
         let reader = group.get_column_reader(place).map_err(|e| e.to_string())?;
+        // The first column makes the rows, and the others fill them.
         let mut target = Target { rows: &mut *rows, at: start, grows: number == 0 };
         read_column(reader, column, &mut target)?;
         if target.at != target.rows.len() {
@@ -329,6 +336,8 @@ fn read_column<R: Row>(
     let strange = |value: &dyn std::fmt::Display| {
         format!("column {} has a value of \"{value}\"", column.name)
     };
+
+    // Parquet's physical types are signed, so a number is kept by its bits.
     match (&column.access, reader) {
         (Access::Number { set, .. }, ColumnReader::Int64ColumnReader(mut reader)) => batches(
             |values| reader.read_records(BATCH, None, None, values),

@@ -60,7 +60,10 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
             ms(waits * 1e3),
             numbers::count(messages)
         ))
-        .cure(format!("Let the program on {holds} set TCP_NODELAY, or write each message at once"))
+        .cure(format!(
+            "Let the program on {holds} set TCP_NODELAY, or write each message at once; or, with Linux at the other end, let the \
+             program there set TCP_QUICKACK after each read"
+        ))
         .setting(setting("TCP_NODELAY", first, AskedBy::Program));
     Some(found)
 }

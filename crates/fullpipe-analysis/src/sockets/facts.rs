@@ -256,6 +256,8 @@ pub struct Acks {
     pub segments: f64,
     /// Standard deviation of ACKs in equal times over their mean.
     pub spread: f64,
+    /// Standard deviation of delivered segments in these times over their mean (T: delivered).
+    pub data_spread: f64,
     /// Segments an ACK acknowledges in the last half of the main part over those in its first half.
     pub growth: f64,
 }

@@ -283,15 +283,16 @@ fn acks(main: &[Look]) -> Acks {
         let acks = to.acks_received.saturating_sub(from.acks_received).max(1) as f64;
         bytes / acks / f64::from(to.socket.snd_mss.max(1))
     };
-    let counts: Vec<f64> = main
-        .windows(2)
-        .map(|pair| pair[1].acks_received.saturating_sub(pair[0].acks_received) as f64)
-        .collect();
+    let counts = |of: fn(&Look) -> u64| {
+        let grown = |pair: &[Look]| of(&pair[1]).saturating_sub(of(&pair[0])) as f64;
+        main.windows(2).map(grown).collect::<Vec<f64>>()
+    };
     let all = last.acks_received.saturating_sub(first.acks_received) as f64;
     Acks {
         rate: all / seconds(first, last).max(1e-3),
         segments: segments(first, last),
-        spread: spread(&counts),
+        spread: spread(&counts(|look| look.acks_received)),
+        data_spread: spread(&counts(|look| look.socket.delivered)),
         growth: segments(middle, last) / segments(first, middle).max(1e-9),
     }
 }
@@ -401,6 +402,18 @@ mod tests {
         close(own.round_trips, 500.0);
         close(own.pace_mbit.expect("a pace"), 20.0);
         assert_eq!(own.max_pace_mbit, None);
+    }
+
+    #[test]
+    fn spreads_tell_which_of_data_and_acks_is_steady() {
+        let with = |n: u64, delivered| {
+            let look = look(n, 100, 0);
+            Look { socket: SenderSocket { delivered, ..look.socket }, ..look }
+        };
+        let own = measured((1..=60).map(|n| with(n, 100 * n + 20 * (n % 2))).collect());
+        assert!(own.acks.spread < 1e-9, "50 ACKs in each interval");
+        // Intervals have 80 and 120 segments in turn.
+        assert!((own.acks.data_spread - 0.2).abs() < 0.01, "{}", own.acks.data_spread);
     }
 
     #[test]

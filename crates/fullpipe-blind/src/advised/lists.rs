@@ -1,7 +1,7 @@
 //! Fixed lists of settings that people copy, compared with advice.
 
 use super::paths;
-use crate::judging::{UNSEEN, bench, case, worst_of_three};
+use crate::judging::{UNSEEN, bench, case, median_gains, worst_of_three};
 use fullpipe::advice::method::Allowance;
 use fullpipe::advice::{Case, Edit, advise};
 use serde::{Deserialize, Serialize};
@@ -69,6 +69,26 @@ pub struct Listed {
     pub advised: Figures,
     /// The lists, in their order.
     pub lists: Vec<Figures>,
+    /// Rate of advice over that of each list, in the median of nine other runs; of paths alone where the worst of three runs
+    /// has less than [`KEEPS`] of a list's rate.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub medians: Option<Vec<f64>>,
+}
+
+/// Part of a list's rate that advice has to have on each path.
+pub const KEEPS: f64 = 0.97;
+
+impl Listed {
+    /// Whether advice has its part of a list's rate in the worst of three runs.
+    pub fn keeps(&self, list: &Figures) -> bool {
+        self.advised.share >= KEEPS * list.share
+    }
+
+    /// Whether it has that in the median of nine runs, where it does not in the worst of three.
+    pub fn keeps_median(&self, number: usize) -> bool {
+        let own = self.medians.as_ref().and_then(|own| own.get(number));
+        self.keeps(&self.lists[number]) || own.is_some_and(|own| *own >= KEEPS)
+    }
 }
 
 /// Advice and lists on the path of a number.
@@ -81,10 +101,14 @@ pub fn listed(seed: u64, number: usize) -> Result<Listed, String> {
     let advice = advise(&case, &Allowance::default(), &bench());
     let advice = advice.map_err(|why| super::stopped(&name, &why))?;
     let edits: Vec<Edit> = advice.edits().into_iter().cloned().collect();
+
+    // Today's settings and the advised ones precede the fixed lists.
     let mut all: Vec<Vec<Edit>> = vec![Vec::new(), edits];
     all.extend(LISTS.iter().map(|list| list.edits(&case)));
 
     let borrowed: Vec<Vec<&Edit>> = all.iter().map(|edits| edits.iter().collect()).collect();
+
+    // Seeds that advice has not seen judge all of them alike.
     let outcomes = worst_of_three(&name, &case, UNSEEN, &borrowed)?;
     let mut figures = Vec::new();
     for (edits, outcome) in all.iter().zip(&outcomes) {
@@ -94,7 +118,17 @@ pub fn listed(seed: u64, number: usize) -> Result<Listed, String> {
             memory_mb: memory(&case, edits)?,
         });
     }
-    Ok(Listed { name, today: figures[0], advised: figures[1], lists: figures[2..].to_vec() })
+
+    let lists = figures.split_off(2);
+    let own = Listed { name, today: figures[0], advised: figures[1], lists, medians: None };
+    if own.lists.iter().all(|list| own.keeps(list)) {
+        return Ok(own);
+    }
+    let mut medians = Vec::new();
+    for list in &borrowed[2..] {
+        medians.push(median_gains(&own.name, &case, &borrowed[1], list)?[0]);
+    }
+    Ok(Listed { medians: Some(medians), ..own })
 }
 
 impl List {

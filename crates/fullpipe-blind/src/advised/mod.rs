@@ -15,6 +15,7 @@ pub use paths::{Path, drawn, path};
 pub use sizes::{Sized, sizes};
 pub use table::{Measured, page};
 
+pub use crate::judging::median;
 use crate::judging::{UNSEEN, bench, case, stopped, worst_of_three};
 use fullpipe::advice::document::Advice;
 use fullpipe::advice::method::{Allowance, Goal};
@@ -64,11 +65,4 @@ pub fn judged(name: &str, text: &str, goal: Goal) -> Result<Judged, String> {
     let outcomes = worst_of_three(name, &case, UNSEEN, &[Vec::new(), advice.edits()])?;
     let [today, advised] = <[Outcome; 2]>::try_from(outcomes).map_err(|_| name.to_string())?;
     Ok(Judged { case, advice, seconds, today, advised })
-}
-
-/// Median; 0 of nothing.
-pub fn median(values: impl Iterator<Item = f64>) -> f64 {
-    let mut all: Vec<f64> = values.collect();
-    all.sort_by(f64::total_cmp);
-    all.get(all.len() / 2).copied().unwrap_or(0.0)
 }

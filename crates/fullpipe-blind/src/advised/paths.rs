@@ -85,6 +85,8 @@ const FAULTS: [(&str, [&str; 3]); 10] = [
 pub fn path(seed: u64, number: usize) -> Result<Path, String> {
     let (name, text) = drawn(seed, number);
     let own = judged(&name, &text, Goal::Rate)?;
+
+    // Where the queue stays long, the other goal has to show that it can shorten it.
     let shortest = match own.advised.inflation <= SHORT {
         true => None,
         false => {
@@ -115,12 +117,16 @@ pub fn drawn(seed: u64, number: usize) -> (String, String) {
     let mtu = if rate > JUMBO_FROM { 9000.0 } else { 1500.0 };
     let flows = draws.pick(&[1, 1, 1, 4, 8]);
     let kernel = draws.pick(&["6.1", "6.12"]);
+
+    // A queue has room for some packets even on a short path.
     let product = rate * rtt_ms / 8e3;
     let queue = (product * draws.between(0.1, 2.0)).max(30.0 * mtu);
     let fault = (draws.below(3) == 0).then(|| draws.pick(&FAULTS));
     let (fault, parts) = fault.unwrap_or(("none", [""; 3]));
     let maxrate = format!("{}bit", ((rate * 0.3 / f64::from(flows)) as u64).max(8000));
     let [sender, receiver, flow] = parts.map(|part| part.replace("MAXRATE", &maxrate));
+
+    // Fast paths take long to simulate, so they run for a shorter time.
     let shown = 5.0 + 30.0 * rtt_ms / 1e3;
     let lasts = if rate > FAST { shown.min(6.0) } else { shown };
 

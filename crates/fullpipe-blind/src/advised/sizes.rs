@@ -43,6 +43,7 @@ pub fn sizes(seed: u64, number: usize) -> Result<Vec<Sized>, String> {
     let changes = judged.advice.list();
     let mut all = Vec::new();
     for (at, change) in changes.iter().enumerate() {
+        // A change that raises no buffer has no size to compare.
         let (Some(least), Some(most)) = (least(&judged.case, change), most(change)) else {
             continue;
         };
@@ -76,9 +77,12 @@ fn bisected(
     };
     let advised = rate(1.0)?;
     let best = advised.max(rate(largest)?);
+
+    // If the advised size is enough, the least one is below it, else above it.
     let is_enough = advised >= KEEPS * best;
     let (mut too_small, mut enough) = if is_enough { (SMALLEST, 1.0) } else { (1.0, largest) };
     for _ in 0..STEPS {
+        // Sizes are halved by their ratio, because they span powers of ten.
         let part = f64::sqrt(too_small * enough);
         match rate(part)? >= KEEPS * best {
             true => enough = part,

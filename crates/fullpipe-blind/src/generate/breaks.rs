@@ -17,6 +17,7 @@ const LOSSES: f64 = 8.0;
 
 /// The draft with one thing broken; none where the draft cannot have this cause.
 pub fn broken(draw: &mut Draw, cause: &str, mut draft: Draft) -> Option<Draft> {
+    // The break leaves the flow the path's rate over `strength`.
     let strength = draw.between(STRENGTH[0], STRENGTH[1]);
     let (payload, bdp) = (draft.payload(), draft.bdp());
     match cause {
@@ -24,6 +25,7 @@ pub fn broken(draw: &mut Draw, cause: &str, mut draft: Draft) -> Option<Draft> {
         "app_onoff" => pauses(draw, &mut draft, strength),
         "app_read" => {
             draft.reader = Some(payload / strength);
+            // A large buffer would hide a slow reader for the whole run.
             draft.receiver.rmem = draft.receiver.rmem.min((6.0 * bdp).max(2e6) as u64);
             draft.rcvbuf = None;
         }
@@ -69,6 +71,7 @@ pub fn broken(draw: &mut Draw, cause: &str, mut draft: Draft) -> Option<Draft> {
         }
         "tx_ring" => transmit_ring(draw, &mut draft, strength)?,
         "wscale_off" => {
+            // Without scaling 64 KiB suffice for a short path, so nothing would break.
             if bdp < 80_000.0 {
                 return None;
             }

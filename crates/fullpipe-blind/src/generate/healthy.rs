@@ -56,6 +56,8 @@ pub fn healthy(draw: &mut Draw) -> Draft {
         pacing: None,
         others: Vec::new(),
     };
+
+    // The following draws depend on the path's product and on a packet's time.
     draft.duration_ms = duration_ms(draw, &draft);
     costs(draw, &mut draft);
     of_path(draw, &mut draft);
@@ -123,6 +125,7 @@ fn costs(draw: &mut Draw, draft: &mut Draft) {
             host.copy_ps = packet_us * 1e6 / mtu * share(draw);
         }
         if draw.often(0.5) {
+            // The ring holds all packets of a moderation interval several times over.
             let outlasts = packet_us * f64::from(host.rx_ring) / 8.0;
             host.rx_coalesce_us = draw.pick(&[10.0f64, 30.0, 50.0, 100.0, 3_000.0]).min(outlasts);
         }
@@ -142,13 +145,16 @@ fn of_path(draw: &mut Draw, draft: &mut Draft) {
         draft.back_loss = draw.between(1e-4, 3e-3);
     }
     if draw.often(DECOY) {
+        // On average the flow loses a tenth of a packet at most.
         draft.loss = draw.between(1e-3, 0.1) / draft.packets();
     }
     if draw.often(DECOY) {
+        // The policer lets more pass than the link does.
         let (rate, burst) = (draw.between(1.5, 5.0), draw.between(1.0, 3.0));
         draft.policer = Some(Policer { rate: draft.rate * rate, burst: draft.bdp() * burst });
     }
     if draw.often(DECOY) {
+        // A packet is late by less than a packet's time, so none overtakes it.
         let late_us = draft.packet_us() * draw.between(0.1, 0.6);
         draft.reorder = Some(Reorder { late_us, probability: draw.between(1e-3, 0.1) });
     }
@@ -159,6 +165,8 @@ fn of_path(draw: &mut Draw, draft: &mut Draft) {
 
 fn of_hosts(draw: &mut Draw, draft: &mut Draft) {
     let payload = draft.payload();
+
+    // A buffer has to hold the product and the queue in front of the link.
     let needs = draft.bdp() * (1.0 + draft.queue);
     if draft.sender.qdisc == "fq" && draw.often(2.0 * DECOY) {
         draft.sender.maxrate =
@@ -167,9 +175,13 @@ fn of_hosts(draw: &mut Draw, draft: &mut Draft) {
     if draw.often(DECOY) {
         draft.pacing = Some(payload * draw.between(2.0, 8.0));
     }
+
+    // The window without scaling is twice what the flow needs.
     if needs < UNSCALED / 2.0 && draw.often(0.4) {
         draft.receiver.scaling = false;
     }
+
+    // Without losses SACK makes no difference.
     if draw.often(DECOY) {
         draft.sender.sack = draw.often(0.5);
         draft.receiver.sack = draft.sender.sack || draw.often(0.5);
@@ -195,6 +207,7 @@ fn of_flow(draw: &mut Draw, draft: &mut Draft) {
     if draw.often(DECOY) {
         draft.app = App::Rate(payload * draw.between(1.5, 5.0));
     } else if draw.often(DECOY) {
+        // A pause is shorter than the round trip, so the path does not run empty.
         let on = draw.between(100e3, 1e6);
         draft.app = App::OnOff { on, off: (draft.rtt_us * draw.between(0.1, 0.3)).min(on / 4.0) };
     }
@@ -208,6 +221,7 @@ fn of_flow(draw: &mut Draw, draft: &mut Draft) {
         draft.rcvbuf = Some((needs * draw.between(3.0, 8.0)).clamp(4e5, LARGE) as u64);
     }
     if draft.congestion == "cubic" && draw.often(DECOY) {
+        // Slow start ends only after it has filled the path.
         draft.ssthresh = (draft.bdp() / draft.mss() * draw.between(1.0, 3.0)) as u64 + 10;
     }
 }

@@ -54,6 +54,8 @@ pub fn causes(seed: u64, count: usize, hosts: Hosts) -> Vec<&'static str> {
         .filter(|cause| hosts == Hosts::Full || !OF_HOSTS.contains(cause))
         .collect();
     let (mut broken, mut short) = (0, 0);
+
+    // Every UNBROKEN-th case has no break, and some of these are too short to tell.
     let mut all: Vec<&'static str> = (0..count)
         .map(|number| match number % UNBROKEN {
             0 => {
@@ -67,6 +69,7 @@ pub fn causes(seed: u64, count: usize, hosts: Hosts) -> Vec<&'static str> {
         })
         .collect();
 
+    // The order is shuffled (Fisher and Yates).
     let mut draw = Draw::new(seed, "order");
     for last in (1..all.len()).rev() {
         all.swap(last, draw.below(last + 1));
@@ -87,6 +90,8 @@ struct Pair {
 /// A draft that is no scenario, or that the simulator cannot run, which is a bug.
 pub fn draw(seed: u64, number: usize, cause: &'static str, hosts: Hosts) -> Result<Drawn, String> {
     let mut drawn = Drawn::default();
+
+    // A draft may not fit the cause, and its label may not be clear: then the next one is drawn.
     for attempt in 0..ATTEMPTS {
         let Some(pair) = pair([seed, number as u64, attempt.into()], cause, hosts) else {
             continue;

@@ -34,6 +34,7 @@ fn path(out: &mut String, draft: &Draft) {
     let back = whole(draft.rtt_us * (1.0 - draft.forward));
     let _ = write!(out, "[path]\nmtu = {}\nforward = [\n", draft.mtu);
 
+    // Elements on the way of data: losses and policers, then the link, then delays.
     if draft.loss > 0.0 {
         let probability = draft.loss;
         let _ = writeln!(
@@ -72,6 +73,7 @@ fn path(out: &mut String, draft: &Draft) {
         "    {{ kind = \"delay\", name = \"delay\", delay = \"{forward}us\" }},\n]\nback = ["
     );
 
+    // Elements on the way of ACKs, in the same order.
     if draft.back_loss > 0.0 {
         let probability = draft.back_loss;
         let _ = writeln!(
@@ -110,6 +112,8 @@ fn host(out: &mut String, name: &str, own: &Host) {
         out,
         "cpu = {{ copy = \"{copy}ps/byte\", transmit = \"{transmit}ns/packet\", receive = \"{receive}ns/packet\", ack = \"{ack}ns/packet\" }}"
     );
+
+    // The default of tcp_rmem must not be above its maximum.
     let (wmem, rmem, first) = (own.wmem, own.rmem, own.rmem.min(131_072));
     let _ = write!(
         out,
@@ -131,6 +135,8 @@ fn flow(out: &mut String, draft: &Draft) {
             let _ = writeln!(out, "duration = \"{}ms\"", draft.duration_ms - draft.start_ms);
         }
     }
+
+    // reno has neither HyStart nor an initial ssthresh.
     let _ = match draft.congestion {
         "cubic" => writeln!(
             out,

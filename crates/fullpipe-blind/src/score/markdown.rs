@@ -63,6 +63,7 @@ fn rows(out: &mut String, own: &Summary) {
 }
 
 fn matrix(out: &mut String, own: &Summary) {
+    // A column for each cause that any verdict has named.
     let said: BTreeSet<&String> = own.confusion.values().flat_map(|row| row.keys()).collect();
     let _ =
         writeln!(out, "\n## Confusion matrix\n\nRows are labels, columns are first causes said.\n");

@@ -77,6 +77,8 @@ pub fn score(
     let source = Source::text(&format!("{}.toml", case.name), &case.text);
     let scenario = load(&source, &[], &[]).map_err(|wrong| wrong.to_string())?;
     let plan = &scenario.plans()[0];
+
+    // An engine that cannot run a case has no verdict, which is no failure of the score.
     let wrong = objections(engine, scenario.plans(), allowed);
     if let Some(why) = wrong.into_iter().next().or(engine.check(&plan.resolved).err()) {
         return Ok(not_run(case, why));

@@ -37,6 +37,8 @@ fn one(line: &str) -> Option<Scored> {
     let columns: Vec<&str> = line.split(',').collect();
     let [name, cause, setting, gain, says, confidence] = columns[..] else { return None };
     let codes: Vec<String> = says.split('+').map(String::from).collect();
+
+    // A line with an unknown code is not readable any more.
     if !codes.iter().all(|code| code == CANNOT_TELL || by_code(code).is_some())
         || by_code(cause).is_none()
     {

@@ -128,6 +128,8 @@ fn rows(run: &[&Scored]) -> Vec<Row> {
     causes.sort_unstable();
     let row = |cause: &str| {
         let own: Vec<&&Scored> = run.iter().filter(|own| own.cause == cause).collect();
+
+        // Wrong verdicts, the most frequent first.
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         own.iter().filter(|own| own.points == 0.0).for_each(|own| {
             *counts.entry(first(own)).or_default() += 1;

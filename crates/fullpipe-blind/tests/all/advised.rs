@@ -112,22 +112,26 @@ fn a_record_makes_the_same_page() {
 
 #[test]
 fn healthy_cases_and_short_ones_are_counted_apart() {
-    let of = |cause: &str, worst_share: Option<f64>, changes: &[&str]| Cure {
+    let of = |cause: &str, worst_share, gains: Option<[f64; 2]>, changes: &[&str]| Cure {
         name: "x".into(),
         cause: cause.into(),
         setting: false,
         shares: [1.0, 1.0],
         regained: 1.0,
         worst_share,
+        gains,
         changes: changes.iter().map(|own| own.to_string()).collect(),
     };
     let all = [
-        of("none", Some(0.99), &[]),
-        of("none", Some(0.96), &["a pace"]),
-        of("too_short", None, &["initcwnd"]),
+        of("none", Some(0.99), None, &[]),
+        of("none", Some(0.96), Some([1.03, 1.0]), &["a pace"]),
+        of("none", Some(0.95), Some([1.0, 1.05]), &["SACK"]),
+        of("none", Some(0.95), Some([1.01, 1.0]), &["a pace"]),
+        of("too_short", None, None, &["initcwnd"]),
     ];
     let sums = Cure::sums(&all);
-    assert!(sums.contains("healthy, and nothing is advised | 0.500 (1 of 2)"), "{sums}");
+    assert!(sums.contains("healthy, and nothing is advised | 0.250 (1 of 4)"), "{sums}");
+    assert!(sums.contains("median of nine other runs | 0.750 (3 of 4)"), "{sums}");
     assert!(sums.contains("too, and nothing is advised | 1.000 (1 of 1)"), "{sums}");
     assert!(sums.contains("too short to tell, and nothing is advised | 0.000 (0 of 1)"), "{sums}");
 }

@@ -69,7 +69,8 @@ fn completion(document: &Value) -> f64 {
 /// Both engines agree to the byte and to the packet. Times are a millisecond apart at most, a tick of both kernels.
 #[test]
 fn both_engines_find_the_path_mtu_alike() {
-    let cases: [(&str, &[&str]); 8] = [
+    let cases: [(&str, &[&str]); 9] = [
+        ("clamp-and-search", &[SEARCH, "path.forward.tunnel.mss_clamp=1200"]),
         ("icmp-slow", &[ICMP, "path.forward.link.rate=10Mbit"]),
         ("icmp-far", &[ICMP, "path.forward.delay.delay=60ms"]),
         ("icmp-short", &[ICMP, "flow.bulk.bytes=300kB"]),
@@ -81,8 +82,9 @@ fn both_engines_find_the_path_mtu_alike() {
     ];
     for kernel in KERNELS {
         let Some(desk) = desk(&tunnel(kernel)) else { return };
-        // In 6.1 probes after timeouts meet a full send buffer, of which they take more there: the next test.
-        let cases = cases.iter().filter(|(name, _)| *name != "black-hole" || kernel == "6.12");
+        // In 6.1 probes meet a full send buffer, of which they take more there: the next test.
+        let fills = |name: &str| ["black-hole", "clamp-and-search"].contains(&name);
+        let cases = cases.iter().filter(|(name, _)| !fills(name) || kernel == "6.12");
         for (name, sets) in cases {
             let [sim, linux] = ["sim", "linux"]
                 .map(|engine| run(&desk, engine, &format!("{name}-{engine}"), sets));
@@ -107,6 +109,31 @@ fn on_a_fast_path_they_send_the_same_again() {
             assert_eq!(sim[3], linux[3], "{name}: segments that did not pass on Linux {kernel}");
             let (a, b) = (sim[0] as f64, linux[0] as f64);
             assert!((a / b - 1.0).abs() < 0.01, "{name}: {a} and {b} bytes on Linux {kernel}");
+        }
+    }
+}
+
+/// The tunnel's router clamps the MSS: on both engines the same segments go, and the tunnel drops none.
+#[test]
+fn a_clamp_cures_a_black_hole_on_both_engines() {
+    let cases: [(&str, &[&str]); 4] = [
+        ("pmtu", &["path.forward.tunnel.mss_clamp=pmtu"]),
+        ("small", &["path.forward.tunnel.mss_clamp=400"]),
+        ("no-timestamps", &["path.forward.tunnel.mss_clamp=pmtu", "hosts.sender.timestamps=false"]),
+        (
+            "on-the-way-back",
+            &[r#"path.back=[{ kind = "mtu", name = "router", mtu = 1500, mss_clamp = 1360 }]"#],
+        ),
+    ];
+    for kernel in KERNELS {
+        let Some(desk) = desk(&tunnel(kernel)) else { return };
+        for (name, sets) in cases {
+            let sets = [sets, &["path.forward.link.rate=20Mbit"]].concat();
+            let [sim, linux] = ["sim", "linux"]
+                .map(|engine| figures(&run(&desk, engine, &format!("{name}-{engine}"), &sets)));
+            assert_eq!(sim, linux, "{name} on Linux {kernel}");
+            assert!(sim[0] > 10_000_000, "{name}: {sim:?}");
+            assert_eq!(sim[3], 0, "{name}: dropped by the tunnel");
         }
     }
 }

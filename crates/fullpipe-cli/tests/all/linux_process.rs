@@ -184,7 +184,7 @@ fn all_engines_object_at_once() {
         "[hosts.receiver]\n",
         "behaviour = { initial_cwnd = \"ten\" }\n[hosts.receiver]\n",
     );
-    desk.write("my.toml", &(text + "receiver_sockopt = { TCP_QUICKACK = 1 }\n"));
+    desk.write("my.toml", &(text + "receiver_sockopt = { SO_RCVLOWAT = 1 }\n"));
     let arguments = ["run", "my.toml", "--engine", "sim,linux", "--as-kernel", "6.12"];
     let call = desk.call(&arguments).ends_with(2);
     let call = call.complains(&["engine linux cannot do hosts.sender.behaviour"]);

@@ -229,3 +229,44 @@ fn messages_one_way_take_as_long_on_both_engines() {
     assert!(both < nodelay && nodelay < nagle && corked <= nagle, "{medians:?}");
     assert!(always > nagle, "{medians:?}");
 }
+
+/// Requests in two writes, of the parity suite: the times of their answers, and the packets of both hosts.
+#[test]
+fn quick_acks_are_those_of_linux() {
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/parity/quickack.toml");
+    let scenario = std::fs::read_to_string(file).expect("the suite's scenario");
+    let scenario = scenario.replace("\"calls\"", "\"bulk\"").replace("flow.calls", "flow.bulk");
+    let Some(desk) = desk(&scenario) else { return };
+    let arguments = ["run", "my.toml", "--engine", "sim,linux", "--json", "-q", "--out", "both"];
+    let document = desk.call(&arguments).ends_with(0).json();
+    let runs = document["runs"].as_array().expect("runs");
+    let medians: Vec<f64> = runs.chunks(2).map(quick_ack_median).collect();
+
+    // A round trip takes 4 ms, a delayed ACK 40 ms. Nagle's rule costs a round trip and the ACK's delay.
+    let [delayed, once, each, none, of_one, of_both, off, off_each] = medians[..] else {
+        panic!("{medians:?}")
+    };
+    let near = |own: f64, ms: f64| (own - ms).abs() < 2.1;
+    assert!(near(delayed, 48.0) && once == delayed && near(each, 8.0), "{medians:?}");
+    assert!(near(off, 48.0) && near(off_each, 48.0), "{medians:?}");
+    assert!(near(none, 92.0) && near(of_one, 52.0) && near(of_both, 12.0), "{medians:?}");
+}
+
+/// Median time of an answer on the simulator, ms, which has to be as on the kernel.
+fn quick_ack_median(pair: &[Value]) -> f64 {
+    let [own, real] = pair else { panic!("runs of two engines") };
+    let name = &own["variant"];
+    let [messages, of_kernel] = [own, real].map(|run| &run["flows"][0]["messages"]);
+    assert_eq!(messages["count"], of_kernel["count"], "{name}");
+    for time in ["median_ms", "p95_ms", "worst_ms"] {
+        let apart = number(messages, time) - number(of_kernel, time);
+        assert!(apart.abs() < 1e-3, "{name}, {time}: {messages} and {of_kernel}");
+    }
+    let sent = |run: &Value| {
+        let counters = run["counters"].as_array().expect("counters").iter();
+        let sent = counters.filter(|own| own["name"] == "Tcp.OutSegs");
+        sent.map(|own| own["value"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(sent(own), sent(real), "{name}: packets of each host");
+    number(messages, "median_ms")
+}

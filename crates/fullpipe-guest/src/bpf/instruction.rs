@@ -84,6 +84,10 @@ pub enum Op {
     Store(Register, i16, Register),
     /// The 32 bits at an address plus offset = from.
     Store32(Register, i16, Register),
+    /// The 16 bits at an address plus offset = from.
+    Store16(Register, i16, Register),
+    /// The lowest 16 bits of a register in network order; the others become 0.
+    NetworkOrder(Register),
     /// To = a map, by its descriptor.
     Map(Register, i32),
     /// r0 = address of the map r1's value for the key at r2, or 0.
@@ -93,6 +97,11 @@ pub enum Op {
     /// Marks the packet of the context in r1 (CE); r0 = 0 where its codepoint does not allow it
     /// (bpf_skb_ecn_set_ce).
     Mark,
+    /// packet[r2] = the r4 bytes at r3, with the context in r1 and flags in r5; r0 = 0 if it did (bpf_skb_store_bytes).
+    Rewrite,
+    /// The checksum at packet[r2] counts r4 in the place of r3, both in network order, with the context in r1; the lowest bits of r5
+    /// are the size of both in bytes (bpf_l4_csum_replace).
+    FixChecksum,
     /// Ends; r0 is the verdict on the packet.
     Exit,
 }
@@ -137,10 +146,14 @@ impl Op {
             Op::Load(to, address) => (0x79, to.0, address.0, 0, 0),
             Op::Store(address, offset, from) => (0x7b, address.0, from.0, offset, 0),
             Op::Store32(address, offset, from) => (0x63, address.0, from.0, offset, 0),
+            Op::Store16(address, offset, from) => (0x6b, address.0, from.0, offset, 0),
+            Op::NetworkOrder(to) => (0xdc, to.0, 0, 0, 16),
             Op::Map(to, fd) => (0x18, to.0, 1, 0, fd),
             Op::Lookup => (0x85, 0, 0, 0, 1),
             Op::Now => (0x85, 0, 0, 0, 5),
             Op::Mark => (0x85, 0, 0, 0, 97),
+            Op::Rewrite => (0x85, 0, 0, 0, 9),
+            Op::FixChecksum => (0x85, 0, 0, 0, 11),
             Op::Exit => (0x95, 0, 0, 0, 0),
         })
     }
@@ -170,6 +183,8 @@ pub fn assemble(program: &[Op]) -> Vec<u8> {
         {
             bytes.extend_from_slice(&encode(words));
         }
+
+        // Map and Wide load 64 bits, which takes a second word (ld_imm64).
         match op {
             Op::Map(..) => bytes.extend_from_slice(&[0; 8]),
             Op::Wide(_, number) => {
@@ -213,10 +228,14 @@ impl fmt::Display for Op {
             Op::Load(to, address) => write!(f, "  {to} = u64[{address}]"),
             Op::Store(address, at, from) => write!(f, "  u64[{address}{at:+}] = {from}"),
             Op::Store32(address, at, from) => write!(f, "  u32[{address}{at:+}] = {from}"),
+            Op::Store16(address, at, from) => write!(f, "  u16[{address}{at:+}] = {from}"),
+            Op::NetworkOrder(to) => write!(f, "  {to} = network order of u16 {to}"),
             Op::Map(to, fd) => write!(f, "  {to} = map {fd}"),
             Op::Lookup => write!(f, "  r0 = lookup(r1, r2)"),
             Op::Now => write!(f, "  r0 = now()"),
             Op::Mark => write!(f, "  r0 = mark(r1)"),
+            Op::Rewrite => write!(f, "  r0 = rewrite(r1, r2, r3, r4, r5)"),
+            Op::FixChecksum => write!(f, "  r0 = fix_checksum(r1, r2, r3, r4, r5)"),
             Op::Exit => write!(f, "  exit"),
         }
     }

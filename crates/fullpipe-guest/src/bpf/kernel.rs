@@ -119,6 +119,7 @@ pub fn load(code: &[u8]) -> Result<OwnedFd, String> {
     // SAFETY: code, licence and log are as long as said and live until the call returns.
     let loaded = unsafe { attributes.call(PROG_LOAD) }.and_then(sys::bpf_descriptor);
     loaded.map_err(|error| {
+        // The verifier gives its reason at the end of the log.
         let text: Vec<u8> = log.into_iter().take_while(|byte| *byte != 0).collect();
         let end = text[text.len().saturating_sub(500)..].to_vec();
         format!("{error}; {}", String::from_utf8_lossy(&end))

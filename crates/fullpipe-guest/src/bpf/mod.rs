@@ -1,5 +1,6 @@
 //! Programs of eBPF: their instructions, and programs other than lists of losses.
 
+pub mod clamp;
 pub mod classify;
 pub mod instruction;
 pub mod kernel;

@@ -14,7 +14,7 @@ pub const R2: Register = Register(2);
 pub const R3: Register = Register(3);
 /// Context of the packet, for packet loads.
 pub const CONTEXT: Register = Register(6);
-/// Bytes of the IP header, after [`find`].
+/// Bytes of the IP header, after [`tcp`].
 pub const IP_HEADER: Register = Register(7);
 /// End of the stack.
 pub const STACK: Register = Register(10);
@@ -62,16 +62,26 @@ pub fn ip() -> Vec<Op> {
     vec![Op::Move(CONTEXT, R1), Op::Packet(Width::Half, 12), Op::IfNot(R0, IPV4, Label::Pass)]
 }
 
-/// Lets packets of other flows pass.
-pub fn find(flow: Flow) -> Vec<Op> {
+/// Lets packets pass that are not TCP.
+pub fn tcp() -> Vec<Op> {
     let mut program = ip();
     program.extend([
+        // The protocol of the IP header.
         Op::Packet(Width::Byte, ETHERNET_HEADER + 9),
         Op::IfNot(R0, TCP, Label::Pass),
+        // The length of the IP header, in words of 4 bytes: TCP begins behind it.
         Op::Packet(Width::Byte, ETHERNET_HEADER),
         Op::And(R0, 15),
         Op::Left(R0, 2),
         Op::Move(IP_HEADER, R0),
+    ]);
+    program
+}
+
+/// Lets packets of other flows pass.
+pub fn find(flow: Flow) -> Vec<Op> {
+    let mut program = tcp();
+    program.extend([
         Op::PacketAt(Width::Half, IP_HEADER, ETHERNET_HEADER + flow.port_at),
         Op::IfNot(R0, i32::from(flow.port), Label::Pass),
     ]);

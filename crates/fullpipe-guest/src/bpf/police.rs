@@ -59,6 +59,7 @@ fn refill(police: &Police) -> Vec<Op> {
         Op::LoadAt(R1, STATE, TIME_AT),
         Op::Store(STATE, TIME_AT, R0),
         Op::Subtract(R0, R1),
+        // The time is bounded before it is multiplied, so that the product cannot overflow.
         Op::Wide(R3, full.div_ceil(police.rate)),
         Op::IfAtMost(R0, R3, Label::Came),
         Op::Move(R0, R3),
@@ -67,6 +68,7 @@ fn refill(police: &Police) -> Vec<Op> {
         Op::MultiplyBy(R0, R2),
         Op::Load(R3, STATE),
         Op::AddFrom(R3, R0),
+        // The bucket holds no more than its size.
         Op::Wide(R2, full),
         Op::IfAtMost(R3, R2, Label::Filled),
         Op::Move(R3, R2),
@@ -95,6 +97,7 @@ fn program(police: &Police, state: i32) -> Vec<Op> {
     program.extend(need(police.overhead));
     program.extend(find(state));
     program.extend(refill(police));
+    // A packet without enough tokens is dropped and takes none.
     program.extend([Op::IfAtMost(NEEDED, R3, Label::Count), Op::Store(STATE, 0, R3)]);
     program.extend(shoot());
     program.extend([Op::Here(Label::Count), Op::Subtract(R3, NEEDED), Op::Store(STATE, 0, R3)]);

@@ -134,6 +134,8 @@ impl Said {
             return Err(wrong("longer than there is room for"));
         }
         let text = std::str::from_utf8(text).map_err(|_| wrong("no text"))?;
+
+        // The names are recorded once; records have the numbers of counters.
         if self.values.is_empty() {
             let names = self.format.names(text);
             self.values = vec![0; names.len()];

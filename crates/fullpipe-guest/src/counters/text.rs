@@ -33,6 +33,7 @@ impl Format {
     pub fn names(self, text: &str) -> Vec<String> {
         match self {
             Format::Protocols => {
+                // Lines are in pairs: names, then values.
                 let lines = protocols(text).step_by(2);
                 lines
                     .flat_map(|(protocol, names)| {

@@ -82,6 +82,7 @@ fn send(index: usize, own: &Datagrams, (from, port): End, (to, to_port): End) ->
         datagram[..8].copy_from_slice(&number.to_ne_bytes());
         datagram[8..DATAGRAM as usize].copy_from_slice(&written.to_ne_bytes());
 
+        // ENOBUFS tells that the qdisc has dropped the datagram.
         match sys::send(&socket, &datagram) {
             Ok(_) => {}
             Err(failed) if failed.raw_os_error() == Some(Errno::NOBUFS.raw_os_error()) => {
@@ -126,6 +127,7 @@ impl Reading {
             match sys::receive_now(&self.socket, &mut self.buffer).at(|| "receive")? {
                 Some(bytes) => {
                     let now = sys::now();
+                    // A read counts as of its due time unless it was late, so small delays do not add up.
                     let read_at = if now - due.min(now) > GAINED { now } else { due };
                     self.take(bytes);
                     due = read_at + reader.work_ns(self.own.size);

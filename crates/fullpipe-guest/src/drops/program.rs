@@ -41,13 +41,16 @@ pub struct Target {
 /// Separates data from ACKs by the bytes beyond the headers of the IP packet.
 fn classify() -> Vec<Op> {
     vec![
+        // The total length less both headers is the data.
         Op::Packet(Width::Half, ETHERNET_HEADER + 2),
         Op::Move(NUMBER, R0),
         Op::Subtract(NUMBER, IP_HEADER),
+        // TCP's header length is in the upper half of its byte, in words of 4 bytes.
         Op::PacketAt(Width::Byte, IP_HEADER, ETHERNET_HEADER + 12),
         Op::Right(R0, 4),
         Op::Left(R0, 2),
         Op::Subtract(NUMBER, R0),
+        // Packets with data have a counter of their own; SYN and FIN are not counted.
         Op::Set(COUNTER, DATA as i32),
         Op::IfMore(NUMBER, 0, Label::Count),
         Op::PacketAt(Width::Byte, IP_HEADER, ETHERNET_HEADER + 13),
@@ -92,6 +95,8 @@ pub fn program(target: Target) -> Vec<Op> {
     if target.mark {
         program.extend(mark());
     }
+
+    // Each counter is followed by that of the packets on the list.
     program.push(Op::Add(COUNTER, 1));
     program.extend(count(target.counters));
     if !target.mark {

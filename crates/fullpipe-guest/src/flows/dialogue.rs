@@ -56,11 +56,10 @@ impl Dialogue {
 
     fn ask_and_read(&self, socket: &OwnedFd) -> io::Result<()> {
         let ((asks, flow), (answer, answers)) = (&self.asks, &self.answers);
-        let size = answers.messages().size;
         let told = Told { flow: *asks, answers: 0 };
         let read = match flow.messages().in_flight {
-            1 => Requests::new(flow).ask_one_by_one(socket, size, told)?,
-            _ => Requests::new(flow).ask_ahead(socket, size, told)?,
+            1 => Requests::new(flow).ask_one_by_one(socket, answers, told)?,
+            _ => Requests::new(flow).ask_ahead(socket, answers, told)?,
         };
         run::remember(Event::now(*answer, FINISHED, read));
         Ok(())
@@ -87,7 +86,7 @@ impl Dialogue {
             let left = flow.bytes.map_or(u64::MAX, |bytes| bytes - read);
             let size = flow.messages().size.min(left);
             // Without a request to wait for the stream ends next.
-            let came = read_all(socket, size.max(1))?;
+            let came = read_all(socket, flow, size.max(1))?;
             read += came;
             if came == 0 || size == 0 {
                 break;
@@ -160,7 +159,13 @@ impl Requests<'_> {
     }
 
     /// Writes a request, reads its answer, and again; says how many bytes were read.
-    fn ask_one_by_one(mut self, socket: &OwnedFd, answer: u64, mut told: Told) -> io::Result<u64> {
+    fn ask_one_by_one(
+        mut self,
+        socket: &OwnedFd,
+        answers: &Flow,
+        mut told: Told,
+    ) -> io::Result<u64> {
+        let answer = answers.messages().size;
         let mut read = 0;
         loop {
             self.wait();
@@ -168,7 +173,7 @@ impl Requests<'_> {
             if !self.write_one(socket)? {
                 return Ok(read);
             }
-            let came = read_all(socket, answer)?;
+            let came = read_all(socket, answers, answer)?;
             read += came;
             if came < answer {
                 return Ok(read);
@@ -178,13 +183,15 @@ impl Requests<'_> {
     }
 
     /// Writes requests as far as their number without an answer allows, and reads answers meanwhile. Says how many bytes it read.
-    fn ask_ahead(mut self, socket: &OwnedFd, answer: u64, told: Told) -> io::Result<u64> {
+    fn ask_ahead(mut self, socket: &OwnedFd, answers: &Flow, told: Told) -> io::Result<u64> {
         let most = u64::from(self.flow.messages().in_flight);
         let shared = Exchange::default();
         thread::scope(|scope| {
             let reader = thread::Builder::new().stack_size(STACK);
-            let reader = reader.spawn_scoped(scope, || shared.read(socket, answer, told))?;
+            let reader = reader.spawn_scoped(scope, || shared.read(socket, answers, told))?;
             let mut written = 0;
+
+            // The writer ends with its last request, or when the reader cannot go on.
             let done = loop {
                 if !shared.wait(|state| written < state.answered + most) {
                     break Ok(());
@@ -201,6 +208,8 @@ impl Requests<'_> {
                     state.began.push_back(began);
                 });
             };
+
+            // The reader takes the answers that are missing, then it ends.
             shared.change(|state| state.ends = true);
             let read = reader.join().unwrap_or_else(|_| Err(ErrorKind::Other.into()));
             match (done, read) {
@@ -257,14 +266,15 @@ impl Exchange {
     }
 
     /// Reads an answer to each request that is written; says how many bytes.
-    fn read(&self, socket: &OwnedFd, answer: u64, mut told: Told) -> io::Result<u64> {
+    fn read(&self, socket: &OwnedFd, answers: &Flow, mut told: Told) -> io::Result<u64> {
+        let answer = answers.messages().size;
         let mut read = 0;
         loop {
             self.wait(|state| state.has_unanswered() || state.ends);
             if !self.lock().has_unanswered() {
                 return Ok(read);
             }
-            let came = read_all(socket, answer);
+            let came = read_all(socket, answers, answer);
             match came {
                 Ok(bytes) if bytes == answer => {
                     let began = self.lock().began.pop_front();
@@ -310,11 +320,11 @@ fn write(socket: &OwnedFd, zeros: &[u8], bytes: u64) -> io::Result<()> {
     Ok(())
 }
 
-/// Reads so many bytes, or to the end; says how many.
-pub(super) fn read_all(socket: &OwnedFd, bytes: u64) -> io::Result<u64> {
+/// Reads so many bytes of a flow, or to the end; says how many.
+pub(super) fn read_all(socket: &OwnedFd, flow: &Flow, bytes: u64) -> io::Result<u64> {
     let mut read = 0;
     while read < bytes {
-        match sys::discard(socket, (bytes - read) as usize)? {
+        match receiver::discard(socket, flow, (bytes - read) as usize)? {
             0 => break,
             came => read += came as u64,
         }

@@ -68,11 +68,11 @@ impl Arriving {
     }
 
     /// Reads messages one by one to the end of the stream; says how many bytes.
-    pub(super) fn read_all(mut self, socket: &OwnedFd) -> io::Result<u64> {
+    pub(super) fn read_all(mut self, socket: &OwnedFd, flow: &Flow) -> io::Result<u64> {
         let mut read = 0;
         while read < self.bytes {
             let wanted = self.end() - read;
-            let came = read_all(socket, wanted)?;
+            let came = read_all(socket, flow, wanted)?;
             read += came;
             self.read(read);
             if came < wanted {

@@ -36,6 +36,8 @@ pub fn of(plan: &Plan) -> BTreeMap<usize, Program> {
             ends: layout::ends(plan, index),
             dialogue: Dialogue::of(plan, index),
         };
+
+        // A flow that follows another one is opened by the program of that one.
         let of = flow.after.and_then(|after| first.remove(&after.flow)).unwrap_or(index);
         first.insert(index, of);
         programs.entry(of).or_insert(Program { opened: Vec::new() }).opened.push(connection);

@@ -30,7 +30,7 @@ pub(super) fn run(index: usize, flow: &Flow) -> Result<Ended> {
     let mut arriving = Arriving::of(index, flow);
     let read = match (flow.reader, arriving.take_if(|_| flow.reader.is_none())) {
         (Some(reader), _) => read_at_rate(flow, reader, &socket, arriving),
-        (None, Some(arriving)) => arriving.read_all(&socket),
+        (None, Some(arriving)) => arriving.read_all(&socket, flow),
         (None, None) => read_at_once(flow, &socket),
     };
     let done = read.map(|bytes| run::remember(Event::now(index, FINISHED, bytes)));
@@ -45,12 +45,31 @@ fn read_at_once(flow: &Flow, socket: &OwnedFd) -> io::Result<u64> {
     // The read that takes the last byte ends with it, not with the FIN.
     while flow.bytes.is_none_or(|bytes| read < bytes) {
         let most = flow.bytes.map_or(READ, |bytes| (bytes - read).min(READ));
-        match sys::discard(socket, most as usize)? {
+        match discard(socket, flow, most as usize)? {
             0 => break,
             came => read += came as u64,
         }
     }
     Ok(read)
+}
+
+/// Throws away up to `bytes` of a flow's data; says how many, 0 at the end. One call waits for all of them, unless the program
+/// sets TCP_QUICKACK after each read: then a read takes what is there.
+pub(super) fn discard(socket: &OwnedFd, flow: &Flow, bytes: usize) -> io::Result<usize> {
+    if flow.quickack.is_none() {
+        return sys::discard(socket, bytes);
+    }
+    let came = sys::discard_some(socket, bytes)?;
+    if came > 0 {
+        set_quickack(socket, flow)?;
+    }
+    Ok(came)
+}
+
+/// Sets TCP_QUICKACK once more, where the program does so after each read.
+fn set_quickack(socket: &OwnedFd, flow: &Flow) -> io::Result<()> {
+    let set = |on| sys::set_number(socket, libc::IPPROTO_TCP, libc::TCP_QUICKACK, on);
+    flow.quickack.map_or(Ok(()), set)
 }
 
 /// Reads what has arrived, at the reader's rate: each read waits for the time that the previous one takes at this rate.
@@ -69,9 +88,12 @@ fn read_at_rate(
             came => came as u64,
         };
         read += came;
+        set_quickack(socket, flow)?;
         if let Some(arriving) = &mut arriving {
             arriving.read(read);
         }
+
+        // A read counts as of its due time unless it was late, so small delays do not add up.
         let pace = (u128::from(came) * 8_000_000_000).div_ceil(u128::from(reader.rate.max(1)));
         let read_at = Some(sys::now()).filter(|now| now - due.min(*now) > GAINED).unwrap_or(due);
         due = read_at.saturating_add(u64::try_from(pace).unwrap_or(u64::MAX));

@@ -146,6 +146,8 @@ impl Writer<'_> {
         if self.late() {
             return Ok(());
         }
+
+        // The deadline interrupts a write that waits for room in the buffer (EINTR).
         if let Some(deadline) = self.deadline {
             sys::interrupt_at(deadline)?;
         }

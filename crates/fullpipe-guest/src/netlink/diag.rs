@@ -71,6 +71,7 @@ pub fn answer(message: &[u8]) -> Result<(u32, Option<State<'_>>)> {
     }
     let body = message.get(HEAD..).filter(|body| body.len() >= MESSAGE);
     match (kind(message), body) {
+        // A connection before its handshake is over has no state yet.
         (Some(SOCK_DIAG_BY_FAMILY), Some(body)) if NOT_YET.contains(&body[1]) => Ok((number, None)),
         (Some(SOCK_DIAG_BY_FAMILY), Some(body)) => {
             let attribute = |wanted| attributes(&body[MESSAGE..]).find(|(kind, _)| *kind == wanted);

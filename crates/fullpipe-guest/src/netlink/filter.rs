@@ -46,6 +46,8 @@ impl Netlink {
         const TCA_BPF_FD: u16 = 6;
         const TCA_BPF_NAME: u16 = 7;
         const ETH_P_ALL: u16 = 3;
+
+        // tcm_info has the filter's order in the upper half and the protocol in the lower (TC_H_MAKE).
         let info = u32::from(order) << 16 | u32::from(ETH_P_ALL.to_be());
         let body = body(device, 0, parent, info);
         let mut message = Message::new(RTM_NEWTFILTER, ACK | CREATE | EXCLUSIVE, &body);

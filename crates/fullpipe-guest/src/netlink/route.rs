@@ -54,6 +54,8 @@ impl Netlink {
         const BY_ADMINISTRATOR: u8 = 4;
         const UNICAST: u8 = 1;
         let Network(first, bits) = to;
+
+        // The fields of struct rtmsg, in their order.
         let body = [AF_INET, bits, 0, 0, TABLE_MAIN, BY_ADMINISTRATOR, 0, UNICAST, 0, 0, 0, 0];
         let mut message = Message::new(RTM_NEWROUTE, ACK | CREATE | EXCLUSIVE, &body);
         message.attr(RTA_DST, &first.octets()).attr(RTA_GATEWAY, &through.octets());

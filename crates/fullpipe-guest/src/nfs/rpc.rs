@@ -67,6 +67,8 @@ fn read_record(from: &mut impl Read) -> io::Result<Vec<u8>> {
     loop {
         let mut head = [0; 4];
         from.read_exact(&mut head)?;
+
+        // A fragment's head: its length, and a bit for the last one (RFC 5531, section 11).
         let head = u32::from_be_bytes(head);
         let (start, length) = (record.len(), (head & !LAST) as usize);
         if start + length > LONGEST {

@@ -47,6 +47,8 @@ mod flag {
 pub fn start(plan: &Plan, namespace: &mut Namespace) -> Result<()> {
     let Some(nfs) = plan.nfs.first() else { return Ok(()) };
     namespace.enter()?;
+
+    // nfsd registers with rpcbind through the loopback device.
     namespace.netlink.up(LOOPBACK)?;
     let options = "size=100%,mode=777";
     sys::mount_with("tmpfs", "tmpfs", EXPORT, options).at(|| "the exported file system")?;
@@ -60,6 +62,8 @@ pub fn start(plan: &Plan, namespace: &mut Namespace) -> Result<()> {
     if plan.nfs.iter().any(|nfs| nfs.version == NfsVersion::V3) {
         services::start_mount(root()?, namespace)?;
     }
+
+    // nfsd takes these settings only while it has no threads, so the threads come last.
     control("max_block_size", &LARGEST.to_string())?;
     control("versions", "+3 +4 +4.1 +4.2")?;
     control("nfsv4gracetime", GRACE_S)?;

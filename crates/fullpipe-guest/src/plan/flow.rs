@@ -26,6 +26,9 @@ pub struct Flow {
     pub sender_options: Vec<(String, i64)>,
     /// Other options of the receiver's socket: name, value.
     pub receiver_options: Vec<(String, i64)>,
+    /// TCP_QUICKACK as the receiver's program sets it after each read; none: it does not.
+    #[serde(default)]
+    pub quickack: Option<i32>,
     /// When it connects, ns from the run's start.
     pub start_ns: u64,
     /// The connection that has to be over before; none: it connects at `start_ns`.

@@ -54,6 +54,7 @@ pub fn plan(rate: u64, queue: u32) -> Plan {
         flows: vec![Flow {
             backward: false,
             answers: None,
+            quickack: None,
             congestion: "cubic".into(),
             sndbuf: None,
             rcvbuf: None,

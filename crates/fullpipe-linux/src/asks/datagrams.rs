@@ -31,6 +31,8 @@ fn reader(own: DatagramReader) -> plan::DatagramReader {
 /// The keys of datagrams that are not done exactly.
 pub(super) fn answers(run: &Resolved, answers: &mut Answers) {
     let most = plan::MAX_FLOWS;
+
+    // Too many flows alone have an answer of their own.
     if run.flow.len() <= most && run.flow.len() + run.datagrams.len() > most {
         let why = format!("{}; one guest runs {most} with flows at most", run.datagrams.len());
         answers.push(refused("datagrams", &why));

@@ -5,7 +5,7 @@ use crate::kernel::Family;
 use fullpipe_base::path::Direction;
 use fullpipe_guest::plan;
 use fullpipe_scenario::engine::Support;
-use fullpipe_scenario::{App, Flow, QdiscKind, Resolved, Station, congestion};
+use fullpipe_scenario::{App, Flow, QUICKACK, QdiscKind, Resolved, Station, congestion};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The plan of the guest for a flow of `run`.
@@ -21,6 +21,7 @@ pub(super) fn flow(flow: &Flow, run: &Resolved) -> plan::Flow {
         rcvbuf: granted(flow.rcvbuf, receiver.config.sysctl.rmem_max),
         sender_options: options(&flow.sockopt),
         receiver_options: options(&flow.receiver_sockopt),
+        quickack: quickack(flow),
         start_ns: flow.start.0,
         after: run.follows(flow).map(|(flow, own)| plan::After {
             flow,
@@ -50,8 +51,15 @@ pub(super) fn flow(flow: &Flow, run: &Resolved) -> plan::Flow {
     }
 }
 
+/// Value of TCP_QUICKACK after each read; none: the program does not set it then.
+fn quickack(flow: &Flow) -> Option<i32> {
+    let value = flow.receiver_sockopt.get(QUICKACK).filter(|_| !flow.quickack.is_once());
+    value.map(|on| i32::from(*on != 0))
+}
+
 /// The keys of flows that are not done exactly.
 pub(super) fn answers(run: &Resolved, answers: &mut Answers) {
+    // Kernels have the variants of slow start that are Linux's own; the simulator has others.
     for (flow, own) in run.flow.iter().filter_map(|flow| Some((flow, flow.slow_start.as_ref()?))) {
         let why = format!(
             "no kernel has \"{}\"; \"standard\", \"initial_ssthresh\" and \"hystart\" are Linux's",
@@ -67,6 +75,8 @@ pub(super) fn answers(run: &Resolved, answers: &mut Answers) {
         let why = "the guest's programs write as much as goes, or at a rate".to_string();
         answers.push((format!("flow.{}.app", flow.name), Support::Refused(why)));
     }
+
+    // pfifo_fast sorts packets by priority into three bands; the guest's queue has one band.
     for flow in &run.flow {
         let Station { name, host, .. } = run.hosts_of(flow)[0];
         if host.qdisc.kind != QdiscKind::PfifoFast {
@@ -94,6 +104,8 @@ pub(super) fn words(run: &Resolved, family: Family) -> Result<Vec<String>, (Stri
     for flow in &run.flow {
         let name = flow.congestion.name.as_str();
         let key = |parameter: &str| format!("flow.{}.congestion.{parameter}", flow.name);
+
+        // One kernel has one value for all flows, so the first flow of an algorithm sets it.
         let first = !of_names.contains_key(name);
         let known = of_names.entry(name).or_insert_with(|| {
             let module = modules.iter().find(|module| module.name == name);

@@ -13,6 +13,8 @@ use fullpipe_scenario::{Host, Resolved};
 pub(super) fn answers((key, host): (&str, &Host), family: Family, answers: &mut Answers) {
     let substituted =
         |part: &str, why: String| (format!("{key}.{part}"), Support::Substituted(why));
+
+    // A family's kernel stands for its other versions; some versions have no source to build from.
     if profile::is_unvalidated(&host.config.kernel) {
         let why = format!(
             "Linux {} is unvalidated: there is no source package to build it from, the simulator alone has it",
@@ -38,6 +40,8 @@ pub(super) fn answers((key, host): (&str, &Host), family: Family, answers: &mut 
     if let Some((part, why)) = of_another {
         answers.push(refused(&format!("{key}.{part}"), why));
     }
+
+    // A card is a queue discipline in the guest: it has no descriptors, and it refuses no skb.
     if host.config.bql {
         let why =
             "its card is a queue discipline, which has no byte queue limits; --engine sim has them";
@@ -59,6 +63,8 @@ pub(super) fn answers((key, host): (&str, &Host), family: Family, answers: &mut 
         let why = format!("Linux {family} does not have it");
         answers.push(refused(&format!("{key}.sysctl.{name}"), &why));
     }
+
+    // The guest's CPU takes no time, so nothing waits for it, nor for an interrupt.
     if host.config.cpu != Cpu::default() {
         answers.push(substituted("cpu", "its CPU takes no time".into()));
     }
@@ -123,6 +129,8 @@ fn triple(three: [u64; 3]) -> String {
 pub(super) fn host(host: &Host) -> plan::Host {
     let sysctl = &host.config.sysctl;
     let switch = |on: bool| u32::from(on).to_string();
+
+    // These settings are always known; those of `if_set` only where the scenario has them.
     let modelled = [
         ("tcp_timestamps", switch(host.config.timestamps)),
         ("tcp_rmem", triple(sysctl.tcp_rmem)),

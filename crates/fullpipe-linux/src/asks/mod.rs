@@ -68,6 +68,8 @@ pub(super) fn support(run: &Resolved, family: Family) -> Answers {
 fn one_kernel(run: &Resolved, answers: &mut Answers) {
     let (sender, receiver) = (&run.hosts.sender, &run.hosts.receiver);
     let both_ways = carries(run, Direction::Forward) && carries(run, Direction::Backward);
+
+    // Only a host that receives data uses rmem_max, so both may differ if data has one way.
     let [of_sender, of_receiver] = [sender, receiver].map(|host| host.config.sysctl.rmem_max);
     if of_sender != of_receiver && both_ways {
         let why = format!("{of_receiver}, which is the receiver's: one kernel has one for both");
@@ -75,6 +77,8 @@ fn one_kernel(run: &Resolved, answers: &mut Answers) {
         answers.push((key.into(), Support::Substituted(why)));
     }
     hosts::one_tcp_mem(run, answers);
+
+    // A kernel has one clock of jiffies, so all of its hosts have one HZ.
     let hz = sender.config.hz;
     for station in run.stations().iter().filter(|station| station.host.config.hz != hz) {
         let why = format!(
@@ -132,6 +136,8 @@ fn cards(run: &Resolved, answers: &mut Answers) {
             Support::Substituted("no queue is full of the ACKs that wait for the card".into());
         answers.push(("hosts.receiver.nic_rate".into(), what));
     }
+
+    // Packets for a slow card fill its ring first; the guest has the qdisc alone.
     for station in run.stations() {
         let Station { direction, host, .. } = station;
         let way = match direction {
@@ -175,6 +181,8 @@ fn path_answers(run: &Resolved, answers: &mut Answers) {
             answers.push(refused(&format!("path, element {}", element.name()), &why));
         }
     }
+
+    // The routers can be counted only where each element can be had.
     match way::routers(run) {
         Err((name, why)) if !wrong => {
             answers.push(refused(&format!("path, element {name}"), &why));
@@ -208,12 +216,16 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
         serial: Some(card::serial(host, run.path.mtu)),
         ..card::card_stage(of, &host.qdisc, namespace)
     };
+
+    // Packets pass a card before the path, so stages of cards come first.
     let last = routers.len() + 1;
     let beside = run.host.iter().zip(last + 1..);
     let beside = beside.map(|(own, at)| stage_of((&own.name, own.direction), &own.host, at));
     let of_sender = stage_of(("sender", Direction::Forward), sender, 0);
     let cards: Vec<_> = std::iter::once(of_sender).chain(beside).collect();
     stages.splice(0..0, cards);
+
+    // The receiver's card is a stage only where the receiver sends data.
     let backward = carries(run, Direction::Backward);
     if backward {
         let back = stages.iter().position(|stage| stage.info.direction == "back");
@@ -262,6 +274,8 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
         datagrams: run.datagrams.iter().map(|own| datagrams::datagrams(own, run)).collect(),
         watched: way::watches(&stages),
     };
+
+    // Any host may have a mount or a server, so all get the settings of NFS.
     let beside = plan.beside.iter_mut().map(|own| &mut own.host);
     for host in [&mut plan.sender, &mut plan.receiver].into_iter().chain(beside) {
         host.sysctl.extend(nfs::sysctl(run));

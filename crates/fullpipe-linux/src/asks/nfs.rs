@@ -51,6 +51,7 @@ pub(super) fn answers(run: &Resolved, family: Family, answers: &mut Answers) {
 
 /// Checks the kernel's memory for files; all hosts share it.
 fn memory(run: &Resolved, answers: &mut Answers) {
+    // Each file is in memory at its client and at the server.
     let files = run.nfs.iter().map(|own| (own.bytes() >> 20).saturating_add(1));
     let least = files.fold(0, u64::saturating_add).saturating_mul(memory::COPIES) + KERNEL_MIB;
     let Some(own) = run.nfs.first() else { return };
@@ -76,6 +77,8 @@ fn alike(run: &Resolved, answers: &mut Answers) {
     };
     for (at, own) in run.nfs.iter().enumerate() {
         let before = &run.nfs[..at];
+
+        // Each mount is compared with those before it, so that the message can name one.
         let of_version = before.iter().find(|other| other.version == own.version);
         if let Some(other) = of_version.filter(|other| other.slots != own.slots) {
             differs(own, "slots", other);

@@ -10,6 +10,8 @@ use std::{fs, io};
 /// The programs of a build.
 pub fn tools() -> Check {
     let missing = needs::missing(&std::env::var_os("PATH").unwrap_or_default());
+
+    // The machine decides first: no program helps on another one.
     let found = match (missing.is_empty(), std::env::consts::ARCH) {
         (_, arch) if arch != "x86_64" => Err(Problem::new(
             format!("this is {arch}"),
@@ -66,6 +68,8 @@ fn room(cache: &Cache) -> Result<String, Problem> {
     let existing = cache.directory().ancestors().find(|path| path.exists());
     let existing = existing.unwrap_or(Path::new("/"));
     let built = cache.find(&Wanted::default()).is_some();
+
+    // A kernel that is built already needs neither a writable cache nor space.
     if !built && let Err(why) = writable(existing) {
         let (cache, existing) = (cache.directory().display(), existing.display());
         return Err(Problem::new(

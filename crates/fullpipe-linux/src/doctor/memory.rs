@@ -25,6 +25,8 @@ fn judge(free: Option<u64>, left: Option<u64>) -> Result<String, Problem> {
     let Some(free) = free else {
         return Err(Problem::new("/proc/meminfo does not tell", "mount /proc"));
     };
+
+    // The tighter of the two bounds counts.
     let (bytes, of) = match left {
         Some(left) if left < free => (left, "left to this control group"),
         _ => (free, "available"),

@@ -30,6 +30,7 @@ fn status() -> String {
 /// Remedy for a refused ptrace, by Yama's setting and this process's /proc/self/status. Yama refuses a child that asks
 /// to be traced from scope 2 on (Documentation/admin-guide/LSM/Yama.rst).
 fn remedy(yama: &str, status: &str) -> String {
+    // Mode 2 of /proc/PID/status is a filter of system calls (proc(5)).
     let filtered = status
         .lines()
         .any(|line| line.strip_prefix("Seccomp:").is_some_and(|mode| mode.trim() == "2"));
@@ -80,6 +81,7 @@ fn traced() -> ! {
 }
 
 fn hold(child: libc::pid_t) -> io::Result<()> {
+    // The child has asked to be traced and stops itself.
     match wait(child)? {
         status if libc::WIFSTOPPED(status) && libc::WSTOPSIG(status) == libc::SIGSTOP => {}
         _ => return Err(io::Error::other("a child may not be traced")),
@@ -88,6 +90,7 @@ fn hold(child: libc::pid_t) -> io::Result<()> {
     if unsafe { libc::ptrace(libc::PTRACE_SYSEMU, child, 0, 0) } != 0 {
         return Err(io::Error::other("a traced child's system calls cannot be held"));
     }
+    // With PTRACE_SYSEMU the child stops at its next system call, which is not done.
     match wait(child)? {
         status if libc::WIFSTOPPED(status) && libc::WSTOPSIG(status) == libc::SIGTRAP => Ok(()),
         _ => Err(io::Error::other("a traced child's system calls are not held")),

@@ -29,6 +29,8 @@ fn look(place: &Path) -> Result<String, Problem> {
         let remedy = format!("sudo mount -t tmpfs -o size=4g,exec,mode=1777 tmpfs {at}");
         return Err(Problem::new(format!("{at} is no tmpfs"), remedy));
     }
+
+    // User-mode Linux maps its memory executable, which a mount with noexec forbids.
     map_executable(place).map_err(|e| {
         let remedy = format!("sudo mount -o remount,exec {at}");
         Problem::new(format!("a file in {at} cannot be mapped executable: {e}"), remedy)

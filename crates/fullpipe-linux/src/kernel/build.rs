@@ -47,6 +47,8 @@ pub fn build<W: Watch + ?Sized>(
     needs::check_space(cache.directory())?;
     let place = cache.begin(wanted)?;
     let made = in_place(&place, wanted, watch);
+
+    // A failed build keeps its log; a build that was stopped leaves nothing.
     let entry = match made {
         Ok(()) => place.finish(&place.directory().join("ready"))?,
         Err(Error::Stopped) => return Err(Error::Stopped),
@@ -72,6 +74,8 @@ fn in_place<W: Watch + ?Sized>(place: &Place, wanted: &Wanted, watch: &mut W) ->
     let log = File::options().create_new(true).append(true).open(&log_file);
     let log = log.map_err(|e| Error::at(&log_file, e))?;
     let found = source::obtain(wanted.family, directory, &log, watch)?;
+
+    // The build is measured from here on, without the download.
     let (clock, cpu) = (Instant::now(), cpu_of_children());
     let tree = directory.join("source");
     watch.step(&Step::Unpacking);

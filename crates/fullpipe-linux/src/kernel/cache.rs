@@ -153,6 +153,8 @@ impl Cache {
                 Err(TryLockError::Error(e)) => return Err(failed(e)),
             }
         }
+
+        // The file names the process that builds, for those who wait for it.
         let number = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
         number.map_err(failed)?;
         leftover::sweep(&self.directory, None, leftover::is_directory);

@@ -78,6 +78,7 @@ fn with_hz(text: &str, hz: Hz) -> Option<String> {
     let mut inside = false;
     let mut changed = false;
     let lines = text.lines().map(|line| {
+        // Indented lines belong to the option above them; the first default of HZ's option counts.
         match line.starts_with([' ', '\t']) {
             _ if line.trim().is_empty() => {}
             true if inside && !changed && line.trim_start().starts_with("default ") => {

@@ -60,6 +60,8 @@ pub fn compile<W: Watch + ?Sized>(
     watch: &mut W,
 ) -> Result<u64, Error> {
     watch.step(&Step::Compiling);
+
+    // Progress is the number of lines that make has written into the log from here on.
     let mut reader = File::open(log_file).map_err(|e| Error::at(log_file, e))?;
     new_lines(&mut reader);
     let jobs = available_parallelism().map_or(1, usize::from);

@@ -80,6 +80,8 @@ impl Children {
             if watch.stopped() {
                 return Err(Error::Stopped);
             }
+
+            // Children that have ended leave the list; one that failed ends all of them (drop).
             let mut at = 0;
             while let Some((name, child)) = self.children.get_mut(at) {
                 match child.try_wait().map_err(|e| Error::new(format!("{name}: {e}")))? {
@@ -103,6 +105,7 @@ impl Drop for Children {
     fn drop(&mut self) {
         let asked = Instant::now();
         self.children.iter().for_each(|(_, child)| end(child, libc::SIGTERM));
+        // The period of grace is for all children together.
         for (_, child) in &mut self.children {
             while child.try_wait().is_ok_and(|status| status.is_none()) && asked.elapsed() < GRACE {
                 sleep(TICK);

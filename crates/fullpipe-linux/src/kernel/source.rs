@@ -82,6 +82,8 @@ pub fn obtain<W: Watch + ?Sized>(
     if let Some(archive) = installed(Path::new("/"), family) {
         return Ok(Source::Archive(archive));
     }
+
+    // apt-get download needs no root, in contrast to an installation.
     let package = package(family);
     let path = std::env::var_os("PATH").unwrap_or_default();
     fetchable(&path, &package)?;
@@ -159,6 +161,8 @@ impl Source {
         let mut row = Vec::new();
         let mut xz = Command::new("xz");
         xz.args(["--decompress", "--stdout", "--threads=0"]);
+
+        // A package contains the archive, so two more programs take it out.
         match self {
             Source::Archive(file) => drop(xz.arg(file)),
             Source::Package(file) => {

@@ -117,6 +117,7 @@ impl Wire {
 /// Why there is none.
 pub(super) fn piece(ask: &Ask, wire: Wire) -> Result<Piece, String> {
     match ask {
+        // With GSO a packet has many segments, which the guest's elements do not see singly.
         Ask::Rate(Sending { framing, .. }) | Ask::Shape { framing, .. }
             if wire.gso && *framing != Framing::Ethernet =>
         {
@@ -163,8 +164,8 @@ pub(super) fn piece(ask: &Ask, wire: Wire) -> Result<Piece, String> {
             let police = Police { rate: rate.0, burst: *burst, overhead, largest: None };
             Ok(Piece::Police(police))
         }
-        Ask::Narrow { mtu, icmp: true } => Ok(Piece::Router(*mtu)),
-        Ask::Narrow { mtu, icmp: false } => {
+        Ask::Narrow { mtu, icmp: true, .. } => Ok(Piece::Router(*mtu)),
+        Ask::Narrow { mtu, icmp: false, .. } => {
             let largest = Some(*mtu);
             Ok(Piece::Police(Police { rate: 1, burst: 1, overhead: 0, largest }))
         }
@@ -239,6 +240,8 @@ pub(super) fn on_the_wire(wires: &[(Time, plan::Wire)], next: Option<&mut Chain>
                 .collect(),
         )
     };
+
+    // netem has a rate of its own, so a constant delay can be the wire, too.
     if let Some(chain) = next
         && let [Qdisc::Netem(netem)] = *chain.qdiscs
         && is_constant(&netem)

@@ -35,6 +35,8 @@ pub(super) fn rate(sending: &Sending, wire: Wire) -> Result<Chain, String> {
         _ => tbf(rate, SLACK_NS, *framing, frame, limit),
     };
     let qdiscs: Vec<Qdisc> = [shaper(first)].into_iter().chain(below).collect();
+
+    // The last qdisc of the chain marks and drops early, where any does.
     let marking = match queue.discipline {
         Discipline::DropTail | Discipline::Fq(_) => None,
         _ => Some(qdiscs.len() - 1),
@@ -52,6 +54,8 @@ pub(super) fn rate(sending: &Sending, wire: Wire) -> Result<Chain, String> {
         Discipline::Cake(_) => overhead.into(),
         _ => 0,
     };
+
+    // The time in use follows from the bytes only where the rate never changes.
     let serial = (steps.len() == 1).then_some(Serial { rate: first.0, uncounted });
     let wires =
         steps.iter().map(|step| (step.at, plan::Wire { rate: step.rate.0, overhead })).collect();

@@ -61,6 +61,8 @@ pub enum Kind {
     QueueLimit,
     /// A number of packets or "unlimited".
     DelayLimit,
+    /// Bytes or "pmtu".
+    MssClamp,
     Probability,
     Choice(&'static [&'static str]),
     Table(&'static Group),
@@ -108,6 +110,7 @@ impl Kind {
             }
             Kind::QueueLimit => "a size or packets, such as \"64MB\" or \"1000 packets\"".into(),
             Kind::DelayLimit => "packets such as \"20000 packets\", or \"unlimited\"".into(),
+            Kind::MssClamp => "bytes from 48 to 65495, such as 1360, or \"pmtu\"".into(),
             Kind::Probability => "a probability such as 1e-3 or \"0.1%\"".into(),
             Kind::Choice(names) => super::context::one_of(names),
             Kind::Table(group) => format!("a table with {}", names(group)),

@@ -48,6 +48,50 @@ impl Read for DelayLimit {
     }
 }
 
+/// MSS to which a router clamps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MssClamp {
+    /// Bytes without options.
+    Bytes(u32),
+    /// As large as fits into the MTU.
+    Pmtu,
+}
+
+impl MssClamp {
+    /// Least MSS, bytes (TCP_MIN_SND_MSS).
+    pub const LEAST: u32 = 48;
+    /// Largest MSS that IPv4 can carry, bytes.
+    pub const MOST: u32 = 65_495;
+
+    /// Bytes, where they were written.
+    pub fn bytes(self) -> Option<u32> {
+        if let MssClamp::Bytes(bytes) = self { Some(bytes) } else { None }
+    }
+}
+
+impl Read for MssClamp {
+    const KIND: Kind = Kind::MssClamp;
+    fn read(node: &Node, key: &str, cx: &mut Context) -> Option<Self> {
+        let bounds = (i64::from(MssClamp::LEAST), i64::from(MssClamp::MOST));
+        match node.value {
+            Value::Integer(n) if (bounds.0..=bounds.1).contains(&n) => {
+                return Some(MssClamp::Bytes(n as u32));
+            }
+            Value::Integer(n) => {
+                cx.error("out-of-range", node.place, format!("`{key}` is {n}"))
+                    .expected(Self::KIND.describe());
+            }
+            _ if node.as_text() == Some("pmtu") => return Some(MssClamp::Pmtu),
+            _ if node.as_text().is_some() => {
+                cx.error("bad-value", node.place, format!("`{key}` is no MSS"))
+                    .expected(Self::KIND.describe());
+            }
+            _ => wrong_type(node, key, &Self::KIND, cx),
+        }
+        None
+    }
+}
+
 /// Turns a scalar into the table for which it stands, with the scalar as its key `short`.
 pub fn lengthen(node: &mut Node, short: &str, key: &str) {
     if !matches!(node.value, Value::Table(_) | Value::List(_)) {

@@ -61,6 +61,8 @@ pub enum Ask {
         mtu: u32,
         /// The sender of a larger one is told by ICMP.
         icmp: bool,
+        /// Largest MSS that SYNs and SYN-ACKs of both ways announce behind the element, bytes without options.
+        mss_clamp: Option<u32>,
     },
     /// A segment passes at once if the bucket has tokens for it, and is dropped otherwise.
     Police {

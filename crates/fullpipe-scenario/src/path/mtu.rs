@@ -2,8 +2,9 @@
 
 use super::{Ask, Meaning, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
-use crate::format::keys::Default::{Is, Required};
+use crate::format::keys::Default::{Absent, Is, Required};
 use crate::format::keys::{At, group};
+use crate::format::special::MssClamp;
 use crate::format::values::{Int, Name};
 use fullpipe_sim::config;
 use serde::Serialize;
@@ -12,6 +13,8 @@ pub use fullpipe_sim::config::Mtu;
 
 /// Least MTU of which a router tells, bytes: as large as its message.
 const LEAST_TOLD: u32 = 576;
+/// Bytes of IP and TCP headers without options.
+const HEADERS: u32 = 40;
 
 group! {
     /// A link that drops larger packets. It tells nobody, as where a firewall drops ICMP: a path MTU black hole. Or with `icmp` its
@@ -26,6 +29,9 @@ group! {
         /// Whether the router answers "fragmentation needed" to TCP's segments; from an `mtu` of 576 on. The message takes the whole
         /// way back.
         icmp: bool, Is("false");
+        /// Its router lowers the MSS that SYNs and SYN-ACKs of both ways announce, to so many bytes or, with "pmtu", to `mtu`
+        /// without 40 of headers (`iptables -j TCPMSS`, `nft tcp option maxseg size set`).
+        mss_clamp: MssClamp, Absent("the option stays as it is");
     }
 }
 
@@ -37,6 +43,23 @@ pub(super) struct Shown {
     mtu: u32,
     #[serde(skip_serializing_if = "core::ops::Not::not")]
     icmp: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mss_clamp: Option<u32>,
+}
+
+impl MtuElement {
+    /// The MSS to which the router clamps, if it does; none outside where no segment would fit, which is reported.
+    fn mss_clamp(&self, mtu: u32, cx: &mut Context) -> Option<Option<u32>> {
+        let Some(at) = &self.mss_clamp else { return Some(None) };
+        let MssClamp::Pmtu = at.value else { return Some(at.value.bytes()) };
+        let least = MssClamp::LEAST + HEADERS;
+        if mtu < least {
+            cx.error("conflict", at.place, format!("`mss_clamp` is \"pmtu\", and `mtu` {mtu}"))
+                .expected(format!("an `mtu` of {least} at least: Linux sends no smaller packets"));
+            return None;
+        }
+        Some(Some(mtu - HEADERS))
+    }
 }
 
 impl Written for MtuElement {
@@ -54,13 +77,14 @@ impl Written for MtuElement {
                 .expected(format!("{LEAST_TOLD} at least: the message itself is as large"));
             return None;
         }
-        Some(Mtu { name: needed(&self.name)?.0.clone(), mtu, icmp })
+        let mss_clamp = self.mss_clamp(mtu, cx)?;
+        Some(Mtu { name: needed(&self.name)?.0.clone(), mtu, icmp, mss_clamp })
     }
 }
 
 impl Meaning for Mtu {
     fn ask(&self, _run: &Surroundings) -> Ask {
-        Ask::Narrow { mtu: self.mtu, icmp: self.icmp }
+        Ask::Narrow { mtu: self.mtu, icmp: self.icmp, mss_clamp: self.mss_clamp }
     }
 
     fn config(&self, _run: &Surroundings) -> config::Element {

@@ -8,6 +8,7 @@ use crate::format::genuine_sysctl::GENUINE;
 use crate::format::keys::{Default, Group, Key, Kind, Section};
 use crate::format::quantity::{Dimension, PACKETS, SIZE};
 use crate::format::sockopt::SIZES;
+use crate::format::special::MssClamp;
 use crate::format::sysctl::{Field, SYSCTLS};
 use crate::written::{Asked, Run};
 use crate::{congestion, slow_start};
@@ -75,6 +76,11 @@ fn schema(kind: &Kind) -> Value {
         Kind::Integer { min, max } => json!({ "type": "integer", "minimum": min, "maximum": max }),
         Kind::Quantity { dimension, .. } => quantity(&[dimension]),
         Kind::QueueLimit => quantity(&[&SIZE, &PACKETS]),
+        Kind::MssClamp => {
+            let bytes =
+                json!({ "type": "integer", "minimum": MssClamp::LEAST, "maximum": MssClamp::MOST });
+            json!({ "anyOf": [bytes, { "const": "pmtu" }] })
+        }
         Kind::DelayLimit => json!({ "anyOf": [quantity(&[&PACKETS]), { "const": "unlimited" }] }),
         Kind::Probability => json!({ "anyOf": [
             { "type": "number", "minimum": 0, "maximum": 1 },

@@ -122,6 +122,23 @@ impl Until {
     }
 }
 
+/// When a receiving program sets TCP_QUICKACK.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Quickack {
+    /// As soon as it has the socket.
+    #[default]
+    Once,
+    /// As soon as it has the socket, and after each read.
+    EachRead,
+}
+
+impl Quickack {
+    /// True if the program sets the option no second time.
+    pub fn is_once(&self) -> bool {
+        *self == Quickack::Once
+    }
+}
+
 choices! {
     Framing { "ip" = Framing::Ip, "ethernet" = Framing::Ethernet, "ethernet-wire" = Framing::EthernetWire }
     Driver { "stops" = Driver::Stops, "requeues" = Driver::Requeues }
@@ -146,6 +163,7 @@ choices! {
         "bulk" = AppKind::Bulk, "rate" = AppKind::Rate, "on-off" = AppKind::OnOff,
         "window" = AppKind::Window, "requests" = AppKind::Requests, "messages" = AppKind::Messages
     }
+    Quickack { "once" = Quickack::Once, "each-read" = Quickack::EachRead }
     Clock { "accept" = Clock::Accept }
     Until { "end" = Until::End, "steady" = Until::Steady }
     Direction { "forward" = Direction::Forward, "backward" = Direction::Backward }

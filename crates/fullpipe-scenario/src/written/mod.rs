@@ -10,7 +10,7 @@ pub(crate) use app::{After, Again, AppTable, DatagramReader, Reader};
 pub use app::{MessageSize, ShortApp};
 pub use choices::{
     AppKind, Clock, DatagramKind, NfsExport, NfsOperation, NfsServerReads, NfsVersion, Os,
-    QdiscKind, Until,
+    QdiscKind, Quickack, Until,
 };
 pub use program::{Limit, Program};
 
@@ -252,8 +252,10 @@ group! {
         rcvbuf: Buffer, Absent("not requested: net.ipv4.tcp_rmem decides");
         /// Other socket options of the sending socket, by the kernel's names; bytes may have a unit. The simulator has TCP_NODELAY and TCP_CORK, and SO_MAX_PACING_RATE and TCP_NOTSENT_LOWAT for kernels from 6.1 on. Engine linux has every one, such as TCP_USER_TIMEOUT.
         sockopt: Sockopts, Absent("as the kernel has them");
-        /// Other socket options of the receiving socket. Engine linux alone has them.
+        /// Other socket options of the receiving socket. The simulator has TCP_QUICKACK; engine linux has every one.
         receiver_sockopt: Sockopts, Absent("as the kernel has them");
+        /// When the receiving program sets TCP_QUICKACK: "once", as soon as it has the socket; "each-read", after each read as well, for Linux leaves quick ACK mode by itself. The value is that in `receiver_sockopt`, or 1.
+        quickack: Quickack, Absent("not set, or \"once\" where `receiver_sockopt` has it");
         /// When it connects.
         start: AnyTime, Is("0s");
         /// The flow that is over before this one connects, with `bytes` of its own and from the same host: a program opens a new connection as soon as the one before it is closed. Copies follow copies.

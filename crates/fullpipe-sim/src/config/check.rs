@@ -45,6 +45,8 @@ impl Config {
         self.datagrams.iter().try_for_each(|own| datagrams(own, self.mtu))?;
         let numbers = self.flows.len() + self.datagrams.len();
         demand(numbers < usize::from(u16::MAX), "flows and datagrams: at most 65534")?;
+
+        // Each answer marks its flow, so a second answer is found.
         let mut answered = alloc::vec![false; self.flows.len()];
         self.flows.iter().try_for_each(|flow| self.answer(flow, &mut answered))?;
         self.loops()?;
@@ -63,6 +65,8 @@ impl Config {
                 Direction::Forward => (&self.forward, &self.sender),
                 Direction::Backward => (&self.back, &self.receiver),
             };
+
+            // A run has one set of options for each end of the path.
             let options = |host: &Host| {
                 (host.timestamps, host.sysctl.tcp_sack, host.sysctl.tcp_window_scaling)
             };
@@ -72,6 +76,8 @@ impl Config {
                     "{name}: timestamps, SACK and window scaling as the host beside it has them"
                 ),
             )?;
+
+            // The delay is the lookahead by which hosts work ahead of each other.
             demand(
                 way.iter().any(|e| match e {
                     Element::Delay(delay) => delay.delay > Time::ZERO && delay.timer.is_none(),
@@ -102,6 +108,8 @@ impl Config {
         for (at, flow) in self.flows.iter().enumerate() {
             let Some(after) = flow.after else { continue };
             let demand = |holds, what: &str| demand(holds, format!("flow {}: {what}", flow.name));
+
+            // Only earlier flows can be followed, so no circle closes.
             let before = self.flows[..at].get(after.flow);
             demand(before.is_some(), "follows a flow that stands before it")?;
             let is_first = !core::mem::replace(&mut followed[after.flow], true);

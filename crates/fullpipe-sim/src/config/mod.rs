@@ -95,6 +95,15 @@ pub struct Sockopt {
     pub cork: bool,
 }
 
+/// TCP_QUICKACK, as a receiving program sets it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quickack {
+    /// Value: true ends pingpong mode and sends a delayed ACK, false begins pingpong mode.
+    pub on: bool,
+    /// The program sets the option again after each read.
+    pub each_read: bool,
+}
+
 /// A flow.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flow {
@@ -124,6 +133,8 @@ pub struct Flow {
     pub rcvbuf: Option<u64>,
     /// Other options of the sending socket.
     pub sockopt: Sockopt,
+    /// TCP_QUICKACK of the receiving socket; none: not set.
+    pub quickack: Option<Quickack>,
     /// Time at which the application calls connect().
     pub start: Time,
     /// Connection that must end first, in a loop of connections; none: the flow connects at `start`.
@@ -300,7 +311,21 @@ impl Datagrams {
     }
 }
 
+/// Least MSS to which one of these elements clamps, bytes without options.
+pub(crate) fn least_clamp<'a>(elements: impl Iterator<Item = &'a Element>) -> Option<u32> {
+    let clamp = |element: &Element| match element {
+        Element::Mtu(own) => own.mss_clamp,
+        _ => None,
+    };
+    elements.filter_map(clamp).min()
+}
+
 impl Config {
+    /// Least MSS to which a router of the path clamps, bytes without options. SYNs and SYN-ACKs pass the routers of both ways.
+    pub fn mss_clamp(&self) -> Option<u32> {
+        least_clamp(self.forward.iter().chain(&self.back))
+    }
+
     /// Reverse flow of each flow's connection, where data goes both ways.
     pub fn halves(&self) -> Vec<Option<usize>> {
         let mut halves = alloc::vec![None; self.flows.len()];

@@ -1,6 +1,7 @@
 //! The accepting end of a connection, until the handshake is over.
 //!
-//! Source: Linux 6.12 `tcp_conn_request`, `tcp_check_req`, `reqsk_timer_handler`, `inet_rtx_syn_ack`.
+//! Source: Linux 6.12 `tcp_conn_request`, `tcp_check_req`, `reqsk_timer_handler`, `inet_rtx_syn_ack`,
+//! `inet_csk_listen_start`.
 //!
 //! Limits:
 //! - The SYN-ACK has a timer of its own, as today. Kernels before 4.3 looked every 200 ms for SYN-ACKs that were due.
@@ -10,7 +11,8 @@ use super::Host;
 use super::shared::Shared;
 use super::timers::Timer;
 use crate::packet::Train;
-use crate::tcp::ecn;
+use crate::tcp::{Ack, ecn};
+use crate::trace::EventKind;
 use crate::units::Time;
 
 /// Most repetitions of a SYN-ACK by its timer (sysctl tcp_synack_retries).
@@ -26,6 +28,8 @@ impl Host {
         shared: &mut Shared,
     ) {
         let state = &mut self.receives[flow];
+
+        // tcp_ecn_create_request: the first SYN decides on ECN; each further one is a repetition.
         if state.syn_seen.is_none() {
             state.tcp.use_ecn(syn.ece && ecn::agrees(&self.host));
         } else if !state.accepted {
@@ -37,6 +41,8 @@ impl Host {
             let ack = state.tcp.make_ack();
             return self.send_ack(flow, cpu, &ack, shared);
         }
+
+        // inet_rtx_syn_ack: until the connection is accepted, each SYN gets a SYN-ACK.
         self.answer_syn(flow, (cpu, now), shared);
     }
 
@@ -62,5 +68,38 @@ impl Host {
         self.timers.set_wheel(flow, Timer::Answer, Some(again));
         self.out.count_opening(false);
         self.answer(flow, cpu, shared, |output| output.send_syn_ack(window, stamps, agreed));
+    }
+
+    /// Takes the first packet after the SYN: the connection is there. `answers`: the flow that answers, and what the packet
+    /// tells of its data.
+    pub(super) fn accept(
+        &mut self,
+        packet: &Train,
+        answers: Option<(usize, &Ack)>,
+        (cpu, now): (Time, Time),
+        shared: &mut Shared,
+    ) {
+        let flow = usize::from(packet.flow);
+        let state = &mut self.receives[flow];
+        state.accepted = true;
+        state.tcp.open_in_memory();
+        let answered = state.tcp.on_accept(cpu, packet.tsecr, packet.len > 0);
+        state.tcp.take_metrics(&self.metrics[self.peers[flow]]);
+        let answered = (answered, state.tcp.uses_ecn());
+        self.timers.set_wheel(flow, Timer::Answer, None);
+        shared.event(now, packet.flow, EventKind::Accepted, 0);
+        if let Some((half, ack)) = answers {
+            self.accept_answers(half, (cpu, now), answered, ack.window, shared);
+        }
+    }
+
+    /// Sets TCP_QUICKACK, where the flow's program does so. A listening socket forgets what its program has set (6.12
+    /// `inet_csk_listen_start`), so a program that accepts sets the option when it has the connection.
+    pub(super) fn set_quickack(&mut self, flow: usize, now: Time, shared: &mut Shared) {
+        let state = &mut self.receives[flow];
+        let Some(quickack) = state.quickack else { return };
+        if let Some(ack) = &state.tcp.set_quickack(now, quickack.on) {
+            self.send_ack(flow, now, ack, shared);
+        }
     }
 }

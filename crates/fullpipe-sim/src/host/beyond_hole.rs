@@ -23,6 +23,8 @@ impl Host {
         let flow = usize::from(packets.flow);
         let state = &self.receives[flow];
         let beyond = packets.kind == Kind::Data && packets.number > state.tcp.rcv_nxt;
+
+        // A segment in order, or with more than data, has other effects than an ACK.
         if packets.count == 1
             || packets.fin
             || packets.carries > 0
@@ -32,10 +34,14 @@ impl Host {
         {
             return false;
         }
+
+        // Other work that is due before the last packet has to come in between.
         let due = self.timers.next().min(self.process_ready());
         if due <= packets.last() || shared.capture.is_some() {
             return false;
         }
+
+        // An ACK may have the longest SACK option: the ring has to pass even that size.
         let largest = Train { ip_len: shared.headers + LONGEST_SACK_OPTION, ..*packets };
         if !self.out.transmit.passes_each(&largest) {
             return false;
@@ -55,6 +61,7 @@ impl Host {
             let (ack, count) = match tcp.on_row_beyond_hole(seq, len, left) {
                 Some(first) => (first, left),
                 None => {
+                    // The segment continues no even run, so it takes the ordinary path.
                     let segment = Segment { seq, len, tsval, tsecr, ..Segment::default() };
                     let ack = tcp.on_segment(packets.time(at), segment);
                     (ack.expect("what does not move rcv_nxt is acknowledged at once"), 1)

@@ -77,12 +77,16 @@ impl Timers {
         self.started += 1;
         timer.by = by;
         timer.turn = Turn(match by {
+            // __run_timers begins with the highest level, enqueue_timer puts the last timer first.
             Clockwork::Wheel(TimerWheel::Levels, level) => {
                 OWN - u64::from(level) * LEVEL - self.started
             }
+            // Before 4.8 the timers of a tick fire in the order in which they were set (internal_add_timer).
             Clockwork::Wheel(TimerWheel::Cascading, _) => self.started,
             Clockwork::Own => OWN + self.started,
         });
+
+        // A timer set anew leaves its old entry in the queue; the queue is tidied when they are many.
         if let Some(entry) = timer.entry() {
             self.queue.push(Reverse((entry.0, entry.1, number as u32)));
             if self.queue.len() > MOST_ENTRIES * self.timers.len() {
@@ -120,9 +124,13 @@ impl Timers {
                 return None;
             }
             let timer = &mut self.timers[number as usize];
+
+            // An entry is current where the timer still has this time and turn.
             if (timer.due, timer.turn) == (time, turn) {
                 return Some(number as usize);
             }
+
+            // An old entry becomes the timer's present one, or leaves the queue.
             if timer.queued == time {
                 timer.queued = Time::NEVER;
             }

@@ -23,6 +23,8 @@ impl Host {
         let has_end = state.tcp.has_ended && state.tcp.readable() == 0;
         // A program that answers reads on until the stream ends.
         let has_all = state.has_read_all && shared.halves[flow].is_none();
+
+        // After the FIN only a scheduled ACK is still owed.
         let owes = !state.closed || state.tcp.acks.is_scheduled();
         if (has_end || has_all) && owes {
             state.closed = true;

@@ -66,6 +66,8 @@ impl Host {
         }
         shared.written[at].push(now);
         let size = self.sends_datagrams[at].config.size;
+
+        // A copy that takes CPU time is a step of its own; the datagram is sent at its end.
         let cost = self.host.cpu.write + copy_time(&self.host, size.into());
         if cost > Time::ZERO {
             self.step = Some(Step::Sends(at));
@@ -78,6 +80,8 @@ impl Host {
     /// Sends a datagram that the program has copied into the kernel.
     pub(super) fn write_datagram(&mut self, at: usize, now: Time, shared: &mut Shared) {
         let own = &mut self.sends_datagrams[at];
+
+        // A datagram uses its number even if the qdisc refuses it.
         let (number, size) = (own.sent, own.config.size);
         own.sent += 1;
         let next = own.config.due(own.sent);
@@ -90,6 +94,8 @@ impl Host {
             self.answer(flow, now, shared, |output| output.send_datagram(kind, number, size));
         self.sends_datagrams[at].refused += u64::from(!taken);
         self.cpu.urgent(now, cpu);
+
+        // A late program writes again at its next turn; else it sleeps until the next one is due.
         match next {
             Some(due) if due <= now => self.runnable.push_back(Process::Sends(at)),
             due => self.timers.set_datagrams(at, due),
@@ -108,6 +114,7 @@ impl Host {
         let Train { kind, number, len, .. } = *packet;
         match kind {
             Kind::Echo => {
+                // icmp_reply: the kernel answers in the softirq, without a program.
                 let flow = packet.flow.into();
                 let (cpu, _) = self.answer(flow, cpu, shared, |output| {
                     output.send_datagram(Kind::EchoReply, number, len)
@@ -118,6 +125,8 @@ impl Host {
                 let own = &mut self.sends_datagrams[at];
                 own.answers += 1;
                 own.repeated += u64::from(!own.answered.insert(number));
+
+                // A round trip begins with the program's write, not with the packet's departure.
                 let round_trip = cpu - shared.written[at][number as usize];
                 shared.round_trips.push((now, at, round_trip.0));
             }

@@ -176,6 +176,8 @@ impl Host {
         let hosts = config.hosts();
         let own @ Station { name, direction, host } = hosts[place];
         let profile = profile_of(host).map_err(|e| format!("hosts.{name}: {e}"))?;
+
+        // PSH is set only where a peer acts on it: by an ACK, or in GRO.
         let mut push = false;
         for peer in hosts.iter().filter(|peer| peer.direction != direction) {
             let peers = profile_of(peer.host).map_err(|e| format!("hosts.{}: {e}", peer.name))?;
@@ -220,6 +222,8 @@ impl Host {
             resent: Vec::new(),
             host: host.clone(),
         };
+
+        // First timers: a flow that answers or follows another one opens with it, not at a time.
         new.share_memory();
         for (i, flow) in config.flows.iter().enumerate() {
             let connects = flow.answers.is_none() && flow.after.is_none();
@@ -321,6 +325,8 @@ impl Host {
             }
             Some(Due::Flow(flow, timer)) => {
                 self.on_sending_timer(flow, timer, now, shared);
+
+                // __hrtimer_run_queues also runs the timers of compressed ACKs that are within their slack.
                 if timer == Timer::Pacing {
                     self.fire_expired(now, shared);
                 }
@@ -337,6 +343,8 @@ impl Host {
                 self.softirq.end_call(now, matches!(step, Step::Hears(_)));
             }
         }
+
+        // The step that has ended takes effect now; some steps decide alone what runs next.
         match step {
             Some(Step::Calling(flow)) => return self.write(flow, now, now, shared),
             Some(Step::Copying(copying)) => return self.go_on_writing(copying, now, shared),

@@ -217,6 +217,7 @@ impl HostOutput<'_> {
         what: What,
         memory: u64,
     ) -> bool {
+        // A qdisc that holds skbs reports each one when it leaves, so the skb keeps what a capture needs.
         let holds = self.transmit.holds();
         let capture = self.capture.as_mut().filter(|_| holds);
         let number = capture.map_or(0, |capture| capture.keep(made, what));
@@ -262,6 +263,8 @@ impl HostOutput<'_> {
             if let Some(capture) = &mut self.capture {
                 capture.sent_late(&gone);
             }
+
+            // TSQ of this flow is at hand; skbs of other flows are settled when this output ends.
             match &mut self.tsq {
                 Some((tsq, overhead)) if gone.tag.flow == self.flow => {
                     let cut = gone.free_at <= self.cpu;
@@ -291,6 +294,8 @@ fn heads(memory: u64, overhead: u64, mss: u32, cut: bool) -> u64 {
 impl Output for HostOutput<'_> {
     fn transmit(&mut self, skb: Transmission) -> bool {
         let (full, rest) = (skb.len / skb.segment, skb.len % skb.segment);
+
+        // An skb without data is still one segment.
         let segments = (full + u32::from(rest > 0)).max(1);
         let made = (self.cpu, skb.departs);
         self.cpu += Time(self.cost.0 * u64::from(segments));
@@ -311,10 +316,14 @@ impl Output for HostOutput<'_> {
         let of_whole = self.train(skb.seq, skb.segment, full);
         let tail_at = skb.seq + u64::from(full) * u64::from(skb.segment);
         let of_tail = self.train(tail_at, rest, 1);
+
+        // tcp_gso_segment: CWR is on the first segment alone, PSH and FIN are on the last.
         let whole = || Train { cwr: skb.cwr, ..stamped(of_whole) };
         let tail = || Train { cwr: skb.cwr && full == 0, ..stamped(of_tail) };
         let (push, fin) = (self.push && skb.push, skb.fin);
         let memory = self.memory(skb.len);
+
+        // Where the qdisc holds skbs, the time of departure becomes known later (note_gone).
         let known = !self.transmit.holds();
         if let Some((tsq, _)) = self.tsq.as_mut().filter(|_| !known) {
             tsq.wait(memory);
@@ -324,6 +333,8 @@ impl Output for HostOutput<'_> {
             (_, 0) => self.push(&[Train { push, fin, ..whole() }], made, What::Plain, memory),
             _ => self.push(&[whole(), Train { push, fin, ..tail() }], made, What::Plain, memory),
         };
+
+        // sk_wmem_alloc counts the skb until it has left the host (tcp_wfree).
         let leaves = self.transmit.last_leaves(self.cpu);
         match &mut self.tsq {
             Some((tsq, overhead)) if known && taken => {

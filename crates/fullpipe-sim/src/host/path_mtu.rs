@@ -23,9 +23,12 @@ impl Host {
     ) -> Time {
         let flow = usize::from(message.flow);
         let (seq, mtu) = (message.number, message.tsval);
+
+        // ip_rt_update_pmtu lowers the MTU of the route, for later connections too.
         let known = &mut self.route_mtus[self.peers[flow]];
         *known = (*known).min(mtu);
 
+        // tcp_v4_err: an owned socket takes the MTU at its release (TCP_MTU_REDUCED_DEFERRED).
         if self.sends[flow].locked {
             self.sends[flow].too_large = Some((seq, mtu));
             return cpu;

@@ -16,6 +16,7 @@ use crate::units::Time;
 impl Host {
     /// Runs the softirq on the packets that have arrived.
     pub(super) fn on_packets(&mut self, now: Time, shared: &mut Shared) {
+        // ksoftirqd may have to wait for its turn; packets stay in the ring meanwhile.
         let wanted = self.process_ready() < Time::NEVER;
         if wanted && self.is_held(now) {
             return shared.note_drops(&mut self.receive);
@@ -23,6 +24,8 @@ impl Host {
         self.softirq.begin(now, wanted);
         let mut batch = core::mem::take(&mut self.batch);
         self.receive.take(now, self.softirq.most(), &mut batch);
+
+        // __do_softirq runs TIMER_SOFTIRQ before NET_RX_SOFTIRQ.
         self.fire_before_packets(&batch, now, shared);
         shared.note_drops(&mut self.receive);
         let packets = batch.iter().map(|train| train.count).sum();
@@ -46,6 +49,8 @@ impl Host {
                 self.after_packets(&train, now, shared);
             }
         }
+
+        // napi_complete_done decides which skbs GRO keeps beyond the poll.
         if by_gro {
             cpu = self.end_poll(packets, cpu, now, shared);
         }
@@ -53,6 +58,8 @@ impl Host {
         self.end_backlogs(cpu, now, shared);
         cpu += core::mem::take(&mut self.owed);
         self.cpu.urgent(begin, cpu);
+
+        // __do_softirq decides whether another pass follows, or ksoftirqd takes over.
         let run = self.process_ready() < Time::NEVER;
         let wish = Wish { run, woken: run && self.step.is_none() };
         self.softirq.end([begin, cpu], packets, !self.receive.is_empty(), wish);
@@ -116,9 +123,13 @@ impl Host {
                 self.call_first(now, shared);
                 continue;
             }
+
+            // The program holds the socket, so its packets arrive in the backlog.
             let its = packets.iter().filter(|train| usize::from(train.flow) == flow);
             self.receives[flow].tcp.begin_backlog(its.map(|train| (train.count, train.len)));
             self.backlogged.push(flow);
+
+            // A whole read ends before the packets; a partial one continues with them in the same call.
             if self.receives[flow].has_a_whole_read() {
                 self.call_first(now, shared);
             } else {
@@ -156,6 +167,7 @@ impl Host {
 
     /// Lets GRO take a packet with the CPU at `cpu`, in a poll that began at `now`. Returns the CPU's time after it.
     fn poll(&mut self, packet: &Train, cpu: Time, now: Time, shared: &mut Shared) -> Time {
+        // An ACK belongs to the socket of the other half, so GRO flushes that half's data.
         let from = match packet.kind {
             Kind::Data => Some(packet.flow),
             Kind::Ack => shared.halves[usize::from(packet.flow)].map(|half| half as u16),
@@ -245,6 +257,7 @@ impl Host {
         shared: &mut Shared,
     ) -> Time {
         self.heard.note(1, packet.kind);
+        // __netif_receive_skb_core: packet sockets take a copy before TCP does.
         let cpu = cpu + self.out.capture_cost;
         if packet.kind.is_of_sender() {
             self.receive_packet((packet, gso_size), cpu, now, shared)

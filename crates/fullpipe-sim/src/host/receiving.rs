@@ -14,12 +14,12 @@ use super::shared::Shared;
 use super::timers::Timer;
 use super::turn::Arriving;
 use super::{Host, Process, Step};
-use crate::config::{self, Config, Flow, Station};
+use crate::config::{self, Config, Flow, Quickack, Station};
 use crate::packet::{Kind, Train};
 use crate::tcp::pieces::Piece;
 use crate::tcp::profile::SharedProfile;
 use crate::tcp::receiver::{Receiver, Taken};
-use crate::tcp::{Ack, Segment};
+use crate::tcp::{Ack, Segment, heard_mss};
 use crate::trace::EventKind;
 use crate::units::{Rate, Time};
 use alloc::collections::VecDeque;
@@ -49,6 +49,8 @@ pub(crate) struct ReceivingFlow {
     finish_at: Option<u64>,
     /// Unanswered messages of the flow.
     pub(super) arriving: Option<Arriving>,
+    /// TCP_QUICKACK as the program sets it.
+    pub(super) quickack: Option<Quickack>,
     /// Whether all bytes that the program expects were read.
     pub(super) has_read_all: bool,
     /// Whether the program closes its end when it has read all, and whether it has done so.
@@ -82,7 +84,8 @@ pub(super) fn receiving_ends(
     let flows = config.flows.iter().zip(followers).map(|(flow, (next, half))| {
         let receives = config.hosts_of(flow)[1].name == own.name;
         receives.then(|| {
-            let state = ReceivingFlow::new(flow, (own.host, profile), mss);
+            let mut state = ReceivingFlow::new(flow, (own.host, profile), mss);
+            state.tcp.hear_mss(heard_mss(config, config.hosts_of(flow)[0].host));
             let arriving = if half.is_none() { Arriving::of(flow) } else { None };
             ReceivingFlow { closes: next.is_some(), arriving, ..state }
         })
@@ -115,6 +118,7 @@ impl ReceivingFlow {
             backlog: VecDeque::new(),
             finish_at: flow.bytes,
             arriving: None,
+            quickack: flow.quickack,
             has_read_all: false,
             closes: false,
             closed: false,
@@ -133,6 +137,14 @@ impl ReceivingFlow {
         self.tcp.use_ecn(ecn);
         self.tcp.hear_timestamp(tsval);
         self.tcp.on_connected(now);
+        if self.delays_last_of_handshake() {
+            self.tcp.delay_last_of_handshake();
+        }
+    }
+
+    /// Whether the first data of this end carries the last packet of the handshake.
+    pub(super) fn delays_last_of_handshake(&self) -> bool {
+        self.quickack.is_some_and(|quickack| !quickack.on)
     }
 }
 
@@ -195,35 +207,50 @@ impl Host {
             serial: packet.serial,
             carries: half.and_then(|half| shared.acks.take(half, packet.carries - 1)),
         };
-        let state = &mut self.receives[flow];
-        if !state.accepted {
-            state.accepted = true;
-            state.tcp.open_in_memory();
-            let answered = state.tcp.on_accept(cpu, tsecr, packet.len > 0);
-            state.tcp.take_metrics(&self.metrics[self.peers[flow]]);
-            let answered = (answered, state.tcp.uses_ecn());
-            self.timers.set_wheel(flow, Timer::Answer, None);
-            shared.event(now, packet.flow, EventKind::Accepted, 0);
-            if let (Some(half), Some(ack)) = (half, &arrived.carries) {
-                self.accept_answers(half, (cpu, now), answered, ack.window, shared);
-            }
-            if packet.len == 0 && !packet.fin {
-                shared.settle(packet);
-                return cpu;
-            }
+        if self.receives[flow].accepted {
+            return self.take_packet((packet, &arrived), half, (cpu, now), shared);
         }
+
+        // tcp_check_req: the first packet after the SYN-ACK makes the socket.
+        self.accept(packet, half.zip(arrived.carries.as_ref()), (cpu, now), shared);
+
+        // The third packet of the handshake has no data and ends here.
+        let has_data = packet.len > 0 || packet.fin;
+        let cpu = match has_data {
+            true => self.take_packet((packet, &arrived), half, (cpu, now), shared),
+            false => {
+                shared.settle(packet);
+                cpu
+            }
+        };
+        // The program has the socket when the softirq is done, and sets its options.
+        self.set_quickack(flow, cpu, shared);
+        cpu
+    }
+
+    /// A packet of a connection that is there.
+    fn take_packet(
+        &mut self,
+        (packet, arrived): (&Train, &Arrived),
+        half: Option<usize>,
+        (cpu, now): (Time, Time),
+        shared: &mut Shared,
+    ) -> Time {
+        let flow = usize::from(packet.flow);
         let state = &mut self.receives[flow];
         if state.tcp.rcv_nxt == 0 && packet.len > 0 && packet.number == 0 {
             shared.event(now, packet.flow, EventKind::FirstData, u64::from(packet.len));
         }
+
+        // tcp_add_backlog: a program owns the socket, so the segment waits for its release.
         if state.locked {
-            state.backlog.push_back(arrived);
+            state.backlog.push_back(*arrived);
             return cpu;
         }
         let cpu = match half.zip(arrived.carries.as_ref()) {
-            Some(other) => self.on_segment_with_ack(flow, other, (cpu, now), &arrived, shared),
+            Some(other) => self.on_segment_with_ack(flow, other, (cpu, now), arrived, shared),
             None => {
-                self.on_segment(flow, cpu, &arrived, shared);
+                self.on_segment(flow, cpu, arrived, shared);
                 cpu
             }
         };
@@ -254,7 +281,11 @@ impl Host {
         if let Taken::Ack(ack) = &taken {
             self.send_ack(flow, cpu, ack, shared);
         }
+
+        // tcp_data_snd_check: data that the ACK allows may carry the segment's own ACK.
         let cpu = self.go_on_after_ack(half, (cpu, now), shared);
+
+        // __tcp_ack_snd_check: what no data has carried is acknowledged now, or delayed.
         if let Taken::Asks(filled) = taken
             && let Some(ack) = &self.receives[flow].tcp.ack_or_delay(cpu, filled)
         {
@@ -285,6 +316,7 @@ impl Host {
     ) -> Taken {
         let tcp = &mut self.receives[flow].tcp;
         let (queued, next, left_out) = (tcp.segments_queued, tcp.rcv_nxt, tcp.left_out());
+        // tcp_replace_ts_recent takes timestamps of segments that begin at or below rcv_wup.
         let echoed = arrived.segment.seq <= tcp.window.rcv_wup;
         let taken = tcp.take(cpu, &arrived.segment);
         self.receive_buffer.change(queued, tcp.segments_queued);
@@ -306,6 +338,8 @@ impl Host {
     /// Wakes the reader and follows the timers.
     pub(super) fn after_receiving(&mut self, flow: usize, now: Time, shared: &Shared) {
         let state = &self.receives[flow];
+
+        // sock_def_readable wakes a reader that sleeps; a busy one looks again by itself.
         let idle = !state.locked && !state.runnable && state.works_until.is_none();
         if idle && self.may_read(flow, now, shared) {
             self.receives[flow].runnable = true;
@@ -336,6 +370,7 @@ impl Host {
             }
             // A compressed ACK's timer acts although a reader may own the socket: its end of read would make up for it.
             Timer::Compressed => state.tcp.on_compressed_timer(now),
+            // tcp_delack_timer leaves the ACK to the release of an owned socket.
             _ if state.locked => {
                 state.tcp.on_delack_timer_while_locked(now);
                 None
@@ -402,17 +437,23 @@ impl Host {
         let flow = reading.flow;
         let state = &mut self.receives[flow];
         let (tcp, has_all) = (&mut state.tcp, state.begun > 0 && reading.bytes == 0);
+
+        // TCP has to know the memory in the backlog (sk_backlog.len) before it takes segments from there.
         let waits = !state.backlog.is_empty();
         if waits {
             let segments = state.backlog.iter().map(|arrived| &arrived.segment);
             tcp.begin_backlog(segments.map(|segment| (segment.packets(), segment.packet_len())));
         }
+
+        // tcp_cleanup_rbuf decides whether the freed window is worth an ACK.
         let read = tcp.segments_read;
         let ack = if has_all { tcp.clean_up() } else { tcp.read(now, reading.bytes) };
         self.receive_buffer.change(tcp.segments_read, read);
         if let Some(ack) = &ack {
             self.send_ack(flow, now, ack, shared);
         }
+
+        // release_sock: segments that waited are processed before the reader continues.
         self.receives[flow].locked = false;
         while let Some(arrived) = &self.receives[flow].backlog.pop_front() {
             match shared.halves[flow].zip(arrived.carries.as_ref()) {
@@ -424,6 +465,9 @@ impl Host {
         }
         if waits {
             self.end_backlog(flow, now, shared);
+        }
+        if self.receives[flow].quickack.is_some_and(|quickack| quickack.each_read) {
+            self.set_quickack(flow, now, shared);
         }
         let state = &mut self.receives[flow];
         state.tcp.close_in_memory();
@@ -437,6 +481,7 @@ impl Host {
             shared.event(now, flow as u16, EventKind::Finished, read);
         }
 
+        // Programs that wait for whole messages look whether one has come.
         if counts_messages {
             self.tell_messages(flow, now, shared);
         }

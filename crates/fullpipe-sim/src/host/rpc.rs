@@ -48,6 +48,8 @@ impl HostRpc {
         }
         let server = rpc.servers.iter().find(|server| server.host == own.name);
         let of = |flow| config.hosts_of(&config.flows[flow]).map(|host| host.name == own.name);
+
+        // Each connection has a flow for calls and one for replies; the host has an end of both.
         let role = |flow: usize| {
             let (client, connection) = config.rpc_connection_of(flow)?;
             match (of(flow), config.flows[flow].answers.is_some()) {
@@ -147,6 +149,7 @@ impl Host {
         if client.is_done() {
             self.tell_finished(at, now, shared);
         }
+        // The work may have set another timeout, or made calls that can be written.
         self.set_alarm(at, now);
         self.wake_client(at);
     }
@@ -158,6 +161,7 @@ impl Host {
             .iter()
             .map(|calls| {
                 let replies = shared.halves[*calls]?;
+                // Replies are read in order, so only the first unread one may have begun.
                 let reply = shared.messages[replies].front()?;
                 let begun =
                     self.receives[replies].tcp.bytes_read > reply.end - u64::from(reply.len);
@@ -219,6 +223,8 @@ impl Host {
             return false;
         };
         state.tcp.set_writer(Writer::Active);
+
+        // The socket stays corked while messages follow; the end of the write decides.
         state.tcp.cork(true);
         state.tcp.begin_spliced(replies.then(|| spliced(message.len)));
         state.write_left = message.len;
@@ -242,6 +248,8 @@ impl Host {
         if let Some(server) = &mut self.rpc.server {
             server.replied += 1;
         }
+
+        // The thread is free, and a record may have waited for one.
         self.end_thread(now, shared);
         self.go_on_serving(flow, now, shared);
     }
@@ -280,6 +288,8 @@ impl Host {
         let has_room = replies != Some(Writer::NoSpace);
         let held = bytes == 0 && self.receives[flow].tcp.readable() > 0;
         let Some(server) = &mut self.rpc.server else { return false };
+
+        // A thread begins only where its reply will find room.
         if bytes > 0 && has_room {
             return server.begin(flow, now);
         }

@@ -16,7 +16,7 @@ use crate::config::{Config, Station};
 use crate::packet::{Kind, Train};
 use crate::tcp::profile::SharedProfile;
 use crate::tcp::sender::Writer;
-use crate::tcp::{Ack, announced_mss, ecn};
+use crate::tcp::{Ack, ecn, heard_mss};
 use crate::trace::EventKind;
 use crate::units::Time;
 use alloc::string::String;
@@ -36,6 +36,7 @@ pub(super) fn sending_ends(
 ) -> Result<FlowTable<SendingFlow>, String> {
     let (halves, followers) = (config.halves(), config.followers());
     let flows = config.flows.iter().zip(halves).enumerate().map(|(at, (flow, half))| {
+        // RPC writes by messages; other connections with two halves take turns.
         let carries_messages = config.rpc_connection_of(at).is_some();
         let takes_turns = half.filter(|_| !carries_messages);
         let turn = match half {
@@ -46,7 +47,9 @@ pub(super) fn sending_ends(
             .then(|| {
                 let state = SendingFlow::new(flow, (own.host, profile), config.seed, mss)?;
                 let mut state = SendingFlow { turn, next: followers[at], ..state };
-                state.tcp.hear_mss(announced_mss(config.hosts_of(flow)[1].host, config.mtu));
+
+                // The MSS in the peer's SYN follows from the peer's MTU and from clamps on the way.
+                state.tcp.hear_mss(heard_mss(config, config.hosts_of(flow)[1].host));
                 if carries_messages {
                     state.tcp.carry_messages();
                     state.limits.keep_changes();
@@ -68,6 +71,7 @@ impl Host {
         now: Time,
         work: impl FnOnce(&mut SendingFlow, &mut HostOutput),
     ) -> Time {
+        // TSQ and the other half leave their tables, so that output can borrow all of them.
         let mut tsq = core::mem::take(&mut self.sends[flow].tsq);
         let half = shared.halves[flow];
         let mut other = half.and_then(|half| Some((self.receives.take(half)?, half)));
@@ -80,6 +84,8 @@ impl Host {
         let (cpu, of_others) = (output.cpu, output.of_others);
         self.resent = output.retransmitted;
         state.tsq = tsq;
+
+        // Both halves are one socket and have one RTT estimate.
         if let Some((mut end, half)) = other {
             end.tcp.acks.rtt.clone_from(state.tcp.rtt());
             self.receives.put_back(half, end);
@@ -170,11 +176,15 @@ impl Host {
         } else {
             let ack = shared.acks.take(flow, packet.number);
             let Some(ack) = &ack else { return cpu };
+
+            // Both halves share ts_recent and the echoed timestamp.
             if let Some(half) = shared.halves[flow] {
                 let tcp = &mut self.receives[half].tcp;
                 tcp.hear_timestamp(ack.tsval);
                 tcp.hear_echo(ack.tsecr);
             }
+
+            // tcp_add_backlog: a program owns the socket, so the ACK waits for its release.
             if self.sends[flow].locked {
                 self.sends[flow].backlog.push_back((*ack, packet.serial));
             } else {
@@ -201,6 +211,8 @@ impl Host {
             });
         }
         let Some(sent) = state.syn_sent else { return cpu };
+
+        // A repeated SYN gives no RTT sample (Karn); the echo tells which SYN was answered.
         let measured = (state.syn_repeats == 0).then_some(sent);
         let agreed = answer.ece && ecn::asks(&self.host, 0);
         state.tcp.use_ecn(agreed);
@@ -210,6 +222,8 @@ impl Host {
         if measured.is_none() {
             state.tcp.hear_echo(cpu, answer.tsecr);
         }
+
+        // tcp_finish_connect takes the peer's cached metrics (tcp_init_metrics).
         state.tcp.established(cpu, answer.number, measured, Some(&self.metrics[self.peers[flow]]));
         state.next_write = now;
         self.timers.set_wheel(flow, Timer::Connect, None);
@@ -219,6 +233,9 @@ impl Host {
         }
         shared.event(now, flow as u16, EventKind::Established, (now - sent).0);
         self.connected(flow, now, shared);
+        if shared.halves[flow].is_some_and(|half| self.receives[half].delays_last_of_handshake()) {
+            return cpu;
+        }
         // The third packet of the handshake is an ACK of nothing, carried as an empty segment.
         self.with_output(flow, cpu, shared, now, |state, output| {
             output.send_empty(state.tcp.empty());
@@ -270,6 +287,8 @@ impl Host {
     pub(super) fn after_sending(&mut self, flow: usize, now: Time, shared: &mut Shared) {
         self.note_buffer(flow);
         let state = &mut self.sends[flow];
+
+        // sk_stream_write_space wakes the writer when enough of the buffer is free.
         let sleeps = state.tcp.writer() == Writer::NoSpace && !state.releasing;
         if sleeps && state.tcp.has_write_space() {
             state.wakes(now);
@@ -278,12 +297,16 @@ impl Host {
             self.go_on_serving(flow, now, shared);
         }
         let state = &mut self.sends[flow];
+
+        // tcp_update_metrics keeps the metrics of a finished connection for the next one.
         if !state.finished && state.tcp.is_finished() {
             state.finished = true;
             state.tcp.leave_metrics(&mut self.metrics[self.peers[flow]]);
             self.begin_next(flow, now, shared);
         }
         let state = &mut self.sends[flow];
+
+        // All work on the socket is done, so its limit and timers can follow.
         state.limits.set(now, state.tcp.limit());
         self.timers.set_wheel(flow, Timer::Tcp, state.timer());
         self.leave_to_writer(flow, now);
@@ -313,6 +336,7 @@ impl Host {
         let mut cpu = begin;
         let locked = self.sends[flow].locked;
         match timer {
+            // tcp_write_timer leaves the timeout to the release of an owned socket.
             Timer::Tcp if locked => self.sends[flow].put_timer_off(now, &self.host),
             Timer::Tcp => cpu = self.run_timer(flow, cpu, now, shared),
             Timer::Start => {
@@ -320,10 +344,12 @@ impl Host {
                 cpu = self.connect(flow, cpu, now, shared);
             }
             Timer::Connect => cpu = self.connect(flow, cpu, now, shared),
+            // tcp_tasklet_func leaves the skbs to the release of an owned socket (TCP_TSQ_DEFERRED).
             Timer::Leaves if locked => self.sends[flow].wakes_when_released = true,
             Timer::Leaves => {
                 cpu = self.in_softirq(flow, cpu, shared, now, |f, p| f.tcp.on_room_in_host(p));
             }
+            // tcp_pace_kick: the tasklet sends, unless a program owns the socket.
             Timer::Pacing => {
                 self.sends[flow].wakes_when_released |= locked;
                 cpu = self
@@ -362,6 +388,8 @@ impl Host {
         self.begin_path_mtu(flow);
         let state = &mut self.sends[flow];
         state.tcp.open_in_memory();
+
+        // tcp_retransmit_timer: an earlier SYN without an answer has timed out.
         if state.syn_sent.is_some() {
             state.syn_repeats += 1;
             state.tcp.note_syn_timeout(state.syn_repeats == 1);
@@ -370,6 +398,8 @@ impl Host {
         state.syn_sent.get_or_insert(now);
         let again = self.timers.expiry(now, wait);
         self.timers.set_wheel(flow, Timer::Connect, Some(again));
+
+        // tcp_ecn_clear_syn: only the first SYN asks for ECN.
         let asks = ecn::asks(&self.host, state.syn_repeats);
         self.out.count_opening(state.syn_repeats > 0);
         self.with_output(flow, cpu, shared, now, |state, output| {

@@ -55,6 +55,8 @@ impl Shared {
             in_order(back) && half.is_none()
         });
         let acks = Acks::new(acks_in_order.collect());
+
+        // Numbers of datagrams follow those of the flows.
         let numbers = config.flows.len() + config.datagrams.len();
         Shared {
             acks,

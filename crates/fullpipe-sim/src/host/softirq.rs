@@ -92,6 +92,8 @@ pub(super) struct Wish {
 impl Softirq {
     pub(super) fn new(host: &Host, profile: &Profile) -> Softirq {
         let ticks = |us: u64| (us * u64::from(host.hz)).div_ceil(1_000_000);
+
+        // net_rx_action gives up after this many jiffies.
         let of_pass = match profile.net_rx {
             NetRx::OneJiffy => 1,
             NetRx::Quotas | NetRx::TwoJiffies => 2,
@@ -184,6 +186,7 @@ impl Softirq {
 
     /// Leaves the rest of the packets to ksoftirqd, from `now` on.
     fn leave_the_rest(&mut self, now: Time, wanted: bool) {
+        // The scheduler decides who has the CPU next: ksoftirqd, or a program that waits.
         self.turn = match self.turn {
             Turn::Softirqs if self.scheduler.program_first() => {
                 Turn::Programs(self.turn_end(now, 0))
@@ -196,6 +199,8 @@ impl Softirq {
         };
         if let Turn::Programs(until) = self.turn {
             self.gave_up = now;
+
+            // Without ksoftirqd_running an interrupt runs the softirqs anyway, at the next tick at the latest.
             let tick = self.jiffies.after(now, 1);
             self.held_until = if self.alone { until } else { until.min(tick) };
         }

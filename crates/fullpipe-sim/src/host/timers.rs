@@ -247,6 +247,7 @@ impl HostTimers {
     }
 
     fn of(&self, number: usize) -> Due {
+        // Timers have numbers in this order: flows, qdisc, GRO, datagrams' ends, RPC.
         match number.cmp(&self.qdisc) {
             Ordering::Less => Due::Flow(number / ALL.len(), ALL[number % ALL.len()]),
             Ordering::Equal => Due::Qdisc,

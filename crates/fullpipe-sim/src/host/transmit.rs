@@ -220,6 +220,8 @@ fn offer(
 ) -> Verdict {
     let (segments, bytes) = size(skb);
     qdisc.forget_entered(now);
+
+    // qdisc_run: an empty queue hands the skb to the driver at once.
     let passes = qdisc.is_empty() && ring.has_room(now, segments);
     if !passes && qdisc.is_full() {
         qdisc.refuse(now, bytes);
@@ -229,6 +231,8 @@ fn offer(
     debug_assert!(!passes || ring.last_entry() <= now);
     let first = ring.last_entry().max(now);
     let entry = if passes { now.0 } else { ring.entry_time(now, segments) };
+
+    // The skb becomes the first when the one before enters, and enters when there is room.
     *refused = qdisc.enter(now, (first, entry), bytes);
     ring.enter(entry, segments, skb, out);
     Verdict::Taken

@@ -50,6 +50,8 @@ impl Tsq {
         }
         self.bytes += heads;
         let skb = (leaves, bytes + heads);
+
+        // Fair queues let skbs leave in another order, so the list stays sorted by time.
         match self.first {
             None => self.first = Some(skb),
             Some(first) if first.0 > leaves => {

@@ -70,6 +70,8 @@ impl Turn {
     /// Whether this end may write, after so many bytes written and read. A program that `ends` waits for all answers.
     fn has_come(&self, written: u64, read: u64, ends: bool) -> bool {
         let is_begun = self.left(written) > 0;
+
+        // The answering end waits until the next request is read whole.
         if self.answers {
             let answered = (written / self.own).saturating_mul(self.others);
             let asked = (answered.saturating_add(self.others)).min(self.requests);
@@ -80,6 +82,8 @@ impl Turn {
         if is_begun && written < self.requests {
             return true;
         }
+
+        // The asking end may have `in_flight` requests without an answer, the next one included.
         let without_answer = if ends { 0 } else { self.in_flight - 1 };
         let answered = self.begun(written).saturating_sub(without_answer);
         read >= answered.saturating_mul(self.others)
@@ -185,6 +189,7 @@ impl Host {
             && let Some(began) = state.asked.pop_front()
         {
             state.answered += 1;
+            // Only the first answers are events; the trace would grow without bound.
             if state.answered <= MOST_ANSWERS {
                 shared.event(now, flow as u16, EventKind::Answered, (now - began).0);
             }

@@ -61,6 +61,7 @@ impl Listening {
     fn new(datagrams: &Datagrams, own: &Station, profile: &SharedProfile) -> Option<Listening> {
         let DatagramKind::Udp { rcvbuf, reader, .. } = datagrams.kind else { return None };
         Some(Listening {
+            // sock_setsockopt bounds SO_RCVBUF by rmem_max, doubles it, and grants a minimum.
             rcvbuf: rcvbuf
                 .map_or(RMEM_DEFAULT, |bytes| 2 * bytes.min(own.host.sysctl.rmem_max))
                 .max(LEAST_RCVBUF),
@@ -92,6 +93,7 @@ impl Listening {
 
     /// Takes the next datagram for the reader, and the memory that this releases, bytes.
     fn read(&mut self) -> Option<(u64, u64)> {
+        // __skb_recv_udp takes over the whole receive queue when its own is empty.
         if self.taken_over == 0 {
             self.taken_over = self.queue.len();
         }
@@ -99,6 +101,7 @@ impl Listening {
         self.taken_over -= 1;
         self.deficit += self.memory;
 
+        // udp_rmem_release returns memory in batches while datagrams are left.
         let waits = self.batches && self.taken_over > 0;
         if waits && self.deficit < self.rcvbuf >> BATCH_SHIFT {
             return Some((number, 0));
@@ -135,6 +138,8 @@ impl Host {
     /// Adds an arriving datagram to its socket.
     pub(super) fn queue_datagram(&mut self, at: usize, number: u64, now: Time) {
         let socket = &mut self.hears_datagrams[at];
+
+        // __udp_enqueue_schedule_skb drops a datagram when the buffer is full.
         if socket.is_full() {
             socket.overflows += 1;
             self.udp_sockets.lose();
@@ -143,6 +148,8 @@ impl Host {
         socket.rmem += socket.memory;
         self.udp_sockets.take(now, socket.memory, socket.is_full());
         socket.queue.push_back(number);
+
+        // sock_def_readable wakes the reader if it sleeps.
         if !core::mem::replace(&mut socket.awake, true) {
             self.read_datagrams_when_due(at, now);
         }
@@ -194,6 +201,7 @@ impl Host {
             let written = shared.written[at][number as usize];
             socket.received.take(number, (now - written).0);
         }
+        // A reader with a rate works on the datagram before it reads the next.
         let rate = socket.reader.and_then(|reader| reader.rate);
         socket.works_until =
             now + rate.map_or(Time::ZERO, |rate| rate.time_for(socket.size.into()));

@@ -29,6 +29,7 @@ impl Host {
         let last = until.min(bound.saturating_sub(Time(1)));
         let (mut now, mut work) = self.next();
         loop {
+            // Packets that cause no other work are taken in one stretch.
             let alone = (work == Work::Packets).then(|| self.take_one_by_one(now, last)).flatten();
             match alone {
                 Some(packets) => self.one_by_one(&packets, shared),
@@ -37,6 +38,8 @@ impl Host {
             let done = now;
             (now, work) = self.next();
             debug_assert!(now >= done, "{}: from {done} back to {now}", self.name);
+
+            // The path has to take packets from the wire before their list is long.
             if now > last || self.out.wire.len() >= LONGEST_STRETCH {
                 return;
             }

@@ -71,6 +71,7 @@ impl Host {
         now: Time,
         shared: &mut Shared,
     ) -> Time {
+        // A release that a walk has interrupted continues before the program writes more.
         if self.sends[flow].releasing {
             cpu = self.release(flow, cpu, now, shared);
             let state = &self.sends[flow];
@@ -78,21 +79,28 @@ impl Host {
                 return cpu;
             }
         }
+
+        // The end of the program's time has interrupted its sleep: its data is pushed.
         if core::mem::take(&mut self.sends[flow].interrupted) {
             cpu =
                 self.with_output(flow, cpu, shared, now, |f, output| f.tcp.interrupt_write(output));
         }
         loop {
+            // The write is complete: tcp_push, then release_sock, which may take time.
             if self.sends[flow].write_left == 0 && self.sends[flow].locked {
                 cpu = self.end_write(flow, cpu, now, shared);
                 if self.sends[flow].releasing {
                     return cpu;
                 }
+
+                // Other programs that wait run before the next write.
                 if !self.runnable.is_empty() {
                     self.runnable.push_back(Process::Writer(flow));
                     return cpu;
                 }
             }
+
+            // The next write begins, unless the program is done or has to wait.
             if self.sends[flow].write_left == 0 {
                 cpu = self.uncork(flow, cpu, now, shared);
                 if !self.begin_write(flow, now, shared) {
@@ -105,6 +113,8 @@ impl Host {
                 }
             }
             let state = &mut self.sends[flow];
+
+            // tcp_sendmsg: lock_sock, then tcp_send_mss sets the size goal of the call.
             if !state.locked {
                 state.locked = true;
                 state.goal = state.tcp.size_goal();
@@ -115,6 +125,8 @@ impl Host {
                         .with_output(flow, cpu, shared, now, |f, out| f.tcp.check_app_limited(out));
                 }
             }
+
+            // tcp_sendmsg_locked fills an skb up to the goal; without memory the writer sleeps.
             let state = &mut self.sends[flow];
             let mut bytes = state.tcp.next_copy(state.goal, state.write_left);
             if bytes.is_none() && self.rpc.writes_calls(flow) {
@@ -184,6 +196,8 @@ impl Host {
                 walked = walks_cost && f.tcp.counters.walked != before;
             }
         });
+
+        // After a walk the socket stays owned, and the softirq has its turn first.
         (self.sends[flow].locked, self.sends[flow].releasing) = (walked, walked);
         let cpu = self.wake_released(flow, cpu, now, shared);
         self.note_buffer(flow);
@@ -191,6 +205,8 @@ impl Host {
             self.runnable.push_front(Process::Writer(flow));
             return cpu;
         }
+
+        // tcp_release_cb runs a timer that found the socket owned.
         let cpu = match self.sends[flow].put_off.take_if(|(_, until)| until.is_none()) {
             Some(_) => self.run_timer(flow, cpu, now, shared),
             None => cpu,
@@ -219,9 +235,11 @@ impl Host {
     fn sleep(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         self.sends[flow].tcp.set_writer(Writer::NoSpace);
         self.sends[flow].no_space.0 = Some(now);
+        // tcp_sendmsg_locked pushes its data before sk_stream_wait_memory.
         let cpu =
             self.with_output(flow, cpu, shared, now, |f, output| f.tcp.push_before_sleep(output));
         let state = &mut self.sends[flow];
+        // sk_stream_wait_memory: the sleep has a random bound; a program that stops ends it too.
         let rest = state.tcp.rest(self.host.hz, &mut state.rests);
         let rested = rest.map(|jiffies| self.timers.after(now, jiffies));
         let stops = state.stops().filter(|&stops| stops > now);
@@ -244,11 +262,15 @@ impl Host {
         if self.rpc.has(flow) {
             return self.begin_message(flow, now, shared);
         }
+
+        // A program with turns writes only after it has read enough.
         let over = self.is_over(flow, now);
         if !self.has_turn(flow, shared.halves[flow], over) {
             self.sends[flow].tcp.set_writer(Writer::Paused);
             return false;
         }
+
+        // The flow's end: nothing is left, or its time is over.
         let state = &mut self.sends[flow];
         let left = state.config.bytes.map_or(u64::MAX, |bytes| bytes - state.written);
         // The program finishes a message that it has begun.
@@ -257,6 +279,8 @@ impl Host {
             state.tcp.set_writer(Writer::Done);
             return false;
         }
+
+        // A program with a rate writes at its pace.
         if let App::Rate(rate) = state.config.app {
             if core::mem::take(&mut state.paces) {
                 // Time that the last write waited for the buffer is not made up for.
@@ -273,6 +297,8 @@ impl Host {
         if let Some(pause) = state.config.app.pauses(now.saturating_sub(state.config.start)) {
             return self.pause(flow, now + pause);
         }
+
+        // A request waits for its period; its begin is noted, because answers are timed from there.
         if let Some(turn) = state.turn.filter(|turn| turn.begins_request(state.written)) {
             let due = state.config.due(turn.begun(state.written));
             if let Some(due) = due.filter(|due| now < *due) {
@@ -283,6 +309,8 @@ impl Host {
                 false => state.asked.push_back(now),
             }
         }
+
+        // A message that begins is corked until it is written whole.
         if state.config.corks() && state.turn.is_some_and(|turn| turn.left(state.written) == 0) {
             state.tcp.cork_message();
             state.corked = true;

@@ -118,9 +118,12 @@ impl Chain {
     }
 
     fn run_from(&mut self, from: usize, arrivals: &mut Vec<Train>) {
+        // The output of an element is the input of the next one.
         let mut buffers = &mut self.buffers[from..];
         for (i, stage) in self.stages.iter_mut().enumerate().skip(from) {
             let [input, out, ..] = &mut *buffers else { break };
+
+            // A capture at an element sees packets before the element decides on them.
             if self.watched == Some(i) {
                 self.seen.extend_from_slice(input);
             }

@@ -95,9 +95,13 @@ impl DelayLine {
     fn push_exact(&mut self, train: &Train, out: &mut Vec<Train>) {
         self.inside_packets -= forget_left(&mut self.leaving, train.first);
         let room = self.inside_packets + u64::from(train.count) < u64::from(self.config.limit);
+
+        // All of the train fits, even if none of it leaves before its last packet arrives.
         if room && (train.count == 1 || self.config.delay > train.last() - train.first) {
             return self.accept_exact(*train, out);
         }
+
+        // netem_enqueue drops each packet that finds the queue full.
         for i in 0..train.count {
             let packet = train.part(i, 1);
             self.inside_packets -= forget_left(&mut self.leaving, packet.first);
@@ -162,6 +166,8 @@ impl DelayLine {
         for i in 0..train.count {
             let packet = train.part(i, 1);
             let now = packet.first.0;
+
+            // The timer has looked at the queue at its jiffies before the packet arrives.
             self.run_ticks(now, timer, out);
             if self.inside_packets < u64::from(self.config.limit) {
                 self.counters.entered.one(packet.first, packet.ip_len);
@@ -170,6 +176,8 @@ impl DelayLine {
             } else {
                 self.counters.dropped.lose(&packet, packet.ip_len);
             }
+
+            // The enqueue looks at the queue, too (qdisc_run).
             self.release_due(now, out);
             self.note_level(packet.first);
         }
@@ -198,6 +206,8 @@ impl DelayLine {
             if head.first.0 >= now {
                 return;
             }
+
+            // netem_dequeue: a packet that is due at this very moment waits for the next look.
             let due = head.until(Time(now - 1));
             let leaving = head.retimed(0, due, Time(now), 0);
             if due < head.count {

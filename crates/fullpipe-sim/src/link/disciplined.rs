@@ -63,6 +63,7 @@ pub(super) fn queue<C: Configuration, S: Server + 'static>(
     seed: u64,
     samples: Samples,
 ) -> Box<dyn Stage> {
+    // A fifo knows a packet's fate on arrival, so whole trains can pass it at once.
     if discipline == Discipline::Fifo {
         return Box::new(Queued::new::<C>(name, limit, server, samples));
     }
@@ -94,6 +95,8 @@ impl<S: Server> Disciplined<S> {
         let bytes = self.server.bytes(packet.ip_len);
         self.came.one(now, bytes);
         self.filling.come(bytes);
+
+        // qdisc_peek_dequeued: the packet ahead has left the discipline, but counts for its limit.
         let ahead = self
             .next
             .as_ref()
@@ -101,6 +104,8 @@ impl<S: Server> Disciplined<S> {
             .unwrap_or_default();
         self.queue.enqueue(Waiting { packet, bytes, came: now }, ahead, &mut self.effects);
         self.count(now);
+
+        // An idle server takes what the discipline chooses now.
         if self.free_at <= now {
             self.start(now, out);
         }
@@ -180,6 +185,8 @@ impl<S: Server> Stage for Disciplined<S> {
         for counter in [came, started, left, dropped, marked] {
             counter.advance(now);
         }
+
+        // Arrivals were counted before the discipline decided, so dropped packets are subtracted.
         let entered = self.came.count - self.dropped.count;
         let waiting = entered - self.started.count;
         let gone: [&DueCounter; 2] = [&self.dropped, &self.started];

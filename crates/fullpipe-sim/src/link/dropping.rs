@@ -77,6 +77,7 @@ impl<P: Pattern> Dropping<P> {
 
 impl<P: Pattern> Stage for Dropping<P> {
     fn push(&mut self, train: &Train, out: &mut Vec<Train>) {
+        // Where the unit is the skb, its first segment decides for all of them.
         if let Some(goes_on) = self.units.skb(train) {
             if !goes_on {
                 self.losing = self.decide(1).0;

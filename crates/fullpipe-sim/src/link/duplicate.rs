@@ -71,6 +71,7 @@ impl Duplicator {
 impl Stage for Duplicator {
     fn push(&mut self, train: &Train, out: &mut Vec<Train>) {
         self.entered.add(train.first, train.spacing, train.count, train.ip_len);
+        // The train is cut behind each packet that gets a copy.
         let mut sent = 0;
         for i in 0..train.count {
             if self.random.next() <= self.config.probability {

@@ -81,12 +81,15 @@ impl Model {
 
 impl Pattern for Model {
     fn next(&mut self) -> Run {
+        // The last call has passed the units before a loss; this one loses.
         if core::mem::take(&mut self.lose_next) {
             return Run { units: 1, lost: true };
         }
         if self.stay == 0 {
             self.change();
         }
+
+        // loss_gilb_ell: the state that a unit finds decides on its loss.
         let loss = if self.bad { self.config.loss_bad } else { self.config.loss_good };
         let until = self.rng.geometric(loss);
         self.lose_next = until < self.stay;

@@ -39,6 +39,8 @@ impl<L: Law> Holding<L> {
         // A router's message is no packet of the flow in its header.
         let flow = if packet.kind == Kind::FragNeeded { u16::MAX } else { packet.flow };
         let leaving = self.law.leaving(now, flow);
+
+        // Held packets that are due leave before this one.
         self.wake(now, out);
         self.counters.entered.one(now, packet.ip_len);
         if leaving <= now {

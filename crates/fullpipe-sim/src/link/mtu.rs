@@ -1,6 +1,6 @@
 //! A link with a smaller MTU, which drops packets that are too large. Its router answers by ICMP "fragmentation needed"
 //! (RFC 1191, section 4), or stays silent: a path MTU black hole (RFC 2923, section 2.1). Unit of decision: the
-//! segment.
+//! segment. The router may clamp the MSS of SYNs ([`Config::mss_clamp`](crate::config::Config::mss_clamp)).
 //!
 //! Limits:
 //! - A message takes the whole way back, wherever on the way there the router stands. Capture files leave messages out.
@@ -22,6 +22,9 @@ use alloc::vec::Vec;
 /// Bytes of a message: as much of the packet as fits (6.12 `__icmp_send`).
 const MESSAGE: u32 = 576;
 
+/// Least MSS of a clamp, bytes: Linux sends no smaller segments (TCP_MIN_SND_MSS).
+const LEAST_CLAMP: u32 = 48;
+
 /// A link that passes no large packets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mtu {
@@ -31,6 +34,9 @@ pub struct Mtu {
     pub mtu: u32,
     /// Whether the router answers by ICMP. Needs an MTU of 576 or more.
     pub icmp: bool,
+    /// Largest MSS that SYNs and SYN-ACKs announce behind the router, whichever way they go, bytes without options (48 to 65495);
+    /// none: the router leaves the option alone.
+    pub mss_clamp: Option<u32>,
 }
 
 impl Configuration for Mtu {
@@ -39,7 +45,9 @@ impl Configuration for Mtu {
     fn check(&self) -> Result<(), String> {
         demand((68..=65_535).contains(&self.mtu), format!("{}: mtu of 68 to 65535", self.name))?;
         let fits = !self.icmp || self.mtu >= MESSAGE;
-        demand(fits, format!("{}: mtu of at least {MESSAGE} with icmp", self.name))
+        demand(fits, format!("{}: mtu of at least {MESSAGE} with icmp", self.name))?;
+        let clamps = self.mss_clamp.is_none_or(|mss| (LEAST_CLAMP..=65_495).contains(&mss));
+        demand(clamps, format!("{}: mss_clamp of {LEAST_CLAMP} to 65495", self.name))
     }
 
     fn build(&self, _seed: u64, _samples: Samples) -> Box<dyn Stage> {
@@ -61,6 +69,7 @@ impl Narrow {
             let message = Train {
                 kind: Kind::FragNeeded,
                 ip_len: MESSAGE,
+                // A message needs no timestamp, so the link's MTU has its place.
                 tsval: self.config.mtu,
                 skb: 0,
                 carries: 0,

@@ -120,6 +120,7 @@ impl<S: Server> Queued<S> {
     fn wait(&mut self, starts: Starts) {
         self.waiting_packets += u64::from(starts.count);
         self.waiting_bytes += u64::from(starts.count) * u64::from(starts.bytes);
+        // A run that continues the last one in time, pace and size lengthens it.
         if let Some(run) = self.waiting.back_mut() {
             let next = run.first + u64::from(run.count) * run.spacing;
             if run.bytes == starts.bytes && run.spacing == starts.spacing && next == starts.first {
@@ -157,6 +158,8 @@ impl<S: Server> Queued<S> {
             let leaving = waiting.front().map(leaving);
             Line { others: waiting_packets.wrapping_sub(u64::from(count)), leaving }
         });
+
+        // The server starts a packet as soon as it has finished the one before.
         self.entered.add(train.first, train.spacing, count, bytes);
         self.started.add(Time(first), service, count, bytes);
         self.left.add(Time(first + service), service, count, service);
@@ -171,11 +174,15 @@ impl<S: Server> Queued<S> {
         let (start, rest) = (self.free_at, train.count - 1);
         let occupied = &mut self.times.occupied;
         occupied.add(train.first.0, start);
+
+        // Packet by packet, arrivals become later or earlier against the starts before them.
         let gain = train.spacing as i64 - service as i64;
         let late = (train.first.0 + train.spacing) as i64 - start as i64;
         let mut at = 0;
         while at < rest {
             let late = late + i64::from(at) * gain;
+
+            // Packets up to the next change of case are alike.
             let alike = match (late > 0, gain) {
                 (true, 0..) | (false, ..=0) => i64::MAX,
                 (true, _) => (late - 1) / -gain + 1,
@@ -210,6 +217,8 @@ impl<S: Server> Queued<S> {
             QueueLimit::Packets(limit) => there.packets.saturating_sub(limit.into()),
             QueueLimit::Bytes(limit) => there.bytes.saturating_sub(limit),
         };
+
+        // Waiting packets are in order of their starts, so the first ones make the room.
         let mut last = 0;
         for run in &self.waiting {
             let each = match self.limit {
@@ -239,6 +248,8 @@ impl<S: Server> Queued<S> {
     /// Passes the first packets of a train that have one fate, and returns how many.
     fn pass_some(&mut self, train: &Train, service: u64, bytes: u32, out: &mut Vec<Train>) -> u32 {
         self.start_waiting_ones(train.first.0);
+
+        // An idle server passes a train with gaps whole, else only its first packet.
         if self.free_at <= train.first.0 {
             let apart = train.spacing >= service || train.count == 1;
             if apart {
@@ -248,6 +259,8 @@ impl<S: Server> Queued<S> {
             self.pass_idle(&train.part(0, 1), service, bytes, out);
             return 1;
         }
+
+        // Packets that all wait and all fit pass together; near the limit each decides alone.
         let busy = self.waiting_together(train, service, bytes);
         if busy == 1 {
             self.pass_one(train.part(0, 1), bytes, out);
@@ -261,6 +274,8 @@ impl<S: Server> Queued<S> {
         let now = packet.first.0;
         self.start_waiting_ones(now);
         let start = self.server.begins(self.free_at.max(now), packet.ip_len);
+
+        // Only a packet that has to wait needs room in the queue.
         if start > now && !self.has_room(1, bytes) {
             self.dropped.lose(&packet, bytes);
             self.note_full(now, bytes);
@@ -308,6 +323,7 @@ impl<S: Server> Stage for Queued<S> {
     fn push(&mut self, train: &Train, out: &mut Vec<Train>) {
         let bytes = self.server.bytes(train.ip_len);
         let always = self.server.always(train.ip_len);
+        // A service time that changes does not let trains be computed as a whole.
         let Some(service) = always else {
             (0..train.count).for_each(|at| self.pass_one(train.part(at, 1), bytes, out));
             return;

@@ -101,6 +101,7 @@ impl Server for Trace {
     }
 
     fn done(&mut self, came: u64, _start: u64, ip_len: u32) -> u64 {
+        // The link was idle: earlier opportunities are lost, with the bytes left in the last one.
         if self.next == 0 || self.time(self.next - 1) <= came {
             self.bytes_left = 0;
             self.next = self.next.max(self.first_after(came));

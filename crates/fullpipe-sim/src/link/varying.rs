@@ -87,6 +87,7 @@ impl Server for Stepped {
     }
 
     fn done(&mut self, _came: u64, start: u64, ip_len: u32) -> u64 {
+        // The packet starts at the rate of this step.
         while self.end() <= start {
             self.at += 1;
         }
@@ -96,6 +97,8 @@ impl Server for Stepped {
         loop {
             let rate = u128::from(self.steps[self.at].rate.0);
             let done = rate * u128::from(self.end() - now);
+
+            // The packet ends within the step, or its rest continues at the next rate.
             if work <= done {
                 return now + (work / rate) as u64;
             }

@@ -56,11 +56,14 @@ impl RpcClient {
             Operation::Read(ahead) => {
                 let pages = self.record.is_multiple_of(PAGE);
                 demand(pages && ahead.call > 0, "reads: whole pages, by calls of at least 1 byte")?;
+                // A READ covers a window of readahead, and at most a record.
                 let calls =
                     self.bytes.div_ceil(ahead.window.clamp(PAGE.into(), self.record.into()));
                 demand(calls <= MOST_CALLS, "bytes: 1 to 4194304 windows")?;
             }
         }
+
+        // Calls before and after all data have sizes of their own.
         let others = self.before.iter().chain(&self.after).copied();
         let sizes = [[self.sizes.call, self.sizes.reply]].into_iter().chain(others);
         let known = sizes.flatten().all(|size| (4..=LARGEST_HEADER).contains(&size));

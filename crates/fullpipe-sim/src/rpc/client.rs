@@ -93,6 +93,8 @@ impl Client {
     /// A client on a host with `hz` jiffies per second.
     pub(crate) fn new(config: &RpcClient, hz: u32) -> Client {
         let connections = config.connections.len();
+
+        // A session of NFS 4.1 has one slot table; NFS 3 has one for each connection.
         let tables = match config.slots {
             Slots::PerConnection(_) => connections,
             Slots::Session(_) => 1,
@@ -174,6 +176,7 @@ impl Client {
 
     /// Takes a reply that was read, and frees its slot.
     pub(crate) fn answer(&mut self, call: u64, now: Time) {
+        // The end of a reply that is thrown away answers nothing.
         let connection = self.unanswered.get(&call).map(|own| own.connection);
         let coming = connection.and_then(|at| self.thrown_away[at].take_if(|own| *own == call));
         if coming.is_some() {
@@ -188,12 +191,16 @@ impl Client {
         if let Some(timeouts) = &mut self.timeouts {
             timeouts.answer(call);
         }
+
+        // rpc_count_iostats: mountstats has these sums for calls with data.
         if data > 0 {
             self.with_data.calls += 1;
             self.with_data.transmissions += transmissions;
             self.with_data.queue_ns += sent.saturating_sub(made).0;
             self.with_data.rtt_ns += now.saturating_sub(sent).0;
         }
+
+        // The slot is free for a call that waits.
         let table = self.table(connection);
         self.in_use[table] -= 1;
         self.queued[connection] -= 1;
@@ -261,6 +268,7 @@ impl Client {
 
     /// Makes the calls that may be made, and gives slots to waiting calls.
     fn go_on(&mut self, now: Time) {
+        // The program has all data before that of the first unanswered call.
         let there = self.unanswered.values().next().map_or(self.asked, |first| first.from);
         let begun = self.has_begun();
         let reads = self.reading.as_mut().filter(|_| begun).map(|reading| reading.go_on(there));
@@ -270,9 +278,13 @@ impl Client {
         while let Some(bytes) = self.may_be_made() {
             self.make(bytes, now);
         }
+
+        // xprt_alloc_slot: slots decide which of the calls may be sent.
         for table in 0..self.backlog.len() {
             self.give_slots(table, now);
         }
+
+        // Reasons for waiting, and counters, follow from the new state.
         for connection in 0..self.queue.len() {
             let waits = self.waits_for(connection);
             self.waits[connection].set(now, waits);
@@ -284,6 +296,7 @@ impl Client {
 
     /// Makes a call for the file's next `data` bytes.
     fn make(&mut self, data: u32, now: Time) {
+        // Calls before the application begins use the first connection.
         let goes_before = self.before(self.made).is_some();
         let connection = if goes_before { 0 } else { self.next_connection() };
         let (from, timeout) = (self.asked, Timeout::default());
@@ -309,17 +322,22 @@ impl Client {
     /// Data bytes of the next call, if it may be made; calls before and after all data have none. A program that reads
     /// through the page cache decides about calls with data itself.
     fn may_be_made(&self) -> Option<u32> {
+        // Before the application begins, each call waits for the answer to the last one.
         if !self.has_begun() {
             let goes_before = self.before(self.made).is_some() && self.unanswered.is_empty();
             return (self.begun && goes_before).then_some(0);
         }
         let record = u64::from(self.config.record);
         let left = self.config.bytes - self.asked;
+
+        // After all data, too, each call waits for the answer to the last one.
         if left == 0 {
             let more = self.after < self.config.after.len();
             return (more && self.unanswered.is_empty()).then_some(0);
         }
         let Operation::Write { cache } = self.config.operation else { return None };
+
+        // The cache bounds unanswered WRITEs, but not while it writes its last dirty pages.
         let has_room = cache.is_none_or(|cache| {
             let flushed = left.div_ceil(record) <= u64::from(cache.dirty);
             flushed || (self.unanswered.len() as u64) < u64::from(cache.out)
@@ -334,6 +352,8 @@ impl Client {
 
     fn give_slots(&mut self, table: usize, now: Time) {
         let (Slots::PerConnection(slots) | Slots::Session(slots)) = self.config.slots;
+
+        // Slots go to calls in the order in which they were made; a timeout begins with its slot.
         while self.in_use[table] < slots
             && let Some(call) = self.backlog[table].pop_front()
         {
@@ -349,6 +369,7 @@ impl Client {
 
     fn waits_for(&self, connection: usize) -> Waits {
         let table = self.table(connection);
+        // The first reason that holds decides.
         if !self.has_begun() || self.is_done() {
             Waits::Idle
         } else if !self.backlog[table].is_empty() {
@@ -386,6 +407,8 @@ impl Client {
             None if writes => [sizes.call + padded(data), sizes.reply],
             None => [sizes.call, sizes.reply + padded(data)],
         };
+
+        // A writer's first call after all data is a COMMIT.
         let work = match data {
             0 if writes && self.after == 1 => Work::Commit,
             0 => Work::Nothing,

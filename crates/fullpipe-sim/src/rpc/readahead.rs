@@ -64,10 +64,16 @@ impl Reading {
         while !self.is_done() {
             let page = self.at / PAGE;
             let end = (self.at / self.call + 1) * self.call;
+
+            // Pages up to the end of the program's call decide how large a window is.
             let left = end.div_ceil(PAGE) - page;
+
+            // page_cache_sync_ra: nobody has asked for this page.
             if page >= self.asked {
                 self.miss(page, left, &mut reads);
             }
+
+            // page_cache_async_ra: a marked page asks for the next window.
             if self.marks.front() == Some(&page) {
                 self.marks.pop_front();
                 self.come_to_mark(page, left, &mut reads);
@@ -75,6 +81,8 @@ impl Reading {
             if self.at >= there {
                 break;
             }
+
+            // The program reads on to the next page that asks for others, or is missing.
             let mark = self.marks.front().map_or(u64::MAX, |mark| mark * PAGE);
             self.at = end.min(there).min(self.asked * PAGE).min(mark).min(self.bytes);
         }
@@ -89,11 +97,14 @@ impl Reading {
         let most = self.most_of(left);
         let before = self.at / self.call * self.call / PAGE;
         if page == 0 || left > most || page - before <= 1 {
+            // A read at the start, a large one, or one in order begins a window.
             (self.start, self.size) = (page, first_size(left, most));
             self.behind = if self.size > left { self.size - left } else { self.size / 2 };
         } else if page.min(most) <= left {
+            // A random read, with few cached pages before it, asks for its own pages alone.
             return self.ask(page, left, 0, reads);
         } else {
+            // Many cached pages before it tell of reading in order.
             let cached = if page <= most { 2 * page } else { most };
             (self.start, self.size, self.behind) = (page, (cached + left).min(most), 1);
         }
@@ -104,9 +115,11 @@ impl Reading {
     fn come_to_mark(&mut self, page: u64, left: u64, reads: &mut Vec<u32>) {
         let most = self.most_of(left);
         if page == self.start + self.size - self.behind {
+            // The mark is that of the last window, so the next window follows it, larger (get_next_ra_size).
             self.start += self.size;
             self.size = self.size.max(next_size(self.size, most));
         } else if self.asked - page <= most {
+            // Another mark: the window begins behind all pages that were asked for.
             self.start = self.asked;
             self.size = next_size(self.asked - page + left, most);
         } else {
@@ -127,10 +140,14 @@ impl Reading {
         if pages == 0 {
             return;
         }
+
+        // The mark is the page at which the next window is asked for.
         if (1..=pages).contains(&behind) {
             self.marks.push_back(from + pages - behind);
         }
         let (mut at, end) = (from, from + pages);
+
+        // READs have at most rsize.
         while at < end {
             let next = end.min(at + self.read);
             reads.push(((next * PAGE).min(self.bytes) - at * PAGE) as u32);

@@ -112,6 +112,8 @@ impl Server {
             self.reply(call, reply);
             return true;
         }
+
+        // Calls that are done at one time have the order in which they began.
         self.works.insert((now + service, self.calls), (reply, call));
         false
     }

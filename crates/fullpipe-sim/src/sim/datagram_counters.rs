@@ -39,6 +39,7 @@ impl DatagramCounters {
         }
         for at in 0..self.own.len() {
             for (end, what, value) in counters(run, at, self.own[at].2) {
+                // A counter that has never moved is left out.
                 if self.told.insert((at, what), value).unwrap_or_default() == value {
                     continue;
                 }

@@ -74,6 +74,8 @@ impl HostCounters {
             sack: host.host.sysctl.tcp_sack,
             hears_of_requeues: host.host.qdisc == Qdisc::PfifoFast,
         });
+
+        // Counters come from samples of stages, so they are no closer than these.
         let every = config.counters.map(|every| every.max(config.sample));
         let next = every.unwrap_or(Time::NEVER);
         HostCounters { every, next, last: None, hosts: hosts.collect(), told: BTreeMap::new() }
@@ -92,6 +94,7 @@ impl HostCounters {
     ) {
         let Some(every) = self.every else { return };
         self.last = Some(now);
+        // Due times are multiples of the interval, so a late sample shifts none.
         self.next = Time((now.0 / every.0 + 1).saturating_mul(every.0));
         for (place, (host, counted)) in run.hosts.iter_mut().zip(&self.hosts).enumerate() {
             for (name, value) in counters(host, counted, samples, now) {
@@ -143,6 +146,8 @@ fn card(host: &mut Host, at: &Counted, samples: &[StageSample], now: Time, all: 
         ("tc.sent_packets", passed.entered.0),
         ("tc.dropped", queue.dropped),
     ]);
+
+    // dev_requeue_skb: only pfifo_fast gets back what the driver refuses.
     if at.hears_of_requeues {
         all.push(("tc.requeues", queue.requeues));
     }
@@ -151,6 +156,8 @@ fn card(host: &mut Host, at: &Counted, samples: &[StageSample], now: Time, all: 
         ("ethtool.tx_packets", passed.left.0),
         ("ethtool.tx_bytes", with_header(passed.left)),
     ]);
+
+    // A driver refuses skbs (NETDEV_TX_BUSY), or stops its queue before it has to.
     match at.driver {
         Driver::Requeues => all.push(("ethtool.tx_busy", queue.requeues)),
         Driver::Stops => {
@@ -170,6 +177,8 @@ fn sent_again(host: &Host, sack: bool, all: &mut Vec<Told>) {
         host.sends.iter().map(|flow| of(&flow.tcp.counters)).sum()
     };
     let by_sack = |with: &'static str, without: &'static str| if sack { with } else { without };
+
+    // Tcp.RetransSegs has repeated SYNs and SYN-ACKs, too.
     let again = sum(|c| c.segments_retransmitted) + host.out.opening_again;
     all.extend([
         ("Tcp.RetransSegs", again),
@@ -178,6 +187,8 @@ fn sent_again(host: &Host, sack: bool, all: &mut Vec<Told>) {
         ("TcpExt.TCPLostRetransmit", sum(|c| c.mib.lost_retransmit)),
         ("TcpExt.TCPTimeouts", sum(|c| c.mib.timeouts)),
     ]);
+
+    // Counters of rare events appear once they have moved, which keeps traces small.
     let rare = [
         (by_sack("TcpExt.TCPSackRecovery", "TcpExt.TCPRenoRecovery"), sum(|c| c.mib.recoveries)),
         (
@@ -222,6 +233,8 @@ fn slow_start_exits(host: &Host, all: &mut Vec<Told>) {
 /// Counters of data that TCP dropped, over all flows that the host receives.
 fn received(host: &Host, all: &mut Vec<Told>) {
     let sum = |of: fn(&Receiver) -> u64| host.receives.iter().map(|flow| of(&flow.tcp)).sum();
+
+    // PAWSEstab has refused ACKs, which arrive at sending ends.
     let acks: u64 = host.sends.iter().map(|flow| flow.tcp.counters.from_the_past).sum();
     let pressure = host.memory.as_ref().map(TcpMemory::mib).unwrap_or_default();
     let rare: [(&str, u64); 13] = [

@@ -13,6 +13,8 @@ impl Run {
         let captures = self.shared.capture.is_some();
         loop {
             let ((next, _), host) = self.next_host();
+
+            // Three things can be next: a host's work, an element's wake-up, an entry from a merge queue.
             let wakes = self.ways.iter_mut().map(|way| way.chain.wake_time());
             let wake = wakes.min().unwrap_or(Time::NEVER);
             let enters = self.ways.iter().map(Way::enters).min().unwrap_or(Time::NEVER);
@@ -29,6 +31,8 @@ impl Run {
             } else {
                 self.enter(enters);
             }
+
+            // What the hosts have sent meanwhile enters the path.
             self.carry();
             if captures {
                 self.tell_packets(now, false, sink);

@@ -31,6 +31,8 @@ impl MergeQueue {
     pub(super) fn take(&mut self, end: Time) -> Option<Train> {
         let (time, host) = self.heads().min().filter(|(time, _)| *time < end)?;
         let others = self.heads().filter(|(_, other)| *other != host).min();
+
+        // At equal times the host that comes first in the order has priority.
         let last = end.saturating_sub(Time(1));
         let last = match others {
             Some((next, other)) if host < other => last.min(next),

@@ -113,6 +113,7 @@ pub fn run(
     }
     let mut sampler = sampler::Sampler::new(&config, &mut run, sink);
     let (end, complete) = loop {
+        // Hosts work ahead at most up to the next sample.
         let now = sampler.next;
         run.advance(now, sink);
         sampler.sample(&mut run, sink);
@@ -181,12 +182,16 @@ impl Way {
         let begins = |host: &Station| host.direction == direction;
         let first = hosts.iter().position(begins).unwrap_or_default();
         let several = hosts.iter().filter(|host| begins(host)).count();
+
+        // A direction ends at a flow's receiver, or at its sender, which gets ACKs.
         let end = |there: Direction, [from, to]: [Station; 2]| {
             config.place(if there == direction { to.name } else { from.name })
         };
         let flows = config.flows.iter().map(|flow| end(flow.direction, config.hosts_of(flow)));
         let datagrams = config.datagrams.iter();
         let datagrams = datagrams.map(|own| end(own.direction, config.hosts_of_datagrams(own)));
+
+        // Routers of the opposite direction send their ICMP messages into this one.
         let opposite = if direction == Direction::Forward { &config.back } else { &config.forward };
         let senders = several
             + opposite.iter().filter(|own| matches!(own, Element::Mtu(own) if own.icmp)).count();
@@ -269,6 +274,8 @@ impl Run {
                 None => chain.push(&train, &mut self.scratch),
                 Some(merge_queue) => merge_queue.put(host - hosts.start, train),
             }
+
+            // Delivery in portions bounds the memory of the list.
             if self.scratch.len() >= DELIVERED_AT_ONCE {
                 self.deliver(way);
             }
@@ -318,6 +325,8 @@ impl Run {
         if !self.shared.acks.are_many() {
             return;
         }
+
+        // The oldest ACK of each flow that any packet still bears; packets on their way decide it.
         let mut oldest = alloc::vec![u64::MAX; self.shared.acks.flows()];
         let mut look = |train: &Train| {
             let flow = usize::from(train.flow);
@@ -330,6 +339,8 @@ impl Run {
                 oldest[flow] = oldest[flow].min(number);
             }
         };
+
+        // Every place that may hold packets is asked.
         for host in &self.hosts {
             host.out.transmit.held(&mut look);
             host.receive.held(&mut look);

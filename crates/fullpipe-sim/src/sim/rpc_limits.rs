@@ -56,6 +56,8 @@ impl RpcLimits {
             let own = own.connections.iter().enumerate();
             own.map(move |(at, &calls)| ((client, at), calls))
         });
+
+        // A connection needs a flow for calls and one for replies.
         let connections = connections.filter_map(|(client, calls)| {
             Some(Connection {
                 client,

@@ -32,6 +32,8 @@ impl Sampler {
     /// Announces the stages to `sink`.
     pub(crate) fn new(config: &Config, run: &mut Run, sink: &mut dyn Sink) -> Sampler {
         let stages = stage_infos(run);
+
+        // A capture names stages in its packets by their numbers.
         if let Some(capture) = &mut run.shared.capture {
             let hosts: Vec<&str> = run.hosts.iter().map(|host| &host.name[..]).collect();
             capture.number(&stages, &hosts);
@@ -52,6 +54,8 @@ impl Sampler {
     /// Writes the state at the sample that is due to `sink`, and schedules the next one.
     pub(crate) fn sample(&mut self, run: &mut Run, sink: &mut dyn Sink) {
         let now = self.next;
+
+        // Events of the interval precede the samples at its end.
         for event in run.shared.take_events() {
             sink.event(&event);
         }
@@ -61,6 +65,8 @@ impl Sampler {
         counters.tell(run, now, sink);
         for flow in 0..run.shared.acks.flows() {
             let mut sample = flow_sample(run, flow, now);
+
+            // RPC's own limits replace those of TCP, which waits for calls.
             if let Some(booked) = limits.of(flow) {
                 sample.limits = booked;
             }
@@ -87,6 +93,8 @@ impl Sampler {
         let [there, back] = &mut run.ways;
         let (near, far) = run.hosts.split_at_mut(back.hosts.start);
         let mut samples = Vec::new();
+
+        // Forward: from the sending applications through the path to the receiving hosts.
         for host in &mut *near {
             samples.extend(writing(host, now));
             samples.push(busy(host.cpu.busy_ns(now), now));
@@ -99,6 +107,8 @@ impl Sampler {
             samples.extend(udp_socket(host, now));
             samples.push(busy(host.cpu.busy_ns(now), now));
         }
+
+        // Backward, in the order in which ACKs pass.
         for host in &mut *far {
             if sends_data(host) {
                 samples.extend(writing(host, now));
@@ -197,6 +207,8 @@ fn stage_infos(run: &mut Run) -> Vec<StageInfo> {
     let [there, way_back] = &mut run.ways;
     let (near, far) = run.hosts.split_at(way_back.hosts.start);
     let (mut forward, mut back) = (Vec::new(), Vec::new());
+
+    // Forward: from the sending applications through the path to the receiving hosts.
     for host in near {
         forward.extend(writing_infos(host));
         forward.push(info(&host.name, "cpu", "segment", None));
@@ -209,6 +221,8 @@ fn stage_infos(run: &mut Run) -> Vec<StageInfo> {
         forward.extend(udp_socket_info(host));
         forward.push(info(&host.name, "cpu", "segment", None));
     }
+
+    // Backward, in the order in which ACKs pass.
     for host in far {
         if sends_data(host) {
             back.extend(writing_infos(host));
@@ -247,6 +261,8 @@ fn scales(run: &Run, index: usize, [from, to]: [&Host; 2]) -> Option<Scales> {
 
 fn flow_sample(run: &Run, index: usize, now: Time) -> FlowSample {
     let [forward, back] = [0, 1].map(|way| &run.hosts[run.ways[way].to[index]]);
+
+    // A flow may have its sending end at either end of the path.
     let (from, to) =
         if back.sends.get(index).is_some() { (back, forward) } else { (forward, back) };
     let (sending, receiving) = (&from.sends[index], &to.receives[index]);

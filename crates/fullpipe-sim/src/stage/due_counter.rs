@@ -23,6 +23,7 @@ impl Run {
         if self.count == 0 || self.each != next.each {
             return false;
         }
+        // The two runs are one if a constant pace leads from one to the other.
         let last = self.first + u64::from(self.count - 1) * self.spacing;
         let next_ones = (next.first, next.spacing, next.count);
         let Some(pace) = joint_pace((last, self.spacing, self.count), next_ones) else {

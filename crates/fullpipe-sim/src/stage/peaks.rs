@@ -54,6 +54,7 @@ impl Peaks {
     /// While packets leave at one pace, or none leaves, the level only rises or only falls, so its peak is at an end.
     /// `line` is not called where even `most`, the level without departures, would be no peak.
     pub fn reach_in_line(&mut self, train: &Train, most: u64, mut line: impl FnMut(Time) -> Line) {
+        // Even without departures the level would be no peak, so nothing is computed.
         if most <= self.last.1 && train.last().0 <= self.bucket_end {
             return;
         }
@@ -62,13 +63,19 @@ impl Peaks {
             let now = train.time(at);
             let Line { others, leaving } = line(now);
             self.reach(now, others.wrapping_add(u64::from(at) + 1));
+
+            // One or two packets have no course between them.
             if at + 2 >= train.count {
                 at += 1;
                 continue;
             }
+
+            // Up to the time `until` the level only rises, or only falls.
             let (until, falls) =
                 leaving.map_or((u64::MAX, false), |leaving| leaving.trend(now, train.spacing));
             let beyond = train.until(Time(until.min(self.bucket_end))).max(at + 1);
+
+            // A level that rises has its peak at the end.
             if beyond > at + 1 && !falls {
                 let last = train.time(beyond - 1);
                 self.reach(last, line(last).others.wrapping_add(u64::from(beyond)));
@@ -88,6 +95,8 @@ impl Peaks {
             highest = highest.max(value);
             self.buckets.pop_front();
         }
+
+        // The current bucket ends with the sample; else it belongs to the next one.
         if self.last.0 <= bucket {
             highest = highest.max(core::mem::take(&mut self.last.1));
         }

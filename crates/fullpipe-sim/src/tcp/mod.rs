@@ -25,7 +25,7 @@ pub mod sender;
 pub mod skb;
 mod truesize;
 
-use crate::config::Host;
+use crate::config::{Config, Host};
 use crate::packet::Ecn;
 use crate::units::Time;
 pub use fullpipe_base::tcp::CaState;
@@ -42,6 +42,13 @@ pub const TIMESTAMP_OPTION: u32 = 12;
 /// MSS that a host announces on a path of `mtu` bytes, without options: that of its NIC (`tcp_advertise_mss`).
 pub(crate) fn announced_mss(host: &Host, mtu: u32) -> u32 {
     host.mtu.unwrap_or(mtu).saturating_sub(HEADERS)
+}
+
+/// MSS that a SYN or SYN-ACK of `host` announces as it arrives, bytes without options: routers may have lowered it, which never
+/// raise it (iptables `TCPMSS`, nft `tcp option maxseg size set`; 6.12 `tcpmss_mangle_packet`).
+pub(crate) fn heard_mss(config: &Config, host: &Host) -> u32 {
+    let announced = announced_mss(host, config.mtu);
+    config.mss_clamp().map_or(announced, |most| announced.min(most))
 }
 
 /// Bytes of IP and TCP headers of a data segment.

@@ -76,6 +76,8 @@ impl Rtt {
     /// Takes a sample in units, of an ACK that leaves `snd_una`; ends the backoff.
     pub fn sample(&mut self, units: u32, snd_una: u64, snd_nxt: u64) {
         let measured = units.max(self.least) as i32;
+
+        // tcp_rtt_estimator: the first sample sets srtt, and the deviation to half of it.
         if self.srtt == 0 {
             self.srtt = ((measured as u32) << 3).max(1);
             self.mdev = (measured as u32) << 1;
@@ -129,6 +131,7 @@ impl Rtt {
     }
 
     fn update(&mut self, measured: i32, snd_una: u64, snd_nxt: u64) {
+        // srtt is kept times 8, mdev times 4.
         let error = measured - (self.srtt >> 3) as i32;
         self.srtt = (self.srtt as i32 + error).max(1) as u32;
         let mut change = error.abs() - (self.mdev >> 2) as i32;
@@ -141,6 +144,8 @@ impl Rtt {
             self.mdev_max = self.mdev;
             self.rttvar = self.rttvar.max(self.mdev_max);
         }
+
+        // Once in a round trip the deviation may fall, by a quarter of the difference.
         if snd_una > self.rtt_seq {
             if self.mdev_max < self.rttvar {
                 self.rttvar -= (self.rttvar - self.mdev_max) >> 2;

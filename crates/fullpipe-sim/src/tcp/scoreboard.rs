@@ -190,10 +190,14 @@ impl Scoreboard {
         let sacked_before = self.sacked_out;
         let (original, last_original) = (Some(from), una.checked_sub(1));
         let mut told = Acked { packets, original, last_original, ..Acked::default() };
+
+        // Without losses there are no tags to remove.
         if !self.sacked.is_empty() || !self.lost.is_empty() || !self.ever.is_empty() {
             self.acknowledge_after_loss(una, window, &mut told);
         }
         self.marked_below = self.marked_below.max(una);
+
+        // SACKed packets were delivered before.
         told.delivered = packets.saturating_sub(sacked_before - self.sacked_out);
         told
     }
@@ -294,6 +298,7 @@ impl Scoreboard {
         let mut at = if from < limit { self.sacked.next_gap(from) } else { from };
         self.marked_below = at.max(limit);
         while at < limit {
+            // Each hole between SACKed packets is marked as a whole.
             let from = match also_resent {
                 true => self.sacked.next_gap(at),
                 false => next_gap_of_both(&self.sacked, &self.retransmitted, at, limit),

@@ -285,6 +285,8 @@ impl SendQueue {
         } else {
             self.note_copied(end);
         }
+
+        // Segments of another length than the MSS are noted one by one.
         if segment < mss {
             let before_last = len.saturating_sub(last) / segment;
             (1..=before_last)
@@ -318,6 +320,8 @@ impl SendQueue {
             // The FIN's number takes no memory.
             self.wmem_queued += 1;
         }
+
+        // Whole skbs of a run are freed together.
         while let Some(run) = self.sent.front_mut() {
             let (left, len) = (una - self.sent_from, u64::from(run.len));
             let whole = match left >= len * u64::from(run.count) {
@@ -457,6 +461,8 @@ impl SendQueue {
             return bytes.div_ceil(mss);
         }
         let mss = u64::from(mss);
+
+        // Odd segments have numbers; full ones are counted by their bytes.
         let (first, beyond) = (self.odds_until(from), self.odds_until(to));
         if first == beyond {
             return (to - from).div_ceil(mss) as u32;

@@ -57,7 +57,8 @@ fn spoil_element(element: &mut Element, field: usize, choice: u64) {
             policer.rate = Rate(odd(field, choice));
         }
         Element::Policer(policer) => policer.burst = odd(field, choice),
-        Element::Mtu(narrow) => narrow.mtu = odd(field, choice) as u32,
+        Element::Mtu(narrow) if field.is_multiple_of(2) => narrow.mtu = odd(field, choice) as u32,
+        Element::Mtu(narrow) => narrow.mss_clamp = Some(odd32(field, choice)),
         Element::Shaper(shaper) => {
             shaper.rate = Rate(odd(field, choice));
             shaper.burst = odd(field + 1, choice);

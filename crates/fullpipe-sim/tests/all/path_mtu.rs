@@ -20,6 +20,8 @@ const SMALL: u32 = NARROW - 40;
 enum Told {
     Nobody,
     ByIcmp,
+    /// The tunnel's router clamps the MSS to so many bytes.
+    ByClamp(u32),
     /// The sender's own probes: tcp_mtu_probing.
     Searches(u32),
 }
@@ -34,7 +36,10 @@ fn config(bytes: u64, told: Told, kernel: &str) -> Config {
     let plain = plain_path::config(Time::ms(10), [host.clone(), host], flow);
     let mut config = Config { mtu: WIDE, end: Time::secs(600), sample: Time::ms(10), ..plain };
     let icmp = matches!(told, Told::ByIcmp);
-    config.forward.insert(0, Element::Mtu(Mtu { name: "tunnel".into(), mtu: NARROW, icmp }));
+    let mss_clamp = if let Told::ByClamp(mss) = told { Some(mss) } else { None };
+    config
+        .forward
+        .insert(0, Element::Mtu(Mtu { name: "tunnel".into(), mtu: NARROW, icmp, mss_clamp }));
     config
 }
 
@@ -65,6 +70,66 @@ fn a_message_lowers_the_mss_and_leaves_cwnd() {
 fn a_black_hole_passes_nothing() {
     let config = Config { end: Time::secs(20), ..config(100_000, Told::Nobody, "6.12") };
     assert_eq!(last(&plain_path::run(&config)).bytes_delivered, 0);
+}
+
+/// Bytes of a flow that came, and the segments of its sender.
+fn delivered(config: &Config) -> (u64, u32) {
+    let own = last(&plain_path::run(config));
+    (own.bytes_delivered, own.sender.snd_mss)
+}
+
+/// The first segment already fits, on whichever way the router's element stands, and nothing is sent twice.
+#[test]
+fn a_clamp_lets_a_tunnel_be_passed() {
+    let bytes = 2_000_000;
+    let there = Config { end: Time::secs(20), ..config(bytes, Told::ByClamp(SMALL), "6.12") };
+    let mut back = there.clone();
+    let router = Mtu { name: "router".into(), mtu: WIDE, icmp: false, mss_clamp: Some(SMALL) };
+    back.back.push(Element::Mtu(router));
+    if let Element::Mtu(tunnel) = &mut back.forward[0] {
+        tunnel.mss_clamp = None;
+    }
+
+    for config in [there, back] {
+        let own = last(&plain_path::run(&config));
+        assert_eq!((own.bytes_delivered, own.sender.snd_mss), (bytes, SMALL));
+        assert_eq!(own.segments_retransmitted, 0);
+        // The route's MTU is what it was: no message came.
+        assert_eq!(own.sender.pmtu, WIDE);
+    }
+}
+
+/// A router lowers the option and never raises it; a byte too many is too much.
+#[test]
+fn a_clamp_that_is_too_large_changes_nothing() {
+    for (clamp, mss) in [(SMALL + 1, SMALL + 1), (LARGE, LARGE), (9000, LARGE)] {
+        let config = Config { end: Time::secs(5), ..config(50_000, Told::ByClamp(clamp), "6.12") };
+        assert_eq!(delivered(&config), (0, mss), "a clamp of {clamp}");
+    }
+}
+
+/// Probes are no larger than what the peer said that it takes.
+#[test]
+fn a_clamp_ends_the_search() {
+    let clamp = SMALL - 200;
+    let mut config = config(20_000_000, Told::ByClamp(clamp), "6.12");
+    config.sender.sysctl.tcp_mtu_probing = Some(2);
+    let (bytes, found) = delivered(&config);
+    assert_eq!(bytes, 20_000_000);
+    assert!(found <= clamp && found + 8 > clamp, "{found} for {clamp}");
+}
+
+/// A message that comes during the search ends it there: no probe is larger.
+#[test]
+fn a_message_ends_the_search() {
+    let mut config = config(20_000_000, Told::ByIcmp, "6.12");
+    config.sender.sysctl.tcp_mtu_probing = Some(2);
+    let own = last(&plain_path::run(&config));
+    assert_eq!(own.bytes_delivered, 20_000_000);
+    let found = own.sender.snd_mss;
+    assert!(found <= SMALL && found + 8 > SMALL, "{found} for {SMALL}");
+    // The first probe that is too large tells the route's MTU.
+    assert_eq!((own.sender.pmtu, own.segments_retransmitted), (NARROW, 2));
 }
 
 /// The search ends with a segment that the tunnel passes, and less than tcp_probe_threshold below it.

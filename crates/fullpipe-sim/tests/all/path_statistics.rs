@@ -296,7 +296,8 @@ fn jitter_that_keeps_order_is_never_shorter_than_one_that_does_not() {
 #[test]
 fn a_smaller_mtu_passes_none_that_is_larger() {
     for (mtu, passes) in [(1500, PACKETS), (1499, 0)] {
-        let passed = pass(Element::Mtu(Mtu { name: "tunnel".into(), mtu, icmp: false }));
+        let passed =
+            pass(Element::Mtu(Mtu { name: "tunnel".into(), mtu, icmp: false, mss_clamp: None }));
         assert_eq!(passed.out.len() as u64, passes);
         assert_eq!(passed.counters.left, passes);
         assert_eq!(passed.counters.dropped > 0, passes == 0, "{:?}", passed.counters);

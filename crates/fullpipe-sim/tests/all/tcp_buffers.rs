@@ -389,3 +389,49 @@ fn what_was_acknowledged_asks_for_nothing() {
     assert_eq!([quick(true, 0), quick(true, 1)], [16, 15]);
     assert_eq!([quick(false, 0), quick(false, 1)], [15, 15]);
 }
+
+/// Segments of 100 bytes, of which each is answered at once: pingpong mode, in which no read asks for an ACK.
+fn pingpong() -> (Receiver, impl FnMut(&mut Receiver, u64) -> Time) {
+    let mut tcp = receiver(&linux(|_| {}), 200_000, 0);
+    let send = |tcp: &mut Receiver, ms| {
+        let now = Time::ms(ms);
+        let segment = Segment { seq: tcp.rcv_nxt, len: 100, push: true, ..Segment::default() };
+        assert!(tcp.on_segment(now, segment).is_none(), "an ACK at once");
+        now
+    };
+    tcp.on_connected(Time::ms(1));
+    tcp.on_segment(Time::ms(1), Segment { len: 100, push: true, ..Segment::default() });
+    assert!(tcp.read(Time::ms(1), 100).is_none());
+    tcp.carry(Time::ms(2), true);
+    (tcp, send)
+}
+
+/// TCP_QUICKACK = 1 sends the delayed ACK once all is read, and no other ACK. Pingpong mode is over until data is sent again
+/// (6.12 `__tcp_sock_set_quickack`).
+#[test]
+fn quickack_sends_the_delayed_ack() {
+    let (mut tcp, mut send) = pingpong();
+    let now = send(&mut tcp, 10);
+    assert!(tcp.set_quickack(now, true).is_none(), "unread data");
+
+    tcp.carry(now, true);
+    let now = send(&mut tcp, 20);
+    assert!(tcp.read(now, 200).is_none() && tcp.acks.timer.is_some());
+    assert_eq!(tcp.set_quickack(now, true).map(|ack| ack.ack), Some(300));
+    assert!(tcp.acks.timer.is_none() && tcp.set_quickack(now, true).is_none());
+
+    // Fourteen quick ACKs are left of the first sixteen.
+    let segment = Segment { seq: 300, len: 100, push: true, ..Segment::default() };
+    assert!(tcp.on_segment(Time::ms(30), segment).is_some());
+}
+
+/// TCP_QUICKACK = 0 begins pingpong mode: neither a segment nor a read is acknowledged at once.
+#[test]
+fn quickack_0_begins_pingpong_mode() {
+    let mut tcp = receiver(&linux(|_| {}), 200_000, 0);
+    tcp.on_connected(Time::ms(1));
+    assert!(tcp.set_quickack(Time::ms(1), false).is_none());
+    let segment = Segment { len: 100, push: true, ..Segment::default() };
+    assert!(tcp.on_segment(Time::ms(2), segment).is_none());
+    assert!(tcp.read(Time::ms(2), 100).is_none() && tcp.acks.timer.is_some());
+}

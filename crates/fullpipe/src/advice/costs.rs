@@ -2,12 +2,12 @@
 
 use super::Case;
 use super::answer::unequal;
-use super::candidates::{MOST_TRIED, most};
+use super::candidates::{MOST_TRIED, black_hole, most};
 use super::case::{alone_for, left};
 use super::change::{Change, Rank};
 use super::document::Sensitivity;
 use super::edit::Edit;
-use super::method::{EVEN, Found};
+use super::method::{EVEN, Found, IN_ITS_PLACE};
 use super::trial::{Bench, Outcome, Stopped, changed};
 use crate::analysis::numbers;
 use crate::analysis::words::{bytes, percent};
@@ -17,6 +17,7 @@ use crate::threads::each;
 use fullpipe_base::path::Direction;
 use fullpipe_base::units::{Rate, Time};
 use fullpipe_sim::cc;
+use std::collections::BTreeMap;
 
 /// Runs below this share of the best one are unlike it.
 const ALIKE: f64 = 0.95;
@@ -77,11 +78,48 @@ pub fn notes(case: &Case, found: &Found, engine: &str) -> Vec<String> {
     notes.extend(slowest(found));
     notes.extend(changes.iter().find(|own| own.setting == "MTU").map(|_| {
         "Where a router on the path drops its ICMP messages, net.ipv4.tcp_mtu_probing = 1 lets the sender find the MTU by \
-         itself (not simulated)."
+         itself, after some timeouts."
             .into()
     }));
+    notes.extend(changes.iter().find_map(|own| cost_of_passing(own)));
+    notes.extend(in_its_place(found));
     notes.extend(bound(case, found, engine));
     notes
+}
+
+/// Cost of a cure of a path that swallows full packets.
+fn cost_of_passing(change: &Change) -> Option<String> {
+    let text = match &change.setting[..] {
+        black_hole::ROUTE => {
+            "The route's MTU holds for all that this host sends there. Every other sender on the path needs its own, and so \
+             does this one where the path becomes narrower."
+        }
+        black_hole::CLAMP => {
+            "The clamp helps TCP alone: large datagrams of other protocols are still lost there."
+        }
+        black_hole::PROBING => {
+            "Each connection begins with some timeouts before it tries smaller segments: its first seconds carry nothing."
+        }
+        _ => return None,
+    };
+    Some(text.into())
+}
+
+/// Other cures that were tried in the place of one, with the rate of each.
+fn in_its_place(found: &Found) -> Option<String> {
+    // A search with other seeds tries the same again: its trials are the last ones.
+    let mut tried: BTreeMap<&str, String> = BTreeMap::new();
+    let mut first = None;
+    for step in &found.steps {
+        if let Some((what, place)) = step.what.split_once(IN_ITS_PLACE) {
+            let rate = numbers::rate(step.mbit);
+            tried.insert(what, format!("{what} gives {rate} ({})", step.then));
+            first = Some(place);
+        }
+    }
+
+    let all: Vec<String> = tried.into_values().collect();
+    Some(format!("In the place of {} {}.", first?, all.join(", and ")))
 }
 
 /// Sentence that says that a smaller receive buffer holds other connections back.

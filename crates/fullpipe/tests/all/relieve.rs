@@ -158,3 +158,21 @@ fn reliefs_of_all_scenarios_are_scenarios() {
     wrong.dedup();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
+
+/// Requests in two writes take two round trips of 2 ms and 40 ms. Without Nagle's rule they take one round trip, with quick ACKs two.
+#[test]
+fn nagle_and_delayed_acks_are_relieved_by_either_option() {
+    let run = relieved(
+        "[path]\nrate = \"50Mbit\"\ndelay = { forward = \"1ms\", back = \"1ms\" }\n\
+         [hosts]\nsender = { kernel = \"6.12\" }\nreceiver = { kernel = \"6.12\" }\n\
+         [[flow]]\nname = \"calls\"\nduration = \"5s\"\nwrite = \"500B\"\napp = { kind = \"messages\", size = \"1000B\" }\n\
+         [[flow]]\nname = \"replies\"\nreply_to = \"calls\"\nwrite = \"100B\"\n",
+    );
+    let gain = |name| {
+        let own = run.reliefs.iter().find(|own| own.name == name).expect("a relief");
+        (own.cause.as_str(), own.gain.expect("a gain"))
+    };
+    let (nodelay, quickack) = (gain("nodelay"), gain("quickack"));
+    assert_eq!((nodelay.0, quickack.0), ("nagle", "nagle"));
+    assert!((18.0..22.0).contains(&nodelay.1) && (9.0..11.0).contains(&quickack.1), "{run:?}");
+}

@@ -33,6 +33,7 @@ fn observed(meta: &RunMeta) -> RunMeta {
         main_datagrams: meta.main_datagrams.clone(),
         or_settled: meta.or_settled,
         flows: meta.flows.iter().map(flow).collect(),
+        loops: Vec::new(),
         datagrams: meta.datagrams.iter().map(datagrams).collect(),
         nfs: meta.nfs.clone(),
         mss: meta.mss,

@@ -143,3 +143,36 @@ fn genuine_linux_refuses_pings() {
     let why = support.iter().find(|(key, _)| key == "datagrams.ping.kind").map(|(_, why)| why);
     assert!(matches!(why, Some(Support::Refused(_))), "{support:?}");
 }
+
+/// Connections of 100 kB take a handshake and three round trips of 20 ms each (10, 20 and 40 segments): ten are over after 0.8 s, and a
+/// hundred not before 3 s.
+#[test]
+fn a_loop_says_that_its_count_ended_it() {
+    let notes = |again: &str| {
+        let scenario = crate::made::loaded(&format!(
+            "duration = \"10s\"\n[path]\nrate = \"100Mbit\"\ndelay = {{ forward = \"10ms\", back = \"10ms\" }}\n\
+             [hosts]\nsender = {{ kernel = \"6.12\" }}\nreceiver = {{ kernel = \"6.12\" }}\n\
+             [[flow]]\nname = \"file\"\nbytes = \"100kB\"\nagain = {{ {again} }}\n"
+        ));
+        let (run, _) = made(&scenario, &scenario.plans()[0]);
+        let about_loops = run.notes.into_iter().filter(|note| note.contains("the loop of"));
+        about_loops.collect::<Vec<String>>()
+    };
+
+    let said = notes("count = 10, until = \"3s\"");
+    let [one] = &said[..] else { panic!("{said:?}") };
+    assert!(one.starts_with("the loop of file-1 to file-10 ended at 0.8"), "{one}");
+    assert!(
+        one.ends_with("its `count` of 10 connections was used up before `until`, 3.000 s"),
+        "{one}"
+    );
+
+    // The time ends the first loop, and the next connection of the second would begin too late.
+    for again in [
+        "count = 100, until = \"3s\"",
+        "count = 2, pause = \"2900ms\", until = \"3s\"",
+        "count = 10",
+    ] {
+        assert_eq!(notes(again), [""; 0], "{again}");
+    }
+}

@@ -41,7 +41,8 @@ fn find(facts: &Facts) -> Option<Verdict> {
         && facts.peak_inflation() >= super::ack_path::QUEUE
         && part >= VERY;
 
-    let fires = facts.main.cwnd_full >= FULL && part < EARLY && !queues && (grows || late);
+    let waits = queues || super::ack_path::is_clock(facts);
+    let fires = facts.main.cwnd_full >= FULL && part < EARLY && !waits && (grows || late);
     fires.then(|| {
         let slow = facts.mbit / facts.peak_mbit.max(1e-9);
         // A queue that others fill, or the way back, ends slow start too, but after it has begun.

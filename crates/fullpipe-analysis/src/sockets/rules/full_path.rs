@@ -35,7 +35,9 @@ fn find(facts: &Facts) -> Option<Verdict> {
 
     // A queue that overflows stands high when losses cut cwnd.
     let queued = at_cuts >= CUT && facts.main.cwnd_full >= 0.5;
-    (standing >= QUEUE || queued).then(|| {
+    // A path that delivers nothing is not full.
+    let delivers = facts.main_mbit > 0.0;
+    (delivers && (standing >= QUEUE || queued)).then(|| {
         let steady = between(facts.steadiness(), VARIES, STEADY);
 
         // Evidence for a queue, less evidence for a slow receiver or a slow way back.

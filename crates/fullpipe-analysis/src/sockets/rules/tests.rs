@@ -46,7 +46,7 @@ fn full() -> Facts {
         },
         loss: losses(&[(30, 1.7, 300.0), (4, 1.7, 290.0)]),
         order: Order { degree: 3, ..Order::default() },
-        acks: Acks { rate: 4_000.0, segments: 2.0, spread: 0.05, growth: 1.0 },
+        acks: Acks { rate: 4_000.0, segments: 2.0, spread: 0.05, data_spread: 0.05, growth: 1.0 },
         own: Own {
             sent: 40_000,
             cpu: Some(0.1),
@@ -408,6 +408,32 @@ fn a_long_rtt_is_the_receiver_or_the_way_back() {
     // A queue of data overflows.
     let queue = |loss| Facts { loss, rtt_us: 40_000.0, rtt_p95_us: 50_000.0, ..long(1.9) };
     check("ack_path", &queue(Losses::default()), &queue(full().loss));
+}
+
+#[test]
+fn steady_acks_for_varying_data_are_the_clock() {
+    let clock = |spread, data_spread| Facts {
+        rtt_us: 90_000.0,
+        rtt_p95_us: 100_000.0,
+        acks: Acks { segments: 4.0, spread, data_spread, ..full().acks },
+        ..full()
+    };
+    check("ack_path", &clock(0.05, 0.4), &clock(0.35, 0.4));
+    // A link of data that never runs empty is steady, and so are its ACKs.
+    check("ack_path", &clock(0.05, 0.4), &clock(0.01, 0.03));
+    let short = Facts { rtt_us: 30_000.0, ..clock(0.05, 0.4) };
+    check("ack_path", &clock(0.05, 0.4), &short);
+
+    // Slow start ended early, but ACKs are what holds the flow.
+    let cwnd = Cwnd { early_ssthresh: Some(60.0), growth: 2.0, ..full().cwnd };
+    let early = |acks| Facts { cwnd, mbit: 40.0, acks, ..clock(0.05, 0.4) };
+    assert_eq!(code(&early(clock(0.05, 0.4).acks)), "ack_path");
+    assert_eq!(code(&early(full().acks)), "ss_short");
+}
+
+#[test]
+fn a_path_that_delivers_nothing_is_not_full() {
+    check("none", &full(), &Facts { main_mbit: 0.0, ..full() });
 }
 
 #[test]

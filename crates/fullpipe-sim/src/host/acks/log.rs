@@ -91,7 +91,9 @@ impl Run {
     fn extend_block(&mut self, next: &Ack, first: &Sacks, told: &Sacks) -> bool {
         let last = first.blocks[0].1 + u64::from(self.count - 1) * u64::from(self.growth);
         let Some(growth) = difference(told.blocks[0].1, last) else { return false };
+        // The second ACK of a run sets its pace; the others have to keep it.
         let even = self.count == 1 || growth == self.growth;
+        // Only the end of the first block may differ.
         let rest = first.blocks[1..] == told.blocks[1..] && first.blocks[0].0 == told.blocks[0].0;
         let same = rest && next.ack == self.ack && told.count == first.count;
         if !(self.has_sacks && even && same && self.lengthen(1)) {
@@ -135,6 +137,8 @@ impl Log {
                 return number;
             }
         }
+
+        // The ACK differs unevenly from the last one, so it begins a run.
         self.runs.push_back(Run {
             number,
             count: 1,
@@ -161,6 +165,8 @@ impl Log {
             if let Some(sacks) = &mut ack.sacks {
                 sacks.blocks[0].1 += growth;
             }
+
+            // Once the last run has this pace, the other ACKs only lengthen it.
             if let Some(run) = self.runs.back_mut()
                 && run.goes_on(if ack.sacks.is_some() { growth } else { 0 })
                 && run.lengthen(left - 1)
@@ -212,6 +218,8 @@ impl Log {
         if over {
             self.runs.pop_front();
         }
+
+        // A run that is over releases its SACKs; else its first block has grown by the forgotten ACKs.
         match self.sacks.front_mut().filter(|_| has_sacks) {
             Some(_) if over => {
                 self.sacks.pop_front();

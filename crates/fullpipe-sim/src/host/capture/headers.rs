@@ -4,14 +4,14 @@
 //! a connection sends no data: its stream is its SYN. The sending end advertises its first window all the time.
 
 use super::{What, Whose};
-use crate::config::{Config, Direction, Host};
+use crate::config::{Config, Direction, Host, Station, least_clamp};
 use crate::jiffy_clock::JiffyClock;
 use crate::packet::{Kind, Train};
 use crate::tcp::behaviour::profile_of;
 use crate::tcp::profile::PROFILES;
 use crate::tcp::receiver::window::ReceiveWindow;
 use crate::tcp::{Ack, announced_mss};
-use crate::trace::{Offers, Packet};
+use crate::trace::{Offers, Packet, Point};
 use crate::units::Time;
 use alloc::vec::Vec;
 
@@ -52,6 +52,23 @@ fn first_window(host: &Host, mss: u32) -> ReceiveWindow {
     }
 }
 
+/// Least MSS to which routers have clamped what `host` sends, as `point` sees it. A router clamps what comes the other way
+/// before that meets an element.
+fn clamp_at(point: Point, config: &Config, host: Station) -> Option<u32> {
+    let [ahead, against] = match host.direction {
+        Direction::Forward => [&config.forward, &config.back],
+        Direction::Backward => [&config.back, &config.forward],
+    };
+    let passed = match point {
+        Point::Wire(place) | Point::Qdisc(place) if place == config.place(host.name) => {
+            return None;
+        }
+        Point::Element(place) if host.direction == Direction::Forward => &ahead[..place],
+        _ => &ahead[..],
+    };
+    least_clamp(against.iter().chain(passed))
+}
+
 impl End {
     fn new(host: &Host, mtu: u32, mss: u32) -> End {
         let sysctl = &host.sysctl;
@@ -63,6 +80,11 @@ impl End {
         };
         let profile = profile_of(host).unwrap_or(PROFILES[0]);
         End { stamps: profile.timestamp_clock.ticks(host.hz), offers, timestamps: host.timestamps }
+    }
+
+    fn clamp_mss(&mut self, most: Option<u32>) {
+        let most = most.map_or(u16::MAX, |most| most as u16);
+        self.offers.mss = self.offers.mss.min(most);
     }
 }
 
@@ -87,10 +109,15 @@ impl Ends {
 }
 
 impl Headers {
-    pub(super) fn new(asked: &Config, agreed: &Config, mss: u32) -> Headers {
+    pub(super) fn new(point: Point, asked: &Config, agreed: &Config, mss: u32) -> Headers {
         let ends = agreed.flows.iter().zip(&asked.flows).map(|(flow, own)| {
-            let [from, to] = agreed.hosts_of(flow).map(|station| station.host);
-            Ends::new((asked.hosts_of(own)[0].host, from), to, agreed.mtu, mss)
+            let hosts = agreed.hosts_of(flow);
+            let [from, to] = hosts.map(|station| station.host);
+            let mut new = Ends::new((asked.hosts_of(own)[0].host, from), to, agreed.mtu, mss);
+            for (end, host) in new.ends.iter_mut().zip(hosts) {
+                end.clamp_mss(clamp_at(point, agreed, host));
+            }
+            new
         });
         let flows = agreed.flows.iter().map(|flow| Flow {
             forward: flow.direction == Direction::Forward,
@@ -111,6 +138,8 @@ impl Headers {
         let flow = &mut self.flows[usize::from(segment.flow)];
         let Ends { ends, windows } = &self.ends[usize::from(segment.flow)];
         let (end, id) = (&ends[from], &mut flow.ip_id[from]);
+
+        // A SYN offers the host's own timestamps; later packets have the agreed ones.
         let with = if segment.kind == Kind::Syn { end.timestamps } else { self.timestamps };
         let mut packet = Packet {
             flow: segment.flow,
@@ -133,9 +162,11 @@ impl Headers {
                 packet.window = if from == 1 { segment.number as u16 } else { windows.0 };
             }
             _ => {
+                // The SYN has number 0, so data begin at 1.
                 packet.seq = 1 + segment.number;
                 packet.ack = Some(1);
                 packet.len = segment.len;
+                // Data below the highest sent byte are retransmissions.
                 packet.resent = segment.len > 0 && segment.number < flow.sent_to;
                 flow.sent_to = flow.sent_to.max(segment.number + u64::from(segment.len));
                 packet.fin = segment.fin;

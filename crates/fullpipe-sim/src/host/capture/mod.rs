@@ -165,7 +165,7 @@ impl Capture {
     pub(crate) fn new(point: Point, asked: &Config, agreed: &Config, mss: u32) -> Capture {
         Capture {
             point,
-            headers: Headers::new(asked, agreed, mss),
+            headers: Headers::new(point, asked, agreed, mss),
             flows: agreed.flows.iter().map(|flow| Going::of(flow, agreed)).collect(),
             ways: agreed.hosts().iter().map(|_| Way::default()).collect(),
             seen: BinaryHeap::new(),
@@ -244,6 +244,8 @@ impl Capture {
                 segments += 1;
             }
         }
+
+        // dev_hard_start_xmit shows a capture the skb at each attempt, refused ones too.
         if Place::Driver.is_at(self.point, going) {
             for time in sent.refused.into_iter().chain([sent.entry]) {
                 self.see(time, going.from, sent.serial, segments);
@@ -333,6 +335,7 @@ impl Capture {
         let stage = self.stages.receive_buffers[to];
         let fate = if dropped { Fate::Dropped(stage) } else { Fate::Delivered };
         self.settle(whose, serial, fate);
+        // Segments that GRO joined share the fate of their skb.
         for joined in self.joined.remove(&(from, serial)).unwrap_or_default() {
             self.settle(whose, joined, fate);
         }
@@ -366,6 +369,8 @@ impl Capture {
         let &Reverse((time, number, from, serial, segments)) = self.seen.peek()?;
         let way = &mut self.ways[from];
         let joined = self.skbs.get(&number).map_or(&[][..], |joined| joined);
+
+        // A packet is written when nothing can change it: earlier sightings are over, all fates are known.
         let ready = match end {
             true => time <= now,
             false => time < now && way.is_settled(serial, segments, joined),

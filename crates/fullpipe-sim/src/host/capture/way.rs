@@ -99,6 +99,8 @@ impl Way {
     ) -> Option<Packet> {
         let head = self.entry(serial)?.packet.clone();
         let mut told = Packet { time, segments: segments + more.len() as u32, len: 0, ..head };
+
+        // GRO's joined segments may have serials that do not follow each other.
         let all = (serial..serial + u64::from(segments)).chain(more.iter().copied());
         for serial in all {
             let Some(entry) = self.entry(serial) else { continue };

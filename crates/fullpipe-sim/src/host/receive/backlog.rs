@@ -39,6 +39,8 @@ impl Backlog {
     pub(super) fn enter(&mut self, now: Time, train: Train) {
         let room = self.limit.saturating_sub(self.packets);
         let taken = u64::from(train.count).min(room) as u32;
+
+        // enqueue_to_backlog drops each packet beyond netdev_max_backlog.
         if taken < train.count {
             let lost = train.part(taken, train.count - taken);
             self.counters.dropped.lose_at(now, &lost, 0u32);

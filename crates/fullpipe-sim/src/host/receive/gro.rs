@@ -52,13 +52,19 @@ impl Received {
     /// Joins the next packet of the flow, if the two may be one skb; returns whether it did.
     fn join(&mut self, next: &Train) -> bool {
         let Train { number, len, ip_len, tsval, tsecr, ecn, carries, .. } = self.packet;
+
+        // tcp_gro_receive: the data has to follow, with equal headers and options.
         let follows = next.number == number + u64::from(len) && next.len > 0;
         let alike =
             (next.tsval, next.tsecr, next.ecn, next.carries) == (tsval, tsecr, ecn, carries);
+
+        // skb_gro_receive bounds the size of the whole.
         let fits = next.len <= self.segment() && ip_len + next.len < MAX_SIZE;
         if !(follows && alike && fits) || next.cwr {
             return false;
         }
+
+        // The skb ends as its last segment does.
         self.gso_size = self.segment();
         self.packet.len += next.len;
         self.packet.ip_len += next.len;
@@ -148,10 +154,14 @@ impl Gro {
             && self.held[at].skb.join(packet)
         {
             let skb = self.held[at].skb;
+
+            // PSH, FIN or a short segment ends the skb (tcp_gro_receive).
             let done = ends || packet.len < skb.segment();
             let before = done.then(|| self.held.remove(at).skb);
             return Led { before, then: None, joined: Some(skb.packet.serial) };
         }
+
+        // dev_gro_receive: a packet that does not join flushes the skb of its flow.
         let before = at.map(|at| self.held.remove(at).skb);
         let alone = Received::alone(*packet);
         if packet.kind != Kind::Data || packet.len == 0 || ends {
@@ -163,6 +173,7 @@ impl Gro {
 
     /// Ends a poll at `now`. Returns the skbs that go up, and when the next poll is due without an interrupt.
     pub fn end_poll(&mut self, now: Time, end: Polled) -> (Vec<Received>, Option<Time>) {
+        // __napi_poll: a spent budget flushes all below HZ 1000, else skbs of earlier jiffies.
         let keeps = match end {
             Polled::All => self.waits(),
             Polled::Budget => self.hz >= 1000,
@@ -173,6 +184,8 @@ impl Gro {
             return (self.held.drain(..).map(|held| held.skb).collect(), None);
         }
         self.due = (end == Polled::All && !self.held.is_empty()).then(|| now + self.timeout);
+
+        // napi_gro_flush with flush_old leaves the skbs of this jiffy.
         let jiffy = self.jiffies.at(now);
         let old = self.held.extract_if(.., |held| held.jiffy != jiffy);
         (old.map(|held| held.skb).collect(), self.due)

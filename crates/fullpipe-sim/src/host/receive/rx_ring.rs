@@ -127,6 +127,8 @@ impl RxRing {
         } else {
             super::take_first(&mut self.held, taken, out);
         }
+
+        // NAPI polls again at once while packets are left; else the next interrupt keeps its distance.
         self.next_interrupt = now.0 + if self.held_packets > 0 { 0 } else { self.interrupt_gap };
     }
 
@@ -137,6 +139,8 @@ impl RxRing {
             if come == 0 {
                 break;
             }
+
+            // Each packet takes a descriptor; no poll has freed any since the last one.
             let kept = u64::from(come).min(self.size - self.held_packets) as u32;
             if kept > 0 {
                 let part = train.part(0, kept);
@@ -152,6 +156,8 @@ impl RxRing {
                 }
                 self.held.push_back(part);
             }
+
+            // The NIC drops what finds no descriptor (rx_missed_errors).
             if kept < come {
                 let lost = train.part(kept, come - kept);
                 self.counters.dropped.lose(&lost, 0u32);
@@ -172,6 +178,8 @@ impl RxRing {
         }
         let next = self.arrivals.get(1).map(|next| next.first);
         let train = self.arrivals.front_mut()?;
+
+        // Moderated interrupts, and packets at one moment, share a poll.
         if self.interrupt_gap > 0
             || self.wait > Time::ZERO
             || train.first != now
@@ -212,6 +220,7 @@ impl RxRing {
 
     /// The counters at `now`, with the packets that arrived since the last poll.
     pub(super) fn sample(&mut self, now: Time) -> StageSample {
+        // No poll has admitted these arrivals yet; in the ring they wait all the same.
         let Arrived { come, held, held_ns, full_ns } = self.arrived(now);
         let occupied_ns = match (self.held_packets, self.arrivals.front()) {
             (0, Some(first)) if held > 0 => (now - first.first).0,
@@ -232,6 +241,7 @@ impl RxRing {
             ..StageSample::default()
         };
         let mut sample = self.counters.times.told(now, sample);
+        // The ring was occupied since the first arrival, which its clock does not know yet.
         sample.empty_ns -= occupied_ns;
         sample.full_ns += full_ns;
         sample

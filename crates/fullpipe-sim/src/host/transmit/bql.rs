@@ -96,6 +96,8 @@ impl Limit {
         // True if all bytes that were in the ring at the last completion are completed.
         let caught_up = completed >= queued;
         let ran_dry = over > 0 && completed == self.queued;
+
+        // dql_completed: starvation raises the limit, slack lowers it, otherwise it stays.
         let limit = if ran_dry || (was_over > 0 && caught_up) {
             self.restart(jiffy);
             self.limit + completed.saturating_sub(queued) + was_over
@@ -105,6 +107,8 @@ impl Limit {
             self.limit
         };
         let limit = limit.clamp(LEAST, GREATEST);
+
+        // A new limit makes the excess over the old one meaningless.
         let over = if limit == self.limit { over } else { 0 };
         self.before = Before { queued: self.queued, last: self.last, over };
         (self.limit, self.completed) = (limit, completed);
@@ -166,6 +170,7 @@ impl Bql {
     /// Completes all skbs that are sent by `now` (`netdev_tx_completed_queue`).
     pub(super) fn complete(&mut self, now: u64) {
         while let Some(&(at, _)) = self.in_ring.front().filter(|(at, _)| *at <= now) {
+            // One interrupt completes all skbs of its time together.
             let mut bytes = 0;
             while let Some(&(_, more)) = self.in_ring.front().filter(|(done, _)| *done == at) {
                 self.in_ring.pop_front();

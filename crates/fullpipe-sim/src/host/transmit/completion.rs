@@ -77,6 +77,7 @@ impl Interrupts {
             return each(sent);
         }
         while sent.count > 0 {
+            // An interrupt is due `wait` after the first segment that none has reported.
             if sent.first > self.last {
                 self.last = sent.first + self.wait;
             }

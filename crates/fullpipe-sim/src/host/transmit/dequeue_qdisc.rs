@@ -122,6 +122,7 @@ impl DequeueQdisc {
         DequeueQdisc {
             queue: discipline.build(limit, seed, name),
             limit,
+            // netem with a delay takes skbs from their sockets (skb_orphan_partial in netem_enqueue).
             orphans: matches!(discipline, Discipline::Netem(netem) if netem.delay > Time::ZERO),
             ahead: None,
             effects: Effects::default(),
@@ -149,6 +150,8 @@ impl DequeueQdisc {
         let number = skb.tag.number;
         self.came.one(now, skb.bytes());
         self.filling.come(bytes);
+
+        // qdisc_peek_dequeued: the skb ahead has left the discipline, but counts for its limit.
         let ahead = self.ahead.map_or(Size::default(), |(size, _)| size);
         let verdict =
             self.queue.enqueue(Waiting { packet: skb, bytes, came: now }, ahead, &mut self.effects);
@@ -156,6 +159,8 @@ impl DequeueQdisc {
             self.refuse(now, number);
         }
         self.count(now);
+
+        // Without an skb ahead the ring may take the next one now.
         if self.ahead.is_none() {
             self.ask(now, ring, out);
         }
@@ -192,6 +197,8 @@ impl DequeueQdisc {
             let weight = packet.bytes();
             let entry = self.enter(now, packet, ring, out);
             self.left.one(entry, weight);
+
+            // An skb that waits for the ring stays counted as waiting.
             if entry > now {
                 self.ahead = Some((Size { packets: 1, bytes: bytes.into() }, entry));
             } else {
@@ -207,6 +214,7 @@ impl DequeueQdisc {
         let serial = ring.taken();
         let at = Time(ring.entry_time(now, segments));
         ring.enter(at.0, segments, &trains, out);
+        // Only a capture needs the trains beyond this point.
         if tag.number == 0 {
             trains.clear();
         }
@@ -254,6 +262,8 @@ impl DequeueQdisc {
         for counter in [came, left, dropped, marked] {
             counter.advance(now);
         }
+
+        // Arrivals were counted before the discipline decided, so dropped skbs are subtracted.
         let entered = self.came.count - self.dropped.count;
         let waiting = entered - self.left.count;
         let gone: [&DueCounter; 2] = [&self.dropped, &self.left];

@@ -65,6 +65,7 @@ impl Qdisc {
         (first, entry): (Time, u64),
         bytes: u32,
     ) -> Option<Time> {
+        // An skb that enters at once never waits, so it does not count as queued.
         if entry <= now.0 {
             self.counters.passed.one(now, bytes);
             return None;
@@ -74,6 +75,8 @@ impl Qdisc {
         self.waiting.push_back(entry);
         self.counters.peaks.reach(now, self.waiting.len() as u64);
         self.counters.times.occupied.add(now.0, entry);
+
+        // A full queue stays full until its first skb enters the ring.
         if let Some(&next) = self.waiting.front().filter(|_| self.is_full()) {
             self.counters.times.full.add(now.0, next);
         }

@@ -142,12 +142,18 @@ impl TxRing {
     /// Entry of an skb of `segments` that is taken now. From here on the ring's state is that of the entry.
     pub(super) fn entry_time(&mut self, now: Time, segments: u64) -> u64 {
         let first = self.last_entry.max(now.0);
+
+        // Three bounds hold the skb back, one after the other: the gate, BQL, the descriptors.
         let mut entry = first.max(self.gate.opens);
         self.free(entry);
+
+        // dql_avail: the skb waits for the first completion that frees its limit.
         while let Some(done) = self.bql.as_ref().and_then(|bql| bql.next_chance()) {
             entry = done;
             self.free(entry);
         }
+
+        // netif_stop_queue: the driver stops its queue until enough descriptors are free.
         if self.held > 0 && self.held + segments > self.size {
             let opens = self.goes_on(segments);
             self.gate.stop(entry, opens);
@@ -199,6 +205,8 @@ impl TxRing {
         self.held += segments;
         self.fetched.take(entry, skb);
         self.counters.peaks.reach(Time(entry), self.held);
+
+        // The NIC sends segments back to back, the first one not before the skb has entered.
         for train in skb {
             let service = self.wire.time(train.ip_len);
             let first = self.wire_free.max(entry) + service;
@@ -215,17 +223,23 @@ impl TxRing {
             });
             append(out, leaving);
         }
+
+        // netdev_tx_sent_queue: BQL counts the skb until an interrupt reports it.
         if let Some(bql) = &mut self.bql {
             let bytes = skb.iter().map(|segments| counted(segments, BQL_COUNTS)).sum();
             let immediate = self.interrupts.are_immediate();
             bql.enter(bytes, if immediate { self.wire_free } else { self.interrupts.last() });
         }
+
+        // A driver may stop its queue although some descriptors are free.
         if self.gate.stops_at(self.held, self.size) {
             let opens = self.goes_on(0);
             self.gate.stop(entry, opens);
         }
         let last = self.finishes.back().map_or(entry, |run| run.time(run.count.into()));
         self.counters.times.occupied.add(entry, last);
+
+        // The ring is full until an interrupt frees enough descriptors.
         if self.held >= self.size {
             let room = self.freed(self.held + 1 - self.size);
             self.counters.times.full.add(entry, room);
@@ -249,6 +263,8 @@ impl TxRing {
         self.fetched.take_each(packets);
         self.held = u64::from(count);
         self.finishes.push_back(Finishes { first: done.0, spacing, count });
+
+        // Each packet is complete before the next one enters.
         if let Some(bql) = &mut self.bql {
             let bytes = counted(&packets.part(0, 1), BQL_COUNTS);
             for at in (0..count).map(|i| packets.time(i).0) {

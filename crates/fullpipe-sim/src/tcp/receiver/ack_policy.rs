@@ -197,6 +197,11 @@ impl AckPolicy {
         self.pingpong = true;
     }
 
+    /// Begins or ends pingpong mode (6.12 `inet_csk_enter_pingpong_mode`, `inet_csk_exit_pingpong_mode`).
+    pub(super) fn set_pingpong(&mut self, pingpong: bool) {
+        self.pingpong = pingpong;
+    }
+
     /// Whether segments are acknowledged at once (inet_csk_in_quickack_mode).
     pub fn is_quick(&self) -> bool {
         self.quick > 0 && !self.pingpong

@@ -59,6 +59,25 @@ impl Receiver {
         Taken::Asks(false)
     }
 
+    /// Sets TCP_QUICKACK, and returns a delayed ACK that is due by this. It is due where the reader has read all, or where
+    /// more than one segment is owed (2.6.20 `do_tcp_setsockopt`, 6.12 `__tcp_sock_set_quickack`).
+    pub fn set_quickack(&mut self, now: Time, on: bool) -> Option<Ack> {
+        self.acks.set_pingpong(!on);
+        if !on || !self.is_connected || !self.acks.is_scheduled() {
+            return None;
+        }
+        self.tick(now);
+        self.acks.pushed = true;
+        self.clean_up()
+    }
+
+    /// The program has set TCP_QUICKACK to 0 before it connects: the last packet of the handshake waits for data, which
+    /// carries it. Quick ACKs follow (6.12 `tcp_rcv_synsent_state_process`).
+    pub(crate) fn delay_last_of_handshake(&mut self) {
+        self.acks.schedule();
+        self.acks.enter_quick_mode(self.window.rcv_wnd);
+    }
+
     /// An ACK of the present state (tcp_send_ack).
     pub fn make_ack(&mut self) -> Ack {
         if self.window.is_tight() {

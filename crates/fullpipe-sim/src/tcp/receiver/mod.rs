@@ -131,6 +131,9 @@ pub struct Receiver {
 /// `ipv4_default_advmss`).
 const MIN_ADVMSS: u32 = 256;
 
+/// Least first guess of how large segments are, bytes (TCP_MIN_MSS).
+const MIN_MSS: u32 = 88;
+
 /// MSS that this end has announced, bytes of data, on a path with segments of `mss`: the unit of its windows.
 fn advmss(mss: u32, host: &Host) -> u32 {
     let option = headers(host.timestamps) - headers(false);
@@ -224,6 +227,14 @@ impl Receiver {
             advmss,
             profile,
         }
+    }
+
+    /// The MSS that the peer announces, bytes without options, as its SYN arrives. No segment is thought to be larger than those
+    /// that this end may send (6.12 `tcp_initialize_rcv_mss`). To be called before the connection is there.
+    pub fn hear_mss(&mut self, mss: u32) {
+        let option = headers(self.timestamps) - headers(false);
+        let own = mss.saturating_sub(option).max(MIN_MSS);
+        self.acks.rcv_mss = self.acks.rcv_mss.min(own);
     }
 
     /// Limit of the receive buffer, bytes of memory; none where the kernel tunes it.

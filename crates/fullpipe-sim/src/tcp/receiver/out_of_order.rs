@@ -55,6 +55,8 @@ impl Blocks {
         let mut first = (start, end);
         let touches =
             |block: &(u64, u64), first: (u64, u64)| block.0 <= first.1 && first.0 <= block.1;
+
+        // A block that grows may touch others, so each search begins anew.
         while let Some(at) = self.told().iter().position(|block| touches(block, first)) {
             let block = self.list[at];
             first = (first.0.min(block.0), first.1.max(block.1));
@@ -122,6 +124,8 @@ impl OutOfOrder {
         }
         self.bytes += u64::from(segment.len);
         self.segments += 1;
+
+        // Only lengths other than the MSS are kept one by one.
         if end - seq != u64::from(mss) {
             self.odd.insert(seq, (end - seq) as u32);
         }
@@ -161,6 +165,8 @@ impl OutOfOrder {
         self.blocks = Blocks::default();
         let mut gone = 0;
         self.ranges.remove(start, end, |from, to| gone += to - from);
+
+        // Segments of the MSS are counted by their bytes, all others one by one.
         let mut rest = self.odd.split_off(&start);
         let odd: u64 = rest.values().map(|&len| u64::from(len)).sum();
         self.segments -= rest.len() as u64 + gone.saturating_sub(odd) / u64::from(mss);
@@ -229,6 +235,8 @@ impl OutOfOrder {
         let fin = self.ends_at(end - 1);
         self.ranges.remove(rcv_nxt, end, |_, _| {});
         self.blocks.forget_up_to(end);
+
+        // Runs of full segments alternate with single ones of another length.
         let mut at = rcv_nxt;
         while at < end {
             let next_odd = self.odd.range(at..end).next().map(|(&start, &len)| (start, len));
@@ -240,6 +248,7 @@ impl OutOfOrder {
             let Some((start, len)) = next_odd else { break };
             self.odd.remove(&start);
             at += u64::from(len);
+            // The FIN has a number, but no data.
             let data = len - u32::from(fin && at == end);
             if data > 0 {
                 taken.push((data, 1));

@@ -80,6 +80,8 @@ impl ReceiveQueue {
         let Came { seq, end, largest, packets } = came;
         let (bytes, joined) = (end - seq, Joined::of((seq, end), (packets, largest), pieces));
         let len = largest.min(bytes as u32);
+
+        // tcp_try_coalesce: the last skb takes the data, if it can.
         if self.joins
             && let Some(memory) = self.tail.as_mut().and_then(|tail| tail.append(seq, joined))
         {
@@ -101,6 +103,8 @@ impl ReceiveQueue {
         skb.segments += more.segments;
         skb.bytes += more.bytes;
         skb.memory += more.memory;
+
+        // The last skb of a run becomes a run of its own, because it is larger now.
         if last.count == 1 {
             last.skb = skb;
         } else {
@@ -144,6 +148,7 @@ impl ReceiveQueue {
         for (&start, &joined) in skbs {
             let memory = joined.heads() * self.overhead;
             let mut skb = Skb { len: 0, segments: 0, bytes: 0, memory };
+            // The skb takes its segments, up to its end.
             while at < joined.end.min(end)
                 && let Some(len) = ends.next()
             {
@@ -153,6 +158,8 @@ impl ReceiveQueue {
                 at += u64::from(len);
             }
             skb.memory += skb.bytes;
+
+            // tcp_ofo_queue tries to join each skb with the one before it.
             let joins = self.tail.as_mut().and_then(|tail| tail.append(start, joined));
             if joins.is_none() {
                 self.tail = Some(joined);
@@ -185,6 +192,7 @@ impl ReceiveQueue {
         let (mut segments, mut freed) = (0, 0);
         let told = core::mem::take(&mut self.told_of_first);
         while let Some(run) = self.runs.front_mut() {
+            // Skbs of a run are alike, so whole ones are counted by a division.
             let whole = match left >= run.skb.bytes * u64::from(run.count) {
                 true => run.count,
                 false => (left / run.skb.bytes) as u32,

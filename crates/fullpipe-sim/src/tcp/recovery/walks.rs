@@ -35,12 +35,16 @@ impl Sender {
     pub(super) fn walk_for_sacks(&mut self, blocks: &[(u64, u64)]) {
         let cache = self.recovery.recv_sack_cache;
         let Some(mut walk) = self.walk().filter(|_| !blocks.is_empty()) else { return };
+
+        // tcp_sacktag_write_queue: if only the first block has grown, the fast path looks at it alone.
         let same = cache[1..].iter().zip(&blocks[1..]).all(|(known, block)| known == block);
         let fast = blocks[0].0 == cache[0].0 && same;
         let mut sorted = [(0, 0); 4];
         sorted[..blocks.len()].copy_from_slice(blocks);
         let processed = if fast { 1 } else { blocks.len() };
         sorted[..processed].sort_unstable_by_key(|block| block.0);
+
+        // The fast path begins where the last walk ended.
         let hint = walk.walks.sack.filter(|_| fast);
         let mut at = hint.unwrap_or_else(|| walk.head());
         for &(start, end) in &sorted[..processed] {
@@ -124,6 +128,8 @@ impl Sender {
         let may_go_forward = self.may_go_forward();
         let Some(mut walk) = self.walk() else { return };
         let left = walk.lost_left(&search);
+
+        // cwnd is full, so the next search begins here.
         if full && left.is_some() {
             let at = search.at;
             return walk.look_for_more(&mut search, at);

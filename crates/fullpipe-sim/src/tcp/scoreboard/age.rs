@@ -34,6 +34,8 @@ impl Scoreboard {
     /// timestamp the ACK can distinguish an original from a needless retransmission.
     pub(super) fn advance_rack(&mut self, start: u64, end: u64, cumulative: bool, window: Window) {
         let Some(rack) = &mut self.rack else { return };
+
+        // Without losses the last byte was sent last.
         if self.sacked.is_empty() && self.ever.is_empty() {
             if start < end {
                 let sent = window.queue.sent_at(end - 1).unwrap_or(Time::ZERO);
@@ -58,6 +60,7 @@ impl Scoreboard {
             while at < to {
                 let next_again = self.ever.next_in(at, to).unwrap_or(to);
                 if at < next_again {
+                    // Of originals side by side the last one was sent last.
                     let sent = window.queue.sent_at(next_again - 1).unwrap_or(Time::ZERO);
                     rack.advance(sent.as_us(), next_again, false);
                     if let Some(rate) = &mut rate {
@@ -109,8 +112,12 @@ impl Scoreboard {
             let since = Time(us * 1000);
             window.queue.first_sent_since(since).unwrap_or(window.snd_nxt)
         };
+
+        // tcp_rack_sent_after: packets of one moment are in the order of their ends.
         let (same, later) = (sent_from(age.before_us), sent_from(age.before_us + 1));
         let looked_at = age.end_seq.clamp(same, later.max(same));
+
+        // Of the packets that are looked at, the old ones are lost.
         let lost = age.lost_by_us.map_or(0, |by| sent_from(by + 1)).min(looked_at);
         if lost > self.marked_below.max(window.snd_una) {
             self.mark_lost_below(lost, false, window);
@@ -125,6 +132,8 @@ impl Scoreboard {
         while let Some(&again) = self.again.front() {
             let out = self.is_out(&again);
             let looked_at = self.is_looked_at(&again, age, window);
+
+            // The queue is in order of time, so the first one that is too young ends the search.
             if out && !(looked_at && age.lost(again.when.as_us())) {
                 break;
             }

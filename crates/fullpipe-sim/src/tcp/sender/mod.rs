@@ -92,8 +92,6 @@ pub struct Sender {
     pub(super) mss: u32,
     full_mss: u32,
     path_mtu: PathMtu,
-    /// MSS that the peer announces (mss_clamp), bytes.
-    pub(super) peers_mss: u32,
     pub(super) tso: Tso,
     pub(super) seq: SendSeq,
     pub(super) app: AppSide,
@@ -140,9 +138,10 @@ impl Sender {
         let tick_ns = 1_000_000_000 / u64::from(host.hz);
         let full_mss = mss;
         let mtu = mss + crate::tcp::headers(host.timestamps);
-        let path_mtu = PathMtu::new(&host.sysctl, mtu, host.timestamps);
-        let bound = path_mtu.bound(&host.sysctl, host.timestamps);
-        let mss = bound.map_or(full_mss, |bound| bound.min(full_mss));
+
+        // tcp_mtup_init: with probing, the search for the path MTU may begin below the full MSS.
+        let path_mtu = PathMtu::new(host, mtu);
+        let mss = path_mtu.bound(&host.sysctl, host.timestamps).min(full_mss);
         let mut board = Scoreboard::new(profile.sack_marking == SackMarking::Rack);
         board.rate = cc.controls().then(Default::default);
         Sender {
@@ -160,7 +159,6 @@ impl Sender {
             mss,
             full_mss,
             path_mtu,
-            peers_mss: full_mss,
             tso: Tso::new(host.tso, mss),
             seq: SendSeq::default(),
             app: AppSide::new(),
@@ -186,12 +184,6 @@ impl Sender {
             counters: Counters::default(),
             profile,
         }
-    }
-
-    /// Sets the MSS that the peer announces, bytes without options, before the handshake ends. The peer's NIC may take
-    /// more than the path.
-    pub fn hear_mss(&mut self, mss: u32) {
-        self.peers_mss = mss;
     }
 
     /// Sets the application's socket options, before the handshake ends.
@@ -310,6 +302,8 @@ impl Sender {
         };
         let segment = self.mss_now();
         let several = self.profile.pushes_tso && numbers > segment;
+
+        // The FIN has a number, but no data.
         let fin = numbers > 0 && self.queue.fin() == Some(seq + u64::from(numbers) - 1);
         Transmission {
             seq,

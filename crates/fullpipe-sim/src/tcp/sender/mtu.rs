@@ -4,14 +4,15 @@
 //! `tcp_mtu_check_reprobe`, `tcp_mtup_probe_success`, `tcp_mtup_probe_failed`.
 //!
 //! Limits:
-//! - If the peer's NIC has a larger MTU than the path, the upper end of the search does not rise.
+//! - Where a router answers a probe by ICMP, Linux sends one segment more again and reduces cwnd; here cwnd stays. The
+//!   reason is not known.
 //! - A socket that reports SACK blocks of its own does not wait with probes.
 //! - In 6.1 a probe's skb takes some hundred bytes more of memory, because its data lies in its head. The simulator
 //!   counts it as in 6.12.
 
 use super::Sender;
 use super::output::Push;
-use crate::config::Sysctl;
+use crate::config::{Host, Sysctl};
 use crate::tcp::{CaState, HEADERS, Output, headers};
 use crate::units::Time;
 
@@ -32,8 +33,10 @@ const RETRIES1: u64 = 3;
 pub(in crate::tcp) struct PathMtu {
     /// MTU of the route (icsk_pmtu_cookie).
     pub(in crate::tcp) route: u32,
-    /// MSS of the peer, bytes without options (mss_clamp).
-    mss_clamp: u32,
+    /// Largest packet that leaves the host.
+    card: u32,
+    /// MSS that the peer announced, as its SYN arrived (`rx_opt.mss_clamp`), bytes without options.
+    pub(super) mss_clamp: u32,
     /// Whether the search is on (icsk_mtup.enabled).
     enabled: bool,
     search_low: u32,
@@ -63,13 +66,16 @@ pub(in crate::tcp) enum Probing {
 }
 
 impl PathMtu {
-    /// State for a connection with packets of at most `mtu` bytes.
-    pub(in crate::tcp) fn new(sysctl: &Sysctl, mtu: u32, timestamps: bool) -> PathMtu {
+    /// State for a connection of `host`, on a path with packets of at most `mtu` bytes. The route has the MTU of the card.
+    pub(in crate::tcp) fn new(host: &Host, mtu: u32) -> PathMtu {
+        let sysctl = &host.sysctl;
+        let card = host.mtu.unwrap_or(mtu);
         PathMtu {
-            route: mtu,
+            route: card,
+            card,
             mss_clamp: mtu.saturating_sub(HEADERS),
             enabled: sysctl.tcp_mtu_probing > Some(1),
-            search_low: sysctl.tcp_base_mss.unwrap_or(BASE_MSS) + headers(timestamps),
+            search_low: sysctl.tcp_base_mss.unwrap_or(BASE_MSS) + headers(host.timestamps),
             search_high: mtu,
             probe: None,
             since: 0,
@@ -83,13 +89,16 @@ impl PathMtu {
         without_options.max(least) + HEADERS - headers(timestamps)
     }
 
-    /// MSS within the known path MTU (tcp_sync_mss); none where neither the route nor the search bounds it.
-    pub(in crate::tcp) fn bound(&self, sysctl: &Sysctl, timestamps: bool) -> Option<u32> {
-        let low = self.enabled.then_some(self.search_low);
-        let narrow = self.route < self.mss_clamp + HEADERS;
-        let route = narrow.then_some(self.route);
-        let mtu = low.into_iter().chain(route).min()?;
-        Some(self.mss_of(mtu, sysctl, timestamps))
+    /// The MSS under the MTU of the route, the peer's MSS and the search (tcp_sync_mss), bytes.
+    pub(in crate::tcp) fn bound(&self, sysctl: &Sysctl, timestamps: bool) -> u32 {
+        let low = if self.enabled { self.search_low } else { u32::MAX };
+        self.mss_of(self.route.min(low), sysctl, timestamps)
+    }
+
+    /// Takes the route's MTU, bytes (tcp_sync_mss): the search ends there at the latest.
+    fn take_route(&mut self, mtu: u32) {
+        self.route = mtu;
+        self.search_high = self.search_high.min(mtu);
     }
 }
 
@@ -100,8 +109,7 @@ impl Sender {
 
     /// tcp_sync_mss: adapts the MSS to the known path MTU.
     fn sync_mss(&mut self) {
-        let bound = self.path_mtu.bound(&self.sysctl, self.timestamps);
-        let new = bound.map_or(self.full_mss, |bound| bound.min(self.full_mss));
+        let new = self.path_mtu.bound(&self.sysctl, self.timestamps).min(self.full_mss);
         let old = self.mss;
         if new == old {
             return;
@@ -115,9 +123,19 @@ impl Sender {
     /// Bounds the route's MTU to `mtu` bytes, at the start of the connection.
     pub(crate) fn take_route_mtu(&mut self, mtu: u32) {
         if mtu < self.path_mtu.route {
-            self.path_mtu.route = mtu;
+            self.path_mtu.take_route(mtu);
             self.sync_mss();
         }
+    }
+
+    /// Takes the MSS that the peer announces, bytes without options, as its SYN arrives. The peer's card may take more than the
+    /// path, and a router may have clamped it. The call precedes the end of the handshake (6.12 `tcp_parse_options`,
+    /// `tcp_mtup_init`).
+    pub fn hear_mss(&mut self, mss: u32) {
+        let known = &mut self.path_mtu;
+        known.mss_clamp = mss;
+        known.search_high = (mss + HEADERS).min(known.route);
+        self.sync_mss();
     }
 
     /// Begins the search when the connection is established (tcp_mtup_init).
@@ -202,12 +220,16 @@ impl Sender {
 
     fn send_mtu_probe(&mut self, size: u32, out: &mut impl Output) -> Probing {
         let start = self.seq.nxt();
+        let mtu = size + headers(self.timestamps);
         self.queue.gather_head(size);
+        // The card refuses a larger packet (`ip_fragment`, -EMSGSIZE). Its data go as segments.
+        if mtu > self.path_mtu.card {
+            return Probing::None;
+        }
         if !self.send_head_as(size, (Push::All, size), out) {
             return Probing::None;
         }
 
-        let mtu = size + headers(self.timestamps);
         self.path_mtu.probe = Some(Probe { size: mtu, start, end: start + u64::from(size) });
         Probing::Sent
     }
@@ -232,6 +254,8 @@ impl Sender {
         let Some(probe) = self.path_mtu.probe.filter(|probe| probe.end <= self.seq.una()) else {
             return;
         };
+
+        // cwnd keeps its bytes, so it counts fewer packets, which are larger.
         let packet = self.mss_now() + headers(self.timestamps);
         let cwnd = u64::from(self.cwnd()) * u64::from(packet) / u64::from(probe.size);
         let stamp = self.jiffies(now);
@@ -270,7 +294,7 @@ impl Sender {
         if !known || !self.is_established || self.path_mtu.route <= mtu {
             return;
         }
-        self.path_mtu.route = mtu;
+        self.path_mtu.take_route(mtu);
         self.sync_clock(out.now());
         self.sync_mss();
         self.simple_retransmit(out);
@@ -293,6 +317,7 @@ impl Sender {
             return;
         }
 
+        // tcp_simple_retransmit enters Loss, but leaves cwnd as it is.
         if self.ca_state != CaState::Loss {
             self.recovery.high_seq = self.seq.nxt();
             let ssthresh = self.current_ssthresh();
@@ -325,6 +350,8 @@ impl Sender {
             return;
         }
         self.queue.resegment((start, end), self.mss_now(), self.mss);
+
+        // Tags and counts follow the new segments.
         let reno = self.is_reno();
         let (board, window) = self.board_and_window();
         board.forget_resent(start, end, window);

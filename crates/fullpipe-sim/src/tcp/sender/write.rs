@@ -246,7 +246,7 @@ impl Sender {
 
     /// Largest memory of a frame: its head rounded up to a power of two (3.14 and 6.12 `tcp_sndbuf_expand`).
     fn memory_of_frame(&self) -> u64 {
-        let largest = self.mss.max(self.peers_mss);
+        let largest = self.mss.max(self.path_mtu.mss_clamp);
         let head = u64::from(largest) + self.profile.max_tcp_header + SHARED_INFO;
         head.next_power_of_two() + SKB_BYTES
     }

@@ -9,6 +9,7 @@ use alloc::vec::Vec;
 impl SendQueue {
     /// Changes the MSS from `old` to `new` bytes. Segments in `[una, nxt)` keep their bounds.
     pub fn change_mss(&mut self, (old, new): (u32, u32), (una, nxt): (u64, u64)) {
+        // The old MSS has to tell the bounds before it changes.
         let mut ends = Vec::new();
         let mut at = una;
         while at < nxt {
@@ -16,6 +17,7 @@ impl SendQueue {
             ends.push(at);
         }
 
+        // Numbers of segments continue, so those before `una` keep theirs.
         let sent = self.last_odd.segments + u64::from(self.segments(self.last_odd.end, nxt, old));
         let before = sent - ends.len() as u64;
         self.odds.clear();
@@ -43,6 +45,7 @@ impl SendQueue {
         while let Some(head) = self.head().filter(|&head| head < len && !self.tail_is_only()) {
             let memory = self.wmem_queued;
             self.grow_head(len);
+            // Unchanged memory shows that the second skb lost only a part.
             if self.wmem_queued == memory {
                 partial = self.head().map_or(0, |grown| grown - head);
             }
@@ -98,6 +101,7 @@ impl SendQueue {
             (at, new) = (next, new + 1);
         }
 
+        // Segments behind the cut get new numbers.
         behind.iter_mut().for_each(|odd| odd.segments = odd.segments + new - old);
         self.odds.append(&mut behind);
         if last.end > end {

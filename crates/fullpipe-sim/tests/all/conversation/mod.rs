@@ -32,6 +32,7 @@ pub fn flow(name: &str, write: u32) -> Flow {
         from: None,
         to: None,
         answers: None,
+        quickack: None,
         congestion: "reno".into(),
         parameters: Vec::new(),
         slow_start: None,

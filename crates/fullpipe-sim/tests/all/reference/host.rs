@@ -14,7 +14,7 @@ use super::sending::{self, SendingFlow};
 use super::softirqs::Softirqs;
 use super::timers::Timers;
 use super::transmit::{Out, Transmit};
-use fullpipe_sim::config::{self, Config, Direction};
+use fullpipe_sim::config::{self, Config, Direction, Element};
 use fullpipe_sim::tcp::behaviour::profile_of;
 use fullpipe_sim::tcp::headers;
 use fullpipe_sim::tcp::profile::TimerWheel;
@@ -131,6 +131,17 @@ pub struct Host {
     pub waited_in_gro: u64,
 }
 
+/// What is left of an MSS of so many bytes behind the routers that a SYN passes, in their order.
+fn clamped(config: &Config, announced: u32) -> u32 {
+    let mut mss = announced;
+    for element in config.back.iter().chain(&config.forward) {
+        if let Element::Mtu(router) = element {
+            mss = router.mss_clamp.map_or(mss, |most| most.min(mss));
+        }
+    }
+    mss
+}
+
 impl Host {
     pub fn new(config: &Config, place: usize, mss: u32) -> Host {
         let hosts = config.hosts();
@@ -148,10 +159,13 @@ impl Host {
                 timers.set(timer(i, sending::CONNECT), Some(flow.start), None);
                 let mut new = SendingFlow::new(flow, host, config.seed, mss);
                 let peers_mtu = config.hosts_of(flow)[1].host.mtu.unwrap_or(config.mtu);
-                new.tcp.hear_mss(peers_mtu.saturating_sub(headers(false)));
+                new.tcp.hear_mss(clamped(config, peers_mtu.saturating_sub(headers(false))));
                 sends.insert(i, new);
             } else if to == name {
-                receives.insert(i, ReceivingFlow::new(flow, host, mss));
+                let mut new = ReceivingFlow::new(flow, host, mss);
+                let peers_mtu = config.hosts_of(flow)[0].host.mtu.unwrap_or(config.mtu);
+                new.tcp.hear_mss(clamped(config, peers_mtu.saturating_sub(headers(false))));
+                receives.insert(i, new);
             }
         }
         let (programs, sockets, echoes) = datagrams::of_host(config, place);

@@ -43,13 +43,14 @@ impl Port<'_> {
         let gone: Vec<_> = self.transmit.gone.extract_if(.., |gone| gone.0 == flow).collect();
         for (_, leaves, memory) in gone {
             self.held -= memory;
-            self.enter(leaves, memory, self.overhead.unwrap_or(0));
+            self.enter(leaves, memory, self.mss);
         }
     }
 
     /// An skb is with the card. The kernel cuts what need not wait there, and each segment has a head.
-    fn enter(&mut self, leaves: Time, memory: u64, overhead: u64) {
-        let segments = memory.saturating_sub(overhead).div_ceil(u64::from(self.mss));
+    fn enter(&mut self, leaves: Time, memory: u64, segment: u32) {
+        let overhead = self.overhead.unwrap_or(0);
+        let segments = memory.saturating_sub(overhead).div_ceil(u64::from(segment));
         let more = if leaves <= self.cpu { segments.saturating_sub(1) } else { 0 };
         self.here.push((leaves, memory + overhead * more));
     }
@@ -78,8 +79,8 @@ impl Output for Port<'_> {
         if taken && self.transmit.is_late() {
             self.held += memory;
             self.follow();
-        } else if let Some(overhead) = self.overhead.filter(|_| taken) {
-            self.enter(self.transmit.last_leaves(self.cpu), memory, overhead);
+        } else if taken && self.overhead.is_some() {
+            self.enter(self.transmit.last_leaves(self.cpu), memory, skb.segment);
         }
         taken
     }

@@ -11,7 +11,7 @@ pub mod paths;
 
 use fullpipe_sim::config::{
     App, Config, DatagramKind, DatagramReader, Datagrams, Direction, Element, Flow, Host, Pauses,
-    Reader, SlowStart,
+    Reader, SlowStart, System,
 };
 use fullpipe_sim::units::{Rate, Time};
 use proptest::prelude::*;
@@ -77,6 +77,9 @@ pub fn config(size: Size) -> impl Strategy<Value = Config> {
             with_driver(&mut config.receiver, seed >> 34);
             with_rx_coalesce(&mut config.sender, seed >> 46);
             with_rx_coalesce(&mut config.receiver, seed >> 51);
+            let drawn = seed.wrapping_mul(0xD6E8_FEB8_6659_FD93) >> 32;
+            with_window(&mut config.sender, mtu, drawn);
+            with_window(&mut config.receiver, mtu, drawn >> 16);
             config
         },
     )
@@ -109,6 +112,15 @@ fn with_rx_coalesce(host: &mut Host, number: u64) {
         host.rx_coalesce =
             [Time(1), Time::us(10), Time::us(125), Time::ms(1)][number as usize >> 3 & 3];
         host.rx_frames = [0, 1, 2, 7, 30, 64, 300, 0][number as usize >> 5 & 7];
+    }
+}
+
+/// Fixes the window of the host for an eighth of the numbers, at eight packets or more.
+fn with_window(host: &mut Host, mtu: u32, number: u64) {
+    if number & 7 == 0 {
+        let least = 8 * u64::from(mtu);
+        let bytes = (least << (number >> 3 & 15)) + (number >> 7 & 511);
+        host.system = System::FixedWindow(bytes.min(65_535 << 14));
     }
 }
 
@@ -338,6 +350,7 @@ fn flow() -> impl Strategy<Value = Flow> {
                 from: None,
                 to: None,
                 answers: None,
+                quickack: None,
                 congestion,
                 parameters,
                 slow_start: slow_start(write),

@@ -5,8 +5,10 @@ use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use crate::analysis::words;
 use crate::analysis::{LARGE_WRITE, SMALL_WRITE};
-use crate::scenario::{App, Loop, NODELAY};
+use crate::scenario::config::System;
+use crate::scenario::{App, Loop, NODELAY, QUICKACK};
 use serde_json::json;
+use std::collections::BTreeMap;
 
 /// Factor on the path's round trips for the data that programs allow a flow: the message that allows more arrives late,
 /// one at a time.
@@ -125,4 +127,40 @@ pub fn without_delay(case: &Case) -> Vec<Change> {
     // Ends that have the option already leave nothing to change.
     all.retain(|own| !own.edits.is_empty());
     all
+}
+
+/// TCP_QUICKACK after each read, on each host that delays ACKs for which parts of messages wait.
+pub fn quick_acks(case: &Case) -> Vec<Change> {
+    let receiver = quick_acks_of(case, 1, Scope::Receiver);
+    receiver.into_iter().chain(quick_acks_of(case, 0, Scope::Sender)).collect()
+}
+
+/// TCP_QUICKACK on hosts at an end of the flows: 0 where they are sent, 1 where they are received.
+fn quick_acks_of(case: &Case, end: usize, scope: Scope) -> Vec<Change> {
+    let run = &case.today;
+    let mut of_hosts: BTreeMap<&str, Vec<Edit>> = BTreeMap::new();
+    for sent in &case.flows {
+        let flow = run.flow.iter().find(|own| own.name == sent.name);
+        let read = if end == 1 { flow } else { flow.and_then(|own| run.other_half(own)) };
+        let Some(read) = read.filter(|own| own.waits_for_acks()) else { continue };
+        let host = run.hosts_of(read)[1];
+        if host.host.config.system == System::Linux {
+            let edits = of_hosts.entry(host.name).or_default();
+            edits.push(Edit::flow(&read.name, &["quickack"], Some("each-read".into())));
+            edits.push(Edit::flow(&read.name, &["receiver_sockopt", QUICKACK], Some(1.into())));
+        }
+    }
+
+    let change = |(host, edits): (&str, Vec<Edit>)| {
+        let words = format!(
+            "let the program on {host} call setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, 1) after each read; Linux leaves quick ACK \
+             mode by itself"
+        );
+        Change::new(QUICKACK, host, scope, How::Program { words })
+            .rank(Rank::Method)
+            .values("not set", "1 after each read")
+            .why("the ACK that the last part of a message waits for is not delayed")
+            .edits(edits)
+    };
+    of_hosts.into_iter().map(change).collect()
 }

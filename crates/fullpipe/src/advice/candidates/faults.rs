@@ -2,7 +2,7 @@
 //!
 //! A fault costs nothing to undo in a trial; where undoing it gains nothing, the method withdraws it.
 
-use super::super::case::{Case, Sent, way};
+use super::super::case::{Case, Sent};
 use super::super::change::{Change, How, Scope};
 use super::super::edit::Edit;
 use super::hosts::At;
@@ -12,7 +12,7 @@ use crate::analysis::words::bits;
 use crate::scenario::config::Sysctl;
 use crate::scenario::congestion::{self, INITIAL_SSTHRESH};
 use crate::scenario::profile::{self, Kernel};
-use crate::scenario::{ENDS, Element, Host, MAX_PACING_RATE, QdiscKind};
+use crate::scenario::{ENDS, Host, MAX_PACING_RATE, QdiscKind};
 use fullpipe_base::path::QueueLimit;
 use fullpipe_base::units::Time;
 use serde_json::Value as Json;
@@ -106,8 +106,7 @@ pub fn changes(case: &Case) -> Vec<Change> {
         }
     }
 
-    // Faults of the path, of mounts and of programs come after those of hosts.
-    all.extend(black_hole(case));
+    // Faults of mounts and of programs come after those of hosts.
     all.extend(mounts::patience(case));
     all.extend(case.flows.iter().filter_map(|flow| slow_pace(case, flow)));
     all.extend(case.flows.iter().filter_map(|flow| parameters(case, &flow.name)));
@@ -330,29 +329,6 @@ impl Fault<'_> {
         let why = "the route starts each flow with fewer packets than Linux does";
         Some(self.at().initcwnd(INITCWND).values(today, INITCWND).why(why))
     }
-}
-
-/// A smaller MTU of the sender's route, where a link drops larger packets.
-fn black_hole(case: &Case) -> Option<Change> {
-    let today = case.today.path.mtu;
-
-    // Links that announce their MTU by ICMP are no black holes.
-    let narrow = way(&case.today, case.direction).iter().filter_map(|element| match element {
-        Element::Mtu(own) if !own.icmp => Some(own.mtu),
-        _ => None,
-    });
-    let mtu = narrow.min().filter(|mtu| *mtu < today)?;
-
-    // The first sending host stands for all: the MTU is the path's.
-    let (host, _) = *case.hosts(0).first()?;
-    let how = How::Route { words: format!("mtu {mtu}") };
-    let key = vec!["path".to_string(), "mtu".to_string()];
-    Some(
-        Change::new("ip route mtu", host, Scope::Sender, how)
-            .values(today, mtu)
-            .why("a link drops larger packets, and no ICMP message says so; the route's MTU also bounds what the other end sends")
-            .edits([Edit::Set { key, value: Some(mtu.into()) }]),
-    )
 }
 
 /// Names of qdiscs as `tc` has them.

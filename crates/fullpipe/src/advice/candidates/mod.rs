@@ -2,6 +2,7 @@
 //!
 //! [`cure`] is all of them at once, the beginning of the method. [`remedies`] are those for the first limit of a run.
 
+pub mod black_hole;
 mod buffers;
 mod datagrams;
 mod exchange;
@@ -29,6 +30,11 @@ pub fn cure(case: &Case) -> Vec<Change> {
     }
     let parts = [faults::changes(case), buffers::changes(case), pace::changes(case)];
     parts.into_iter().flatten().collect()
+}
+
+/// Lists of changes of which each lets full packets pass a path that swallows them, the lightest first.
+pub fn alternatives(case: &Case) -> Vec<Vec<Change>> {
+    black_hole::black_hole(case)
 }
 
 /// Lists of changes that shorten the queue of a full path, each to be tried alone.

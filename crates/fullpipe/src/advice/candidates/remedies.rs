@@ -66,7 +66,10 @@ pub fn remedies(
         ("loss" | "gilbert-elliott", _) if is_cut => losses(case),
         _ if rule == "aqm" => marks(case),
         _ if rule == "program-window" => vec![exchange::more(case)],
-        _ if rule == "delayed-ack" => vec![exchange::without_delay(case)],
+        // Of lists that gain as much the last one is taken.
+        _ if rule == "delayed-ack" => {
+            vec![exchange::quick_acks(case), exchange::without_delay(case)]
+        }
         _ if rule == "read-ahead" => vec![mounts::read_ahead(case)],
         _ if rule == "rpc-slots" => mounts::calls(case),
         _ if rule == "busy-cpu" => [vec![exchange::larger_writes(case)], mtu(case, place)].concat(),
@@ -260,8 +263,6 @@ fn beyond_window(case: &Case) -> Vec<Change> {
     let bound = case.flows.iter().filter_map(|flow| flow.needs?.connections).max();
     let count = bound.and_then(|count| u32::try_from(count).ok());
     let Some(count) = count.map(|count| count.clamp(2, MOST_FLOWS)) else { return Vec::new() };
-
-    // Each stream carries its part, and needs buffers for that alone.
     let mut each = case.clone();
     for flow in &mut each.flows {
         let sharing = flow.needs.map_or(1, |needs| needs.sharing);
@@ -347,8 +348,6 @@ fn rings(case: &Case, place: &str, kind: &str) -> Vec<Vec<Change>> {
     };
     let config = &own.config;
     let today = if kind == "backlog" { config.sysctl.netdev_max_backlog } else { config.rx_ring };
-
-    // A ring grows up to what cards have.
     let more = today.saturating_mul(RING_FACTOR).min(LARGEST_RING.max(today));
     if more <= today {
         return Vec::new();

@@ -24,6 +24,8 @@ pub const ALMOST: f64 = 0.95;
 pub const ENOUGH: f64 = 0.96;
 /// Gain below which a change is not accepted, and loss below which it is withdrawn.
 pub(super) const COUNTS: f64 = 0.02;
+/// Between the settings, in the name of a trial of another cure.
+pub(super) const IN_ITS_PLACE: &str = " in the place of ";
 /// Rate that removals and smaller buffers together may cost.
 const TOGETHER: f64 = 0.03;
 /// Runs that differ by chance alone keep this part of the rate, or chance decides.

@@ -6,8 +6,8 @@ use super::super::change::{Change, Rank, Scope};
 use super::super::edit::{Edit, edited};
 use super::super::trial::{Bench, Outcome, Stopped};
 use super::{
-    ALMOST, Allowance, COUNTS, ENOUGH, FULL, Found, Goal, Kept, PRICE, Step, gain, is_full_late,
-    is_slow_repair, joined, starts_late,
+    ALMOST, Allowance, COUNTS, ENOUGH, FULL, Found, Goal, IN_ITS_PLACE, Kept, PRICE, Step, gain,
+    is_full_late, is_slow_repair, joined, starts_late,
 };
 use crate::engine::Support;
 use crate::scenario::Resolved;
@@ -123,13 +123,16 @@ impl Search<'_> {
         // Sizes shrink last, when it is clear which changes stay.
         let best = self.shrink(best, &most)?;
         let best = self.refined(best)?;
+        let best = self.alternative(best)?;
         self.finished(best, today)
     }
 
     /// The state that gains most: the arithmetic cure, and the loop's additions.
     fn most(&mut self, today: &Outcome) -> Result<State, Stopped> {
         let nothing = State { changes: Vec::new(), outcome: today.clone() };
-        let mut whole = self.allowed(cure(self.case));
+        let one = self.alternatives().into_iter().find(|own| self.may_make(own));
+        let mut whole = one.unwrap_or_default();
+        whole.extend(self.allowed(cure(self.case)));
         // A change that avoids losses would hide the fault that the verdict names; the loop adds the other changes.
         let is_repair = |own: &Change| own.setting == SACK;
         if is_slow_repair(today) && whole.iter().any(is_repair) {
@@ -153,6 +156,48 @@ impl Search<'_> {
             best = self.climb(nothing)?;
         }
         Ok(best)
+    }
+
+    /// Cures of which one is enough, that scenario and engine take: also those that nobody here may make.
+    fn alternatives(&self) -> Vec<Vec<Change>> {
+        let all = candidates::alternatives(self.case).into_iter().map(|own| self.taken(own));
+        all.filter(|own| !own.is_empty()).collect()
+    }
+
+    /// Whether all changes are in the scopes of the allowance.
+    fn may_make(&self, changes: &[Change]) -> bool {
+        changes.iter().all(|change| self.allowance.scopes.contains(&change.scope))
+    }
+
+    /// The state with the best of its cures of which one is enough: each is tried in the place of the first one.
+    fn alternative(&mut self, best: State) -> Result<State, Stopped> {
+        let all = self.alternatives();
+        let is_in = |own: &&Vec<Change>| own.iter().all(|change| best.changes.contains(change));
+        let Some(first) = all.iter().find(is_in) else { return Ok(best) };
+        let rest = best.changes.iter().filter(|own| !first.contains(own));
+        let rest: Vec<Change> = rest.cloned().collect();
+
+        let mut chosen = best.clone();
+        for other in all.iter().filter(|own| *own != first) {
+            let changes = joined(other, rest.clone());
+            let Change { setting, advised, .. } = &other[0];
+            let what = format!("{setting} {advised}{IN_ITS_PLACE}{}", first[0].setting);
+            let outcome = self.trial(&what, &changes)?;
+
+            let is_more = gain(&outcome, &chosen.outcome) >= COUNTS
+                && self.allowance.goal.keeps(&outcome, &chosen.outcome);
+            let may_make = self.may_make(other);
+            self.then(match (is_more, may_make) {
+                (true, true) => "more: it stays",
+                (true, false) => "more, but nobody here may change it",
+                _ if self.is_as_good(&outcome, &best.outcome) => "as good",
+                _ => "less",
+            });
+            if is_more && may_make {
+                chosen = State { changes, outcome };
+            }
+        }
+        Ok(chosen)
     }
 
     /// The answer: the gain of each change, and the least sizes of buffers.
@@ -271,13 +316,21 @@ impl Search<'_> {
     /// Changes that are allowed, and that scenario and engine take.
     pub fn allowed(&self, changes: Vec<Change>) -> Vec<Change> {
         // The parts of a flow's streams are no fair parts.
-        let today = self.refused(&self.case.today);
-        let all = changes
+        let own = changes
             .into_iter()
             .filter(|change| {
                 self.allowance.scopes.contains(&change.scope)
                     && (self.allowance.goal != Goal::Fair || !change.has_copies())
             })
+            .collect();
+        self.taken(own)
+    }
+
+    /// Changes that scenario and engine take.
+    fn taken(&self, changes: Vec<Change>) -> Vec<Change> {
+        let today = self.refused(&self.case.today);
+        let all = changes
+            .into_iter()
             .filter(|change| candidates::fits_system(self.case, change))
             .filter(|change| self.is_taken(change, &today));
         candidates::together(all)

@@ -3,13 +3,15 @@
 use super::mounts;
 use crate::scenario::{
     App, CORK, DatagramKind, DatagramReader, Datagrams, Flow, MAX_PACING_RATE, NODELAY, Neighbour,
-    Resolved,
+    QUICKACK, Resolved,
 };
 use fullpipe_base::units::Rate;
 use fullpipe_sim::config::{self, Config};
 
 /// Options of the sending socket that the simulator has.
 pub(super) const SOCKOPTS: [&str; 4] = [MAX_PACING_RATE, CORK, NODELAY, NOTSENT_LOWAT];
+/// Options of the receiving socket that the simulator has.
+pub(super) const RECEIVER_SOCKOPTS: [&str; 1] = [QUICKACK];
 const NOTSENT_LOWAT: &str = "TCP_NOTSENT_LOWAT";
 
 /// The configuration that means the same as `resolved`.
@@ -84,6 +86,11 @@ fn sockopt(flow: &Flow) -> config::Sockopt {
     }
 }
 
+fn quickack(flow: &Flow) -> Option<config::Quickack> {
+    let on = flow.receiver_sockopt.get(QUICKACK)?;
+    Some(config::Quickack { on: *on != 0, each_read: !flow.quickack.is_once() })
+}
+
 fn flow(flow: &Flow, run: &Resolved) -> config::Flow {
     let parameters = flow.congestion.parameters.iter();
     config::Flow {
@@ -102,6 +109,7 @@ fn flow(flow: &Flow, run: &Resolved) -> config::Flow {
         sndbuf: flow.sndbuf,
         rcvbuf: flow.rcvbuf,
         sockopt: sockopt(flow),
+        quickack: quickack(flow),
         start: flow.start,
         after: run.follows(flow).map(|(flow, own)| config::After {
             flow,

@@ -1,5 +1,6 @@
 //! Keys that the simulator cannot honour: they belong to real kernels alone.
 
+use super::config::{RECEIVER_SOCKOPTS, SOCKOPTS};
 use crate::engine::Support;
 use crate::scenario::{
     Discipline, ENDS, Flow, Host, NFS_2008, Nfs, NfsVersion, QdiscKind, Resolved, Station,
@@ -135,12 +136,14 @@ fn packets(run: &Resolved) -> Option<(String, Support)> {
 
 /// Socket options that the simulator does not have.
 fn of_options(flow: &Flow) -> Vec<(String, Support)> {
-    let own = flow.sockopt.keys().filter(|name| !super::config::SOCKOPTS.contains(name));
+    let own = flow.sockopt.keys().filter(|name| !SOCKOPTS.contains(name));
     let own = own.map(|name| format!("sockopt.{name}"));
-    let others = flow.receiver_sockopt.keys().map(|name| format!("receiver_sockopt.{name}"));
-    let known = super::config::SOCKOPTS.join(", ");
+    let others = flow.receiver_sockopt.keys().filter(|name| !RECEIVER_SOCKOPTS.contains(name));
+    let others = others.map(|name| format!("receiver_sockopt.{name}"));
     let why = format!(
-        "of socket options the simulator has {known} of the sender; --engine linux has others"
+        "of socket options the simulator has {} of the sender and {} of the receiver; --engine linux has others",
+        SOCKOPTS.join(", "),
+        RECEIVER_SOCKOPTS.join(", ")
     );
     own.chain(others).map(|key| refused(format!("flow.{}.{key}", flow.name), why.clone())).collect()
 }

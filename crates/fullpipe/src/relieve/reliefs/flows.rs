@@ -5,7 +5,7 @@ use super::keys::{FAST, LARGEST, LARGEST_ASKED, set, text};
 use crate::analysis::{LARGE_WRITE, SMALL_WRITE, main_way};
 use crate::scenario::congestion::INITIAL_SSTHRESH;
 use crate::scenario::{
-    App, Element, Flow, Loop, MAX_PACING_RATE, NODELAY, Resolved, SetOption, are_copies,
+    App, Element, Flow, Loop, MAX_PACING_RATE, NODELAY, QUICKACK, Resolved, SetOption, are_copies,
 };
 use fullpipe_base::units::Time;
 use fullpipe_sim::config::System;
@@ -143,6 +143,21 @@ pub fn no_delay(run: &Resolved) -> Vec<SetOption> {
         .flat_map(|flow| [Some(flow), run.other_half(flow)].into_iter().flatten())
         .filter(|flow| flow.sockopt.get(NODELAY).is_none_or(|on| *on == 0));
     held.map(|flow| set(&["flow", &flow.name, "sockopt", NODELAY], 1)).collect()
+}
+
+/// Programs that set TCP_QUICKACK after each read.
+pub fn quick_acks(run: &Resolved) -> Vec<SetOption> {
+    let ends = |flow| [Some(flow), run.other_half(flow)].into_iter().flatten();
+    let is_slow = |flow: &&Flow| {
+        flow.waits_for_acks() && run.hosts_of(flow)[1].host.config.system == System::Linux
+    };
+    let asking = subjects(run).filter(|flow| run.other_half(flow).is_some());
+    let slow = asking.flat_map(ends).filter(is_slow);
+    slow.flat_map(|flow| {
+        let on = set(&["flow", &flow.name, "receiver_sockopt", QUICKACK], 1);
+        [of_flow(flow, "quickack", text("each-read")), on]
+    })
+    .collect()
 }
 
 /// Loops in which the first connection carries all, and no other follows it.

@@ -1,9 +1,9 @@
 //! Reliefs of the hosts at the ends of the path.
 
 use super::keys::{set, text};
-use super::path::fastest;
+use super::path::{fastest, swallowing};
 use crate::analysis::main_way;
-use crate::scenario::{Host, NfsOperation, QdiscKind, Resolved, SetOption};
+use crate::scenario::{Host, NfsOperation, QdiscKind, Resolved, SetOption, Version};
 use fullpipe_base::units::{Rate, Time};
 use fullpipe_sim::config::{Autotuning, Direction, QueueLimit, System};
 
@@ -21,6 +21,8 @@ const READ_AHEAD: u64 = 1 << 30;
 const CARD: u64 = 10;
 /// Largest `maxrate` that fq of Linux takes.
 const MAXRATE: &str = "34Gbit";
+/// First kernel whose search for the path MTU the simulator has.
+const SEARCHES_SINCE: Version = Version::new(6, 1, 0);
 /// Largest rate of a pace that is one, bits per second.
 const PACED: u64 = 34_000_000_000;
 
@@ -75,6 +77,17 @@ pub fn first_window(run: &Resolved) -> Vec<SetOption> {
     let ends = super::judged(run).iter().all(|at| run.flow[*at].bytes.is_some());
     let key = set(&["hosts", name, "initcwnd"], text(format!("{FIRST_WINDOW} packets")));
     (is_less && ends).then_some(key).into_iter().collect()
+}
+
+/// A sender that searches for the path MTU, where a link swallows full packets; its kernel is one with that search in the simulator.
+pub fn mtu_probing(run: &Resolved) -> Vec<SetOption> {
+    let [(name, host), _] = of_data(run);
+    let is_silent = host.config.sysctl.tcp_mtu_probing.unwrap_or(0) == 0;
+    let kernel: Option<Version> = host.config.kernel.parse().ok();
+    let searches = kernel.is_some_and(|own| own >= SEARCHES_SINCE);
+    let key = sysctl(name, "net.ipv4.tcp_mtu_probing", 1);
+    let helps = is_silent && searches && !swallowing(run).is_empty();
+    helps.then_some(key).into_iter().collect()
 }
 
 /// SACK at both ends.

@@ -41,6 +41,8 @@ const ALL: &[(&str, &str, &str, Maker)] = &[
     ("queue", "A longer queue on the path", "small_buffer", path::longer_queues),
     ("loss", "A path without random loss", "loss", path::no_loss),
     ("path-mtu", "A path that passes full packets", "pmtu", path::usual_packets),
+    ("mss-clamp", "A clamp of the MSS", "pmtu", path::mss_clamp),
+    ("mtu-probing", "A sender that probes for the path MTU", "pmtu", hosts::mtu_probing),
     ("policer", "A path without policer", "policer", path::no_policer),
     ("burst", "A larger burst of the policer", "policer", path::larger_bursts),
     ("reordering", "A path that keeps the order", "reorder", path::in_order),
@@ -58,6 +60,7 @@ const ALL: &[(&str, &str, &str, Maker)] = &[
     ("pauses", "A program without pauses", "app_onoff", flows::no_pauses),
     ("in-flight", "A program with more in flight", "app_window", flows::more_in_flight),
     ("nodelay", "TCP_NODELAY", "nagle", flows::no_delay),
+    ("quickack", "TCP_QUICKACK after each read", "nagle", flows::quick_acks),
     ("one-connection", "One connection in the place of all", "too_short", flows::one_connection),
     ("initcwnd", "A first window of 32 packets", "too_short", hosts::first_window),
     ("reader", "A program that reads without limit", "app_read", flows::reader),
@@ -165,10 +168,13 @@ mod tests {
                 "window",
                 "autotuning",
                 "path-mtu",
+                "mss-clamp",
+                "mtu-probing",
                 "moderation",
                 "pauses",
                 "in-flight",
                 "nodelay",
+                "quickack",
                 "one-connection",
                 "initcwnd",
                 "read-ahead",
@@ -183,6 +189,25 @@ mod tests {
             let endless = ["path", "longer"].contains(&relief.name);
             assert_eq!(again.iter().any(|own| own.name == relief.name), endless, "{}", relief.name);
         }
+    }
+
+    /// A path that swallows full packets has three, and each leaves the others something to do but the clamp.
+    #[test]
+    fn a_black_hole_has_its_reliefs() {
+        let of_pmtu = |clamp: &str| -> Vec<&'static str> {
+            let base = resolved(&format!(
+                "[path]\nmtu = 1500\nforward = [{{ kind = \"mtu\", name = \"tunnel\", mtu = 1400{clamp} }}]\n\
+                 back = [{{ kind = \"delay\", name = \"back\", delay = \"10ms\" }}]\n\
+                 [hosts]\nsender = {{ kernel = \"6.12\" }}\nreceiver = {{ kernel = \"6.12\" }}\n\
+                 [[flow]]\nname = \"bulk\"\nduration = \"3s\"\n",
+            ));
+            let all = reliefs(&base).into_iter().filter(|own| own.cause == "pmtu");
+            all.map(|own| own.name).collect()
+        };
+        assert_eq!(of_pmtu(""), ["path-mtu", "mss-clamp", "mtu-probing"]);
+        assert_eq!(of_pmtu(", mss_clamp = 1361"), ["path-mtu", "mss-clamp", "mtu-probing"]);
+        assert!(of_pmtu(", mss_clamp = \"pmtu\"").is_empty());
+        assert!(of_pmtu(", icmp = true").is_empty());
     }
 
     #[test]

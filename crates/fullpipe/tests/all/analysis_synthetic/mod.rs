@@ -32,6 +32,7 @@ pub fn meta() -> RunMeta {
         main_way: Some(Direction::Forward),
         main_datagrams: None,
         or_settled: None,
+        loops: Vec::new(),
         datagrams: Vec::new(),
         nfs: Vec::new(),
         flows: vec![FlowMeta {

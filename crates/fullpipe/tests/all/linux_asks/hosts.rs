@@ -146,19 +146,22 @@ fn sysctls_and_socket_options_of_genuine_kernels_are_handed_on() {
         "hosts.sender.kernel=6.12",
         "hosts.sender.sysctl.net.ipv4.tcp_min_tso_segs=4",
         "flow.bulk.sockopt={ TCP_CORK = 1, SO_MAX_PACING_RATE = 12500000 }",
-        "flow.bulk.receiver_sockopt={ TCP_QUICKACK = 1 }",
+        "flow.bulk.receiver_sockopt={ TCP_WINDOW_CLAMP = 250000 }",
+        "flow.bulk.quickack=each-read",
     ];
     let plan = linux::plan(&resolved(&sets)).expect("it can be asked");
     let limit = ("net/ipv4/tcp_min_tso_segs".to_string(), "4".to_string());
     assert!(plan.sender.sysctl.contains(&limit) && !plan.receiver.sysctl.contains(&limit));
     let options = [("SO_MAX_PACING_RATE".to_string(), 12_500_000), ("TCP_CORK".to_string(), 1)];
     assert_eq!(plan.flows[0].sender_options, options);
-    assert_eq!(plan.flows[0].receiver_options, [("TCP_QUICKACK".to_string(), 1)]);
+    let options = [("TCP_QUICKACK".to_string(), 1), ("TCP_WINDOW_CLAMP".to_string(), 250_000)];
+    assert_eq!(plan.flows[0].receiver_options, options);
+    assert_eq!(plan.flows[0].quickack, Some(1));
     let simulator = engine::find("sim").expect("an engine").support(&resolved(&sets));
     let refused: Vec<&str> = simulator.iter().map(|(key, _)| key.as_str()).collect();
     let expected = [
         "hosts.sender.sysctl.net.ipv4.tcp_min_tso_segs",
-        "flow.bulk.receiver_sockopt.TCP_QUICKACK",
+        "flow.bulk.receiver_sockopt.TCP_WINDOW_CLAMP",
     ];
     assert_eq!(refused, expected);
 }

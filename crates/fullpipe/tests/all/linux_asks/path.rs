@@ -87,6 +87,14 @@ fn what_elements_do_has_its_counterpart() {
             "0 forward: police 10000000 burst 30000 overhead 14\n",
         ),
         (r#"{ kind = "mtu", name = "x", mtu = 1400 }"#, "0 forward: nothing above 1400 bytes\n"),
+        (
+            r#"{ kind = "mtu", name = "x", mtu = 1400, mss_clamp = "pmtu" },
+               { kind = "mtu", name = "y", mtu = 1300, mss_clamp = 1200 }"#,
+            "0 forward: nothing above 1400 bytes\n\
+             0 forward: MSS 1360 at most\n\
+             1 forward: nothing above 1300 bytes\n\
+             1 forward: MSS 1200 at most\n",
+        ),
         // Packets that leave it are on no wire.
         (
             r#"{ kind = "shaper", name = "x", rate = "10Mbit", burst = "30kB", queue = { limit = "90kB" } },

@@ -90,11 +90,13 @@ pub fn way(name: &str, way: &Way) -> String {
     };
     let change = |c: &Change| format!("at {} ns {}: {}", c.at_ns, c.number, qdisc(&c.qdisc));
     let apart = |a: &Apart| format!("flow {}: {}", a.flow, qdisc(&a.qdisc));
+    let clamp = |most: &u16| format!("MSS {most} at most");
     let parts = way
         .drops
         .iter()
         .map(drops)
         .chain(way.police.iter().map(police))
+        .chain(way.mss_clamp.iter().map(clamp))
         .chain(way.apart.iter().map(apart));
     let parts = parts.chain(way.qdiscs.iter().map(qdisc)).chain(way.changes.iter().map(change));
     parts.fold(String::new(), |mut text, part| {

@@ -24,6 +24,7 @@ impl ReceiveQueue {
         window_of: impl Fn(u64) -> u64,
         mut charge: impl FnMut(i64),
     ) {
+        // tcp_collapse begins with an skb that was read in part, or that wastes memory.
         let first = match self.read_of_first {
             0 => self.runs.iter().position(|run| window_of(run.skb.memory) > run.skb.bytes),
             _ => Some(0),
@@ -44,11 +45,15 @@ impl ReceiveQueue {
         let mut from = skbs.next();
         self.bytes -= bytes;
         let (mut copied, mut counted) = (0, 0);
+
+        // The data is copied into new skbs, page by page.
         while copied < bytes {
             let part = OF_A_PAGE.min(bytes - copied);
             let memory = SK_BUFF + self.head_of(part);
             charge(memory as i64);
             let mut room = part;
+
+            // An old skb is freed as soon as all of its data is copied.
             while let Some(skb) = from
                 && room > 0
             {
@@ -60,6 +65,8 @@ impl ReceiveQueue {
                 }
             }
             copied += part;
+
+            // Segments are spread over the new skbs by bytes.
             let upto = segments * copied / bytes;
             let segments = (upto - mem::replace(&mut counted, upto)) as u32;
             self.enqueue(Skb { len, segments, bytes: part, memory }, 1);

@@ -1,0 +1,77 @@
+//! Cures of a path that swallows full packets: each alone is enough.
+
+use super::super::case::{Case, way};
+use super::super::change::{Change, How, Scope};
+use super::super::edit::Edit;
+use super::hosts::At;
+use crate::scenario::{Element, Host, Mtu};
+
+/// The sender's search for the path MTU.
+pub const PROBING: &str = "net.ipv4.tcp_mtu_probing";
+/// A router that lowers the MSS of SYNs.
+pub const CLAMP: &str = "MSS clamp";
+/// The MTU of the sender's route.
+pub const ROUTE: &str = "ip route mtu";
+/// Bytes of IP and TCP headers without options.
+const HEADERS: u32 = 40;
+
+/// Cures of a link that drops full packets and sends no ICMP, the lightest first; none where packets are smaller.
+pub fn black_hole(case: &Case) -> Vec<Vec<Change>> {
+    let path = &case.today.path;
+    let narrow = way(&case.today, case.direction).iter().filter_map(|element| match element {
+        Element::Mtu(own) if !own.icmp && own.mtu < path.mtu => Some(own),
+        _ => None,
+    });
+    let Some(tunnel) = narrow.min_by_key(|own| own.mtu) else { return Vec::new() };
+    let mss = tunnel.mtu.saturating_sub(HEADERS);
+    let clamps = path.forward.iter().chain(&path.back).filter_map(|element| match element {
+        Element::Mtu(own) => own.mss_clamp,
+        _ => None,
+    });
+    let today = clamps.min();
+    if today.is_some_and(|today| today <= mss) {
+        return Vec::new();
+    }
+    let all = [route(case, tunnel), clamp(case, (tunnel, mss), today), probing(case)];
+    all.into_iter().filter(|own| !own.is_empty()).collect()
+}
+
+/// A smaller MTU of the sender's route.
+fn route(case: &Case, tunnel: &Mtu) -> Vec<Change> {
+    let (today, mtu) = (case.today.path.mtu, tunnel.mtu);
+    let how = How::Route { words: format!("mtu {mtu}") };
+    let key = vec!["path".to_string(), "mtu".to_string()];
+    let change = |(host, _): (&str, &Host)| {
+        Change::new(ROUTE, host, Scope::Sender, how.clone())
+            .values(today, mtu)
+            .why("a link drops larger packets, and no ICMP message says so; the route's MTU also bounds what the other end sends")
+            .edits([Edit::Set { key: key.clone(), value: Some(mtu.into()) }])
+    };
+    case.hosts(0).into_iter().take(1).map(change).collect()
+}
+
+/// A clamp of the MSS in front of the link, for the network to set.
+fn clamp(case: &Case, (tunnel, mss): (&Mtu, u32), today: Option<u32>) -> Vec<Change> {
+    let place = &tunnel.name;
+    let words = format!(
+        "a clamp of the MSS at {place} (iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --set-mss {mss}; undo: -D in the place of -A)"
+    );
+    let today = today.map_or("none".into(), |today| format!("{today} bytes"));
+    let change = Change::new(CLAMP, place, Scope::Path, How::Path { words })
+        .values(today, format!("{mss} bytes"))
+        .why("a link drops larger packets, and no ICMP message says so; with the clamp both ends send segments that pass")
+        .edits([Edit::element(case.direction, place, &["mss_clamp"], Some(mss.into()))]);
+    vec![change]
+}
+
+/// Senders that search for the path MTU after timeouts.
+fn probing(case: &Case) -> Vec<Change> {
+    let change = |(host, _): (&str, &Host)| {
+        let at = At { host, scope: Scope::Sender };
+        at.sysctl(PROBING, "1", Some(1.into()))
+            .values(0, 1)
+            .why("a link drops larger packets, and no ICMP message says so; after some timeouts the sender tries smaller segments")
+    };
+    let silent = |own: &(&str, &Host)| own.1.config.sysctl.tcp_mtu_probing.unwrap_or(0) == 0;
+    case.hosts(0).into_iter().filter(silent).map(change).collect()
+}
