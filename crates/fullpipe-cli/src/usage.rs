@@ -76,6 +76,7 @@ fn unknown_argument(error: &mut Error, command: &Command, words: &[&str]) {
     if error.get(ContextKind::SuggestedArg).is_some() {
         return;
     }
+
     let options = command.get_arguments().filter_map(|one| one.get_long());
     let path = command.get_bin_name().unwrap_or("fullpipe");
     let near = word.strip_prefix("--").map(|option| near_names(option, options));

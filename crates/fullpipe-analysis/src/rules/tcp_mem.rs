@@ -61,6 +61,7 @@ fn find(context: &Context, cause: &Cause, host: &str) -> Option<Finding> {
     if !counted.contains(&host) && (counted.is_empty() || !has_part) {
         return None;
     }
+
     let most = tcp_mem[2];
 
     // Memory is the host's: the flow that suffers may hold little of it.
