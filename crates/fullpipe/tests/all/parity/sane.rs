@@ -1,7 +1,7 @@
 //! Bounds that no run can break: counters that grow, a link's rate, the path's delay, lists of losses.
 
 use fullpipe::parity::table::{Row, Table};
-use fullpipe::scenario::{self, Host, Resolved};
+use fullpipe::scenario::{self, Flow, Host, Resolved};
 use fullpipe_sim::config::Element;
 use fullpipe_sim::units::Time;
 
@@ -42,11 +42,27 @@ fn something_came(name: &str, run: &Resolved, table: &Table) {
         let rows = table.flow(index);
         let last = rows[rows.len() - 1];
         let lasted = last.time_s - flow.start.as_secs_f64();
+        if swallows(run, flow) {
+            assert_eq!(last.delivered, 0, "{name}: full packets do not pass");
+            continue;
+        }
         // The handshake, the first data, a lost SYN.
         if lasted > 3.0 * floor(run).as_secs_f64() + 1.0 {
             assert!(last.delivered > 0, "{name}: nothing in {lasted} s");
         }
     }
+}
+
+/// True where no full packet of a flow passes, and nobody informs its sender: a path MTU black hole.
+fn swallows(run: &Resolved, flow: &Flow) -> bool {
+    let clamps =
+        elements(run).any(|own| matches!(own, Element::Mtu(own) if own.mss_clamp.is_some()));
+    let searches = run.hosts_of(flow)[0].host.config.sysctl.tcp_mtu_probing.unwrap_or(0) > 0;
+    let mut narrow = elements(run).filter_map(|own| match own {
+        Element::Mtu(own) if !own.icmp => Some(own.mtu),
+        _ => None,
+    });
+    !clamps && !searches && narrow.any(|mtu| mtu < run.path.mtu)
 }
 
 fn elements(run: &Resolved) -> impl Iterator<Item = Element> {
