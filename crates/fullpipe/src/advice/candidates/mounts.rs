@@ -52,15 +52,15 @@ pub fn read_ahead(case: &Case) -> Vec<Change> {
     let change = |mount: &Nfs| {
         let value = kib.min(MOST_READ_AHEAD) << 10;
         let today = mount.readahead.unwrap_or(USUAL_READ_AHEAD);
+        let file = "/sys/class/bdi/$(mountpoint -d DIRECTORY)/read_ahead_kb";
+        let [from, to] = [today, value].map(|bytes| bytes >> 10);
         let words = format!(
-            "read_ahead_kb of the mount to {} (echo {} > /sys/class/bdi/$(mountpoint -d DIRECTORY)/read_ahead_kb)",
-            value >> 10,
-            value >> 10
+            "read_ahead_kb of the mount to {to}, after each mount: echo {to} > {file} (undo: echo {from} > {file})"
         );
         let change =
             Change::new("read_ahead_kb", &mount.name, Scope::Application, How::Program { words })
                 .rank(Rank::Size)
-                .values(today >> 10, value >> 10)
+                .values(from, to)
                 .why("the page cache asks for no more of a file at a time than this")
                 .edits([of_mount(mount, "readahead", format!("{value}B"))]);
 
