@@ -3,11 +3,12 @@
 //! Limits:
 //! - Everything between two looks is unknown. A window that was full between them is not seen.
 
+mod buffers;
+
 use super::cuts::cuts;
-use super::facts::{
-    Acks, Cwnd, Facts, Losses, Memory, Order, Own, Shares, Window, quantile, spread,
-};
+use super::facts::{Acks, Facts, Losses, Order, Own, Shares, quantile, spread};
 use crate::view::sender::{Flow, Look, Sight};
+use buffers::{cwnd, memory, window, window_step};
 use fullpipe_base::tcp::INFINITE_SSTHRESH;
 use fullpipe_base::trace::option;
 use fullpipe_base::units::Time;
@@ -162,87 +163,6 @@ fn pauses(looks: &[Look]) -> Vec<f64> {
     let runs = looks.chunk_by(|a, b| a.has_data() == b.has_data());
     let empty = runs.filter(|run| run.iter().all(|look| !look.has_data()));
     empty.map(|run| seconds(&run[0], &run[run.len() - 1])).collect()
-}
-
-fn window(looks: &[Look], main: &[Look]) -> Window {
-    let values: Vec<f64> = main.iter().map(|look| look.snd_wnd as f64).collect();
-    let changes = main.windows(2).filter(|pair| pair[0].snd_wnd != pair[1].snd_wnd).count();
-    let pairs = main.len().saturating_sub(1).max(1) as f64;
-    Window {
-        shrunk: shrunk(looks, main.len()),
-        largest: looks.iter().map(|look| look.snd_wnd).max().unwrap_or(0) as f64,
-        first: looks.first().map_or(0.0, |look| look.snd_wnd as f64),
-        median: quantile(&values, 0.5),
-        low: quantile(&values, 0.05),
-        high: quantile(&values, 1.0),
-        changes: changes as f64 / pairs,
-    }
-}
-
-/// Part of its largest size below which a window is clearly smaller.
-const SMALLER: f64 = 0.85;
-
-/// Share of the last `main` looks, but for those in recovery, at which the window is clearly smaller than once before.
-fn shrunk(looks: &[Look], main: usize) -> f64 {
-    let (mut largest, mut smaller, mut all) = (0.0f64, 0u32, 0u32);
-
-    for (at, look) in looks.iter().enumerate() {
-        let window = look.snd_wnd as f64;
-        largest = largest.max(window);
-        if at + main < looks.len() || look.ca_state >= 3 {
-            continue;
-        }
-
-        all += 1;
-        let rounded = largest - window_step(look);
-        smaller += u32::from(window < (SMALLER * largest).min(rounded));
-    }
-    f64::from(smaller) / f64::from(all.max(1))
-}
-
-/// Least step of the receiver's window, bytes.
-fn window_step(look: &Look) -> f64 {
-    f64::from(1u32 << look.socket.snd_wscale.min(14))
-}
-
-fn cwnd(sight: &Sight, looks: &[Look], main: &[Look]) -> Cwnd {
-    let fifth = (main.len() / 5).max(1);
-    let packets = |look: &Look| f64::from(look.cwnd);
-    let (early, late) = (&main[..fifth.min(main.len())], &main[main.len().saturating_sub(fifth)..]);
-    let is_set = |look: &&Look| look.ssthresh < INFINITE_SSTHRESH;
-    let last = looks.last().copied().unwrap_or_default();
-    let set = looks.iter().find(is_set).filter(|look| look.segments_retransmitted == 0);
-    Cwnd {
-        median: median(main, packets),
-        largest: f64::from(looks.iter().map(|look| look.cwnd).max().unwrap_or(0)),
-        last: packets(&last),
-        growth: median(late, packets) / median(early, packets).max(1.0),
-        early_ssthresh: set.map(|look| f64::from(look.ssthresh)),
-        from_the_first: looks.first().is_some_and(|look| is_set(&look)),
-        slow_start: last.cwnd < last.ssthresh,
-        in_flight: median(main, |look| f64::from(look.in_flight)),
-        hystart: sight
-            .host
-            .counters(&["TcpExt.TCPHystartTrainDetect", "TcpExt.TCPHystartDelayDetect"]),
-    }
-}
-
-fn memory(flow: &Flow, looks: &[Look], main: &[Look]) -> Memory {
-    let used = |look: &Look| look.socket.wmem_queued as f64 / look.socket.sndbuf.max(1) as f64;
-    Memory {
-        used: median(main, used),
-        limit: looks.last().map_or(0.0, |look| look.socket.sndbuf as f64),
-        first: looks.first().map_or(0.0, |look| look.socket.sndbuf as f64),
-        queued: median(main, |look| look.socket.wmem_alloc as f64),
-        queueing: part(main, |look| look.socket.wmem_alloc >= 2 * skb(look)),
-        asked: flow.buffer.asked,
-        tuned: flow.buffer.tuned,
-    }
-}
-
-/// Memory of an skb of one segment, bytes: the segment and its bookkeeping.
-fn skb(look: &Look) -> u64 {
-    u64::from(look.socket.snd_mss) + 800
 }
 
 fn losses(sight: &Sight, looks: &[Look], main: &[Look], min_rtt_us: f64) -> Losses {
