@@ -147,6 +147,8 @@ prose:
 style:
 	python3 tools/style.py
 
-# Whether the crates, and the folders of each, depend on each other in one direction (tools/shape.py).
+# Whether the crates, and the folders of each, depend on each other in one direction (tools/shape.py), and whether each doc
+# comment begins with its subject (tools/prose.py).
 shape:
 	python3 tools/shape.py
+	python3 tools/prose.py --check

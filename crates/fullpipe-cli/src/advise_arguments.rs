@@ -62,7 +62,7 @@ pub struct AdviseArguments {
     #[arg(long, value_name = "NAME", default_value = engine_names()[0],
         value_parser = PossibleValuesParser::new(engine_names()))]
     pub engine: String,
-    /// Let an engine with a genuine kernel run this version in place of the scenario's
+    /// Run this kernel version on engine linux, in place of the scenario's
     #[arg(long, value_name = "VERSION")]
     pub as_kernel: Option<String>,
     /// Let the engine do a key otherwise than the scenario says; may be repeated
@@ -94,7 +94,7 @@ pub enum Aim {
     Fair,
 }
 
-/// Whose settings may change.
+/// Scopes of settings that may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Whose {
     /// The sending host

@@ -70,7 +70,7 @@ pub enum Command {
     List(ListArguments),
     /// Show the result of an earlier run again
     Report(ReportArguments),
-    /// Show what differs between two results: in the scenario, and in what came out
+    /// Show what differs between two results: scenario and figures
     Compare(CompareArguments),
     /// Say what each relief alone would give: buffers, queues, cards, CPUs, programs
     Relieve(RelieveArguments),
@@ -78,7 +78,7 @@ pub enum Command {
     Sweep(SweepArguments),
     /// Put the parts of a sweep together
     Merge(MergeArguments),
-    /// Compare simulator and genuine Linux on the same scenarios, and judge by bars
+    /// Compare simulator and real Linux on the same scenarios, and judge by bars
     Parity(ParityArguments),
     /// Compute what a path asks of its hosts: window, buffers, sysctls, tolerable loss
     Plan(PlanArguments),
@@ -86,9 +86,9 @@ pub enum Command {
     Advise(AdviseArguments),
     /// Explain a cause that findings name: how it is recognised, measured and cured
     Explain(ExplainArguments),
-    /// Build, list and remove the kernels of genuine Linux runs
+    /// Build, list and remove the kernels of engine linux
     Kernel(KernelArguments),
-    /// Check what genuine Linux runs need of this machine
+    /// Check what engine linux needs of this machine
     Doctor(DoctorArguments),
     /// Print the JSON schema, or the reference page, of results or of scenarios
     Schema(SchemaArguments),
@@ -193,7 +193,7 @@ pub struct SweepArguments {
     #[arg(long, value_name = "NAME", default_value = engine_names()[0],
         value_parser = PossibleValuesParser::new(engine_names()))]
     pub engine: String,
-    /// Let an engine with a genuine kernel run this version in place of the scenario's
+    /// Run this kernel version on engine linux, in place of the scenario's
     #[arg(long, value_name = "VERSION")]
     pub as_kernel: Option<String>,
     /// Let the engine do a key otherwise than the scenario says, as far as it can; * stands for any
@@ -250,7 +250,7 @@ pub struct ListArguments {
   fullpipe report results/reno --view sender-sockets   the verdict from one end alone
   fullpipe report results/surface                      a sweep: its page\n\n")]
 pub struct ReportArguments {
-    /// Directory of a result, or of a sweep, whose page alone is written again
+    /// Directory of a result, or of a sweep; its page alone is written again
     pub dir: PathBuf,
     /// Write the HTML report to this file [default: report.html in the directory]
     #[arg(long, value_name = "FILE")]
@@ -322,8 +322,8 @@ pub struct ParityArguments {
     #[arg(long, value_name = "N", requires = "scenarios", conflicts_with = "random",
         allow_negative_numbers = true, value_parser = clap::value_parser!(u64).range(2..=1_000))]
     pub seeds: Option<u64>,
-    /// Tell chance from error: run each run that misses a bar so often again on both engines, each time with
-    /// a way forward that is 100 ns (20 m of fibre) longer, and show how far Linux is from itself
+    /// Tell chance from error: repeat each run that misses a bar N times on both engines. Each time the way
+    /// forward is 100 ns (20 m of fibre) longer. The table shows how far Linux is from itself
     #[arg(long, value_name = "N", conflicts_with_all = ["seeds", "suite"],
         allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(twin::FEWEST..=1_000))]
     pub twins: Option<u32>,
@@ -336,7 +336,7 @@ pub struct ParityArguments {
     /// Timer interrupts per second: 100, 250, 300 or 1000 [default: 1000; of a scenario its own]
     #[arg(long)]
     pub hz: Option<Hz>,
-    /// Let genuine Linux do a key otherwise than the scenario says, as far as it can; * stands for
+    /// Let engine linux do a key otherwise than the scenario says, as far as it can; * stands for
     /// any text; may be repeated
     #[arg(long, value_name = "KEY", requires = "scenarios")]
     pub without: Vec<String>,

@@ -68,8 +68,8 @@ pub struct PlanArguments {
     /// Write the scenario of the proof, with today's and the planned settings, to this new file
     #[arg(long, value_name = "FILE")]
     pub scenario: Option<PathBuf>,
-    /// Plan an NFS mount over the path: sizes of requests, slots, connections, threads, read-ahead and buffers of both ends,
-    /// and prove it by simulating a write and a read with today's settings and with the planned ones
+    /// Plan an NFS mount over the path: sizes of requests, slots, connections, threads, read-ahead, buffers.
+    /// A write and a read are simulated with today's settings and with the planned ones
     #[arg(long)]
     pub nfs: bool,
     /// Options of `--nfs`.

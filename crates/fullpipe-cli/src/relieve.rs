@@ -60,7 +60,7 @@ pub struct RelieveArguments {
     #[arg(long, value_name = "NAME", default_value = engine_names()[0],
         value_parser = PossibleValuesParser::new(engine_names()))]
     pub engine: String,
-    /// Let an engine with a genuine kernel run this version in place of the scenario's
+    /// Run this kernel version on engine linux, in place of the scenario's
     #[arg(long, value_name = "VERSION")]
     pub as_kernel: Option<String>,
     /// Let the engine do a key otherwise than the scenario says, as far as it can; * stands for any

@@ -60,9 +60,9 @@ pub struct RunArguments {
     /// goes to standard error
     #[arg(long, value_name = "FILE")]
     pub pcap: Option<PathBuf>,
-    /// Where: sender-qdisc, or sender (as tcpdump on the sender: with TSO skbs of several segments),
-    /// sender-wire, link (in front of the bottleneck's queue) or an element of the way forward by
-    /// its name, receiver (as tcpdump on the receiver)
+    /// Place of the capture: sender-qdisc, sender-wire, link (in front of the bottleneck's queue), receiver,
+    /// or an element of the way forward by its name. "sender" is sender-qdisc: like tcpdump on the sender,
+    /// it sees TSO skbs of several segments
     #[arg(long, value_name = "POINT", default_value = "sender-wire", requires = "pcap")]
     pub at: At,
     /// Bytes to keep of each packet, 0 for all; no fewer than headers can take, as data is zeros
@@ -80,7 +80,7 @@ pub struct RunArguments {
     #[arg(long, value_name = "NAME", default_value = engine_names()[0], value_delimiter = ',',
         value_parser = PossibleValuesParser::new(engine_names()))]
     pub engine: Vec<String>,
-    /// Let an engine with a genuine kernel run this version in place of the scenario's
+    /// Run this kernel version on engine linux, in place of the scenario's
     #[arg(long, value_name = "VERSION")]
     pub as_kernel: Option<String>,
     /// Let the engine do a key otherwise than the scenario says, as far as it can; * stands for any

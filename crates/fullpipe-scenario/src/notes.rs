@@ -62,7 +62,7 @@ fn frames_without_effect(run: &Resolved) -> Vec<String> {
     notes.collect()
 }
 
-/// SO_RCVBUF of flows whose receiver has a window that nothing changes.
+/// SO_RCVBUF of flows to a receiver with a window that nothing changes.
 fn buffers_without_effect(run: &Resolved) -> Vec<String> {
     run.flow
         .iter()

@@ -1,4 +1,4 @@
-//! What the document tells over time, in bins of equal length.
+//! Values of the document over time, in bins of equal length.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,10 +1,10 @@
-//! Two runs beside each other.
+//! Comparison of two runs.
 
 use super::distance::Distance;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Name of the metric whose values compare only where the plateaus are alike.
+/// Name of the metric that compares only where the plateaus are alike.
 pub const TIME_TO_PLATEAU: &str = "time_to_plateau_s";
 /// Largest difference of two rates that count as alike, as a share of the higher one.
 const ALIKE: f64 = 0.1;
@@ -36,7 +36,7 @@ pub struct Pair {
     pub a: String,
     /// Name of the second run.
     pub b: String,
-    /// Keys of the scenario whose values differ.
+    /// Keys of the scenario with different values.
     pub scenario: Vec<Setting>,
     /// Flows of both runs, by name.
     pub flows: Vec<FlowPair>,

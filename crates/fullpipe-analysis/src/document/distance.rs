@@ -81,7 +81,7 @@ pub struct Parting {
     pub a: State,
     /// The second one.
     pub b: State,
-    /// From here on the moments of both sides are told: two smoothed round trips and a bucket earlier.
+    /// Start of the listed moments of both sides, s: two smoothed round trips and a bucket earlier.
     pub from_s: f64,
     /// Last eight moments of the first run from `from_s` on.
     pub events_a: Vec<Moment>,

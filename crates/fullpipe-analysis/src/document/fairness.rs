@@ -25,13 +25,13 @@ pub struct Fairness {
     pub jain_settled: Option<f64>,
     /// Jain's index over each interval of `report.interval`, from `start_s` on; null where nothing was delivered.
     pub jain_intervals: Vec<Option<f64>>,
-    /// Convergence time: seconds from the start of the last flow until Jain's index over the 10 s before first is 0.95 or more and stays so
-    /// for 20 s, so at least 10; null where that was not seen, and where `jain_settled` is below 0.95: flows that
-    /// part later have passed each other. Of two flows 0.95 is the d-fair convergence time of Bansal et al.
-    /// 2001 (RFC 5166, 2.3) with d = 0.23.
+    /// Convergence time, s: from the start of the last flow until Jain's index over the 10 s before is 0.95 or more. It must
+    /// stay so for 20 s, so the time is at least 10 s. Null where no such time was seen. Null, too, where `jain_settled` is
+    /// below 0.95: flows that part later have passed each other. Two flows with 0.95 have the d-fair convergence time of
+    /// Bansal et al. 2001 (RFC 5166, 2.3) with d = 0.23.
     pub converged_s: Option<f64>,
-    /// k of x1/x2 = (RTT2/RTT1)^k, of the rates over the second half and the round trips without queues (Lakshman, Madhow 1997);
-    /// of more than two flows by least squares of the logarithms; null where the round trips do not differ.
+    /// Exponent k of x1/x2 = (RTT2/RTT1)^k (Lakshman, Madhow 1997). Rates are those of the second half; round trips have no
+    /// queues. More than two flows: least squares of the logarithms. Null where the round trips do not differ.
     pub rtt_exponent: Option<f64>,
     /// Units that all places of the data's way dropped in this time, whosever they were.
     pub dropped: u64,

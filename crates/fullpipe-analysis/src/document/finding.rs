@@ -46,7 +46,7 @@ pub struct Finding {
 pub enum Confidence {
     /// The only explanation of the observations.
     Sure,
-    /// The explanation of most observations.
+    /// One cause explains most of what is seen.
     Likely,
     /// One of several explanations of the observations.
     CannotTell,

@@ -1,4 +1,4 @@
-//! What the document tells of flows and datagrams.
+//! Flows and datagrams of the document.
 
 use super::Series;
 use schemars::JsonSchema;
@@ -35,8 +35,8 @@ pub struct Flow {
     /// `limits` says of cwnd; absent where there is none.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub reductions: BTreeMap<String, f64>,
-    /// Share of the packets that came to a place of the ACKs' way which it dropped, where that is a hundredth or more; absent where
-    /// there is none, and where data of other flows goes that way, too.
+    /// Share of packets that a place of the ACKs' way dropped, where it is a hundredth or more. Absent where there is none, and
+    /// where data of other flows goes that way, too.
     #[serde(skip_serializing_if = "BTreeMap::is_empty", default)]
     pub acks_dropped: BTreeMap<String, f64>,
     /// Bytes read by the receiving application.
@@ -60,7 +60,7 @@ pub struct Flow {
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub slow_start: Option<SlowStart>,
     /// Its rounds, up to the 200th: the first begins with the first data, each other one with the first ACK of data that was sent in
-    /// the one before. Absent where the trace does not tell them: of a genuine kernel with less than four samples in an RTT.
+    /// the one before. Absent where the trace does not show them: with a real kernel and fewer than four samples in an RTT.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub slow_start_rounds: Option<Vec<Round>>,
     /// Medians over its samples from its first RTT on; absent where none was measured.
@@ -140,7 +140,7 @@ pub struct Nfs {
 pub struct Requests {
     /// How many were answered.
     pub count: u64,
-    /// How often one of them was sent again, as its answer came after `timeo`; absent where none was.
+    /// Number of calls sent again, because the answer took longer than `timeo`; absent where there are none.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub sent_again: u64,
     /// Mean time that one waited to be sent, for a slot or behind others, ms.
@@ -175,7 +175,7 @@ pub struct Datagrams {
     pub sent: u64,
     /// Of these, those that the full qdisc refused (ENOBUFS).
     pub refused: u64,
-    /// How many were read (udp) or came back (ping), those included that came again.
+    /// Number of datagrams read (udp) or answered (ping), duplicates included.
     pub received: u64,
     /// Of those sent, how many were not received by the run's end, whatever their number: refused, dropped, or still on their way or
     /// in the socket.
@@ -184,13 +184,13 @@ pub struct Datagrams {
     /// Their share of those sent (0 to 1).
     #[serde(default)]
     pub undelivered_share: f64,
-    /// Numbers that were left out below the highest one that came (udp), or requests without an answer by the run's end (ping).
+    /// Numbers missing below the highest one that arrived (udp), or requests without an answer by the run's end (ping).
     pub lost: u64,
     /// Of lost and received ones together those lost (0 to 1).
     pub loss_share: f64,
-    /// How many came again.
+    /// Number of duplicates.
     pub duplicates: u64,
-    /// How many came behind a higher number; absent with ping.
+    /// Number of datagrams that arrived behind a higher number; absent with ping.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reordered: Option<u64>,
     /// For how many the receiving socket had no room (UdpRcvbufErrors); absent with ping.
@@ -214,26 +214,26 @@ pub struct Datagrams {
     /// Jitter at the end, as iperf prints it (RFC 3550, 6.4.1); absent with ping.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub jitter_ms: Option<f64>,
-    /// Round trips as ping prints them; absent with udp, and where none came back.
+    /// Round trips as ping prints them; absent with udp, and where none was answered.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rtt_ms: Option<RoundTrips>,
 }
 
-/// How a program read datagrams of UDP while more came than its socket could hold, from samples of the sockets of its host.
+/// How a program read datagrams of UDP while more arrived than its socket could hold, from samples of the sockets of its host.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Reading {
     /// Longest time in which datagrams waited and none was read, ms, in whole samples.
     pub pause_ms: f64,
     /// Share of the drops in samples in which none was read, and in those before and behind them (0 to 1).
     pub paused_drops: f64,
-    /// Payload that came to the socket, dropped datagrams included, Mb/s.
+    /// Payload that arrived at the socket, dropped datagrams included, Mb/s.
     pub offered_mbit: f64,
     /// Payload that the program could read in the mean, its pauses included, Mb/s; absent where no sample shows it reading all the time.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub able_mbit: Option<f64>,
     /// Share of the time in which datagrams waited and the CPU of the host worked (0 to 1).
     pub cpu: f64,
-    /// SO_RCVBUF that has room for what came in the longest pause, bytes, a power of two; absent without a pause. The kernel
+    /// SO_RCVBUF that has room for the data of the longest pause, bytes, a power of two; absent without a pause. The kernel
     /// doubles it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pause_rcvbuf: Option<u64>,
@@ -304,8 +304,8 @@ pub struct SlowStart {
     pub by_loss: bool,
     /// Segments sent again in the recovery in which it ended, or that began within an RTT.
     pub retransmitted_segments: u64,
-    /// The most that waited at the link up to an RTT after its end, as the time that it takes to send; where the link's
-    /// rate varies the largest srtt until then, beside the least one, s.
+    /// Largest queue of the link until an RTT after the end of slow start, as the time to send it, s. Where the
+    /// rate of the link varies: largest srtt until then, less the least one.
     pub queued_s: f64,
 }
 
@@ -323,9 +323,9 @@ pub struct Round {
 /// The end of a connection that the kernel has given up.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Aborted {
-    /// When one side was told, seconds since the flow's interval clock started.
+    /// Time at which one side got the error, seconds since the flow's interval clock started.
     pub at_s: f64,
-    /// What it was told, as Linux numbers errors: 110 timed out, 104 reset.
+    /// Error, as Linux numbers errors: 110 timed out, 104 reset.
     pub errno: u64,
 }
 

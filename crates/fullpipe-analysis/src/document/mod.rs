@@ -89,7 +89,7 @@ pub struct Run {
     /// What the engine did otherwise than the scenario says, by key; absent where it did everything exactly.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub substituted: Vec<String>,
-    /// Kernels of its hosts whose profile nothing genuine judges; absent where there are none.
+    /// Kernels of its hosts with a profile that no real kernel judges; absent where there are none.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub unvalidated: Vec<String>,
     /// Qdiscs of hosts that the scenario asks for and in which no packet ever waited, as the card's ring took all; absent
@@ -124,7 +124,7 @@ pub struct Run {
     /// How its flows share the path; absent where no two of one direction live at one time.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub fairness: Option<Fairness>,
-    /// Published figures beside the simulated ones, where the scenario names some.
+    /// Published and simulated figures, where the scenario names some.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub published: Option<Published>,
     /// What was kept of its packets; absent where nothing was.
@@ -172,7 +172,7 @@ pub struct Expectation {
     pub detail: String,
 }
 
-/// Published figures of one run beside ours.
+/// Published figures of one run, and ours.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Published {
     /// Where the figures come from.
@@ -193,7 +193,7 @@ pub struct Published {
     pub simulated_rows_mbit: f64,
     /// Seconds until a published row first reached 90 % of the published plateau.
     pub time_to_plateau_s: Option<f64>,
-    /// Whether the bands cover all phases; false where an interruption came between.
+    /// Whether the bands cover all phases; false where an interruption lies between.
     pub band_whole: bool,
 }
 

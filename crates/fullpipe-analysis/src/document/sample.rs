@@ -20,7 +20,7 @@ pub fn document() -> Document {
     }
 }
 
-/// The first run with datagrams, beside which its flow moves next to nothing.
+/// The first run with datagrams, in which its flow moves next to nothing.
 pub fn with_datagrams() -> Document {
     let mut document = document();
     document.runs.truncate(1);
@@ -195,7 +195,7 @@ fn fast() -> Run {
     }
 }
 
-/// Of some of the stages; the link's name leaves no room beside the numbers.
+/// Of some of the stages; the link's name leaves no room for the numbers.
 fn picture() -> Picture {
     let place = |stage: &str, host: Option<&str>, filled, limits| Place {
         stage: stage.into(),

@@ -1,4 +1,4 @@
-//! What the document tells of the places on the way.
+//! Places of the way in the document.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,15 +16,14 @@ pub struct Stage {
     /// What is counted: "skb", "segment", "byte". Of a link whose queue is given in bytes, and of a
     /// receive buffer, only the capacity is in bytes: counters count segments.
     pub unit: String,
-    /// Capacity in `unit`s; null where nothing fixed bounds it: a delay without limit, a send or
-    /// receive buffer of which the kernel tunes any flow's part (up to the maximum of net.ipv4.tcp_wmem or tcp_rmem), a CPU.
-    /// Buffers are bounded in bytes of memory.
+    /// Capacity in `unit`s; buffers in bytes of memory. Null where nothing fixed bounds it: a delay without limit, a CPU, or
+    /// a buffer of which the kernel tunes some flow's part. Such a part ends at the maximum of net.ipv4.tcp_wmem or tcp_rmem.
     pub capacity: Option<u64>,
     /// Of a buffer that the kernel tunes: bytes of memory up to which it may, net.ipv4.tcp_wmem[2] or tcp_rmem[2] of each flow, added
     /// up with what others have asked for; absent elsewhere.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub tuned_up_to: Option<u64>,
-    /// Units that entered; of a genuine kernel's skbs the segments, and so with those that left.
+    /// Units that entered. With a real kernel skbs count as segments; the same holds for units that left.
     pub entered: u64,
     /// Units that left.
     pub left: u64,
@@ -66,7 +65,7 @@ pub struct Place {
     /// The host that it is part of; null for what lies between the hosts.
     pub host: Option<String>,
     /// Whether `mean_filled`, `full` and `empty` count all of the run's time; false: the samples, `step_s` apart. Engine `linux`
-    /// tells samples alone, and so do send and receive buffers.
+    /// has samples alone, and so do send and receive buffers.
     #[serde(default)]
     pub exact: bool,
     /// Mean share of the capacity that was used; null without a capacity.

@@ -230,7 +230,7 @@ pub struct PlaceSettings {
     pub rate: Option<u64>,
     /// Size of a policer's bucket, bytes.
     pub burst: Option<u64>,
-    /// Largest packet that passes, bytes; none where none is too large, or where the router tells of it.
+    /// Largest packet that passes, bytes; none where none is too large, or where the router reports it.
     pub mtu: Option<u32>,
     /// Queue discipline, where that is not drop-tail.
     pub discipline: Option<&'static str>,

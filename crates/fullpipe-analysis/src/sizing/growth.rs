@@ -12,11 +12,11 @@ pub struct SlowStart {
     pub initial_cwnd_packets: u32,
     /// Round trips after the handshake when every packet is acknowledged.
     pub rounds: u32,
-    /// Time of these rounds, seconds.
+    /// Time of `rounds`, s.
     pub seconds: f64,
     /// Round trips when every second packet is acknowledged.
     pub rounds_delayed_ack: u32,
-    /// Time of these rounds, seconds.
+    /// Time of `rounds_delayed_ack`, s.
     pub seconds_delayed_ack: f64,
 }
 

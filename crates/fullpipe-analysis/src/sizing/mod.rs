@@ -80,14 +80,14 @@ pub struct PathFacts {
     pub mss_bytes: u32,
     /// Kernel of both hosts.
     pub kernel: String,
-    /// Whether nothing genuine judges what is said of that kernel; absent where something does.
+    /// True if no real kernel judges the values of that kernel; absent where one does.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub unvalidated: bool,
     /// Highest rate of payload, Mb/s (10^6).
     pub payload_mbit: f64,
     /// Rate times RTT, bytes as the rate counts them.
     pub bdp_bytes: u64,
-    /// Rate times RTT, full packets.
+    /// `bdp_bytes` in full packets.
     pub bdp_packets: f64,
 }
 

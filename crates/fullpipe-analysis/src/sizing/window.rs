@@ -22,7 +22,7 @@ pub struct Window {
     pub needed_bytes: u64,
     /// What one connection can have of it, bytes.
     pub bytes: u64,
-    /// Share of one connection, full segments.
+    /// `bytes` in full segments.
     pub packets: u64,
     /// Window scale with which that can be advertised (0 to 14).
     pub scale: u8,

@@ -24,7 +24,7 @@ const SOL_NETLINK: i32 = 270;
 const NETLINK_CAP_ACK: i32 = 10;
 const NETLINK_EXT_ACK: i32 = 11;
 
-/// A socket of NETLINK_ROUTE, whose answers name the error and leave the request out.
+/// Socket of NETLINK_ROUTE. Its answers name the error and leave the request out.
 fn open(number: u32) -> io::Result<OwnedFd> {
     // NETLINK_ROUTE is the protocol 0.
     let socket = sys::netlink_socket(None, number)?;

@@ -5,7 +5,7 @@ use super::grid::wrap;
 use fullpipe_analysis::document::{Flow, Messages, Run};
 use fullpipe_analysis::numbers::{count, short};
 
-/// A sentence for each flow with messages whose times are known; nothing where none has.
+/// A sentence for each flow with known times of messages; nothing where there is none.
 pub fn lines(run: &Run, style: Style) -> Vec<String> {
     let asking = run.flows.iter().filter_map(|flow| Some((flow, flow.messages?)));
     let texts = asking.flat_map(|(flow, own)| wrap(&said(run, flow, own), "  ", style.columns()));

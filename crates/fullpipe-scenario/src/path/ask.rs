@@ -59,7 +59,7 @@ pub enum Ask {
     Narrow {
         /// Largest IP packet that passes, bytes.
         mtu: u32,
-        /// The sender of a larger one is told by ICMP.
+        /// ICMP reports a larger packet to its sender.
         icmp: bool,
         /// Largest MSS that SYNs and SYN-ACKs of both ways announce behind the element, bytes without options.
         mss_clamp: Option<u32>,

@@ -19,7 +19,7 @@ group! {
         name: Name, Required;
         /// Probability that a packet is duplicated.
         probability: Probability, Required;
-        /// Share of a packet's random number that comes from the packet before, as in netem: r = (1 - c) u + c r', with u uniform from 0 to 1; it is duplicated if r is at most the probability. So duplicates come in bursts. As r lies closer to the middle than u, fewer packets are duplicated than a probability below a half says, and more than one above it says. With 1 all are, or none.
+        /// Share c of a packet's random number r that comes from r' of the packet before, as in netem: r = (1 - c) u + c r'. Here u is uniform from 0 to 1. A packet is duplicated if r is at most the probability. So duplicates come in bursts. As r lies closer to the middle than u, fewer packets are duplicated than a probability below a half says, and more than one above it says. With 1 all are, or none.
         correlation: Probability, Is("0");
     }
 }

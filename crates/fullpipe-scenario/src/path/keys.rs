@@ -10,7 +10,7 @@ use crate::format::values::{AnyRate, AnyTime, Int, Probability};
 use fullpipe_base::units::Framing;
 
 group! {
-    /// The path, either as one bottleneck (`rate`, `framing`, `delay`, `queue`, `loss`), or as lists of elements (`forward`, `back`). The short form means: forward, data passes the element "loss" (if there is loss), then "link", then "delay"; back, packets pass "back-loss" (if there is loss), "back-link" (if data flow backward, or `rate.back` is written) and "back-delay" (if there is delay). Both links have the same `queue`. Elements without effect are left out.
+    /// The path, either as one bottleneck (`rate`, `framing`, `delay`, `queue`, `loss`), or as lists of elements (`forward`, `back`). The short form stands for these elements. Forward, data passes "loss" (if there is loss), "link" and "delay". Back, packets pass "back-loss" (if there is loss), "back-link" and "back-delay" (if there is delay). "back-link" is there if data flows backward, or if `rate.back` is written. Both links have the same `queue`. Elements without effect are left out.
     Path "[path]" {
         /// Rate of the bottleneck. It bounds each direction in which data flow; `{ forward, back }` where the directions differ.
         rate: ShortRate, Absent("needed in the short form");
@@ -24,7 +24,7 @@ group! {
         loss: ShortLoss, Absent("no loss");
         /// Largest IP packet, bytes.
         mtu: Int<68, 65535>, Is("1500");
-        /// Whether packets stay on the path as TCP hands them down, many segments in one, as between namespaces of a host: then elements decide about skbs, and runs of genuine Linux take less CPU. Genuine kernels only.
+        /// Whether packets stay skbs of many segments on the path, as between namespaces of a host. Elements then decide about skbs, and runs take less CPU. Engine linux only.
         gso: bool, Is("false");
         /// What data passes, in order.
         forward: Elements, Absent("the short form");

@@ -11,14 +11,14 @@ use serde::Serialize;
 
 pub use fullpipe_sim::config::Mtu;
 
-/// Least MTU of which a router tells, bytes: as large as its message.
+/// Least MTU that a router reports, bytes: as large as its message.
 const LEAST_TOLD: u32 = 576;
 /// Bytes of IP and TCP headers without options.
 const HEADERS: u32 = 40;
 
 group! {
-    /// A link that drops larger packets. It tells nobody, as where a firewall drops ICMP: a path MTU black hole. Or with `icmp` its
-    /// router tells the sender, whose segments become smaller. The hosts keep `path.mtu`.
+    /// A link that drops larger packets. Without `icmp` nobody hears of it, as where a firewall drops ICMP:
+    /// a path MTU black hole. With `icmp` its router informs the sender, which then sends smaller segments. The hosts keep `path.mtu`.
     MtuElement "a smaller mtu" {
         /// "mtu".
         kind: String, Required;

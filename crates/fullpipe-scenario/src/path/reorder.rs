@@ -25,7 +25,7 @@ group! {
         chosen_delay: AnyTime, Is("0s");
         /// Probability that a packet is chosen.
         probability: Probability, Required;
-        /// Share of a packet's random number that comes from the packet looked at before, as in netem: r = (1 - c) u + c r', with u uniform from 0 to 1; it is chosen if r is at most the probability. So chosen packets come in bursts. As r lies closer to the middle than u, fewer packets are chosen than a probability below a half says, and more than one above it says. With 1 all are, or none.
+        /// Share c of a packet's random number r that comes from r' of the packet before, as in netem: r = (1 - c) u + c r'. Here u is uniform from 0 to 1. A packet is chosen if r is at most the probability. So chosen packets come in bursts. As r lies closer to the middle than u, fewer packets are chosen than a probability below a half says, and more than one above it says. With 1 all are, or none.
         correlation: Probability, Is("0");
         /// Packets from one that may be chosen to the next: with probability 1 and gap 5 every fifth is chosen.
         gap: Int<1, 1_000_000_000>, Is("1");

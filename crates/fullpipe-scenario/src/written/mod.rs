@@ -112,7 +112,7 @@ group! {
     Host "[hosts.sender] or [hosts.receiver]" {
         /// Kernel profile. A host with another `system` or with a `window` of its own may leave it out, and acts like Linux 6.12 in all that these do not say.
         kernel: String, Absent("needed; with `system` or `window` 6.12");
-        /// Its system. Of Windows what is published is there: receive windows by `autotuning`, SO_RCVBUF and SO_SNDBUF as Winsock has them (data counts, and nothing is doubled), a send buffer that follows the ideal send backlog, and no timestamps. Nothing judges it: it is unvalidated. Simulator only.
+        /// Operating system. Of Windows the published parts are there. Receive windows follow `autotuning`. SO_RCVBUF and SO_SNDBUF count data, as in Winsock, and nothing is doubled. The send buffer follows the ideal send backlog. There are no timestamps. Unvalidated: no real system judges it. Simulator only.
         system: Os, Is("linux");
         /// Windows: receive window autotuning level (`netsh int tcp show global`). The window begins with 64 KiB and grows with what the reader takes: up to 64 KiB ("disabled"), 256 KiB ("highlyrestricted"), 1 MiB ("restricted"), 16 MiB ("normal") or 1 GiB ("experimental").
         autotuning: Autotuning, Absent("windows: normal");
@@ -141,17 +141,17 @@ group! {
         tx_coalesce: Moderation, Is("0s");
         /// The driver stops its queue when an skb leaves fewer descriptors free.
         tx_stop: Ring, Is("1 descriptors");
-        /// Free descriptors at which the driver wakes the queue; at least `tx_stop`.
+        /// Free descriptors with which the driver wakes its queue; at least `tx_stop`.
         tx_wake: Ring, Absent("as tx_stop");
         /// Byte queue limits (BQL) of the driver: the transmit ring takes about as many bytes as keep the wire busy, what is more waits in the qdisc. From Linux 3.3 on.
         bql: bool, Is("false");
-        /// What the driver does when the transmit ring is full: it stops the queue before an skb is offered in vain, or it refuses the skb, which is requeued, and a capture between qdisc and driver sees it twice ("hardware duplicate"). One that `requeues` is known with pfifo_fast or pfifo, without `tso` and `bql`.
+        /// Behaviour of the driver when the transmit ring is full. "stops": it stops the queue before an skb is offered in vain. "requeues": it refuses the skb, which is requeued. A capture between qdisc and driver then sees the skb twice ("hardware duplicate"). This needs pfifo_fast or pfifo, without `tso` and `bql`.
         driver: Driver, Is("stops");
         /// Receive ring.
         rx_ring: Ring, Absent("as the kernel profile");
         /// Line rate of the card, counted as on an Ethernet wire.
         nic_rate: AnyRate, Absent("ten times the fastest link of the path, so that the card is not the limit unless it is asked to be; 10Gbit where the path has no link");
-        /// Receive interrupt moderation (`ethtool -C ... rx-usecs`): so long after the first packet that came the interrupt comes, and with it all that came meanwhile.
+        /// Receive interrupt moderation (`ethtool -C ... rx-usecs`): time from the first packet to the interrupt, which brings all packets of that time.
         rx_coalesce: Moderation, Is("0s");
         /// Packets after which the interrupt comes before `rx_coalesce` ends (`ethtool -C ... rx-frames`); 0: it waits for the time alone. Acts with `rx_coalesce` alone.
         rx_frames: Quantity<InPackets, 0, 65_535>, Is("0 packets");
@@ -181,7 +181,7 @@ group! {
         initial_quantum: Quantity<InSize, 1, { i32::MAX as u64 }>, Absent("ten full packets");
         /// fq: largest rate of each flow, Ethernet headers included. An skb leaves whole, at the rate of the card, and the next one of its flow waits as long as it takes at this rate.
         maxrate: Quantity<InRate, 8, { 8 * (u32::MAX as u64 - 1) }>, Absent("none");
-        /// codel, fq_codel, red: whether a packet of a flow that can be told so (ECN) is marked instead of dropped.
+        /// codel, fq_codel, red: whether a packet of a flow with ECN is marked instead of dropped.
         ecn: bool, Absent("fq_codel: true; codel, red: false");
         /// codel, fq_codel: acceptable delay in the queue, in whole microseconds.
         target: AnyTime, Absent("5ms");
@@ -197,7 +197,7 @@ group! {
         weight: Int<1, 30>, Absent("9, or as much as `max` allows");
         /// netem: how long each packet waits.
         delay: AnyTime, Absent("0s");
-        /// netem: probability that a packet is lost. Its sender is not told.
+        /// netem: probability that a packet is lost. Its sender does not notice.
         loss: Probability, Absent("0");
     }
 }
@@ -312,7 +312,7 @@ group! {
 group! {
     /// An NFS client and server, on engine linux the kernel's own: `hosts.receiver` exports a file system in its memory, which `hosts.sender` or a host beside it mounts.
     /// A program there writes new files, each followed by an fsync, or reads files that nobody has read before. Each connection of the mount is a flow of this name, of several NAME-1, NAME-2 and so on.
-    /// Several mounts are of one server, whose keys (`threads`, `service`, `server_buffer`, `server_reads`, `export`) and `memory` are the same in all of them, and each is of a host of its own.
+    /// Several mounts have one server. Its keys (`threads`, `service`, `server_buffer`, `server_reads`, `export`) and `memory` are the same in all of them. Each mount has a host of its own.
     Nfs "[[nfs]]" {
         /// Name, unique among these, flows and datagrams.
         name: Name, Required;
@@ -340,7 +340,7 @@ group! {
         threads: Int<1, 1024>, Is("8");
         /// How long a thread of the server works on a request before it answers: its disk's time. Simulator only.
         service: AnyTime, Is("0s");
-        /// What the server asks for each socket (SO_RCVBUF and SO_SNDBUF, which the kernel doubles), as a setting of the server's was proposed in 2008: no more than `net.core.rmem_max` and `wmem_max`, no less than its threads need, and 0 for what the server has without it. Simulator only.
+        /// Buffers that the server asks for each socket (SO_RCVBUF and SO_SNDBUF, which the kernel doubles). A setting of the server for this was proposed in 2008. It gets no more than `net.core.rmem_max` and `wmem_max`, and no less than its threads need. 0: the server asks for nothing. Simulator only.
         server_buffer: Quantity<InSize, 0, 1_099_511_627_776>, Absent("0: of Linux 2.6.25 three messages of max(rsize, wsize) + 4 KiB to receive, and a message for each thread and three more to send; later ones are tuned by the kernel");
         /// How a thread of the server takes a request from its socket: what is there of it ("as-they-come"), or nothing until all of it is ("whole-records"). Simulator only.
         server_reads: NfsServerReads, Absent("as the server's kernel: whole records in 2.6.25, as they come later");
@@ -376,9 +376,9 @@ group! {
         sample: SampleTime, Absent("1 ms, or more where the flows last longer than 30 s or are more than ten, so that a run has 30000 samples, and 300000 of flows, or little more");
         /// Interval of the hosts' counters, rounded up to samples.
         counters: SampleTime, Absent("engine `linux`: 10 ms; simulator: at the end of the run only");
-        /// Length of the bins in which queues, rates and drops are told over time.
+        /// Length of the bins of queues, rates and drops over time.
         bin: SampleTime, Absent("250 ms, or a multiple where the run has more than 4000 of these, or `sample` where that is longer");
-        /// When the run ends: when the scenario says so ("end"), or already when the rate of acknowledged data has settled ("steady"): three spans in a row, of ten round trips and 0.5 s at least, carry the same within 2 %, after 30 round trips and 2 s. The verdict says so.
+        /// When the run ends: when the scenario says so ("end"), or when the rate of acknowledged data has settled ("steady"). It has settled when three spans in a row carry the same within 2 %. A span has ten round trips, and at least 0.5 s. None begins before 30 round trips and 2 s. The verdict says which end it was.
         until: Until, Is("end");
         /// Which packets are kept, with their time-sequence graph.
         packets: Packets, Absent("none are");

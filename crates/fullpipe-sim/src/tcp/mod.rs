@@ -4,7 +4,6 @@
 //! - No profile has thin streams, TCP Fast Open or the repacking of retransmissions
 //!   (`tcp_retrans_collapse`).
 //! - No connection is aborted. A SYN is repeated for ever, in the end every two minutes (`tcp_syn_retries`).
-//! - After three SYNs a connection begins with the usual cwnd; Linux begins with 1 (`tcp_init_transfer`).
 
 mod ack;
 pub mod counters;

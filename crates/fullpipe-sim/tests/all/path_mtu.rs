@@ -72,7 +72,7 @@ fn a_black_hole_passes_nothing() {
     assert_eq!(last(&plain_path::run(&config)).bytes_delivered, 0);
 }
 
-/// Bytes of a flow that came, and the segments of its sender.
+/// Bytes of a flow that arrived, and the segments of its sender.
 fn delivered(config: &Config) -> (u64, u32) {
     let own = last(&plain_path::run(config));
     (own.bytes_delivered, own.sender.snd_mss)

@@ -46,7 +46,7 @@ pub struct Advice {
     pub sensitivity: Vec<Sensitivity>,
     /// Files that make the changes, and their undo.
     pub files: Files,
-    /// Equivalent settings of other systems, which no run proves.
+    /// Settings of other systems with the same effect, which no run proves.
     pub elsewhere: Vec<Elsewhere>,
     /// Every trial, in its order.
     pub steps: Vec<Step>,

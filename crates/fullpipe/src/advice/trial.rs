@@ -105,7 +105,7 @@ pub struct Outcome {
     pub run: Box<Run>,
 }
 
-/// A flow beside others.
+/// A flow among others.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Slowest {
     /// Its name.

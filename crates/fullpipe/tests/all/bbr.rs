@@ -82,8 +82,8 @@ fn startup_and_drain_are_those_of_linux() {
     assert!(compared > 150 && drained > 10, "{compared} samples, {drained} of DRAIN");
 }
 
-/// Where both draw the same phases of PROBE_BW, they are equal to the end: after losses, timeouts and lost tails, beside a small
-/// window and an application that pauses, after PROBE_RTT, and at the rate of a policed start.
+/// Where both draw the same phases of PROBE_BW, they are equal to the end. The runs have losses, timeouts, lost tails, a small
+/// window, an application that pauses, PROBE_RTT, and a policed start.
 #[test]
 fn after_losses_bbr_is_that_of_linux() {
     let scenario = scenario("losses.toml");

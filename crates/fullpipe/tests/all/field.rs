@@ -279,9 +279,9 @@ const REPORTED: &[Reported] = &[
 /// Part of a reported rate by which the simulated one may differ where nothing was chosen.
 const WITHIN: f64 = 0.25;
 
-/// Reports with a rate that the simulator misses, although nothing was chosen. In 04 a window of 64 KB and 33 ms carry
-/// 15.9 Mb/s at most. So the report's round trip was shorter than stated, or its window larger. HTTP/1.1 has 23 MB in
-/// 1.1 s there; the defaults of 3.14 carry them in 0.6 s.
+/// Reports with a rate that the simulator misses, although nothing was chosen. 04: a window of 64 KB and 33 ms carry 15.9 Mb/s at
+/// most. So the report's round trip was shorter than it says, or its window was larger. HTTP/1.1 has 23 MB in 1.1 s there; the
+/// defaults of 3.14 carry them in 0.6 s.
 const MISSED: [(&str, &str); 2] =
     [("04-http2-window", "HTTP/1.1"), ("04-http2-window", "HTTP/2, window of 64 KB")];
 

@@ -39,7 +39,7 @@ group! {
         limit: special::QueueLimit, Absent("droptail, red: the rate times the delay of both directions, at least 100 packets of the MTU, and as much as `max` (or three times `min`) of red; fq: 10000 packets, codel, pie: 1000 packets, fq_codel: 10240 packets; cake: four times the rate times its `rtt`, at least 4 MiB, at most 10240 packets of the MTU");
         /// What it does: "droptail" drops what finds it full. The others are Linux's queue disciplines; the simulator does not have pie and cake.
         discipline: Kind, Is("droptail");
-        /// codel, fq_codel, pie, red: whether a packet of a flow that can be told so (ECN) is marked instead of dropped. cake always does that.
+        /// codel, fq_codel, pie, red: whether a packet of a flow with ECN is marked instead of dropped. cake always does that.
         ecn: bool, Absent("fq_codel: true; codel, pie, red: false");
         /// codel, fq_codel, pie: acceptable delay in the queue, in whole microseconds.
         target: AnyTime, Absent("codel, fq_codel: 5ms; pie: 15ms");

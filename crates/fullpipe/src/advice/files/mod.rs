@@ -36,7 +36,7 @@ pub struct File {
 pub struct Files {
     /// Files that make all changes of the hosts.
     pub enough: Vec<File>,
-    /// Settings of these files as a tuned profile, and as an Ansible play.
+    /// Profile of tuned, and Ansible play, with the same settings.
     pub instead: Vec<File>,
     /// What the program has to do, in words.
     pub program: Vec<String>,

@@ -207,7 +207,7 @@ impl<'a> Told<'a> {
 }
 
 impl Mount {
-    /// A mount whose connections' second flows have numbers that are larger by `others`.
+    /// Mount with second flows of its connections that have numbers that are larger by `others`.
     fn new(own: &Nfs, connections: Range<usize>, others: usize) -> Mount {
         let reads = own.operation == NfsOperation::Read;
 

@@ -21,7 +21,7 @@ const READ_AHEAD: u64 = 1 << 30;
 const CARD: u64 = 10;
 /// Largest `maxrate` that fq of Linux takes.
 const MAXRATE: &str = "34Gbit";
-/// First kernel whose search for the path MTU the simulator has.
+/// First kernel with a search for the path MTU that the simulator has.
 const SEARCHES_SINCE: Version = Version::new(6, 1, 0);
 /// Largest rate of a pace that is one, bits per second.
 const PACED: u64 = 34_000_000_000;
@@ -46,7 +46,7 @@ pub fn window_scaling(run: &Resolved) -> Vec<SetOption> {
     off.map(|(name, _)| sysctl(name, "net.ipv4.tcp_window_scaling", 1)).collect()
 }
 
-/// The largest window of a host whose own is fixed, where data arrive.
+/// Largest window for a receiving host with a fixed one.
 pub fn window(run: &Resolved) -> Vec<SetOption> {
     let [_, (name, host)] = of_data(run);
     let is_less = matches!(host.config.system, System::FixedWindow(own) if own < LARGEST_WINDOW);

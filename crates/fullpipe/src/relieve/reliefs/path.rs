@@ -259,7 +259,7 @@ pub fn jumbo(run: &Resolved) -> Vec<SetOption> {
     if run.path.mtu < JUMBO && !tight { larger_mtu(run, JUMBO) } else { Vec::new() }
 }
 
-/// A larger MTU of the path, and of each host at its ends whose card takes less.
+/// Larger MTU of the path, and of each host at its ends with a card that takes less.
 fn larger_mtu(run: &Resolved, mtu: u32) -> Vec<SetOption> {
     let ends = [("sender", &run.hosts.sender), ("receiver", &run.hosts.receiver)];
     let small = ends.into_iter().filter(|(_, host)| host.config.mtu.is_some_and(|own| own < mtu));
