@@ -9,7 +9,6 @@ use super::cuts::cuts;
 use super::facts::{Acks, Facts, Losses, Order, Own, Shares, quantile, spread};
 use crate::view::sender::{Flow, Look, Sight};
 use buffers::{cwnd, memory, window, window_step};
-use fullpipe_base::tcp::INFINITE_SSTHRESH;
 use fullpipe_base::trace::option;
 use fullpipe_base::units::Time;
 
@@ -270,6 +269,7 @@ fn beside(sight: &Sight, flow: &Flow) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fullpipe_base::tcp::INFINITE_SSTHRESH;
     use fullpipe_base::trace::SenderSocket;
 
     /// A look each 100 ms: `unacked` of a cwnd of 100 segments of 1,000 bytes, a window of 200 kB, and `unsent` bytes.
