@@ -2,28 +2,28 @@
 //!
 //! | file | concern |
 //! |---|---|
-//! | `asks/`, `way.rs`, `card.rs` | the guest's plan: hosts, flows, the path as routers with qdiscs, the hosts' cards |
-//! | `pieces/` | the guest's elements for each [`fullpipe_scenario::Ask`] of a path element |
+//! | `lower/`, `way.rs`, `nic.rs` | the guest's plan: hosts, flows, the path as routers with qdiscs, the hosts' cards |
+//! | `realise/` | the guest's elements for each [`fullpipe_scenario::Ask`] of a path element |
 //! | `kernel/` | the kernel: built on the user's machine from the distribution's source |
-//! | `jail.rs`, `memory.rs`, `machine.rs` | the guest's files, its memory and its process |
+//! | `rootfs.rs`, `memory.rs`, `machine.rs` | the guest's files, its memory and its process |
 //! | `refused.rs` | values that the kernel does not take, by the scenario's keys |
 //! | `records.rs`, `samples.rs`, `flows.rs`, `counters.rs`, `qdiscs.rs`, `tcp_info.rs` | its records, as the trace's rows |
 //!
 //! The guest itself is the crate `fullpipe-guest`.
 
-mod asks;
-mod card;
 mod counters;
 pub mod doctor;
 mod flows;
-mod jail;
 pub mod kernel;
+mod lower;
 mod machine;
 mod memory;
-mod pieces;
+mod nic;
 mod qdiscs;
+mod realise;
 mod records;
 mod refused;
+mod rootfs;
 mod samples;
 mod tcp_info;
 mod trial;
@@ -32,7 +32,6 @@ mod way;
 pub use memory::directory as memory_directory;
 pub use trial::boot;
 
-use asks::Asked;
 use flows::SendingEnd;
 use fullpipe_base::trace::{Control, Sink};
 use fullpipe_base::units::Time;
@@ -41,10 +40,11 @@ use fullpipe_guest::plan::Plan;
 use fullpipe_guest::refusal::Refusal;
 use fullpipe_scenario::Resolved;
 use fullpipe_scenario::engine::{Engine, Failed, Outcome, Support};
-use jail::Jail;
 use kernel::{Cache, Contents, Family, Hz, Wanted};
+use lower::Asked;
 use machine::{Machine, PATIENCE, Patience, State};
 use records::Records;
+use rootfs::Jail;
 use samples::Samples;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -108,20 +108,20 @@ impl Engine for Linux {
     }
 
     fn support(&self, resolved: &Resolved) -> Vec<(String, Support)> {
-        asks::support(resolved, self.family(resolved))
+        lower::support(resolved, self.family(resolved))
     }
 
     fn ready(&self, resolved: &Resolved) -> Result<(), String> {
-        if !jail::has_init() {
+        if !rootfs::has_init() {
             return Err("this program was built without the guest of the engine linux".into());
         }
-        jail::check()?;
+        rootfs::check()?;
         memory::check()?;
         built(resolved, self.family(resolved)).map(drop)
     }
 
     fn check(&self, resolved: &Resolved) -> Result<(), String> {
-        asks::ask(resolved, self.family(resolved)).map(drop)
+        lower::ask(resolved, self.family(resolved)).map(drop)
     }
 
     fn run(
@@ -146,7 +146,7 @@ impl Linux {
         control: &mut dyn Control,
     ) -> Result<Outcome, Failed> {
         let family = self.family(resolved);
-        let asked = asks::ask(resolved, family).map_err(Failed::Scenario)?;
+        let asked = lower::ask(resolved, family).map_err(Failed::Scenario)?;
         let Asked { plan, words, stages, memory_mib } = asked;
         let infos: Vec<_> = stages.iter().map(|stage| stage.info.clone()).collect();
         sink.stages(&infos);
@@ -168,7 +168,7 @@ impl Linux {
         };
 
         // The guest finds its init and its plan in the jail, and writes its records there.
-        let jail = Jail::new(&plan).map_err(|e| Failed::Machine(jail::cannot_write(&e)))?;
+        let jail = Jail::new(&plan).map_err(|e| Failed::Machine(rootfs::cannot_write(&e)))?;
         let machine = Machine::start(&parts, jail, patience).map_err(Failed::Machine)?;
         let following = Following { machine, samples, records: None, reached: Time::ZERO };
         following.follow(sink, control).map_err(|stop| match stop {
@@ -183,7 +183,7 @@ impl Linux {
 /// # Errors
 /// The key that is refused after all.
 pub fn plan(resolved: &Resolved) -> Result<Plan, String> {
-    asks::ask(resolved, LINUX.family(resolved)).map(|asked| asked.plan)
+    lower::ask(resolved, LINUX.family(resolved)).map(|asked| asked.plan)
 }
 
 /// Words of the kernel's command line for `resolved`: parameters of modules.
@@ -191,7 +191,7 @@ pub fn plan(resolved: &Resolved) -> Result<Plan, String> {
 /// # Errors
 /// As [`plan`].
 pub fn words(resolved: &Resolved) -> Result<Vec<String>, String> {
-    asks::ask(resolved, LINUX.family(resolved)).map(|asked| asked.words)
+    lower::ask(resolved, LINUX.family(resolved)).map(|asked| asked.words)
 }
 
 /// Release of the built kernel that runs `resolved`, for instance "6.12.117"; none where it is not known.

@@ -4,9 +4,9 @@
 //! idle. It leads a process group, so that signals of the terminal do not reach it; it ends with the thread that
 //! started it, however that ends.
 
-use super::jail::{self, Jail};
 use super::kernel::needs::free_space;
 use super::memory;
+use super::rootfs::{self, Jail};
 use fullpipe_guest::boot::{self, Parts};
 use fullpipe_guest::record;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
@@ -77,7 +77,7 @@ impl Machine {
             let console = File::create(jail.file(CONSOLE))?;
             Ok((console.try_clone()?, console))
         };
-        let (output, errors) = console().map_err(|e: io::Error| jail::cannot_write(&e))?;
+        let (output, errors) = console().map_err(|e: io::Error| rootfs::cannot_write(&e))?;
         let mut command = boot::command(parts, jail.path());
         command.stdin(Stdio::null()).stdout(output).stderr(errors).process_group(0);
         let child =

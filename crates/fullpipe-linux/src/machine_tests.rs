@@ -4,7 +4,7 @@
 use super::*;
 use crate::flows::SendingEnd;
 use crate::kernel::Family;
-use crate::{Following, Samples, Stop, asks, built};
+use crate::{Following, Samples, Stop, built, lower};
 use fullpipe_base::trace::Control;
 use fullpipe_base::units::Time;
 use fullpipe_scenario::{Resolved, Source};
@@ -32,7 +32,7 @@ fn failure(
     control: impl FnOnce(u32) -> Stopper,
 ) -> String {
     let run = resolved();
-    let mut asked = asks::ask(&run, Family::V6_12).expect("a plan");
+    let mut asked = lower::ask(&run, Family::V6_12).expect("a plan");
     // A real kernel prints something then.
     asked.words.push("loglevel=7".into());
     let parts = Parts {

@@ -1,6 +1,6 @@
 //! Where guests' memory lies: files without a name in one directory, which wants to be in memory and executable.
 
-use super::jail;
+use super::rootfs;
 use std::path::{Path, PathBuf};
 
 /// Names the directory.
@@ -29,7 +29,7 @@ pub(crate) fn check() -> Result<(), String> {
     }
     let named = (place != Path::new(SHARED)).then_some(VARIABLE);
     let what_for = format!("the guest's memory lies in {SHARED}, or where {VARIABLE} says");
-    Err(jail::no_directory(named, &place, &what_for))
+    Err(rootfs::no_directory(named, &place, &what_for))
 }
 
 /// Why a guest with its memory in `place` cannot go on with so much room left; none while there is enough. A guest that

@@ -292,8 +292,8 @@ fn text(body: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::card::card_stage;
-    use crate::pieces::Serial;
+    use crate::nic::card_stage;
+    use crate::realise::Serial;
     use fullpipe_base::path::{Direction, QueueLimit};
     use fullpipe_scenario::{Qdisc, QdiscKind};
     use fullpipe_trace::recording::Recording;

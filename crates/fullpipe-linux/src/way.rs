@@ -1,7 +1,7 @@
 //! The path as routers with qdiscs, and where the trace's stages are found among them.
 
-use super::card::card_wire;
-use super::pieces::{self, Capacity, Chain, Piece, Serial, Wire, piece};
+use super::nic::card_wire;
+use super::realise::{self, Capacity, Chain, Piece, Serial, Wire, piece};
 use fullpipe_base::rng::Rng;
 use fullpipe_base::trace::StageInfo;
 use fullpipe_base::units::Time;
@@ -270,7 +270,7 @@ impl Direction {
 
     /// Puts packets that a link has sent onto its wire, before they arrive at the next element.
     fn arrive(&mut self, next: Option<&mut Chain>) {
-        if let Some(wire) = pieces::on_the_wire(&std::mem::take(&mut self.sent), next) {
+        if let Some(wire) = realise::on_the_wire(&std::mem::take(&mut self.sent), next) {
             self.put(wire);
         }
     }
@@ -288,7 +288,7 @@ impl Direction {
     /// Makes sure that the last qdisc counts the packets of the next element.
     fn count(&mut self) {
         if self.ways.last().is_none_or(|way| way.qdiscs.is_empty()) {
-            self.put(pieces::counter());
+            self.put(realise::counter());
         }
     }
 

@@ -4,6 +4,7 @@
 //! They do not draw. A renderer, for instance [`html`], draws all of them alike. [`time_sequence`] shows a run's packets, and
 //! reads their table.
 
+mod aggregate;
 pub mod figures;
 pub mod happened;
 pub mod html;
@@ -16,5 +17,4 @@ pub mod shares;
 pub mod tables;
 pub mod terminal;
 pub mod time_sequence;
-mod together;
-pub use together::fate;
+pub use aggregate::fate;

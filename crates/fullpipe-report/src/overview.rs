@@ -4,7 +4,7 @@
 //! - The text's table of many alike flows joins intervals by where most of each lies. Intervals of flows that start
 //!   apart are up to half an interval off.
 
-use super::together::{Shown, is_beside, mbit, shown, udp};
+use super::aggregate::{Shown, is_beside, mbit, shown, udp};
 use crate::shares;
 use fullpipe_analysis::document::{Datagrams, Document, Flow, Run};
 

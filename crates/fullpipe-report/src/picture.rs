@@ -1,6 +1,6 @@
 //! The path as lanes of places: a lane for each host and one for the path between them, then the way back.
 
-use super::together::is_beside;
+use super::aggregate::is_beside;
 use fullpipe_analysis::document::{Place, Run, Stage};
 use fullpipe_analysis::numbers;
 use fullpipe_analysis::picture::WITHOUT_ROOM;

@@ -7,13 +7,13 @@ pub mod columns;
 pub mod csv;
 mod error;
 pub mod folders;
-pub mod leftover;
 pub mod packets;
 pub mod recording;
 pub mod replace;
 pub mod rfc3339;
 pub mod schema;
 pub mod stage_info;
+pub mod stale;
 pub mod stream;
 pub mod table;
 

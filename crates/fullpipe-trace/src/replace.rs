@@ -1,7 +1,7 @@
 //! Files that follow from others and are rewritten: a reader always finds a whole file.
 
 use super::Error;
-use super::leftover::hidden_name;
+use super::stale::hidden_name;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::Path;

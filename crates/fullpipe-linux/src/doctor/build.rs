@@ -2,7 +2,7 @@
 
 use super::{Check, Problem};
 use crate::kernel::{Cache, Error, Family, Wanted, needs, source};
-use fullpipe_trace::leftover;
+use fullpipe_trace::stale;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::{fs, io};
@@ -94,7 +94,7 @@ fn room(cache: &Cache) -> Result<String, Problem> {
 
 /// Whether a directory can be made in `place`, by making one.
 fn writable(place: &Path) -> io::Result<()> {
-    let tried = place.join(leftover::hidden_name("fullpipe-doctor"));
+    let tried = place.join(stale::hidden_name("fullpipe-doctor"));
     fs::create_dir(&tried)?;
     fs::remove_dir(&tried)
 }

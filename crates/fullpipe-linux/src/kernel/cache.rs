@@ -7,7 +7,7 @@
 use super::record::Record;
 use super::watch::{Step, Watch};
 use super::{Contents, Error, Family, Hz, Wanted};
-use fullpipe_trace::leftover;
+use fullpipe_trace::stale;
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
 use std::io::{ErrorKind, Write};
@@ -118,7 +118,7 @@ impl Cache {
     /// It cannot be removed.
     pub fn remove(&self, entry: &Entry) -> Result<(), Error> {
         let failed = |e| Error::at(&entry.directory, format!("cannot be removed: {e}"));
-        let hidden = self.directory.join(leftover::hidden_name("removed"));
+        let hidden = self.directory.join(stale::hidden_name("removed"));
         // No reader finds half a kernel.
         fs::rename(&entry.directory, &hidden).map_err(failed)?;
         fs::remove_dir_all(&hidden).map_err(failed)
@@ -157,7 +157,7 @@ impl Cache {
         // The file names the process that builds, for those who wait for it.
         let number = file.set_len(0).and_then(|()| write!(file, "{}", std::process::id()));
         number.map_err(failed)?;
-        leftover::sweep(&self.directory, None, leftover::is_directory);
+        stale::sweep(&self.directory, None, stale::is_directory);
         Ok(file)
     }
 
@@ -166,9 +166,9 @@ impl Cache {
     /// # Errors
     /// It cannot be made.
     pub(super) fn begin(&self, wanted: &Wanted) -> Result<Place, Error> {
-        let hidden = self.directory.join(leftover::hidden_name(&wanted.name()));
+        let hidden = self.directory.join(stale::hidden_name(&wanted.name()));
         fs::create_dir(&hidden).map_err(|e| Error::at(&hidden, format!("cannot be made: {e}")))?;
-        let lock = leftover::lock(&hidden);
+        let lock = stale::lock(&hidden);
         let target = self.directory.join(wanted.name());
         Ok(Place { hidden, target, _lock: lock })
     }

@@ -1,9 +1,9 @@
 //! The verdict: one card per run.
 
 use super::drawn::hidden;
+use crate::aggregate::{fate, is_beside};
 use crate::overview::{self, Of, Row};
 use crate::page::escape::{sentence, text};
-use crate::together::{fate, is_beside};
 use crate::{happened, shares};
 use fullpipe_analysis::document::{Datagrams, Expectation, Flow, Published, Run};
 use fullpipe_analysis::limits;

@@ -1,9 +1,9 @@
 //! Which runs a page shows at first, and the findings of its figures for the runs that it shows.
 
+use crate::aggregate::{Shown, shown};
 use crate::figures::{self, Figure};
 use crate::overview;
 use crate::page::escape::joined;
-use crate::together::{Shown, shown};
 use fullpipe_analysis::document::{Document, Run};
 use serde_json::{Map, Value};
 

@@ -2,8 +2,8 @@
 
 use super::Style;
 use super::grid::wrap;
+use crate::aggregate::{fate, is_beside};
 use crate::overview::{self, Of, Row};
-use crate::together::{fate, is_beside};
 use crate::{happened, shares};
 use fullpipe_analysis::document::{Document, Flow, Run};
 use fullpipe_analysis::limits;

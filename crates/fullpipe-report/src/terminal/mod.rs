@@ -28,7 +28,7 @@ mod summary;
 pub use compared::{compare, compare_short};
 pub use paint::Style;
 
-use super::together::{self, Shown};
+use super::aggregate::{self, Shown};
 use fullpipe_analysis::document::{Document, Run};
 
 /// Extent of a text.
@@ -88,7 +88,7 @@ fn full(document: &Document, most: usize, style: Style) -> Vec<String> {
 
 fn run(lines: &mut Vec<String>, run: &Run, most: usize, style: Style) {
     lines.extend(findings::lines(run, style));
-    for flows in together::shown(run, most) {
+    for flows in aggregate::shown(run, most) {
         lines.push(String::new());
         lines.extend(match flows {
             Shown::Each(flow) => flow::lines(run, flow, style),

@@ -12,7 +12,7 @@ use super::tsq::Tsq;
 use crate::config;
 use crate::packet::{DATAGRAM_HEADERS, Ecn, Kind, Train};
 use crate::qdisc::Verdict;
-use crate::tcp::pieces::Piece;
+use crate::tcp::page_frag::PageFrag;
 use crate::tcp::receiver::Receiver;
 use crate::tcp::{Ack, Output, Transmission};
 use crate::units::Time;
@@ -103,7 +103,7 @@ pub(crate) struct HostOutput<'a> {
     /// ACKs.
     pub(super) other_half: Option<(&'a mut Receiver, usize)>,
     acks: &'a mut Acks,
-    pieces: &'a mut Vec<(u16, Piece)>,
+    pieces: &'a mut Vec<(u16, PageFrag)>,
     mss: u32,
     headers: u32,
     opening: u32,
@@ -365,7 +365,7 @@ impl Output for HostOutput<'_> {
         self.cpu
     }
 
-    fn begin_piece(&mut self, piece: Piece) {
+    fn begin_piece(&mut self, piece: PageFrag) {
         self.pieces.push((self.flow, piece));
     }
 

@@ -16,7 +16,7 @@ use super::turn::Arriving;
 use super::{Host, Process, Step};
 use crate::config::{self, Config, Flow, Quickack, Station};
 use crate::packet::{Kind, Train};
-use crate::tcp::pieces::Piece;
+use crate::tcp::page_frag::PageFrag;
 use crate::tcp::profile::SharedProfile;
 use crate::tcp::receiver::{Receiver, Taken};
 use crate::tcp::{Ack, Segment, heard_mss};
@@ -329,7 +329,7 @@ impl Host {
     }
 
     /// Passes on the memory layout of a flow's sender, if the flow is received here.
-    pub(crate) fn begin_piece(&mut self, flow: usize, piece: Piece) {
+    pub(crate) fn begin_piece(&mut self, flow: usize, piece: PageFrag) {
         if let Some(state) = self.receives.get_mut(flow) {
             state.tcp.begin_piece(piece);
         }

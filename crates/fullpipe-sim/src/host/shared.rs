@@ -8,7 +8,7 @@ use crate::config::{Config, Direction, Element};
 use crate::packet::Train;
 use crate::rpc::Message;
 use crate::tcp::opening_len;
-use crate::tcp::pieces::Piece;
+use crate::tcp::page_frag::PageFrag;
 use crate::trace::{Event, EventKind};
 use crate::units::Time;
 use alloc::boxed::Box;
@@ -21,7 +21,7 @@ pub(crate) struct Shared {
     /// Reverse flow of each flow's connection, where data goes both ways.
     pub(crate) halves: Vec<Option<usize>>,
     /// Changes of senders' memory layout, by flow, that the other host does not know yet.
-    pub(crate) pieces: Vec<(u16, Piece)>,
+    pub(crate) pieces: Vec<(u16, PageFrag)>,
     pub(crate) events: Vec<(Event, Work, usize)>,
     /// Records by flow that are on their way, or not completely read (see [`crate::rpc`]).
     pub(crate) messages: Vec<VecDeque<Message>>,

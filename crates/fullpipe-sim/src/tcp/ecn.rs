@@ -1,7 +1,7 @@
 //! Explicit congestion notification (RFC 3168): state of both ends.
 //!
 //! The path marks a packet (CE). The receiver reports the mark in every ACK (ECE) until the sender announces a
-//! reduction of cwnd (CWR). `control.rs` and `recovery/alert.rs` contain the effect of an ECE on cwnd.
+//! reduction of cwnd (CWR). `ack/modern.rs` and `recovery/fastretrans_alert.rs` contain the effect of an ECE on cwnd.
 //!
 //! Source: Linux 6.1 and 6.12, which agree: `tcp_ecn_send_syn`, `tcp_ecn_clear_syn`, `tcp_ecn_create_request`,
 //! `tcp_ecn_rcv_synack`, `tcp_ecn_send`, `tcp_ecn_queue_cwr`, `tcp_ecn_withdraw_cwr`, `tcp_ecn_accept_cwr`,

@@ -11,11 +11,11 @@ pub mod ecn;
 mod kernel;
 pub(crate) mod memory;
 mod min_rtt;
+mod oow_ratelimit;
+pub mod page_frag;
 mod paws;
-pub mod pieces;
 pub mod rack;
 pub mod rate;
-mod ration;
 pub mod receiver;
 mod recovery;
 pub mod rtt;
@@ -29,7 +29,7 @@ use crate::packet::Ecn;
 use crate::units::Time;
 pub use fullpipe_base::tcp::CaState;
 pub use kernel::{behaviour, profile};
-use pieces::Piece;
+use page_frag::PageFrag;
 
 /// Bytes of IP and TCP headers without options.
 pub const HEADERS: u32 = 40;
@@ -196,7 +196,7 @@ pub trait Output {
     }
     /// Reports a change of the memory layout: from `piece` on data lies in pieces that are counted anew. The receiver
     /// needs this.
-    fn begin_piece(&mut self, piece: Piece) {
+    fn begin_piece(&mut self, piece: PageFrag) {
         let _ = piece;
     }
     /// Reports that the CPU has visited `skbs` skbs of the queue to process an ACK.

@@ -4,6 +4,6 @@
 const PAWS_WINDOW: u32 = 1;
 
 /// Whether a timestamp is too old compared with the last one (tcp_paws_check).
-pub(super) fn is_from_the_past(tsval: u32, ts_recent: u32) -> bool {
+pub(super) fn fails_paws(tsval: u32, ts_recent: u32) -> bool {
     ts_recent.saturating_sub(tsval) > PAWS_WINDOW
 }

@@ -2,13 +2,13 @@
 //!
 //! Neighbouring skbs of one size are one entry, so that a queue of ten thousand is a few entries.
 
-mod borders;
+mod fragment;
 mod resegment;
 
 use crate::search_hint::SearchHint;
 use crate::units::Time;
 use alloc::collections::VecDeque;
-use borders::Borders;
+use fragment::Borders;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Unsent {

@@ -40,7 +40,7 @@ mod stops;
 mod syn;
 mod tcp_buffers;
 mod tcp_in_host;
-mod tcp_pieces;
+mod tcp_page_frag;
 mod tcp_profile;
 mod tcp_reassembly;
 mod tcp_receiver;

@@ -1,6 +1,6 @@
 //! A file that has its name only when it is whole.
 
-use crate::trace::{Error, leftover};
+use crate::trace::{Error, stale};
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -27,9 +27,9 @@ impl Hidden {
             return Err(taken(target));
         }
         let name = name.to_string_lossy();
-        let path = target.with_file_name(leftover::hidden_name(&name));
+        let path = target.with_file_name(stale::hidden_name(&name));
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        leftover::sweep(parent.unwrap_or(Path::new(".")), Some(&name), leftover::is_file);
+        stale::sweep(parent.unwrap_or(Path::new(".")), Some(&name), stale::is_file);
         let file = File::create_new(&path).map_err(|e| {
             Error::new(target, format!("cannot be written: {e}"))
                 .hint("name another file with --pcap")
@@ -140,7 +140,7 @@ mod tests {
     fn nobody_takes_it_for_a_leftover_while_it_grows() {
         let folder = tempfile::tempdir().expect("a directory");
         let hidden = Hidden::create(&folder.path().join("a.pcap")).expect("a file");
-        assert!(leftover::lock(hidden.path()).is_none());
+        assert!(stale::lock(hidden.path()).is_none());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::manifest::{FILE, Manifest};
 use super::record::Record;
-use crate::trace::{Error, checksum, leftover};
+use crate::trace::{Error, checksum, stale};
 use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -183,7 +183,7 @@ fn prepare(directory: &Path, manifest: &Manifest) -> Result<(), Error> {
 
 /// Writes the manifest under its name at once, unless another process was faster.
 fn publish(file: &Path, manifest: &Manifest) -> Result<(), Error> {
-    let hidden = file.with_file_name(leftover::hidden_name(FILE));
+    let hidden = file.with_file_name(stale::hidden_name(FILE));
     let text = serde_json::to_string_pretty(manifest).map_err(|e| Error::new(file, e))?;
     let written = File::create(&hidden)
         .and_then(|mut out| out.write_all((text + "\n").as_bytes()).and_then(|()| out.sync_all()))

@@ -1,4 +1,4 @@
 //! Processing of ACKs by the sender: `input` for kernels before 4.6, `control` for later ones.
 
-pub(super) mod control;
-pub mod input;
+pub mod classic;
+pub(super) mod modern;

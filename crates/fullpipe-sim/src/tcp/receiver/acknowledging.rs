@@ -2,7 +2,7 @@
 //!
 //! Source: Linux 6.1 and 6.12 `__tcp_ack_snd_check`, `tcp_send_ack`, `tcp_event_data_sent`, `__tcp_select_window`.
 
-use super::space::Space;
+use super::window_growth::Space;
 use super::{Receiver, Taken};
 use crate::tcp::profile::SocketBacklog;
 use crate::tcp::{Ack, Sacks};

@@ -6,7 +6,7 @@
 //! does not count here.
 
 use super::Receiver;
-use super::joining::truesize;
+use super::coalesce::truesize;
 use crate::tcp::Segment;
 use crate::tcp::memory::{Member, PAGE};
 use crate::tcp::profile::{Profile, ReceiveShortage};

@@ -1,47 +1,47 @@
 //! The receiving endpoint: reassembly, receive buffer, ACKs.
 //!
 //! Source: Linux 2.6.20 `tcp_rcv_established`, `tcp_data_queue`, `tcp_send_dupack`, `tcp_cleanup_rbuf`.
-//! `receiver/shortage.rs` handles segments that do not fit into the buffer. Not modelled: the prequeue (the receiver
+//! `receiver/prune.rs` handles segments that do not fit into the buffer. Not modelled: the prequeue (the receiver
 //! behaves as with net.ipv4.tcp_low_latency = 1).
 
 pub mod ack_policy;
 mod acknowledging;
-pub mod autotune;
 mod beyond_hole;
+mod coalesce;
 pub mod compressed;
 mod data_window;
+pub mod drs;
 mod empty;
 mod fast_path;
 mod handshake;
-mod joining;
-mod later;
 mod out_of_order;
+mod prune;
+mod read;
 mod receive_queue;
 mod refused;
-mod shortage;
 mod socket;
-mod space;
 mod timestamps;
 pub mod window;
+mod window_growth;
 
 use crate::config::Host;
 use crate::jiffy_clock::JiffyClock;
 use crate::packet::Ecn;
 use crate::tcp::counters::ReceiverMib;
 use crate::tcp::ecn::{QUICKACKS, ReceiverEcn};
-use crate::tcp::pieces::{Piece, Pieces};
+use crate::tcp::oow_ratelimit::OowRatelimit;
+use crate::tcp::page_frag::{PageFrag, PageFrags};
 use crate::tcp::profile::{RcvTuning, SharedProfile};
-use crate::tcp::ration::Ration;
 use crate::tcp::{Ack, IP_HEADER, Segment, headers};
 use crate::units::Time;
 use ack_policy::AckPolicy;
-use autotune::RcvSpace;
 use compressed::Compressed;
+use drs::RcvSpace;
 use fast_path::FastPath;
 use out_of_order::OutOfOrder;
 use receive_queue::{Came, ReceiveQueue};
-use space::Space;
 use window::ReceiveWindow;
+use window_growth::Space;
 
 /// Action after a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -83,7 +83,7 @@ pub struct Receiver {
     /// Whether an ACK waits for the end of the backlog (TCP_ACK_DEFERRED).
     ack_deferred: bool,
     /// Rate limit of answers to segments without data outside the window.
-    ration: Ration,
+    ration: OowRatelimit,
     /// Timestamp of packets sent now.
     clock: u32,
     ticks: JiffyClock,
@@ -100,7 +100,7 @@ pub struct Receiver {
     out_of_order: OutOfOrder,
     fast: FastPath,
     waiting: ReceiveQueue,
-    pieces: Pieces,
+    pieces: PageFrags,
     /// Time at which the application last read.
     last_read: Time,
     /// Bytes the application has read.
@@ -198,7 +198,7 @@ impl Receiver {
             compressed: Compressed::new(&host.sysctl),
             in_backlog: false,
             ack_deferred: false,
-            ration: Ration::default(),
+            ration: OowRatelimit::default(),
             clock: 0,
             window,
             ticks: JiffyClock::jiffies(host.hz),
@@ -211,7 +211,7 @@ impl Receiver {
             fast: FastPath::new(&profile),
             out_of_order: OutOfOrder::new(profile.rx_overhead, profile.joins_received),
             waiting: ReceiveQueue::new(profile.rx_overhead, profile.joins_received),
-            pieces: Pieces::default(),
+            pieces: PageFrags::default(),
             last_read: Time::ZERO,
             bytes_read: 0,
             segments_read: 0,
@@ -245,7 +245,7 @@ impl Receiver {
     /// Takes a change of the sender's memory layout ([`Output::begin_piece`]) before the data arrives that it concerns.
     ///
     /// [`Output::begin_piece`]: crate::tcp::Output::begin_piece
-    pub fn begin_piece(&mut self, piece: Piece) {
+    pub fn begin_piece(&mut self, piece: PageFrag) {
         if self.profile.joins_received {
             self.pieces.begin(piece);
         }

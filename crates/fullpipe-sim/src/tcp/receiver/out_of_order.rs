@@ -9,10 +9,10 @@
 //!   segment may take no memory but its head (`skb_condense`). Both change the window. Runs without SACK or with
 //!   reordering diverged for good by it (docs/how-true.md).
 
-use super::joining::Joined;
+use super::coalesce::Joined;
 use crate::ranges::RangeSet;
 use crate::tcp::Segment;
-use crate::tcp::pieces::Pieces;
+use crate::tcp::page_frag::PageFrags;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
@@ -139,7 +139,7 @@ impl OutOfOrder {
 
     /// Joins a segment, new in the queue, to the one before it, if possible; returns whether it did. The pieces hold
     /// its data.
-    pub(in crate::tcp) fn join(&mut self, segment: &Segment, pieces: &Pieces) -> bool {
+    pub(in crate::tcp) fn join(&mut self, segment: &Segment, pieces: &PageFrags) -> bool {
         let Some(joined) = &mut self.joined else { return false };
         let (seq, end) = (segment.seq, segment.end());
         let before = joined.range_mut(..seq).next_back();

@@ -2,10 +2,10 @@
 //!
 //! Source: Linux 2.6.20 `tcp_recvmsg` (an skb's memory is free when all of it is read), 6.12 `tcp_queue_rcv`.
 
-mod collapsing;
+mod collapse;
 
-use super::joining::Joined;
-use crate::tcp::pieces::Pieces;
+use super::coalesce::Joined;
+use crate::tcp::page_frag::PageFrags;
 use alloc::collections::{BTreeMap, VecDeque};
 
 /// Equal skbs in a row.
@@ -76,7 +76,7 @@ impl ReceiveQueue {
     }
 
     /// Adds an skb with data in these pieces; returns its additional memory.
-    pub(in crate::tcp) fn push(&mut self, came: Came, pieces: &Pieces) -> u64 {
+    pub(in crate::tcp) fn push(&mut self, came: Came, pieces: &PageFrags) -> u64 {
         let Came { seq, end, largest, packets } = came;
         let (bytes, joined) = (end - seq, Joined::of((seq, end), (packets, largest), pieces));
         let len = largest.min(bytes as u32);
@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn memory_is_free_when_all_of_an_skb_is_read() {
-        let (mut queue, pieces) = (ReceiveQueue::new(832, true), Pieces::default());
+        let (mut queue, pieces) = (ReceiveQueue::new(832, true), PageFrags::default());
         let taken: u64 = (0..3).map(|i| queue.push(one(i * 1000, (i + 1) * 1000), &pieces)).sum();
         assert_eq!((taken, queue.first_bytes()), (3832, 3000), "they joined");
         assert_eq!(queue.read(1500), (1, 0));
@@ -245,7 +245,7 @@ mod tests {
 
     #[test]
     fn segments_apart_are_free_one_by_one() {
-        let (mut queue, pieces) = (ReceiveQueue::new(256, false), Pieces::default());
+        let (mut queue, pieces) = (ReceiveQueue::new(256, false), PageFrags::default());
         let taken: u64 = (0..3).map(|i| queue.push(one(i * 1000, (i + 1) * 1000), &pieces)).sum();
         assert_eq!((taken, queue.first_bytes()), (3768, 1000));
         assert_eq!(queue.read(1999), (1, 1256));

@@ -11,14 +11,14 @@ impl Receiver {
     pub fn is_acceptable(&self, segment: &Segment) -> bool {
         let end = self.rcv_nxt + self.window.remaining(self.rcv_nxt);
         let in_window = segment.end() >= self.window.rcv_wup && segment.seq <= end;
-        in_window && !self.is_from_the_past(segment.tsval)
+        in_window && !self.fails_paws(segment.tsval)
     }
 
     /// Answers a segment that ends before the acknowledged data, begins beyond the window, or has an old timestamp; its
     /// content is ignored (tcp_send_dupack).
     pub(super) fn refuse(&mut self, segment: &Segment) -> Taken {
         let packets = u64::from(segment.packets());
-        let past = self.is_from_the_past(segment.tsval);
+        let past = self.fails_paws(segment.tsval);
         self.from_the_past += u64::from(past);
         if segment.seq < self.rcv_nxt {
             self.duplicates += packets;

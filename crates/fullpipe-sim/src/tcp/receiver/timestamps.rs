@@ -4,7 +4,7 @@
 
 use super::Receiver;
 use crate::tcp::Segment;
-use crate::tcp::paws::is_from_the_past;
+use crate::tcp::paws::fails_paws;
 use crate::units::Time;
 use core::mem;
 
@@ -15,8 +15,8 @@ impl Receiver {
 
     /// Whether the timestamp of a segment is so old that it seems to be of an earlier lap of the sequence numbers
     /// (tcp_paws_discard).
-    pub(super) fn is_from_the_past(&self, tsval: u32) -> bool {
-        self.timestamps && is_from_the_past(tsval, self.ts_recent)
+    pub(super) fn fails_paws(&self, tsval: u32) -> bool {
+        self.timestamps && fails_paws(tsval, self.ts_recent)
     }
 
     /// Takes the timestamps of a segment that passes tcp_validate_incoming. Its own is echoed from now on if the

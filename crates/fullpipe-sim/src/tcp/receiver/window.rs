@@ -3,8 +3,8 @@
 //! Source: Linux 2.6.20 `tcp_win_from_space`, `tcp_select_initial_window`, `tcp_init_buffer_space`,
 //! `tcp_grow_window`, `__tcp_select_window`, `tcp_select_window`.
 
-use super::autotune::{Grown, initial_rcvbuf, memory_per_segment};
 use super::data_window::State;
+use super::drs::{Grown, initial_rcvbuf, memory_per_segment};
 use crate::config::Sysctl;
 use crate::tcp::Segment;
 use crate::tcp::counters::WindowMib;

@@ -10,7 +10,7 @@
 //! - With `tcp_frto` = 2 and no SACK, 2.6.24 and 2.6.25 try F-RTO whatever was sent again before. Here they behave as
 //!   2.6.26.
 
-use crate::tcp::ack::input::Flags;
+use crate::tcp::ack::classic::Flags;
 use crate::tcp::profile::FrtoVersion;
 use crate::tcp::sender::Sender;
 use crate::tcp::{CaState, Output};

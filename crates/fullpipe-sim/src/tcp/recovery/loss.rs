@@ -3,7 +3,7 @@
 //! Source: Linux 2.6.20, 3.10, 6.1 and 6.12 `tcp_retransmit_timer`, `tcp_enter_loss`, `tcp_check_sack_reneging`;
 //! since 3.10 `tcp_process_loss` (see `frto.rs`).
 
-use crate::tcp::ack::input::Flags;
+use crate::tcp::ack::classic::Flags;
 use crate::tcp::profile::{FrtoVersion, TimeoutReordering};
 use crate::tcp::sender::{Sender, TimerKind};
 use crate::tcp::{CaState, Output};

@@ -3,7 +3,7 @@
 //! Source: Linux 2.6.20, 2.6.25, 2.6.32 and 3.14 `tcp_time_to_recover`, `tcp_update_scoreboard`,
 //! `tcp_mark_head_lost`, `tcp_timeout_skbs`; RFC 6675 (there RFC 3517); FACK: Mathis, Mahdavi 1996.
 
-use crate::tcp::ack::input::Flags;
+use crate::tcp::ack::classic::Flags;
 use crate::tcp::profile::{HeadTimeout, SackMarking};
 use crate::tcp::sender::Sender;
 use crate::tcp::{CaState, Output};

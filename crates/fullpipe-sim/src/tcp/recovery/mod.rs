@@ -22,7 +22,7 @@
 //! Limits:
 //! - An old ACK with SACKs in Open does not lead to Disorder, as it does in 2.6.32.
 
-mod alert;
+mod fastretrans_alert;
 mod frto;
 mod loss;
 mod marking;
@@ -37,7 +37,7 @@ mod sacks;
 mod undo;
 mod walks;
 
-use crate::tcp::ack::input::Flags;
+use crate::tcp::ack::classic::Flags;
 use crate::tcp::profile::{DsackUndo, LossStates, SpuriousPartial};
 use crate::tcp::sender::Sender;
 use crate::tcp::{CaState, Output};

@@ -9,7 +9,7 @@
 //! - `tcp_early_retrans` works in every profile that sets it, although kernels before 3.5 do not have it.
 
 use super::rack::TIMEOUT_MIN_US;
-use crate::tcp::ack::input::Flags;
+use crate::tcp::ack::classic::Flags;
 use crate::tcp::profile::ProbeTimeout;
 use crate::tcp::sender::{Sender, TimerKind};
 use crate::tcp::{CaState, Output};

@@ -7,7 +7,7 @@
 //! Limits:
 //! - PRR leaves a cwnd of at least one packet.
 
-use crate::tcp::ack::input::Flags;
+use crate::tcp::ack::classic::Flags;
 use crate::tcp::profile::{HalvingStep, MaxBurst, PrrBound, Reduction};
 use crate::tcp::sender::{INFINITE_SSTHRESH, Sender};
 use crate::tcp::{CaState, Output};

@@ -6,7 +6,7 @@
 //! Limits:
 //! - In Linux a SACK block that covers a part of a segment covers none of it. Receivers here send no such block.
 
-use crate::tcp::ack::input::Flags;
+use crate::tcp::ack::classic::Flags;
 use crate::tcp::profile::{AckOrder, LostRetransmits};
 use crate::tcp::scoreboard::Sacked;
 use crate::tcp::sender::Sender;

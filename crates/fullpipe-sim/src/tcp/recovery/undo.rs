@@ -8,7 +8,7 @@
 //! (`tcp_any_retrans_done`). 2.6.32 and before check only `retrans_out`, which differs while the first packet waits for
 //! a third transmission.
 
-use crate::tcp::ack::input::Flags;
+use crate::tcp::ack::classic::Flags;
 use crate::tcp::profile::SpuriousPartial;
 use crate::tcp::sender::Sender;
 use crate::tcp::{CaState, Output};

@@ -4,7 +4,7 @@
 //! changes TCP's behaviour call [`Sender::is_controlled`].
 
 use super::Sender;
-use super::departure::PacedBy;
+use super::edt::PacedBy;
 use crate::cc::Event;
 use crate::tcp::Output;
 use crate::tcp::rate::AckResult;

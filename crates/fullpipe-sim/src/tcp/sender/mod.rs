@@ -7,8 +7,9 @@
 mod app_side;
 mod chrono;
 pub(super) mod control;
+mod cwnd_validation;
 mod deferral;
-mod departure;
+mod edt;
 mod handshake;
 mod limit;
 pub(super) mod loss_state;
@@ -24,7 +25,6 @@ mod seq;
 mod sndbuf;
 pub mod socket;
 mod tso;
-mod usage;
 pub(super) mod walks;
 pub mod write;
 
@@ -34,9 +34,9 @@ use crate::jiffy_clock::{Expiry, JiffyClock};
 use crate::packet::Ecn;
 use crate::tcp::counters::Counters;
 use crate::tcp::ecn::SenderEcn;
-use crate::tcp::pieces::Filling;
+use crate::tcp::oow_ratelimit::OowRatelimit;
+use crate::tcp::page_frag::Filling;
 use crate::tcp::profile::{CcRtt, RttClock, SackMarking, SharedProfile};
-use crate::tcp::ration::Ration;
 use crate::tcp::rtt::Rtt;
 use crate::tcp::scoreboard::{Scoreboard, Window};
 use crate::tcp::skb::SendQueue;
@@ -45,7 +45,8 @@ use crate::units::Time;
 pub use app_side::Writer;
 use app_side::{AppSide, Partial};
 use chrono::Chrono;
-use departure::Departures;
+use cwnd_validation::Usage;
+use edt::Departures;
 use loss_state::Recovery;
 use memory::SndMemory;
 use mtu::PathMtu;
@@ -54,7 +55,6 @@ use rounds::Rounds;
 use seq::SendSeq;
 use sndbuf::SndBuf;
 use tso::Tso;
-use usage::Usage;
 
 pub use fullpipe_base::tcp::INFINITE_SSTHRESH;
 
@@ -104,7 +104,7 @@ pub struct Sender {
     pub(super) departures: Departures,
     /// Timestamp to echo: the last ACK's.
     pub(super) ts_recent: u32,
-    pub(super) ration: Ration,
+    pub(super) ration: OowRatelimit,
     pub(super) lsndtime: u32,
     pub(super) sndbuf: SndBuf,
     /// Share of the host's memory, where that is bounded.
@@ -170,7 +170,7 @@ impl Sender {
             pacing: Pacing::new(host.hz),
             departures: Departures::new(&profile, host),
             ts_recent: 0,
-            ration: Ration::default(),
+            ration: OowRatelimit::default(),
             lsndtime: 0,
             sndbuf: SndBuf::new(host, sndbuf, u64::from(full_mss) + profile.skb_overhead),
             memory: None,

@@ -5,7 +5,7 @@
 //! `tcp_wfree`; 3.12 `tcp_update_pacing_rate`, `tcp_xmit_size_goal`, `tcp_write_xmit`.
 
 use super::Sender;
-use super::departure::PacedBy;
+use super::edt::PacedBy;
 use crate::tcp::Output;
 use crate::tcp::min_rtt::MinRtt;
 use crate::tcp::profile::{PacingRatio, RttClock, SkbSize, SmallQueueLimit};

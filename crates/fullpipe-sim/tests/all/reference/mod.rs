@@ -29,7 +29,7 @@ pub mod way;
 use agenda::{Agenda, Happening};
 use element::{Element, Place};
 use fullpipe_sim::config::{Config, Direction};
-use fullpipe_sim::tcp::pieces::Piece;
+use fullpipe_sim::tcp::page_frag::PageFrag;
 use fullpipe_sim::tcp::{HEADERS, TIMESTAMP_OPTION};
 use fullpipe_sim::trace::{Event, EventKind, Sink};
 use fullpipe_sim::units::Time;
@@ -42,8 +42,8 @@ pub struct Context {
     told: Vec<Event>,
     /// Round trips of echo requests: when, which, and how long.
     round_trips: Vec<(Time, usize, u64)>,
-    /// Pieces of senders' memory, by flow, of which the other end does not know yet.
-    pieces: Vec<(usize, Piece)>,
+    /// PageFrags of senders' memory, by flow, of which the other end does not know yet.
+    pieces: Vec<(usize, PageFrag)>,
     mss: u32,
     headers: u32,
     /// Bytes of a SYN.

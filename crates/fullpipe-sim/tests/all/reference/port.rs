@@ -4,7 +4,7 @@ use super::agenda::Agenda;
 use super::late::Skb;
 use super::packet::{Body, Packet};
 use super::transmit::Transmit;
-use fullpipe_sim::tcp::pieces::Piece;
+use fullpipe_sim::tcp::page_frag::PageFrag;
 use fullpipe_sim::tcp::{Output, Segment, Transmission};
 use fullpipe_sim::units::Time;
 
@@ -12,7 +12,7 @@ use fullpipe_sim::units::Time;
 pub struct Port<'a> {
     pub transmit: &'a mut Transmit,
     pub agenda: &'a mut Agenda,
-    pub pieces: &'a mut Vec<(usize, Piece)>,
+    pub pieces: &'a mut Vec<(usize, PageFrag)>,
     pub cpu: Time,
     pub cost: Time,
     pub walk_cost: Time,
@@ -96,7 +96,7 @@ impl Output for Port<'_> {
         self.cpu
     }
 
-    fn begin_piece(&mut self, piece: Piece) {
+    fn begin_piece(&mut self, piece: PageFrag) {
         self.pieces.push((self.flow, piece));
     }
 

@@ -4,7 +4,7 @@ use super::writer::Writer;
 use super::{LATEST, SUMMARY};
 use crate::trace::Error;
 use crate::trace::folders::folder;
-use crate::trace::leftover::{self, is_directory};
+use crate::trace::stale::{self, is_directory};
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
@@ -50,10 +50,10 @@ impl Place {
         let made = Made::parents(&parent)?;
         let named = matches!(self, Place::Exactly(_)).then_some(name.as_str());
         // One with a summary is a result that only lacks its name.
-        leftover::sweep(&parent, named, |path| is_directory(path) && !path.join(SUMMARY).exists());
+        stale::sweep(&parent, named, |path| is_directory(path) && !path.join(SUMMARY).exists());
 
         // The name is hidden until all is written.
-        let hidden = parent.join(leftover::hidden_name(&name));
+        let hidden = parent.join(stale::hidden_name(&name));
         let directory = free(&hidden, "-", |path| fs::create_dir(path)).map_err(|e| {
             Error::new(&parent, format!("cannot make a directory in it: {e}"))
                 .hint("choose another directory with --out, or change its permissions")

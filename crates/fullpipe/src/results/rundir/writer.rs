@@ -7,7 +7,7 @@ use super::{INTERVALS, LATEST, PROVENANCE, REPORT, RESOLVED, SUMMARY, rescue};
 use crate::analysis::document::{Document, Run};
 use crate::trace::folders::folders;
 use crate::trace::recording::Recording;
-use crate::trace::{Error, leftover, table};
+use crate::trace::{Error, stale, table};
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufWriter, Write};
@@ -27,14 +27,14 @@ pub struct Writer {
     /// Folders that were begun.
     begun: AtomicUsize,
     finished: bool,
-    /// See [`crate::trace::leftover`].
+    /// See [`crate::trace::stale`].
     _lock: Option<fs::File>,
 }
 
 impl Writer {
     /// A writer that collects in `directory`, to become `target`.
     pub(super) fn new(place: Place, target: PathBuf, directory: PathBuf, made: Made) -> Writer {
-        let (collected, _lock) = (Mutex::default(), leftover::lock(&directory));
+        let (collected, _lock) = (Mutex::default(), stale::lock(&directory));
         let begun = AtomicUsize::new(0);
         Writer { place, target, directory, made, collected, begun, finished: false, _lock }
     }

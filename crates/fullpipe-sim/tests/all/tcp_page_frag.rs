@@ -1,9 +1,9 @@
-//! Pieces of memory that hold a sender's data, from its application's copies to the memory of unread data at the
-//! receiver (`tcp/pieces.rs`).
+//! PageFrags of memory that hold a sender's data, from its application's copies to the memory of unread data at the
+//! receiver (`tcp/page_frag.rs`).
 
 use crate::conversation::host;
 use fullpipe_sim::cc::Congestion;
-use fullpipe_sim::tcp::pieces::Piece;
+use fullpipe_sim::tcp::page_frag::PageFrag;
 use fullpipe_sim::tcp::profile::{Profile, find};
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::sender::Sender;
@@ -17,7 +17,7 @@ fn linux() -> &'static Profile {
 /// Reports of the sender's memory layout; all data is sent.
 #[derive(Default)]
 struct Told {
-    pieces: Vec<Piece>,
+    pieces: Vec<PageFrag>,
 }
 
 impl Output for Told {
@@ -27,7 +27,7 @@ impl Output for Told {
     fn now(&self) -> Time {
         Time::ms(100)
     }
-    fn begin_piece(&mut self, piece: Piece) {
+    fn begin_piece(&mut self, piece: PageFrag) {
         self.pieces.push(piece);
     }
 }

@@ -3,7 +3,7 @@
 //! Source: Linux 6.1 and 6.12 `tcp_prune_queue`, `tcp_collapse`, `__alloc_skb`.
 
 use super::{ReceiveQueue, Skb, Waiting};
-use crate::tcp::receiver::joining::Joined;
+use crate::tcp::receiver::coalesce::Joined;
 use alloc::vec::Vec;
 use core::{iter, mem};
 

@@ -1,6 +1,6 @@
 //! The cards of hosts: a rate, and the queue in front of it.
 
-use super::pieces::{self, CARD_AHEAD_NS, Serial, Wire, codel, fq_codel, red, tbf};
+use super::realise::{self, CARD_AHEAD_NS, Serial, Wire, codel, fq_codel, red, tbf};
 use super::way::{Counters, Seen, Watched};
 use fullpipe_base::path::{Direction, QueueLimit};
 use fullpipe_base::trace::StageInfo;
@@ -64,7 +64,7 @@ fn counted(rate: Rate, mtu: u32, as_frames: bool) -> (Rate, Framing) {
 /// once.
 pub(super) fn card_wire(host: &Host, Wire { mtu, gso }: Wire) -> plan::Wire {
     let (rate, framing) = counted(host.config.nic_rate, mtu, gso);
-    plan::Wire { rate: rate.0, overhead: pieces::beyond_header(framing) }
+    plan::Wire { rate: rate.0, overhead: realise::beyond_header(framing) }
 }
 
 /// The queue of a host.

@@ -1,7 +1,7 @@
 //! Memory of a sender's data: successive pieces of 32 KiB (page_frag). A packet refers to the pieces that hold its
 //! data, so its receiver counts them, too. A piece without references is reused.
 //!
-//! Source: Linux 6.12 `sk_page_frag_refill`, `skb_page_frag_refill`, `tcp_sendmsg_locked`. Pieces of all profiles are
+//! Source: Linux 6.12 `sk_page_frag_refill`, `skb_page_frag_refill`, `tcp_sendmsg_locked`. PageFrags of all profiles are
 //! those of kernels since 3.7 (`SKB_FRAG_PAGE_ORDER`).
 //!
 //! Limits:
@@ -20,7 +20,7 @@ const LEAST: u64 = 32;
 
 /// A place in the stream from which on pieces are counted anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct PageFrag {
     pub(super) at: u64,
     /// Time at which the last piece is reused, if it is. It is if the reader had read all data before `at` by then.
     pub(super) again: Option<Time>,
@@ -36,33 +36,38 @@ pub(super) struct Filling {
 impl Filling {
     /// Begins a copy at number `at` of the stream; `acknowledged`: all earlier data is. Returns the change of the
     /// layout, if any: the rest of a piece is left unused, or the piece is reused.
-    pub(super) fn begin_copy(&mut self, at: u64, now: Time, acknowledged: bool) -> Option<Piece> {
+    pub(super) fn begin_copy(
+        &mut self,
+        at: u64,
+        now: Time,
+        acknowledged: bool,
+    ) -> Option<PageFrag> {
         let filled = (at - self.from) % PIECE;
         if filled == 0 || !acknowledged && filled <= PIECE - LEAST {
             return None;
         }
         // The reuse is an assumption: the sender does not learn of it.
         self.from = at;
-        Some(Piece { at, again: Some(now).filter(|_| filled <= PIECE - LEAST) })
+        Some(PageFrag { at, again: Some(now).filter(|_| filled <= PIECE - LEAST) })
     }
 }
 
 /// Starts of pieces, as a receiver needs them for arriving data.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Pieces {
+pub(super) struct PageFrags {
     /// First number from which pieces are counted, at or below the next arrival.
     from: u64,
     /// Later starts, in order; there is hardly ever one. Data behind such a start has not arrived yet.
-    later: VecDeque<Piece>,
+    later: VecDeque<PageFrag>,
 }
 
-impl Pieces {
+impl PageFrags {
     /// Adds a start of pieces before any data beyond it arrives.
-    pub(super) fn begin(&mut self, piece: Piece) {
+    pub(super) fn begin(&mut self, piece: PageFrag) {
         self.later.push_back(piece);
     }
 
-    /// Whether a start has not been [reached](Pieces::reach).
+    /// Whether a start has not been [reached](PageFrags::reach).
     pub(super) fn are_awaited(&self) -> bool {
         !self.later.is_empty()
     }
@@ -112,12 +117,12 @@ fn borders(from: u64, first: u64, last: u64) -> u32 {
 mod tests {
     use super::*;
 
-    fn given_up(at: u64) -> Piece {
-        Piece { at, again: None }
+    fn given_up(at: u64) -> PageFrag {
+        PageFrag { at, again: None }
     }
 
-    fn again(at: u64, time: u64) -> Piece {
-        Piece { at, again: Some(Time::ms(time)) }
+    fn again(at: u64, time: u64) -> PageFrag {
+        PageFrag { at, again: Some(Time::ms(time)) }
     }
 
     #[test]
@@ -157,7 +162,7 @@ mod tests {
     fn a_piece_is_filled_anew_if_the_reader_has_had_all_of_it() {
         let read = Some(Time::ms(5));
         for (time, read, count) in [(4, read, 2), (5, read, 1), (6, read, 1), (6, None, 2)] {
-            let mut pieces = Pieces::default();
+            let mut pieces = PageFrags::default();
             pieces.begin(again(1000, time));
             pieces.reach(1000, read);
             assert_eq!(pieces.count(1000, 1000 + PIECE), count, "{time} {read:?}");
@@ -166,7 +171,7 @@ mod tests {
 
     #[test]
     fn a_receiver_counts_the_pieces_that_the_sender_filled() {
-        let mut pieces = Pieces::default();
+        let mut pieces = PageFrags::default();
         // The 33rd packet of 1000 bytes lies in two.
         assert_eq!([(31_000, 32_000), (32_000, 33_000)].map(|(a, b)| pieces.count(a, b)), [1, 2]);
         let more = [(0, PIECE), (0, PIECE + 1), (PIECE, PIECE)];
@@ -178,7 +183,7 @@ mod tests {
         let borders = [32_750, 32_750 + PIECE, 90_000, 90_000 + PIECE];
         [32_750, 90_000].into_iter().for_each(|at| pieces.begin(given_up(at)));
         let within = |seq, end| borders.iter().filter(|&&at| seq < at && at < end).count() as u32;
-        let check = |pieces: &Pieces, seq: u64| {
+        let check = |pieces: &PageFrags, seq: u64| {
             let close = borders.into_iter().chain(borders.map(|at| at + 1));
             for end in (seq + 1..122_000).step_by(7).chain(close).filter(|end| *end > seq) {
                 assert_eq!(pieces.count(seq, end), within(seq, end) + 1, "{seq}..{end}");

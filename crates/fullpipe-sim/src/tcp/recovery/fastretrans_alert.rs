@@ -1,11 +1,11 @@
-//! States after a doubtful ACK since RACK. cwnd changes here where a state ends or is undone; `ack/control.rs` changes
+//! States after a doubtful ACK since RACK. cwnd changes here where a state ends or is undone; `ack/modern.rs` changes
 //! it with each ACK.
 //!
 //! Source: Linux 6.1 and 6.12 `tcp_fastretrans_alert`, `tcp_process_loss`, `tcp_try_undo_partial`,
 //! `tcp_check_sack_reneging`, `tcp_identify_packet_loss`.
 
-use crate::tcp::ack::control::Resend;
-use crate::tcp::ack::input::Flags;
+use crate::tcp::ack::classic::Flags;
+use crate::tcp::ack::modern::Resend;
 use crate::tcp::rack::RECOVERY_THRESH;
 use crate::tcp::sender::{Sender, TimerKind};
 use crate::tcp::{CaState, Output};

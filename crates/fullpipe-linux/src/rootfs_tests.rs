@@ -2,7 +2,7 @@ use super::*;
 
 /// A directory of this process's number, as another container or a killed program has made it.
 fn made_before(parent: &Path, number: u32) -> PathBuf {
-    let path = parent.join(format!("{}-{number}", leftover::hidden_name(NAME)));
+    let path = parent.join(format!("{}-{number}", stale::hidden_name(NAME)));
     fs::create_dir(&path).expect("a directory");
     path
 }
@@ -13,7 +13,7 @@ fn names_that_are_taken_are_passed_and_what_nobody_holds_goes() {
     let all: Vec<PathBuf> = (2..20).map(|number| made_before(parent.path(), number)).collect();
     let (held, left): (Vec<_>, Vec<_>) =
         all.into_iter().enumerate().partition(|(at, _)| at % 2 == 0);
-    let locks: Vec<_> = held.iter().map(|(_, path)| leftover::lock(path).expect("free")).collect();
+    let locks: Vec<_> = held.iter().map(|(_, path)| stale::lock(path).expect("free")).collect();
     let jails = [(); 3].map(|()| Jail::empty(parent.path()).expect("a jail"));
     assert!(held.iter().all(|(_, path)| path.exists()));
     assert!(left.iter().all(|(_, path)| !path.exists() || jails.iter().any(|j| j.path == *path)));

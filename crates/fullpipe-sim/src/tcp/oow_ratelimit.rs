@@ -8,9 +8,9 @@ const INVALID_RATELIMIT: Time = Time::ms(500);
 
 /// Jiffy of the last answer (last_oow_ack_time).
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Ration(Option<u64>);
+pub(super) struct OowRatelimit(Option<u64>);
 
-impl Ration {
+impl OowRatelimit {
     /// Whether another answer may go now, which is then the last one (6.12 `tcp_oow_rate_limited`).
     pub(super) fn allows(&mut self, now: Time, ticks: &JiffyClock) -> bool {
         let pause = INVALID_RATELIMIT.as_ns() / ticks.begin(1).as_ns().max(1);

@@ -4,7 +4,7 @@
 //! `tcp_may_update_window`, `tcp_is_cwnd_limited`; 3.12 `tcp_ack_update_rtt`, `tcp_may_raise_cwnd`.
 
 use crate::cc::AckSample;
-use crate::tcp::paws::is_from_the_past;
+use crate::tcp::paws::fails_paws;
 use crate::tcp::profile::{
     AckOrder, CcRtt, DsackUndo, GrowthUnderReordering, PktsAcked, RttClock, RttSource,
 };
@@ -81,7 +81,7 @@ impl Sender {
     /// Processes an ACK that arrived alone or `with_data`. Immediate retransmissions go to `out`.
     pub fn hear(&mut self, ack: &Ack, with_data: bool, out: &mut impl Output) {
         // tcp_validate_incoming: PAWS refuses an ACK of an earlier lap (tcp_paws_discard).
-        if !with_data && self.is_from_the_past(ack) {
+        if !with_data && self.fails_paws(ack) {
             self.counters.from_the_past += 1;
             self.answer_empty(out);
             return;
@@ -94,16 +94,16 @@ impl Sender {
         }
         self.note_round(ack.ack);
         match self.profile.ack_order {
-            AckOrder::CwndLast => self.hear_with_cwnd_last(ack, with_data, out),
+            AckOrder::CwndLast => self.ack_modern(ack, with_data, out),
             AckOrder::CwndFirst if ack.ack < self.seq.una() => self.hear_overtaken_ack(ack, out),
-            AckOrder::CwndFirst => self.hear_with_cwnd_first(ack, with_data, out),
+            AckOrder::CwndFirst => self.ack_classic(ack, with_data, out),
         }
     }
 
     /// Whether an ACK is so old that its timestamp seems to be of an earlier lap of the clock, and is not a plain
     /// repetition (6.12 `tcp_paws_discard`, `tcp_disordered_ack`).
-    fn is_from_the_past(&self, ack: &Ack) -> bool {
-        if !self.timestamps || !is_from_the_past(ack.tsval, self.ts_recent) {
+    fn fails_paws(&self, ack: &Ack) -> bool {
+        if !self.timestamps || !fails_paws(ack.tsval, self.ts_recent) {
             return false;
         }
         let late = self.stamps.begin((self.ts_recent - ack.tsval).into());
@@ -127,7 +127,7 @@ impl Sender {
     }
 
     #[inline(never)]
-    fn hear_with_cwnd_first(&mut self, ack: &Ack, with_data: bool, out: &mut impl Output) {
+    fn ack_classic(&mut self, ack: &Ack, with_data: bool, out: &mut impl Output) {
         let nothing_out = self.board.packets_out == 0;
         let (flags, prior_in_flight) = self.learn(ack, with_data, out);
         if nothing_out {

@@ -2,7 +2,7 @@
 
 use fullpipe_guest::boot;
 use fullpipe_guest::plan::{self, Plan};
-use fullpipe_trace::leftover;
+use fullpipe_trace::stale;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -47,13 +47,13 @@ impl Jail {
         let mut tried = TRIED.lock().unwrap_or_else(PoisonError::into_inner);
 
         // Directories of killed runs are removed first, because they may fill the file system.
-        leftover::sweep(parent, Some(NAME), leftover::is_directory);
-        leftover::sweep_own(parent, NAME);
+        stale::sweep(parent, Some(NAME), stale::is_directory);
+        stale::sweep_own(parent, NAME);
         loop {
             *tried += 1;
-            let path = parent.join(format!("{}-{tried}", leftover::hidden_name(NAME)));
+            let path = parent.join(format!("{}-{tried}", stale::hidden_name(NAME)));
             match fs::create_dir(&path) {
-                Ok(()) => return Ok(Jail { _lock: leftover::lock(&path), path }),
+                Ok(()) => return Ok(Jail { _lock: stale::lock(&path), path }),
                 Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(e) => return Err(e),
             }
@@ -118,5 +118,5 @@ pub(super) fn has_init() -> bool {
 }
 
 #[cfg(test)]
-#[path = "jail_tests.rs"]
+#[path = "rootfs_tests.rs"]
 mod tests;

@@ -4,7 +4,7 @@
 //! Source: Linux 6.12 `tcp_try_coalesce`, `skb_try_coalesce`. There an skb cannot join while it shares its head with a
 //! copy of the sender's. A router in between has given each packet a head of its own (`ip_forward`).
 
-use crate::tcp::pieces::Pieces;
+use crate::tcp::page_frag::PageFrags;
 
 /// Most pieces of memory that an skb refers to (MAX_SKB_FRAGS).
 const MAX_FRAGS: u32 = 17;
@@ -15,7 +15,7 @@ pub(in crate::tcp) fn truesize(
     (seq, end): (u64, u64),
     (packets, len): (u32, u32),
     overhead: u64,
-    pieces: &Pieces,
+    pieces: &PageFrags,
 ) -> u64 {
     let heads = match packets {
         1 => 1,
@@ -41,7 +41,7 @@ impl Joined {
     pub(in crate::tcp) fn of(
         (seq, end): (u64, u64),
         (packets, len): (u32, u32),
-        pieces: &Pieces,
+        pieces: &PageFrags,
     ) -> Joined {
         let (frags, heads) = match pieces.count(seq, end) {
             1 => (packets, packets.div_ceil(MAX_FRAGS)),
@@ -87,7 +87,7 @@ impl Joined {
     }
 }
 
-/// Pieces of packets with so many each, and their heads: all pieces of a packet have one head.
+/// PageFrags of packets with so many each, and their heads: all pieces of a packet have one head.
 fn packed(packets: impl Iterator<Item = u32>) -> (u32, u32) {
     let (mut all, mut heads, mut under_last) = (0, 1, 0);
     for pieces in packets {
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn an_skb_takes_what_continues_it_while_there_are_pieces() {
-        let pieces = Pieces::default();
+        let pieces = PageFrags::default();
         let mut skb = Joined::of((0, 1000), (1, 1000), &pieces);
         let mut take =
             |seq, end| skb.append(seq, Joined::of((seq, end), (1, 1000), &pieces)).is_some();

@@ -7,9 +7,9 @@ mod hosts;
 mod kernel_tests;
 mod nfs;
 
-use super::card;
 use super::kernel::{Family, Hz};
-use super::pieces;
+use super::nic;
+use super::realise;
 use super::way::{self, Watched};
 use fullpipe_base::path::Direction;
 use fullpipe_base::rng::Rng;
@@ -172,11 +172,11 @@ fn path_answers(run: &Resolved, answers: &mut Answers) {
     let mut wrong = false;
     for (way, element) in elements {
         let ask = element.ask(&around);
-        if let Some((part, what)) = pieces::instead(&ask) {
+        if let Some((part, what)) = realise::instead(&ask) {
             let key = format!("path.{way}.{}.{part}", element.name());
             answers.push((key, Support::Substituted(what.into())));
         }
-        if let Err(why) = pieces::piece(&ask, way::wire(run)) {
+        if let Err(why) = realise::piece(&ask, way::wire(run)) {
             wrong = true;
             answers.push(refused(&format!("path, element {}", element.name()), &why));
         }
@@ -213,8 +213,8 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
     let (routers, mut stages) = way::routers(run).map_err(told)?;
     let (sender, receiver) = (&run.hosts.sender, &run.hosts.receiver);
     let stage_of = |of, host: &Host, namespace| way::Watched {
-        serial: Some(card::serial(host, run.path.mtu)),
-        ..card::card_stage(of, &host.qdisc, namespace)
+        serial: Some(nic::serial(host, run.path.mtu)),
+        ..nic::card_stage(of, &host.qdisc, namespace)
     };
 
     // Packets pass a card before the path, so stages of cards come first.
@@ -235,9 +235,9 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
     for (index, stage) in stages.iter_mut().enumerate() {
         stage.info.index = index as u16;
     }
-    let of_card = |host: &Host| card::card(host, run.path.mtu);
+    let of_card = |host: &Host| nic::card(host, run.path.mtu);
     // A card that sends nothing but ACKs is no limit.
-    let of_receiver = if backward { of_card(receiver) } else { card::open(&receiver.qdisc) };
+    let of_receiver = if backward { of_card(receiver) } else { nic::open(&receiver.qdisc) };
     let receives = if carries(run, Direction::Forward) { receiver } else { sender };
     let connections = run.flow.iter().filter(|flow| flow.app != App::Nfs);
     let mut plan = Plan {
@@ -286,7 +286,7 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
 
 /// An extra host at the sender's end.
 fn beside_sender(own: &Neighbour, run: &Resolved) -> plan::Beside {
-    let of_card = card::card(&own.host, run.path.mtu);
+    let of_card = nic::card(&own.host, run.path.mtu);
     let qdiscs = seeded(of_card, run.seed, &format!("{}.qdisc", own.name));
     let out = plan::Way { qdiscs, ..plan::Way::default() };
     plan::Beside { name: own.name.clone(), host: plan::Host { out, ..hosts::host(&own.host) } }

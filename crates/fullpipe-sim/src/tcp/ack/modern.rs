@@ -3,7 +3,7 @@
 //! Source: Linux 6.1 and 6.12 `tcp_ack`, `tcp_clean_rtx_queue`, `tcp_ack_update_rtt`, `tcp_cong_control`,
 //! `tcp_xmit_recovery`.
 
-use super::input::Flags;
+use super::classic::Flags;
 use crate::cc::AckSample;
 use crate::tcp::profile::IdleRestart;
 use crate::tcp::scoreboard::Acked;
@@ -33,12 +33,7 @@ struct Rtts {
 }
 
 impl Sender {
-    pub(in crate::tcp) fn hear_with_cwnd_last(
-        &mut self,
-        ack: &Ack,
-        with_data: bool,
-        out: &mut impl Output,
-    ) {
+    pub(in crate::tcp) fn ack_modern(&mut self, ack: &Ack, with_data: bool, out: &mut impl Output) {
         let echoes = self.timestamps && ack.tsecr != 0;
         let before = echoes.then(|| self.after_timestamp(ack.tsecr).as_us());
         if let Some(rack) = &mut self.board.rack {
