@@ -56,10 +56,11 @@ fn kind(flow: &Flow) -> Option<AppKind> {
     app::kind(&flow.app.as_ref()?.value.0)
 }
 
-/// Messages that nobody answers are not without an answer.
+/// Refuses several messages without an answer at a time where nobody answers. A written scenario has the default, 1.
 fn only_requests_are_in_flight(flow: &Flow, flows: &[Flow], cx: &mut Context) {
     let in_flight = flow.app.as_ref().and_then(|app| app.value.0.in_flight.as_ref());
-    let Some(at) = in_flight.filter(|_| kind(flow) == Some(AppKind::Messages)) else { return };
+    let several = in_flight.filter(|at| at.value.0 > 1);
+    let Some(at) = several.filter(|_| kind(flow) == Some(AppKind::Messages)) else { return };
     let name = flow.name.as_ref().map(|name| &name.value.0);
     let is_answered = flows.iter().any(|other| other.reply_to.as_ref().map(|to| &to.value) == name);
     if flow.reply_to.is_none() && name.is_some() && !is_answered {

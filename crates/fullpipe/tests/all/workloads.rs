@@ -48,6 +48,22 @@ fn datagrams_are_written_as_they_were_read() {
     assert_eq!(again.plans()[0].resolved, *resolved);
 }
 
+/// Messages, also those that nobody answers, mean the same when they are written as a scenario again.
+#[test]
+fn messages_are_written_as_they_were_read() {
+    for name in ["messages.toml", "quickack.toml"] {
+        let path = folder().join("../parity").join(name);
+        let source = Source::read(&path).unwrap_or_else(|e| panic!("{e}"));
+        let scenario = scenario::load(&source, &[], &[]).unwrap_or_else(|e| panic!("{e}"));
+        for plan in scenario.plans() {
+            let text = plan.resolved.to_toml();
+            let again = scenario::load(&Source::text(name, &text), &[], &[]);
+            let again = again.unwrap_or_else(|e| panic!("{name}, {}: {e}", plan.name()));
+            assert_eq!(again.plans()[0].resolved, plan.resolved, "{name}, {}", plan.name());
+        }
+    }
+}
+
 /// Connections of mounts follow from the mount: they are flows, and not written.
 #[test]
 fn mounts_are_written_as_they_were_read() {
