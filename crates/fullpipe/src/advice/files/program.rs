@@ -10,6 +10,15 @@ pub fn lines(changes: &[Change]) -> Vec<String> {
     changes.iter().filter_map(line).collect()
 }
 
+/// Level of a socket option, as setsockopt(2) takes it.
+fn level(name: &str) -> &'static str {
+    match name.split_once('_') {
+        Some(("TCP", _)) => "IPPROTO_TCP",
+        Some(("IP", _)) => "IPPROTO_IP",
+        _ => "SOL_SOCKET",
+    }
+}
+
 /// The line of a change; none where a file makes it.
 fn line(change: &Change) -> Option<String> {
     let whose = &change.whose;
@@ -21,7 +30,7 @@ fn line(change: &Change) -> Option<String> {
                 "SO_MAX_PACING_RATE" => format!(" (iperf3 --fq-rate {}K)", value * 8 / 1000),
                 _ => String::new(),
             };
-            format!("{whose}: setsockopt(fd, SOL_SOCKET, {name}, {value}){tool}")
+            format!("{whose}: setsockopt(fd, {}, {name}, {value}){tool}", level(name))
         }
         // A file sets the sysctl; a socket or a route may have it alone.
         How::Sysctl { name, value } if name == CONGESTION => format!(
@@ -34,4 +43,15 @@ fn line(change: &Change) -> Option<String> {
         How::Path { words } => format!("{whose}: {words}"),
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_have_their_level() {
+        let levels = ["TCP_NODELAY", "TCP_QUICKACK", "IP_TOS", "SO_SNDBUF"].map(level);
+        assert_eq!(levels, ["IPPROTO_TCP", "IPPROTO_TCP", "IPPROTO_IP", "SOL_SOCKET"]);
+    }
 }
