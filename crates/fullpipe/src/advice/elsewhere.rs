@@ -80,6 +80,9 @@ fn windows(change: &Change) -> Vec<String> {
     let advised = &change.advised;
     match &change.how {
         How::System { command, .. } => vec![command.clone()],
+        How::Route { words } if words.starts_with("mtu ") => vec![format!(
+            "netsh interface ipv4 set subinterface \"NAME\" mtu={advised} store=persistent"
+        )],
         How::Route { .. } => vec![format!(
             "Set-NetTCPSetting -SettingName InternetCustom -InitialCongestionWindowMss {advised}"
         )],
@@ -124,7 +127,10 @@ fn of_windows(name: &str, value: &str) -> &'static [&'static str] {
 }
 
 fn freebsd(change: &Change) -> Vec<String> {
-    if let How::Route { .. } = &change.how {
+    if let How::Route { words } = &change.how {
+        if words.starts_with("mtu ") {
+            return vec![format!("route change DESTINATION -mtu {}", change.advised)];
+        }
         return vec![format!("sysctl net.inet.tcp.initcwnd_segments={}", change.advised)];
     }
     match sysctl(change) {
@@ -206,6 +212,18 @@ mod tests {
                 "sysctl -w net.inet.tcp.autosndbufmax=9000000"
             ]
         );
+    }
+
+    /// The MTU of a route is no initial window.
+    #[test]
+    fn a_routes_mtu_is_an_mtu_elsewhere() {
+        let how = How::Route { words: "mtu 1400".into() };
+        let all = [Change::new("ip route mtu", "left", Scope::Sender, how).values(1500, 1400)];
+        let own = elsewhere(&all);
+        let windows = lines(&own, "Windows");
+        assert!(windows.iter().any(|own| own.contains("mtu=1400")), "{windows:?}");
+        let freebsd = lines(&own, "FreeBSD");
+        assert!(freebsd.contains(&"route change DESTINATION -mtu 1400"), "{freebsd:?}");
     }
 
     #[test]
