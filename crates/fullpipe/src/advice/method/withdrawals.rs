@@ -3,6 +3,7 @@
 use super::super::Case;
 use super::super::candidates::{self, Least};
 use super::super::change::{Change, Rank};
+use super::super::goal::PRICE;
 use super::super::trial::{Outcome, Stopped};
 use super::search::{Search, State};
 use super::{COUNTS, Kept, MOST_ON_LOSS, TOGETHER, gain};
@@ -37,7 +38,11 @@ impl Search<'_> {
         let alone = self.removals(&best)?;
         // The rest is judged by the most that these changes give.
         let most = (0..alone.len())
-            .filter(|at| self.allowance.goal.keeps(&alone[*at], &best.outcome))
+            .filter(|at| {
+                // A short queue may cost a little of the rate, not most of it.
+                self.allowance.goal.keeps(&alone[*at], &best.outcome)
+                    || gain(&alone[*at], &best.outcome) > PRICE
+            })
             .max_by(|a, b| {
                 gain(&alone[*a], &best.outcome).total_cmp(&gain(&alone[*b], &best.outcome))
             });
