@@ -153,7 +153,7 @@ impl Softirq {
     /// Ends a poll of `taken` packets, which began with the CPU at `begin` and ended at `end`; `left`: the ring is not
     /// empty.
     pub(super) fn end(&mut self, [begin, end]: [Time; 2], taken: u32, left: bool, wish: Wish) {
-        let round = self.round.get_or_insert_with(|| Round {
+        let round = self.round.get_or_insert(Round {
             began: begin,
             passes: 0,
             pass_began: begin,

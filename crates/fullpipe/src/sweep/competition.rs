@@ -185,7 +185,8 @@ fn company<'a>(
     let ratios = pairs(&own.like).map(|pairs| {
         pairs
             .iter()
-            .filter_map(|(together, like)| (like.mbit > 0.0).then(|| together.mbit / like.mbit))
+            .filter(|(_, like)| like.mbit > 0.0)
+            .map(|(together, like)| together.mbit / like.mbit)
             .collect::<Vec<_>>()
     });
     Some(Company {

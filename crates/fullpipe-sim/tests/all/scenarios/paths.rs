@@ -250,7 +250,7 @@ fn policer_or_mtu(policer: Policer) -> Element {
     match policer.burst % 8 {
         0 => {
             let mtu = 400 + (policer.burst % 2000) as u32;
-            let mss_clamp = (policer.burst / 8 % 2 == 0).then_some(mtu - 40);
+            let mss_clamp = (policer.burst / 8).is_multiple_of(2).then_some(mtu - 40);
             Element::Mtu(Mtu { name: policer.name, mtu, icmp: false, mss_clamp })
         }
         _ => Element::Policer(policer),

@@ -113,7 +113,7 @@ pub fn without_delay(case: &Case) -> Vec<Change> {
 
         // Both ends of a connection may hold back the last part of a message.
         let both = flow.into_iter().chain(flow.and_then(|own| run.other_half(own)));
-        let edits = both.filter(|own| !(own.sockopt.get(NODELAY).is_some_and(|on| *on != 0)));
+        let edits = both.filter(|own| own.sockopt.get(NODELAY).is_none_or(|on| *on == 0));
         let edits = edits.map(|own| Edit::flow(&own.name, &["sockopt", NODELAY], Some(1.into())));
         let how = How::SocketOption { name: NODELAY.into(), value: Some(1) };
         let change = Change::new(NODELAY, &sent.name, Scope::Application, how)

@@ -249,7 +249,7 @@ pub fn alone(run: &Resolved) -> Vec<SetOption> {
         let stays = own.contains(&flow.name.as_str()) || is_reply(flow) || flow.app == App::Nfs;
 
         // An answer and the flow that it answers stand or fall together.
-        !stays && flow.reply_to.is_none() && !run.answer_to(flow).is_some()
+        !stays && flow.reply_to.is_none() && run.answer_to(flow).is_none()
     });
     let datagrams = run.datagrams.iter().filter(|own| own.count != Some(1));
 
