@@ -51,6 +51,7 @@ mod system;
 mod tolerance;
 mod version;
 mod versus;
+mod ways;
 pub mod without;
 mod write;
 mod written;

@@ -13,7 +13,7 @@ pub use super::written::{
     Until,
 };
 use fullpipe_base::units::{Rate, Time};
-use fullpipe_sim::config::Direction;
+use fullpipe_sim::config::{Direction, System};
 use fullpipe_sim::tcp::headers;
 use serde::{Serialize, Serializer};
 use serde_json::Value as Json;
@@ -165,13 +165,9 @@ impl Resolved {
         self.flow.iter().any(|flow| flow.direction == direction)
     }
 
-    /// Directions that carry data, each with its elements and the host at its beginning.
-    pub fn ways_of_data(&self) -> impl Iterator<Item = (Direction, &[Element], &Host)> {
-        let ways = [
-            (Direction::Forward, &self.path.forward[..], &self.hosts.sender),
-            (Direction::Backward, &self.path.back[..], &self.hosts.receiver),
-        ];
-        ways.into_iter().filter(|(direction, ..)| self.has(*direction))
+    /// True where the program that reads a flow may end the wait of its messages for ACKs by TCP_QUICKACK, which Linux has.
+    pub fn gains_by_quick_acks(&self, flow: &Flow) -> bool {
+        flow.waits_for_acks() && self.hosts_of(flow)[1].host.config.system == System::Linux
     }
 }
 

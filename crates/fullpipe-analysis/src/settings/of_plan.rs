@@ -29,7 +29,7 @@ pub(crate) fn flow(run: &Resolved, flow: &Flow) -> FlowSettings {
         send: send_buffer(flow, &from.host.config),
         receive: receive_buffer(flow, &to.host.config),
         ends: ends(run, flow),
-        loss: losses(way(run, flow.direction)).unwrap_or(0.0),
+        loss: losses(run.way(flow.direction)).unwrap_or(0.0),
         without_scaling: without(|own| own.host.config.offers_scaling()),
         without_sack: without(|own| own.host.config.sysctl.tcp_sack),
         pace: pace(flow, from),
@@ -134,18 +134,10 @@ fn framing(overhead: u32) -> Framing {
     all.into_iter().find(|framing| framing.overhead() == overhead).unwrap_or(Framing::EthernetWire)
 }
 
-/// Elements of the path in one direction.
-fn way(run: &Resolved, direction: Direction) -> &[Element] {
-    match direction {
-        Direction::Forward => &run.path.forward,
-        Direction::Backward => &run.path.back,
-    }
-}
-
 /// Rate that a way allows: the least of its elements and of the cards that send into it.
 pub(crate) fn allowed(run: &Resolved, direction: Direction) -> Option<Allowed> {
     let rated =
-        way(run, direction).iter().filter_map(|element| Some((element.name(), element.rate()?)));
+        run.way(direction).iter().filter_map(|element| Some((element.name(), element.rate()?)));
     let elements = rated.map(|(name, (rate, framing))| (name.to_string(), rate, framing));
     let slowest = elements.chain(cards(run, direction)).min_by(|a, b| {
         // A rate that counts more bytes carries less.

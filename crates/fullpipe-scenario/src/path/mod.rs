@@ -31,6 +31,7 @@ pub use ask::{Ask, Chance, Listed, Losses, Overtake, Sending, Spread};
 pub use delay::Timer;
 pub(super) use delay::keys::Timer as TimerKeys;
 pub(super) use elements::Elements;
+pub use mtu::LEAST_CLAMPED;
 pub(super) use queue::PathQueue;
 pub use queue::{Cake, Codel, Discipline, Fq, Pie, Queue, Red};
 pub(super) use short::{Traffic, path};

@@ -7,14 +7,15 @@ use crate::format::keys::{At, group};
 use crate::format::special::MssClamp;
 use crate::format::values::{Int, Name};
 use fullpipe_sim::config;
+use fullpipe_sim::tcp::HEADERS;
 use serde::Serialize;
 
 pub use fullpipe_sim::config::Mtu;
 
 /// Least MTU that a router reports, bytes: as large as its message.
 const LEAST_TOLD: u32 = 576;
-/// Bytes of IP and TCP headers without options.
-const HEADERS: u32 = 40;
+/// Least `mtu` to which a router clamps the MSS, bytes: Linux sends no smaller packets.
+pub const LEAST_CLAMPED: u32 = MssClamp::LEAST + HEADERS;
 
 group! {
     /// A link that drops larger packets. Without `icmp` nobody hears of it, as where a firewall drops ICMP:
@@ -52,10 +53,11 @@ impl MtuElement {
     fn mss_clamp(&self, mtu: u32, cx: &mut Context) -> Option<Option<u32>> {
         let Some(at) = &self.mss_clamp else { return Some(None) };
         let MssClamp::Pmtu = at.value else { return Some(at.value.bytes()) };
-        let least = MssClamp::LEAST + HEADERS;
-        if mtu < least {
+        if mtu < LEAST_CLAMPED {
             cx.error("conflict", at.place, format!("`mss_clamp` is \"pmtu\", and `mtu` {mtu}"))
-                .expected(format!("an `mtu` of {least} at least: Linux sends no smaller packets"));
+                .expected(format!(
+                    "an `mtu` of {LEAST_CLAMPED} at least: Linux sends no smaller packets"
+                ));
             return None;
         }
         Some(Some(mtu - HEADERS))

@@ -146,7 +146,7 @@ impl Case {
         // A shallow queue, several flows and losses let chance decide: trials need several seeds.
         let is_shallow = matches!((queue, product), (Some(queue), Some(product))
             if (queue as f64) < SHALLOW * product);
-        let is_lossy = way(run, direction).iter().any(is_lossy);
+        let is_lossy = run.way(direction).iter().any(is_lossy);
         Some(Case {
             today: run.clone(),
             direction,
@@ -373,14 +373,6 @@ fn share(allowed: f64, mut demands: Vec<f64>) -> f64 {
 /// Bandwidth-delay product, bytes as the rate counts them.
 fn bdp(allowed: &Allowed, round_trip: Time) -> f64 {
     allowed.rate as f64 / 8.0 * round_trip.as_secs_f64()
-}
-
-/// Elements of the path in one direction.
-pub fn way(run: &Resolved, direction: Direction) -> &[Element] {
-    match direction {
-        Direction::Forward => &run.path.forward,
-        Direction::Backward => &run.path.back,
-    }
 }
 
 /// Whether an element drops packets that no queue drops.

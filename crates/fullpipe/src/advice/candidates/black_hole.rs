@@ -1,10 +1,11 @@
 //! Cures of a path that swallows full packets: each alone is enough.
 
-use super::super::case::{Case, way};
+use super::super::case::Case;
 use super::super::change::{Change, How, Scope};
 use super::super::edit::Edit;
 use super::hosts::At;
-use crate::scenario::{Element, Host, Mtu};
+use crate::scenario::{Host, Mtu};
+use fullpipe_sim::tcp::HEADERS;
 
 /// The sender's search for the path MTU.
 pub const PROBING: &str = "net.ipv4.tcp_mtu_probing";
@@ -12,27 +13,12 @@ pub const PROBING: &str = "net.ipv4.tcp_mtu_probing";
 pub const CLAMP: &str = "MSS clamp";
 /// The MTU of the sender's route.
 pub const ROUTE: &str = "ip route mtu";
-/// Bytes of IP and TCP headers without options.
-const HEADERS: u32 = 40;
 
 /// Cures of a link that drops full packets and sends no ICMP, the lightest first; none where packets are smaller.
 pub fn black_hole(case: &Case) -> Vec<Vec<Change>> {
-    let path = &case.today.path;
-    let narrow = way(&case.today, case.direction).iter().filter_map(|element| match element {
-        Element::Mtu(own) if !own.icmp && own.mtu < path.mtu => Some(own),
-        _ => None,
-    });
+    let narrow = case.today.swallowing(case.direction);
     let Some(tunnel) = narrow.min_by_key(|own| own.mtu) else { return Vec::new() };
-    let mss = tunnel.mtu.saturating_sub(HEADERS);
-    let clamps = path.forward.iter().chain(&path.back).filter_map(|element| match element {
-        Element::Mtu(own) => own.mss_clamp,
-        _ => None,
-    });
-    let today = clamps.min();
-    if today.is_some_and(|today| today <= mss) {
-        return Vec::new();
-    }
-    let all = [route(case, tunnel), clamp(case, (tunnel, mss), today), probing(case)];
+    let all = [route(case, tunnel), clamp(case, tunnel), probing(case)];
     all.into_iter().filter(|own| !own.is_empty()).collect()
 }
 
@@ -51,11 +37,13 @@ fn route(case: &Case, tunnel: &Mtu) -> Vec<Change> {
 }
 
 /// A clamp of the MSS in front of the link, for the network to set.
-fn clamp(case: &Case, (tunnel, mss): (&Mtu, u32), today: Option<u32>) -> Vec<Change> {
+fn clamp(case: &Case, tunnel: &Mtu) -> Vec<Change> {
     let place = &tunnel.name;
+    let mss = tunnel.mtu.saturating_sub(HEADERS);
     let words = format!(
         "a clamp of the MSS at {place} (iptables -t mangle -A FORWARD -p tcp --tcp-flags SYN,RST SYN -j TCPMSS --set-mss {mss}; undo: -D in the place of -A)"
     );
+    let today = case.today.mss_clamp();
     let today = today.map_or("none".into(), |today| format!("{today} bytes"));
     let change = Change::new(CLAMP, place, Scope::Path, How::Path { words })
         .values(today, format!("{mss} bytes"))

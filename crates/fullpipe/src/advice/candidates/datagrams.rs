@@ -1,6 +1,6 @@
 //! Remedies for datagrams of UDP that a place drops: a larger socket, and a delay that holds more of them.
 
-use super::super::case::{Asked, Case, way};
+use super::super::case::{Asked, Case};
 use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use super::hosts::At;
@@ -68,7 +68,7 @@ fn most(case: &Case, asked: &Asked, option: u64) -> Option<Change> {
 
 /// A delay of the path that holds all packets in flight.
 pub fn delay(case: &Case, place: &str) -> Vec<Change> {
-    let elements = way(&case.today, case.direction).iter();
+    let elements = case.today.way(case.direction).iter();
     let own = elements.into_iter().find_map(|element| match element {
         Element::Delay(own) if element.name() == place => Some(own),
         _ => None,

@@ -5,7 +5,6 @@ use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use crate::analysis::words;
 use crate::analysis::{LARGE_WRITE, SMALL_WRITE};
-use crate::scenario::config::System;
 use crate::scenario::{App, Loop, NODELAY, QUICKACK};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -142,13 +141,10 @@ fn quick_acks_of(case: &Case, end: usize, scope: Scope) -> Vec<Change> {
     for sent in &case.flows {
         let flow = run.flow.iter().find(|own| own.name == sent.name);
         let read = if end == 1 { flow } else { flow.and_then(|own| run.other_half(own)) };
-        let Some(read) = read.filter(|own| own.waits_for_acks()) else { continue };
-        let host = run.hosts_of(read)[1];
-        if host.host.config.system == System::Linux {
-            let edits = of_hosts.entry(host.name).or_default();
-            edits.push(Edit::flow(&read.name, &["quickack"], Some("each-read".into())));
-            edits.push(Edit::flow(&read.name, &["receiver_sockopt", QUICKACK], Some(1.into())));
-        }
+        let Some(read) = read.filter(|own| run.gains_by_quick_acks(own)) else { continue };
+        let edits = of_hosts.entry(run.hosts_of(read)[1].name).or_default();
+        edits.push(Edit::flow(&read.name, &["quickack"], Some("each-read".into())));
+        edits.push(Edit::flow(&read.name, &["receiver_sockopt", QUICKACK], Some(1.into())));
     }
 
     let change = |(host, edits): (&str, Vec<Edit>)| {

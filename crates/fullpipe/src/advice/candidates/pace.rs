@@ -2,7 +2,7 @@
 //!
 //! `fq maxrate` is no substitute: TCP does not know it, so the excess waits in the host, and beyond `flow_limit` fq drops.
 
-use super::super::case::{Case, Sent, way};
+use super::super::case::{Case, Sent};
 use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use crate::analysis::numbers;
@@ -74,5 +74,5 @@ fn change(case: &Case, share: f64, bytes_per_s: u64, names: &[&str]) -> Change {
 
 /// Whether a policer of the path drops packets beyond its bucket.
 fn is_policed(case: &Case) -> bool {
-    way(&case.today, case.direction).iter().any(|element| matches!(element, Element::Policer(_)))
+    case.today.way(case.direction).iter().any(|element| matches!(element, Element::Policer(_)))
 }

@@ -1,6 +1,6 @@
 //! Remedies for the first limit of a run, where the arithmetic cure does not fill the path.
 
-use super::super::case::{Case, way};
+use super::super::case::Case;
 use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use super::super::trial::Outcome;
@@ -233,7 +233,7 @@ fn bucket(case: &Case, place: &str) -> Vec<Change> {
             )]);
         (bytes > own.burst).then_some(change)
     };
-    let there = way(&case.today, case.direction).iter().filter(|own| own.name() == place);
+    let there = case.today.way(case.direction).iter().filter(|own| own.name() == place);
     there.filter_map(change).collect()
 }
 
@@ -481,7 +481,7 @@ pub fn alike(case: &Case) -> Vec<Change> {
 pub fn short_queue(case: &Case) -> Vec<Change> {
     let Some(allowed) = &case.allowed else { return Vec::new() };
     let place = &allowed.place;
-    let elements = way(&case.today, case.direction).iter();
+    let elements = case.today.way(case.direction).iter();
     let mut queues = elements.filter(|own| own.name() == place).filter_map(Element::queue);
     if queues.any(|own| matches!(own.discipline, Discipline::FqCodel(_))) {
         return Vec::new();

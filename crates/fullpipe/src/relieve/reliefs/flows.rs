@@ -148,11 +148,8 @@ pub fn no_delay(run: &Resolved) -> Vec<SetOption> {
 /// Programs that set TCP_QUICKACK after each read.
 pub fn quick_acks(run: &Resolved) -> Vec<SetOption> {
     let ends = |flow| [Some(flow), run.other_half(flow)].into_iter().flatten();
-    let is_slow = |flow: &&Flow| {
-        flow.waits_for_acks() && run.hosts_of(flow)[1].host.config.system == System::Linux
-    };
     let asking = subjects(run).filter(|flow| run.other_half(flow).is_some());
-    let slow = asking.flat_map(ends).filter(is_slow);
+    let slow = asking.flat_map(ends).filter(|flow| run.gains_by_quick_acks(flow));
     slow.flat_map(|flow| {
         let on = set(&["flow", &flow.name, "receiver_sockopt", QUICKACK], 1);
         [of_flow(flow, "quickack", text("each-read")), on]

@@ -86,7 +86,7 @@ pub fn mtu_probing(run: &Resolved) -> Vec<SetOption> {
     let kernel: Option<Version> = host.config.kernel.parse().ok();
     let searches = kernel.is_some_and(|own| own >= SEARCHES_SINCE);
     let key = sysctl(name, "net.ipv4.tcp_mtu_probing", 1);
-    let helps = is_silent && searches && !swallowing(run).is_empty();
+    let helps = is_silent && searches && swallowing(run).next().is_some();
     helps.then_some(key).into_iter().collect()
 }
 

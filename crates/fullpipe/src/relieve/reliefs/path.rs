@@ -4,7 +4,7 @@ use super::flows::judged;
 use super::keys::{FAST, set, text};
 use crate::analysis::main_way;
 use crate::scenario::config::{Direction, QueueLimit};
-use crate::scenario::{Element, Mtu, Resolved, SetOption};
+use crate::scenario::{Element, LEAST_CLAMPED, Mtu, Resolved, SetOption};
 use fullpipe_base::units::{Framing, Rate};
 
 /// Bandwidth-delay products that a longer queue holds.
@@ -13,10 +13,6 @@ const PRODUCTS: u64 = 4;
 const USUAL: u32 = 1500;
 /// MTU of an Ethernet with jumbo frames, bytes.
 const JUMBO: u32 = 9000;
-/// Bytes of IP and TCP headers without options.
-const HEADERS: u32 = 40;
-/// Least MTU to which a router clamps the MSS: Linux sends segments of 48 bytes at least.
-const LEAST_CLAMPED: u32 = 48 + HEADERS;
 /// Bytes that no policer's bucket of interest holds.
 const BUCKET: &str = "1TB";
 
@@ -159,29 +155,18 @@ pub fn no_policer(run: &Resolved) -> Vec<SetOption> {
 /// Links of the data's way, with the MTU of the hosts.
 pub fn usual_packets(run: &Resolved) -> Vec<SetOption> {
     let [(way, _), _] = ways_of_data(run);
-    let all = swallowing(run).into_iter();
-    all.map(|own| set(&["path", way, &own.name, "mtu"], run.path.mtu)).collect()
+    swallowing(run).map(|own| set(&["path", way, &own.name, "mtu"], run.path.mtu)).collect()
 }
 
-/// Links of the data's way that drop full packets and send no ICMP; none where a router clamps the MSS to what they pass.
-pub(super) fn swallowing(run: &Resolved) -> Vec<&Mtu> {
-    let [(_, there), (_, back)] = ways_of_data(run);
-    let clamps = there.iter().chain(back).filter_map(|element| match element {
-        Element::Mtu(own) => own.mss_clamp,
-        _ => None,
-    });
-    let largest = clamps.min().map_or(run.path.mtu, |mss| run.path.mtu.min(mss + HEADERS));
-    let narrow = there.iter().filter_map(|element| match element {
-        Element::Mtu(own) if own.mtu < largest && !own.icmp => Some(own),
-        _ => None,
-    });
-    narrow.collect()
+/// Links of the data's way that drop full packets, as [`Resolved::swallowing`] has them.
+pub(super) fn swallowing(run: &Resolved) -> impl Iterator<Item = &Mtu> {
+    run.swallowing(main_way(run).unwrap_or(Direction::Forward))
 }
 
 /// Routers in front of such links that clamp the MSS.
 pub fn mss_clamp(run: &Resolved) -> Vec<SetOption> {
     let [(way, _), _] = ways_of_data(run);
-    let fits = swallowing(run).into_iter().filter(|own| own.mtu >= LEAST_CLAMPED);
+    let fits = swallowing(run).filter(|own| own.mtu >= LEAST_CLAMPED);
     fits.map(|own| set(&["path", way, &own.name, "mss_clamp"], text("pmtu"))).collect()
 }
 

@@ -2,8 +2,7 @@
 
 use fullpipe::parity::table::{Row, Table};
 use fullpipe::scenario::{self, App, Flow, Host, Resolved};
-use fullpipe_sim::config::{Direction, Element};
-use fullpipe_sim::tcp::HEADERS;
+use fullpipe_sim::config::Element;
 use fullpipe_sim::units::Time;
 
 /// Frames by which a rate may seem exceeded: the burst of the link's token bucket, and the frame in transmission at the
@@ -56,23 +55,8 @@ fn something_came(name: &str, run: &Resolved, table: &Table) {
 
 /// True where no full packet of a flow that always writes passes its way, and nobody informs its sender: a path MTU black hole.
 fn swallows(run: &Resolved, flow: &Flow) -> bool {
-    let clamp = elements(run).filter_map(|own| match own {
-        Element::Mtu(own) => own.mss_clamp,
-        _ => None,
-    });
-    let full = clamp.map(|mss| mss + HEADERS).fold(run.path.mtu, u32::min);
     let searches = run.hosts_of(flow)[0].host.config.sysctl.tcp_mtu_probing.unwrap_or(0) > 0;
-
-    let way = match flow.direction {
-        Direction::Forward => &run.path.forward,
-        Direction::Backward => &run.path.back,
-    };
-    let around = run.surroundings();
-    let mut silent = way.iter().filter_map(|element| match element.config(&around) {
-        Element::Mtu(own) if !own.icmp => Some(own.mtu),
-        _ => None,
-    });
-    flow.app == App::Bulk && !searches && silent.any(|mtu| mtu < full)
+    flow.app == App::Bulk && !searches && run.swallowing(flow.direction).next().is_some()
 }
 
 fn elements(run: &Resolved) -> impl Iterator<Item = Element> {
