@@ -7,7 +7,7 @@ use super::case::{alone_for, left};
 use super::change::{Change, Rank};
 use super::document::Sensitivity;
 use super::edit::Edit;
-use super::method::{EVEN, Found, IN_ITS_PLACE};
+use super::method::{EVEN, Found, Replacement};
 use super::trial::{Bench, Outcome, Stopped, changed};
 use crate::analysis::numbers;
 use crate::analysis::words::{bytes, percent};
@@ -109,17 +109,13 @@ fn cost_of_passing(change: &Change) -> Option<String> {
 fn in_its_place(found: &Found) -> Option<String> {
     // A search with other seeds tries the same again: its trials are the last ones.
     let mut tried: BTreeMap<&str, String> = BTreeMap::new();
-    let mut first = None;
-    for step in &found.steps {
-        if let Some((what, place)) = step.what.split_once(IN_ITS_PLACE) {
-            let rate = numbers::rate(step.mbit);
-            tried.insert(what, format!("{what} gives {rate} ({})", step.then));
-            first = Some(place);
-        }
+    for Replacement { what, mbit, then, .. } in &found.replacements {
+        tried.insert(what, format!("{what} gives {} ({then})", numbers::rate(*mbit)));
     }
 
+    let last = found.replacements.last()?;
     let all: Vec<String> = tried.into_values().collect();
-    Some(format!("In the place of {} {}.", first?, all.join(", and ")))
+    Some(format!("In the place of {} {}.", last.of, all.join(", and ")))
 }
 
 /// Sentence that says that a smaller receive buffer holds other connections back.

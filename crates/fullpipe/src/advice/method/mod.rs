@@ -24,8 +24,6 @@ pub const ALMOST: f64 = 0.95;
 pub const ENOUGH: f64 = 0.96;
 /// Gain below which a change is not accepted, and loss below which it is withdrawn.
 pub(super) const COUNTS: f64 = 0.02;
-/// Between the settings, in the name of a trial of another cure.
-pub(super) const IN_ITS_PLACE: &str = " in the place of ";
 /// Rate that removals and smaller buffers together may cost.
 const TOGETHER: f64 = 0.03;
 /// Runs that differ by chance alone keep this part of the rate, or chance decides.
@@ -52,6 +50,19 @@ pub struct Step {
     pub then: String,
 }
 
+/// Trial of a cure in the place of another one, where one is enough.
+#[derive(Clone, Debug)]
+pub(super) struct Replacement {
+    /// The tried change, with its value.
+    pub what: String,
+    /// Setting of the change in whose place it was tried.
+    pub of: String,
+    /// Rate, Mb/s (10^6).
+    pub mbit: f64,
+    /// Judgement of the trial.
+    pub then: &'static str,
+}
+
 /// Results of the method.
 #[derive(Clone, Debug)]
 pub struct Found {
@@ -65,6 +76,8 @@ pub struct Found {
     pub cured: Outcome,
     /// Everything that was tried.
     pub steps: Vec<Step>,
+    /// Cures that were tried in the place of another one, in their order.
+    pub(super) replacements: Vec<Replacement>,
     /// Lists of settings that were tried.
     pub tried: usize,
     /// Runs of the last trials, of which the worst one counts; 1 where chance does not decide.

@@ -6,7 +6,7 @@ use super::super::change::{Change, Rank, Scope};
 use super::super::edit::{Edit, edited};
 use super::super::trial::{Bench, Outcome, Stopped};
 use super::{
-    ALMOST, Allowance, COUNTS, ENOUGH, FULL, Found, Goal, IN_ITS_PLACE, Kept, PRICE, Step, gain,
+    ALMOST, Allowance, COUNTS, ENOUGH, FULL, Found, Goal, Kept, PRICE, Replacement, Step, gain,
     is_full_late, is_slow_repair, joined, starts_late,
 };
 use crate::engine::Support;
@@ -26,6 +26,7 @@ pub(super) struct Search<'a> {
     pub allowance: &'a Allowance,
     bench: &'a Bench<'a>,
     steps: Vec<Step>,
+    replacements: Vec<Replacement>,
     /// Lists that were tried, each with its outcome.
     tried: Vec<State>,
     /// Lists that were tried in a search before.
@@ -46,9 +47,17 @@ pub(super) struct State {
 impl<'a> Search<'a> {
     /// A search that has tried nothing.
     pub fn new(case: &'a Case, allowance: &'a Allowance, bench: &'a Bench<'a>) -> Search<'a> {
-        let (steps, tried) = (Vec::new(), Vec::new());
-        let [counts_mean, is_paceless] = [false; 2];
-        Search { case, allowance, bench, steps, tried, before: 0, counts_mean, is_paceless }
+        Search {
+            case,
+            allowance,
+            bench,
+            steps: Vec::new(),
+            replacements: Vec::new(),
+            tried: Vec::new(),
+            before: 0,
+            counts_mean: false,
+            is_paceless: false,
+        }
     }
 
     /// A search that continues another one, with other runs.
@@ -58,15 +67,15 @@ impl<'a> Search<'a> {
         allowance: &'a Allowance,
         bench: &'a Bench<'a>,
     ) -> Search<'a> {
-        let Found { steps, tried: before, is_paceless, .. } = found.clone();
+        let Found { steps, replacements, tried: before, is_paceless, .. } = found.clone();
         let counts_mean = found.today.counts_mean;
         let new = Search::new(case, allowance, bench);
-        Search { steps, before, counts_mean, is_paceless, ..new }
+        Search { steps, replacements, before, counts_mean, is_paceless, ..new }
     }
 
     /// Answer of another search, with the trials of this one.
     pub fn noted(self, found: Found) -> Found {
-        Found { tried: self.count(), steps: self.steps, ..found }
+        Found { tried: self.count(), steps: self.steps, replacements: self.replacements, ..found }
     }
 
     /// Number of lists that were tried.
@@ -181,18 +190,20 @@ impl Search<'_> {
         for other in all.iter().filter(|own| *own != first) {
             let changes = joined(other, rest.clone());
             let Change { setting, advised, .. } = &other[0];
-            let what = format!("{setting} {advised}{IN_ITS_PLACE}{}", first[0].setting);
-            let outcome = self.trial(&what, &changes)?;
+            let (what, of) = (format!("{setting} {advised}"), first[0].setting.clone());
+            let outcome = self.trial(&format!("{what} in the place of {of}"), &changes)?;
 
             let is_more = gain(&outcome, &chosen.outcome) >= COUNTS
                 && self.allowance.goal.keeps(&outcome, &chosen.outcome);
             let may_make = self.may_make(other);
-            self.then(match (is_more, may_make) {
+            let then = match (is_more, may_make) {
                 (true, true) => "more: it stays",
                 (true, false) => "more, but nobody here may change it",
                 _ if self.is_as_good(&outcome, &best.outcome) => "as good",
                 _ => "less",
-            });
+            };
+            self.then(then);
+            self.replacements.push(Replacement { what, of, mbit: outcome.mbit, then });
             if is_more && may_make {
                 chosen = State { changes, outcome };
             }
@@ -422,6 +433,7 @@ impl Search<'_> {
             cured,
             tried: self.count(),
             steps: self.steps,
+            replacements: self.replacements,
             seeds: self.case.seeds(),
             first_seed: self.case.first_seed,
             is_paceless: self.is_paceless,
