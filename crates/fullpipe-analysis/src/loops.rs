@@ -1,4 +1,4 @@
-//! What ended loops of connections.
+//! Notes on loops of connections: which bound ended them.
 
 use super::lookup::Lives;
 use super::meta::{LoopMeta, RunMeta};

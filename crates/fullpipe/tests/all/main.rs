@@ -1,5 +1,6 @@
 //! All tests of this crate, in one program: compiled and linked once.
 
+mod advice_black_hole;
 mod advice_full_paths;
 mod advice_method;
 mod analysis_bins;

@@ -131,7 +131,7 @@ pub struct Host {
     pub waited_in_gro: u64,
 }
 
-/// What is left of an MSS of so many bytes behind the routers that a SYN passes, in their order.
+/// MSS of a SYN, bytes, behind the routers that it passes in their order.
 fn clamped(config: &Config, announced: u32) -> u32 {
     let mut mss = announced;
     for element in config.back.iter().chain(&config.forward) {
