@@ -71,7 +71,7 @@ pub fn reductions(
     sack: bool,
     (from, to): (usize, usize),
 ) -> BTreeMap<String, f64> {
-    // D-SACKs show that packets came late; without SACK nothing shows it.
+    // D-SACKs show that packets arrived late; without SACK nothing shows it.
     let comes_late = !sack || trace.last().sender.dsack_dups > 0;
     let mut cutters = cutters(about, traces);
     cutters.retain(|cutter| comes_late || !cutter.overtakes);

@@ -53,7 +53,7 @@ pub fn worst_of_three(
     bench().trials(&case, lists).map_err(|why| stopped(name, &why))
 }
 
-/// Single runs that tell a gain from chance.
+/// Single runs that separate a gain from chance.
 const RUNS: u64 = 9;
 /// Number of the first of them: neither advice nor the trials above have these seeds.
 const FIRST: u64 = 2000;

@@ -60,7 +60,7 @@ pub fn run(arguments: &RunArguments, output: &Output) -> Result<(), Failure> {
     };
     let mut kept = keep(&scenario, keeping, |_| Ok(String::new()))?;
 
-    // A closed pipe must not lose results: the failure is told at the end.
+    // A closed pipe must not lose results: the failure is printed at the end.
     match show(&kept, arguments, &captures, output) {
         Ok(()) => kept.shown = true,
         Err(why) => kept.unkept.push(why),

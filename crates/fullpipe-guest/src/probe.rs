@@ -139,7 +139,7 @@ struct Answers<'a> {
 
 impl Answers<'_> {
     fn add(&mut self, message: &[u8], asked: &[u64], out: &mut Out) -> Result<()> {
-        // The kernel answers requests in their order, so the count tells the time.
+        // The kernel answers requests in their order, so the count gives the time.
         let time_ns = asked[self.count / self.of_one];
         self.count += 1;
         match self.about {

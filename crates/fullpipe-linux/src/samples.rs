@@ -242,7 +242,7 @@ impl Samples {
                 let all = at(qdisc);
                 Counted { packets: all.packets.saturating_sub(all.drops), ..all }
             }
-            // A router drops silently; the counters before and behind it tell.
+            // A router drops silently; the counters before and behind it show that.
             Seen::Router { before, after } => {
                 let (came, left) = (at(before).packets, at(after));
                 Counted { drops: came.saturating_sub(left.packets), ..left }

@@ -43,7 +43,7 @@ pub fn sampled(run: &Run) -> Option<String> {
     let lanes = lanes(run);
     let places = lanes.iter().flat_map(|lane| &lane.places);
 
-    // Nothing waits in a CPU or a program, so samples tell nothing there.
+    // Nothing waits in a CPU or a program, so samples show nothing there.
     let holding = places.filter(|(stage, _)| !WITHOUT_ROOM.contains(&&stage.kind[..]));
     let (exact, rest): (Vec<_>, Vec<_>) = holding.partition(|(_, place)| place.exact);
     let mut names: Vec<&str> = Vec::new();

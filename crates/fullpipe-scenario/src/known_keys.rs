@@ -47,7 +47,7 @@ impl Keys<'_> {
                 self.table(&format!("{name}."), group, flow);
             }
             Kind::Named(group) => {
-                // Mounts and flows are lists of one kind, told apart by the key.
+                // Mounts and flows are lists of one kind; the key separates them.
                 for own in &self.run.nfs {
                     if name == "nfs" {
                         self.item(&format!("{name}.{}", own.name), group, None);

@@ -59,7 +59,7 @@ fn inline(value: &Json) -> Option<Toml> {
     Some(match value {
         Json::Null => return None,
         Json::Bool(b) => Toml::from(*b),
-        // TOML tells integers from floats, JSON does not.
+        // TOML separates integers from floats, JSON does not.
         Json::Number(n) => match n.as_i64() {
             Some(n) => Toml::from(n),
             None => Toml::Float(Formatted::new(n.as_f64()?)),

@@ -16,7 +16,7 @@ pub fn document(document: &Document) -> Headline {
         several => of_several(several),
     };
 
-    // A single run has told its judgement already.
+    // A single run has printed its judgement already.
     if told.len() > 1 {
         headline.judged = judged::all(document.runs.iter());
         if let Some(judged) = &headline.judged {

@@ -54,7 +54,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
 
 /// The flow's last sample, where the receive buffer never grew and waits for more than the window lets in.
 fn waits<'a>(context: &'a Context, one: &super::One) -> Option<&'a FlowSample> {
-    // A buffer that the program asked for never grows: other rules tell of it.
+    // A buffer that the program asked for never grows: other rules name it.
     if one.meta.settings.receive.asked.is_some() {
         return None;
     }

@@ -55,7 +55,7 @@ pub fn causes(seed: u64, count: usize, hosts: Hosts) -> Vec<&'static str> {
         .collect();
     let (mut broken, mut short) = (0, 0);
 
-    // Every UNBROKEN-th case has no break, and some of these are too short to tell.
+    // Every UNBROKEN-th case has no break, and some of these are too short to judge.
     let mut all: Vec<&'static str> = (0..count)
         .map(|number| match number % UNBROKEN {
             0 => {

@@ -85,7 +85,7 @@ fn judge(finished: &Finished) {
     }
     points.told.iter().for_each(|text| note(text));
 
-    // Only the first misses are told one by one.
+    // Only the first misses are printed one by one.
     let more = points.missed - points.told.len() as u64;
     if more > 0 {
         note(&format!("{more} more: `expected` in {CELLS}"));

@@ -50,7 +50,7 @@ pub fn sweep(arguments: &SweepArguments, output: &Output) -> Result<(), Failure>
     let done = work::run(&job, &store, &runs, jobs, &progress);
     progress.finish();
 
-    // One reason is told once, with its count.
+    // One reason is printed once, with its count.
     for (why, runs) in &done.again {
         let first = why.lines().next().unwrap_or_default();
         note(&format!("{runs} runs failed for one reason, told above of the first: {first}"));

@@ -35,7 +35,7 @@ pub fn run(job: &Job, store: &Store, runs: &[u64], jobs: usize, progress: &Progr
             let again = reasons.entry(why.to_string()).or_default();
             *again += 1;
 
-            // The first run of a reason tells it; later ones only count.
+            // The first run of a reason prints it; later ones only count.
             if *again == 1 { told(record, why) } else { String::new() }
         });
         progress.done(told.as_deref());
@@ -48,7 +48,7 @@ pub fn run(job: &Job, store: &Store, runs: &[u64], jobs: usize, progress: &Progr
     let lost = make(job, runs, jobs, &stopped, &keep).err().map(Failure::from);
     let reasons = reasons.into_inner().unwrap_or_else(PoisonError::into_inner);
 
-    // A reason of one run has been told already.
+    // A reason of one run has been printed already.
     let again = reasons.into_iter().filter(|(_, runs)| *runs > 1).collect();
     Done { made: made.into_inner(), again, lost }
 }

@@ -82,7 +82,7 @@ fn send(index: usize, own: &Datagrams, (from, port): End, (to, to_port): End) ->
         datagram[..8].copy_from_slice(&number.to_ne_bytes());
         datagram[8..DATAGRAM as usize].copy_from_slice(&written.to_ne_bytes());
 
-        // ENOBUFS tells that the qdisc has dropped the datagram.
+        // ENOBUFS means that the qdisc has dropped the datagram.
         match sys::send(&socket, &datagram) {
             Ok(_) => {}
             Err(failed) if failed.raw_os_error() == Some(Errno::NOBUFS.raw_os_error()) => {

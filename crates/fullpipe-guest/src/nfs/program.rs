@@ -63,7 +63,7 @@ impl Program {
         let what = || path.display().to_string();
         let file = if nfs.reads { File::open(&path) } else { File::create(&path) }.at(what)?;
 
-        // The first file tells that the connections are in use.
+        // The first file shows that the connections are in use.
         if number == 0 {
             connections.clone().for_each(|connection| begun(connection, &nfs.congestion));
         }

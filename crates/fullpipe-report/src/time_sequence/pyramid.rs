@@ -217,7 +217,7 @@ pub fn bins(bins: &[(u64, Bin)]) -> Vec<u8> {
         before = *index;
     }
 
-    // Counts of all bins tell the reader which values follow.
+    // Counts of all bins say which values follow.
     for mark in 0..Mark::COUNT {
         bins.iter().for_each(|(_, bin)| number(&mut out, bin[mark].count));
         let there = || bins.iter().map(|(_, bin)| bin[mark]).filter(|span| span.count > 0);

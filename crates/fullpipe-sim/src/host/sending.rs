@@ -212,7 +212,7 @@ impl Host {
         }
         let Some(sent) = state.syn_sent else { return cpu };
 
-        // A repeated SYN gives no RTT sample (Karn); the echo tells which SYN was answered.
+        // A repeated SYN gives no RTT sample (Karn); the echo shows which SYN was answered.
         let measured = (state.syn_repeats == 0).then_some(sent);
         let agreed = answer.ece && ecn::asks(&self.host, 0);
         state.tcp.use_ecn(agreed);

@@ -104,7 +104,7 @@ impl Reading {
             // A random read, with few cached pages before it, asks for its own pages alone.
             return self.ask(page, left, 0, reads);
         } else {
-            // Many cached pages before it tell of reading in order.
+            // Many cached pages before it are a sign of reading in order.
             let cached = if page <= most { 2 * page } else { most };
             (self.start, self.size, self.behind) = (page, (cached + left).min(most), 1);
         }

@@ -94,7 +94,7 @@ fn a_clamp_lets_a_tunnel_be_passed() {
         let own = last(&plain_path::run(&config));
         assert_eq!((own.bytes_delivered, own.sender.snd_mss), (bytes, SMALL));
         assert_eq!(own.segments_retransmitted, 0);
-        // The route's MTU is what it was: no message came.
+        // The route's MTU is unchanged: no message arrived.
         assert_eq!(own.sender.pmtu, WIDE);
     }
 }
@@ -128,7 +128,7 @@ fn a_message_ends_the_search() {
     assert_eq!(own.bytes_delivered, 20_000_000);
     let found = own.sender.snd_mss;
     assert!(found <= SMALL && found + 8 > SMALL, "{found} for {SMALL}");
-    // The first probe that is too large tells the route's MTU.
+    // The first probe that is too large reveals the route's MTU.
     assert_eq!((own.sender.pmtu, own.segments_retransmitted), (NARROW, 2));
 }
 

@@ -102,7 +102,7 @@ fn explained(out: &mut String, advice: &Advice, width: usize) {
     const COLUMNS: [Column; 4] =
         [number("rate", "Mb/s"), number("queue", "ms"), words("tried"), words("")];
 
-    // Every trial in its order shows how the advice came about.
+    // Every trial in its order shows how the advice was found.
     let rows: Vec<Vec<String>> = advice
         .steps
         .iter()

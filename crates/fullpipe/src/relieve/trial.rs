@@ -58,7 +58,7 @@ pub fn trials(scenario: &Scenario) -> Vec<Trial> {
         for relief in reliefs(&plan.resolved) {
             let relieved = scenario::load(&source, &relief.sets, &[]);
 
-            // A relief that contradicts the scenario is told, not tried.
+            // A relief that contradicts the scenario is listed, not tried.
             let (plan, impossible) = match &relieved {
                 Ok(relieved) => (relieved.plans().first().unwrap_or(plan).clone(), None),
                 Err(wrong) => (plan.clone(), Some(first_line(&wrong.to_string()))),

@@ -94,7 +94,7 @@ impl Tally {
         text += &held(passed, versus.len() as u64, "two variants");
         text += &unjudged.told().map_or_else(String::new, |told| format!(" {told}."));
 
-        // Missing runs are told only if there are any.
+        // Missing runs are printed only if there are any.
         if merged.failed() + merged.missing() > 0 {
             let (failed, missing) = (merged.failed(), merged.missing());
             text += &format!(" {failed} runs failed, {missing} are missing.");

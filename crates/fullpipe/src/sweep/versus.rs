@@ -74,7 +74,7 @@ impl<'a> Judging<'a> {
         }
         let at = point(&record.at);
 
-        // A failed run may have records: the result shows whether any repetition came out.
+        // A failed run may have records: the result shows whether any repetition succeeded.
         if record.facts.is_some() {
             self.came_out.insert((record.variant.clone(), at.clone()));
         }

@@ -61,7 +61,7 @@ fn find(facts: &Facts) -> Option<Verdict> {
             .because(format!("{} ACKs come in a second", short(facts.acks.rate)))
             .remedy("Look for a slow or full link on the way back, and for a queue that is much longer than the path");
 
-        // The sender's sockets alone cannot tell the two ways apart.
+        // The sender's sockets alone cannot separate the two ways.
         let decide = "one-way delays: a very long queue of data on the way forward looks alike";
         Verdict { would_decide: Some(decide.into()), ..own }
     })

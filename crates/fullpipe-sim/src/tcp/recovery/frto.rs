@@ -154,7 +154,7 @@ impl Sender {
             return true;
         }
 
-        // Step 2 of RFC 4138: two new segments tell a loss from a late ACK.
+        // Step 2 of RFC 4138: two new segments separate a loss from a late ACK.
         if first {
             self.cc.sock_mut().snd_cwnd = self.in_flight() + 2;
             self.recovery.frto_counter = 2;

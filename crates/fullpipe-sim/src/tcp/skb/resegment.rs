@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 impl SendQueue {
     /// Changes the MSS from `old` to `new` bytes. Segments in `[una, nxt)` keep their bounds.
     pub fn change_mss(&mut self, (old, new): (u32, u32), (una, nxt): (u64, u64)) {
-        // The old MSS has to tell the bounds before it changes.
+        // The old MSS gives the bounds before it changes.
         let mut ends = Vec::new();
         let mut at = una;
         while at < nxt {

@@ -197,7 +197,7 @@ fn of_host(key: &str, host: &Host) -> Vec<(String, Support)> {
         (format!("{key}.qdisc.kind"), Support::Substituted(what))
     });
 
-    // Byte queue limits came with a later kernel.
+    // A later kernel brought byte queue limits.
     let has_bql = KernelVersion::parse(&host.config.kernel) >= KernelVersion::parse(BQL_SINCE);
     let bql = (host.config.bql && !has_bql).then(|| {
         let why = format!(

@@ -121,7 +121,7 @@ impl Writer {
             write_text(&self.directory.join(REPORT), report),
         ];
 
-        // The name comes before errors are told: they can say where the results are.
+        // The name precedes errors, which can then say where the results are.
         let moved = rescue::give_name(&self.directory, &self.place, &self.target)?;
         for written in rest {
             let there = format!("the results are in {} without it", moved.display());
