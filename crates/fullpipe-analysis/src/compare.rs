@@ -122,6 +122,10 @@ fn metric_changes(a: &Flow, b: &Flow) -> Vec<Change> {
     let comparable = plateaus.is_none_or(|(a, b)| rates_alike(a, b));
 
     let both = metrics(a).into_iter().zip(metrics(b));
+
+    // Programs without messages have no times of them.
+    let both = both
+        .filter(|((name, a), (_, b))| !name.starts_with("message_") || a.is_some() || b.is_some());
     let changes = both.map(|((name, a), (_, b))| match name {
         TIME_TO_PLATEAU if !comparable => Change::new(name, a, b).without_difference(),
         _ => Change::new(name, a, b),
@@ -129,7 +133,8 @@ fn metric_changes(a: &Flow, b: &Flow) -> Vec<Change> {
     changes.collect()
 }
 
-fn metrics(flow: &Flow) -> [(&'static str, Option<f64>); 6] {
+fn metrics(flow: &Flow) -> [(&'static str, Option<f64>); 8] {
+    let messages = flow.messages.as_ref();
     [
         ("bytes", Some(flow.bytes as f64)),
         ("mean_mbit", Some(flow.mean_mbit)),
@@ -137,6 +142,8 @@ fn metrics(flow: &Flow) -> [(&'static str, Option<f64>); 6] {
         (TIME_TO_PLATEAU, flow.time_to_plateau_s),
         ("retransmitted_segments", Some(flow.retransmitted_segments as f64)),
         ("completion_s", flow.completion_s),
+        ("message_median_ms", messages.map(|own| own.median_ms)),
+        ("message_p95_ms", messages.map(|own| own.p95_ms)),
     ]
 }
 

@@ -97,11 +97,11 @@ pub enum Aim {
 /// Scopes of settings that may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Whose {
-    /// The sending host
+    /// The hosts at the scenario's sender, whichever way its data goes
     Sender,
-    /// The receiving host
+    /// The hosts at the scenario's receiver
     Receiver,
-    /// Both hosts
+    /// The hosts at both ends
     Both,
     /// The program: socket options, parallel streams
     Application,

@@ -308,6 +308,14 @@ impl Flow {
         u64::from(self.write) < self.message() && !is_on(self.sockopt.get(NODELAY)) && !is_quick
     }
 
+    /// Time between the beginnings of messages that the program sends by the clock; none for other programs.
+    pub fn period(&self) -> Option<Time> {
+        match self.app {
+            App::Messages { period, .. } => period,
+            _ => None,
+        }
+    }
+
     /// Messages that may be without an answer at a time.
     pub fn in_flight(&self) -> u32 {
         match self.app {

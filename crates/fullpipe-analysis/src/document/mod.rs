@@ -138,6 +138,12 @@ impl Run {
         let calls = self.nfs.iter().filter_map(|own| own.requests);
         calls.map(|calls| calls.useful()).fold(1.0, f64::min)
     }
+
+    /// Median time of messages, ms: the longest of all flows; none without messages.
+    pub fn message_ms(&self) -> Option<f64> {
+        let medians = self.flows.iter().filter_map(|own| own.messages);
+        medians.map(|own| own.median_ms).reduce(f64::max)
+    }
 }
 
 /// The packets of a run that were kept, in `RUN/packets.parquet`.

@@ -195,7 +195,7 @@ fn findings(
             group: group(found.code).into(),
             rule: found.rule.into(),
             cause: does(context, cause, &found),
-            share_of_time: cause.share,
+            share_of_time: found.share.unwrap_or(cause.share),
             confidence: confidence.unwrap_or(Confidence::Likely),
             place: found.place,
             evidence: found.because.into_iter().collect(),
@@ -342,7 +342,7 @@ fn does(context: &Context, cause: &Cause, found: &Finding) -> String {
         1 => ("the flow", "its life"),
         _ => ("the flows", "their lives"),
     };
-    let share = percent(cause.share);
+    let share = percent(found.share.unwrap_or(cause.share));
     format!("{} {} {flows} {share} of {life}", found.who, found.does)
 }
 

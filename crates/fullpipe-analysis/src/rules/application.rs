@@ -1,5 +1,6 @@
 //! The program on the sending host gives TCP no more to send.
 
+use super::dialogue::times;
 use super::{Cause, Context, Finding, Rule, When, setting};
 use crate::document::AskedBy;
 use crate::numbers;
@@ -36,9 +37,12 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         );
     }
 
+    // Messages may be on time although the rate is low.
+    let times = times(context, one).map_or_else(String::new, |own| format!("; {own}"));
+
     // A part of the time alone does not prove the program's own rate.
     let because = match as_asked {
-        true => format!("it writes no more than {}", numbers::rate(one.best_mbit())),
+        true => format!("it writes no more than {}{times}", numbers::rate(one.best_mbit())),
         false => "it writes no more in that time".into(),
     };
     Some(

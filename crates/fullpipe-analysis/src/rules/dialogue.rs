@@ -65,8 +65,8 @@ impl<'a> Dialogue<'a> {
     }
 }
 
-/// Messages of a dialogue, as the asking side records them; none where the trace has none.
-fn messages(context: &Context, one: &One) -> Option<Messages> {
+/// Messages of a dialogue, as the asking side records them, or of a flow without answers; none where the trace has none.
+pub fn messages(context: &Context, one: &One) -> Option<Messages> {
     let other = one.meta.other_half.and_then(|index| context.run.flows.get(index));
     one.flow.messages.or_else(|| other?.messages)
 }

@@ -13,6 +13,8 @@ pub struct Finding {
     pub who: String,
     /// Verb of the sentence.
     pub does: &'static str,
+    /// Share of the flow's life, where it is not its cause's (0 to 1).
+    pub share: Option<f64>,
     /// Reason, behind the colon.
     pub because: Option<String>,
     /// Sentence with the cure.
@@ -36,6 +38,7 @@ impl Default for Finding {
             code: "",
             who: String::new(),
             does: "stops",
+            share: None,
             because: None,
             cure: None,
             place: None,

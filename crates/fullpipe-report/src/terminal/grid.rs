@@ -3,6 +3,7 @@
 use super::names::{self, Name};
 
 /// A column.
+#[derive(Clone)]
 pub struct Column {
     /// Contents of the column.
     pub label: &'static str,

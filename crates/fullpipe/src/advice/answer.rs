@@ -3,8 +3,9 @@
 use super::Case;
 use super::candidates;
 use super::change::Change;
-use super::method::{ALMOST, COUNTS, EVEN, FULL, Found, Goal, PRICE, more};
-use super::trial::{Outcome, Slowest};
+use super::method::{ALMOST, COUNTS, EVEN, FULL, Found, Goal, PRICE, more, sooner};
+use super::slowest::Slowest;
+use super::trial::Outcome;
 use crate::analysis::document::Grade;
 use crate::analysis::numbers;
 use crate::analysis::rules::HEALTHY;
@@ -48,7 +49,8 @@ fn set(found: &Found, runs: &str) -> String {
     let missed = missed(found);
     let beyond = beyond(&found.cured);
     let has_streams = found.changes.iter().any(|own| own.change.has_copies());
-    let gains_much = found.cured.mbit >= LARGE_GAIN * found.today.mbit;
+    let is_sooner = sooner(&found.cured, &found.today).is_some_and(|gain| 1.0 + gain >= LARGE_GAIN);
+    let gains_much = found.cured.mbit >= LARGE_GAIN * found.today.mbit || is_sooner;
     let would_help = match remedy(&found.cured) {
         // The remedy may be streams again, or a setting that is changed already.
         Some(remedy) if beyond.is_some() && !has_streams && !is_made(found) => {
@@ -58,7 +60,7 @@ fn set(found: &Found, runs: &str) -> String {
     };
 
     // A path that stays empty for another reason gets that reason first.
-    let is_empty = found.cured.share().is_some_and(|share| share < LOW_SHARE);
+    let is_empty = beyond.is_some() && found.cured.share().is_some_and(|share| share < LOW_SHARE);
     if let Some(beyond) = beyond.as_ref().filter(|_| is_empty && !gains_much) {
         return format!(
             "{beyond}, and settings help little. {}{would_help}{missed}",
@@ -86,6 +88,10 @@ fn gained(found: &Found) -> String {
 
     // Each goal has its own figure of merit.
     match found.goal {
+        Goal::Rate if sooner(cured, today).is_some_and(|gain| gain > 0.0) => {
+            let [before, after] = [today, cured].map(|own| ms(own.message_ms.unwrap_or(0.0)));
+            format!("half of the messages within {after} instead of {before}")
+        }
         Goal::Rate if grows_sooner => format!(
             "{} in the mean, with the start, instead of {}",
             rate_of(cured.mean_mbit, today.allowed_mbit),
@@ -225,8 +231,13 @@ fn remedy(own: &Outcome) -> Option<&String> {
     first.remedy.as_ref()
 }
 
-/// Cause that limits the flows with the changes; none where these fill nearly all of the path.
+/// Cause that limits the flows with the changes; none where these fill nearly all of the path, or have what their programs
+/// ask for.
 fn beyond(cured: &Outcome) -> Option<&String> {
+    let grade = cured.headline.as_ref().map(|own| own.grade);
+    if grade == Some(Grade::AsAsked) {
+        return None;
+    }
     let cause = cured.headline.as_ref()?.cause.as_ref()?;
     cured.share().is_some_and(|share| share < ENOUGH_SHARE).then_some(cause)
 }

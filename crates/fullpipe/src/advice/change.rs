@@ -1,6 +1,7 @@
 //! A change: one setting with today's value, the advised one, its reason, and how an administrator makes it.
 
 use super::edit::Edit;
+use fullpipe_base::path::Direction;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -8,14 +9,26 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scope {
-    /// The administrator of the sending host.
+    /// The administrator of the hosts at the sender's end; within a search, where the data comes from.
     Sender,
-    /// The administrator of the receiving host.
+    /// The administrator of the hosts at the receiver's end; within a search, where the data goes to.
     Receiver,
     /// Whoever runs or writes the program.
     Application,
     /// Whoever runs the network.
     Path,
+}
+
+impl Scope {
+    /// The scope at the other end of the path, where data goes from the receiver to the sender. A search sees the ends as
+    /// data does, a user as the scenario names them.
+    pub(super) fn seen(self, direction: Direction) -> Scope {
+        match (self, direction) {
+            (Scope::Sender, Direction::Backward) => Scope::Receiver,
+            (Scope::Receiver, Direction::Backward) => Scope::Sender,
+            (own, _) => own,
+        }
+    }
 }
 
 /// Weight of a change, lightest first; changes are taken away in this order.

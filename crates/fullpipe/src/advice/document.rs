@@ -6,7 +6,8 @@ use super::elsewhere::Elsewhere;
 use super::files::Files;
 use super::method::{Kept, Step};
 use super::newcomer::Newcomer;
-use super::trial::{Outcome, Slowest};
+use super::slowest::Slowest;
+use super::trial::Outcome;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -69,6 +70,9 @@ pub struct Result {
     pub queue_ms: f64,
     /// Segments sent again.
     pub retransmitted: u64,
+    /// Median time of messages, ms: of the flow with the longest; absent without messages.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub message_ms: Option<f64>,
     /// The flow that has the least of its part; absent where no flow shares a path.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub slowest: Option<Slowest>,
@@ -110,6 +114,7 @@ impl From<&Outcome> for Result {
             share: own.share(),
             queue_ms: own.queue_ms,
             retransmitted: own.retransmitted,
+            message_ms: own.message_ms,
             slowest: own.slowest.clone(),
             evenness: own.evenness,
             verdict: own.headline.as_ref().map(|headline| headline.text.clone()),

@@ -17,6 +17,7 @@ pub mod method;
 pub mod newcomer;
 pub mod page;
 mod shown;
+mod slowest;
 pub mod text;
 pub mod trial;
 
@@ -33,7 +34,13 @@ use trial::{Bench, Stopped};
 /// # Errors
 /// A trial has no outcome: a user interrupted it, or the engine failed.
 pub fn advise(case: &Case, allowance: &Allowance, bench: &Bench) -> Result<Advice, Stopped> {
-    let found = method::find(case, allowance, bench)?;
+    let scopes = allowance.scopes.iter().map(|own| own.seen(case.direction)).collect();
+    let mut found = method::find(case, &Allowance { scopes, ..allowance.clone() }, bench)?;
+
+    // From here on scopes are those of the scenario's ends.
+    for own in &mut found.changes {
+        own.change.scope = own.change.scope.seen(case.direction);
+    }
     let changes: Vec<Change> = found.changes.iter().map(|own| own.change.clone()).collect();
 
     // Without changes other paths need no trials.

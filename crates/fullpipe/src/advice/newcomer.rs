@@ -5,7 +5,8 @@
 
 use super::case::{Case, part};
 use super::edit::Edit;
-use super::trial::{Bench, Stopped, acked_mbit, changed};
+use super::slowest::acked_mbit;
+use super::trial::{Bench, Stopped, changed};
 use crate::scenario::{Flow, Resolved, Until};
 use crate::threads::each;
 use fullpipe_base::units::Time;

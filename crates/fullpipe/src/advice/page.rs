@@ -13,7 +13,7 @@ pub fn section(advice: &Advice) -> String {
         "<section class=\"advice\" aria-labelledby=\"advice\"><h2 id=\"advice\">Advice</h2><p class=\"lead\">{}</p>",
         sentence(&advice.answer)
     );
-    table(&mut out, &shown::OF_RATES, &shown::rates(advice));
+    table(&mut out, shown::of_rates(advice), &shown::rates(advice));
     let _ = write!(
         out,
         "<p class=\"quiet\">These are {}.{}</p>",
@@ -45,7 +45,7 @@ fn changes(out: &mut String, advice: &Advice) {
     for (row, own) in rows.iter_mut().zip(&advice.changes) {
         row.push(shown::reason(own, advice));
     }
-    let columns = shown::OF_CHANGES.into_iter().chain([words("why")]);
+    let columns = shown::of_changes(advice).iter().cloned().chain([words("why")]);
     table(out, &columns.collect::<Vec<Column>>(), &rows);
 }
 

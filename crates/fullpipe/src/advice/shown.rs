@@ -11,47 +11,69 @@ use crate::analysis::words::{bytes, ms, percent};
 use crate::report::terminal::grid::{Column, number, words};
 
 /// Heading of [`changes`].
-pub const CHANGES: &str = "Changes, and the rate with all others but without this one";
+pub const CHANGES: &str = "Changes, and the result with all others but without this one";
 /// Heading of the notes.
 pub const NOTES: &str = "Costs and conditions";
 
-/// Columns of [`rates`].
-pub const OF_RATES: [Column; 5] = [
+/// Columns of [`rates`]. Without messages the last one is absent.
+pub fn of_rates(advice: &Advice) -> &'static [Column] {
+    let without_messages = OF_RATES.len() - usize::from(advice.today.message_ms.is_none());
+    &OF_RATES[..without_messages]
+}
+
+const OF_RATES: [Column; 6] = [
     words(""),
     number("rate", "Mb/s"),
     number("of path", ""),
     number("queue", "ms"),
     number("sent again", "segments"),
+    number("message", "ms"),
 ];
 
 /// Rows of today and, where something is advised, of the changes.
 pub fn rates(advice: &Advice) -> Vec<Vec<String>> {
     let row = |name: &str, own: &Result| {
-        vec![
+        let rate = [
             name.to_string(),
             numbers::short(own.mbit),
             own.share.map_or_else(|| numbers::ABSENT.into(), numbers::share),
             numbers::short(own.queue_ms),
             numbers::count(own.retransmitted),
-        ]
+        ];
+        rate.into_iter().chain(own.message_ms.map(numbers::short)).collect::<Vec<String>>()
     };
     let advised = (!advice.changes.is_empty()).then(|| row("advised", &advice.advised));
     [row("today", &advice.today)].into_iter().chain(advised).collect()
 }
 
-/// Phrase on how the rates were taken.
+/// Phrase on how rates and times of messages were taken.
 pub fn rates_are(advice: &Advice) -> String {
+    let of_messages = match advice.today.message_ms {
+        Some(_) => "; of messages the median time",
+        None => "",
+    };
     match advice.seeds {
-        0 | 1 => "rates once the flows have grown".to_string(),
+        0 | 1 => format!("rates once the flows have grown{of_messages}"),
         runs => format!(
-            "rates once the flows have grown, each the worst of {runs} runs with other seeds, starts and delays"
+            "rates once the flows have grown{of_messages}, each the worst of {runs} runs with other seeds, starts and delays"
         ),
     }
 }
 
-/// Columns of [`changes`].
-pub const OF_CHANGES: [Column; 5] =
-    [words("setting"), words("of"), words("today"), words("advised"), number("without", "Mb/s")];
+/// Columns of [`changes`]. Without messages the last one is absent.
+pub fn of_changes(advice: &Advice) -> &'static [Column] {
+    let without_messages = OF_CHANGES.len() - usize::from(advice.today.message_ms.is_none());
+    &OF_CHANGES[..without_messages]
+}
+
+const OF_CHANGES: [Column; 6] = [
+    words("setting"),
+    words("of"),
+    words("today"),
+    words("advised"),
+    number("without", "Mb/s"),
+    number("message", "ms"),
+];
 
 /// Rows of the changes.
 pub fn changes(advice: &Advice) -> Vec<Vec<String>> {
@@ -61,10 +83,15 @@ pub fn changes(advice: &Advice) -> Vec<Vec<String>> {
         .map(|own| {
             let change = &own.change;
             let words = [&change.setting, &change.whose, &change.today, &change.advised];
-            words.into_iter().cloned().chain([numbers::short(own.without_mbit)]).collect()
+            let without = [numbers::short(own.without_mbit)];
+            let message = own.without_message_ms.map(numbers::short);
+            words.into_iter().cloned().chain(without).chain(message).collect()
         })
         .collect()
 }
+
+/// Factor on the time of messages from which on a change's absence is worth a word.
+const LATER: f64 = 1.1;
 
 /// Reason of a change, its least size, and the queue without it.
 pub fn reason(own: &Kept, advice: &Advice) -> String {
@@ -76,7 +103,14 @@ pub fn reason(own: &Kept, advice: &Advice) -> String {
         true => format!(" Without it {} wait in queues.", ms(own.without_queue_ms)),
         false => String::new(),
     };
-    format!("{}.{least}{delay}", own.change.why)
+
+    // Messages may be late although the rate is the same.
+    let late = own.without_message_ms.zip(advice.advised.message_ms);
+    let late = late.filter(|(without, with)| *without >= LATER * with);
+    let late = late.map_or_else(String::new, |(without, _)| {
+        format!(" Without it half of the messages take {} or more.", ms(without))
+    });
+    format!("{}.{least}{delay}{late}", own.change.why)
 }
 
 /// Heading of [`different`].

@@ -66,14 +66,14 @@ fn paragraph(out: &mut String, mark: &str, text: &str, width: usize) {
 
 fn before_and_after(out: &mut String, advice: &Advice, width: usize) {
     out.push('\n');
-    let lines = lay_out(&shown::OF_RATES, &shown::rates(advice), 80);
+    let lines = lay_out(shown::of_rates(advice), &shown::rates(advice), 80);
     lines.iter().for_each(|line| _ = writeln!(out, "{line}"));
     paragraph(out, "", &shown::rates_are(advice), width);
 }
 
 fn changes(out: &mut String, advice: &Advice, width: usize) {
     heading(out, shown::CHANGES);
-    let lines = lay_out(&shown::OF_CHANGES, &shown::changes(advice), width);
+    let lines = lay_out(shown::of_changes(advice), &shown::changes(advice), width);
     lines.iter().for_each(|line| _ = writeln!(out, "{line}"));
     for own in &advice.changes {
         let text = format!("{}: {}", own.change.setting, shown::reason(own, advice));

@@ -3,21 +3,19 @@
 //! A trial ends when its rate has settled. Where chance decides (a queue below [`SHALLOW`], several flows, losses) it is
 //! three runs with other seeds, starts and delays, and the worst one counts.
 
-use super::case::{Asked, Case, part};
+use super::case::{Asked, Case};
 use super::edit::{Edit, edited};
+use super::slowest::{Slowest, slowest};
 use crate::analysis::document::{Headline, Run};
 use crate::analysis::rules::HEALTHY;
-use crate::analysis::words::percent;
-use crate::analysis::{self, Made, RunMeta, numbers};
+use crate::analysis::{self, Made, RunMeta};
 use crate::engine::{Engine, Failed};
-use crate::scenario::{Flow, Repeat, Resolved, Scenario};
+use crate::scenario::{Repeat, Resolved, Scenario};
 use crate::steady::{Steady, UntilSteady, Watching};
 use crate::threads::each;
 use crate::trace::recording::Recording;
 use fullpipe_base::trace::Control;
 use fullpipe_base::units::Time;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 
 /// Round trips and time after which a trial may end.
@@ -89,6 +87,10 @@ pub struct Outcome {
     pub inflation: f64,
     /// Segments sent again, all flows.
     pub retransmitted: u64,
+    /// Median time of messages, ms; the most of all flows and runs, none without messages.
+    pub message_ms: Option<f64>,
+    /// Whether a program sends its messages by the clock: their times count, and its rate is its own.
+    pub by_the_clock: bool,
     /// The flow that has the least of its part; none where no flow shares a path.
     pub slowest: Option<Slowest>,
     /// Rate of payload that the path allows, Mb/s; none where it has no rate.
@@ -103,30 +105,6 @@ pub struct Outcome {
     pub headline: Option<Headline>,
     /// The worst run.
     pub run: Box<Run>,
-}
-
-/// A flow among others.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Slowest {
-    /// Its name.
-    pub flow: String,
-    /// Acknowledged payload once it has grown, Mb/s (10^6).
-    pub mbit: f64,
-    /// Its part of the path, or what its program asks for, if less; Mb/s.
-    pub part_mbit: f64,
-}
-
-impl Slowest {
-    /// Share of its part that it has.
-    pub fn share(&self) -> f64 {
-        self.mbit / self.part_mbit.max(1e-9)
-    }
-
-    /// "Flow two has 38 % of its part, 90 of 235 Mb/s".
-    pub fn in_words(&self) -> String {
-        let [own, part] = [numbers::short(self.mbit), numbers::rate(self.part_mbit)];
-        format!("Flow {} has {} of its part, {own} of {part}", self.flow, percent(self.share()))
-    }
 }
 
 impl Outcome {
@@ -314,6 +292,8 @@ fn arrived(case: &Case, asked: &Asked, run: Run) -> Outcome {
         queue_ms: 0.0,
         inflation: 1.0,
         retransmitted: 0,
+        message_ms: run.message_ms(),
+        by_the_clock: false,
         slowest: None,
         allowed_mbit: case.allowed_mbit(),
         evenness: 1.0,
@@ -362,6 +342,8 @@ fn outcome_of(
         queue_ms: half.queue_ms,
         inflation: half.inflation,
         retransmitted: last.map(|(flow, _)| flow.retransmitted_segments).sum(),
+        message_ms: run.message_ms(),
+        by_the_clock: resolved.flow.iter().any(|flow| flow.period().is_some()),
         slowest: slowest(case, resolved, counts, recording, span),
         allowed_mbit: allowed,
         evenness: 1.0,
@@ -404,42 +386,6 @@ fn main_life(counts: &[bool], recording: &Recording, run: &Resolved, end: Time) 
     }
     let most = counted().max_by_key(|flow| acked[*flow]);
     most.map_or([Time::ZERO, end], |flow| [run.flow[flow].start, busy[flow].min(end)])
-}
-
-/// The flow with the least of its part in a span, among flows that send all the time.
-fn slowest(
-    case: &Case,
-    run: &Resolved,
-    counts: &[bool],
-    recording: &Recording,
-    [from, until]: [Time; 2],
-) -> Option<Slowest> {
-    let lives = |flow: &Flow| {
-        let ends = flow.duration.map_or(run.duration, |lasts| flow.start + lasts);
-        flow.bytes.is_none() && flow.start <= from && ends >= until
-    };
-    let counted = || (0..counts.len()).filter(|flow| counts[*flow]);
-    let allowed = case.allowed.as_ref()?;
-    if counted().count() < 2 || until <= from {
-        return None;
-    }
-    let all = counted().filter(|flow| lives(&run.flow[*flow])).map(|flow| {
-        let about = &run.flow[flow];
-        let mbit = acked_mbit(recording, flow, [from, until]);
-        let part_mbit = part(run, allowed, about);
-        Slowest { flow: about.name.clone(), mbit, part_mbit }
-    });
-    all.min_by(|a, b| a.share().total_cmp(&b.share()))
-}
-
-/// Rate at which data of a flow was acknowledged in a span, Mb/s (10^6).
-pub(super) fn acked_mbit(recording: &Recording, flow: usize, [from, until]: [Time; 2]) -> f64 {
-    let samples = recording.flows.iter().filter(|own| usize::from(own.flow) == flow);
-    let at = |end: Time| {
-        let before = samples.clone().take_while(|own| own.time <= end);
-        before.last().map_or(0, |own| own.bytes_acked)
-    };
-    (at(until) - at(from)) as f64 * 8.0 / until.saturating_sub(from).as_secs_f64() / 1e6
 }
 
 /// Rate and delay within a span.
@@ -491,6 +437,7 @@ fn worst(runs: &[Outcome]) -> Outcome {
     for run in runs {
         own.queue_ms = own.queue_ms.max(run.queue_ms);
         own.inflation = own.inflation.max(run.inflation);
+        own.message_ms = own.message_ms.zip(run.message_ms).map(|(a, b)| a.max(b));
     }
     own
 }

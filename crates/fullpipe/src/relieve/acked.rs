@@ -1,7 +1,8 @@
 //! Acknowledged bytes of some flows, over their own time.
 
+use super::GAIN;
 use crate::scenario::{App, Resolved};
-use fullpipe_base::trace::{Event, FlowSample, Sink, StageInfo, StageSample};
+use fullpipe_base::trace::{Event, EventKind, FlowSample, Sink, StageInfo, StageSample};
 use fullpipe_base::units::Time;
 use serde::{Deserialize, Serialize};
 
@@ -10,6 +11,12 @@ use serde::{Deserialize, Serialize};
 pub struct Measured {
     /// Acknowledged payload of all judged flows, bytes.
     pub bytes: u64,
+    /// Median time of their messages, ms; absent without messages.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub message_ms: Option<f64>,
+    /// Whether a program sends its messages by the clock.
+    #[serde(skip)]
+    pub by_the_clock: bool,
     /// Time from the first start to the last end, s. A transfer of a fixed size ends with its last acknowledgement.
     pub seconds: f64,
 }
@@ -19,13 +26,34 @@ impl Measured {
     pub fn mbit(&self) -> f64 {
         if self.seconds > 0.0 { self.bytes as f64 * 8e-6 / self.seconds } else { 0.0 }
     }
+
+    /// Quotient of this rate and another one; of the times of messages, where the rates are alike. None where nothing was
+    /// acknowledged.
+    pub(super) fn gain(&self, base: &Measured) -> Option<f64> {
+        let rates = (base.mbit() > 0.0).then(|| self.mbit() / base.mbit())?;
+
+        // Programs that send by the clock keep their rate, however late their messages are.
+        let times = base.message_ms.zip(self.message_ms).map(|(old, new)| old / new.max(1e-6));
+        let alike = if self.by_the_clock { 1.0 + SOONER } else { GAIN };
+        let is_alike = rates < alike && rates > 1.0 / alike;
+        Some(times.filter(|gain| is_alike && (gain - 1.0).abs() >= SOONER).unwrap_or(rates))
+    }
 }
 
 /// Counts acknowledged bytes and keeps nothing else of a trace.
 pub(super) struct Acked {
     /// A place for each flow of the run; none for flows that are not judged.
     flows: Vec<Option<Progress>>,
+    /// Flows whose messages count: judged ones, and those that are answered by them.
+    asking: Vec<bool>,
+    /// Whether a program sends its messages by the clock.
+    by_the_clock: bool,
+    /// Times of messages, ns.
+    messages: Vec<u64>,
 }
+
+/// Gain in the time of messages below which it counts as chance: ticks of timers move a message by some percent.
+const SOONER: f64 = 0.1;
 
 /// Progress of one flow.
 struct Progress {
@@ -44,7 +72,15 @@ struct Progress {
 impl Acked {
     /// Nothing acknowledged yet of the flows at these indices.
     pub(super) fn new(run: &Resolved, judged: &[usize]) -> Acked {
+        let of = |index: &usize| {
+            let flow = &run.flow[*index];
+            run.asks(flow).unwrap_or(flow).name.clone()
+        };
+        let names: Vec<String> = judged.iter().map(of).collect();
         Acked {
+            asking: run.flow.iter().map(|flow| names.contains(&flow.name)).collect(),
+            by_the_clock: run.flow.iter().any(|flow| flow.period().is_some()),
+            messages: Vec::new(),
             flows: run
                 .flow
                 .iter()
@@ -72,8 +108,17 @@ impl Acked {
         let end = judged().map(Progress::end).max().unwrap_or(Time::ZERO);
         Measured {
             bytes: judged().map(|flow| flow.acked).sum(),
+            message_ms: self.message_ms(),
+            by_the_clock: self.by_the_clock,
             seconds: end.saturating_sub(start).as_secs_f64(),
         }
+    }
+
+    /// Median of the messages' times, ms.
+    fn message_ms(&self) -> Option<f64> {
+        let mut all = self.messages.clone();
+        all.sort_unstable();
+        all.get(all.len() / 2).map(|ns| *ns as f64 * 1e-6)
     }
 }
 
@@ -98,5 +143,10 @@ impl Sink for Acked {
 
     fn stage(&mut self, _sample: &StageSample) {}
 
-    fn event(&mut self, _event: &Event) {}
+    fn event(&mut self, event: &Event) {
+        let is_message = matches!(event.kind, EventKind::Answered | EventKind::MessageRead);
+        if is_message && self.asking.get(usize::from(event.flow)) == Some(&true) {
+            self.messages.push(event.value);
+        }
+    }
 }

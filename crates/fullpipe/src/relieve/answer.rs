@@ -2,7 +2,7 @@
 
 use super::GAIN;
 use super::document::{Relieved, Run, Tried};
-use crate::analysis::words::lower;
+use crate::analysis::words::{lower, ms};
 use crate::numbers;
 use std::fmt::Write;
 
@@ -54,7 +54,21 @@ pub fn answer(run: &Run, refused: Option<&str>) -> String {
         true => format!("The path is full, and only more path gives more: {} gives", lower(label)),
         false => format!("{label} alone gives"),
     };
+
+    // Messages may come sooner at the same rate.
+    if let Some([before, after]) = sooner(run, best) {
+        return format!(
+            "{so_far}{label} alone brings messages sooner: half of them within {after} instead of {before}, at {then}; {rest}."
+        );
+    }
     format!("{so_far}{alone} {gain} as much: {now} -> {then}; {rest}.")
+}
+
+/// Median times of messages as it is and with a relief, where its gain is theirs.
+fn sooner(run: &Run, own: &Tried) -> Option<[String; 2]> {
+    // Where the rates are alike, the gain is the quotient of the times.
+    let is_of_rates = (own.gain? - own.mbit? / run.mbit?).abs() < 1e-9;
+    (!is_of_rates).then_some([ms(run.message_ms?), ms(own.message_ms?)])
 }
 
 /// Gain of a path twice as fast from which on the path was the limit.
@@ -125,23 +139,29 @@ fn table(out: &mut String, run: &Run) {
     let width = run.reliefs.iter().map(|own| own.label.chars().count()).max().unwrap_or(0);
 
     // The longest bar is that of the largest gain.
-    let row = |out: &mut String, label: &str, mbit: f64, gain: f64| {
+    let row = |out: &mut String, label: &str, [mbit, message]: [Option<f64>; 2], gain: f64| {
         let cells = ((gain / most * BAR as f64).round() as usize).min(BAR);
-        let (mbit, gain) = (numbers::rate(mbit), numbers::fixed(gain, 2));
+        let (mbit, gain) = (numbers::rate(mbit.unwrap_or(0.0)), numbers::fixed(gain, 2));
         let bar = "#".repeat(cells);
-        let _ = writeln!(out, "  {label:<width$} {mbit:>12} {gain:>7}  {bar}");
+        let message = message.map_or(String::new(), |own| format!(" {:>10}", ms(own)));
+        let _ = writeln!(out, "  {label:<width$} {mbit:>12}{message} {gain:>7}  {bar}");
     };
 
-    let _ = writeln!(out, "\n  {:<width$} {:>12} {:>7}", "relief, alone", "rate", "gain");
-    row(out, "none, as it is", run.mbit.unwrap_or(0.0), 1.0);
+    // Only programs with messages have a column for their times.
+    let message = if run.message_ms.is_some() { "    message" } else { "" };
+    let _ = writeln!(out, "\n  {:<width$} {:>12}{message} {:>7}", "relief, alone", "rate", "gain");
+    row(out, "none, as it is", [run.mbit, run.message_ms], 1.0);
 
     // Reliefs without a gain, refused ones and those left make one line each.
     let (gaining, others): (Vec<&Tried>, Vec<&Tried>) =
         run.reliefs.iter().partition(|own| own.gain.is_some_and(|gain| gain >= GAIN));
     for own in gaining {
-        row(out, &own.label, own.mbit.unwrap_or(0.0), own.gain.unwrap_or(1.0));
+        row(out, &own.label, [own.mbit, own.message_ms], own.gain.unwrap_or(1.0));
     }
     list(out, "Rates are of", rates_of(run).into_iter());
+    if run.message_ms.is_some() {
+        list(out, "Times of messages are", std::iter::once("medians".to_string()));
+    }
     list(
         out,
         "No gain",

@@ -1,7 +1,7 @@
 //! Result of all trials: the gains of each run, ranked.
 
 use super::trial::{Outcome, Trial};
-use super::{GAIN, answer};
+use super::{GAIN, Measured, answer};
 use crate::scenario::Scenario;
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +33,9 @@ pub struct Run {
     /// Rate of acknowledged payload as it is, Mb/s (10^6); absent where the run was stopped or refused.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mbit: Option<f64>,
+    /// Median time of their messages as it is, ms; absent without messages.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub message_ms: Option<f64>,
     /// Time in which the judged flows had it acknowledged, s.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub seconds: Option<f64>,
@@ -54,7 +57,11 @@ pub struct Tried {
     /// Rate with it, Mb/s (10^6); absent where the run was stopped or refused.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mbit: Option<f64>,
-    /// Quotient of that rate and the rate as it is; absent where either is absent, or where nothing was acknowledged.
+    /// Median time of messages with it, ms; absent without messages.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub message_ms: Option<f64>,
+    /// Quotient of that rate and the rate as it is; of the times of messages as it is and with it, where the rates are
+    /// alike. Absent where either is absent, or where nothing was acknowledged.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub gain: Option<f64>,
     /// Reason why the engine cannot run it.
@@ -78,7 +85,7 @@ impl Relieved {
             let measured = base.and_then(Outcome::measured);
             let mbit = measured.map(|own| own.mbit());
             let mut reliefs: Vec<Tried> =
-                own().filter_map(|(trial, outcome)| Tried::new(trial, outcome, mbit)).collect();
+                own().filter_map(|(trial, outcome)| Tried::new(trial, outcome, measured)).collect();
 
             // The largest gain comes first.
             reliefs.sort_by(|a, b| rank(b).total_cmp(&rank(a)));
@@ -90,6 +97,7 @@ impl Relieved {
                 answer: String::new(),
                 flows: flows.collect(),
                 mbit,
+                message_ms: measured.and_then(|own| own.message_ms),
                 seconds: measured.map(|own| own.seconds),
                 reliefs,
             };
@@ -116,18 +124,17 @@ impl Run {
 }
 
 impl Tried {
-    fn new(trial: &Trial, outcome: &Outcome, base: Option<f64>) -> Option<Tried> {
+    fn new(trial: &Trial, outcome: &Outcome, base: Option<Measured>) -> Option<Tried> {
         let relief = trial.relief.as_ref()?;
-        let mbit = outcome.measured().map(|own| own.mbit());
-
-        // Nothing can be a multiple of no rate.
-        let gain = mbit.zip(base.filter(|base| *base > 0.0)).map(|(mbit, base)| mbit / base);
+        let measured = outcome.measured();
+        let gain = measured.zip(base).and_then(|(own, base)| own.gain(&base));
         Some(Tried {
             name: relief.name.into(),
             label: relief.label.into(),
             cause: relief.cause.into(),
             set: relief.sets.iter().map(|set| set.0.clone()).collect(),
-            mbit,
+            mbit: measured.map(|own| own.mbit()),
+            message_ms: measured.and_then(|own| own.message_ms),
             gain,
             refused: outcome.refused().map(String::from),
         })
@@ -152,7 +159,7 @@ fn rank(relief: &Tried) -> f64 {
 
 impl Outcome {
     /// Rate and time of a finished run.
-    pub fn measured(&self) -> Option<super::Measured> {
+    pub fn measured(&self) -> Option<Measured> {
         match self {
             Outcome::Made(measured) => Some(*measured),
             _ => None,

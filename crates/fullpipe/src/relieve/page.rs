@@ -4,7 +4,7 @@ use super::GAIN;
 use super::answer::rates_of;
 use super::document::{Relieved, Run};
 use crate::analysis::rules::by_code;
-use crate::analysis::words::lower;
+use crate::analysis::words::{lower, ms};
 use crate::numbers;
 use crate::report::page::assets::{PAGE_CSS, POLICY, THEME_JS, theme_css};
 use crate::report::page::escape::text;
@@ -54,15 +54,21 @@ fn bars(out: &mut String, own: &Run, mbit: f64) {
     // The largest gain fills the width.
     let most = own.reliefs.iter().filter_map(|tried| tried.gain).fold(1.0, f64::max);
     let width = |gain: f64| (gain / most * 100.0).clamp(0.0, 100.0);
-    out.push_str(
-        "<table class=\"gains\"><thead><tr><th>relief, alone</th><th>relieves</th><th class=\"n\">rate</th>\
+    let cell = |message: Option<f64>| {
+        message.map_or_else(String::new, |own| format!("<td class=\"n\">{}</td>", ms(own)))
+    };
+    let heading = own.message_ms.map_or("", |_| "<th class=\"n\">median message</th>");
+    let _ = write!(
+        out,
+        "<table class=\"gains\"><thead><tr><th>relief, alone</th><th>relieves</th><th class=\"n\">rate</th>{heading}\
          <th class=\"n\">gain</th><th class=\"b\"></th></tr></thead><tbody>",
     );
     let _ = write!(
         out,
-        "<tr class=\"now\"><td>none, as it is</td><td></td><td class=\"n\">{}</td><td class=\"n\">1.00</td>\
+        "<tr class=\"now\"><td>none, as it is</td><td></td><td class=\"n\">{}</td>{}<td class=\"n\">1.00</td>\
          <td class=\"b\"><span class=\"bar\" style=\"width:{:.1}%\"></span></td></tr>",
         numbers::rate(mbit),
+        cell(own.message_ms),
         width(1.0)
     );
 
@@ -73,12 +79,13 @@ fn bars(out: &mut String, own: &Run, mbit: f64) {
         let title = by_code(&tried.cause).map_or(&tried.cause[..], |known| known.title);
         let _ = write!(
             out,
-            "<tr><td title=\"{}\">{}</td><td>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td>\
+            "<tr><td title=\"{}\">{}</td><td>{}</td><td class=\"n\">{}</td>{}<td class=\"n\">{}</td>\
              <td class=\"b\"><span class=\"bar\" style=\"width:{:.1}%\"></span></td></tr>",
             text(&tried.set.join(", ")),
             text(&tried.label),
             text(title),
             numbers::rate(mbit),
+            cell(tried.message_ms),
             numbers::fixed(gain, 2),
             width(gain)
         );
@@ -106,6 +113,7 @@ mod tests {
             cause: "sndbuf".into(),
             set: vec!["a=1".into()],
             mbit: Some(100.0 * gain),
+            message_ms: None,
             gain: Some(gain),
             refused: None,
         };
@@ -114,6 +122,7 @@ mod tests {
             answer: "An answer.".into(),
             flows: vec!["data".into()],
             mbit: Some(100.0),
+            message_ms: None,
             seconds: Some(1.0),
             reliefs: vec![tried("buffer", 4.0), tried("ring", 2.0), tried("queue", 1.0)],
         };

@@ -458,3 +458,35 @@ fn nagle_against_delayed_acks_is_cured_at_either_end() {
         assert!((least..most).contains(&gain), "{setting}: {gain:.2} times the rate");
     }
 }
+
+/// A program sends a message each 100 ms, so its rate cannot grow: its messages come sooner. Only the answers have Nagle's
+/// rule, and they are sent by the receiver.
+#[test]
+fn messages_by_the_clock_come_sooner() {
+    let text = r#"
+        path = { rate = "50Mbit", delay = { forward = "10ms", back = "10ms" } }
+        hosts = { sender = { kernel = "6.12" }, receiver = { kernel = "6.12" } }
+        [[flow]]
+        name = "calls"
+        duration = "5s"
+        write = "500B"
+        app = { kind = "messages", size = "500B", period = "100ms" }
+        [[flow]]
+        name = "answers"
+        reply_to = "calls"
+        write = "2kB"
+        app = { kind = "messages", size = "4kB" }
+        "#;
+    let scenario = loaded(text);
+    let advice = of_first_run(&scenario, &Allowance::default());
+    assert_eq!(settings(&advice), ["TCP_NODELAY"], "{}", advice.answer);
+    assert_eq!(advice.changes[0].change.whose, "answers");
+    let times = [&advice.today, &advice.advised].map(|own| own.message_ms.expect("messages"));
+    assert!(times[0] > 40.0 && times[1] < 21.0, "{times:?}");
+    assert!(advice.answer.contains("half of the messages within 20."), "{}", advice.answer);
+
+    // The administrator of the sender can only shorten what the sender holds: nothing.
+    let scopes = vec![Scope::Sender];
+    let none = of_first_run(&scenario, &Allowance { scopes, ..Allowance::default() });
+    assert!(none.changes.is_empty(), "{}", none.answer);
+}

@@ -155,3 +155,54 @@ fn nagle_is_parted_from_turns() {
         have_their_codes([("nagle", exchange(path, fires)), ("turns", exchange(path, near))]);
     }
 }
+
+/// Messages of 400 bytes in two writes.
+const HALVES: &str = "write = \"200B\"\napp = { kind = \"messages\", size = \"400B\" }";
+
+/// A part that waits in one program alone is named, however the other one writes.
+#[test]
+fn the_side_that_holds_a_part_back_is_named() {
+    let path = ["50Mbit", "10ms"];
+    let at_once = format!("{HALVES}\nsockopt = {{ TCP_NODELAY = 1 }}");
+    let corked = format!("{HALVES}\nsockopt = {{ TCP_CORK = 1 }}");
+    for (ends, said) in [
+        ([HALVES, &at_once], "Nagle's rule on sender stops"),
+        ([&at_once, HALVES], "Nagle's rule on receiver stops"),
+        ([&corked, &at_once], "TCP_CORK on sender stops"),
+        ([&at_once, &at_once], "turns ("),
+    ] {
+        let text = code(&exchange(path, ends));
+        assert!(text.contains(said), "{text}");
+    }
+}
+
+/// A program that sends by the clock has its rate; its messages are late all the same, and that is the finding.
+#[test]
+fn late_messages_at_the_programs_own_rate_are_named() {
+    let clocked =
+        "write = \"200B\"\napp = { kind = \"messages\", size = \"400B\", period = \"200ms\" }";
+    let ahead = "write = \"200B\"\napp = { kind = \"messages\", size = \"400B\", in_flight = 8 }";
+    let at_once = |keys: &str| format!("{keys}\nsockopt = {{ TCP_NODELAY = 1 }}");
+    let path = ["50Mbit", "10ms"];
+    for asks in [clocked, ahead] {
+        let late = code(&exchange(path, [asks, &at_once(HALVES)]));
+        assert!(late.starts_with("nagle (") && late.contains("delays the messages of"), "{late}");
+        let on_time = code(&exchange(path, [&at_once(asks), &at_once(HALVES)]));
+        assert!(on_time.starts_with("app_write ("), "{on_time}");
+    }
+}
+
+/// Messages that nobody answers wait as well.
+#[test]
+fn messages_without_answers_wait_for_delayed_acks() {
+    let flow = |keys: &str| {
+        format!(
+            "[path]\nrate = \"50Mbit\"\ndelay = {{ forward = \"10ms\", back = \"10ms\" }}\n\
+             [[flow]]\nname = \"alarms\"\nduration = \"5s\"\nwrite = \"200B\"\n\
+             app = {{ kind = \"messages\", size = \"400B\", period = \"200ms\" }}\n{keys}"
+        )
+    };
+    let (late, on_time) = (code(&flow("")), code(&flow("sockopt = { TCP_NODELAY = 1 }\n")));
+    assert!(late.starts_with("nagle (") && late.contains("of the messages come within"), "{late}");
+    assert!(!on_time.starts_with("nagle"), "{on_time}");
+}

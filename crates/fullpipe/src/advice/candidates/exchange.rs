@@ -5,7 +5,7 @@ use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
 use crate::analysis::words;
 use crate::analysis::{LARGE_WRITE, SMALL_WRITE};
-use crate::scenario::{App, Loop, NODELAY, QUICKACK};
+use crate::scenario::{CORK, Flow, Loop, NODELAY, QUICKACK};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ fn one(case: &Case, sent: &Sent) -> Option<Change> {
     // The period of the messages stays as it is.
     let mut app =
         json!({ "kind": "messages", "size": format!("{}B", asks.message()), "in_flight": wanted });
-    if let App::Messages { period: Some(period), .. } = asks.app {
+    if let Some(period) = asks.period() {
         app["period"] = period.to_string().into();
     }
     let words = format!(
@@ -103,51 +103,73 @@ pub fn one_connection(case: &Case) -> Vec<Change> {
     vec![change]
 }
 
-/// TCP_NODELAY at both ends of each flow between programs that ask and answer.
-pub fn without_delay(case: &Case) -> Vec<Change> {
-    let run = &case.today;
-    let mut all = Vec::new();
-    for sent in &case.flows {
-        let flow = run.flow.iter().find(|own| own.name == sent.name);
+/// Options of programs for messages whose parts wait. Of lists that gain as much the last one is taken.
+pub fn sooner(case: &Case) -> Vec<Vec<Change>> {
+    vec![quick_acks(case), without_delay(case), without_cork(case)]
+}
 
-        // Both ends of a connection may hold back the last part of a message.
-        let both = flow.into_iter().chain(flow.and_then(|own| run.other_half(own)));
-        let edits = both.filter(|own| own.sockopt.get(NODELAY).is_none_or(|on| *on == 0));
-        let edits = edits.map(|own| Edit::flow(&own.name, &["sockopt", NODELAY], Some(1.into())));
+/// TCP_NODELAY at each end of the flows that does not set it, and whose messages have parts that may wait.
+fn without_delay(case: &Case) -> Vec<Change> {
+    // One message at a time, in one write and one segment, has no part that waits.
+    let run = &case.today;
+    let has_parts = |own: &&Flow| {
+        let asks = run.asks(own).unwrap_or(own);
+        let is_whole = own.message() <= u64::from(own.write.min(run.mss()));
+        !is_whole || asks.in_flight() > 1
+    };
+    let off = ends(case).filter(has_parts);
+    let off = off.filter(|own| own.sockopt.get(NODELAY).is_none_or(|on| *on == 0));
+    off.map(|own| {
         let how = How::SocketOption { name: NODELAY.into(), value: Some(1) };
-        let change = Change::new(NODELAY, &sent.name, Scope::Application, how)
+        Change::new(NODELAY, &own.name, Scope::Application, how)
             .rank(Rank::Method)
             .values("not set", 1)
-            .why("the last part of a message does not wait for a delayed ACK")
-            .edits(edits);
-        all.push(change);
-    }
+            .why("the last part of a message does not wait for an ACK")
+            .edits([Edit::flow(&own.name, &["sockopt", NODELAY], Some(1.into()))])
+    })
+    .collect()
+}
 
-    // Ends that have the option already leave nothing to change.
-    all.retain(|own| !own.edits.is_empty());
-    all
+/// TCP_CORK cleared at each end of the flows whose program sets it and leaves it set.
+fn without_cork(case: &Case) -> Vec<Change> {
+    let corked = ends(case).filter(|own| own.sockopt.get(CORK).is_some_and(|on| *on != 0));
+    corked
+        .map(|own| {
+            let how = How::SocketOption { name: CORK.into(), value: Some(0) };
+            Change::new(CORK, &own.name, Scope::Application, how)
+                .rank(Rank::Method)
+                .values(1, 0)
+                .why("the last part of a message does not wait for more data")
+                .edits([Edit::flow(&own.name, &["sockopt", CORK], Some(0.into()))])
+        })
+        .collect()
+}
+
+/// The flows of a case, each followed by the one that answers it or is answered by it.
+fn ends(case: &Case) -> impl Iterator<Item = &Flow> {
+    let run = &case.today;
+    let flows =
+        case.flows.iter().filter_map(|sent| run.flow.iter().find(|own| own.name == sent.name));
+    flows.flat_map(|own| [Some(own), run.other_half(own)].into_iter().flatten())
 }
 
 /// TCP_QUICKACK after each read, on each host that delays ACKs for which parts of messages wait.
-pub fn quick_acks(case: &Case) -> Vec<Change> {
-    let receiver = quick_acks_of(case, 1, Scope::Receiver);
-    receiver.into_iter().chain(quick_acks_of(case, 0, Scope::Sender)).collect()
-}
-
-/// TCP_QUICKACK on hosts at an end of the flows: 0 where they are sent, 1 where they are received.
-fn quick_acks_of(case: &Case, end: usize, scope: Scope) -> Vec<Change> {
+fn quick_acks(case: &Case) -> Vec<Change> {
     let run = &case.today;
-    let mut of_hosts: BTreeMap<&str, Vec<Edit>> = BTreeMap::new();
-    for sent in &case.flows {
-        let flow = run.flow.iter().find(|own| own.name == sent.name);
-        let read = if end == 1 { flow } else { flow.and_then(|own| run.other_half(own)) };
-        let Some(read) = read.filter(|own| run.gains_by_quick_acks(own)) else { continue };
-        let edits = of_hosts.entry(run.hosts_of(read)[1].name).or_default();
+    let mut of_hosts: BTreeMap<&str, (Scope, Vec<Edit>)> = BTreeMap::new();
+    for read in ends(case).filter(|own| run.gains_by_quick_acks(own)) {
+        // Answers are read where the case's data is sent.
+        let scope = match read.direction == case.direction {
+            true => Scope::Receiver,
+            false => Scope::Sender,
+        };
+        let host = run.hosts_of(read)[1].name;
+        let (_, edits) = of_hosts.entry(host).or_insert_with(|| (scope, Vec::new()));
         edits.push(Edit::flow(&read.name, &["quickack"], Some("each-read".into())));
         edits.push(Edit::flow(&read.name, &["receiver_sockopt", QUICKACK], Some(1.into())));
     }
 
-    let change = |(host, edits): (&str, Vec<Edit>)| {
+    let change = |(host, (scope, edits)): (&str, (Scope, Vec<Edit>))| {
         let words = format!(
             "let the program on {host} call setsockopt(fd, IPPROTO_TCP, TCP_QUICKACK, 1) after each read; Linux leaves quick ACK \
              mode by itself"

@@ -66,10 +66,7 @@ pub fn remedies(
         ("loss" | "gilbert-elliott", _) if is_cut => losses(case),
         _ if rule == "aqm" => marks(case),
         _ if rule == "program-window" => vec![exchange::more(case)],
-        // Of lists that gain as much the last one is taken.
-        _ if rule == "delayed-ack" => {
-            vec![exchange::quick_acks(case), exchange::without_delay(case)]
-        }
+        _ if rule == "delayed-ack" => exchange::sooner(case),
         _ if rule == "read-ahead" => vec![mounts::read_ahead(case)],
         _ if rule == "rpc-slots" => mounts::calls(case),
         _ if rule == "busy-cpu" => [vec![exchange::larger_writes(case)], mtu(case, place)].concat(),

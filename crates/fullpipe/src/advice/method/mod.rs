@@ -24,6 +24,8 @@ pub const ALMOST: f64 = 0.95;
 pub const ENOUGH: f64 = 0.96;
 /// Gain below which a change is not accepted, and loss below which it is withdrawn.
 pub(super) const COUNTS: f64 = 0.02;
+/// Gain in the time of messages below which it counts as chance: ticks of timers move a message by some percent.
+const SOONER: f64 = 0.1;
 /// Rate that removals and smaller buffers together may cost.
 const TOGETHER: f64 = 0.03;
 /// Runs that differ by chance alone keep this part of the rate, or chance decides.
@@ -105,6 +107,9 @@ pub struct Kept {
     pub without_mbit: f64,
     /// Queueing delay with all others and without this one, ms.
     pub without_queue_ms: f64,
+    /// Median time of messages with all others and without this one, ms; absent without messages.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub without_message_ms: Option<f64>,
     /// Least size that fills the path, bytes; none but of buffers.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub least: Option<u64>,
@@ -184,10 +189,26 @@ fn is_slow_repair(outcome: &Outcome) -> bool {
 /// rates are alike.
 fn gain(new: &Outcome, old: &Outcome) -> f64 {
     let settled = more(new.mbit, old.mbit);
+
+    // Programs that send by the clock keep their rate, however late their messages are.
+    if let Some(sooner) = sooner(new, old) {
+        return sooner;
+    }
     let mean = more(new.mean_mbit, old.mean_mbit);
     // A mean depends on when a flow begins and on slow start, so that a little more of it says nothing.
     let counts_mean = [new, old].iter().any(|own| own.counts_mean || starts_late(own));
     if settled.abs() < COUNTS && counts_mean { mean } else { settled }
+}
+
+/// Relative gain in the time of messages (1: half the time), where the rates are alike. None without messages, or where
+/// their times are alike, too.
+pub(super) fn sooner(new: &Outcome, old: &Outcome) -> Option<f64> {
+    let gain = more(old.message_ms?, new.message_ms?);
+
+    // Of a program that sends by the clock a run has one message more or less.
+    let alike = if new.by_the_clock { SOONER } else { COUNTS };
+    let is_alike = more(new.mbit, old.mbit).abs() < alike;
+    (is_alike && gain.abs() >= SOONER).then_some(gain)
 }
 
 /// Relative gain of a rate over another one (0.02: 2 %).

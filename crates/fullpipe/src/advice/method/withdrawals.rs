@@ -90,6 +90,7 @@ impl Search<'_> {
             change: change.clone(),
             without_mbit: without.mbit,
             without_queue_ms: without.queue_ms,
+            without_message_ms: without.message_ms,
             least: None,
         });
         Ok(kept.collect())

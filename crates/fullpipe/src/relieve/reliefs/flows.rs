@@ -5,7 +5,8 @@ use super::keys::{FAST, LARGEST, LARGEST_ASKED, set, text};
 use crate::analysis::{LARGE_WRITE, SMALL_WRITE, main_way};
 use crate::scenario::congestion::INITIAL_SSTHRESH;
 use crate::scenario::{
-    App, Element, Flow, Loop, MAX_PACING_RATE, NODELAY, QUICKACK, Resolved, SetOption, are_copies,
+    App, CORK, Element, Flow, Loop, MAX_PACING_RATE, NODELAY, QUICKACK, Resolved, SetOption,
+    are_copies,
 };
 use fullpipe_base::units::Time;
 use fullpipe_sim::config::System;
@@ -130,7 +131,12 @@ pub fn more_in_flight(run: &Resolved) -> Vec<SetOption> {
         subjects(run).filter_map(|flow| run.asks(flow)).filter(|flow| flow.in_flight() < IN_FLIGHT);
     few.map(|flow| {
         let size = flow.message();
-        let app = format!("{{ kind = \"messages\", size = \"{size}B\", in_flight = {IN_FLIGHT} }}");
+
+        // A program that sends by the clock still does.
+        let period = flow.period().map_or(String::new(), |own| format!(", period = \"{own}\""));
+        let app = format!(
+            "{{ kind = \"messages\", size = \"{size}B\", in_flight = {IN_FLIGHT}{period} }}"
+        );
         of_flow(flow, "app", app)
     })
     .collect()
@@ -138,7 +144,8 @@ pub fn more_in_flight(run: &Resolved) -> Vec<SetOption> {
 
 /// Programs that send their last partial segment without waiting for an ACK.
 pub fn no_delay(run: &Resolved) -> Vec<SetOption> {
-    let asking = subjects(run).filter(|flow| run.other_half(flow).is_some());
+    let asking = subjects(run)
+        .filter(|flow| run.other_half(flow).is_some() || matches!(flow.app, App::Messages { .. }));
     let held = asking
         .flat_map(|flow| [Some(flow), run.other_half(flow)].into_iter().flatten())
         .filter(|flow| flow.sockopt.get(NODELAY).is_none_or(|on| *on == 0));
@@ -155,6 +162,15 @@ pub fn quick_acks(run: &Resolved) -> Vec<SetOption> {
         [of_flow(flow, "quickack", text("each-read")), on]
     })
     .collect()
+}
+
+/// Programs that clear TCP_CORK, so that no part of a message waits for more data.
+pub fn no_cork(run: &Resolved) -> Vec<SetOption> {
+    let both = |flow| [Some(flow), run.other_half(flow)].into_iter().flatten();
+    let corked = subjects(run)
+        .flat_map(both)
+        .filter(|flow| flow.sockopt.get(CORK).is_some_and(|on| *on != 0));
+    corked.map(|flow| set(&["flow", &flow.name, "sockopt", CORK], 0)).collect()
 }
 
 /// Loops in which the first connection carries all, and no other follows it.

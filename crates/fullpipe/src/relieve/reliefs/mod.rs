@@ -58,6 +58,7 @@ const ALL: &[(&str, &str, &str, Maker)] = &[
     ("writes", "A program with larger writes", "cpu_sender", flows::larger_writes),
     ("writer", "A program that writes without limit", "app_write", flows::writer),
     ("pauses", "A program without pauses", "app_onoff", flows::no_pauses),
+    ("no-cork", "Clearing TCP_CORK", "nagle", flows::no_cork),
     ("in-flight", "A program with more in flight", "app_window", flows::more_in_flight),
     ("nodelay", "TCP_NODELAY", "nagle", flows::no_delay),
     ("quickack", "TCP_QUICKACK after each read", "nagle", flows::quick_acks),

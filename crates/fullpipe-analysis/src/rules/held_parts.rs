@@ -1,0 +1,51 @@
+//! Parts of messages that wait in a sender although the windows have room: Nagle's rule or TCP_CORK holds them back.
+//!
+//! Samples show such a part as unsent data below one segment, while cwnd and the receiver's window would let it go.
+
+use super::Context;
+use fullpipe_base::trace::FlowSample;
+use fullpipe_base::units::Time;
+
+/// Time for which a sender has held back parts of messages, s.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct HeldParts {
+    /// By Nagle's rule: earlier data was in flight.
+    pub by_nagle_s: f64,
+    /// By TCP_CORK: nothing was in flight.
+    pub by_cork_s: f64,
+}
+
+impl HeldParts {
+    /// Time for which the sender of the flow of this index has held back parts.
+    pub fn of(context: &Context, index: usize) -> HeldParts {
+        let mut held = HeldParts::default();
+        let mut before = Time::ZERO;
+
+        // Each sample stands for the time since the one before.
+        for sample in &context.traces.flows[index].samples {
+            let lasted = sample.time.saturating_sub(before).as_secs_f64();
+            before = sample.time;
+            match sample.in_flight {
+                _ if !is_held(sample, context.meta.mss) => {}
+                0 => held.by_cork_s += lasted,
+                _ => held.by_nagle_s += lasted,
+            }
+        }
+        held
+    }
+
+    /// Both together, s.
+    pub fn all_s(&self) -> f64 {
+        self.by_nagle_s + self.by_cork_s
+    }
+}
+
+/// Whether less than a segment waits that both windows have room for.
+fn is_held(sample: &FlowSample, mss: u32) -> bool {
+    let sent = sample.bytes_sent.saturating_sub(sample.bytes_retransmitted);
+    let in_flight = sent.saturating_sub(sample.bytes_acked);
+    let is_part = sample.unsent > 0 && sample.unsent < u64::from(mss);
+    is_part
+        && sample.in_flight < sample.cwnd
+        && in_flight.saturating_add(sample.unsent) <= sample.snd_wnd
+}
