@@ -3,6 +3,8 @@
 
 use crate::conversation::{SEGMENT, host, profile};
 use crate::random;
+use fullpipe_sim::rng::Rng;
+use fullpipe_sim::tcp::profile::find;
 use fullpipe_sim::tcp::receiver::Receiver;
 use fullpipe_sim::tcp::{Ack, Segment};
 use fullpipe_sim::units::Time;
@@ -221,4 +223,34 @@ fn survives((lengths, steps, rcvbuf): &Story) -> Result<(), String> {
 #[test]
 fn a_small_buffer_loses_nothing_for_good() {
     random::check(2000, story(3_000..30_000u64), survives);
+}
+
+/// A sender that cuts its data anew sends segments that overlap those that came before. Whatever their bounds and order,
+/// all data becomes readable, and no memory remains.
+#[test]
+fn segments_may_overlap() {
+    const BYTES: u64 = 60_000;
+    for (seed, kernel) in (0..300).zip(["2.6.20", "3.14", "6.1", "6.12"].into_iter().cycle()) {
+        let profile = find(kernel).expect("it is there");
+        let mut tcp = Receiver::new(profile, &host(), SEGMENT, Some(1 << 20));
+        let mut random = Rng::new(seed, "overlaps");
+        let mut draw = |most: u64| random.next_u64() % most;
+        for round in 0..200 {
+            let seq = draw(BYTES - 1);
+            let len = (1 + draw(u64::from(SEGMENT))).min(BYTES - seq) as u32;
+            tcp.on_segment(Time::ms(round), Segment { seq, len, ..Segment::default() });
+        }
+
+        // At last everything is sent again, in order and in other segments.
+        let (mut read, mut seq) = (0, 0);
+        while seq < BYTES {
+            let len = (700 + draw(300)).min(BYTES - seq) as u32;
+            tcp.on_segment(Time::secs(1), Segment { seq, len, ..Segment::default() });
+            read += tcp.readable();
+            tcp.read(Time::secs(1), tcp.readable());
+            seq += u64::from(len);
+        }
+        assert_eq!(read, BYTES, "seed {seed} on {kernel}");
+        assert_eq!(tcp.window.rmem_alloc, 0, "seed {seed} on {kernel}");
+    }
 }

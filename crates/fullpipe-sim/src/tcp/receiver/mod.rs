@@ -441,6 +441,9 @@ impl Receiver {
         let end = self.rcv_nxt;
         // Data that becomes readable has its memory counted already.
         let held = self.out_of_order.memory();
+        if let Some(twice) = self.out_of_order.drop_below(end, self.mss) {
+            self.tell_duplicate(twice, end);
+        }
         let runs = self.out_of_order.take_from(self.rcv_nxt, self.mss);
         for &(len, count) in &runs {
             self.segments_queued += u64::from(count);

@@ -114,22 +114,66 @@ impl OutOfOrder {
     /// Adds a segment; returns whether it has new data.
     pub(in crate::tcp) fn insert(&mut self, segment: &Segment, mss: u32) -> bool {
         let (seq, end) = (segment.seq, segment.end());
-        let mut new = false;
-        self.ranges.insert(seq, end, |_, _| new = true);
-        if !new {
+        let (mut whole, mut parts) = (false, Vec::new());
+        self.ranges.insert(seq, end, |from, to| match (from, to) == (seq, end) {
+            true => whole = true,
+            false => parts.push((from, to)),
+        });
+        if !whole && parts.is_empty() {
             return false;
         }
         if segment.fin {
             self.fin = Some(end - 1);
         }
-        self.bytes += u64::from(segment.len);
+
+        // Of a segment that was cut anew only a part may be new.
+        if whole {
+            self.add((seq, end), mss);
+        }
+        parts.into_iter().for_each(|part| self.add(part, mss));
+        true
+    }
+
+    /// Counts a segment, new in the ranges.
+    fn add(&mut self, (from, to): (u64, u64), mss: u32) {
+        self.bytes += to - from - u64::from(self.fin == Some(to - 1));
         self.segments += 1;
 
         // Only lengths other than the MSS are kept one by one.
-        if end - seq != u64::from(mss) {
-            self.odd.insert(seq, (end - seq) as u32);
+        if to - from != u64::from(mss) {
+            self.odd.insert(from, (to - from) as u32);
         }
-        true
+    }
+
+    /// Removes the data below `rcv_nxt`, which has arrived twice, and returns its first byte. A segment that lies
+    /// there in part keeps the rest (6.12 `tcp_ofo_queue`).
+    pub(in crate::tcp) fn drop_below(&mut self, rcv_nxt: u64, mss: u32) -> Option<u64> {
+        let below = |ranges: &RangeSet| ranges.first().filter(|&(from, _)| from < rcv_nxt);
+        let (first, _) = below(&self.ranges)?;
+        while let Some((from, to)) = below(&self.ranges) {
+            let mut at = from;
+            while at < to.min(rcv_nxt) {
+                at = self.drop_segment((at, to), rcv_nxt, mss);
+            }
+            let to = to.min(rcv_nxt);
+            self.ranges.remove(from, to, |_, _| {});
+            self.bytes -= to - from;
+        }
+        self.blocks.forget_up_to(rcv_nxt);
+        Some(first)
+    }
+
+    /// Forgets the segment at the start of `[at, to)`, or its part below `rcv_nxt`; returns its end.
+    fn drop_segment(&mut self, (at, to): (u64, u64), rcv_nxt: u64, mss: u32) -> u64 {
+        let next_odd = self.odd.range(at + 1..to).next().map_or(to, |(&start, _)| start);
+        let full = (at + u64::from(mss)).min(next_odd);
+        let end = self.odd.remove(&at).map_or(full, |len| at + u64::from(len));
+        if end <= rcv_nxt {
+            self.segments -= 1;
+        } else if end - rcv_nxt != u64::from(mss) {
+            self.odd.insert(rcv_nxt, (end - rcv_nxt) as u32);
+        }
+        end
     }
 
     /// Whether a FIN with number `at` has arrived.
@@ -147,8 +191,11 @@ impl OutOfOrder {
         if before.is_some_and(|(_, last)| last.append(seq, skb).is_some()) {
             return true;
         }
+        // A longer skb with the same first byte takes the place of a shorter one.
         self.heads += skb.heads();
-        joined.insert(seq, skb);
+        if let Some(shorter) = joined.insert(seq, skb) {
+            self.heads -= shorter.heads();
+        }
         false
     }
 
