@@ -90,7 +90,7 @@ pub struct SendQueue {
     sized_until: u64,
     /// Bytes of the first unsent skb that a path MTU probe has copied, while the skb still holds their memory.
     copied: u32,
-    /// Copied bytes of sent skbs, by the ends of the skbs.
+    /// Further memory of sent skbs, by the ends of the skbs: copied bytes, and heads of probes.
     copied_sent: VecDeque<(u64, u32)>,
 }
 

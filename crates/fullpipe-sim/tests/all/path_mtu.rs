@@ -1,9 +1,11 @@
 //! Path MTU discovery: senders with an MSS that changes while segments are out.
 
-use crate::conversation::{flow, host};
+use crate::conversation::{flow, host, written};
 use crate::plain_path;
 use crate::record::Record;
+use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::{Config, Distribution, Element, Flow, Host, Jitter, Loss, Mtu, Unit};
+use fullpipe_sim::tcp::profile::find;
 use fullpipe_sim::tcp::skb::SendQueue;
 use fullpipe_sim::trace::FlowSample;
 use fullpipe_sim::units::{Rate, Time};
@@ -63,6 +65,29 @@ fn a_message_lowers_the_mss_and_leaves_cwnd() {
     let delivered = [29, 42, 64].map(|ms| at(ms).bytes_delivered);
     assert_eq!(delivered, [0, 5 * u64::from(LARGE), bytes]);
     assert_eq!(last(&record).sender.pmtu, NARROW);
+}
+
+/// A message does not make TCP read the clock since 4.20: what it sends again has the time of the first flight. RACK
+/// takes that time, so the SACK of a later segment of that flight shows retransmissions lost.
+#[test]
+fn what_a_message_sends_again_has_the_time_of_the_first_flight() {
+    for (kernel, rests) in [("2.6.20", false), ("3.14", false), ("6.1", true), ("6.12", true)] {
+        let host = Host { kernel: kernel.into(), timestamps: true, ..host() };
+        let profile = find(kernel).expect("it is known");
+        let reno = Congestion::new("reno", &[], kernel, host.hz, 1).expect("a control");
+        let (mut tcp, mut wire) = written(profile, &host, reno, 20);
+        let first = wire.sent.first().expect("data").tsval;
+
+        wire.sent.clear();
+        wire.now = Time::ms(500);
+        tcp.on_fragmentation_needed(0, 700, &mut wire);
+        let again: Vec<u32> = wire.sent.iter().map(|skb| skb.tsval).collect();
+        let now = tcp.tsval(Time::ms(500));
+        assert_ne!(first, now, "{kernel}");
+        assert!(!again.is_empty() && wire.sent[0].retransmission, "{kernel}");
+        let expected = if rests { first } else { now };
+        assert!(again.iter().all(|tsval| *tsval == expected), "{again:?} of {expected}: {kernel}");
+    }
 }
 
 /// No router answers, and no segment of full size ever arrives.
@@ -128,8 +153,9 @@ fn a_message_ends_the_search() {
     assert_eq!(own.bytes_delivered, 20_000_000);
     let found = own.sender.snd_mss;
     assert!(found <= SMALL && found + 8 > SMALL, "{found} for {SMALL}");
-    // The first probe that is too large reveals the route's MTU.
-    assert_eq!((own.sender.pmtu, own.segments_retransmitted), (NARROW, 2));
+    // The first probe that is too large reveals the route's MTU. It is sent again as two segments, of which the first
+    // one counts as lost again: both have the time of the probe's last skb.
+    assert_eq!((own.sender.pmtu, own.segments_retransmitted), (NARROW, 3));
 }
 
 /// The search ends with a segment that the tunnel passes, and less than tcp_probe_threshold below it.
@@ -165,6 +191,8 @@ fn everything_arrives_whatever_is_lost_meanwhile() {
         let sack = seed % 7 != 0;
         config.sender.sysctl.tcp_sack = sack;
         config.sender.tso = seed % 3 != 0;
+        // Ends of short writes pass the tunnel, so data cut anew overlaps data that arrived.
+        config.flows[0].write = [65_536, 7_000, 2_900, 1_000][seed as usize % 4];
         let own = last(&plain_path::run(&config));
         assert_eq!(own.bytes_delivered, 400_000, "seed {seed}, {told:?} on {kernel}: {own:?}");
         assert_eq!((own.sender.unacked, own.sender.lost, own.in_flight), (0, 0, 0), "seed {seed}");
@@ -201,4 +229,19 @@ fn segments_are_cut_anew_skb_by_skb() {
     assert_eq!(queue.segments(2400, 7600, 800), 6);
     queue.acknowledge(6000, 800);
     assert_eq!(queue.segments(6000, 7600, 800), 2);
+}
+
+/// Memory that a probe's head adds is free with the ACK of its last byte.
+#[test]
+fn memory_of_a_probe_is_free_with_its_ack() {
+    let mut queue = SendQueue::new(768);
+    queue.write(1236, false, true);
+    queue.send_in_segments(0, Time::ZERO, 1024, 1236);
+    // An allocation of 2048 bytes and sk_buff, as Linux 6.1 counts them.
+    queue.add_memory(1236, 2048 + 256 - 1236 - 768);
+    assert_eq!(queue.wmem_queued, 2304);
+    queue.acknowledge(1000, 1024);
+    assert_eq!(queue.wmem_queued, 1304);
+    queue.acknowledge(1236, 1024);
+    assert_eq!(queue.wmem_queued, 0);
 }

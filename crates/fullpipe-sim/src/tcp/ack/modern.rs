@@ -34,6 +34,7 @@ struct Rtts {
 
 impl Sender {
     pub(in crate::tcp) fn ack_modern(&mut self, ack: &Ack, with_data: bool, out: &mut impl Output) {
+        self.refresh_clock(out.now());
         let echoes = self.timestamps && ack.tsecr != 0;
         let before = echoes.then(|| self.after_timestamp(ack.tsecr).as_us());
         if let Some(rack) = &mut self.board.rack {

@@ -92,7 +92,7 @@ impl Sender {
     /// (`tcp_shift_skb_data`). Returns the end; none if the two cannot join.
     fn join_sacked(&mut self, covered: Covered) -> Option<u64> {
         let (at, skb_end) = covered.skb;
-        let mss = u64::from(self.mss);
+        let mss = self.skb_mss(at);
         if covered.block.0 > at || self.board.is_out_again(at) {
             return None;
         }
@@ -123,7 +123,7 @@ impl Sender {
     /// Cuts an skb at the block's ends, where it has segments on both sides (`tcp_match_skb_to_sack`).
     fn cut_for_sack(&mut self, covered: Covered) -> Cut {
         let ((at, skb_end), start) = (covered.skb, covered.block.0);
-        let mss = u64::from(self.mss);
+        let mss = self.skb_mss(at);
 
         // The block begins within the skb.
         if start > at {
@@ -154,6 +154,38 @@ impl Sender {
 
     /// Bytes of a full segment of an skb (`tcp_skb_seglen`).
     fn segment_size(&self, from: u64, to: u64) -> u64 {
-        if self.window().count(from, to) == 1 { to - from } else { u64::from(self.mss) }
+        if self.window().count(from, to) == 1 { to - from } else { self.skb_mss(from) }
+    }
+
+    /// Bytes of a full segment of the skb that begins at `at` (`tcp_skb_mss`): the MSS, or an earlier one.
+    fn skb_mss(&self, at: u64) -> u64 {
+        match self.queue.is_mixed(at) {
+            true => self.first_segment(at).max(1).into(),
+            false => self.mss.into(),
+        }
+    }
+
+    /// The segments that lie wholly in `[start, end)`. A receiver reports others in part if they were cut anew, and a
+    /// SACK for a part of a segment counts for none of it (`tcp_match_skb_to_sack`).
+    pub(super) fn whole_segments(&self, start: u64, end: u64) -> (u64, u64) {
+        if !self.queue.is_mixed(start) {
+            return (start, end);
+        }
+        let (from, behind) = self.segment_at(start);
+        let start = if from == start { start } else { behind };
+        let (last, behind) = self.segment_at(end.saturating_sub(1).max(start));
+        (start, if behind <= end { behind } else { last })
+    }
+
+    /// Bounds of the segment with the byte at `seq`.
+    fn segment_at(&self, seq: u64) -> (u64, u64) {
+        let mut from = self.queue.skb_start(seq).max(self.seq.una());
+        loop {
+            let end = self.queue.segment_end(from, self.mss, self.seq.nxt());
+            if end > seq || end <= from {
+                return (from, end);
+            }
+            from = end;
+        }
     }
 }

@@ -3,9 +3,6 @@
 //! Source: Linux 2.6.20 `tcp_sacktag_write_queue`, 2.6.24 `tcp_check_dsack`,
 //! `tcp_is_sackblock_valid`, `tcp_mark_lost_retrans`.
 //!
-//! Limits:
-//! - In Linux a SACK block that covers a part of a segment covers none of it. Receivers here send no such block.
-
 use crate::tcp::ack::classic::Flags;
 use crate::tcp::profile::{AckOrder, LostRetransmits};
 use crate::tcp::scoreboard::Sacked;
@@ -91,6 +88,7 @@ impl Sender {
             return None;
         }
         let end = self.walk_for_block(start, block);
+        let (start, end) = self.whole_segments(start, end);
         if start >= end {
             return None;
         }

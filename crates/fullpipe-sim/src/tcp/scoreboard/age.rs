@@ -160,9 +160,16 @@ impl Scoreboard {
     fn follows_later(&self, again: &Again, age: Age, window: Window) -> bool {
         let since = Time(age.before_us * 1000);
         let Some(same) = window.queue.first_sent_since(since) else { return false };
-        let from = same.max(age.end_seq);
-        let unheard = next_gap_of_both(&self.sacked, &self.ever, from, again.snd_nxt);
-        unheard < again.snd_nxt && !self.lost.contains(unheard)
+        let mut at = same.max(age.end_seq);
+        while at < again.snd_nxt {
+            let unheard = next_gap_of_both(&self.sacked, &self.ever, at, again.snd_nxt);
+            // Lost packets do not end the search.
+            at = self.lost.next_gap(unheard);
+            if at == unheard {
+                return at < again.snd_nxt;
+            }
+        }
+        false
     }
 
     /// Whether this transmission of the segment is the last one, and thought to be in flight.

@@ -52,6 +52,10 @@ pub(in crate::tcp) struct Departures {
     turn: i64,
     /// Longest wait for a turn.
     longest: Time,
+    /// Time at which TCP last read the clock (tcp_clock_cache).
+    clock: Time,
+    /// Whether skbs made now have that time, because their sender does not read the clock.
+    clock_rests: bool,
 }
 
 impl Departures {
@@ -76,6 +80,8 @@ impl Departures {
             first_turn: fq.map_or(0, |fq| fq.initial_quantum.into()),
             turn: fq.map_or(0, |fq| fq.turn()),
             longest: fq.map_or(Time::ZERO, |fq| fq.longest_paced()),
+            clock: Time::ZERO,
+            clock_rests: false,
         }
     }
 
@@ -90,6 +96,40 @@ impl Departures {
 }
 
 impl Sender {
+    /// tcp_mstamp_refresh: TCP reads the clock.
+    #[inline]
+    pub(in crate::tcp) fn refresh_clock(&mut self, now: Time) {
+        self.departures.clock = now;
+    }
+
+    /// Runs `send` without a look at the clock: its skbs have the time of the last look, and the congestion control
+    /// sees that time. Timers and jiffies are those of now (6.1 and 6.12 `tcp_v4_mtu_reduced`).
+    pub(super) fn with_resting_clock<O: Output>(
+        &mut self,
+        out: &mut O,
+        send: impl Fn(&mut Sender, &mut O),
+    ) {
+        self.sync_clock(out.now());
+
+        // Older kernels read the clock for each skb (3.12 `tcp_transmit_skb`).
+        if !self.profile.departure_times {
+            return send(self, out);
+        }
+        let clock = self.departures.clock;
+        self.cc.sock_mut().now_us = clock.as_us();
+        self.sync_rates_at(clock);
+
+        self.departures.clock_rests = true;
+        send(self, out);
+        self.departures.clock_rests = false;
+    }
+
+    /// TCP's clock (tcp_clock_cache).
+    #[inline]
+    fn clock(&self, now: Time) -> Time {
+        if self.departures.clock_rests { self.departures.clock } else { now }
+    }
+
     /// SO_MAX_PACING_RATE, bytes per second.
     pub(in crate::tcp) fn limit_pacing_rate(&mut self, most: u64) {
         self.pacing.limit(most);
@@ -100,6 +140,7 @@ impl Sender {
 
     /// Departure time of a new skb. Without a keeper of the pace it is now.
     pub(in crate::tcp) fn depart(&mut self, now: Time) -> Time {
+        let now = self.clock(now);
         let Departures { next, by, .. } = self.departures;
         self.departures.made = now;
         self.departures.late = now.saturating_sub(next);
@@ -153,14 +194,14 @@ impl Sender {
     /// Time stamp of the last skb.
     pub(in crate::tcp) fn last_stamp(&self, now: Time) -> Time {
         match self.departures.by {
-            PacedBy::Nobody | PacedBy::FqAlone => self.stamp(now),
+            PacedBy::Nobody | PacedBy::FqAlone => self.stamp(self.clock(now)),
             PacedBy::Tcp | PacedBy::Fq => self.stamp(self.departures.last),
         }
     }
 
     /// Whether TCP itself keeps the pace and must wait now; then a timer runs.
     pub(in crate::tcp) fn keeps_pace(&mut self, now: Time) -> bool {
-        let keeps = self.departures.by == PacedBy::Tcp && self.departures.next > now;
+        let keeps = self.departures.by == PacedBy::Tcp && self.departures.next > self.clock(now);
         if keeps {
             self.departures.timer.get_or_insert(self.departures.next);
         }

@@ -452,6 +452,7 @@ impl Sender {
             return;
         }
         self.timer = None;
+        self.refresh_clock(now);
         self.sync_clock(now);
         match kind {
             TimerKind::Retransmit => self.on_retransmit_timeout(out),

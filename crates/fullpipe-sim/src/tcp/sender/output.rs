@@ -25,6 +25,8 @@ pub(in crate::tcp) enum Push {
 impl Sender {
     /// tcp_write_xmit: sends allowed data and validates cwnd, also when no data is unsent.
     pub(in crate::tcp) fn write_xmit(&mut self, nagle_off: bool, out: &mut impl Output) {
+        self.refresh_clock(out.now());
+
         // tcp_mtu_probe: a probe is sent before other data, or holds it back.
         let mut probing = Probing::None;
         if self.may_probe_mtu() {
@@ -57,6 +59,7 @@ impl Sender {
 
     /// tcp_push_one: sends the allowed part of the first unsent skb.
     pub(in crate::tcp) fn push_one(&mut self, out: &mut impl Output) {
+        self.refresh_clock(out.now());
         let (sent, limited) = self.send_and_count(Push::One, true, out);
         if sent > 0 {
             self.schedule_loss_probe(out);

@@ -62,6 +62,12 @@ impl SendQueue {
         }
     }
 
+    /// Adds `bytes` to the memory of the sent skb that ends at `end`, behind all others with such memory.
+    pub fn add_memory(&mut self, end: u64, bytes: u64) {
+        self.wmem_queued += bytes;
+        self.copied_sent.push_back((end, bytes as u32));
+    }
+
     /// Frees the memory of copied bytes in skbs that end at or below `una`.
     #[inline]
     pub(super) fn free_copied(&mut self, una: u64) {

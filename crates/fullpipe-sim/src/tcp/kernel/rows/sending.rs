@@ -161,5 +161,12 @@ rows! { ($) sending_rows
                 V6_12: 832,
             },
         }
+
+        /// Whether the data of a path MTU probe lies in its skb's head, which is as large as an allocation is
+        /// (`tcp_mtu_probe`).
+        probe_in_head: bool {
+            // Until 6.5.
+            values: { V2_6_20: true, V6_12: false },
+        }
     }
 }
