@@ -40,17 +40,18 @@ fn record() {
     let is_asked = |file: &str| only.as_ref().is_none_or(|only| only == file);
     let of_file = |case: &Case| is_asked(case.name.split('/').next().unwrap_or_default());
     let cases: Vec<Case> = suite::all().into_iter().filter(of_file).collect();
-    let Some(kernel) = runs::kernel(&cases[0]) else { return };
+    let Some(kernels) = cases.iter().map(runs::kernel).collect::<Option<Vec<_>>>() else { return };
+    let cases: Vec<(Case, Record)> = cases.into_iter().zip(kernels).collect();
     if let Ok(old) = std::fs::read_dir(suite::folder().join("golden")) {
         let old = old.map(|entry| entry.expect("a folder"));
         let old = old.filter(|entry| entry.file_name().to_str().is_some_and(is_asked));
         old.for_each(|entry| std::fs::remove_dir_all(entry.path()).expect("removed"));
     }
     let done = AtomicUsize::new(0);
-    parallel(&cases, |case: &Case| {
+    parallel(&cases, |(case, kernel)| {
         let begun = Instant::now();
         let mut table = runs::table(JUDGE, case);
-        table.origin = origin(case, &kernel);
+        table.origin = origin(case, kernel);
         let path = suite::table(case);
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("made");
         std::fs::write(&path, table.text()).expect("written");
