@@ -11,7 +11,7 @@ use fullpipe::parity::distance::{self, Unit};
 use fullpipe::parity::random::{self, Hosts};
 use fullpipe::parity::terminal;
 use fullpipe::parity::twin::{self, Chance, Twinned, Twins};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::sync::Mutex;
 
@@ -45,9 +45,18 @@ fn cell(figure: Option<&Figure>) -> String {
 /// Size of the suite, and its kernel.
 pub fn size(suite: &[Both]) -> String {
     let flows: usize = suite.iter().map(|both| both.case.plan.resolved.flow.len()).sum();
-    let kernel = &suite[0].linux.origin.kernel;
-    let kernel = kernel.split(" (").next().unwrap_or(kernel);
-    format!("{} runs with {flows} flows, against {kernel}.\n", suite.len())
+    let mut kernels: BTreeMap<&str, usize> = BTreeMap::new();
+    for both in suite {
+        let kernel = &both.linux.origin.kernel;
+        *kernels.entry(kernel.split(" (").next().unwrap_or(kernel)).or_default() += 1;
+    }
+
+    // The kernel of most runs comes first.
+    let mut kernels: Vec<(&str, usize)> = kernels.into_iter().collect();
+    kernels.sort_by_key(|&(_, runs)| std::cmp::Reverse(runs));
+    let kernels: Vec<String> =
+        kernels.iter().map(|(kernel, runs)| format!("{runs} against {kernel}")).collect();
+    format!("{} runs with {flows} flows: {}.\n", suite.len(), kernels.join(", "))
 }
 
 /// The runs that miss a bar, the furthest apart first, with their causes.
