@@ -59,7 +59,12 @@ pub fn flows(rng: &mut Rng, frame: &Frame) -> Flows {
         head(&mut text, rng, index, start, backward);
         length(&mut text, rng, frame.duration_ms - start);
         buffers(&mut text, rng, frame, fixed, count);
+        let before = text.len();
         applications(&mut text, rng, frame.rate / f64::from(count));
+        let own = text[before..].contains("write = ");
+        if let Some(write) = frame.tunnel.and_then(|tunnel| tunnel.write).filter(|_| !own) {
+            let _ = writeln!(text, "write = \"{write}B\"");
+        }
     }
     Flows { text, forward, tuned_up_to }
 }

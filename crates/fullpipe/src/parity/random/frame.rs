@@ -1,6 +1,7 @@
 //! Frame of a random scenario: the values on which all others depend.
 
 use super::draw::{between, pick, rarely};
+use super::tunnel::Tunnel;
 use fullpipe_sim::rng::Rng;
 
 /// Segments that a link carries in a run at most, but for runs of [`SHORTEST_S`], so that a run takes seconds.
@@ -39,6 +40,8 @@ pub struct Frame {
     pub marks: Marks,
     /// Whether some flows go backward.
     pub two_way: bool,
+    /// A tunnel on the way there.
+    pub tunnel: Option<Tunnel>,
 }
 
 impl Frame {
@@ -52,7 +55,7 @@ impl Frame {
             true => pick(rng, &[Marks::List, Marks::Queue]),
             false => Marks::Nothing,
         };
-        Frame { rate, one_way_us, mtu, duration_ms, marks, two_way: rarely(rng) }
+        Frame { rate, one_way_us, mtu, duration_ms, marks, two_way: rarely(rng), tunnel: None }
     }
 
     /// Bytes that the path holds without a queue: bandwidth-delay product.

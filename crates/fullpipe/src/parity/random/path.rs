@@ -3,6 +3,7 @@
 use super::draw::{between, pick, rarely};
 use super::frame::{Frame, Marks, whole};
 use super::losses::Lists;
+use super::tunnel::Tunnel;
 use fullpipe_sim::rng::Rng;
 
 /// Least rate of a narrow way back, bits per second.
@@ -14,9 +15,10 @@ pub fn path(rng: &mut Rng, frame: &Frame, lists: &Lists) -> String {
     let link = link("link", *rate, &queue(rng, frame));
     let reordering = reordering(rng);
     let way_back = way_back(rng, frame);
+    let tunnel = frame.tunnel.map(Tunnel::element).unwrap_or_default();
     let Lists { ahead, back } = lists;
     format!(
-        "[path]\nmtu = {mtu}\nforward = [\n{ahead}{link}{reordering}    \
+        "[path]\nmtu = {mtu}\nforward = [\n{ahead}{link}{tunnel}{reordering}    \
          {{ kind = \"delay\", name = \"delay\", delay = \"{one_way_us}us\" }},\n]\nback = [\n{back}{way_back}    \
          {{ kind = \"delay\", name = \"back-delay\", delay = \"{one_way_us}us\" }},\n]\n"
     )

@@ -59,6 +59,7 @@ fn scenarios_cover_their_space() {
         "\nrcvbuf",
         "reader = ",
         "\nwrite = \"200B\"",
+        "icmp = true",
     ];
     for part in rare {
         assert!((4..75).contains(&share(part)), "{part} in {} of 300", share(part));
