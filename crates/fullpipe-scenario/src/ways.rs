@@ -16,9 +16,15 @@ impl Resolved {
 
     /// Links in one direction that drop full packets and send no ICMP; none where a router clamps the MSS to what they pass.
     pub fn swallowing(&self, direction: Direction) -> impl Iterator<Item = &Mtu> {
+        self.narrow(direction).filter(|own| !own.icmp)
+    }
+
+    /// Links in one direction that drop full packets, with ICMP or without it; none where a router clamps the MSS to what
+    /// they pass.
+    pub fn narrow(&self, direction: Direction) -> impl Iterator<Item = &Mtu> {
         let largest = self.mss_clamp().map_or(u32::MAX, |mss| mss + HEADERS).min(self.path.mtu);
         self.way(direction).iter().filter_map(move |element| match element {
-            Element::Mtu(own) if own.mtu < largest && !own.icmp => Some(own),
+            Element::Mtu(own) if own.mtu < largest => Some(own),
             _ => None,
         })
     }

@@ -187,7 +187,7 @@ pub const CAUSES: &[Known] = &[
         ["policer", "loss", "rx_drop"],
         "Read the drop counter of the device in front of the bottleneck, or ping during the transfer: a queue adds delay"
     ),
-    known!("pmtu", "loss", "large packets do not pass, and nobody says so"),
+    known!("pmtu", "loss", "large packets do not pass"),
     known!(
         "policer",
         "shallow drop",

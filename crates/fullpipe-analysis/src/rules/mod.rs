@@ -31,6 +31,7 @@ mod growing_window;
 mod held_parts;
 mod initial_ssthresh;
 mod known;
+mod late_mtu;
 mod link;
 mod listed_loss;
 mod lost_acks;
@@ -145,6 +146,7 @@ pub const RULES: &[Rule] = &[
     write_back::RULE,
     server_threads::RULE,
     record_gate::RULE,
+    late_mtu::RULE,
     black_hole::RULE,
     policer::RULE,
     random_loss::RULE,

@@ -53,6 +53,16 @@ fn a_black_hole_has_three_cures() {
     assert!(advice.notes.iter().any(|own| own.contains("helps TCP alone")), "{:?}", advice.notes);
 }
 
+/// A router that answers costs a connection its first window. Short transfers gain by a route that knows the MTU.
+#[test]
+fn a_short_flow_knows_the_mtu_before_it_begins() {
+    let short = tunnel(", icmp = true").replace("duration = \"30s\"", "bytes = \"60kB\"");
+    let advice = advised(&format!("duration = \"20s\"\n{short}"));
+    let found = settings(&advice);
+    assert!(found.contains(&"ip route mtu"), "{found:?}");
+    assert!(!found.contains(&"net.ipv4.tcp_mtu_probing"), "{found:?}");
+}
+
 /// A router that answers, or that clamps the MSS already, leaves nothing to cure.
 #[test]
 fn a_tunnel_that_is_known_needs_no_cure() {

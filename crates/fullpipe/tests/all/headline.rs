@@ -298,3 +298,24 @@ fn a_number_of_packets_without_a_wait_is_noted() {
     assert!(alone.iter().any(|note| note.contains("rx_frames does nothing")), "{alone:?}");
     assert!(notes(", rx_frames = \"8 packets\", rx_coalesce = \"50us\"").is_empty());
 }
+
+/// A router's message comes a round trip after the first data, which was lost. Without a message the MTU of the path stays.
+#[test]
+fn an_mtu_that_comes_by_icmp_comes_late() {
+    let tunnel = |keys: &str| {
+        format!(
+            "duration = \"10s\"\n[path]\nmtu = 1500\nforward = [\n{{ kind = \"link\", name = \"link\", rate = \"50Mbit\" }},\n\
+             {{ kind = \"mtu\", name = \"tunnel\", mtu = 1300{keys} }},\n{{ kind = \"delay\", name = \"there\", delay = \"40ms\" }} ]\n\
+             back = [{{ kind = \"delay\", name = \"back\", delay = \"40ms\" }}]\n\
+             [hosts]\nsender = {{ kernel = \"6.12\" }}\nreceiver = {{ kernel = \"6.12\" }}\n\
+             [[flow]]\nname = \"short\"\nbytes = \"60kB\"\n"
+        )
+    };
+    let own = headline(&tunnel(", icmp = true"));
+    contains(&own, &["packets of 1,500 bytes do not pass", "learns the MTU of 1,300 from ICMP"]);
+    contains(&own, &["Set mtu 1,300 on the route of sender, or clamp the MSS at tunnel"]);
+    assert_eq!(own.code.as_deref(), Some("pmtu"));
+
+    let own = headline(&tunnel(""));
+    contains(&own, &["no ICMP message tells sender"]);
+}

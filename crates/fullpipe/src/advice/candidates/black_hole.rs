@@ -1,4 +1,4 @@
-//! Cures of a path that swallows full packets: each alone is enough.
+//! Cures of a path that drops full packets, with ICMP or without it: each alone is enough.
 
 use super::super::case::Case;
 use super::super::change::{Change, How, Scope};
@@ -14,12 +14,24 @@ pub const CLAMP: &str = "MSS clamp";
 /// The MTU of the sender's route.
 pub const ROUTE: &str = "ip route mtu";
 
-/// Cures of a link that drops full packets and sends no ICMP, the lightest first; none where packets are smaller.
+/// Cures of a link that drops full packets, the lightest first; none where packets are smaller. A link that sends ICMP costs
+/// each connection its first window, so that the sender needs no search.
 pub fn black_hole(case: &Case) -> Vec<Vec<Change>> {
-    let narrow = case.today.swallowing(case.direction);
+    let narrow = case.today.narrow(case.direction);
     let Some(tunnel) = narrow.min_by_key(|own| own.mtu) else { return Vec::new() };
-    let all = [route(case, tunnel), clamp(case, tunnel), probing(case)];
+    let probing = if tunnel.icmp { Vec::new() } else { probing(case) };
+    let all = [route(case, tunnel), clamp(case, tunnel), probing];
     all.into_iter().filter(|own| !own.is_empty()).collect()
+}
+
+/// What becomes of packets that the link does not pass.
+fn dropped(tunnel: &Mtu) -> &'static str {
+    match tunnel.icmp {
+        true => {
+            "a link drops larger packets, and its ICMP message comes when the first window is lost"
+        }
+        false => "a link drops larger packets, and no ICMP message says so",
+    }
 }
 
 /// A smaller MTU of the sender's route.
@@ -30,7 +42,10 @@ fn route(case: &Case, tunnel: &Mtu) -> Vec<Change> {
     let change = |(host, _): (&str, &Host)| {
         Change::new(ROUTE, host, Scope::Sender, how.clone())
             .values(today, mtu)
-            .why("a link drops larger packets, and no ICMP message says so; the route's MTU also bounds what the other end sends")
+            .why(format!(
+                "{}; the route's MTU also bounds what the other end sends",
+                dropped(tunnel)
+            ))
             .edits([Edit::Set { key: key.clone(), value: Some(mtu.into()) }])
     };
     case.hosts(0).into_iter().take(1).map(change).collect()
@@ -47,7 +62,7 @@ fn clamp(case: &Case, tunnel: &Mtu) -> Vec<Change> {
     let today = today.map_or("none".into(), |today| format!("{today} bytes"));
     let change = Change::new(CLAMP, place, Scope::Path, How::Path { words })
         .values(today, format!("{mss} bytes"))
-        .why("a link drops larger packets, and no ICMP message says so; with the clamp both ends send segments that pass")
+        .why(format!("{}; with the clamp both ends send segments that pass", dropped(tunnel)))
         .edits([Edit::element(case.direction, place, &["mss_clamp"], Some(mss.into()))]);
     vec![change]
 }

@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(of_pmtu(""), ["path-mtu", "mss-clamp", "mtu-probing"]);
         assert_eq!(of_pmtu(", mss_clamp = 1361"), ["path-mtu", "mss-clamp", "mtu-probing"]);
         assert!(of_pmtu(", mss_clamp = \"pmtu\"").is_empty());
-        assert!(of_pmtu(", icmp = true").is_empty());
+        assert_eq!(of_pmtu(", icmp = true"), ["path-mtu", "mss-clamp"]);
     }
 
     #[test]

@@ -155,7 +155,7 @@ pub fn no_policer(run: &Resolved) -> Vec<SetOption> {
 /// Links of the data's way, with the MTU of the hosts.
 pub fn usual_packets(run: &Resolved) -> Vec<SetOption> {
     let [(way, _), _] = ways_of_data(run);
-    swallowing(run).map(|own| set(&["path", way, &own.name, "mtu"], run.path.mtu)).collect()
+    narrow(run).map(|own| set(&["path", way, &own.name, "mtu"], run.path.mtu)).collect()
 }
 
 /// Links of the data's way that drop full packets, as [`Resolved::swallowing`] has them.
@@ -163,10 +163,15 @@ pub(super) fn swallowing(run: &Resolved) -> impl Iterator<Item = &Mtu> {
     run.swallowing(main_way(run).unwrap_or(Direction::Forward))
 }
 
+/// Links of the data's way that drop full packets, with ICMP or without it.
+fn narrow(run: &Resolved) -> impl Iterator<Item = &Mtu> {
+    run.narrow(main_way(run).unwrap_or(Direction::Forward))
+}
+
 /// Routers in front of such links that clamp the MSS.
 pub fn mss_clamp(run: &Resolved) -> Vec<SetOption> {
     let [(way, _), _] = ways_of_data(run);
-    let fits = swallowing(run).filter(|own| own.mtu >= LEAST_CLAMPED);
+    let fits = narrow(run).filter(|own| own.mtu >= LEAST_CLAMPED);
     fits.map(|own| set(&["path", way, &own.name, "mss_clamp"], text("pmtu"))).collect()
 }
 
