@@ -13,7 +13,7 @@
 use crate::cc::KernelVersion;
 use crate::config::{Config, Host, Station};
 use crate::packet::Ecn;
-use crate::tcp::behaviour::profile_of;
+use crate::tcp::modelled::{are_modelled, modelled_since};
 use alloc::format;
 use alloc::string::String;
 
@@ -46,9 +46,12 @@ pub fn check(config: &Config) -> Result<(), String> {
             continue;
         }
         for Station { name, host, .. } in ends {
-            if profile_of(host)?.cwnd_first() {
-                let why = "ECN is modelled of 6.1 and later, not of Linux";
-                return Err(format!("{why} {}, which the {name} has", host.kernel));
+            if !are_modelled(host)? {
+                let since = modelled_since();
+                return Err(format!(
+                    "ECN is modelled of {since} and later, not of Linux {}, which the {name} has",
+                    host.kernel
+                ));
             }
         }
     }

@@ -28,7 +28,7 @@ use crate::config::{Config, Host};
 use crate::packet::Ecn;
 use crate::units::Time;
 pub use fullpipe_base::tcp::CaState;
-pub use kernel::{behaviour, profile};
+pub use kernel::{behaviour, modelled, profile};
 use page_frag::PageFrag;
 
 /// Bytes of IP and TCP headers without options.

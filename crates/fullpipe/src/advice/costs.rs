@@ -237,16 +237,15 @@ fn bound(case: &Case, found: &Found, engine: &str) -> Option<String> {
     let lossy = case.flows.iter().filter_map(|flow| flow.needs?.lossy).next()?;
     let mut senders = case.hosts(0).into_iter();
     let has_bbr = senders.all(|(_, host)| cc::has_kernel("bbr", &host.config.kernel));
+    let since = cc::first_kernel("bbr").filter(|_| engine == "sim" && !has_bbr);
     Some(format!(
         "The loss holds a flow at about {}: {} flows, or a congestion control that does not take loss as congestion \
          (bbr), would fill the path. Advice tries up to {MOST_TRIED} streams.{}",
         numbers::rate(lossy.mbit),
         numbers::count(lossy.flows),
-        if engine == "sim" && !has_bbr {
-            " The simulator has bbr for kernels from 6.1: --engine linux tries it on the real kernel."
-        } else {
-            ""
-        }
+        since.map_or_else(String::new, |since| format!(
+            " The simulator has bbr for kernels from {since}: --engine linux tries it on the real kernel."
+        ))
     ))
 }
 

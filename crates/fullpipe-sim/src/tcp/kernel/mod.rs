@@ -6,5 +6,6 @@ mod choice;
 mod rows;
 
 pub mod behaviour;
+pub mod modelled;
 pub mod profile;
 mod versions;

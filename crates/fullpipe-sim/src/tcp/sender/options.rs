@@ -4,6 +4,7 @@
 
 use crate::config::{Config, Flow, Host, Station};
 use crate::tcp::behaviour::profile_of;
+use crate::tcp::modelled::{are_modelled, modelled_since};
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -26,11 +27,12 @@ pub fn unknown(config: &Config) -> Result<Vec<(String, String)>, String> {
             let why = format!("Linux {} compresses no SACKs", host.kernel);
             unknown.extend(of_compression(name, host).map(|key| (key, why.clone())));
         }
-        if host.sysctl.tcp_mem.is_some() && profile.cwnd_first() {
+        let is_modelled = are_modelled(host)?;
+        if host.sysctl.tcp_mem.is_some() && !is_modelled {
             let key = format!("hosts.{name}.sysctl.net.ipv4.tcp_mem");
             unknown.push((key, not_read(host)));
         }
-        if !flows.is_empty() && profile.cwnd_first() {
+        if !flows.is_empty() && !is_modelled {
             let why = not_read(host);
             let keys = sysctls(name, host).chain(flows.into_iter().flat_map(options));
             unknown.extend(keys.map(|key| (key, why.clone())));
@@ -40,7 +42,7 @@ pub fn unknown(config: &Config) -> Result<Vec<(String, String)>, String> {
 }
 
 fn not_read(host: &Host) -> String {
-    format!("not modelled of Linux {}, only of 6.1 and later", host.kernel)
+    format!("not modelled of Linux {}, only of {} and later", host.kernel, modelled_since())
 }
 
 /// Keys of the sysctls of compressed SACKs that are set.

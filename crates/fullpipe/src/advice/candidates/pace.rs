@@ -8,9 +8,7 @@ use super::super::edit::Edit;
 use crate::analysis::numbers;
 use crate::scenario::{App, Element, MAX_PACING_RATE, Version};
 use crate::sizing::sizes::{PACED_SHARE, PACES_ITSELF};
-
-/// First kernel with pacing that the simulator models.
-const MODELLED: Version = Version::new(6, 1, 0);
+use fullpipe_sim::tcp::modelled::are_modelled;
 
 /// Round trips at the full rate below which a transfer is short.
 const SHORT: f64 = 5.0;
@@ -40,8 +38,10 @@ fn paced(case: &Case, flow: &Sent, share: f64) -> Option<u64> {
     // A transfer that is over within some round trips has no use for a pace.
     let least = own * case.round_trip.as_secs_f64() * SHORT;
     let is_long = about.bytes.is_none_or(|bytes| bytes as f64 >= least);
+    let [from, _] = case.today.hosts_of(about);
     let version: Option<Version> = flow.settings.kernels[0].parse().ok();
-    let paces = version.is_some_and(|own| own >= PACES_ITSELF.max(MODELLED));
+    let paces = version.is_some_and(|own| own >= PACES_ITSELF)
+        && are_modelled(&from.host.config).unwrap_or(false);
     Some((own * share) as u64)
         .filter(|pace| *pace > 0 && about.app == App::Bulk && is_long && paces)
 }

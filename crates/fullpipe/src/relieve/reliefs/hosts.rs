@@ -3,9 +3,10 @@
 use super::keys::{set, text};
 use super::path::{fastest, swallowing};
 use crate::analysis::main_way;
-use crate::scenario::{Host, NfsOperation, QdiscKind, Resolved, SetOption, Version};
+use crate::scenario::{Host, NfsOperation, QdiscKind, Resolved, SetOption};
 use fullpipe_base::units::{Rate, Time};
 use fullpipe_sim::config::{Autotuning, Direction, QueueLimit, System};
+use fullpipe_sim::tcp::modelled::are_modelled;
 
 /// TCP's largest window, bytes.
 const LARGEST_WINDOW: u64 = 65_535 << 14;
@@ -21,8 +22,6 @@ const READ_AHEAD: u64 = 1 << 30;
 const CARD: u64 = 10;
 /// Largest `maxrate` that fq of Linux takes.
 const MAXRATE: &str = "34Gbit";
-/// First kernel with a search for the path MTU that the simulator has.
-const SEARCHES_SINCE: Version = Version::new(6, 1, 0);
 /// Largest rate of a pace that is one, bits per second.
 const PACED: u64 = 34_000_000_000;
 
@@ -83,8 +82,7 @@ pub fn first_window(run: &Resolved) -> Vec<SetOption> {
 pub fn mtu_probing(run: &Resolved) -> Vec<SetOption> {
     let [(name, host), _] = of_data(run);
     let is_silent = host.config.sysctl.tcp_mtu_probing.unwrap_or(0) == 0;
-    let kernel: Option<Version> = host.config.kernel.parse().ok();
-    let searches = kernel.is_some_and(|own| own >= SEARCHES_SINCE);
+    let searches = are_modelled(&host.config).unwrap_or(false);
     let key = sysctl(name, "net.ipv4.tcp_mtu_probing", 1);
     let helps = is_silent && searches && swallowing(run).next().is_some();
     helps.then_some(key).into_iter().collect()
