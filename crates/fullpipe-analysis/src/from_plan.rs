@@ -122,6 +122,7 @@ fn nfs((own, connections): (&Nfs, Range<usize>)) -> NfsMeta {
         host: own.host().into(),
         reads: own.operation == NfsOperation::Read,
         bytes: own.bytes(),
+        timeo: own.retry().map(|own| own.timeo),
         connection: connections.start,
     }
 }

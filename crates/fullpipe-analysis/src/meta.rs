@@ -188,6 +188,8 @@ pub struct NfsMeta {
     pub reads: bool,
     /// Bytes of all files.
     pub bytes: u64,
+    /// Wait for an answer after which a call is sent again; none where no call is.
+    pub timeo: Option<Time>,
     /// Index of the first connection among the flows.
     pub connection: usize,
 }

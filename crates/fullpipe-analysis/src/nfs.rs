@@ -3,6 +3,7 @@
 use super::document::{Flow, Nfs, Requests};
 use super::lookup::{Lives, mbit};
 use crate::meta::{NfsMeta, RunMeta};
+use fullpipe_base::units::Time;
 use fullpipe_trace::recording::Recording;
 
 /// Entry of each mount in the scenario.
@@ -10,8 +11,8 @@ pub(super) fn nfs(meta: &RunMeta, recording: &Recording, lives: &Lives) -> Vec<N
     meta.nfs.iter().map(|own| one(own, recording, lives)).collect()
 }
 
-/// Rates of connections without data that a server sends again for calls that have timed out; with several connections,
-/// an equal part of each.
+/// Rates of connections without data of calls that were sent again, or never answered; with several connections, an
+/// equal part of each.
 pub(super) fn leave_out_repetitions(
     meta: &RunMeta,
     mounts: &[Nfs],
@@ -19,12 +20,14 @@ pub(super) fn leave_out_repetitions(
     flows: &mut [Flow],
 ) {
     for (at, (own, about)) in mounts.iter().zip(&meta.nfs).enumerate() {
-        let Some(calls) = own.requests.filter(|calls| calls.sent_again > 0) else { continue };
+        let useful = own.useful();
+        if useful == 1.0 {
+            continue;
+        }
 
         // A mount's connections lie side by side, up to the next mount's first.
         let end = meta.nfs.get(at + 1).map_or(flows.len(), |next| next.connection);
         let connections = about.connection..end;
-        let useful = calls.useful();
         let sum: f64 = connections.clone().map(|at| flows[at].mean_mbit).sum();
         // A mount with a finished program has the rate of its file: answers arrive after that, too.
         let is_done = connections.clone().all(|at| lives.flows[at].complete);
@@ -37,10 +40,22 @@ pub(super) fn leave_out_repetitions(
     }
 }
 
+/// Whether calls of a mount that reads were sent again, and none was answered; `timeo` is the wait before that, and `lived`
+/// the life of the mount.
+///
+/// A call is sent again once its answer is late, so a life of two waits has seen that. Calls that write may wait to be
+/// sent all the time.
+pub fn are_unanswered(answered: u64, timeo: Option<Time>, lived: Time) -> bool {
+    answered == 0 && timeo.is_some_and(|timeo| lived.0 / 2 > timeo.0)
+}
+
 fn one(own: &NfsMeta, recording: &Recording, lives: &Lives) -> Nfs {
-    let life = lives.flows.get(own.connection).filter(|life| life.complete);
-    let took = life.map(|life| life.end.saturating_sub(life.clock));
+    let life = lives.flows.get(own.connection);
+    let took = life.filter(|life| life.complete).map(|life| life.end.saturating_sub(life.clock));
     let operation = if own.reads { "READ" } else { "WRITE" };
+    let requests = requests((&own.host, operation), recording);
+    let lived = life.map_or(Time::ZERO, |life| life.end.saturating_sub(life.clock));
+    let timeo = own.timeo.filter(|_| own.reads);
     Nfs {
         name: own.name.clone(),
         version: own.version.into(),
@@ -48,7 +63,8 @@ fn one(own: &NfsMeta, recording: &Recording, lives: &Lives) -> Nfs {
         bytes: own.bytes,
         took_s: took.map(|took| took.as_secs_f64()),
         mean_mbit: took.map(|took| mbit(own.bytes, took)),
-        requests: requests((&own.host, operation), recording),
+        requests,
+        unanswered: are_unanswered(requests.map_or(0, |calls| calls.count), timeo, lived),
     }
 }
 

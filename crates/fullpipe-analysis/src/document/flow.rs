@@ -133,6 +133,20 @@ pub struct Nfs {
     pub mean_mbit: Option<f64>,
     /// What the client has counted of its WRITEs or READs (`/proc/self/mountstats`); absent where there were none.
     pub requests: Option<Requests>,
+    /// Whether its calls were sent again, and none of them was ever answered; absent where it is not so. The client counts
+    /// answered calls alone, so `requests` is absent then.
+    #[serde(skip_serializing_if = "is_false", default)]
+    pub unanswered: bool,
+}
+
+impl Nfs {
+    /// Share of its connections' data that belongs to answered calls, each byte once (0 to 1).
+    pub fn useful(&self) -> f64 {
+        match self.unanswered {
+            true => 0.0,
+            false => self.requests.map_or(1.0, |calls| calls.useful()),
+        }
+    }
 }
 
 /// Requests of one kind.
@@ -327,6 +341,10 @@ pub struct Aborted {
     pub at_s: f64,
     /// Error, as Linux numbers errors: 110 timed out, 104 reset.
     pub errno: u64,
+}
+
+fn is_false(own: &bool) -> bool {
+    !own
 }
 
 fn is_zero(n: &u64) -> bool {

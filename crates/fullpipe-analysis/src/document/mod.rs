@@ -133,10 +133,9 @@ pub struct Run {
 }
 
 impl Run {
-    /// Least share of a mount's calls that was not sent again (above 0, at most 1); 1 without mounts.
+    /// Least share of a mount's data that belongs to answered calls, each byte once (0 to 1); 1 without mounts.
     pub fn useful(&self) -> f64 {
-        let calls = self.nfs.iter().filter_map(|own| own.requests);
-        calls.map(|calls| calls.useful()).fold(1.0, f64::min)
+        self.nfs.iter().map(Nfs::useful).fold(1.0, f64::min)
     }
 
     /// Median time of messages, ms: the longest of all flows; none without messages.

@@ -214,8 +214,8 @@ fn grade(context: &Context, all: &[Cause]) -> Grade {
     let aborted = context.run.flows.iter().any(|flow| flow.aborted.is_some());
     let nothing = subject.flows.iter().all(|one| one.flow.bytes == 0);
 
-    // Without data there is no rate to grade.
-    if aborted || nothing {
+    // Without data, or without a call that was answered, there is no rate to grade.
+    if aborted || nothing || mount::is_unanswered(context) {
         return Grade::Failed;
     }
     let Some(allowed) = subject.allowed_mbit() else { return Grade::CannotTell };
@@ -332,6 +332,9 @@ fn reached(context: &Context, grade: Grade) -> String {
             format!("FAILED: connection {} {why} after {at}. {rate}", flow.name)
         }
         (Grade::Failed, None) => format!("FAILED: no data arrived. {rate}"),
+        (Grade::Failed, None) if mount::is_unanswered(context) => {
+            format!("FAILED: no call was answered. {rate}")
+        }
         _ => rate,
     }
 }

@@ -18,3 +18,10 @@ pub fn prefix(context: &Context) -> String {
         (several, _) => format!("{} NFS mounts: ", numbers::count(several.len() as u64)),
     }
 }
+
+/// Whether the flows are those of mounts of which no call was ever answered.
+pub fn is_unanswered(context: &Context) -> bool {
+    let mount = |index| context.run.nfs.get(context.meta.mount_of(index)?);
+    let mut flows = context.subject.flows.iter();
+    flows.all(|one| mount(one.index).is_some_and(|own| own.unanswered))
+}

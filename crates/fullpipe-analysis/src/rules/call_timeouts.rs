@@ -1,47 +1,83 @@
 //! NFS: calls are sent again before they are answered, and the server answers them twice.
+//!
+//! Of calls that the client sends again and again none may ever be answered: the client throws the rest of an answer away
+//! when it sends the call again (Linux `xs_read_stream_request`).
+//!
+//! Twin: a limit that delays the answers. Where most data belongs to repeated calls, their timeout is the first cause.
 
 use super::mount::Mount;
 use super::{Cause, Context, Finding, Rule, When, setting};
-use crate::document::{AskedBy, Requests};
+use crate::document::{AskedBy, Nfs, Requests};
 use crate::numbers;
+use crate::words::ms;
+use fullpipe_base::units::Time;
 
 /// The rule.
-pub const RULE: Rule = Rule { name: "call-timeouts", code: "nfs", when: When::Held(LIMITS), find };
+pub const RULE: Rule = Rule { name: "call-timeouts", code: "nfs", when: When::Always, find };
 
 /// Limits of a connection on a path or a server that is busy with calls sent again.
 const LIMITS: &[&str] = &["link", "application", "server_threads", "idle"];
+/// The usual wait for an answer over TCP (nfs(5)).
+const USUAL: Time = Time::secs(60);
 /// Part of all calls that are sent again from which on they count.
 const COUNTS: f64 = 0.02;
+/// Share of useful data below which repeated calls explain the rate, whatever limits the connection.
+const HALF: f64 = 0.5;
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
-    let own = context.meta.mount_of(context.most(cause).index)?;
+    let at = context.meta.mount_of(context.most(cause).index)?;
+    let own = context.run.nfs.get(at)?;
 
     // A few calls sent again cost nothing: only many of them explain a rate.
-    let calls = context.run.nfs.get(own)?.requests.filter(is_much)?;
+    let is_busy = !cause.is_cut && LIMITS.contains(&&cause.limit[..]);
+    let explains = own.useful() < HALF || is_busy && own.requests.as_ref().is_some_and(is_much);
+    if !explains {
+        return None;
+    }
     let mount = Mount::of(context, cause);
     let client = mount.client;
+    let timeo = context.meta.nfs[at].timeo;
+    let cure = match timeo.is_some_and(|own| own >= USUAL) {
+        true => format!(
+            "Mount on {client} with smaller rsize and wsize, or with a timeo that is longer than the answers take"
+        ),
+        false => format!(
+            "Mount on {client} with timeo=600 (60 s, the default), or with smaller rsize and wsize"
+        ),
+    };
+    let stop = Finding {
+        does: "stop",
+        ..Finding::new(format!("NFS calls that time out on {client}"), Some(client.into()))
+    };
+    Some(stop.because(repeated(own, &mount, timeo)).cure(cure).setting(setting(
+        "timeo",
+        client,
+        AskedBy::Program,
+    )))
+}
 
+/// How many calls are sent again, and what that costs the server.
+fn repeated(own: &Nfs, mount: &Mount, timeo: Option<Time>) -> String {
     // For a read the server carries the data twice, else its work alone doubles.
     let work = if mount.reads {
         "the server sends their data again"
     } else {
         "the server does them again"
     };
-    let stop = Finding {
-        does: "stop",
-        ..Finding::new(format!("NFS calls that time out on {client}"), Some(client.into()))
-    };
-    Some(
-        stop.because(format!(
+    match own.requests {
+        Some(calls) => format!(
             "{} of {} calls were sent again before their answer came, and {work}",
             numbers::count(calls.sent_again),
             numbers::count(calls.count + calls.sent_again)
-        ))
-        .cure(format!(
-            "Mount on {client} with timeo=600 (60 s, the default), or with smaller rsize and wsize"
-        ))
-        .setting(setting("timeo", client, AskedBy::Program)),
-    )
+        ),
+        None => format!(
+            "calls are sent again before their answer comes{}, {work}, and no call was ever answered",
+            timeo.map_or(String::new(), |own| format!(
+                " (timeo is {})",
+                ms(own.as_secs_f64() * 1e3)
+            ))
+        ),
+    }
 }
 
 fn is_much(calls: &Requests) -> bool {

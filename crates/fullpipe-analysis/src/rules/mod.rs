@@ -103,6 +103,8 @@ pub enum When {
     /// Drops or marks at any stage cut cwnd.
     CutAnywhere,
 }
+    /// Any cause.
+    Always,
 
 /// Change of a finding by another fact.
 pub type Amendment = fn(&Context, &Cause, Finding) -> Finding;
@@ -180,6 +182,7 @@ impl When {
             When::CutAnywhere => cause.is_cut,
         }
     }
+            When::Always => true,
 }
 
 /// Names of the rules with `code` as their own code.

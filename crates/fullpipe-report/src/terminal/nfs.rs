@@ -27,6 +27,7 @@ fn said(own: &Nfs) -> String {
             said += &format!(" in {} s: {} Mb/s", fixed(took, 3), fixed(mbit, 1));
             said += &format!(", {} KiB/s", fixed(kib, 0));
         }
+        _ if own.unanswered => said += ", no call answered, and all sent again",
         _ => said += ", not done by the run's end",
     }
     if let Some(requests) = own.requests {

@@ -1,15 +1,16 @@
 //! Acknowledged bytes of some flows, over their own time.
 
 use super::GAIN;
+use super::calls::Calls;
 use crate::scenario::{App, Resolved};
-use fullpipe_base::trace::{Event, EventKind, FlowSample, Sink, StageInfo, StageSample};
+use fullpipe_base::trace::{Counter, Event, EventKind, FlowSample, Sink, StageInfo, StageSample};
 use fullpipe_base::units::Time;
 use serde::{Deserialize, Serialize};
 
 /// Acknowledged payload of the judged flows, and the time in which they had it acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
-    /// Acknowledged payload of all judged flows, bytes.
+    /// Acknowledged payload of all judged flows, bytes; of a mount that of answered calls, each once.
     pub bytes: u64,
     /// Median time of their messages, ms; absent without messages.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -40,7 +41,7 @@ impl Measured {
     }
 }
 
-/// Counts acknowledged bytes and keeps nothing else of a trace.
+/// Counts acknowledged bytes and the calls of mounts, and keeps nothing else of a trace.
 pub(super) struct Acked {
     /// A place for each flow of the run; none for flows that are not judged.
     flows: Vec<Option<Progress>>,
@@ -50,6 +51,8 @@ pub(super) struct Acked {
     by_the_clock: bool,
     /// Times of messages, ns.
     messages: Vec<u64>,
+    /// Calls of the mount that the judged flows belong to.
+    calls: Option<Calls>,
 }
 
 /// Gain in the time of messages below which it counts as chance: ticks of timers move a message by some percent.
@@ -99,6 +102,7 @@ impl Acked {
                     })
                 })
                 .collect(),
+            calls: judged.first().and_then(|index| Calls::of(run, *index)),
         }
     }
 
@@ -106,11 +110,14 @@ impl Acked {
         let judged = || self.flows.iter().flatten().filter(|flow| !flow.follows || flow.acked > 0);
         let start = judged().map(|flow| flow.start).min().unwrap_or(Time::ZERO);
         let end = judged().map(Progress::end).max().unwrap_or(Time::ZERO);
+        let acked: u64 = judged().map(|flow| flow.acked).sum();
+        let lasts = end.saturating_sub(start);
+        let useful = self.calls.as_ref().map_or(1.0, |own| own.useful(lasts));
         Measured {
-            bytes: judged().map(|flow| flow.acked).sum(),
+            bytes: (acked as f64 * useful) as u64,
             message_ms: self.message_ms(),
             by_the_clock: self.by_the_clock,
-            seconds: end.saturating_sub(start).as_secs_f64(),
+            seconds: lasts.as_secs_f64(),
         }
     }
 
@@ -147,6 +154,12 @@ impl Sink for Acked {
         let is_message = matches!(event.kind, EventKind::Answered | EventKind::MessageRead);
         if is_message && self.asking.get(usize::from(event.flow)) == Some(&true) {
             self.messages.push(event.value);
+        }
+    }
+
+    fn counter(&mut self, counter: &Counter) {
+        if let Some(calls) = &mut self.calls {
+            calls.count(counter);
         }
     }
 }

@@ -133,15 +133,38 @@ pub fn render(document: &Relieved) -> String {
     out
 }
 
+/// Length of the bar of a relief, or of the run as it is: the gain; the rate where nothing is acknowledged as it is.
+pub(super) fn length(run: &Run, own: Option<&Tried>) -> f64 {
+    let has_rate = run.mbit.is_some_and(|mbit| mbit > 0.0);
+    match own {
+        None => f64::from(u8::from(has_rate)),
+        Some(own) if has_rate => own.gain.unwrap_or(0.0),
+        Some(own) => own.mbit.unwrap_or(0.0),
+    }
+}
+
+/// Length of the longest bar.
+pub(super) fn longest(run: &Run) -> f64 {
+    let all = run.reliefs.iter().map(|own| length(run, Some(own)));
+    all.fold(length(run, None), f64::max)
+}
+
 /// Reliefs with their bars. Reliefs without a gain share one line.
 fn table(out: &mut String, run: &Run) {
-    let most = run.reliefs.iter().filter_map(|own| own.gain).fold(1.0, f64::max);
+    let most = longest(run);
     let width = run.reliefs.iter().map(|own| own.label.chars().count()).max().unwrap_or(0);
 
-    // The longest bar is that of the largest gain.
-    let row = |out: &mut String, label: &str, [mbit, message]: [Option<f64>; 2], gain: f64| {
-        let cells = ((gain / most * BAR as f64).round() as usize).min(BAR);
-        let (mbit, gain) = (numbers::rate(mbit.unwrap_or(0.0)), numbers::fixed(gain, 2));
+    // The longest bar is that of the largest gain, or of the largest rate where there is no gain as a factor.
+    let row = |out: &mut String, label: &str, own: Option<&Tried>| {
+        let cells = ((length(run, own) / most.max(1e-9) * BAR as f64).round() as usize).min(BAR);
+        let gain = match own {
+            Some(own) => own.gain,
+            None => run.mbit.filter(|mbit| *mbit > 0.0).map(|_| 1.0),
+        };
+        let gain = gain.map_or_else(|| numbers::ABSENT.into(), |gain| numbers::fixed(gain, 2));
+        let (mbit, message) =
+            own.map_or((run.mbit, run.message_ms), |own| (own.mbit, own.message_ms));
+        let mbit = numbers::rate(mbit.unwrap_or(0.0));
         let bar = "#".repeat(cells);
         let message = message.map_or(String::new(), |own| format!(" {:>10}", ms(own)));
         let _ = writeln!(out, "  {label:<width$} {mbit:>12}{message} {gain:>7}  {bar}");
@@ -150,13 +173,13 @@ fn table(out: &mut String, run: &Run) {
     // Only programs with messages have a column for their times.
     let message = if run.message_ms.is_some() { "    message" } else { "" };
     let _ = writeln!(out, "\n  {:<width$} {:>12}{message} {:>7}", "relief, alone", "rate", "gain");
-    row(out, "none, as it is", [run.mbit, run.message_ms], 1.0);
+    row(out, "none, as it is", None);
 
     // Reliefs without a gain, refused ones and those left make one line each.
     let (gaining, others): (Vec<&Tried>, Vec<&Tried>) =
-        run.reliefs.iter().partition(|own| own.gain.is_some_and(|gain| gain >= GAIN));
+        run.reliefs.iter().partition(|own| own.gains());
     for own in gaining {
-        row(out, &own.label, [own.mbit, own.message_ms], own.gain.unwrap_or(1.0));
+        row(out, &own.label, Some(own));
     }
     list(out, "Rates are of", rates_of(run).into_iter());
     if run.message_ms.is_some() {
@@ -165,7 +188,7 @@ fn table(out: &mut String, run: &Run) {
     list(
         out,
         "No gain",
-        others.iter().filter(|own| own.gain.is_some()).map(|own| lower(&own.label)),
+        others.iter().filter(|own| own.mbit.is_some()).map(|own| lower(&own.label)),
     );
     let refused = others.iter().filter_map(|own| Some((own, own.refused.as_ref()?)));
     list(out, "Not possible", refused.map(|(own, why)| format!("{} ({why})", lower(&own.label))));

@@ -124,6 +124,14 @@ impl Run {
 }
 
 impl Tried {
+    /// Whether it gives more than the run as it is: more than 2 %, or anything where that has nothing.
+    pub(super) fn gains(&self) -> bool {
+        match self.gain {
+            Some(gain) => gain >= GAIN,
+            None => self.mbit.is_some_and(|mbit| mbit > 0.0),
+        }
+    }
+
     fn new(trial: &Trial, outcome: &Outcome, base: Option<Measured>) -> Option<Tried> {
         let relief = trial.relief.as_ref()?;
         let measured = outcome.measured();
@@ -153,8 +161,9 @@ fn without_needless(mut reliefs: Vec<Tried>) -> Vec<Tried> {
     reliefs
 }
 
+/// Gain of a relief, or its rate where the run as it is has none.
 fn rank(relief: &Tried) -> f64 {
-    relief.gain.unwrap_or(f64::NEG_INFINITY)
+    relief.gain.or(relief.mbit).unwrap_or(f64::NEG_INFINITY)
 }
 
 impl Outcome {

@@ -15,6 +15,7 @@
 
 mod acked;
 pub mod answer;
+mod calls;
 mod document;
 mod page;
 mod reliefs;

@@ -1,8 +1,7 @@
 //! Page with a bar for the gain of each relief alone; it needs no network and draws without scripts.
 
-use super::GAIN;
-use super::answer::rates_of;
-use super::document::{Relieved, Run};
+use super::answer::{length, longest, rates_of};
+use super::document::{Relieved, Run, Tried};
 use crate::analysis::rules::by_code;
 use crate::analysis::words::{lower, ms};
 use crate::numbers;
@@ -51,9 +50,9 @@ fn run(out: &mut String, own: &Run) {
 }
 
 fn bars(out: &mut String, own: &Run, mbit: f64) {
-    // The largest gain fills the width.
-    let most = own.reliefs.iter().filter_map(|tried| tried.gain).fold(1.0, f64::max);
-    let width = |gain: f64| (gain / most * 100.0).clamp(0.0, 100.0);
+    // The longest bar fills the width.
+    let most = longest(own).max(1e-9);
+    let width = |tried: Option<&Tried>| (length(own, tried) / most * 100.0).clamp(0.0, 100.0);
     let cell = |message: Option<f64>| {
         message.map_or_else(String::new, |own| format!("<td class=\"n\">{}</td>", ms(own)))
     };
@@ -65,17 +64,20 @@ fn bars(out: &mut String, own: &Run, mbit: f64) {
     );
     let _ = write!(
         out,
-        "<tr class=\"now\"><td>none, as it is</td><td></td><td class=\"n\">{}</td>{}<td class=\"n\">1.00</td>\
+        "<tr class=\"now\"><td>none, as it is</td><td></td><td class=\"n\">{}</td>{}<td class=\"n\">{}</td>\
          <td class=\"b\"><span class=\"bar\" style=\"width:{:.1}%\"></span></td></tr>",
         numbers::rate(mbit),
         cell(own.message_ms),
-        width(1.0)
+        if mbit > 0.0 { "1.00" } else { numbers::ABSENT },
+        width(None)
     );
 
     // Refused reliefs have no rate, and no bar.
-    let tried = own.reliefs.iter().filter_map(|tried| Some((tried, tried.gain?, tried.mbit?)));
-    let (gaining, others): (Vec<_>, Vec<_>) = tried.partition(|(_, gain, _)| *gain >= GAIN);
-    for (tried, gain, mbit) in gaining {
+    let tried = own.reliefs.iter().filter_map(|tried| Some((tried, tried.mbit?)));
+    let (gaining, others): (Vec<_>, Vec<_>) = tried.partition(|(tried, _)| tried.gains());
+    for (tried, mbit) in gaining {
+        let gain =
+            tried.gain.map_or_else(|| numbers::ABSENT.into(), |gain| numbers::fixed(gain, 2));
         let title = by_code(&tried.cause).map_or(&tried.cause[..], |known| known.title);
         let _ = write!(
             out,
@@ -86,8 +88,8 @@ fn bars(out: &mut String, own: &Run, mbit: f64) {
             text(title),
             numbers::rate(mbit),
             cell(tried.message_ms),
-            numbers::fixed(gain, 2),
-            width(gain)
+            gain,
+            width(Some(tried))
         );
     }
     out.push_str("</tbody></table>");
@@ -103,7 +105,6 @@ fn bars(out: &mut String, own: &Run, mbit: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::relieve::Tried;
 
     #[test]
     fn bars_are_as_long_as_gains() {

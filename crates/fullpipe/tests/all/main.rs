@@ -20,6 +20,7 @@ mod field;
 mod field_advice;
 mod fink_overflow;
 mod fink_udp;
+mod hasty_mounts;
 mod headline;
 mod hystart;
 mod kernels;

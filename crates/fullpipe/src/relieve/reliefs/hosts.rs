@@ -3,7 +3,7 @@
 use super::keys::{set, text};
 use super::path::{fastest, swallowing};
 use crate::analysis::main_way;
-use crate::scenario::{Host, NfsOperation, QdiscKind, Resolved, SetOption};
+use crate::scenario::{Host, NfsOperation, QdiscKind, Resolved, SetOption, TIMEO};
 use fullpipe_base::units::{Rate, Time};
 use fullpipe_sim::config::{Autotuning, Direction, QueueLimit, System};
 use fullpipe_sim::tcp::modelled::are_modelled;
@@ -102,6 +102,12 @@ pub fn read_ahead(run: &Resolved) -> Vec<SetOption> {
         .filter(|own| own.operation == NfsOperation::Read)
         .filter(|own| own.readahead.is_none_or(|bytes| bytes < READ_AHEAD));
     less.map(|own| set(&["nfs", &own.name, "readahead"], text(format!("{READ_AHEAD}B")))).collect()
+}
+
+/// The usual wait for an answer, of each mount that waits for less.
+pub fn timeo(run: &Resolved) -> Vec<SetOption> {
+    let hasty = run.nfs.iter().filter(|own| own.timeo.is_some_and(|timeo| timeo < TIMEO));
+    hasty.map(|own| set(&["nfs", &own.name, "timeo"], text(TIMEO))).collect()
 }
 
 /// The longest calls of each mount, and the slots of a kernel where nothing is set.

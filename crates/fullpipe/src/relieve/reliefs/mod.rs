@@ -67,6 +67,7 @@ const ALL: &[(&str, &str, &str, Maker)] = &[
     ("reader", "A program that reads without limit", "app_read", flows::reader),
     ("read-ahead", "A larger read-ahead of the mount", "nfs", hosts::read_ahead),
     ("calls", "More and longer calls of the mount", "nfs", hosts::calls),
+    ("timeo", "A mount that waits 60 s for an answer", "nfs", hosts::timeo),
     ("mtu", "An MTU of 1,500 bytes", "small_mss", path::usual_mtu),
     ("jumbo", "An MTU of 9,000 bytes", "small_mss", path::jumbo),
     ("longer", "A run four times as long", "too_short", flows::longer),
@@ -181,6 +182,7 @@ mod tests {
                 "read-ahead",
                 "calls"
             ]
+                "timeo",
         );
         for relief in made {
             let source = Source::text("t", &base.to_toml());
