@@ -12,7 +12,8 @@ pub const RULE: Rule = Rule { name: "black-hole", code: "pmtu", when: When::Cut(
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let (stage, plain) = dropped(context, cause)?;
-    let [from, _] = &context.most(cause).meta.hosts;
+    let one = context.most(cause);
+    let [from, _] = &one.meta.hosts;
     let place = context.meta.places.get(&stage.name);
     if place.is_some_and(|own| own.mtu.is_none()) {
         // Its router tells the sender.
@@ -21,16 +22,24 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let mtu = place.and_then(|own| own.mtu);
     let most =
         mtu.map_or(String::new(), |mtu| format!(" (its MTU is {})", numbers::count(mtu.into())));
-    let finding = Finding { does: "stop", ..plain };
-    Some(
-        finding
-            .because(format!(
-                "packets of full size do not pass{most}, and no ICMP message tells {from}"
-            ))
+    let finding = Finding { does: "stop", ..plain }.because(format!(
+        "packets of full size do not pass{most}, and no ICMP message tells {from}"
+    ));
+    let router =
+        "Let ICMP \"fragmentation needed\" through or clamp the MSS there; without that router set";
+
+    // A sender that probes has no better level of the sysctl to take.
+    Some(match one.meta.settings.hosts[0].mtu_probing {
+        true => finding
             .cure(format!(
-                "Let ICMP \"fragmentation needed\" through or clamp the MSS there; without that router \
-                 set net.ipv4.tcp_mtu_probing of {from} to 1, or a smaller mtu of its route"
+                "{router} a smaller mtu of the route of {from}, which probes for the size already \
+                 (net.ipv4.tcp_mtu_probing)"
+            ))
+            .setting(setting("route mtu", from, AskedBy::Device)),
+        false => finding
+            .cure(format!(
+                "{router} net.ipv4.tcp_mtu_probing of {from} to 1, or a smaller mtu of its route"
             ))
             .setting(setting("net.ipv4.tcp_mtu_probing", from, AskedBy::Sysctl)),
-    )
+    })
 }

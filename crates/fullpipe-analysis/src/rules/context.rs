@@ -88,6 +88,16 @@ impl Context<'_> {
         there.filter_map(|own| Some((own, own.mean_mbit?)))
     }
 
+    /// Whether the qdisc of an end of the judged flows is fq.
+    pub fn has_fq(&self, host: &str) -> bool {
+        let ends = self
+            .subject
+            .flows
+            .iter()
+            .flat_map(|one| one.meta.hosts.iter().zip(&one.meta.settings.hosts));
+        ends.into_iter().any(|(name, own)| name == host && own.qdisc == "fq")
+    }
+
     /// Window that the path needs for all flows that share it, bytes; none where the path is out of the planner's bounds.
     pub fn window(&self, cause: &Cause) -> Option<u64> {
         self.most(cause).needs.map(|needs| needs.window.saturating_mul(needs.sharing))

@@ -22,7 +22,10 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     Some(
         finding
             .because(format!("its queue allows {value} and refuses more"))
-            .cure(format!("Lengthen the queue of {host} (txqueuelen), or use fq there"))
+            .cure(match context.has_fq(host) {
+                true => format!("Lengthen the queue of fq on {host} (limit and flow_limit)"),
+                false => format!("Lengthen the queue of {host} (txqueuelen), or use fq there"),
+            })
             .setting(valued(("txqueuelen", host), value, None, AskedBy::Device)),
     )
 }

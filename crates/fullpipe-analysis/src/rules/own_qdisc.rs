@@ -17,7 +17,27 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     Some(
         plain
             .because(format!("the qdisc of {host} allows {value}"))
-            .cure(format!("Use fq on {host}, which paces, or a longer queue (txqueuelen)"))
+            .cure(cure(context.has_fq(host), host))
             .setting(valued(("txqueuelen", host), value, needed, AskedBy::Device)),
     )
+}
+
+/// The cure for a host with fq or without it.
+fn cure(has_fq: bool, host: &str) -> String {
+    match has_fq {
+        true => format!("Lengthen the queue of fq on {host} (limit and flow_limit)"),
+        false => format!("Use fq on {host}, which paces, or a longer queue (txqueuelen)"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fq_is_not_advised_to_a_host_with_fq() {
+        assert!(cure(false, "sender").contains("Use fq on sender"));
+        let own = cure(true, "sender");
+        assert!(own.contains("flow_limit") && !own.contains("Use fq"), "{own}");
+    }
 }

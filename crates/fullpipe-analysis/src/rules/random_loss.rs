@@ -10,21 +10,33 @@ use crate::words::percent;
 pub const RULE: Rule =
     Rule { name: "random-loss", code: "loss", when: When::Cut(&["loss", "gilbert-elliott"]), find };
 
+/// Congestion control that does not take loss for congestion.
+const MODEL_BASED: &str = "bbr";
 /// Share below which a text writes a loss as one of so many packets.
 const RARE: f64 = 1e-3;
 
 fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     let (stage, plain) = dropped(context, cause)?;
-    let host = &context.most(cause).meta.hosts[0];
+    let one = context.most(cause);
+    let host = &one.meta.hosts[0];
     let came = stage.entered.saturating_add(stage.dropped).max(1);
     let lost = share_of(stage.dropped, came);
-    Some(plain
-        .because(format!("{lost} lost by chance, not by a full queue"))
-        .cure(
-            "Repair that link, use parallel flows, or a congestion control that does not take \
-            loss for congestion (net.ipv4.tcp_congestion_control = bbr); socket buffers do not help",
-        )
-        .setting(setting("net.ipv4.tcp_congestion_control", host, AskedBy::Sysctl)))
+    let finding = plain.because(format!("{lost} lost by chance, not by a full queue"));
+
+    // A flow with bbr has no better congestion control to take.
+    Some(match one.meta.congestion == MODEL_BASED {
+        true => finding
+            .cure(format!(
+                "Repair that link, or use parallel flows: {MODEL_BASED} runs already; socket buffers do not help"
+            ))
+            .setting(setting("loss", &stage.name, AskedBy::Path)),
+        false => finding
+            .cure(format!(
+                "Repair that link, use parallel flows, or a congestion control that does not take \
+                 loss for congestion (net.ipv4.tcp_congestion_control = {MODEL_BASED}); socket buffers do not help"
+            ))
+            .setting(setting("net.ipv4.tcp_congestion_control", host, AskedBy::Sysctl)),
+    })
 }
 
 /// "0.1 % of the packets are", or of rare ones "1 of 95,000 packets is".

@@ -37,7 +37,8 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         plain
             .because(format!("the receive ring of {host} {reason}"))
             .cure(format!(
-                "Lengthen the ring of {host} (ethtool -G rx), {shorten}or pace the sender (fq)"
+                "Lengthen the ring of {host} (ethtool -G rx), {shorten}or pace the sender ({})",
+                if context.has_fq(&one.meta.hosts[0]) { "SO_MAX_PACING_RATE" } else { "fq" }
             ))
             .setting(valued(("ethtool -G rx", host), value, None, AskedBy::Device)),
     )

@@ -29,9 +29,10 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     };
     Some(
         finding
-            .cure(
-                "Use several connections, or a congestion control that grows faster on long paths",
-            )
+            .cure(format!(
+                "Use several connections, or a congestion control that grows faster on long paths than {}",
+                one.meta.congestion
+            ))
             .setting(setting("net.ipv4.tcp_congestion_control", host, AskedBy::Sysctl)),
     )
 }

@@ -55,6 +55,8 @@ pub struct HostSettings {
     pub tcp_mem: Option<[u64; 3]>,
     /// Rate of its card, bit/s; 0: not known.
     pub card: u64,
+    /// Whether its TCP searches for the path MTU (`net.ipv4.tcp_mtu_probing` above 0).
+    pub mtu_probing: bool,
     /// Largest IP packet of the card, bytes.
     pub mtu: u32,
     /// Descriptors of its transmit ring.

@@ -81,6 +81,7 @@ fn host(run: &Resolved, station: Station) -> HostSettings {
         maxrate: qdisc.maxrate.map(|rate| rate.0),
         tcp_mem: own.sysctl.tcp_mem,
         card: own.nic_rate.0,
+        mtu_probing: own.sysctl.tcp_mtu_probing.unwrap_or(0) > 0,
         mtu: run.path.mtu,
         tx_ring: own.tx_ring,
         tx_coalesce_us: own.tx_coalesce.as_us(),

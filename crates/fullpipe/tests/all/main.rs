@@ -64,5 +64,6 @@ mod trace_rundir;
 mod trace_tables;
 mod verdicts;
 mod view_sockets;
+mod what_is_set;
 mod without_scenario;
 mod workloads;

@@ -148,7 +148,9 @@ fn streams(case: &Case, count: u32) -> Change {
 /// More flows, and a congestion control that does not take loss as congestion.
 fn losses(case: &Case) -> Vec<Vec<Change>> {
     let streams = STREAMS.iter().map(|count| streams(case, *count));
-    [congestion(case, "bbr")].into_iter().chain(streams).map(|change| vec![change]).collect()
+    let bbr = case.flows.iter().any(|flow| flow.congestion != "bbr");
+    let bbr = bbr.then(|| congestion(case, "bbr"));
+    bbr.into_iter().chain(streams).map(|change| vec![change]).collect()
 }
 
 /// ECN, where a queue of the path marks packets of ECN flows.
@@ -434,8 +436,7 @@ fn netem(case: &Case, host: &str, own: &Host) -> Vec<Change> {
 /// A congestion control that grows faster, and a pace.
 fn growth(case: &Case, accepted: &[Change]) -> Vec<Vec<Change>> {
     let mut all = Vec::new();
-    let is_other = case.flows.iter().any(|flow| flow.congestion != "cubic");
-    if is_other {
+    if case.flows.iter().any(|flow| flow.congestion != "cubic") {
         all.push(vec![congestion(case, "cubic")]);
     }
     if accepted.iter().any(|change| change.rank == Rank::Pace) {
@@ -467,11 +468,9 @@ fn congestion(case: &Case, name: &str) -> Change {
 
 /// A change that gives all flows one congestion control.
 pub fn alike(case: &Case) -> Vec<Change> {
-    let usual = "cubic";
-    let differ = case.flows.iter().any(|flow| flow.congestion != usual);
+    let differ = case.flows.iter().any(|flow| flow.congestion != "cubic");
     let why = "flows of one congestion control share a queue alike";
-    let change = differ.then(|| congestion(case, usual).why(why));
-    change.into_iter().collect()
+    differ.then(|| congestion(case, "cubic").why(why)).into_iter().collect()
 }
 
 /// A queue of the path that keeps itself short, for the network to set.
