@@ -62,6 +62,7 @@ mod slow_reader;
 mod slow_start;
 mod small_packets;
 mod small_queues;
+mod small_reads;
 pub(crate) mod stuck_window;
 mod subject;
 mod tcp_mem;
@@ -102,9 +103,9 @@ pub enum When {
     Cut(&'static [&'static str]),
     /// Drops or marks at any stage cut cwnd.
     CutAnywhere,
-}
     /// Any cause.
     Always,
+}
 
 /// Change of a finding by another fact.
 pub type Amendment = fn(&Context, &Cause, Finding) -> Finding;
@@ -120,6 +121,7 @@ pub const RULES: &[Rule] = &[
     tcp_mem::RULE,
     send_buffer::RULE,
     without_scaling::RULE,
+    small_reads::RULE,
     slow_reader::RULE,
     own_window::RULE,
     stuck_window::RULE,
@@ -180,9 +182,9 @@ impl When {
             When::Held(limits) => !cause.is_cut && limits.contains(&&cause.limit[..]),
             When::Cut(kinds) => cause.is_cut && kind().is_some_and(|kind| kinds.contains(&kind)),
             When::CutAnywhere => cause.is_cut,
+            When::Always => true,
         }
     }
-            When::Always => true,
 }
 
 /// Names of the rules with `code` as their own code.

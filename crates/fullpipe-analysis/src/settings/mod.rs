@@ -38,6 +38,8 @@ pub struct FlowSettings {
     pub first_ssthresh: Option<u32>,
     /// Bytes of each write of the sending program (`strace`); none where it is not known.
     pub write: Option<u32>,
+    /// Most bytes of each read of the receiving program (`strace`); none where it reads all there is.
+    pub read: Option<u32>,
     /// Queues and cards of the sending and the receiving host.
     pub hosts: [HostSettings; 2],
 }
@@ -53,10 +55,10 @@ pub struct HostSettings {
     pub maxrate: Option<u64>,
     /// `net.ipv4.tcp_mem`, pages: memory of all its TCP sockets; none where it is not known.
     pub tcp_mem: Option<[u64; 3]>,
-    /// Rate of its card, bit/s; 0: not known.
-    pub card: u64,
     /// Whether its TCP searches for the path MTU (`net.ipv4.tcp_mtu_probing` above 0).
     pub mtu_probing: bool,
+    /// Rate of its card, bit/s; 0: not known.
+    pub card: u64,
     /// Largest IP packet of the card, bytes.
     pub mtu: u32,
     /// Descriptors of its transmit ring.

@@ -36,6 +36,7 @@ pub(crate) fn flow(run: &Resolved, flow: &Flow) -> FlowSettings {
         // An ssthresh of 0 stands for none.
         first_ssthresh: first_ssthresh.and_then(|n| u32::try_from(*n).ok()).filter(|n| *n > 0),
         write: (flow.app != App::Nfs).then_some(flow.write),
+        read: flow.reader.map(|reader| reader.read),
         hosts: [from, to].map(|station| host(run, station)),
     }
 }
@@ -80,8 +81,8 @@ fn host(run: &Resolved, station: Station) -> HostSettings {
         },
         maxrate: qdisc.maxrate.map(|rate| rate.0),
         tcp_mem: own.sysctl.tcp_mem,
-        card: own.nic_rate.0,
         mtu_probing: own.sysctl.tcp_mtu_probing.unwrap_or(0) > 0,
+        card: own.nic_rate.0,
         mtu: run.path.mtu,
         tx_ring: own.tx_ring,
         tx_coalesce_us: own.tx_coalesce.as_us(),

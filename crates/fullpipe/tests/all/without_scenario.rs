@@ -81,6 +81,7 @@ fn settings(own: &FlowSettings) -> FlowSettings {
         pace: own.pace.clone(),
         first_ssthresh: own.first_ssthresh,
         write: own.write,
+        read: own.read,
         hosts: own.hosts.clone(),
     }
 }
@@ -130,7 +131,8 @@ const PAIRS: [(&str, &str, &str); 12] = [
 ];
 
 /// Pairs in which the near run has other words in one place: the rule, the run, its words, and the other ones.
-const WORDS: [(&str, &str, &str, &str); 10] = [
+const WORDS: [(&str, &str, &str, &str); 11] = [
+    ("small-reads", SMALL_READS, "1KiB", "64KiB"),
     ("tcp-mem", TIGHT, "512 768 1024", "8192 12288 16384"),
     ("tcp-mem-drops", TIGHT_ALONE, "512 768 1024", "8192 12288 16384"),
     ("ack-path", SLOW_BACK, "300kbit", "10Mbit"),
@@ -221,6 +223,10 @@ const NARROW: &str = "[path]\nmtu = 1500\nforward = [{ kind = \"link\", name = \
     { kind = \"mtu\", name = \"tunnel\", mtu = 1400 }, { kind = \"delay\", name = \"there\", delay = \"20ms\" }]\n\
     back = [{ kind = \"delay\", name = \"back\", delay = \"20ms\" }]\n\
     [[flow]]\nname = \"bulk\"\nduration = \"10s\"\n";
+/// A CPU that spends 20 us on each read keeps up with 1 Gb/s in reads of 64 KiB, not in reads of 1 KiB.
+const SMALL_READS: &str = "[path]\nrate = \"1Gbit\"\ndelay = { forward = \"1ms\", back = \"1ms\" }\n\
+    [hosts.sender]\nkernel = \"6.12\"\n[hosts.receiver]\nkernel = \"6.12\"\ncpu = { read = \"20us/call\" }\n\
+    [[flow]]\nname = \"bulk\"\nduration = \"5s\"\nreader = { rate = \"100Gbit\", read = \"1KiB\" }\n";
 /// Fifteen calls of 1 MiB take 1.26 s of 100 Mb/s.
 const HASTY: &str = "[path]\nrate = \"100Mbit\"\ndelay = { forward = \"1ms\", back = \"1ms\" }\n\
     [[nfs]]\nname = \"m\"\nversion = \"3\"\noperation = \"read\"\nfile = \"64MiB\"\nreadahead = \"15MiB\"\ntimeo = \"700ms\"\n";

@@ -58,8 +58,13 @@ fn one(case: &Case, sent: &Sent) -> Option<Change> {
     Some(change)
 }
 
+/// Larger reads where a rule blames small ones, else larger writes.
+pub fn larger_calls(case: &Case, rule: &str) -> Vec<Change> {
+    if rule == "small-reads" { larger_reads(case) } else { larger_writes(case) }
+}
+
 /// Larger writes of each program that writes little at a time.
-pub fn larger_writes(case: &Case) -> Vec<Change> {
+fn larger_writes(case: &Case) -> Vec<Change> {
     let run = &case.today;
     let flows = case.flows.iter().filter_map(|sent| {
         let flow = run.flow.iter().find(|own| own.name == sent.name)?;
@@ -77,6 +82,27 @@ pub fn larger_writes(case: &Case) -> Vec<Change> {
                 .values(before, after)
                 .why("each call costs the CPU, however little it writes")
                 .edits([Edit::flow(&flow.name, &["write"], Some(format!("{LARGE_WRITE}B").into()))])
+        })
+        .collect()
+}
+
+/// Larger reads of each program that reads little at a time.
+fn larger_reads(case: &Case) -> Vec<Change> {
+    let flows = case.flows.iter().filter_map(|sent| {
+        let flow = case.today.flow.iter().find(|own| own.name == sent.name)?;
+        let read = flow.reader.map(|reader| reader.read).filter(|read| *read < SMALL_WRITE)?;
+        Some((flow, read, &sent.hosts[1]))
+    });
+    flows
+        .map(|(flow, read, host)| {
+            let [before, after] = [read.into(), LARGE_WRITE].map(words::bytes);
+            let words = format!("let the program on {host} read {after} at a time");
+            let size = format!("{LARGE_WRITE}B").into();
+            Change::new("size of a read", host, Scope::Application, How::Program { words })
+                .rank(Rank::Method)
+                .values(before, after)
+                .why("each call costs the CPU, however little it reads")
+                .edits([Edit::flow(&flow.name, &["reader", "read"], Some(size))])
         })
         .collect()
 }

@@ -69,7 +69,9 @@ pub fn remedies(
         _ if rule == "delayed-ack" => exchange::sooner(case),
         _ if rule == "read-ahead" => vec![mounts::read_ahead(case)],
         _ if rule == "rpc-slots" => mounts::calls(case),
-        _ if rule == "busy-cpu" => [vec![exchange::larger_writes(case)], mtu(case, place)].concat(),
+        _ if ["busy-cpu", "small-reads"].contains(&rule) => {
+            [vec![exchange::larger_calls(case, rule)], mtu(case, place)].concat()
+        }
         _ if rule == "small-packets" => mtu(case, place),
         _ if rule == "stuck-window" => stuck_window(case),
         // Too few round trips: fewer connections, a larger start, or a larger first window.

@@ -64,6 +64,14 @@ pub fn larger_writes(run: &Resolved) -> Vec<SetOption> {
         .collect()
 }
 
+/// Reads of 128 KiB.
+pub fn larger_reads(run: &Resolved) -> Vec<SetOption> {
+    let small =
+        subjects(run).filter(|flow| flow.reader.is_some_and(|reader| reader.read < SMALL_WRITE));
+    let size = text(format!("{LARGE_WRITE}B"));
+    small.map(|flow| set(&["flow", &flow.name, "reader", "read"], &size)).collect()
+}
+
 /// 2 GiB for data that are not read yet, where the kernel sizes the buffer.
 pub fn tuned_receive_buffer(run: &Resolved) -> Vec<SetOption> {
     let [_, (host, own)] = of_data(run);

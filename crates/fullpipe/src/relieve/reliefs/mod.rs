@@ -56,6 +56,7 @@ const ALL: &[(&str, &str, &str, Maker)] = &[
     ("sender-cpu", "A faster CPU of the sender", "cpu_sender", hosts::sender_cpu),
     ("receiver-cpu", "A faster CPU of the receiver", "cpu_receiver", hosts::receiver_cpu),
     ("writes", "A program with larger writes", "cpu_sender", flows::larger_writes),
+    ("reads", "A program with larger reads", "cpu_receiver", flows::larger_reads),
     ("writer", "A program that writes without limit", "app_write", flows::writer),
     ("pauses", "A program without pauses", "app_onoff", flows::no_pauses),
     ("no-cork", "Clearing TCP_CORK", "nagle", flows::no_cork),
@@ -66,8 +67,8 @@ const ALL: &[(&str, &str, &str, Maker)] = &[
     ("initcwnd", "A first window of 32 packets", "too_short", hosts::first_window),
     ("reader", "A program that reads without limit", "app_read", flows::reader),
     ("read-ahead", "A larger read-ahead of the mount", "nfs", hosts::read_ahead),
-    ("calls", "More and longer calls of the mount", "nfs", hosts::calls),
     ("timeo", "A mount that waits 60 s for an answer", "nfs", hosts::timeo),
+    ("calls", "More and longer calls of the mount", "nfs", hosts::calls),
     ("mtu", "An MTU of 1,500 bytes", "small_mss", path::usual_mtu),
     ("jumbo", "An MTU of 9,000 bytes", "small_mss", path::jumbo),
     ("longer", "A run four times as long", "too_short", flows::longer),
@@ -173,6 +174,7 @@ mod tests {
                 "mss-clamp",
                 "mtu-probing",
                 "moderation",
+                "reads",
                 "pauses",
                 "in-flight",
                 "nodelay",
@@ -180,9 +182,9 @@ mod tests {
                 "one-connection",
                 "initcwnd",
                 "read-ahead",
+                "timeo",
                 "calls"
             ]
-                "timeo",
         );
         for relief in made {
             let source = Source::text("t", &base.to_toml());
