@@ -10,6 +10,8 @@ use fullpipe_base::path::Direction;
 
 /// Undelivered share that is a failure of the path and not a single loss.
 const LOSSY: f64 = 0.1;
+/// Undelivered share that is worth a word beside flows, which cost other traffic some packets.
+const NOTICED: f64 = 0.01;
 /// Undelivered share that is worth a word.
 const SOME: f64 = 0.001;
 
@@ -68,6 +70,27 @@ pub fn headline(meta: &RunMeta, run: &Run, own: &Datagrams) -> Headline {
         },
         Some(stage) => at_place(base, (stage, own), (&first, &count), lost),
     }
+}
+
+/// Sentences on datagrams that a run beside its flows loses: those of UDP of which a hundredth or more do not arrive.
+pub fn beside(run: &Run) -> String {
+    let lossy =
+        run.datagrams.iter().filter(|own| own.kind == "udp" && own.undelivered_share >= NOTICED);
+    let said = lossy.map(|own| {
+        let lost = format!(
+            "{} of the datagrams of {} ({} of {}) do not arrive",
+            percent(own.undelivered_share),
+            own.name,
+            numbers::count(own.undelivered),
+            numbers::count(own.sent)
+        );
+        let why =
+            dropper(run, own).map(|stage| (stage, lost_datagrams(stage, own.reading.as_ref())));
+        why.map_or(lost.clone(), |(stage, found)| {
+            format!("{lost}: {} drops, {}", stage.name, found.because.unwrap_or_default())
+        })
+    });
+    sentences(said)
 }
 
 /// The place of the datagrams' way that drops most.

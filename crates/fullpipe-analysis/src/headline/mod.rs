@@ -143,6 +143,7 @@ fn of_flows(context: Context) -> (Headline, Vec<document::Finding>) {
             false => plateau(context, grade, cause),
         }),
         each(subject),
+        datagrams::beside(context.run),
     ]);
     let confidence = cause.map(|cause| confidence::of(context, cause, &found, &all));
     let findings = findings(context, first, &all, confidence);

@@ -319,3 +319,21 @@ fn an_mtu_that_comes_by_icmp_comes_late() {
     let own = headline(&tunnel(""));
     contains(&own, &["no ICMP message tells sender"]);
 }
+
+/// 60 Mb/s of datagrams over 50: a fifth of them is lost, whatever a flow beside them wants.
+#[test]
+fn datagrams_that_are_lost_beside_a_quiet_flow_are_in_the_first_line() {
+    let beside = |rate: &str| {
+        let keys = format!(
+            "[[flow]]\nname = \"control\"\nduration = \"5s\"\napp = {{ kind = \"rate\", rate = \"1Mbit\" }}\n\
+             [[datagrams]]\nname = \"video\"\nkind = \"udp\"\nsize = \"1200B\"\nrate = \"{rate}\"\nduration = \"5s\"\n"
+        );
+        headline(&(hosts("50Mbit", 20_000, "", "") + &keys))
+    };
+    contains(
+        &beside("60Mbit"),
+        &["of the datagrams of video (", "do not arrive: link drops, its queue"],
+    );
+    let own = beside("20Mbit");
+    assert!(!own.text.contains("do not arrive"), "{}", own.text);
+}
