@@ -34,16 +34,16 @@ pub fn answer(case: &Case, found: &Found, engine: &str) -> String {
     };
     match found.changes.is_empty() {
         true => set_nothing(case, found, &runs),
-        false => set(found, &runs),
+        false => set(case, found, &runs),
     }
 }
 
 /// Sentences on the changes: their gain, today's cause, and the remaining limit of the flows.
 ///
 /// Changes that gain little follow the limit of the flows.
-fn set(found: &Found, runs: &str) -> String {
+fn set(case: &Case, found: &Found, runs: &str) -> String {
     let changes: Vec<String> = found.changes.iter().map(|own| in_words(&own.change)).collect();
-    let gain = format!("{}: {} ({runs}).", listed(&changes), gained(found));
+    let gain = format!("{}: {} ({runs}).", listed(&changes), gained(case, found));
 
     // Parts of the text that may be empty come first, so that the sentences below fit together.
     let missed = missed(found);
@@ -78,7 +78,8 @@ fn set(found: &Found, runs: &str) -> String {
 }
 
 /// "470 of 470 Mb/s (100 %) instead of 12".
-fn gained(found: &Found) -> String {
+fn gained(case: &Case, found: &Found) -> String {
+    let wait = if case.has_turns() { "wait" } else { "queue" };
     let (today, cured) = (&found.today, &found.cured);
     let rate = rate_of(cured.mbit, today.allowed_mbit);
 
@@ -99,13 +100,13 @@ fn gained(found: &Found) -> String {
         ),
         Goal::Rate => format!("{rate} instead of {}", numbers::short(today.mbit)),
         Goal::Delay if cured.mbit > today.mbit => format!(
-            "{rate} instead of {}, with a queue of {}",
+            "{rate} instead of {}, with a {wait} of {}",
             numbers::short(today.mbit),
             ms(cured.queue_ms)
         ),
         Goal::Delay => {
             let [before, after] = [today, cured].map(|own| ms(own.queue_ms));
-            format!("{rate} with a queue of {after} instead of {before}")
+            format!("{rate} with a {wait} of {after} instead of {before}")
         }
         Goal::Fair => fairer(&rate, today, cured),
     }

@@ -198,6 +198,13 @@ impl Case {
         Some(asked.mbit.min(path))
     }
 
+    /// Whether one of the flows has answers: the other end of it delays ACKs until it answers.
+    pub fn has_turns(&self) -> bool {
+        let run = &self.today;
+        let sent = |flow: &&Flow| self.flows.iter().any(|own| own.name == flow.name);
+        run.flow.iter().filter(sent).any(|flow| run.other_half(flow).is_some())
+    }
+
     /// Least part that a flow may have of the path, bytes of payload per second.
     pub fn least_share_bytes(&self) -> Option<f64> {
         self.flows.iter().filter_map(Sent::share_bytes).min_by(f64::total_cmp)

@@ -55,6 +55,9 @@ pub struct Advice {
     pub tried: usize,
     /// Runs of each trial, of which the worst one counts; 1 where chance does not decide.
     pub seeds: u64,
+    /// Whether a flow has answers, so that delayed ACKs are a part of each `queue_ms`; absent where none has.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub has_turns: bool,
 }
 
 /// Result of a trial.

@@ -68,5 +68,6 @@ pub fn advise(case: &Case, allowance: &Allowance, bench: &Bench) -> Result<Advic
         steps: found.steps,
         tried: found.tried,
         seeds: found.seeds,
+        has_turns: case.has_turns(),
     })
 }

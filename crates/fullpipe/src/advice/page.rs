@@ -13,7 +13,7 @@ pub fn section(advice: &Advice) -> String {
         "<section class=\"advice\" aria-labelledby=\"advice\"><h2 id=\"advice\">Advice</h2><p class=\"lead\">{}</p>",
         sentence(&advice.answer)
     );
-    table(&mut out, shown::of_rates(advice), &shown::rates(advice));
+    table(&mut out, &shown::of_rates(advice), &shown::rates(advice));
     let _ = write!(
         out,
         "<p class=\"quiet\">These are {}.{}</p>",

@@ -16,19 +16,18 @@ pub const CHANGES: &str = "Changes, and the result with all others but without t
 pub const NOTES: &str = "Costs and conditions";
 
 /// Columns of [`rates`]. Without messages the last one is absent.
-pub fn of_rates(advice: &Advice) -> &'static [Column] {
-    let without_messages = OF_RATES.len() - usize::from(advice.today.message_ms.is_none());
-    &OF_RATES[..without_messages]
+pub fn of_rates(advice: &Advice) -> Vec<Column> {
+    let wait = if advice.has_turns { "wait" } else { "queue" };
+    let rate = [
+        words(""),
+        number("rate", "Mb/s"),
+        number("of path", ""),
+        number(wait, "ms"),
+        number("sent again", "segments"),
+    ];
+    let message = advice.today.message_ms.map(|_| number("message", "ms"));
+    rate.into_iter().chain(message).collect()
 }
-
-const OF_RATES: [Column; 6] = [
-    words(""),
-    number("rate", "Mb/s"),
-    number("of path", ""),
-    number("queue", "ms"),
-    number("sent again", "segments"),
-    number("message", "ms"),
-];
 
 /// Rows of today and, where something is advised, of the changes.
 pub fn rates(advice: &Advice) -> Vec<Vec<String>> {
@@ -52,11 +51,17 @@ pub fn rates_are(advice: &Advice) -> String {
         Some(_) => "; of messages the median time",
         None => "",
     };
-    match advice.seeds {
+    let runs = match advice.seeds {
         0 | 1 => format!("rates once the flows have grown{of_messages}"),
         runs => format!(
             "rates once the flows have grown{of_messages}, each the worst of {runs} runs with other seeds, starts and delays"
         ),
+    };
+    match advice.has_turns {
+        true => format!(
+            "{runs}; wait: what a round trip takes more than the path, in queues and for delayed ACKs"
+        ),
+        false => runs,
     }
 }
 
@@ -99,9 +104,15 @@ pub fn reason(own: &Kept, advice: &Advice) -> String {
     let least = own.least.map_or_else(String::new, |least| {
         format!(" The least that fills the path is {}.", bytes(least.next_multiple_of(64 << 10)))
     });
-    let delay = match own.without_queue_ms > advice.advised.queue_ms + 1.0 {
-        true => format!(" Without it {} wait in queues.", ms(own.without_queue_ms)),
-        false => String::new(),
+    let is_longer = own.without_queue_ms > advice.advised.queue_ms + 1.0;
+    let delay = match advice.has_turns {
+        _ if !is_longer => String::new(),
+        // TCP's round trip counts the time for which the other host delays its ACK.
+        true => format!(
+            " Without it a round trip takes {} more, in queues and for delayed ACKs.",
+            ms(own.without_queue_ms)
+        ),
+        false => format!(" Without it {} wait in queues.", ms(own.without_queue_ms)),
     };
 
     // Messages may be late although the rate is the same.

@@ -66,7 +66,7 @@ fn paragraph(out: &mut String, mark: &str, text: &str, width: usize) {
 
 fn before_and_after(out: &mut String, advice: &Advice, width: usize) {
     out.push('\n');
-    let lines = lay_out(shown::of_rates(advice), &shown::rates(advice), 80);
+    let lines = lay_out(&shown::of_rates(advice), &shown::rates(advice), 80);
     lines.iter().for_each(|line| _ = writeln!(out, "{line}"));
     paragraph(out, "", &shown::rates_are(advice), width);
 }
