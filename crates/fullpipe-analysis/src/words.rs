@@ -49,6 +49,7 @@ pub fn bytes(n: u64) -> String {
         n if n >= 1_000_000_000 => scaled(1e9, "GB"),
         n if n >= 1_000_000 => scaled(1e6, "MB"),
         n if n >= 1000 => scaled(1e3, "kB"),
+        1 => "1 byte".into(),
         n => format!("{n} bytes"),
     }
 }
@@ -63,9 +64,13 @@ pub fn ms(value: f64) -> String {
     format!("{} ms", numbers::short(value))
 }
 
-/// A noun phrase or sentence for use within another one; abbreviations stay.
+/// Names that keep their capital within a sentence.
+const NAMES: [&str; 3] = ["Nagle", "Linux", "Windows"];
+
+/// A noun phrase or sentence for use within another one; abbreviations and names stay.
 pub fn lower(text: &str) -> String {
-    let is_word = text.chars().nth(1).is_some_and(|c| c.is_lowercase() || c == ' ');
+    let is_name = NAMES.iter().any(|name| text.starts_with(name));
+    let is_word = !is_name && text.chars().nth(1).is_some_and(|c| c.is_lowercase() || c == ' ');
     let mut rest = text.chars();
     match rest.next() {
         Some(first) if is_word => first.to_lowercase().chain(rest).collect(),
@@ -98,6 +103,18 @@ mod tests {
         for (share, text) in table.into_iter().chain(small) {
             assert_eq!(percent(share), text);
         }
+    }
+
+    #[test]
+    fn names_keep_their_capital() {
+        let table =
+            [("Nagle's rule", "Nagle's rule"), ("The pace", "the pace"), ("A path", "a path")];
+        let more = [("TCP_NODELAY", "TCP_NODELAY"), ("", "")];
+        for (text, lowered) in table.into_iter().chain(more) {
+            assert_eq!(lower(text), lowered);
+        }
+        // One byte is no plural.
+        assert_eq!(bytes(1), "1 byte");
     }
 
     #[test]

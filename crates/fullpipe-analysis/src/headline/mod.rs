@@ -332,10 +332,10 @@ fn reached(context: &Context, grade: Grade) -> String {
             let at = numbers::seconds(aborted.at_s);
             format!("FAILED: connection {} {why} after {at}. {rate}", flow.name)
         }
-        (Grade::Failed, None) => format!("FAILED: no data arrived. {rate}"),
         (Grade::Failed, None) if mount::is_unanswered(context) => {
             format!("FAILED: no call was answered. {rate}")
         }
+        (Grade::Failed, None) => format!("FAILED: no data arrived. {rate}"),
         _ => rate,
     }
 }
@@ -482,7 +482,7 @@ fn each(subject: &Subject) -> String {
         let is_one = most.starts_with(&format!("{least} "));
         let range = if is_one { most } else { format!("{least} to {most}") };
         let flows = match subject.is_loop() {
-            true => "connections one after another",
+            true => "connections, one after another",
             false => "flows",
         };
         format!("{} {flows}, each {range}", subject.flows.len())
