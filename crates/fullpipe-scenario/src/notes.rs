@@ -1,7 +1,7 @@
 //! Notes for a reader of a resolved scenario, although nothing is wrong with it.
 
 use super::Scenario;
-use super::profile::is_unvalidated;
+use super::profile::{is_unvalidated, kernel};
 use super::resolved::{Resolved, Station};
 use super::shown_system;
 use fullpipe_base::units::Time;
@@ -24,6 +24,7 @@ pub fn notes(scenario: &Scenario) -> Vec<String> {
 pub fn of_run(run: &Resolved) -> Vec<String> {
     let cut = capped_buffers(run).into_iter().chain(ssthresh_without_effect(run));
     let cut = cut.chain(frames_without_effect(run)).chain(buffers_without_effect(run));
+    let cut = cut.chain(sysctls_without_effect(run));
     let mut all: Vec<String> = nearest_profiles(run).into_iter().chain(cut).collect();
     all.dedup();
     all
@@ -75,6 +76,35 @@ fn buffers_without_effect(run: &Resolved) -> Vec<String> {
             format!("flow {}: SO_RCVBUF does nothing, as {host} has a fixed `window`", flow.name)
         })
         .collect()
+}
+
+/// Sysctls of buffers that differ from the kernel's, on hosts whose window or send buffer has other bounds.
+fn sysctls_without_effect(run: &Resolved) -> Vec<String> {
+    run.stations().into_iter().flat_map(of_other_system).collect()
+}
+
+/// A host's sysctls of buffers that do nothing.
+fn of_other_system(station: Station) -> Vec<String> {
+    let own = &station.host.config;
+    let window = match own.system {
+        System::Linux => return Vec::new(),
+        System::FixedWindow(_) => "the receive window is fixed by `window`",
+        System::Windows(_) => "the receive window is bounded by `autotuning` or an SO_RCVBUF",
+    };
+    let Some(usual) = kernel(&own.kernel).map(|own| &own.sysctl) else { return Vec::new() };
+
+    // Winsock sizes the send buffer; a host with a fixed window sends as Linux does.
+    let sends = own.system.is_windows();
+    let winsock = "the send buffer is that of Winsock";
+    let all = [
+        ("net.ipv4.tcp_rmem", own.sysctl.tcp_rmem != usual.tcp_rmem, window),
+        ("net.core.rmem_max", own.sysctl.rmem_max != usual.rmem_max, window),
+        ("net.ipv4.tcp_wmem", sends && own.sysctl.tcp_wmem != usual.tcp_wmem, winsock),
+        ("net.core.wmem_max", sends && own.sysctl.wmem_max != usual.wmem_max, winsock),
+    ];
+    let host = station.key();
+    let set = all.into_iter().filter(|(_, is_set, _)| *is_set);
+    set.map(|(name, _, why)| format!("{host}: {name} does nothing here: {why}")).collect()
 }
 
 /// Kernels for which the profile of another version stands.
@@ -139,4 +169,41 @@ fn capped_buffers(run: &Resolved) -> Vec<String> {
         })
         .flatten()
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Source, load};
+
+    /// Notes of a run of one flow to a host with these keys.
+    fn notes_of(receiver: &str) -> Vec<String> {
+        let text = format!(
+            "duration = \"2s\"\n[path]\nrate = \"10Mbit\"\ndelay = {{ forward = \"1ms\", back = \"1ms\" }}\n\
+             [hosts]\nsender = {{ kernel = \"6.12\" }}\nreceiver = {{ {receiver} }}\n\
+             [[flow]]\nname = \"bulk\"\nduration = \"1s\"\n"
+        );
+        let scenario = load(&Source::text("t", &text), &[], &[]).unwrap_or_else(|e| panic!("{e}"));
+        of_run(&scenario.plans()[0].resolved)
+    }
+
+    #[test]
+    fn sysctls_of_buffers_that_do_nothing_are_said() {
+        let rmem = "sysctl = { \"net.ipv4.tcp_rmem\" = \"4096 131072 33554432\" }";
+        let wmem = "sysctl = { \"net.ipv4.tcp_wmem\" = \"4096 16384 33554432\" }";
+        let keys = |first: &str, then: &str| notes_of(&format!("{first}, {then}"));
+        assert_eq!(
+            keys("window = \"64KiB\"", rmem),
+            [
+                "hosts.receiver: net.ipv4.tcp_rmem does nothing here: the receive window is fixed by `window`"
+            ]
+        );
+        assert_eq!(keys("system = \"windows\"", rmem).len(), 1);
+        assert_eq!(keys("system = \"windows\"", wmem).len(), 1);
+
+        // A host with a fixed window sends as Linux does, and Linux obeys all of them.
+        assert!(keys("window = \"64KiB\"", wmem).is_empty());
+        assert!(keys("kernel = \"6.12\"", rmem).is_empty());
+        assert!(notes_of("window = \"64KiB\"").is_empty());
+    }
 }
