@@ -103,7 +103,7 @@ pub const CASES: &[Case] = &[
         "receiver.application",
         &["Nagle's rule on receiver", "delayed ACK", "TCP_NODELAY"],
     ),
-    case("21-bbr-loss", "base", "loss", &["by chance, not by a full queue", "bbr"]),
+    case("21-bbr-loss", "cubic", "loss", &["by chance, not by a full queue", "bbr"]),
     case(
         "23-bloat",
         "drop tail, 500 kB",
@@ -269,7 +269,8 @@ const REPORTED: &[Reported] = &[
     reported("11-tun-reorder", "one thread, 5000 packets", 1150.0, None, "the line's rate"),
     reported("16-nfs-timeo", "rsize 1 MiB", 21.6, None, "the size of the file"),
     reported("16-nfs-timeo", "timeo 60 s", 92.8, None, NOTHING),
-    reported("21-bbr-loss", "base", 3.27, None, "whether segments or skbs are lost"),
+    reported("21-bbr-loss", "cubic", 3.27, None, "whether segments or skbs are lost"),
+    reported("21-bbr-loss", "bbr", 9150.0, None, "whether segments or skbs are lost"),
     reported("27-autotune-2017", "4 MB", 120.0, None, "size and number of downloads"),
     reported("28-defaults-150ms", "defaults", 128.0, Some(20.0), NOTHING),
     reported("31-nfs-one-connection", "one connection", 2000.0, None, "the round trip"),

@@ -222,8 +222,9 @@ fn advice_reaches_the_cure_that_people_found() {
         let all = REPORTS.len() + SPECIAL.len();
         let have = if nothing == 1 { "has" } else { "have" };
         table += &format!(
-            "\nAll {all} have the rate of the report's cure, or 95 % of the path: {same} by the report's own setting, {} by another one, \
-             and {nothing} {have} it today.\n",
+            "\nAll {all} have {:.0} % or more of the rate of the report's cure, or of the path where no run has that cure: {same} by the \
+             report's own setting, {} by another one, and {nothing} {have} it today.\n",
+            100.0 * REACHED,
             all - same - nothing
         );
     }
