@@ -9,6 +9,12 @@ use std::path::PathBuf;
 
 /// Text in place of an unknown cause.
 const UNKNOWN: &str = "not found yet";
+/// Words of a line that names no cause, whatever else it says.
+const NO_CAUSE: [&str; 7] =
+    ["not found", "not known", "unknown", "unclear", "not understood", "unexplained", "no cause"];
+/// Runs whose cause is not known. The list only shrinks.
+const WITHOUT_A_CAUSE: [&str; 2] =
+    ["host-queues/fq-maxrate-skbs", "path-mtu/search-anew-larger-card"];
 const HEAD: &str = "# Why runs of the suite differ by 0.1 % or miss a bar: RUN: CAUSE. `make parity` adds those that are missing.\n";
 /// Throughput that is so far apart asks for a cause.
 const APART: f64 = 0.000_5;
@@ -62,8 +68,23 @@ fn causes_are_of_runs_of_the_suite() {
     let names: BTreeSet<String> = suite::all().into_iter().map(|case| case.name).collect();
     for (run, cause) in read() {
         assert!(names.contains(&run), "causes.txt: there is no run {run}");
-        assert!(!cause.is_empty() && cause != UNKNOWN, "causes.txt: {run} has no cause");
+        let is_listed = WITHOUT_A_CAUSE.contains(&&run[..]);
+        assert!(names_a_cause(&cause) || is_listed, "causes.txt: {run} has no cause: {cause}");
     }
+}
+
+/// Whether a line of causes.txt names a cause.
+fn names_a_cause(text: &str) -> bool {
+    let text = text.to_lowercase();
+    !text.is_empty() && NO_CAUSE.iter().all(|words| !text.contains(words))
+}
+
+#[test]
+fn a_line_that_only_describes_names_no_cause() {
+    for text in ["", UNKNOWN, "not known; cwnd is the same", "Unknown", "the cause is unclear"] {
+        assert!(!names_a_cause(text), "{text}");
+    }
+    assert!(names_a_cause("fq's timer may be 10 us late"));
 }
 
 #[test]
