@@ -276,6 +276,7 @@ impl Host {
             self.on_segment(flow, cpu, arrived, shared);
             return cpu;
         }
+        let next = self.receives[flow].tcp.rcv_nxt;
         let cpu = self.hear_with_data(half, ack, (cpu, now), shared);
         let taken = self.take_segment(flow, cpu, arrived, shared);
         if let Taken::Ack(ack) = &taken {
@@ -290,6 +291,11 @@ impl Host {
             && let Some(ack) = &self.receives[flow].tcp.ack_or_delay(cpu, filled)
         {
             self.send_ack(flow, cpu, ack, shared);
+        }
+
+        // tcp_data_ready wakes a writer, too, who sleeps on this socket.
+        if self.receives[flow].tcp.rcv_nxt > next {
+            self.wake_by_data(half, now, shared);
         }
         self.after_sending(half, now, shared);
         cpu

@@ -291,10 +291,7 @@ impl Host {
         // sk_stream_write_space wakes the writer when enough of the buffer is free.
         let sleeps = state.tcp.writer() == Writer::NoSpace && !state.releasing;
         if sleeps && state.tcp.has_write_space() {
-            state.wakes(now);
-            self.timers.set(flow, Timer::Write, None);
-            self.runnable.push_back(Process::Writer(flow));
-            self.go_on_serving(flow, now, shared);
+            self.end_sleep(flow, now, shared);
         }
         let state = &mut self.sends[flow];
 
@@ -323,6 +320,24 @@ impl Host {
         for (kind, sent) in state.tcp.take_rounds() {
             shared.event(now, flow as u16, kind, sent);
         }
+    }
+
+    /// Wakes a writer that sleeps for want of memory, because data has arrived at its socket. It sleeps on without
+    /// memory. The kernel's own writer of calls does not sleep on the socket.
+    pub(super) fn wake_by_data(&mut self, flow: usize, now: Time, shared: &Shared) {
+        let state = &self.sends[flow];
+        let goes_on = !state.releasing && state.tcp.goes_on_when_woken();
+        if goes_on && !self.rpc.writes_calls(flow) {
+            self.end_sleep(flow, now, shared);
+        }
+    }
+
+    /// Ends the sleep of a writer for want of memory.
+    fn end_sleep(&mut self, flow: usize, now: Time, shared: &Shared) {
+        self.sends[flow].wakes(now);
+        self.timers.set(flow, Timer::Write, None);
+        self.runnable.push_back(Process::Writer(flow));
+        self.go_on_serving(flow, now, shared);
     }
 
     pub(super) fn on_sending_timer(

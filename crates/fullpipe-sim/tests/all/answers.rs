@@ -2,7 +2,7 @@
 
 use crate::conversation::{SEGMENT, flow, host};
 use crate::record::{Record, ToTheEnd};
-use fullpipe_sim::config::{Config, Delay, Direction, Element, Flow, Loss, Unit};
+use fullpipe_sim::config::{App, Config, Delay, Direction, Element, Flow, Loss, Unit};
 use fullpipe_sim::sim;
 use fullpipe_sim::tcp::profile::{self, Profile};
 use fullpipe_sim::tcp::receiver::ack_policy::AckPolicy;
@@ -110,6 +110,31 @@ fn turns_are_kept(record: &Record, (request, response): (u32, u32)) {
         let (asked, answers) = (asked / u64::from(request), answered / u64::from(response));
         assert!(asked == answers || asked == answers + 1, "{asked} requests, {answers} answers");
     }
+}
+
+/// An answer wakes the writer that sleeps for want of room: it writes an skb, although less than a third of its buffer
+/// is free (`sock_def_readable`, `sk_stream_wait_memory`).
+#[test]
+fn an_answer_wakes_the_writer_of_requests() {
+    let mut config = config("6.12", 20, (20_000, 64), 0.0);
+    let requests = &mut config.flows[0];
+    requests.app = App::Messages { size: 20_000, in_flight: 20, period: None, corks: false };
+    requests.sndbuf = Some(100_000);
+    let record = run(&config);
+
+    // Share of the buffer in use, and bytes written, at the samples around the answer. In between ACKs free a sixth of
+    // the buffer at most, so a third is free at no time.
+    let answered = when(&record, 0, EventKind::Answered).expect("an answer");
+    let state = |at: u64| {
+        let mut samples = record.flows().filter(|sample| sample.flow == 0);
+        let sample = samples.find(|sample| sample.time == Time::ms(at)).expect("a sample");
+        let used = sample.sender.wmem_queued as f64 / sample.sender.sndbuf as f64;
+        (used, sample.bytes_sent + sample.unsent, sample.bytes_acked)
+    };
+    let [before, after] = [answered - 1, answered + 1].map(state);
+    assert!(before.0 > 0.85 && after.0 > 0.75, "{before:?}, {after:?}");
+    assert!(after.2 - before.2 < 200_000 / 6, "{before:?}, {after:?}");
+    assert!(after.1 > before.1, "nothing was written: {before:?}, {after:?}");
 }
 
 /// Whoever answers at once delays its ACKs, until a delayed one has gone by itself.

@@ -6,7 +6,7 @@ use fullpipe_sim::cc::Congestion;
 use fullpipe_sim::config::{Discipline, Fq, Qdisc, QueueLimit, Sockopt};
 use fullpipe_sim::rng::Rng;
 use fullpipe_sim::tcp::profile::find;
-use fullpipe_sim::tcp::sender::Sender;
+use fullpipe_sim::tcp::sender::{Sender, Writer};
 use fullpipe_sim::tcp::{Ack, Output, Transmission};
 use fullpipe_sim::units::Time;
 
@@ -209,6 +209,8 @@ fn notsent_lowat_stops_the_writer() {
 fn notsent_lowat_wakes_the_writer() {
     for (lowat, left) in [(4001, 2), (4000, 1)] {
         let (mut tcp, mut wire, taken) = written((None, Some(lowat)), 40);
+        tcp.set_writer(Writer::NoSpace);
+        tcp.push_before_sleep(&mut wire);
         let mut ack = 0;
         while !tcp.has_write_space() {
             assert!(ack < taken, "never");

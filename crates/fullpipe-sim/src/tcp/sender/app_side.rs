@@ -37,8 +37,8 @@ pub(in crate::tcp) struct AppSide {
     begins_write: bool,
     /// Most bytes of the first skb of the next write(), where this differs from the goal.
     first_skb: Option<u32>,
-    /// Whether there has been room since the writer went to sleep.
-    is_woken: bool,
+    /// SOCK_NOSPACE: a write() found no room, and no ACK has made enough since.
+    lacks_space: bool,
     /// Whether the writer sleeps although its push made room: until an ACK wakes it, or some time has passed.
     rests: bool,
 }
@@ -52,7 +52,7 @@ impl AppSide {
             nodelay: false,
             begins_write: true,
             first_skb: None,
-            is_woken: false,
+            lacks_space: false,
             rests: false,
         }
     }
@@ -123,7 +123,7 @@ impl AppSide {
 
     /// Lets the writer sleep.
     pub(in crate::tcp) fn sleep(&mut self) {
-        (self.is_woken, self.rests) = (false, false);
+        (self.lacks_space, self.rests) = (true, false);
     }
 
     /// Sets whether the sleeping writer stays asleep although there is room.
@@ -137,15 +137,15 @@ impl AppSide {
         self.rests
     }
 
-    /// Wakes the writer, because there is room.
+    /// Notes that an ACK has made enough room (`sk_stream_write_space`).
     #[inline]
     pub(in crate::tcp) fn wake(&mut self) {
-        self.is_woken = true;
+        self.lacks_space = false;
     }
 
-    /// Whether there has been room since the writer went to sleep.
+    /// SOCK_NOSPACE. It stays set where something else ends the writer's sleep: the end of a rest, or arriving data.
     #[inline]
-    pub(in crate::tcp) fn is_woken(&self) -> bool {
-        self.is_woken
+    pub(in crate::tcp) fn lacks_space(&self) -> bool {
+        self.lacks_space
     }
 }

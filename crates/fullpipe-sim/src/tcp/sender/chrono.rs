@@ -9,7 +9,7 @@
 //! - A sender is busy from the end of its first copy on. Linux begins before the copy, with the new skb.
 //! - A writer that rests for a random time keeps SOCK_NOSPACE in Linux after it wakes. Here it does not.
 
-use super::{Sender, Writer};
+use super::Sender;
 use crate::units::Time;
 
 /// Condition for which a sender's time counts. The order is that of Linux's `enum tcp_chrono`.
@@ -125,7 +125,7 @@ impl Sender {
     /// Notes a transmission after which cwnd has room for more (tcp_cwnd_validate).
     #[inline]
     pub(in crate::tcp) fn chrono_starving(&mut self, now: Time) {
-        if self.queue.head().is_none() && self.lacks_space() {
+        if self.queue.head().is_none() && self.app.lacks_space() {
             let ticks = &self.ticks;
             self.chrono.start(Condition::SndbufLimited, || ticks.since_boot(now));
         }
@@ -141,11 +141,6 @@ impl Sender {
         let empty = self.board.packets_out == 0 && self.queue.head().is_none();
         let ticks = &self.ticks;
         self.chrono.stop(condition, empty, || ticks.since_boot(now));
-    }
-
-    /// Whether the writer sleeps, and there was no room since (SOCK_NOSPACE).
-    fn lacks_space(&self) -> bool {
-        self.app.writer() == Writer::NoSpace && !self.app.is_woken()
     }
 
     /// Times up to `now`.

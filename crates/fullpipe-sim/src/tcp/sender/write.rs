@@ -233,7 +233,14 @@ impl Sender {
     /// Whether a writer that sleeps for want of memory is woken. A third of the buffer must be free, and unsent data
     /// must be below half of its bound. It is also woken if this held after the transmission of an skb.
     pub fn has_write_space(&self) -> bool {
-        self.app.is_woken() || !self.app.rests() && self.is_writeable()
+        !self.app.lacks_space() || !self.app.rests() && self.is_writeable()
+    }
+
+    /// Whether a sleeping writer goes on when arriving data wakes it. Data wakes all who sleep on the socket. The
+    /// writer then needs only memory for an skb, not a third of the buffer (`sock_def_readable`,
+    /// `sk_stream_wait_memory`).
+    pub fn goes_on_when_woken(&self) -> bool {
+        self.app.writer() == Writer::NoSpace && self.has_memory()
     }
 
     /// sk_stream_is_writeable.
@@ -251,8 +258,8 @@ impl Sender {
         head.next_power_of_two() + SKB_BYTES
     }
 
-    /// tcp_check_space, tcp_should_expand_sndbuf and tcp_new_space: grows the send buffer with cwnd while the writer
-    /// waits for room and cwnd is not used up. A buffer that the application has set stays. If there is room then, the
+    /// tcp_check_space, tcp_should_expand_sndbuf and tcp_new_space: grows the send buffer with cwnd while SOCK_NOSPACE is
+    /// set and cwnd is not used up. A buffer that the application has set stays. If there is room then, the
     /// writer is woken. The next transmission may take the room, because an skb that is cut has two heads.
     pub(in crate::tcp) fn autotune_sndbuf(&mut self, now: Time) {
         self.settle_memory();
@@ -260,7 +267,7 @@ impl Sender {
             AckOrder::CwndFirst => self.board.packets_out,
             AckOrder::CwndLast => self.in_flight(),
         };
-        if self.app.writer() != Writer::NoSpace {
+        if !self.app.lacks_space() || self.app.writer() == Writer::Done {
             return;
         }
 
@@ -268,7 +275,7 @@ impl Sender {
         if used < self.cwnd() && self.memory_lets_grow() {
             self.expand_sndbuf();
         }
-        if self.is_writeable() && !self.app.is_woken() {
+        if self.is_writeable() {
             self.app.wake();
             self.chrono_space(now);
         }
