@@ -267,8 +267,11 @@ impl Host {
     pub(super) fn readable(&self, flow: usize, shared: &Shared) -> u64 {
         let tcp = &self.receives[flow].tcp;
         let readable = tcp.readable();
-        if readable == 0 || self.rpc.role(flow) != Some(Role::Served) {
+        if readable == 0 {
             return readable;
+        }
+        if self.rpc.role(flow) != Some(Role::Served) {
+            return self.readable_of_message(flow, readable, shared);
         }
         let (Some(server), Some(record)) = (&self.rpc.server, shared.messages[flow].front()) else {
             return readable;

@@ -328,6 +328,7 @@ impl Host {
         let state = &self.sends[flow];
         let goes_on = !state.releasing && state.tcp.goes_on_when_woken();
         if goes_on && !self.rpc.writes_calls(flow) {
+            self.sends[flow].tcp.wake_by_data();
             self.end_sleep(flow, now, shared);
         }
     }

@@ -10,7 +10,6 @@
 //! - Random scenarios contain no such flow, and the second implementation of the tests has none. Real Linux validates
 //!   requests that wait for each answer (`scenarios/parity/requests.toml`). It validates windows in a few cases
 //!   (`linux_programs` of the command's tests).
-//! - A program that answers reads while it writes. On engine linux it does not: long requests then fill its receive buffer.
 
 use crate::config::{App, Flow};
 use crate::host::shared::Shared;
@@ -94,6 +93,17 @@ impl Turn {
         written.div_ceil(self.own)
     }
 
+    /// Bytes that the program of this end may read in all, after so many written. A program that answers reads one
+    /// request, then writes its answer: it reads nothing while it `writes`. A program that asks reads at any time, and
+    /// one answer at a time, too.
+    fn most_read(&self, written: u64, read: u64, writes: bool) -> u64 {
+        match self.answers {
+            true if writes => read,
+            true => (written / self.own + 1).saturating_mul(self.others),
+            false => (read / self.others + 1).saturating_mul(self.others),
+        }
+    }
+
     /// Whether this end asks, and its next byte begins a request.
     pub(super) fn begins_request(&self, written: u64) -> bool {
         !self.answers && self.left(written) == 0
@@ -161,6 +171,16 @@ impl Host {
         state.turn.is_none_or(|turn| turn.has_come(state.written, read, ends))
     }
 
+    /// Available bytes of a flow that its program takes with one read, which ends with a message. A program without
+    /// messages takes all that is `readable`.
+    pub(super) fn readable_of_message(&self, flow: usize, readable: u64, shared: &Shared) -> u64 {
+        let Some(half) = shared.halves[flow] else { return readable };
+        let (state, read) = (&self.sends[half], self.receives[flow].tcp.bytes_read);
+        let writes = matches!(state.tcp.writer(), Writer::Active | Writer::NoSpace);
+        let most = state.turn.map(|turn| turn.most_read(state.written, read, writes));
+        most.map_or(readable, |most| readable.min(most.saturating_sub(read)))
+    }
+
     /// Wakes the application after a read from the reverse flow, if it may write.
     pub(in crate::host) fn wake_for_turn(
         &mut self,
@@ -226,6 +246,24 @@ mod tests {
         ] {
             assert_eq!(turn.has_come(written, read, false), come, "{turn:?}: {written}, {read}");
         }
+    }
+
+    #[test]
+    fn a_program_that_answers_reads_one_request_and_not_while_it_writes() {
+        let answers = turn(true, [1000, 100], 4, u64::MAX);
+        for (written, read, writes, most) in [
+            (0, 0, false, 100),
+            (0, 60, false, 100),
+            (0, 100, true, 100),
+            (400, 100, true, 100),
+            (1000, 100, true, 100),
+            (1000, 100, false, 200),
+        ] {
+            assert_eq!(answers.most_read(written, read, writes), most, "{written}, {read}");
+        }
+        let asks = turn(false, [100, 1000], 4, u64::MAX);
+        let reads = [0, 999, 1000].map(|read| asks.most_read(400, read, true));
+        assert_eq!(reads, [1000, 1000, 2000]);
     }
 
     #[test]

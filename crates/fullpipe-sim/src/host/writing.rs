@@ -267,6 +267,11 @@ impl Host {
         let over = self.is_over(flow, now);
         if !self.has_turn(flow, shared.halves[flow], over) {
             self.sends[flow].tcp.set_writer(Writer::Paused);
+
+            // The thread of a program that answers reads again once its write() has returned.
+            if let Some(half) = shared.halves[flow] {
+                self.after_receiving(half, now, shared);
+            }
             return false;
         }
 

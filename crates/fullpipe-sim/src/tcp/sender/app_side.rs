@@ -63,10 +63,16 @@ impl AppSide {
         self.writer
     }
 
-    /// Changes the state of the application.
+    /// Changes the state of the application. The end of its sleep ends its want of room.
     #[inline]
     pub(in crate::tcp) fn set_writer(&mut self, writer: Writer) {
+        self.lacks_space &= self.writer != Writer::NoSpace || writer == Writer::NoSpace;
         self.writer = writer;
+    }
+
+    /// Ends the writer's sleep because data has arrived, although it still lacks room.
+    pub(in crate::tcp) fn wake_by_data(&mut self) {
+        self.writer = Writer::Active;
     }
 
     /// Rule for a partial segment at the end.
@@ -143,7 +149,7 @@ impl AppSide {
         self.lacks_space = false;
     }
 
-    /// SOCK_NOSPACE. It stays set where something else ends the writer's sleep: the end of a rest, or arriving data.
+    /// SOCK_NOSPACE. It stays set where arriving data ends the writer's sleep.
     #[inline]
     pub(in crate::tcp) fn lacks_space(&self) -> bool {
         self.lacks_space

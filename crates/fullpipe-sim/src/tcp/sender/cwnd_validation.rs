@@ -8,7 +8,7 @@
 //! - The RTO that decides about idle time and unused cwnd has no backoff. Linux 6.12 doubles `icsk_rto` itself, which
 //!   has an effect until the next sample of the RTT.
 
-use super::Sender;
+use super::{Sender, Writer};
 use crate::tcp::profile::CwndLimited;
 use crate::tcp::{CaState, Output};
 use crate::units::Time;
@@ -91,7 +91,8 @@ impl Sender {
 
     #[cold]
     fn reduce_unused_cwnd(&mut self, now: u32) {
-        if self.ca_state == CaState::Open && !self.app.lacks_space() {
+        let lacks_space = self.app.lacks_space() || self.app.writer() == Writer::NoSpace;
+        if self.ca_state == CaState::Open && !lacks_space {
             let used = self.cwnd_used.max(self.initial_cwnd());
             if used < self.cwnd() {
                 let ssthresh = self.current_ssthresh();

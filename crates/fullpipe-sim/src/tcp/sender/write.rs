@@ -6,6 +6,8 @@
 //! Limits:
 //! - A segment may fill a window of up to 536 bytes, as in 6.12 (`tcp_bound_to_half_wnd`). Kernels before 2.6.36 take
 //!   half of such a window too.
+//! - The end of a rest clears SOCK_NOSPACE, and the buffer grows until a woken writer has run. Linux lets the flag stay
+//!   in the first case, and the buffer does not grow in the second.
 //! - A send buffer below some ten skbs is inexact: with a `tcp_wmem` of 4096 bytes throughput is 25 % off.
 
 use super::{Sender, Writer};
@@ -243,6 +245,11 @@ impl Sender {
         self.app.writer() == Writer::NoSpace && self.has_memory()
     }
 
+    /// Ends the writer's sleep because data has arrived. SOCK_NOSPACE stays as it is.
+    pub fn wake_by_data(&mut self) {
+        self.app.wake_by_data();
+    }
+
     /// sk_stream_is_writeable.
     fn is_writeable(&self) -> bool {
         if self.sndbuf.counts_data() {
@@ -267,7 +274,8 @@ impl Sender {
             AckOrder::CwndFirst => self.board.packets_out,
             AckOrder::CwndLast => self.in_flight(),
         };
-        if !self.app.lacks_space() || self.app.writer() == Writer::Done {
+        let sleeps = self.app.writer() == Writer::NoSpace;
+        if !(sleeps || self.app.lacks_space() && self.app.writer() != Writer::Done) {
             return;
         }
 
@@ -275,7 +283,7 @@ impl Sender {
         if used < self.cwnd() && self.memory_lets_grow() {
             self.expand_sndbuf();
         }
-        if self.is_writeable() {
+        if self.is_writeable() && self.app.lacks_space() {
             self.app.wake();
             self.chrono_space(now);
         }
