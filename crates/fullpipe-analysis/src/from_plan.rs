@@ -150,6 +150,7 @@ fn flows(run: &Resolved, genuine: Option<&str>) -> Vec<FlowMeta> {
         start: flow.start,
         follows: run.asks(flow).unwrap_or(flow).after.is_some(),
         stop: flow.duration.map(|duration| flow.start + duration),
+        bytes: flow.bytes,
         base_rtt: Some(run.round_trip(flow)),
         other_half: halves[index],
         shaper: shaper(flow, run.hosts_of(flow)[0]),

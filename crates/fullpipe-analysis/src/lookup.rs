@@ -279,12 +279,12 @@ impl Life {
         let begun = when(EventKind::Began).filter(|_| flow.follows);
         let connects = begun.unwrap_or(flow.start);
         let clock = accepted.unwrap_or(connects).saturating_sub(meta.clock_offset);
-        let read = when(EventKind::Finished);
+        let read = read_all(flow, trace);
 
         // An event after everything was read ends nothing.
         let aborted = trace
             .first(EventKind::Aborted)
-            .filter(|event| read.is_none_or(|read| event.time < read));
+            .filter(|event| when(EventKind::Finished).is_none_or(|ended| event.time < ended));
         let finished = match aborted {
             Some(_) => None,
             // A flow without a reader's event ends when its last byte has arrived.
@@ -316,6 +316,14 @@ impl Lives {
             (0..meta.flows.len()).map(|index| Life::new(meta, index, &traces.flows[index], end));
         Lives { flows: flows.collect(), end }
     }
+}
+
+/// Time at which the receiver read the last byte, if an event tells it. The end of the stream, which engine linux tells
+/// of a flow that stops by time, is none: it is later.
+fn read_all(flow: &FlowMeta, trace: &FlowTrace) -> Option<Time> {
+    let finished = trace.first(EventKind::Finished)?;
+    let is_last = flow.stop.is_none() || flow.bytes == Some(finished.value);
+    is_last.then_some(finished.time)
 }
 
 /// Time at which the receiver has read all data of an application that stops by time: the last delivery, if nothing is

@@ -165,6 +165,8 @@ pub struct FlowMeta {
     pub follows: bool,
     /// When the application stops writing, where that is a matter of time.
     pub stop: Option<Time>,
+    /// Bytes after which the application stops writing, where their number decides that.
+    pub bytes: Option<u64>,
     /// Round trip without queues, where it is known.
     pub base_rtt: Option<Time>,
     /// Flow of the other direction of its connection, by index; none of a connection with data one way.

@@ -142,6 +142,13 @@ fn a_flow_that_stops_by_time_ends_when_it_is_drained() {
     }
     meta.flows[0].stop = Some(Time::secs(2));
     assert_eq!(life(&meta, &recording), (2.3, 3.0 / 23.0));
+    // The end of the stream, which the reader sees later, changes nothing; the last of its bytes would.
+    let mut ended = recording.clone();
+    ended.events.push(event(Time::ms(2400), EventKind::Finished, 7));
+    assert_eq!(life(&meta, &ended).0, 2.3);
+    meta.flows[0].bytes = Some(7);
+    assert_eq!(life(&meta, &ended).0, 2.4);
+    meta.flows[0].bytes = None;
     // It still had time to write.
     meta.flows[0].stop = Some(Time::secs(3));
     assert_eq!(life(&meta, &recording), (3.0, 10.0 / 30.0));
@@ -169,6 +176,7 @@ fn a_flow_that_is_given_up_ends_then() {
     // The sample of 2.3 s shows it.
     let [.., last] = &flow.moments[..] else { panic!("no moment") };
     assert_eq!((last.at_s, last.what, last.value), (2.05, Happened::Aborted, 110));
+    meta.flows[0].bytes = Some(666_000);
     recording.events.push(event(Time::ms(2000), EventKind::Finished, 666_000));
     let flow = &analysis::run(&meta, &recording).flows[0];
     assert_eq!((flow.aborted, flow.completion_s), (None, Some(2.0)));

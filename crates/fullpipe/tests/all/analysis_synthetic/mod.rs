@@ -44,6 +44,7 @@ pub fn meta() -> RunMeta {
             start: Time::ZERO,
             follows: false,
             stop: None,
+            bytes: None,
             base_rtt: None,
             other_half: None,
             shaper: None,
