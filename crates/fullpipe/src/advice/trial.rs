@@ -89,7 +89,7 @@ pub struct Outcome {
     pub retransmitted: u64,
     /// Median time of messages, ms; the most of all flows and runs, none without messages.
     pub message_ms: Option<f64>,
-    /// Whether a program sends its messages by the clock: their times count, and its rate is its own.
+    /// Whether all programs send their messages by the clock: these times count, and the rate is the programs' own.
     pub by_the_clock: bool,
     /// The flow that has the least of its part; none where no flow shares a path.
     pub slowest: Option<Slowest>,
@@ -343,7 +343,8 @@ fn outcome_of(
         inflation: half.inflation,
         retransmitted: last.map(|(flow, _)| flow.retransmitted_segments).sum(),
         message_ms: run.message_ms(),
-        by_the_clock: resolved.flow.iter().any(|flow| flow.period().is_some()),
+        by_the_clock: flows()
+            .all(|(flow, _)| resolved.asks(flow).unwrap_or(flow).period().is_some()),
         slowest: slowest(case, resolved, counts, recording, span),
         allowed_mbit: allowed,
         evenness: 1.0,

@@ -15,7 +15,7 @@ pub struct Measured {
     /// Median time of their messages, ms; absent without messages.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub message_ms: Option<f64>,
-    /// Whether a program sends its messages by the clock.
+    /// Whether all programs send their messages by the clock.
     #[serde(skip)]
     pub by_the_clock: bool,
     /// Time from the first start to the last end, s. A transfer of a fixed size ends with its last acknowledgement.
@@ -37,6 +37,7 @@ impl Measured {
         let times = base.message_ms.zip(self.message_ms).map(|(old, new)| old / new.max(1e-6));
         let alike = if self.by_the_clock { 1.0 + SOONER } else { GAIN };
         let is_alike = rates < alike && rates > 1.0 / alike;
+        let rates = if self.by_the_clock && is_alike { 1.0 } else { rates };
         Some(times.filter(|gain| is_alike && (gain - 1.0).abs() >= SOONER).unwrap_or(rates))
     }
 }
@@ -47,7 +48,7 @@ pub(super) struct Acked {
     flows: Vec<Option<Progress>>,
     /// Flows whose messages count: judged ones, and those that are answered by them.
     asking: Vec<bool>,
-    /// Whether a program sends its messages by the clock.
+    /// Whether all programs send their messages by the clock.
     by_the_clock: bool,
     /// Times of messages, ns.
     messages: Vec<u64>,
@@ -80,9 +81,13 @@ impl Acked {
             run.asks(flow).unwrap_or(flow).name.clone()
         };
         let names: Vec<String> = judged.iter().map(of).collect();
+        let is_clocked = |index: usize| {
+            let flow = &run.flow[index];
+            run.asks(flow).unwrap_or(flow).period().is_some()
+        };
         Acked {
             asking: run.flow.iter().map(|flow| names.contains(&flow.name)).collect(),
-            by_the_clock: run.flow.iter().any(|flow| flow.period().is_some()),
+            by_the_clock: judged.iter().all(|index| is_clocked(*index)),
             messages: Vec::new(),
             flows: run
                 .flow

@@ -176,3 +176,21 @@ fn nagle_and_delayed_acks_are_relieved_by_either_option() {
     assert_eq!((nodelay.0, quickack.0), ("nagle", "nagle"));
     assert!((18.0..22.0).contains(&nodelay.1) && (9.0..11.0).contains(&quickack.1), "{run:?}");
 }
+
+/// A program that leaves TCP_CORK set waits 200 ms for each message's last part; one that sends by the clock has its rate all
+/// the same, so that its messages alone come sooner.
+#[test]
+fn corks_are_relieved_at_the_programs_own_rate() {
+    let run = relieved(
+        "[path]\nrate = \"50Mbit\"\ndelay = { forward = \"10ms\", back = \"10ms\" }\n\
+         [hosts]\nsender = { kernel = \"6.12\" }\nreceiver = { kernel = \"6.12\" }\n\
+         [[flow]]\nname = \"calls\"\nduration = \"5s\"\nwrite = \"500B\"\nsockopt = { TCP_CORK = 1 }\n\
+         app = { kind = \"messages\", size = \"500B\", period = \"500ms\" }\n\
+         [[flow]]\nname = \"replies\"\nreply_to = \"calls\"\nwrite = \"100B\"\n",
+    );
+    let best = &run.reliefs[0];
+    let (before, after) = (run.message_ms.expect("messages"), best.message_ms.expect("messages"));
+    assert_eq!((best.name.as_str(), best.cause.as_str()), ("no-cork", "nagle"), "{run:?}");
+    assert!(before > 200.0 && after < 25.0, "{before} {after}");
+    assert!(run.answer.contains("brings messages sooner"), "{}", run.answer);
+}

@@ -194,6 +194,9 @@ fn gain(new: &Outcome, old: &Outcome) -> f64 {
     if let Some(sooner) = sooner(new, old) {
         return sooner;
     }
+    if new.by_the_clock && settled.abs() < SOONER {
+        return 0.0;
+    }
     let mean = more(new.mean_mbit, old.mean_mbit);
     // A mean depends on when a flow begins and on slow start, so that a little more of it says nothing.
     let counts_mean = [new, old].iter().any(|own| own.counts_mean || starts_late(own));

@@ -176,6 +176,7 @@ mod tests {
                 "moderation",
                 "reads",
                 "pauses",
+                "no-cork",
                 "in-flight",
                 "nodelay",
                 "quickack",
