@@ -90,24 +90,8 @@ fn messages(trace: &FlowTrace) -> Option<Messages> {
     let ends = [EventKind::Answered, EventKind::MessageRead];
     let read = trace.events.iter().filter(|event| ends.contains(&event.kind));
     let one_way = trace.events.iter().any(|event| event.kind == EventKind::MessageRead);
-    let times = times_of(read.map(|event| event.value).collect())?;
+    let times = Messages::of(read.map(|event| event.value).collect())?;
     Some(Messages { one_way, ..times })
-}
-
-/// Quantiles of times in ns, by the nearest rank; none of nothing.
-fn times_of(mut times: Vec<u64>) -> Option<Messages> {
-    times.sort_unstable();
-    let at = |share: f64| {
-        let rank = (times.len() as f64 * share).ceil() as usize;
-        Some(*times.get(rank.max(1) - 1)? as f64 / 1e6)
-    };
-    Some(Messages {
-        one_way: false,
-        count: times.len() as u64,
-        median_ms: at(0.5)?,
-        p95_ms: at(0.95)?,
-        worst_ms: at(1.0)?,
-    })
 }
 
 /// Busy share of the CPUs of a flow's hosts, from its interval clock's start to its end, by samples.
@@ -151,7 +135,7 @@ mod tests {
     #[test]
     fn times_of_messages_are_of_the_nearest_rank() {
         let of = |count: u64| {
-            let own = times_of((1..=count).rev().map(|ms| ms * 1_000_000).collect())?;
+            let own = Messages::of((1..=count).rev().map(|ms| ms * 1_000_000).collect())?;
             Some((own.count, own.median_ms, own.p95_ms, own.worst_ms))
         };
         assert_eq!(of(0), None);

@@ -66,7 +66,8 @@ pub struct Flow {
     /// Medians over its samples from its first RTT on; absent where none was measured.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub medians: Option<Medians>,
-    /// Seconds from connect() until the receiver had read everything; absent where the run ended before.
+    /// Seconds from connect() until the receiver had read everything; absent where the run ended before. Of a flow that stops by time this is
+    /// the first sample that has all, not before the stop.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub completion_s: Option<f64>,
     /// Times of its messages. A message begins with the first byte of a request that is written. It ends with the last byte of the answer
@@ -102,6 +103,24 @@ pub struct Messages {
     pub p95_ms: f64,
     /// Longest time, ms.
     pub worst_ms: f64,
+}
+
+impl Messages {
+    /// Quantiles of times in ns, by the nearest rank; none of nothing.
+    pub fn of(mut times: Vec<u64>) -> Option<Messages> {
+        times.sort_unstable();
+        let at = |share: f64| {
+            let rank = (times.len() as f64 * share).ceil() as usize;
+            Some(*times.get(rank.max(1) - 1)? as f64 / 1e6)
+        };
+        Some(Messages {
+            one_way: false,
+            count: times.len() as u64,
+            median_ms: at(0.5)?,
+            p95_ms: at(0.95)?,
+            worst_ms: at(1.0)?,
+        })
+    }
 }
 
 /// A counter of a host at the end of the run, as the last row of its name in `counters.parquet` has it.

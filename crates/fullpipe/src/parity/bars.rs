@@ -1,6 +1,7 @@
 //! Largest distances of runs, per congestion control, and the runs that exceed them.
 
 use super::distance::{Completion, Unit};
+use super::messages::Messages;
 use serde::Serialize;
 
 /// Median over runs of the throughput's distance, below.
@@ -13,7 +14,8 @@ pub const NEAR: f64 = 0.90;
 pub const SAME: f64 = 0.95;
 /// Retransmissions apart, at most: share of Linux's, or segments.
 pub const RESENT: (f64, u64) = (0.10, 3);
-/// Share of flows with an end that complete within one round trip of each other, at least.
+/// Share of flows with an end that complete within one round trip of each other, and of flows with messages whose times
+/// are alike, at least.
 pub const IN_TIME: f64 = 0.95;
 
 /// Quantity of a bar.
@@ -30,12 +32,14 @@ pub enum Bar {
     Retransmissions,
     /// Share of flows with an end that complete in time.
     Completion,
+    /// Share of flows with messages whose times are alike.
+    Messages,
 }
 
 impl Bar {
     /// All of them, in the order of the output.
-    pub const ALL: [Bar; 5] =
-        [Bar::Median, Bar::Near, Bar::Cwnd, Bar::Retransmissions, Bar::Completion];
+    pub const ALL: [Bar; 6] =
+        [Bar::Median, Bar::Near, Bar::Cwnd, Bar::Retransmissions, Bar::Completion, Bar::Messages];
 
     /// The counted quantity, and the bar's value.
     pub fn says(self) -> [&'static str; 2] {
@@ -45,6 +49,7 @@ impl Bar {
             Bar::Cwnd => ["loss-free runs with the same cwnd", "all"],
             Bar::Retransmissions => ["runs with the same retransmissions", "all"],
             Bar::Completion => ["flows complete within a round trip", "95 %"],
+            Bar::Messages => ["flows whose messages take as long", "95 %"],
         }
     }
 }
@@ -144,7 +149,7 @@ fn figure(bar: Bar, units: &[&Unit]) -> Option<Figure> {
     // Some bars allow a few misses, the others none.
     let least = match bar {
         Bar::Near => NEAR,
-        Bar::Completion => IN_TIME,
+        Bar::Completion | Bar::Messages => IN_TIME,
         _ => 1.0,
     };
     let value = kept as f64 / of as f64;
@@ -152,7 +157,7 @@ fn figure(bar: Bar, units: &[&Unit]) -> Option<Figure> {
 }
 
 /// The middle value; of an even number of values the upper one in the middle.
-fn median(mut values: Vec<f64>) -> Option<f64> {
+pub(super) fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()
 }
@@ -166,6 +171,7 @@ fn excesses(bar: Bar, unit: &Unit) -> Vec<f64> {
         Bar::Cwnd => unit.cwnd.iter().map(|cwnd| (1.0 - cwnd.same) / (1.0 - SAME)).collect(),
         Bar::Retransmissions => vec![resent(unit.retransmitted)],
         Bar::Completion => unit.completions.iter().map(Completion::round_trips).collect(),
+        Bar::Messages => unit.messages.iter().map(Messages::excess).collect(),
     }
 }
 

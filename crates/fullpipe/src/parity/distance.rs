@@ -2,6 +2,7 @@
 
 use super::case::Case;
 use super::grid;
+use super::messages::Messages;
 use super::table::{Row, Table};
 use crate::analysis::distance::{apart, relative};
 use crate::scenario::{Element, Resolved};
@@ -36,6 +37,8 @@ pub struct Unit {
     pub retransmitted: [u64; 2],
     /// Completions of flows that end with their last byte on at least one side.
     pub completions: Vec<Completion>,
+    /// Times of messages of flows that have read some on at least one side.
+    pub messages: Vec<Messages>,
     /// Command that shows it.
     pub command: String,
 }
@@ -139,7 +142,7 @@ fn unit(case: &Case, congestion: &str, alone: bool, linux: &Table, sim: &Table) 
     let run = &case.plan.resolved;
     let (mut gains, mut windows) = (Pairs::new(), Pairs::new());
     let (mut resent, mut acked) = ([0, 0], [0, 0]);
-    let mut completions = Vec::new();
+    let (mut completions, mut messages) = (Vec::new(), Vec::new());
     let own = run.flow.iter().enumerate().filter(|(_, flow)| flow.congestion.name == congestion);
     for (index, flow) in own.clone() {
         let both = [linux.flow(index), sim.flow(index)];
@@ -153,12 +156,16 @@ fn unit(case: &Case, congestion: &str, alone: bool, linux: &Table, sim: &Table) 
         let both = alive(both);
         gains.extend(self::gains(&both));
         windows.extend(self::windows(&both));
+        let (flow, round_trip_s) = (flow.name.clone(), round_trip_s(run, &flow.name));
         let seconds = [linux.complete[index].1, sim.complete[index].1];
+        let times = [linux, sim].map(|table| table.messages(&flow));
 
-        // A flow that completes on neither side has no time to compare.
+        // A flow that completes on neither side has no time to compare, nor has one without messages.
+        if times != [None; 2] {
+            messages.push(Messages { flow: flow.clone(), times, round_trip_s });
+        }
         if seconds != [None; 2] {
-            let round_trip_s = round_trip_s(run, &flow.name);
-            completions.push(Completion { flow: flow.name.clone(), seconds, round_trip_s });
+            completions.push(Completion { flow, seconds, round_trip_s });
         }
     }
     Unit {
@@ -173,6 +180,7 @@ fn unit(case: &Case, congestion: &str, alone: bool, linux: &Table, sim: &Table) 
         acked,
         retransmitted: resent,
         completions,
+        messages,
         command: super::both::command(case),
     }
 }

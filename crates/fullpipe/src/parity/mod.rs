@@ -9,6 +9,8 @@
 //! | `table.rs`, `grid.rs` | the kept table of a run, at moments equally far apart |
 //! | `both.rs` | a case on an engine |
 //! | `distance.rs` | distances between two tables of a case |
+//! | `messages.rs` | times of messages on both engines |
+//! | `newer.rs` | the scenarios that use newer keys |
 //! | `rows.rs` | the suite's kept rows of distances, and which have changed |
 //! | `bars.rs` | the largest allowed distances, per congestion control |
 //! | `spread.rs` | where chance decides: distributions over seeds |
@@ -23,7 +25,9 @@ pub mod case;
 pub mod distance;
 pub mod draws;
 mod grid;
+pub mod messages;
 pub mod mounts;
+pub mod newer;
 pub mod random;
 pub mod rows;
 pub mod spread;

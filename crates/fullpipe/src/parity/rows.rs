@@ -3,6 +3,7 @@
 //! `make parity` writes them. A row that differs from the kept one means that the simulator has changed.
 
 use super::distance::Unit;
+use super::messages::Messages;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io;
@@ -12,7 +13,7 @@ use std::path::Path;
 pub const FILE: &str = "distances.txt";
 
 /// Headings of the columns behind the run's name.
-pub const COLUMNS: [&str; 9] = [
+pub const COLUMNS: [&str; 10] = [
     "throughput apart, mean",
     "median",
     "worst",
@@ -22,6 +23,7 @@ pub const COLUMNS: [&str; 9] = [
     "simulator",
     "complete, s: Linux",
     "simulator",
+    "messages apart, of what is allowed",
 ];
 
 /// A cell that differs from the kept one.
@@ -42,7 +44,7 @@ pub fn row(unit: &Unit) -> String {
     format!("| {} | {} |\n", unit.name(), cells(unit).join(" | "))
 }
 
-fn cells(unit: &Unit) -> [String; 9] {
+fn cells(unit: &Unit) -> [String; 10] {
     let percent =
         |share: Option<f64>| share.map_or("–".into(), |s| format!("{:.1} %", s * 100.0));
     let (rate, cwnd) = (unit.throughput, unit.cwnd);
@@ -61,6 +63,7 @@ fn cells(unit: &Unit) -> [String; 9] {
         resent_sim.to_string(),
         done,
         done_sim,
+        percent(unit.messages.iter().map(Messages::excess).reduce(f64::max)),
     ]
 }
 

@@ -1,6 +1,7 @@
 //! A table of a run: its flows at moments equally far apart, and its origin.
 
 use super::grid;
+use super::messages::{self, Times};
 use crate::scenario::Resolved;
 use crate::trace::recording::Recording;
 use fullpipe_base::trace::{EventKind, FlowSample};
@@ -69,6 +70,8 @@ pub struct Table {
     /// Name of each flow, and the seconds from connect() until all of its `bytes` were read; none for a flow that ends
     /// by time, or not at all.
     pub complete: Vec<(String, Option<f64>)>,
+    /// Times of the messages of each flow that has some, with its name.
+    pub messages: Vec<(String, Times)>,
     /// Rows by time and flow.
     pub rows: Vec<Row>,
 }
@@ -81,6 +84,7 @@ impl Table {
             origin: Origin::default(),
             stages: stages(recording),
             complete: complete(run, recording),
+            messages: times(run, recording),
             rows: samples.into_iter().map(row_of).collect(),
         }
     }
@@ -103,6 +107,9 @@ impl Table {
             let when = when.map_or("not".into(), |seconds| seconds.to_string());
             let _ = writeln!(text, "# complete {name}: {when}");
         }
+        for (name, times) in &self.messages {
+            let _ = writeln!(text, "# messages {name}: {}", times.text());
+        }
         let _ = writeln!(text, "{COLUMNS}");
         self.rows.iter().for_each(|row| line(&mut text, row));
         text
@@ -111,6 +118,11 @@ impl Table {
     /// The rows of a flow.
     pub fn flow(&self, index: usize) -> Vec<&Row> {
         self.rows.iter().filter(|row| row.flow == index).collect()
+    }
+
+    /// Times of the messages of the flow of that name; none where none was read.
+    pub fn messages(&self, flow: &str) -> Option<Times> {
+        self.messages.iter().find(|(name, _)| name == flow).map(|(_, times)| *times)
     }
 
     /// The stage of that name.
@@ -135,6 +147,10 @@ impl Table {
                 let (name, when) = value.split_once(": ")?;
                 let when = if when == "not" { None } else { Some(when.parse().ok()?) };
                 self.complete.push((name.into(), when));
+            }
+            "messages" => {
+                let (name, times) = value.split_once(": ")?;
+                self.messages.push((name.into(), Times::read(times)?));
             }
             _ => return None,
         }
@@ -192,6 +208,11 @@ fn complete(run: &Resolved, recording: &Recording) -> Vec<(String, Option<f64>)>
         (flow.name.clone(), took)
     });
     flows.collect()
+}
+
+fn times(run: &Resolved, recording: &Recording) -> Vec<(String, Times)> {
+    let times = messages::times(recording).into_iter();
+    times.filter_map(|(flow, times)| Some((run.flow.get(flow)?.name.clone(), times))).collect()
 }
 
 fn row_of(s: &FlowSample) -> Row {
@@ -254,6 +275,7 @@ mod tests {
     const TEXT: &str = "# kernel Linux 6.12.1 (no package), HZ 1000, configuration 1\n\
         # command fullpipe run a.toml --engine linux\n# seed 3\n# scenario 00ff\n\
         # stage link: entered 10, dropped 1, peak 4\n# complete bulk: 0.5\n# complete late: not\n\
+        # messages bulk: 12, median 40.25 ms, p95 61 ms\n\
         time_s,flow,cwnd,ssthresh,srtt_us,sent,retransmitted,acked,delivered\n\
         0.1,0,10,inf,20000,12,1,1448,2896\n0.1,1,12,7,0,0,0,0,0\n";
 
@@ -264,6 +286,9 @@ mod tests {
         assert_eq!((table.complete[0].1, table.complete[1].1), (Some(0.5), None));
         assert_eq!((table.rows[0].ssthresh, table.rows[1].ssthresh), (None, Some(7)));
         assert!(!table.loss_free());
+        let times = table.messages("bulk").expect("messages");
+        assert_eq!((times.count, times.median_ms, times.p95_ms), (12, 40.25, 61.0));
+        assert_eq!(table.messages("late"), None);
     }
 
     #[test]
@@ -271,10 +296,10 @@ mod tests {
         let told = |from: &str, to: &str| read(&TEXT.replace(from, to)).expect_err("an error");
         assert_eq!(
             told("0.1,1,12", "0.1,x,12"),
-            "line 10: this is none of a table's: 0.1,x,12,7,0,0,0,0,0"
+            "line 11: this is none of a table's: 0.1,x,12,7,0,0,0,0,0"
         );
         assert!(told("# seed", "# sead").starts_with("line 3:"));
-        assert!(told("0.1,0,10", "nan,0,10").starts_with("line 9:"));
+        assert!(told("0.1,0,10", "nan,0,10").starts_with("line 10:"));
         assert_eq!(told("0.1,1,12", "0.1,2,12"), "flow 2 at 0.1 s, of 2 flows");
     }
 }

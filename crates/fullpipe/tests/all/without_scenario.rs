@@ -60,6 +60,7 @@ fn flow(own: &FlowMeta) -> FlowMeta {
         follows: own.follows,
         // A socket that closes shows when its program has stopped.
         stop: own.stop,
+        bytes: own.bytes,
         base_rtt: None,
         other_half: own.other_half,
         shaper: own.shaper.clone(),
@@ -131,7 +132,7 @@ const PAIRS: [(&str, &str, &str); 12] = [
 ];
 
 /// Pairs in which the near run has other words in one place: the rule, the run, its words, and the other ones.
-const WORDS: [(&str, &str, &str, &str); 11] = [
+const WORDS: [(&str, &str, &str, &str); 12] = [
     ("small-reads", SMALL_READS, "1KiB", "64KiB"),
     ("tcp-mem", TIGHT, "512 768 1024", "8192 12288 16384"),
     ("tcp-mem-drops", TIGHT_ALONE, "512 768 1024", "8192 12288 16384"),
@@ -141,6 +142,7 @@ const WORDS: [(&str, &str, &str, &str); 11] = [
     ("server-threads", ONE_THREAD, "threads = 1\nservice = \"10ms\"\n", ""),
     ("call-timeouts", HASTY, "timeo = \"700ms\"\n", ""),
     ("black-hole", NARROW, "mtu = 1400", "mtu = 1500"),
+    ("late-mtu", LATE_MTU, "mtu = 1300", "mtu = 1500"),
     ("slow-growth", HYSTART, "hystart = 1", "hystart = 0"),
     ("stuck-window", JUMBO, "mtu = 9001", "mtu = 2000"),
 ];
@@ -223,6 +225,11 @@ const NARROW: &str = "[path]\nmtu = 1500\nforward = [{ kind = \"link\", name = \
     { kind = \"mtu\", name = \"tunnel\", mtu = 1400 }, { kind = \"delay\", name = \"there\", delay = \"20ms\" }]\n\
     back = [{ kind = \"delay\", name = \"back\", delay = \"20ms\" }]\n\
     [[flow]]\nname = \"bulk\"\nduration = \"10s\"\n";
+/// A router's message comes a round trip after the first window, which is lost.
+const LATE_MTU: &str = "[path]\nmtu = 1500\nforward = [{ kind = \"link\", name = \"link\", rate = \"50Mbit\" }, \
+    { kind = \"mtu\", name = \"tunnel\", mtu = 1300, icmp = true }, { kind = \"delay\", name = \"there\", delay = \"40ms\" }]\n\
+    back = [{ kind = \"delay\", name = \"back\", delay = \"40ms\" }]\n\
+    [[flow]]\nname = \"short\"\nbytes = \"60kB\"\n";
 /// A CPU that spends 20 us on each read keeps up with 1 Gb/s in reads of 64 KiB, not in reads of 1 KiB.
 const SMALL_READS: &str = "[path]\nrate = \"1Gbit\"\ndelay = { forward = \"1ms\", back = \"1ms\" }\n\
     [hosts.sender]\nkernel = \"6.12\"\n[hosts.receiver]\nkernel = \"6.12\"\ncpu = { read = \"20us/call\" }\n\

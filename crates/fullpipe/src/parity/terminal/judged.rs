@@ -1,5 +1,6 @@
 //! Distances between simulator and real Linux: a line per run, the bars, and the misses.
 
+use super::messages::messages;
 use crate::numbers::ABSENT;
 use crate::parity::bars::{Bar, Figure, Judged, Miss};
 use crate::parity::distance::Unit;
@@ -29,11 +30,12 @@ pub fn parity_head(lines: &[String], style: Style) -> String {
     lines.map(|line| line + "\n").collect::<String>() + "\n"
 }
 
-/// The runs, then [`bars`] and [`misses`].
+/// The runs, then [`bars`], [`messages`] and [`misses`].
 pub fn parity(units: &[Unit], judged: &[Judged], missed: &[Miss], style: Style) -> String {
     let mut lines = runs(units, style);
     lines.push(String::new());
     lines.extend(bars(judged, style));
+    lines.extend(messages(units, style));
     lines.extend(misses(missed, style));
     lines.join("\n") + "\n"
 }
@@ -136,6 +138,7 @@ pub fn so_much(bar: Bar, times: f64) -> String {
         Bar::Cwnd => "cwnd",
         Bar::Retransmissions => "retransmissions",
         Bar::Completion => "completion",
+        Bar::Messages => "messages",
     };
     match times.is_finite() {
         true => format!("{what} {times:.2} x"),
@@ -165,6 +168,7 @@ mod tests {
             loss_free: true,
             retransmitted: [0, 0],
             completions: Vec::new(),
+            messages: Vec::new(),
             command: "fullpipe run queue.toml --engine sim,linux".into(),
         };
         let completion =

@@ -34,7 +34,11 @@ fn rows_are_kept(units: &[Unit]) {
     let rows: String = units.iter().map(rows::row).collect();
     let path = suite::folder().join(rows::FILE);
     expect_file![path].assert_eq(&rows);
-    let head = format!("| run | {} |\n|---{}|\n", rows::COLUMNS.join(" | "), "|--:".repeat(9));
+    let head = format!(
+        "| run | {} |\n|---{}|\n",
+        rows::COLUMNS.join(" | "),
+        "|--:".repeat(rows::COLUMNS.len())
+    );
     marked::committed("docs/parity.md", "distances", &(head + &rows));
 }
 
@@ -57,6 +61,7 @@ fn distances_of_the_simulator() {
     let figures = page::figures(&units);
     marked::committed(page::PAGE, "bars", &format!("{}\n{figures}", page::size(&suite)));
     marked::committed("README.md", "parity", &figures);
+    marked::committed(page::PAGE, "newer", &page::newer(&units));
     marked::committed(page::PAGE, "missed", &page::missed(&units, &causes));
     marked::committed(page::PAGE, "worst", &overlay::worst(&suite, &units, &causes));
 }

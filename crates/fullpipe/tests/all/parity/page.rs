@@ -8,6 +8,8 @@ use fullpipe::parity::bars::{self, Bar, Figure, Miss};
 use fullpipe::parity::both::{JUDGE, JUDGED};
 use fullpipe::parity::case::Case;
 use fullpipe::parity::distance::{self, Unit};
+use fullpipe::parity::messages::Summary;
+use fullpipe::parity::newer;
 use fullpipe::parity::random::{self, Hosts};
 use fullpipe::parity::terminal;
 use fullpipe::parity::twin::{self, Chance, Twinned, Twins};
@@ -40,6 +42,23 @@ fn cell(figure: Option<&Figure>) -> String {
     let Some(figure) = figure else { return "–".into() };
     let value = terminal::value(figure);
     if figure.met { value } else { format!("**{value}**, missed") }
+}
+
+/// Runs with messages, and a line for each file of scenarios with newer keys.
+pub fn newer(units: &[Unit]) -> String {
+    let summary = Summary::of(units).expect("the suite has messages");
+    let mut text = format!(
+        "The {}.\n\n| scenarios | runs | throughput apart, median | under 5 % apart | messages within the bar | worst, of what is \
+         allowed |\n|---|--:|--:|--:|--:|--:|\n",
+        terminal::summed(&summary)
+    );
+    for row in newer::of(units) {
+        let [file, runs, median, close, messages] = terminal::cells(&row);
+        let worst = row.messages.map(|messages| terminal::share(messages.worst.excess()));
+        let worst = worst.unwrap_or_else(|| "–".into());
+        let _ = writeln!(text, "| {file} | {runs} | {median} % | {close} | {messages} | {worst} |");
+    }
+    text
 }
 
 /// Size of the suite, and its kernel.
