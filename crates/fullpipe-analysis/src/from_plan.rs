@@ -148,7 +148,7 @@ fn flows(run: &Resolved, genuine: Option<&str>) -> Vec<FlowMeta> {
         hosts: run.hosts_of(flow).map(|station| station.name.into()),
         kernel: genuine.unwrap_or(&run.hosts_of(flow)[0].host.config.kernel).into(),
         start: flow.start,
-        follows: run.asks(flow).unwrap_or(flow).after.is_some(),
+        follows: run.opens(flow).after.is_some(),
         stop: flow.duration.map(|duration| flow.start + duration),
         bytes: flow.bytes,
         base_rtt: Some(run.round_trip(flow)),

@@ -160,6 +160,16 @@ impl Resolved {
         Some(if flow.reply_to.is_some() { other } else { flow })
     }
 
+    /// The flow of the program that begins: the one that asks, or the only one of a connection.
+    pub fn opens<'a>(&'a self, flow: &'a Flow) -> &'a Flow {
+        self.asks(flow).unwrap_or(flow)
+    }
+
+    /// A flow, and the other flow of its connection, if there is one.
+    pub fn both_ways<'a>(&'a self, flow: &'a Flow) -> impl Iterator<Item = &'a Flow> {
+        std::iter::once(flow).chain(self.other_half(flow))
+    }
+
     /// Whether a flow's data has that direction.
     pub fn has(&self, direction: Direction) -> bool {
         self.flow.iter().any(|flow| flow.direction == direction)
@@ -303,9 +313,14 @@ impl Flow {
     /// True if parts of its messages may wait for ACKs: the sender has Nagle's rule, and the receiver does not set TCP_QUICKACK after
     /// each read.
     pub fn waits_for_acks(&self) -> bool {
-        let is_on = |option: Option<&i64>| option.is_some_and(|on| *on != 0);
-        let is_quick = !self.quickack.is_once() && is_on(self.receiver_sockopt.get(QUICKACK));
-        u64::from(self.write) < self.message() && !is_on(self.sockopt.get(NODELAY)) && !is_quick
+        let is_quick = !self.quickack.is_once()
+            && self.receiver_sockopt.get(QUICKACK).is_some_and(|on| *on != 0);
+        u64::from(self.write) < self.message() && !self.has_option(NODELAY) && !is_quick
+    }
+
+    /// Whether the sending socket sets an option that is on or off.
+    pub fn has_option(&self, name: &str) -> bool {
+        self.sockopt.get(name).is_some_and(|on| *on != 0)
     }
 
     /// Time between the beginnings of messages that the program sends by the clock; none for other programs.

@@ -10,6 +10,7 @@ pub mod capture;
 pub use fullpipe_linux::doctor;
 pub mod engine;
 pub mod experiment;
+mod gain;
 pub use fullpipe_analysis::numbers;
 pub use fullpipe_base::limits;
 pub mod parity;

@@ -90,12 +90,12 @@ impl Context<'_> {
 
     /// Whether the qdisc of an end of the judged flows is fq.
     pub fn has_fq(&self, host: &str) -> bool {
-        let ends = self
+        let mut ends = self
             .subject
             .flows
             .iter()
             .flat_map(|one| one.meta.hosts.iter().zip(&one.meta.settings.hosts));
-        ends.into_iter().any(|(name, own)| name == host && own.qdisc == "fq")
+        ends.any(|(name, own)| name == host && own.qdisc == "fq")
     }
 
     /// Window that the path needs for all flows that share it, bytes; none where the path is out of the planner's bounds.

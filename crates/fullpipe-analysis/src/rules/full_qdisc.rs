@@ -1,5 +1,6 @@
 //! The qdisc of the sending host has no room and refuses packets.
 
+use super::own_qdisc::longer_fq;
 use super::{Cause, Context, Finding, Rule, When, valued};
 use crate::document::AskedBy;
 use crate::numbers;
@@ -23,7 +24,7 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
         finding
             .because(format!("its queue allows {value} and refuses more"))
             .cure(match context.has_fq(host) {
-                true => format!("Lengthen the queue of fq on {host} (limit and flow_limit)"),
+                true => longer_fq(host),
                 false => format!("Lengthen the queue of {host} (txqueuelen), or use fq there"),
             })
             .setting(valued(("txqueuelen", host), value, None, AskedBy::Device)),

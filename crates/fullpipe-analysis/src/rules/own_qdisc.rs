@@ -22,10 +22,15 @@ fn find(context: &Context, cause: &Cause) -> Option<Finding> {
     )
 }
 
+/// The cure for a full fq.
+pub(super) fn longer_fq(host: &str) -> String {
+    format!("Lengthen the queue of fq on {host} (limit and flow_limit)")
+}
+
 /// The cure for a host with fq or without it.
 fn cure(has_fq: bool, host: &str) -> String {
     match has_fq {
-        true => format!("Lengthen the queue of fq on {host} (limit and flow_limit)"),
+        true => longer_fq(host),
         false => format!("Use fq on {host}, which paces, or a longer queue (txqueuelen)"),
     }
 }

@@ -487,15 +487,10 @@ impl Host {
             shared.event(now, flow as u16, EventKind::Finished, read);
         }
 
-        // Programs that wait for whole messages look whether one has come.
         if counts_messages {
             self.tell_messages(flow, now, shared);
         }
-        if self.rpc.has(flow) {
-            self.after_message_bytes(flow, now, shared);
-        } else if let Some(half) = shared.halves[flow] {
-            self.wake_for_turn(half, flow, now, shared);
-        }
+        self.wake_for_messages(flow, now, shared);
         if closes {
             self.close_when_read(flow, now, shared);
         }

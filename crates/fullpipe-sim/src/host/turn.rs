@@ -181,6 +181,15 @@ impl Host {
         most.map_or(readable, |most| readable.min(most.saturating_sub(read)))
     }
 
+    /// Wake-up of programs that wait for whole messages: after a read they look whether one has come.
+    pub(super) fn wake_for_messages(&mut self, flow: usize, now: Time, shared: &mut Shared) {
+        if self.rpc.has(flow) {
+            self.after_message_bytes(flow, now, shared);
+        } else if let Some(half) = shared.halves[flow] {
+            self.wake_for_turn(half, flow, now, shared);
+        }
+    }
+
     /// Wakes the application after a read from the reverse flow, if it may write.
     pub(in crate::host) fn wake_for_turn(
         &mut self,

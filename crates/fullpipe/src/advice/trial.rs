@@ -343,8 +343,7 @@ fn outcome_of(
         inflation: half.inflation,
         retransmitted: last.map(|(flow, _)| flow.retransmitted_segments).sum(),
         message_ms: run.message_ms(),
-        by_the_clock: flows()
-            .all(|(flow, _)| resolved.asks(flow).unwrap_or(flow).period().is_some()),
+        by_the_clock: flows().all(|(flow, _)| resolved.opens(flow).period().is_some()),
         slowest: slowest(case, resolved, counts, recording, span),
         allowed_mbit: allowed,
         evenness: 1.0,

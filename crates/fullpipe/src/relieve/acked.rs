@@ -1,7 +1,8 @@
 //! Acknowledged bytes of some flows, over their own time.
 
-use super::GAIN;
 use super::calls::Calls;
+use crate::analysis::document::Messages;
+use crate::gain::in_time;
 use crate::scenario::{App, Resolved};
 use fullpipe_base::trace::{Counter, Event, EventKind, FlowSample, Sink, StageInfo, StageSample};
 use fullpipe_base::units::Time;
@@ -32,13 +33,8 @@ impl Measured {
     /// acknowledged.
     pub(super) fn gain(&self, base: &Measured) -> Option<f64> {
         let rates = (base.mbit() > 0.0).then(|| self.mbit() / base.mbit())?;
-
-        // Programs that send by the clock keep their rate, however late their messages are.
         let times = base.message_ms.zip(self.message_ms).map(|(old, new)| old / new.max(1e-6));
-        let alike = if self.by_the_clock { 1.0 + SOONER } else { GAIN };
-        let is_alike = rates < alike && rates > 1.0 / alike;
-        let rates = if self.by_the_clock && is_alike { 1.0 } else { rates };
-        Some(times.filter(|gain| is_alike && (gain - 1.0).abs() >= SOONER).unwrap_or(rates))
+        Some(in_time(rates, times, self.by_the_clock).unwrap_or(rates))
     }
 }
 
@@ -55,9 +51,6 @@ pub(super) struct Acked {
     /// Calls of the mount that the judged flows belong to.
     calls: Option<Calls>,
 }
-
-/// Gain in the time of messages below which it counts as chance: ticks of timers move a message by some percent.
-const SOONER: f64 = 0.1;
 
 /// Progress of one flow.
 struct Progress {
@@ -76,18 +69,13 @@ struct Progress {
 impl Acked {
     /// Nothing acknowledged yet of the flows at these indices.
     pub(super) fn new(run: &Resolved, judged: &[usize]) -> Acked {
-        let of = |index: &usize| {
-            let flow = &run.flow[*index];
-            run.asks(flow).unwrap_or(flow).name.clone()
-        };
-        let names: Vec<String> = judged.iter().map(of).collect();
-        let is_clocked = |index: usize| {
-            let flow = &run.flow[index];
-            run.asks(flow).unwrap_or(flow).period().is_some()
-        };
+        let opens = judged.iter().map(|index| run.opens(&run.flow[*index]));
+        let names: Vec<&String> = opens.map(|flow| &flow.name).collect();
         Acked {
-            asking: run.flow.iter().map(|flow| names.contains(&flow.name)).collect(),
-            by_the_clock: judged.iter().all(|index| is_clocked(*index)),
+            asking: run.flow.iter().map(|flow| names.contains(&&flow.name)).collect(),
+            by_the_clock: judged
+                .iter()
+                .all(|index| run.opens(&run.flow[*index]).period().is_some()),
             messages: Vec::new(),
             flows: run
                 .flow
@@ -128,9 +116,7 @@ impl Acked {
 
     /// Median of the messages' times, ms.
     fn message_ms(&self) -> Option<f64> {
-        let mut all = self.messages.clone();
-        all.sort_unstable();
-        all.get(all.len() / 2).map(|ns| *ns as f64 * 1e-6)
+        Messages::of(self.messages.clone()).map(|own| own.median_ms)
     }
 }
 

@@ -24,7 +24,7 @@ pub fn black_hole(case: &Case) -> Vec<Vec<Change>> {
     all.into_iter().filter(|own| !own.is_empty()).collect()
 }
 
-/// What becomes of packets that the link does not pass.
+/// Loss of packets that the link does not pass, and the message about it.
 fn dropped(tunnel: &Mtu) -> &'static str {
     match tunnel.icmp {
         true => {

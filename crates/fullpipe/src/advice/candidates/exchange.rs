@@ -139,12 +139,12 @@ fn without_delay(case: &Case) -> Vec<Change> {
     // One message at a time, in one write and one segment, has no part that waits.
     let run = &case.today;
     let has_parts = |own: &&Flow| {
-        let asks = run.asks(own).unwrap_or(own);
+        let asks = run.opens(own);
         let is_whole = own.message() <= u64::from(own.write.min(run.mss()));
         !is_whole || asks.in_flight() > 1
     };
     let off = ends(case).filter(has_parts);
-    let off = off.filter(|own| own.sockopt.get(NODELAY).is_none_or(|on| *on == 0));
+    let off = off.filter(|own| !own.has_option(NODELAY));
     off.map(|own| {
         let how = How::SocketOption { name: NODELAY.into(), value: Some(1) };
         Change::new(NODELAY, &own.name, Scope::Application, how)
@@ -158,7 +158,7 @@ fn without_delay(case: &Case) -> Vec<Change> {
 
 /// TCP_CORK cleared at each end of the flows whose program sets it and leaves it set.
 fn without_cork(case: &Case) -> Vec<Change> {
-    let corked = ends(case).filter(|own| own.sockopt.get(CORK).is_some_and(|on| *on != 0));
+    let corked = ends(case).filter(|own| own.has_option(CORK));
     corked
         .map(|own| {
             let how = How::SocketOption { name: CORK.into(), value: Some(0) };
@@ -176,7 +176,7 @@ fn ends(case: &Case) -> impl Iterator<Item = &Flow> {
     let run = &case.today;
     let flows =
         case.flows.iter().filter_map(|sent| run.flow.iter().find(|own| own.name == sent.name));
-    flows.flat_map(|own| [Some(own), run.other_half(own)].into_iter().flatten())
+    flows.flat_map(|own| run.both_ways(own))
 }
 
 /// TCP_QUICKACK after each read, on each host that delays ACKs for which parts of messages wait.

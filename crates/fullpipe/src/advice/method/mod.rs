@@ -12,6 +12,7 @@ use super::Case;
 use super::change::{Change, Rank};
 pub use super::goal::{Allowance, EVEN, Goal, PRICE};
 use super::trial::{Bench, Outcome, Stopped};
+use crate::gain::in_time;
 use schemars::JsonSchema;
 use search::Search;
 use serde::{Deserialize, Serialize};
@@ -24,8 +25,6 @@ pub const ALMOST: f64 = 0.95;
 pub const ENOUGH: f64 = 0.96;
 /// Gain below which a change is not accepted, and loss below which it is withdrawn.
 pub(super) const COUNTS: f64 = 0.02;
-/// Gain in the time of messages below which it counts as chance: ticks of timers move a message by some percent.
-const SOONER: f64 = 0.1;
 /// Rate that removals and smaller buffers together may cost.
 const TOGETHER: f64 = 0.03;
 /// Runs that differ by chance alone keep this part of the rate, or chance decides.
@@ -194,24 +193,17 @@ fn gain(new: &Outcome, old: &Outcome) -> f64 {
     if let Some(sooner) = sooner(new, old) {
         return sooner;
     }
-    if new.by_the_clock && settled.abs() < SOONER {
-        return 0.0;
-    }
     let mean = more(new.mean_mbit, old.mean_mbit);
     // A mean depends on when a flow begins and on slow start, so that a little more of it says nothing.
     let counts_mean = [new, old].iter().any(|own| own.counts_mean || starts_late(own));
     if settled.abs() < COUNTS && counts_mean { mean } else { settled }
 }
 
-/// Relative gain in the time of messages (1: half the time), where the rates are alike. None without messages, or where
-/// their times are alike, too.
+/// Relative gain in the time of messages (1: half the time), where it decides; none where the rates do.
 pub(super) fn sooner(new: &Outcome, old: &Outcome) -> Option<f64> {
-    let gain = more(old.message_ms?, new.message_ms?);
-
-    // Of a program that sends by the clock a run has one message more or less.
-    let alike = if new.by_the_clock { SOONER } else { COUNTS };
-    let is_alike = more(new.mbit, old.mbit).abs() < alike;
-    (is_alike && gain.abs() >= SOONER).then_some(gain)
+    let times = old.message_ms.zip(new.message_ms).map(|(old, new)| 1.0 + more(old, new));
+    let rates = 1.0 + more(new.mbit, old.mbit);
+    in_time(rates, times, new.by_the_clock).map(|gain| gain - 1.0)
 }
 
 /// Relative gain of a rate over another one (0.02: 2 %).

@@ -154,17 +154,15 @@ pub fn more_in_flight(run: &Resolved) -> Vec<SetOption> {
 pub fn no_delay(run: &Resolved) -> Vec<SetOption> {
     let asking = subjects(run)
         .filter(|flow| run.other_half(flow).is_some() || matches!(flow.app, App::Messages { .. }));
-    let held = asking
-        .flat_map(|flow| [Some(flow), run.other_half(flow)].into_iter().flatten())
-        .filter(|flow| flow.sockopt.get(NODELAY).is_none_or(|on| *on == 0));
+    let held = asking.flat_map(|flow| run.both_ways(flow)).filter(|flow| !flow.has_option(NODELAY));
     held.map(|flow| set(&["flow", &flow.name, "sockopt", NODELAY], 1)).collect()
 }
 
 /// Programs that set TCP_QUICKACK after each read.
 pub fn quick_acks(run: &Resolved) -> Vec<SetOption> {
-    let ends = |flow| [Some(flow), run.other_half(flow)].into_iter().flatten();
     let asking = subjects(run).filter(|flow| run.other_half(flow).is_some());
-    let slow = asking.flat_map(ends).filter(|flow| run.gains_by_quick_acks(flow));
+    let slow =
+        asking.flat_map(|flow| run.both_ways(flow)).filter(|flow| run.gains_by_quick_acks(flow));
     slow.flat_map(|flow| {
         let on = set(&["flow", &flow.name, "receiver_sockopt", QUICKACK], 1);
         [of_flow(flow, "quickack", text("each-read")), on]
@@ -174,10 +172,8 @@ pub fn quick_acks(run: &Resolved) -> Vec<SetOption> {
 
 /// Programs that clear TCP_CORK, so that no part of a message waits for more data.
 pub fn no_cork(run: &Resolved) -> Vec<SetOption> {
-    let both = |flow| [Some(flow), run.other_half(flow)].into_iter().flatten();
-    let corked = subjects(run)
-        .flat_map(both)
-        .filter(|flow| flow.sockopt.get(CORK).is_some_and(|on| *on != 0));
+    let corked =
+        subjects(run).flat_map(|flow| run.both_ways(flow)).filter(|flow| flow.has_option(CORK));
     corked.map(|flow| set(&["flow", &flow.name, "sockopt", CORK], 0)).collect()
 }
 
