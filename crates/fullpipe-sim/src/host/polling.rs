@@ -147,7 +147,14 @@ impl Host {
         }
     }
 
+    #[inline]
     fn end_backlogs(&mut self, cpu: Time, now: Time, shared: &mut Shared) {
+        if !self.backlogged.is_empty() {
+            self.end_some_backlogs(cpu, now, shared);
+        }
+    }
+
+    fn end_some_backlogs(&mut self, cpu: Time, now: Time, shared: &mut Shared) {
         let mut flows = core::mem::take(&mut self.backlogged);
         flows.sort_unstable();
         for flow in flows.drain(..) {
