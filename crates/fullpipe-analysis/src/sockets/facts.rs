@@ -49,6 +49,8 @@ pub struct Facts {
     pub main: Shares,
     /// Shares of the whole life.
     pub whole: Shares,
+    /// Parts of messages that wait in the socket.
+    pub parts: Parts,
     /// Longest run of looks in which nothing was in the socket, seconds.
     pub longest_pause_s: f64,
     /// Separate runs of looks in which nothing was in the socket.
@@ -152,6 +154,19 @@ pub struct Shares {
     pub empty: f64,
     /// In Recovery or Loss.
     pub recovery: f64,
+}
+
+/// Data below one segment that waits although both windows have room, over the whole life (T).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Parts {
+    /// Share of looks at which earlier data was unacknowledged: Nagle's rule holds the part (0 to 1).
+    pub by_nagle: f64,
+    /// Share of looks at which nothing was: TCP_CORK or MSG_MORE holds it (0 to 1).
+    pub by_cork: f64,
+    /// Median time for which Nagle's rule holds a part, seconds.
+    pub nagle_s: f64,
+    /// Median time for which a cork holds a part, seconds.
+    pub cork_s: f64,
 }
 
 /// Window of the receiver, bytes.

@@ -4,6 +4,7 @@
 //! - Everything between two looks is unknown. A window that was full between them is not seen.
 
 mod buffers;
+mod parts;
 
 use super::cuts::cuts;
 use super::facts::{Acks, Facts, Losses, Order, Own, Shares, quantile, spread};
@@ -11,6 +12,7 @@ use crate::view::sender::{Flow, Look, Sight};
 use buffers::{cwnd, memory, window, window_step};
 use fullpipe_base::trace::option;
 use fullpipe_base::units::Time;
+use parts::parts;
 
 /// Part of a connection's life that is its start.
 const START: f64 = 0.35;
@@ -55,6 +57,7 @@ pub fn facts(sight: &Sight, flow: &Flow) -> Facts {
         rtt_p95_us: quantile(&rtts, 0.95),
         main: shares(main),
         whole: shares(looks),
+        parts: parts(looks),
         longest_pause_s: pauses(looks).into_iter().fold(0.0, f64::max),
         pauses: pauses(looks).len(),
         window: window(looks, main),
@@ -139,11 +142,15 @@ fn fills_window(look: &Look) -> bool {
     bytes as f64 >= WINDOW_FULL * look.snd_wnd as f64
 }
 
+/// Whether both windows have room for more.
+fn has_room(look: &Look) -> bool {
+    !fills_cwnd(look) && !fills_window(look)
+}
+
 fn shares(looks: &[Look]) -> Shares {
     let (Some(first), Some(last)) = (looks.first(), looks.last()) else { return Shares::default() };
     let life = last.time.saturating_sub(first.time).as_us().max(1) as f64;
     let grown = |of: fn(&Look) -> u64| of(last).saturating_sub(of(first)) as f64 / life;
-    let has_room = |look: &Look| !fills_cwnd(look) && !fills_window(look);
     Shares {
         busy: grown(|look| look.socket.busy_time_us).min(1.0),
         rwnd: grown(|look| look.socket.rwnd_limited_us).min(1.0),
@@ -269,6 +276,7 @@ fn beside(sight: &Sight, flow: &Flow) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sockets::facts::Parts;
     use fullpipe_base::tcp::INFINITE_SSTHRESH;
     use fullpipe_base::trace::SenderSocket;
 
@@ -322,6 +330,31 @@ mod tests {
         close(own.round_trips, 500.0);
         close(own.pace_mbit.expect("a pace"), 20.0);
         assert_eq!(own.max_pace_mbit, None);
+    }
+
+    #[test]
+    fn parts_below_a_segment_wait_as_long_as_nothing_moves() {
+        // Each message waits for three looks of 100 ms; the last look of four finds nothing.
+        let own = |unacked, n: u64| Look {
+            bytes_acked: 1_000 * (n / 4),
+            bytes_sent: 1_000 * (n / 4),
+            ..look(n, unacked, if n % 4 == 3 { 0 } else { 400 })
+        };
+        let nagle = measured((0..40).map(|n| own(2, n)).collect()).parts;
+        assert_eq!((nagle.by_nagle, nagle.by_cork), (0.75, 0.0));
+        assert!((nagle.nagle_s - 0.3).abs() < 1e-9, "{}", nagle.nagle_s);
+        let cork = measured((0..40).map(|n| own(0, n)).collect()).parts;
+        assert_eq!((cork.by_nagle, cork.by_cork), (0.0, 0.75));
+
+        // A part that grows belongs to a stream.
+        let grows = |n: u64| Look { unsent: 100 + n, ..own(2, n) };
+        let each_s = measured((0..40).map(grows).collect()).parts.nagle_s;
+        assert!((each_s - 0.1).abs() < 1e-9, "{each_s}");
+
+        // Whole segments, and parts behind a full window, are not held by these two.
+        for other in [look(1, 2, 1_000), look(1, 100, 400)] {
+            assert_eq!(measured(vec![other; 10]).parts, Parts::default());
+        }
     }
 
     #[test]

@@ -9,6 +9,7 @@ mod busy_receiver;
 mod card;
 mod early_ssthresh;
 mod full_path;
+mod held_parts;
 mod losses;
 mod own_qdisc;
 mod pace;
@@ -44,6 +45,7 @@ pub const RULES: &[Rule] = &[
     too_short::RULE,
     small_segments::RULE,
     busy_cpu::RULE,
+    held_parts::RULE,
     pauses::RULE,
     pace::RULE,
     card::RULE,

@@ -2,7 +2,9 @@
 
 mod acks;
 
-use super::super::facts::{Acks, Cut, Cwnd, Facts, Losses, Memory, Order, Own, Shares, Window};
+use super::super::facts::{
+    Acks, Cut, Cwnd, Facts, Losses, Memory, Order, Own, Parts, Shares, Window,
+};
 use super::verdicts;
 use crate::document::Confidence;
 
@@ -308,6 +310,22 @@ fn a_slow_program_leaves_everything_open() {
     ] {
         assert_eq!((own(share).confidence(), &own(share).twins[..]), (confidence, twins));
     }
+}
+
+#[test]
+fn parts_of_messages_wait_for_acks_or_a_cork() {
+    let held =
+        |parts: Parts| Facts { parts, ..with_room(Shares { idle: 0.9, ..Shares::default() }) };
+    let nagle = |by_nagle, nagle_s| held(Parts { by_nagle, nagle_s, ..Parts::default() });
+    check("nagle", &nagle(0.6, 0.058), &nagle(0.05, 0.058));
+    // A stream's part grows or leaves sooner.
+    check("nagle", &nagle(0.6, 0.020), &nagle(0.6, 0.010));
+
+    let cork = |by_cork, cork_s| held(Parts { by_cork, cork_s, ..Parts::default() });
+    check("nagle", &cork(0.6, 0.19), &cork(0.6, 0.001));
+    let setting = |facts: &Facts| verdicts(facts)[0].setting.clone().expect("a setting").name;
+    assert_eq!(setting(&nagle(0.6, 0.058)), "TCP_NODELAY");
+    assert_eq!(setting(&cork(0.6, 0.19)), "TCP_CORK");
 }
 
 #[test]

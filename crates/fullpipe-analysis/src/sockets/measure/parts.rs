@@ -1,0 +1,52 @@
+//! Parts of messages that wait in a socket although both windows have room for them.
+
+use super::super::facts::{Parts, quantile};
+use super::{has_room, part, seconds};
+use crate::view::sender::Look;
+
+/// What holds a part back.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holder {
+    /// Nagle's rule: earlier data is unacknowledged.
+    Nagle,
+    /// TCP_CORK or MSG_MORE.
+    Cork,
+}
+
+/// Parts over these looks.
+pub(super) fn parts(looks: &[Look]) -> Parts {
+    let of = |holder| part(looks, |look| holder_of(look) == Some(holder));
+    let median_s = |holder| quantile(&times(looks, holder), 0.5);
+    Parts {
+        by_nagle: of(Holder::Nagle),
+        by_cork: of(Holder::Cork),
+        nagle_s: median_s(Holder::Nagle),
+        cork_s: median_s(Holder::Cork),
+    }
+}
+
+/// What holds back the data that waits at a look, if it is less than a segment and has room.
+fn holder_of(look: &Look) -> Option<Holder> {
+    let is_part = look.unsent > 0 && look.unsent < u64::from(look.socket.snd_mss);
+    let holder = if look.socket.unacked > 0 { Holder::Nagle } else { Holder::Cork };
+    (is_part && has_room(look)).then_some(holder)
+}
+
+/// Times for which one part was held, seconds: runs of looks between which nothing was written, sent or acknowledged.
+/// Each look stands for the time since the one before.
+fn times(looks: &[Look], holder: Holder) -> Vec<f64> {
+    let stands = |a: &Look, b: &Look| {
+        let sums = |look: &Look| (look.unsent, look.bytes_sent, look.bytes_acked);
+        sums(a) == sums(b) && holder_of(a) == holder_of(b)
+    };
+    let mut times = Vec::new();
+    let mut before = None;
+    for run in looks.chunk_by(stands) {
+        let last = &run[run.len() - 1];
+        if holder_of(last) == Some(holder) {
+            times.push(seconds(before.unwrap_or(&run[0]), last));
+        }
+        before = Some(last);
+    }
+    times
+}
