@@ -13,6 +13,8 @@ use std::fmt::Write;
 pub const TODAY: &str = "today";
 /// Name of the advised variant.
 pub const ADVISED: &str = "advised";
+/// Tables of socket options, which are not written where they are empty.
+const OPTIONS: [&str; 2] = ["sockopt", "receiver_sockopt"];
 
 /// The scenario file.
 ///
@@ -106,7 +108,8 @@ fn set_back(
     for length in (1..=key.len()).rev() {
         let value = at(today, &key[..length]);
         // An empty table is not written at all.
-        let is_options = key[length - 1] == "sockopt" && at(advised, &now[..length]).is_some();
+        let is_options = OPTIONS.contains(&&key[length - 1][..]);
+        let is_options = is_options && at(advised, &now[..length]).is_some();
         let value = value.cloned().or_else(|| is_options.then(|| Json::Object(Map::new())));
         if let Some(value) = value {
             back.insert(now[..length].join("."), value);
@@ -152,6 +155,7 @@ mod tests {
         let edits = [
             Edit::flow("a", &["sndbuf"], None),
             Edit::flow("a", &["sockopt", "SO_MAX_PACING_RATE"], Some(1_000_000.into())),
+            Edit::flow("a", &["receiver_sockopt", "TCP_QUICKACK"], Some(1.into())),
             Edit::host("sender", &["qdisc", "limit"], Some("77 packets".into())),
             Edit::host(
                 "sender",
