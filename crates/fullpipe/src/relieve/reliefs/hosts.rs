@@ -16,6 +16,8 @@ const RING: u32 = 1_000_000;
 const PACKETS: u32 = 1_000_000_000;
 /// Packets of a backlog that is never full.
 const BACKLOG: u32 = i32::MAX as u32;
+/// Pages of memory that sockets never fill: 1 TiB.
+const PAGES: u64 = 1 << 28;
 /// Read-ahead of a mount that asks for a whole file, bytes.
 const READ_AHEAD: u64 = 1 << 30;
 /// Rate of a card that holds nothing back, in rates of the path's fastest link.
@@ -43,6 +45,14 @@ pub fn of_data(run: &Resolved) -> [(&'static str, &Host); 2] {
 pub fn window_scaling(run: &Resolved) -> Vec<SetOption> {
     let off = ends(run).into_iter().filter(|(_, host)| !host.config.sysctl.tcp_window_scaling);
     off.map(|(name, _)| sysctl(name, "net.ipv4.tcp_window_scaling", 1)).collect()
+}
+
+/// Memory for all sockets of a host that bounds it (net.ipv4.tcp_mem).
+pub fn tcp_mem(run: &Resolved) -> Vec<SetOption> {
+    let is_less = |host: &Host| host.config.sysctl.tcp_mem.is_some_and(|own| own[0] < PAGES);
+    let bounded = ends(run).into_iter().filter(|(_, host)| is_less(host));
+    let value = [PAGES; 3].map(|pages| pages.to_string()).join(" ");
+    bounded.map(|(name, _)| sysctl(name, "net.ipv4.tcp_mem", value.clone())).collect()
 }
 
 /// Largest window for a receiving host with a fixed one.
