@@ -3,6 +3,7 @@
 use super::super::case::{Case, Sent};
 use super::super::change::{Change, How, Rank, Scope};
 use super::super::edit::Edit;
+use crate::analysis::numbers;
 use crate::analysis::words;
 use crate::analysis::{LARGE_WRITE, SMALL_WRITE};
 use crate::scenario::{CORK, Flow, Loop, NODELAY, QUICKACK};
@@ -39,6 +40,8 @@ fn one(case: &Case, sent: &Sent) -> Option<Change> {
     let [before, after] = [today, wanted].map(|count| words::bytes(count.saturating_mul(size)));
     let whose = &sent.hosts[1];
 
+    let times = numbers::short(wanted as f64 / today.max(1) as f64);
+
     // The period of the messages stays as it is.
     let mut app =
         json!({ "kind": "messages", "size": format!("{}B", asks.message()), "in_flight": wanted });
@@ -46,8 +49,8 @@ fn one(case: &Case, sent: &Sent) -> Option<Change> {
         app["period"] = period.to_string().into();
     }
     let words = format!(
-        "let the program on {whose} allow {after} without an answer: a larger window, or {wanted} requests; where it cannot \
-         (OpenSSH ends at 2 MiB), use several connections"
+        "let the program on {whose} allow {after} without an answer: a larger window, or {times} times as many requests; \
+         OpenSSH (ssh, scp, sftp) ends at 2 MiB: use HPN-SSH or several connections there"
     );
     let change =
         Change::new("the program's window", whose, Scope::Application, How::Program { words })
@@ -150,7 +153,7 @@ fn without_delay(case: &Case) -> Vec<Change> {
         Change::new(NODELAY, &own.name, Scope::Application, how)
             .rank(Rank::Method)
             .values("not set", 1)
-            .why("the last part of a message does not wait for an ACK")
+            .why(format!("{} sends the last part of a message without an ACK", sends(case, own)))
             .edits([Edit::flow(&own.name, &["sockopt", NODELAY], Some(1.into()))])
     })
     .collect()
@@ -165,10 +168,15 @@ fn without_cork(case: &Case) -> Vec<Change> {
             Change::new(CORK, &own.name, Scope::Application, how)
                 .rank(Rank::Method)
                 .values(1, 0)
-                .why("the last part of a message does not wait for more data")
+                .why(format!("{} sends the last part of a message at once", sends(case, own)))
                 .edits([Edit::flow(&own.name, &["sockopt", CORK], Some(0.into()))])
         })
         .collect()
+}
+
+/// Name of the host that sends a flow's data. Programs of two hosts change apart, though they set the same option.
+fn sends<'a>(case: &'a Case, own: &'a Flow) -> &'a str {
+    case.today.hosts_of(own)[0].name
 }
 
 /// The flows of a case, each followed by the one that answers it or is answered by it.
