@@ -1,7 +1,7 @@
 //! Parts of advice that the terminal and the page show alike: tables, sentences and commands.
 
 use super::answer::kept;
-use super::change::Scope;
+use super::change::{How, Scope};
 use super::document::{Advice, Result};
 use super::files::File;
 use super::method::Kept;
@@ -159,10 +159,15 @@ pub fn joins(own: &Newcomer) -> String {
 
 /// Heading of changes that no file makes.
 pub fn by_hand(advice: &Advice) -> &'static str {
-    let mut changes = advice.changes.iter().map(|own| own.change.scope);
-    match changes.any(|scope| scope == Scope::Path) {
-        true => "In programs and the network",
-        false => "In the program",
+    let all = || advice.changes.iter().map(|own| &own.change);
+    let is_of_path = all().any(|own| own.scope == Scope::Path);
+    let is_of_system = all().any(|own| matches!(own.how, How::System { .. }));
+    let is_of_program = all().any(|own| own.scope == Scope::Application);
+    match (is_of_path, is_of_system, is_of_program) {
+        (true, ..) => "In programs and the network",
+        (false, true, false) => "On hosts that are not Linux",
+        (false, true, true) => "In programs, and on hosts that are not Linux",
+        (false, false, _) => "In the program",
     }
 }
 

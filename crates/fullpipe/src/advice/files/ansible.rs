@@ -39,10 +39,9 @@ pub fn play(host: &str, changes: &[&Change]) -> Option<File> {
     }
 
     // Sysctls are kept before the play changes them.
-    let save = match names.is_empty() {
-        true => device::SAVE.to_string(),
-        false => format!("sysctl {}; {}", names.join(" "), device::SAVE),
-    };
+    let sysctls = if names.is_empty() { None } else { Some(format!("sysctl {}", names.join(" "))) };
+    let devices = Some(device::shows(changes)).filter(|own| !own.is_empty());
+    let save = sysctls.into_iter().chain(devices).collect::<Vec<_>>().join("; ");
     Some(File {
         host: host.into(),
         path: format!("fullpipe-{host}.yml"),

@@ -23,7 +23,7 @@ pub fn files(host: &str, changes: &[&Change]) -> Vec<File> {
     }
     let commands = commands(changes);
     if !commands.is_empty() {
-        files.push(dispatcher(host, &commands, &back(changes)));
+        files.push(dispatcher(host, &commands, changes));
     }
     files
 }
@@ -46,9 +46,25 @@ fn link(host: &str, lines: &[&str]) -> File {
     }
 }
 
-/// Command that shows the settings of a host's devices, qdiscs and routes.
-pub(super) const SAVE: &str =
-    "ethtool -g DEV; ethtool -c DEV; tc qdisc show dev DEV; ip route show";
+/// Commands that show today's values of a host's devices, qdiscs and routes, as far as changes touch them.
+pub(super) fn shows(changes: &[&Change]) -> String {
+    let sets = |option: &str| {
+        changes.iter().any(|own| match &own.how {
+            How::Device { command, .. } => command.contains(option),
+            _ => false,
+        })
+    };
+    let is_any = |of: fn(&How) -> bool| changes.iter().any(|own| of(&own.how));
+    let all = [
+        (sets(" -G "), "ethtool -g DEV"),
+        (sets(" -C "), "ethtool -c DEV"),
+        (sets(" -K "), "ethtool -k DEV"),
+        (is_any(|how| matches!(how, How::Qdisc { .. })), "tc qdisc show dev DEV"),
+        (is_any(|how| matches!(how, How::Route { .. })), "ip route show"),
+    ];
+    let shown = all.into_iter().filter(|(is_set, _)| *is_set).map(|(_, command)| command);
+    shown.collect::<Vec<_>>().join("; ")
+}
 
 /// Source of the names DEV and ROUTE in the files.
 pub(super) const NAMES: &str =
@@ -87,7 +103,8 @@ fn with_microseconds(command: &str, time: &str) -> Option<String> {
     Some(format!("{before}-usecs {us:.0}"))
 }
 
-fn dispatcher(host: &str, commands: &[String], back: &[String]) -> File {
+fn dispatcher(host: &str, commands: &[String], changes: &[&Change]) -> File {
+    let (save, back) = (shows(changes), back(changes));
     let commands: Vec<String> = commands.iter().map(|own| own.replace("DEV", "\"$1\"")).collect();
     let text = format!(
         "#!/bin/sh\n{NAMES}[ \"$2\" = up ] && [ \"$1\" = DEV ] || exit 0\n{}\n",
@@ -97,7 +114,7 @@ fn dispatcher(host: &str, commands: &[String], back: &[String]) -> File {
         host: host.into(),
         path: DISPATCHER.into(),
         text,
-        save: Some(SAVE.into()),
+        save: Some(save),
         apply: format!("chmod 755 {DISPATCHER} && {DISPATCHER} DEV up"),
         undo: back.join("; "),
     }

@@ -42,26 +42,27 @@ pub fn files(host: &str, changes: &[&Change]) -> Vec<File> {
         },
         undo: "tuned-adm profile NAME   # NAME: the one that was active".into(),
     };
-    let script = (!commands.is_empty()).then(|| script(host, &commands, &device::back(changes)));
+    let script = (!commands.is_empty()).then(|| script(host, &commands, changes));
     // The undo of the profile runs the script, so the script is listed after it.
     [profile].into_iter().chain(script).collect()
 }
 
 /// The script that tuned runs when the profile begins and ends.
-fn script(host: &str, commands: &[String], back: &[String]) -> File {
+fn script(host: &str, commands: &[String], changes: &[&Change]) -> File {
+    let back = device::back(changes);
     let body =
         |lines: &[String]| lines.iter().map(|own| format!("    {own}\n")).collect::<String>();
     let text = format!(
         "#!/bin/bash\n{}. /usr/lib/tuned/functions\nstart() {{\n{}}}\nstop() {{\n{}    return 0\n}}\nprocess \"$@\"\n",
         device::NAMES,
         body(commands),
-        body(back)
+        body(&back)
     );
     File {
         host: host.into(),
         path: SCRIPT.into(),
         text,
-        save: Some(device::SAVE.into()),
+        save: Some(device::shows(changes)),
         apply: "# with its profile".into(),
         undo: "# after its profile".into(),
     }
