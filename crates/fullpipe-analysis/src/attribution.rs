@@ -26,6 +26,9 @@
 //! and that time belongs to recovery. ACKs wait ("ack_path") where no place of the data's path is busy, but a link of
 //! the ACKs' path is, and the round trip is longer for it.
 //!
+//! A program that has no more to write waits for the part of its message that Nagle's rule holds back: this time belongs
+//! to Nagle's rule. A stream's part waits for the program's next write, so its time stays with the program.
+//!
 //! A receive window that is exhausted while the program lags behind, at both ends of a sample interval, counts for the
 //! reader. A program that has not read all never waited, so a larger buffer would not help. Mounts are exempt. Idle
 //! time is split: "connecting" until the handshake is over, "done" after all data was sent.
@@ -34,6 +37,7 @@
 //! - Samples do not show a reader that catches up between them. Data of which the sender has no ACK does not count as
 //!   unread, so a reader that lags by less than a round trip counts as the window.
 
+use super::held_parts::{Holder, holder};
 use super::lookup::{FlowTrace, Passed, StageTrace};
 use super::occupancy::Occupancy;
 use fullpipe_base::limits::{COUNT, Derived, Group, about, limit_names};
@@ -54,6 +58,17 @@ fn of(groups: &[Group]) -> impl Iterator<Item = usize> + Clone {
 /// Round trips above this multiple of the one without queues show that ACKs wait on their way.
 const INFLATED: f64 = 1.25;
 
+/// Data of a flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Carries {
+    /// A stream of bytes.
+    Stream,
+    /// Messages of a program, in segments of `mss` bytes.
+    Messages { mss: u32 },
+    /// Calls of a mount, whose client limits how many are outstanding.
+    Calls,
+}
+
 /// Nanoseconds by limit.
 type Split = [u64; COUNT];
 
@@ -64,13 +79,13 @@ pub struct Attribution {
 }
 
 impl Attribution {
-    /// `calls`: the flow is a connection of a mount, and the mount's client limits its outstanding calls.
-    pub fn new(flow: &FlowTrace, passed: &Passed, calls: bool) -> Attribution {
+    /// From the samples of a flow and the places that it passes.
+    pub fn new(flow: &FlowTrace, passed: &Passed, carries: Carries) -> Attribution {
         let mut cumulative = vec![[0; COUNT]];
         let turns = Turns { established: established(flow), done: done(flow) };
         for count in 1..=flow.samples.len() {
             let mut next: Split = cumulative[count - 1];
-            let mut step = step(flow, count, passed, calls);
+            let mut step = step(flow, count, passed, carries);
             split_idle(&mut step, [flow.before(count - 1), flow.before(count)], &turns);
             next.iter_mut().zip(step).for_each(|(total, ns)| *total = total.saturating_add(ns));
             cumulative.push(next);
@@ -111,7 +126,7 @@ impl Attribution {
 }
 
 /// Split of the time from the sample before the `count`-th to the `count`-th.
-fn step(flow: &FlowTrace, count: usize, passed: &Passed, calls: bool) -> Split {
+fn step(flow: &FlowTrace, count: usize, passed: &Passed, carries: Carries) -> Split {
     // The sender's own clocks split the time first; what they leave over is unknown.
     let (before, after) = (flow.before(count - 1), flow.before(count));
     let mut spent = [0; COUNT];
@@ -122,9 +137,17 @@ fn step(flow: &FlowTrace, count: usize, passed: &Passed, calls: bool) -> Split {
     let known = spent.iter().fold(0_u64, |sum, ns| sum.saturating_add(*ns));
     spent[Derived::Unknown as usize] = length.as_ns().saturating_sub(known);
 
+    if let Carries::Messages { mss } = carries
+        && holder(after, mss) == Some(Holder::Nagle)
+    {
+        let waits = std::iter::once(Limit::Application as usize);
+        move_windows(&mut spent, waits, Limit::Nagle as usize);
+    }
+
     // A place takes the blame only if it never idled for a smoothed round trip.
     let window = Time::us(after.srtt_us.into()).max(length);
 
+    let calls = carries == Carries::Calls;
     if !passed.sack && after.ca_state >= CaState::Recovery as u8 {
         // Without SACK the sender keeps all behind a hole, and counts it as outstanding: the hole exhausts the window and the buffer.
         let exhausted = [Limit::ReceiveWindow as usize, Limit::SendBuffer as usize];

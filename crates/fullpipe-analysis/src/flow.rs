@@ -1,7 +1,7 @@
 //! The facts of one flow.
 
 use super::acks::dropped_acks;
-use super::attribution::Attribution;
+use super::attribution::{Attribution, Carries};
 use super::document::{Aborted, CpuShares, Flow, Interval, Medians, Messages};
 use super::intervals::{full_rates, intervals};
 use super::lookup::{FlowTrace, Life, Lives, Traces, mbit, since_clock};
@@ -22,7 +22,7 @@ use fullpipe_scenario::ENDS;
 pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flow {
     let (about, trace, life) = (&meta.flows[index], &traces.flows[index], &lives.flows[index]);
     let passed = traces.passed(meta, lives, index);
-    let attribution = Attribution::new(trace, &passed, meta.is_of_mount(index));
+    let attribution = Attribution::new(trace, &passed, carries(meta, trace, index));
     let queue = traces.queue(about.direction);
 
     // Without a constant rate the queue's delay is unknown.
@@ -66,6 +66,18 @@ pub fn flow(meta: &RunMeta, traces: &Traces, lives: &Lives, index: usize) -> Flo
         intervals,
         moments,
         moments_left_out,
+    }
+}
+
+/// Data of the flow of that index.
+fn carries(meta: &RunMeta, trace: &FlowTrace, index: usize) -> Carries {
+    let is_read = [EventKind::Answered, EventKind::MessageRead].map(|kind| trace.first(kind));
+    match meta.is_of_mount(index) {
+        true => Carries::Calls,
+        false if meta.flows[index].other_half.is_some() || is_read.iter().any(Option::is_some) => {
+            Carries::Messages { mss: meta.mss }
+        }
+        false => Carries::Stream,
     }
 }
 

@@ -16,6 +16,7 @@ pub mod fairness;
 mod flow;
 mod from_plan;
 pub mod headline;
+mod held_parts;
 mod intervals;
 mod lookup;
 mod loops;

@@ -11,7 +11,7 @@
 //!   life.
 //! - A queue in bytes is full if it has no room for a packet as large as the last one. Its peak in bytes is that of
 //!   samples.
-//! - A receive buffer has a capacity if sockets ask for one. cwnd, pacing and Nagle's rule have no place. Only the
+//! - A receive buffer has a capacity if sockets ask for one. cwnd and pacing have no place. Only the
 //!   simulator counts a ring's blocked time.
 //! - A send buffer's numbers count the payload in its memory, its bar counts memory, as the kernel does. "Full" means
 //!   that a sample found the memory used up, so a buffer that blocks its writer most of the time may be full for
@@ -147,8 +147,8 @@ fn blamed(
     blamed
 }
 
-/// The place of a limit. cwnd, Nagle's rule and the pace (except an fq's) are states of the sender, not places. Where
-/// drops have cut cwnd, `Flow::reductions` knows the place.
+/// The place of a limit. cwnd and the pace (except an fq's) are states of the sender, not places. Nagle's rule waits at
+/// the program, whose writes it holds back. Where drops have cut cwnd, `Flow::reductions` knows the place.
 pub(super) fn stage_of(limit: &str, flow: &FlowMeta, traces: &Traces) -> Option<String> {
     let [from, to] = &flow.hosts;
 

@@ -183,7 +183,7 @@ pub const TABLE: [About; COUNT] = [
     },
     About {
         index: Limit::Nagle as usize, name: "nagle", label: "Nagle",
-        group: Group::Nagle, at: At::Nowhere, colour: ["#8f7350", "#7c6340"],
+        group: Group::Nagle, at: At::Sender("application"), colour: ["#8f7350", "#7c6340"],
         meaning: "Nagle's rule held back a partial segment",
     },
     About {

@@ -10,14 +10,14 @@
 //! Twin: a server that takes as long to answer. Its sender has no unsent data.
 
 use super::dialogue::{Dialogue, HABIT, messages};
-use super::held_parts::HeldParts;
 use super::{Cause, Context, Finding, One, Rule, When, setting};
 use crate::document::{AskedBy, Messages};
+use crate::held_parts::HeldParts;
 use crate::words::{ms, percent};
 
 /// The rule.
 pub const RULE: Rule =
-    Rule { name: "delayed-ack", code: "nagle", when: When::Held(&["application"]), find };
+    Rule { name: "delayed-ack", code: "nagle", when: When::Held(&["application", "nagle"]), find };
 
 /// Part of the messages' time that their last parts have to wait.
 const WORTH: f64 = 0.1;
@@ -124,7 +124,7 @@ impl Talk {
         let messages_s = median_s.map_or(lived_s, |own| (own * count as f64).min(lived_s));
         let side = |index: usize| {
             let [host, to] = context.meta.flows[index].hosts.clone();
-            Side { host, to, held: HeldParts::of(context, index) }
+            Side { host, to, held: HeldParts::of(&context.traces.flows[index], context.meta.mss) }
         };
         Some(Talk {
             first: side(one.index),

@@ -28,7 +28,6 @@ mod full_path;
 mod full_qdisc;
 mod full_receive_buffer;
 mod growing_window;
-mod held_parts;
 mod initial_ssthresh;
 mod known;
 mod late_mtu;

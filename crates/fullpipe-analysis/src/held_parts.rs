@@ -2,7 +2,7 @@
 //!
 //! Samples show such a part as unsent data below one segment, while cwnd and the receiver's window would let it go.
 
-use super::Context;
+use super::lookup::FlowTrace;
 use fullpipe_base::trace::FlowSample;
 use fullpipe_base::units::Time;
 
@@ -16,19 +16,19 @@ pub struct HeldParts {
 }
 
 impl HeldParts {
-    /// Time for which the sender of the flow of this index has held back parts.
-    pub fn of(context: &Context, index: usize) -> HeldParts {
+    /// Time for which the sender of a flow with segments of `mss` bytes has held back parts.
+    pub fn of(flow: &FlowTrace, mss: u32) -> HeldParts {
         let mut held = HeldParts::default();
         let mut before = Time::ZERO;
 
         // Each sample stands for the time since the one before.
-        for sample in &context.traces.flows[index].samples {
+        for sample in &flow.samples {
             let lasted = sample.time.saturating_sub(before).as_secs_f64();
             before = sample.time;
-            match sample.in_flight {
-                _ if !is_held(sample, context.meta.mss) => {}
-                0 => held.by_cork_s += lasted,
-                _ => held.by_nagle_s += lasted,
+            match holder(sample, mss) {
+                Some(Holder::Nagle) => held.by_nagle_s += lasted,
+                Some(Holder::Cork) => held.by_cork_s += lasted,
+                None => {}
             }
         }
         held
@@ -40,12 +40,22 @@ impl HeldParts {
     }
 }
 
-/// Whether less than a segment waits that both windows have room for.
-fn is_held(sample: &FlowSample, mss: u32) -> bool {
+/// What holds back a part of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// Nagle's rule: earlier data is in flight.
+    Nagle,
+    /// TCP_CORK.
+    Cork,
+}
+
+/// Holder of the part that waits at a sample; none where no part waits that both windows have room for.
+pub fn holder(sample: &FlowSample, mss: u32) -> Option<Holder> {
     let sent = sample.bytes_sent.saturating_sub(sample.bytes_retransmitted);
     let in_flight = sent.saturating_sub(sample.bytes_acked);
     let is_part = sample.unsent > 0 && sample.unsent < u64::from(mss);
-    is_part
+    let is_held = is_part
         && sample.in_flight < sample.cwnd
-        && in_flight.saturating_add(sample.unsent) <= sample.snd_wnd
+        && in_flight.saturating_add(sample.unsent) <= sample.snd_wnd;
+    is_held.then_some(if sample.in_flight > 0 { Holder::Nagle } else { Holder::Cork })
 }
