@@ -30,14 +30,20 @@ pub struct Pauses {
 }
 
 impl Pauses {
-    /// Whether the pauses are a habit of the program, which sends as fast as it can between them. They are if they are
-    /// two or more and take a tenth of the time, or take a quarter of the time. A program that writes at a rate waits
-    /// nearly all the time.
+    /// Whether the pauses are a habit of the program, which sends as fast as it can between them.
     pub fn are_a_habit(self) -> bool {
-        let pauses =
-            (self.count >= 2 && self.share >= 0.1 || self.share >= 0.25) && self.waits <= 0.8;
-        // A short pause hides behind data that is still in flight, but cwnd starts again after it.
-        pauses || self.restarts >= 3 && self.waits >= 0.1 && self.waits <= 0.8
+        self.take_time() || self.cost_cwnd()
+    }
+
+    /// Whether the pauses take a tenth of the time and are two or more, or take a quarter of the time. A program that
+    /// writes at a rate waits nearly all the time.
+    pub fn take_time(self) -> bool {
+        (self.count >= 2 && self.share >= 0.1 || self.share >= 0.25) && self.waits <= 0.8
+    }
+
+    /// Whether cwnd starts again after pauses that are too short to be seen: data that is in flight hides them.
+    fn cost_cwnd(self) -> bool {
+        self.restarts >= 3 && self.waits >= 0.1 && self.waits <= 0.8
     }
 
     /// Whether the flow always catches up with its program.

@@ -6,6 +6,7 @@
 
 mod confidence;
 mod datagrams;
+mod held;
 mod judged;
 mod mount;
 mod together;
@@ -19,12 +20,13 @@ use crate::meta::RunMeta;
 use crate::numbers;
 use crate::rules::{
     Cause, Context, FULL, Finding, HEALTHY, LINK, PROGRAM, Subject, causes, few_round_trips, find,
-    group, is_quiet, twins, wanting, would_decide,
+    group, is_quiet, twins, would_decide,
 };
 use crate::seen::seen;
 use crate::words::{percent, rate_of, sentences};
 use fullpipe_base::limits::{Derived, Limit};
 use fullpipe_scenario::response::ENOUGH_LOSSES;
+use held::{held_by_its_program, held_by_its_reader};
 
 /// The headline of a run, from its finished other parts, and its findings.
 pub(super) fn run(
@@ -272,24 +274,6 @@ fn is_crowded(context: &Context) -> bool {
     lacks > 0.0 && context.datagrams() >= MOST * lacks
 }
 
-/// The cause of a program that pauses by habit, or with which the flow always catches up.
-fn held_by_its_program<'c>(context: &Context, all: &'c [Cause]) -> Option<&'c Cause> {
-    let program = all.iter().find(|own| own.limit == PROGRAM && own.share >= WORTH)?;
-    let one = *wanting(&context.subject.flows).first()?;
-    let pauses = context.pauses(one);
-    // A program that waits for room in its send buffer has more to send.
-    let is_blocked = one.share(SEND_BUFFER) > one.share(PROGRAM);
-    (pauses.are_a_habit() || pauses.runs_dry() && !is_blocked).then_some(program)
-}
-
-/// The cause of a program that reads slowly. It holds the flow in the end: the flow makes up for drops between two of
-/// the program's waits.
-fn held_by_its_reader(all: &[Cause]) -> Option<&Cause> {
-    let most = all.iter().filter(|own| !is_quiet(&own.limit) && own.limit != LINK);
-    let most = most.map(|own| own.share).fold(0.0, f64::max);
-    all.iter().find(|own| own.limit == READER && own.share >= WORTH.max(MUCH * most))
-}
-
 /// Whether nothing but the first slow start keeps a link from being full: it has more of the time than any other cause, or
 /// costs little.
 fn starts(context: &Context, all: &[Cause], link: &Cause) -> bool {
@@ -368,12 +352,6 @@ const KEPT: [&str; 4] = ["small_mss", "nic", "policer", "compete"];
 const SAWTOOTH: [&str; 2] = ["ss_short", "small_buffer"];
 /// Share of the path from which on other flows are worth a word: without them the first one has 1.2 times as much.
 const SHARES: f64 = 1.0 / 6.0;
-/// Name of the limit of a send buffer.
-const SEND_BUFFER: &str = Limit::SendBuffer.about().name;
-/// Part of the largest share from which on a slow reader counts as the first cause.
-const MUCH: f64 = 0.4;
-/// Name of the limit of a slow reader.
-const READER: &str = Derived::Reader.about().name;
 /// Name of the limit of slow start.
 const SLOW_START: &str = Limit::CwndSlowStart.about().name;
 /// Name of the rule with a flow's whole growth as its cause.
