@@ -169,6 +169,7 @@ impl Host {
         let number = shared.acks.push(flow, ack);
         let (after, _) = self.answer(flow, cpu, shared, |output| output.send_ack(number, ack));
         self.owed += after - cpu;
+        shared.halves[flow].inspect(|half| self.sends[*half].tcp.depart_ack(cpu));
     }
 
     /// Handles a packet of the sending end, with the CPU at `cpu`, or several that GRO joined, the first of `gso_size`

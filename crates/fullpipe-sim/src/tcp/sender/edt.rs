@@ -149,6 +149,14 @@ impl Sender {
         self.departures.last
     }
 
+    /// Moves the departure time for an ACK without data, which the socket sends at `now`: the ACK has a departure time as an
+    /// skb has, and takes no time at the pacing rate (`__tcp_transmit_skb`).
+    pub fn depart_ack(&mut self, now: Time) {
+        if self.profile.departure_times {
+            self.departures.next = self.departures.next.max(now);
+        }
+    }
+
     /// Time at which the last skb counts as sent; `departs` is its departure time. The skb has this time, unless `fq`
     /// alone keeps the pace.
     pub(in crate::tcp) fn stamped(&self, departs: Time) -> Time {
