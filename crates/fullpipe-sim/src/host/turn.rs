@@ -109,6 +109,11 @@ impl Turn {
         !self.answers && self.left(written) == 0
     }
 
+    /// Whether this end asks with several requests in flight: a thread writes, and another one reads.
+    fn asks_ahead(&self) -> bool {
+        !self.answers && self.in_flight > 1
+    }
+
     /// Answers that were read completely.
     fn answered(&self, read: u64) -> u64 {
         read / self.others
@@ -186,6 +191,10 @@ impl Host {
         if self.rpc.has(flow) {
             self.after_message_bytes(flow, now, shared);
         } else if let Some(half) = shared.halves[flow] {
+            // A thread that reads answers reads on until nothing is left; then the thread that writes has its turn.
+            if self.sends[half].turn.is_some_and(|turn| turn.asks_ahead()) {
+                self.after_receiving(flow, now, shared);
+            }
             self.wake_for_turn(half, flow, now, shared);
         }
     }
