@@ -62,7 +62,7 @@ impl Host {
         let state = &mut self.receives[flow];
         let Some(tsecr) = state.syn_seen else { return };
         let stamps = (state.tcp.on_syn(cpu), tsecr);
-        let (window, agreed) = (state.tcp.window.told_first(), state.tcp.uses_ecn());
+        let (window, agreed) = (state.tcp.window.syn_ack_window(), state.tcp.uses_ecn());
         let wait = (state.timeout_init_s << state.answer_timeouts) * self.host.hz;
         let again = self.timers.expiry(now, wait);
         self.timers.set_wheel(flow, Timer::Answer, Some(again));

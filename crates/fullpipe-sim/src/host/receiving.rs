@@ -19,7 +19,7 @@ use crate::packet::{Kind, Train};
 use crate::tcp::page_frag::PageFrag;
 use crate::tcp::profile::SharedProfile;
 use crate::tcp::receiver::{Receiver, Taken};
-use crate::tcp::{Ack, Segment, heard_mss};
+use crate::tcp::{Ack, Segment, received_mss};
 use crate::trace::EventKind;
 use crate::units::{Rate, Time};
 use alloc::collections::VecDeque;
@@ -85,7 +85,7 @@ pub(super) fn receiving_ends(
         let receives = config.hosts_of(flow)[1].name == own.name;
         receives.then(|| {
             let mut state = ReceivingFlow::new(flow, (own.host, profile), mss);
-            state.tcp.hear_mss(heard_mss(config, config.hosts_of(flow)[0].host));
+            state.tcp.take_peer_mss(received_mss(config, config.hosts_of(flow)[0].host));
             let arriving = if half.is_none() { Arriving::of(flow) } else { None };
             ReceivingFlow { closes: next.is_some(), arriving, ..state }
         })
@@ -135,7 +135,7 @@ impl ReceivingFlow {
     pub(super) fn connected(&mut self, now: Time, tsval: u32, ecn: bool) {
         (self.syn_seen, self.accepted) = (Some(tsval), true);
         self.tcp.use_ecn(ecn);
-        self.tcp.hear_timestamp(tsval);
+        self.tcp.take_ack_timestamp(tsval);
         self.tcp.on_connected(now);
         if self.delays_last_of_handshake() {
             self.tcp.delay_last_of_handshake();

@@ -16,7 +16,7 @@ use crate::config::{Config, Station};
 use crate::packet::{Kind, Train};
 use crate::tcp::profile::SharedProfile;
 use crate::tcp::sender::Writer;
-use crate::tcp::{Ack, ecn, heard_mss};
+use crate::tcp::{Ack, ecn, received_mss};
 use crate::trace::EventKind;
 use crate::units::Time;
 use alloc::string::String;
@@ -49,7 +49,7 @@ pub(super) fn sending_ends(
                 let mut state = SendingFlow { turn, next: followers[at], ..state };
 
                 // The MSS in the peer's SYN follows from the peer's MTU and from clamps on the way.
-                state.tcp.hear_mss(heard_mss(config, config.hosts_of(flow)[1].host));
+                state.tcp.take_peer_mss(received_mss(config, config.hosts_of(flow)[1].host));
                 if carries_messages {
                     state.tcp.carry_messages();
                     state.limits.keep_changes();
@@ -180,8 +180,8 @@ impl Host {
             // Both halves share ts_recent and the echoed timestamp.
             if let Some(half) = shared.halves[flow] {
                 let tcp = &mut self.receives[half].tcp;
-                tcp.hear_timestamp(ack.tsval);
-                tcp.hear_echo(ack.tsecr);
+                tcp.take_ack_timestamp(ack.tsval);
+                tcp.take_echo(ack.tsecr);
             }
 
             // tcp_add_backlog: a program owns the socket, so the ACK waits for its release.
@@ -220,7 +220,7 @@ impl Host {
         state.tcp.repeated_syn(state.syn_repeats, late);
         state.tcp.take_timestamp(answer.tsval);
         if measured.is_none() {
-            state.tcp.hear_echo(cpu, answer.tsecr);
+            state.tcp.sample_handshake_rtt(cpu, answer.tsecr);
         }
 
         // tcp_finish_connect takes the peer's cached metrics (tcp_init_metrics).
@@ -270,7 +270,7 @@ impl Host {
         (cpu, now): (Time, Time),
         shared: &mut Shared,
     ) -> Time {
-        self.hearing(flow, cpu, shared, now, |f, output| f.tcp.hear(ack, true, output))
+        self.hearing(flow, cpu, shared, now, |f, output| f.tcp.process_ack(ack, true, output))
     }
 
     /// Continues the flow after such a segment is taken.

@@ -45,7 +45,7 @@ pub(crate) fn announced_mss(host: &Host, mtu: u32) -> u32 {
 
 /// MSS that a SYN or SYN-ACK of `host` announces as it arrives, bytes without options: routers may have lowered it, which never
 /// raise it (iptables `TCPMSS`, nft `tcp option maxseg size set`; 6.12 `tcpmss_mangle_packet`).
-pub(crate) fn heard_mss(config: &Config, host: &Host) -> u32 {
+pub(crate) fn received_mss(config: &Config, host: &Host) -> u32 {
     let announced = announced_mss(host, config.mtu);
     config.mss_clamp().map_or(announced, |most| announced.min(most))
 }

@@ -49,7 +49,7 @@ fn offers_first_window() {
     let first = |whole, most| {
         let profile = linux(|p| (p.offers_first_window, p.initial_window) = (whole, most));
         let mut tcp = receiver(&profile, 1 << 20, 1);
-        (tcp.window.told_first(), tcp.make_ack().window / MSS)
+        (tcp.window.syn_ack_window(), tcp.make_ack().window / MSS)
     };
     // Half of the buffer less a segment, and two for the first arrival.
     let all = InitialWindow::Unbounded;

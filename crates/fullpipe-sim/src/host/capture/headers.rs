@@ -99,7 +99,7 @@ impl Ends {
     /// The ends of a flow: `sender` as configured and as negotiated, and the other end.
     fn new((sender, agreed): (&Host, &Host), receiver: &Host, mtu: u32, mss: u32) -> Ends {
         let window = first_window(agreed, mss);
-        let first = window.told_first();
+        let first = window.syn_ack_window();
         let later = window.rcv_wnd.div_ceil(1 << window.wscale).min(65_535);
         Ends {
             ends: [sender, receiver].map(|host| End::new(host, mtu, mss)),

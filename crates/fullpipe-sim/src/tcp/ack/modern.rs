@@ -47,14 +47,14 @@ impl Sender {
 
         // tcp_ack, old_ack: an overtaken ACK brings only its SACKs.
         if ack.ack < self.seq.una() {
-            self.hear_old_ack(ack, out);
+            self.process_old_ack(ack, out);
         } else {
-            self.hear_ack(ack, with_data, out);
+            self.process_current_ack(ack, with_data, out);
         }
     }
 
     #[cold]
-    fn hear_old_ack(&mut self, ack: &Ack, out: &mut impl Output) {
+    fn process_old_ack(&mut self, ack: &Ack, out: &mut impl Output) {
         let Some(sacks) = &ack.sacks else { return };
         self.note_prior();
         let mut flags = Flags::default();
@@ -65,7 +65,7 @@ impl Sender {
         self.xmit_recovery(resend, out);
     }
 
-    fn hear_ack(&mut self, ack: &Ack, with_data: bool, out: &mut impl Output) {
+    fn process_current_ack(&mut self, ack: &Ack, with_data: bool, out: &mut impl Output) {
         let (prior_una, nothing_out) = (self.seq.una(), self.board.packets_out == 0);
         let (delivered, lost) = (self.board.delivered, self.board.lost_ever);
         let prior_in_flight = self.in_flight();
@@ -171,7 +171,7 @@ impl Sender {
 
         // tcp_check_sack_reneging uses this later.
         flags.reneging = self.board.has_reneged(self.seq.una());
-        self.tell_control(acked.packets, rtts.newest, out.now());
+        self.pkts_acked_modern(acked.packets, rtts.newest, out.now());
     }
 
     fn rtts(&self, acked: (Option<Time>, Option<Time>), flags: &Flags, now: Time) -> Rtts {
@@ -243,7 +243,7 @@ impl Sender {
         }
     }
 
-    fn tell_control(&mut self, packets: u32, rtt_us: Option<u32>, now: Time) {
+    fn pkts_acked_modern(&mut self, packets: u32, rtt_us: Option<u32>, now: Time) {
         self.sync_clock(now);
         let rtt_us = rtt_us.map_or(-1, |us| us.min(i32::MAX as u32) as i32);
         let in_flight = self.in_flight();

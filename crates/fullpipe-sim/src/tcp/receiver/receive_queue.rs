@@ -49,7 +49,7 @@ pub(in crate::tcp) struct ReceiveQueue {
     bytes: u64,
     /// Bytes of the first skb that were read, and segments of it that were reported as read.
     read_of_first: u64,
-    told_of_first: u64,
+    reported_of_first: u64,
 }
 
 impl ReceiveQueue {
@@ -61,7 +61,7 @@ impl ReceiveQueue {
             tail: None,
             bytes: 0,
             read_of_first: 0,
-            told_of_first: 0,
+            reported_of_first: 0,
         }
     }
 
@@ -190,7 +190,7 @@ impl ReceiveQueue {
         self.bytes -= bytes;
         let mut left = bytes + self.read_of_first;
         let (mut segments, mut freed) = (0, 0);
-        let told = core::mem::take(&mut self.told_of_first);
+        let reported = core::mem::take(&mut self.reported_of_first);
         while let Some(run) = self.runs.front_mut() {
             // Skbs of a run are alike, so whole ones are counted by a division.
             let whole = match left >= run.skb.bytes * u64::from(run.count) {
@@ -202,9 +202,9 @@ impl ReceiveQueue {
             left -= run.skb.bytes * u64::from(whole);
             run.count -= whole;
             if run.count > 0 {
-                self.told_of_first = left / u64::from(run.skb.len);
+                self.reported_of_first = left / u64::from(run.skb.len);
                 if segments == 0 {
-                    self.told_of_first = self.told_of_first.max(told);
+                    self.reported_of_first = self.reported_of_first.max(reported);
                 }
                 break;
             }
@@ -214,7 +214,7 @@ impl ReceiveQueue {
             self.tail = None;
         }
         self.read_of_first = left;
-        (segments + self.told_of_first - told, freed)
+        (segments + self.reported_of_first - reported, freed)
     }
 }
 

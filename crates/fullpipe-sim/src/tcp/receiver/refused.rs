@@ -22,7 +22,7 @@ impl Receiver {
         self.from_the_past += u64::from(past);
         if segment.seq < self.rcv_nxt {
             self.duplicates += packets;
-            self.tell_duplicate(segment.seq, segment.end().min(self.rcv_nxt));
+            self.set_dsack(segment.seq, segment.end().min(self.rcv_nxt));
             self.acks.enter_quick_mode(self.window.rcv_wnd);
         } else if !past {
             self.beyond_window += 1;

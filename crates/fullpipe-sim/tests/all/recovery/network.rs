@@ -43,7 +43,7 @@ impl Network<'_> {
     ) -> Network<'a> {
         sender.set_writer(Writer::Paused);
         // The handshake has taken a round trip.
-        let told = receiver.window.told_first();
+        let told = receiver.window.syn_ack_window();
         let asked = Time::ms(plan.begins() - 2 * plan.way);
         sender.established(plan.time(0), told, Some(asked), cached);
         let link = Link::new(plan, plan.time(0));

@@ -159,12 +159,12 @@ impl Host {
                 timers.set(timer(i, sending::CONNECT), Some(flow.start), None);
                 let mut new = SendingFlow::new(flow, host, config.seed, mss);
                 let peers_mtu = config.hosts_of(flow)[1].host.mtu.unwrap_or(config.mtu);
-                new.tcp.hear_mss(clamped(config, peers_mtu.saturating_sub(headers(false))));
+                new.tcp.take_peer_mss(clamped(config, peers_mtu.saturating_sub(headers(false))));
                 sends.insert(i, new);
             } else if to == name {
                 let mut new = ReceivingFlow::new(flow, host, mss);
                 let peers_mtu = config.hosts_of(flow)[0].host.mtu.unwrap_or(config.mtu);
-                new.tcp.hear_mss(clamped(config, peers_mtu.saturating_sub(headers(false))));
+                new.tcp.take_peer_mss(clamped(config, peers_mtu.saturating_sub(headers(false))));
                 receives.insert(i, new);
             }
         }
