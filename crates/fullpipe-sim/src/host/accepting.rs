@@ -70,8 +70,8 @@ impl Host {
         self.answer(flow, cpu, shared, |output| output.send_syn_ack(window, stamps, agreed));
     }
 
-    /// Takes the first packet after the SYN: the connection is there. `answers`: the flow that answers, and what the packet
-    /// tells of its data.
+    /// Takes the first packet after the SYN: the connection is there. `answers`: the flow that answers, and the ACK
+    /// of its data in the packet.
     pub(super) fn accept(
         &mut self,
         packet: &Train,
@@ -88,8 +88,8 @@ impl Host {
         let answered = (answered, state.tcp.uses_ecn());
         self.timers.set_wheel(flow, Timer::Answer, None);
         shared.event(now, packet.flow, EventKind::Accepted, 0);
-        if let Some((half, ack)) = answers {
-            self.accept_answers(half, (cpu, now), answered, ack.window, shared);
+        if let Some((reverse, ack)) = answers {
+            self.accept_answers(reverse, (cpu, now), answered, ack.window, shared);
         }
     }
 

@@ -34,13 +34,13 @@ pub(super) fn sending_ends(
     config: &Config,
     mss: u32,
 ) -> Result<FlowTable<SendingFlow>, String> {
-    let (halves, followers) = (config.halves(), config.followers());
-    let flows = config.flows.iter().zip(halves).enumerate().map(|(at, (flow, half))| {
-        // RPC writes by messages; other connections with two halves take turns.
+    let (reverse_of, followers) = (config.reverse_flows(), config.followers());
+    let flows = config.flows.iter().zip(reverse_of).enumerate().map(|(at, (flow, reverse))| {
+        // RPC writes by messages; other connections with data both ways take turns.
         let carries_messages = config.rpc_connection_of(at).is_some();
-        let takes_turns = half.filter(|_| !carries_messages);
-        let turn = match half {
-            Some(_) => takes_turns.map(|half| Turn::new(flow, &config.flows[half])),
+        let takes_turns = reverse.filter(|_| !carries_messages);
+        let turn = match reverse {
+            Some(_) => takes_turns.map(|reverse| Turn::new(flow, &config.flows[reverse])),
             None => Turn::one_way(flow),
         };
         (config.hosts_of(flow)[0].name == own.name)
@@ -71,13 +71,13 @@ impl Host {
         now: Time,
         work: impl FnOnce(&mut SendingFlow, &mut HostOutput),
     ) -> Time {
-        // TSQ and the other half leave their tables, so that output can borrow all of them.
+        // TSQ and the reverse flow's receiver leave their tables, so that output can borrow all of them.
         let mut tsq = core::mem::take(&mut self.sends[flow].tsq);
-        let half = shared.halves[flow];
-        let mut other = half.and_then(|half| Some((self.receives.take(half)?, half)));
+        let reverse = shared.reverse_of[flow];
+        let mut other = reverse.and_then(|reverse| Some((self.receives.take(reverse)?, reverse)));
         let state = &mut self.sends[flow];
         let mut output = self.out.output(flow, cpu, shared);
-        output.other_half = other.as_mut().map(|(end, half)| (&mut end.tcp, *half));
+        output.reverse_receiver = other.as_mut().map(|(end, reverse)| (&mut end.tcp, *reverse));
         output.tsq = state.overhead.map(|overhead| (&mut tsq, overhead));
         output.retransmitted = core::mem::take(&mut self.resent);
         work(state, &mut output);
@@ -85,10 +85,10 @@ impl Host {
         self.resent = output.retransmitted;
         state.tsq = tsq;
 
-        // Both halves are one socket and have one RTT estimate.
-        if let Some((mut end, half)) = other {
+        // Both flows are one socket and have one RTT estimate.
+        if let Some((mut end, reverse)) = other {
             end.tcp.acks.rtt.clone_from(state.tcp.rtt());
-            self.receives.put_back(half, end);
+            self.receives.put_back(reverse, end);
         }
         self.follow_qdisc(of_others);
         for seq in self.resent.drain(..) {
@@ -106,13 +106,13 @@ impl Host {
         now: Time,
         work: impl FnOnce(&mut SendingFlow, &mut HostOutput),
     ) -> Time {
-        self.sends[flow].heard = None;
-        self.hearing(flow, cpu, shared, now, work)
+        self.sends[flow].packets_at = None;
+        self.in_packet_softirq(flow, cpu, shared, now, work)
     }
 
     /// Runs `work` for a flow in a softirq of packets that arrived at `now`. It frees no skbs before it has processed
     /// all of them (6.12 `process_backlog`).
-    fn hearing(
+    fn in_packet_softirq(
         &mut self,
         flow: usize,
         cpu: Time,
@@ -120,7 +120,7 @@ impl Host {
         now: Time,
         work: impl FnOnce(&mut SendingFlow, &mut HostOutput),
     ) -> Time {
-        let goes_on = self.sends[flow].heard.replace(now) == Some(now);
+        let goes_on = self.sends[flow].packets_at.replace(now) == Some(now);
         let cpu = self.with_output(flow, cpu, shared, now, |state, output| {
             output.begin_softirq(goes_on);
             work(state, output);
@@ -171,15 +171,15 @@ impl Host {
         let flow = usize::from(packet.flow);
         let mut cpu = cpu;
         if packet.kind == Kind::SynAck {
-            shared.hear_and_settle(packet);
+            shared.capture_delivery(packet);
             cpu = self.on_syn_ack(flow, packet, cpu, now, shared);
         } else {
             let ack = shared.acks.take(flow, packet.number);
             let Some(ack) = &ack else { return cpu };
 
-            // Both halves share ts_recent and the echoed timestamp.
-            if let Some(half) = shared.halves[flow] {
-                let tcp = &mut self.receives[half].tcp;
+            // Both flows share ts_recent and the echoed timestamp.
+            if let Some(reverse) = shared.reverse_of[flow] {
+                let tcp = &mut self.receives[reverse].tcp;
                 tcp.take_ack_timestamp(ack.tsval);
                 tcp.take_echo(ack.tsecr);
             }
@@ -188,7 +188,9 @@ impl Host {
             if self.sends[flow].locked {
                 self.sends[flow].backlog.push_back((*ack, packet.serial));
             } else {
-                cpu = self.hearing(flow, cpu, shared, now, |f, p| f.on_ack(ack, packet.serial, p));
+                cpu = self.in_packet_softirq(flow, cpu, shared, now, |f, p| {
+                    f.on_ack(ack, packet.serial, p)
+                });
             }
         }
         self.after_sending(flow, now, shared);
@@ -228,12 +230,14 @@ impl Host {
         state.next_write = now;
         self.timers.set_wheel(flow, Timer::Connect, None);
         self.runnable.push_back(Process::Writer(flow));
-        if let Some(half) = shared.halves[flow] {
-            self.receives[half].connected(cpu, answer.tsval, agreed);
+        if let Some(reverse) = shared.reverse_of[flow] {
+            self.receives[reverse].connected(cpu, answer.tsval, agreed);
         }
         shared.event(now, flow as u16, EventKind::Established, (now - sent).0);
         self.connected(flow, now, shared);
-        if shared.halves[flow].is_some_and(|half| self.receives[half].delays_last_of_handshake()) {
+        if shared.reverse_of[flow]
+            .is_some_and(|reverse| self.receives[reverse].delays_last_of_handshake())
+        {
             return cpu;
         }
         // The third packet of the handshake is an ACK of nothing, carried as an empty segment.
@@ -263,14 +267,16 @@ impl Host {
 
     /// Handles an ACK of this flow's data in a segment of the reverse flow. The flow continues only after that segment
     /// is taken.
-    pub(super) fn hear_with_data(
+    pub(super) fn process_ack_with_data(
         &mut self,
         flow: usize,
         ack: &Ack,
         (cpu, now): (Time, Time),
         shared: &mut Shared,
     ) -> Time {
-        self.hearing(flow, cpu, shared, now, |f, output| f.tcp.process_ack(ack, true, output))
+        self.in_packet_softirq(flow, cpu, shared, now, |f, output| {
+            f.tcp.process_ack(ack, true, output)
+        })
     }
 
     /// Continues the flow after such a segment is taken.
@@ -280,7 +286,7 @@ impl Host {
         (cpu, now): (Time, Time),
         shared: &mut Shared,
     ) -> Time {
-        self.hearing(flow, cpu, shared, now, |f, output| f.tcp.go_on_after_ack(output))
+        self.in_packet_softirq(flow, cpu, shared, now, |f, output| f.tcp.go_on_after_ack(output))
     }
 
     /// Updates the limit and TCP's timer, wakes the writer, and reports a change of state.

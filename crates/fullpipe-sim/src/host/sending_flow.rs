@@ -55,7 +55,7 @@ pub(crate) struct SendingFlow {
     /// The flow's memory in the host, and the overhead of an skb where TSQ limits it.
     pub(super) tsq: Tsq,
     /// Arrival of the packets processed last, if no timer of this flow has acted since.
-    pub(super) heard: Option<Time>,
+    pub(super) packets_at: Option<Time>,
     pub(super) overhead: Option<u64>,
     /// TSQ or pacing work was deferred because the application owned the socket (TCP_TSQ_DEFERRED).
     pub(super) wakes_when_released: bool,
@@ -131,7 +131,7 @@ impl SendingFlow {
             put_off: None,
             locked_timers: profile.locked_timers,
             tsq: Tsq::default(),
-            heard: None,
+            packets_at: None,
             wakes_when_released: false,
             too_large: None,
             overhead: profile.small_queues.then_some(profile.skb_overhead),
@@ -172,7 +172,7 @@ impl SendingFlow {
     }
 
     pub(super) fn on_ack(&mut self, ack: &Ack, serial: u64, output: &mut HostOutput) {
-        output.hear_and_settle(serial);
+        output.capture_delivery(serial);
         self.tcp.on_ack(ack, output);
     }
 

@@ -149,7 +149,7 @@ impl Arriving {
 
 impl Host {
     /// Records an event for each unanswered message that was read completely.
-    pub(super) fn tell_messages(&mut self, flow: usize, now: Time, shared: &mut Shared) {
+    pub(super) fn report_messages_read(&mut self, flow: usize, now: Time, shared: &mut Shared) {
         let read = self.receives[flow].tcp.bytes_read;
         let Some(arriving) = &mut self.receives[flow].arriving else { return };
         while arriving.takes(read)
@@ -165,17 +165,17 @@ impl Host {
 impl Host {
     /// Whether the flow's application may write, as far as the other end decides. A program that `ends` waits for all
     /// answers.
-    pub(super) fn has_turn(&self, flow: usize, half: Option<usize>, ends: bool) -> bool {
-        let (Some(half), state) = (half, &self.sends[flow]) else { return true };
-        let read = self.receives[half].tcp.bytes_read;
+    pub(super) fn has_turn(&self, flow: usize, reverse: Option<usize>, ends: bool) -> bool {
+        let (Some(reverse), state) = (reverse, &self.sends[flow]) else { return true };
+        let read = self.receives[reverse].tcp.bytes_read;
         state.turn.is_none_or(|turn| turn.has_come(state.written, read, ends))
     }
 
     /// Available bytes of a flow that its program takes with one read, which ends with a message. A program without
     /// messages takes all that is `readable`.
     pub(super) fn readable_of_message(&self, flow: usize, readable: u64, shared: &Shared) -> u64 {
-        let Some(half) = shared.halves[flow] else { return readable };
-        let (state, read) = (&self.sends[half], self.receives[flow].tcp.bytes_read);
+        let Some(reverse) = shared.reverse_of[flow] else { return readable };
+        let (state, read) = (&self.sends[reverse], self.receives[flow].tcp.bytes_read);
         let writes = matches!(state.tcp.writer(), Writer::Active | Writer::NoSpace);
         let most = state.turn.map(|turn| turn.most_read(state.written, read, writes));
         most.map_or(readable, |most| readable.min(most.saturating_sub(read)))
@@ -185,8 +185,8 @@ impl Host {
     pub(super) fn wake_for_messages(&mut self, flow: usize, now: Time, shared: &mut Shared) {
         if self.rpc.has(flow) {
             self.after_message_bytes(flow, now, shared);
-        } else if let Some(half) = shared.halves[flow] {
-            self.wake_for_turn(half, flow, now, shared);
+        } else if let Some(reverse) = shared.reverse_of[flow] {
+            self.wake_for_turn(reverse, flow, now, shared);
         }
     }
 
@@ -194,13 +194,15 @@ impl Host {
     pub(in crate::host) fn wake_for_turn(
         &mut self,
         flow: usize,
-        half: usize,
+        reverse: usize,
         now: Time,
         shared: &mut Shared,
     ) {
-        self.tell_answers(flow, half, now, shared);
+        self.report_answers(flow, reverse, now, shared);
         let waits = self.sends[flow].tcp.writer() == Writer::Paused;
-        if waits && self.sends[flow].tcp.is_established() && self.has_turn(flow, Some(half), false)
+        if waits
+            && self.sends[flow].tcp.is_established()
+            && self.has_turn(flow, Some(reverse), false)
         {
             self.sends[flow].tcp.set_writer(Writer::Active);
             self.runnable.push_back(Process::Writer(flow));
@@ -210,8 +212,8 @@ impl Host {
 
 impl Host {
     /// Reports the requests of a flow that were answered.
-    fn tell_answers(&mut self, flow: usize, half: usize, now: Time, shared: &mut Shared) {
-        let read = self.receives[half].tcp.bytes_read;
+    fn report_answers(&mut self, flow: usize, reverse: usize, now: Time, shared: &mut Shared) {
+        let read = self.receives[reverse].tcp.bytes_read;
         let state = &mut self.sends[flow];
         let answered = state.turn.map_or(0, |turn| turn.answered(read));
         while state.answered < answered

@@ -211,7 +211,7 @@ impl Host {
             Some(_) => self.run_timer(flow, cpu, now, shared),
             None => cpu,
         };
-        self.hear_deferred_mtu(flow, cpu, now, shared)
+        self.handle_deferred_mtu(flow, cpu, now, shared)
     }
 
     /// Does TCP's work that waited for the release of the socket. Softirqs are off meanwhile, so no skb is freed
@@ -228,7 +228,7 @@ impl Host {
             }
             cpu = self.in_softirq(flow, cpu, shared, now, |f, p| f.tcp.on_room_in_host(p));
         }
-        self.sends[flow].heard = None;
+        self.sends[flow].packets_at = None;
         cpu
     }
 
@@ -265,12 +265,12 @@ impl Host {
 
         // A program with turns writes only after it has read enough.
         let over = self.is_over(flow, now);
-        if !self.has_turn(flow, shared.halves[flow], over) {
+        if !self.has_turn(flow, shared.reverse_of[flow], over) {
             self.sends[flow].tcp.set_writer(Writer::Paused);
 
             // The thread of a program that answers reads again once its write() has returned.
-            if let Some(half) = shared.halves[flow] {
-                self.after_receiving(half, now, shared);
+            if let Some(reverse) = shared.reverse_of[flow] {
+                self.after_receiving(reverse, now, shared);
             }
             return false;
         }

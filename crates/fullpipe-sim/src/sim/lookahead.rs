@@ -35,7 +35,7 @@ impl Run {
             // What the hosts have sent meanwhile enters the path.
             self.carry();
             if captures {
-                self.tell_packets(now, false, sink);
+                self.emit_packets(now, false, sink);
             }
         }
     }

@@ -122,7 +122,7 @@ pub fn run(
         }
     };
     sampler.end(&mut run, end, sink);
-    run.tell_packets(end, true, sink);
+    run.emit_packets(end, true, sink);
     let segments = run.hosts.iter().map(Host::segments_sent).sum();
     Ok(Outcome { end, complete, segments, trains: run.trains })
 }
@@ -233,9 +233,9 @@ impl Run {
     }
 
     #[cold]
-    fn tell_packets(&mut self, now: Time, end: bool, sink: &mut dyn Sink) {
+    fn emit_packets(&mut self, now: Time, end: bool, sink: &mut dyn Sink) {
         let Some(capture) = &mut self.shared.capture else { return };
-        while let Some(packet) = capture.tell(now, end) {
+        while let Some(packet) = capture.next_packet(now, end) {
             sink.packet(&packet);
         }
     }
@@ -243,7 +243,7 @@ impl Run {
     /// Carries packets that the hosts put on the wire through the path.
     fn carry(&mut self) {
         if !self.shared.pieces.is_empty() {
-            self.tell_pieces();
+            self.pass_on_pieces();
         }
         for way in 0..self.ways.len() {
             for host in self.ways[way].hosts.clone() {
@@ -312,7 +312,7 @@ impl Run {
 
     /// Gives receivers the senders' memory layout before the data arrive.
     #[cold]
-    fn tell_pieces(&mut self) {
+    fn pass_on_pieces(&mut self) {
         for (flow, piece) in self.shared.pieces.drain(..) {
             for host in &mut self.hosts {
                 host.begin_piece(flow.into(), piece);
@@ -333,7 +333,7 @@ impl Run {
             let named = match (train.kind, train.carries) {
                 (Kind::Ack, _) => Some((flow, train.number)),
                 (_, 0) => None,
-                (_, carries) => self.shared.halves[flow].map(|half| (half, carries - 1)),
+                (_, carries) => self.shared.reverse_of[flow].map(|reverse| (reverse, carries - 1)),
             };
             if let Some((flow, number)) = named {
                 oldest[flow] = oldest[flow].min(number);

@@ -50,7 +50,7 @@ enum Change {
 
 impl RpcLimits {
     pub(super) fn new(config: &Config) -> RpcLimits {
-        let halves = config.halves();
+        let reverse_of = config.reverse_flows();
         let clients = config.rpc.clients.iter().enumerate();
         let connections = clients.flat_map(|(client, own)| {
             let own = own.connections.iter().enumerate();
@@ -61,7 +61,7 @@ impl RpcLimits {
         let connections = connections.filter_map(|(client, calls)| {
             Some(Connection {
                 client,
-                flows: [calls, halves[calls]?],
+                flows: [calls, reverse_of[calls]?],
                 tcp: [Limit::Idle; 2],
                 waits: Waits::Idle,
                 held: Held::Nothing,
@@ -100,10 +100,10 @@ impl Connection {
         let (client, at) = self.client;
         let mut all = Vec::new();
         for host in &mut run.hosts {
-            for (half, &flow) in self.flows.iter().enumerate() {
+            for (direction, &flow) in self.flows.iter().enumerate() {
                 if let Some(state) = host.sends.get_mut(flow) {
                     let changes = state.limits.take_changes().into_iter();
-                    all.extend(changes.map(|(time, limit)| (time, Change::Tcp(half, limit))));
+                    all.extend(changes.map(|(time, limit)| (time, Change::Tcp(direction, limit))));
                 }
             }
             if let Some(client) = host.rpc.clients.get_mut(client).and_then(Option::as_mut) {
@@ -120,16 +120,16 @@ impl Connection {
 
     fn pass(&mut self, now: Time) {
         let lasted = (now - self.since).0;
-        for half in 0..self.flows.len() {
-            let limit = limit(self.tcp[half], self.held, self.waits);
-            self.booked[half][limit as usize] += lasted;
+        for direction in 0..self.flows.len() {
+            let limit = limit(self.tcp[direction], self.held, self.waits);
+            self.booked[direction][limit as usize] += lasted;
         }
         self.since = now;
     }
 
     fn take(&mut self, change: Change) {
         match change {
-            Change::Tcp(half, limit) => self.tcp[half] = limit,
+            Change::Tcp(direction, limit) => self.tcp[direction] = limit,
             Change::Waits(waits) => self.waits = waits,
             Change::Held(held) => self.held = held,
         }

@@ -59,10 +59,10 @@ impl Sampler {
         for event in run.shared.take_events() {
             sink.event(&event);
         }
-        self.datagrams.tell(run, now, sink);
+        self.datagrams.emit(run, now, sink);
         let (limits, counters) = &mut self.rpc;
         limits.book(run, now);
-        counters.tell(run, now, sink);
+        counters.emit(run, now, sink);
         for flow in 0..run.shared.acks.flows() {
             let mut sample = flow_sample(run, flow, now);
 
@@ -77,7 +77,7 @@ impl Sampler {
             sink.stage(&StageSample { time: now, stage: index as u16, ..*sample });
         }
         if self.hosts.are_due(now) {
-            self.hosts.tell(run, (&samples, now), sink);
+            self.hosts.emit(run, (&samples, now), sink);
         }
         self.samples = samples;
         self.next = (now + self.interval).min(self.end);
@@ -254,7 +254,7 @@ fn scales(run: &Run, index: usize, [from, to]: [&Host; 2]) -> Option<Scales> {
     if ![from, to].iter().all(|host| host.sysctl().tcp_window_scaling) {
         return None;
     }
-    let own = run.shared.halves[index].and_then(|half| from.receives.get(half));
+    let own = run.shared.reverse_of[index].and_then(|reverse| from.receives.get(reverse));
     let rcv = own.map_or_else(|| unset_scale(from.config()), |own| own.tcp.wscale());
     Some(Scales { snd: to.receives[index].tcp.wscale(), rcv })
 }

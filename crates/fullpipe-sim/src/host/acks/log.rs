@@ -88,14 +88,14 @@ impl Run {
 
     /// Appends an ACK with SACKs if only the end of the first block grows, at the same pace; returns whether it does.
     /// `first` are the first ACK's SACKs.
-    fn extend_block(&mut self, next: &Ack, first: &Sacks, told: &Sacks) -> bool {
+    fn extend_block(&mut self, next: &Ack, first: &Sacks, sacks: &Sacks) -> bool {
         let last = first.blocks[0].1 + u64::from(self.count - 1) * u64::from(self.growth);
-        let Some(growth) = difference(told.blocks[0].1, last) else { return false };
+        let Some(growth) = difference(sacks.blocks[0].1, last) else { return false };
         // The second ACK of a run sets its pace; the others have to keep it.
         let even = self.count == 1 || growth == self.growth;
         // Only the end of the first block may differ.
-        let rest = first.blocks[1..] == told.blocks[1..] && first.blocks[0].0 == told.blocks[0].0;
-        let same = rest && next.ack == self.ack && told.count == first.count;
+        let rest = first.blocks[1..] == sacks.blocks[1..] && first.blocks[0].0 == sacks.blocks[0].0;
+        let same = rest && next.ack == self.ack && sacks.count == first.count;
         if !(self.has_sacks && even && same && self.lengthen(1)) {
             return false;
         }
@@ -130,7 +130,7 @@ impl Log {
         {
             let extended = match (&ack.sacks, self.sacks.back()) {
                 (None, _) => run.extend(ack),
-                (Some(told), Some(first)) => run.extend_block(ack, first, told),
+                (Some(sacks), Some(first)) => run.extend_block(ack, first, sacks),
                 (Some(_), None) => false,
             };
             if extended {

@@ -177,9 +177,9 @@ impl Headers {
     }
 
     /// Lets the host at the packet's destination read its timestamp.
-    pub(super) fn hear(&mut self, (flow, kind): Whose, timestamps: Option<(u32, u32)>) {
-        let hears = usize::from(kind.is_of_sender());
-        let recent = &mut self.flows[usize::from(flow)].ts_recent[hears];
+    pub(super) fn store_ts_recent(&mut self, (flow, kind): Whose, timestamps: Option<(u32, u32)>) {
+        let destination = usize::from(kind.is_of_sender());
+        let recent = &mut self.flows[usize::from(flow)].ts_recent[destination];
         if let Some((value, _)) = timestamps
             && (value.wrapping_sub(*recent) as i32) >= 0
         {
