@@ -16,11 +16,11 @@ fn linux() -> &'static Profile {
 
 /// Reports of the sender's memory layout; all data is sent.
 #[derive(Default)]
-struct Told {
+struct Layouts {
     pieces: Vec<PageFrag>,
 }
 
-impl Output for Told {
+impl Output for Layouts {
     fn transmit(&mut self, _: Transmission) -> bool {
         true
     }
@@ -43,7 +43,7 @@ fn heads(copies: &[u32], (acknowledged, reads): (bool, bool), packets: u64) -> u
     let cc = Congestion::new("reno", &[], "6.12", host.hz, 1).expect("a control");
     let mut sender = Sender::new(profile, &host, cc, LEN, Some(1 << 22));
     let mut receiver = Receiver::new(profile, &host, LEN, Some(1 << 20));
-    let mut wire = Told::default();
+    let mut wire = Layouts::default();
     sender.established(Time::ms(100), 1 << 20, Some(Time::ZERO), None);
     for (number, &bytes) in (1..).zip(copies) {
         if number == copies.len() && acknowledged {

@@ -58,7 +58,7 @@ impl Host {
         state.tcp.use_ecn(agrees && self.host.sysctl.tcp_ecn == Some(1));
         state.tcp.established(cpu, window, measured, Some(&self.metrics[&self.peers[&flow]]));
         state.next_write = now;
-        cx.tell(now, flow, EventKind::Established, (now - state.syns[0]).0);
+        cx.record(now, flow, EventKind::Established, (now - state.syns[0]).0);
         self.timers.set(timer(flow, CONNECT), None, None);
         self.runnable.push_back(Process::Writer(flow));
         self.empty(flow, at, cx)

@@ -77,7 +77,7 @@ pub enum Step {
     Copy(usize, u32),
     Read(usize, u64),
     Send(usize),
-    Hear(usize),
+    ReadDatagram(usize),
 }
 
 /// State of a host.
@@ -104,7 +104,7 @@ pub struct Host {
     pub sockets: Ends<Socket>,
     /// Content of these programs' sockets, its start, and the number of entries that the last sample has seen.
     pub socket_log: Vec<Held>,
-    pub socket_log_told: usize,
+    pub socket_log_sampled: usize,
     /// Numbers of the datagrams with echo requests to this host.
     pub echoes: Vec<usize>,
     pub cpu: Cpu,
@@ -177,7 +177,7 @@ impl Host {
             programs: Ends(programs),
             sockets: Ends(sockets),
             socket_log: Vec::new(),
-            socket_log_told: 0,
+            socket_log_sampled: 0,
             echoes,
             name: name.into(),
             way: direction,
@@ -286,7 +286,7 @@ impl Host {
         }
     }
 
-    /// Takes all packets that wait, one after the other; timers of the wheel that are due are heard before.
+    /// Takes all packets that wait, one after the other; timers of the wheel that are due fire first.
     pub fn softirq(&mut self, now: Time, cx: &mut Context) {
         self.softirqs.enter(now, self.next_process().is_some());
         while self.timers.first_is_of_wheel(now) {
@@ -386,7 +386,7 @@ impl Host {
     pub fn process(&mut self, now: Time, cx: &mut Context) {
         match self.step {
             None | Some(Step::Call(_)) => {}
-            Some(Step::Hear(_)) => self.softirqs.datagram_is_read(now),
+            Some(Step::ReadDatagram(_)) => self.softirqs.datagram_is_read(now),
             Some(_) => self.softirqs.call_ends(now),
         }
         match self.step.take() {
@@ -406,9 +406,9 @@ impl Host {
                 self.cpu.end_step(now);
                 return self.has_written(number, now, cx);
             }
-            Some(Step::Hear(number)) => {
+            Some(Step::ReadDatagram(number)) => {
                 self.cpu.end_step(now);
-                self.has_heard(number, now);
+                self.has_read_datagram(number, now);
             }
             None => {}
         }

@@ -39,7 +39,7 @@ use packet::Packet;
 /// Context of everything that happens: the agenda for consequences, and the events to report.
 pub struct Context {
     agenda: Agenda,
-    told: Vec<Event>,
+    events: Vec<Event>,
     /// Round trips of echo requests: when, which, and how long.
     round_trips: Vec<(Time, usize, u64)>,
     /// PageFrags of senders' memory, by flow, of which the other end does not know yet.
@@ -51,8 +51,8 @@ pub struct Context {
 }
 
 impl Context {
-    fn tell(&mut self, time: Time, flow: usize, kind: EventKind, value: u64) {
-        self.told.push(Event { time, flow: flow as u16, kind, value });
+    fn record(&mut self, time: Time, flow: usize, kind: EventKind, value: u64) {
+        self.events.push(Event { time, flow: flow as u16, kind, value });
     }
 }
 
@@ -148,7 +148,7 @@ impl World {
         World {
             context: Context {
                 agenda: Agenda::default(),
-                told: Vec::new(),
+                events: Vec::new(),
                 round_trips: Vec::new(),
                 pieces: Vec::new(),
                 mss,
