@@ -66,7 +66,7 @@ fn wanted(run: &Resolved, flow: &Flow) -> f64 {
 
 /// Whether the other half of a flow with answers has longer messages.
 fn is_smaller_half(run: &Resolved, flow: &Flow) -> bool {
-    run.other_half(flow).is_some_and(|other| other.message() > flow.message())
+    run.reverse_flow(flow).is_some_and(|other| other.message() > flow.message())
 }
 
 #[cfg(test)]

@@ -214,7 +214,7 @@ fn built(resolved: &Resolved, family: Family) -> Result<PathBuf, String> {
     let found = cache.find(&wanted).map(|entry| entry.kernel());
     found.ok_or_else(|| {
         Missing { wanted, others: others(&cache, wanted) }
-            .told(|hz| format!("--set hosts.sender.hz={hz} --set hosts.receiver.hz={hz}"))
+            .describe(|hz| format!("--set hosts.sender.hz={hz} --set hosts.receiver.hz={hz}"))
     })
 }
 
@@ -240,7 +240,7 @@ impl Missing {
     }
 
     /// Text on what is missing, and how to get it; `option` makes the option for another HZ.
-    pub fn told(&self, option: impl Fn(Hz) -> String) -> String {
+    pub fn describe(&self, option: impl Fn(Hz) -> String) -> String {
         let Missing { wanted, others } = self;
         let Wanted { family, hz, contents } = wanted;
         let mut build = format!("fullpipe kernel build --version {family} --hz {hz}");
@@ -283,7 +283,7 @@ impl Following {
 
             // A machine that has ended may have left records that are not read yet.
             let ended = matches!(state, State::Ended(_)) && !more;
-            if let Some(time) = self.samples.tell(sink, ended) {
+            if let Some(time) = self.samples.emit(sink, ended) {
                 self.reached = time;
             }
             if !control.go_on(self.reached) {

@@ -210,9 +210,9 @@ fn direction(
     let mut direction = Direction { sent, ..Direction::default() };
     let around = run.surroundings();
     for element in elements {
-        let told = |why: String| (element.name().to_string(), why);
+        let failed = |why: String| (element.name().to_string(), why);
         let ask = element.ask(&around);
-        let mut piece = piece(&ask, wire(run)).map_err(told)?;
+        let mut piece = piece(&ask, wire(run)).map_err(failed)?;
         piece.seed(Rng::new(run.seed, element.name()).next_u64());
 
         // Only a chain of qdiscs can take over the wire of the element before it.
@@ -226,7 +226,7 @@ fn direction(
                 direction.pass(stage(element, chain.capacity, run), chain, by);
             }
             Piece::Copies(_) if direction.copies() => {
-                return Err(told("a copy is not copied again: one duplication on a way".into()));
+                return Err(failed("a copy is not copied again: one duplication on a way".into()));
             }
             Piece::Copies(chain) => {
                 direction.count();

@@ -152,7 +152,7 @@ fn cards(run: &Resolved, answers: &mut Answers) {
             let what = "all that waits for the card is in the qdisc".to_string();
             // Where the scenario says nothing about this outgoing side, its card and ring are the defaults.
             let asked = slowest.is_some() || !is_default(host, run);
-            let what = if asked { Support::Substituted(what) } else { Support::Told(what) };
+            let what = if asked { Support::Substituted(what) } else { Support::Noted(what) };
             answers.push((format!("{}.tx_ring", station.key()), what));
         }
     }
@@ -209,8 +209,8 @@ fn refused(key: &str, why: &str) -> (String, Support) {
 /// # Errors
 /// The key that is refused after all.
 pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
-    let told = |(key, why): (String, String)| format!("{key}: {why}");
-    let (routers, mut stages) = way::routers(run).map_err(told)?;
+    let text = |(key, why): (String, String)| format!("{key}: {why}");
+    let (routers, mut stages) = way::routers(run).map_err(text)?;
     let (sender, receiver) = (&run.hosts.sender, &run.hosts.receiver);
     let stage_of = |of, host: &Host, namespace| way::Watched {
         serial: Some(nic::serial(host, run.path.mtu)),
@@ -281,7 +281,7 @@ pub(super) fn ask(run: &Resolved, family: Family) -> Result<Asked, String> {
         host.sysctl.extend(nfs::sysctl(run));
     }
     let memory_mib = memory::of_kernel_mib(run);
-    Ok(Asked { plan, words: flows::words(run, family).map_err(told)?, stages, memory_mib })
+    Ok(Asked { plan, words: flows::words(run, family).map_err(text)?, stages, memory_mib })
 }
 
 /// An extra host at the sender's end.

@@ -13,7 +13,7 @@ use serde::Serialize;
 pub use fullpipe_sim::config::Mtu;
 
 /// Least MTU that a router reports, bytes: as large as its message.
-const LEAST_TOLD: u32 = 576;
+const LEAST_REPORTED: u32 = 576;
 /// Least `mtu` to which a router clamps the MSS, bytes: Linux sends no smaller packets.
 pub const LEAST_CLAMPED: u32 = MssClamp::LEAST + HEADERS;
 
@@ -73,10 +73,10 @@ impl Written for MtuElement {
 
     fn resolve(&self, _whole: &Whole, cx: &mut Context) -> Option<Mtu> {
         let (mtu, icmp) = (needed(&self.mtu)?.0 as u32, *needed(&self.icmp)?);
-        if icmp && mtu < LEAST_TOLD {
+        if icmp && mtu < LEAST_REPORTED {
             let place = self.mtu.as_ref()?.place;
             cx.error("out-of-range", place, format!("an `mtu` of {mtu} with `icmp`"))
-                .expected(format!("{LEAST_TOLD} at least: the message itself is as large"));
+                .expected(format!("{LEAST_REPORTED} at least: the message itself is as large"));
             return None;
         }
         let mss_clamp = self.mss_clamp(mtu, cx)?;

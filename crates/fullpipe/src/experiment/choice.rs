@@ -159,7 +159,7 @@ fn objection(
     let (name, (key, support)) = (engine.name(), answer);
     let place = || place(engine, plans, answer);
     match support {
-        Support::Exact | Support::Told(_) => None,
+        Support::Exact | Support::Noted(_) => None,
         Support::Refused(why) => Some(format!("engine {name} cannot do {key}: {why}{}", place())),
         Support::Substituted(what) => {
             let allowed = key.ends_with(".kernel") && allowed.as_kernel.is_some()

@@ -27,7 +27,7 @@ impl Engine for Simulator {
         1e6
     }
 
-    fn tells_packets(&self) -> bool {
+    fn records_packets(&self) -> bool {
         true
     }
 
