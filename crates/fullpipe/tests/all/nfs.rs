@@ -227,9 +227,9 @@ fn record() {
         table += &format!("{row}\n");
         wrong.extend((!expectation.passed).then_some(row));
     }
-    let mut told = String::new();
-    write!(told, "{table}").expect("text");
-    marked::rewritten(PAGE, "nfs-knobs", &told);
+    let mut text = String::new();
+    write!(text, "{table}").expect("text");
+    marked::rewritten(PAGE, "nfs-knobs", &text);
     marked::rewritten(PAGE, "nfs-bursts", &bursts());
     assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -178,9 +178,9 @@ fn a_kernel_that_nothing_judges_is_refused() {
     let text = SCENARIO.replacen("3.14", "6.18", 1);
     let scenario = load(&Source::text("new.toml", &text), &[], &[]).expect("valid");
     let notes = scenario::notes(&scenario);
-    let told =
+    let unvalidated =
         notes.iter().filter(|note| note.starts_with("the profile of Linux 6.18 is unvalidated"));
-    assert_eq!(told.count(), 1, "{notes:?}");
+    assert_eq!(unvalidated.count(), 1, "{notes:?}");
     assert_eq!(
         (scenario::shown("6.18"), scenario::shown("6.12")),
         ("6.18 (unvalidated)".into(), "6.12".into())
