@@ -140,7 +140,7 @@ fn datagrams(own: &Datagrams) -> DatagramsMeta {
 }
 
 fn flows(run: &Resolved, genuine: Option<&str>) -> Vec<FlowMeta> {
-    let halves = halves(run);
+    let reverse_of = reverse_flows(run);
     let flow = |(index, flow): (usize, &fullpipe_scenario::Flow)| FlowMeta {
         name: flow.name.clone(),
         congestion: flow.congestion.name.clone(),
@@ -152,7 +152,7 @@ fn flows(run: &Resolved, genuine: Option<&str>) -> Vec<FlowMeta> {
         stop: flow.duration.map(|duration| flow.start + duration),
         bytes: flow.bytes,
         base_rtt: Some(run.round_trip(flow)),
-        other_half: halves[index],
+        reverse_flow: reverse_of[index],
         shaper: shaper(flow, run.hosts_of(flow)[0]),
         settings: settings::flow(run, flow),
     };
@@ -160,14 +160,14 @@ fn flows(run: &Resolved, genuine: Option<&str>) -> Vec<FlowMeta> {
 }
 
 /// Flow of the other direction of each flow's connection, by index.
-fn halves(run: &Resolved) -> Vec<Option<usize>> {
-    let mut halves = vec![None; run.flow.len()];
+fn reverse_flows(run: &Resolved) -> Vec<Option<usize>> {
+    let mut reverse_of = vec![None; run.flow.len()];
     for (answers, flow) in run.flow.iter().enumerate() {
         if let Some(asks) = run.answered_by(flow) {
-            (halves[asks], halves[answers]) = (Some(answers), Some(asks));
+            (reverse_of[asks], reverse_of[answers]) = (Some(answers), Some(asks));
         }
     }
-    halves
+    reverse_of
 }
 
 /// The sender's fq where it has a rate to hold the flow to: its own (`maxrate`) or the socket's (SO_MAX_PACING_RATE).

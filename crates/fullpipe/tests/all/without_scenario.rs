@@ -62,7 +62,7 @@ fn flow(own: &FlowMeta) -> FlowMeta {
         stop: own.stop,
         bytes: own.bytes,
         base_rtt: None,
-        other_half: own.other_half,
+        reverse_flow: own.reverse_flow,
         shaper: own.shaper.clone(),
         settings: settings(&own.settings),
     }
