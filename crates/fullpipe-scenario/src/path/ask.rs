@@ -5,7 +5,7 @@
 //! "Segment" is a packet of at most the MTU; "skb" is what the sender handed down as one, which may be many segments.
 //! No engine is known here.
 
-use super::{Queue, Step, Timer};
+use super::{Queue, RateStep, Timer};
 use fullpipe_base::units::{Framing, Rate, Time};
 use fullpipe_sim::config::{Distribution, QueueLimit, Unit};
 
@@ -91,7 +91,7 @@ pub enum Ask {
 pub struct Sending {
     /// Rates, each from its time on; the first one from 0. A packet in transmission continues at the new rate; a rate
     /// of 0 sends nothing.
-    pub steps: Vec<Step>,
+    pub steps: Vec<RateStep>,
     /// Bytes that the rate counts for each packet.
     pub framing: Framing,
     /// Queue of waiting packets, without the one in transmission.

@@ -1,7 +1,7 @@
 //! A rate with a queue in front of it.
 
 use super::queue::{PathQueue, Queue, queue};
-use super::{Ask, Meaning, Sending, Step, Surroundings, Whole, Written, needed};
+use super::{Ask, Meaning, RateStep, Sending, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
 use crate::format::keys::Default::{Empty, Is, Required};
 use crate::format::keys::{At, group};
@@ -72,7 +72,7 @@ impl Meaning for Link {
 
     fn ask(&self, _run: &Surroundings) -> Ask {
         Ask::Rate(Sending {
-            steps: vec![Step { at: Time::ZERO, rate: self.rate }],
+            steps: vec![RateStep { at: Time::ZERO, rate: self.rate }],
             framing: self.framing,
             queue: self.queue.clone(),
         })

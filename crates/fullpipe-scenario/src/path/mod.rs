@@ -35,7 +35,7 @@ pub use mtu::LEAST_CLAMPED;
 pub(super) use queue::PathQueue;
 pub use queue::{Cake, Codel, Discipline, Fq, Pie, Queue, Red};
 pub(super) use short::{Traffic, path};
-pub use varying::Step;
+pub use varying::RateStep;
 use whole::Whole;
 
 use super::format::context::Context;

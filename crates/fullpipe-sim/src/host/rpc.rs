@@ -9,7 +9,7 @@ use super::{Host, Process};
 use crate::config::{Config, Station};
 use crate::rpc::Message;
 use crate::rpc::client::Client;
-use crate::rpc::server::{Held, Server};
+use crate::rpc::server::{HoldReason, Server};
 use crate::rpc::timeouts::Alarm;
 use crate::tcp::sender::Writer;
 use crate::tcp::sender::write::spliced;
@@ -296,7 +296,7 @@ impl Host {
         if bytes > 0 && has_room {
             return server.begin(flow, now);
         }
-        server.hold(flow, if held { Held::Record } else { Held::Nothing }, now);
+        server.hold(flow, if held { HoldReason::Record } else { HoldReason::Nothing }, now);
         false
     }
 

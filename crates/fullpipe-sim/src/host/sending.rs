@@ -10,7 +10,7 @@ use super::output::HostOutput;
 pub(crate) use super::sending_flow::SendingFlow;
 use super::shared::Shared;
 use super::timers::Timer;
-use super::turn::Turn;
+use super::turn::Dialogue;
 use super::{Host, Process};
 use crate::config::{Config, Station};
 use crate::packet::{Kind, Train};
@@ -39,14 +39,14 @@ pub(super) fn sending_ends(
         // RPC writes by messages; other connections with data both ways take turns.
         let carries_messages = config.rpc_connection_of(at).is_some();
         let takes_turns = reverse.filter(|_| !carries_messages);
-        let turn = match reverse {
-            Some(_) => takes_turns.map(|reverse| Turn::new(flow, &config.flows[reverse])),
-            None => Turn::one_way(flow),
+        let dialogue = match reverse {
+            Some(_) => takes_turns.map(|reverse| Dialogue::new(flow, &config.flows[reverse])),
+            None => Dialogue::one_way(flow),
         };
         (config.hosts_of(flow)[0].name == own.name)
             .then(|| {
                 let state = SendingFlow::new(flow, (own.host, profile), config.seed, mss)?;
-                let mut state = SendingFlow { turn, next: followers[at], ..state };
+                let mut state = SendingFlow { dialogue, next: followers[at], ..state };
 
                 // The MSS in the peer's SYN follows from the peer's MTU and from clamps on the way.
                 state.tcp.take_peer_mss(received_mss(config, config.hosts_of(flow)[1].host));

@@ -3,7 +3,7 @@
 use super::clock::LimitClock;
 use super::output::HostOutput;
 use super::tsq::Tsq;
-use super::turn::Turn;
+use super::turn::Dialogue;
 use crate::cc::Congestion;
 use crate::config::{self, After, App, Flow};
 use crate::jiffy_clock::Expiry;
@@ -26,7 +26,7 @@ pub(crate) struct SendingFlow {
     /// Next connection in a loop.
     pub(super) next: Option<(usize, After)>,
     /// Turns of this end and the other end's program, where they take turns.
-    pub(super) turn: Option<Turn>,
+    pub(super) dialogue: Option<Dialogue>,
     /// Start of each request without an answer.
     pub(super) asked: VecDeque<Time>,
     /// Whether the program has corked the socket for the message that it writes.
@@ -115,7 +115,7 @@ impl SendingFlow {
             limits: LimitClock::new(),
             config: flow.clone(),
             next: None,
-            turn: None,
+            dialogue: None,
             written: 0,
             buffered: 0,
             asked: VecDeque::new(),
@@ -151,18 +151,18 @@ impl SendingFlow {
     /// Time at which the end of its time interrupts an application that writes all the time. The application stops
     /// after the write() in progress. An application that pauses between its writes checks the clock itself.
     pub(super) fn stops(&self) -> Option<Time> {
-        let bulk = matches!(self.config.app, App::Bulk) && self.turn.is_none();
+        let bulk = matches!(self.config.app, App::Bulk) && self.dialogue.is_none();
         self.config.stops().filter(|_| bulk)
     }
 
     /// Bytes of the next write, which ends with its message.
     pub(super) fn next_write_size(&self) -> u64 {
         let write = u64::from(self.config.write);
-        let message = |turn: Turn| match turn.left(self.written) {
+        let message = |dialogue: Dialogue| match dialogue.left(self.written) {
             0 => self.config.message(),
             left => left,
         };
-        self.turn.map_or(write, |turn| write.min(message(turn)))
+        self.dialogue.map_or(write, |dialogue| write.min(message(dialogue)))
     }
 
     /// Wakes the application.

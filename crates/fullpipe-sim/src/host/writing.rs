@@ -147,7 +147,7 @@ impl Host {
     /// Uncorks the socket after a whole message.
     fn uncork(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
         let state = &mut self.sends[flow];
-        let ends = state.turn.is_some_and(|turn| turn.left(state.written) == 0);
+        let ends = state.dialogue.is_some_and(|dialogue| dialogue.left(state.written) == 0);
         if !state.corked || !ends {
             return cpu;
         }
@@ -249,7 +249,7 @@ impl Host {
 
     /// Closes the socket's sending side after the application's last write.
     fn close(&mut self, flow: usize, cpu: Time, now: Time, shared: &mut Shared) -> Time {
-        let answers = self.sends[flow].turn.is_some_and(|turn| !turn.closes());
+        let answers = self.sends[flow].dialogue.is_some_and(|dialogue| !dialogue.closes());
         let stays = answers || self.rpc.has(flow);
         if self.sends[flow].tcp.writer() != Writer::Done || stays {
             return cpu;
@@ -279,7 +279,7 @@ impl Host {
         let state = &mut self.sends[flow];
         let left = state.config.bytes.map_or(u64::MAX, |bytes| bytes - state.written);
         // The program finishes a message that it has begun.
-        let of_message = state.turn.map_or(0, |turn| turn.left(state.written));
+        let of_message = state.dialogue.map_or(0, |dialogue| dialogue.left(state.written));
         if left == 0 || over && of_message == 0 {
             state.tcp.set_writer(Writer::Done);
             return false;
@@ -304,19 +304,23 @@ impl Host {
         }
 
         // A request waits for its period; its begin is noted, because answers are timed from there.
-        if let Some(turn) = state.turn.filter(|turn| turn.begins_request(state.written)) {
-            let due = state.config.due(turn.begun(state.written));
+        if let Some(dialogue) =
+            state.dialogue.filter(|dialogue| dialogue.begins_request(state.written))
+        {
+            let due = state.config.due(dialogue.begun(state.written));
             if let Some(due) = due.filter(|due| now < *due) {
                 return self.pause(flow, due);
             }
-            match turn.is_one_way() {
+            match dialogue.is_one_way() {
                 true => shared.began[flow].push_back(now),
                 false => state.asked.push_back(now),
             }
         }
 
         // A message that begins is corked until it is written whole.
-        if state.config.corks() && state.turn.is_some_and(|turn| turn.left(state.written) == 0) {
+        if state.config.corks()
+            && state.dialogue.is_some_and(|dialogue| dialogue.left(state.written) == 0)
+        {
             state.tcp.cork_message();
             state.corked = true;
         }

@@ -1,6 +1,6 @@
 //! Datagrams in the trace: counters of the programs at both ends, and each round trip.
 
-use super::Run;
+use super::Simulation;
 use crate::config::{Config, DatagramKind};
 use crate::trace::{Counter, Sink};
 use crate::units::Time;
@@ -28,7 +28,7 @@ impl DatagramCounters {
     }
 
     /// Writes the round trips since the last call, each at its time, and the counters that have changed.
-    pub(super) fn emit(&mut self, run: &mut Run, now: Time, sink: &mut dyn Sink) {
+    pub(super) fn emit(&mut self, run: &mut Simulation, now: Time, sink: &mut dyn Sink) {
         if self.own.is_empty() {
             return;
         }
@@ -52,7 +52,7 @@ impl DatagramCounters {
 }
 
 /// Counters of datagrams, each with the end that counts.
-fn counters(run: &Run, at: usize, echo: bool) -> Vec<(usize, &'static str, u64)> {
+fn counters(run: &Simulation, at: usize, echo: bool) -> Vec<(usize, &'static str, u64)> {
     let mut all = Vec::new();
     if let Some(own) = run.hosts.iter().find_map(|host| host.sends_datagrams.get(at)) {
         all.extend([(0, "sent", own.sent), (0, "refused", own.refused)]);

@@ -19,7 +19,7 @@
 //! - `tc.requeues` exists for `pfifo_fast` only. On engine `linux` the path's devices and both hosts share one
 //!   `softnet_stat`.
 
-use super::Run;
+use super::Simulation;
 use crate::cc::Exits;
 use crate::config::{Config, Driver, Qdisc};
 use crate::host::Host;
@@ -94,7 +94,7 @@ impl HostCounters {
     /// Writes the counters that have changed, by the stages' samples at this time.
     pub(super) fn emit(
         &mut self,
-        run: &mut Run,
+        run: &mut Simulation,
         (samples, now): (&[StageSample], Time),
         sink: &mut dyn Sink,
     ) {
@@ -115,7 +115,7 @@ impl HostCounters {
     /// Writes the counters at the run's end, unless they were just written.
     pub(super) fn end(
         &mut self,
-        run: &mut Run,
+        run: &mut Simulation,
         (samples, now): (&[StageSample], Time),
         sink: &mut dyn Sink,
     ) {

@@ -80,7 +80,8 @@ struct Way {
     to: Vec<usize>,
 }
 
-struct Run {
+/// State of a run: hosts, the path between them, and what they share.
+struct Simulation {
     /// Forward and backward directions.
     ways: [Way; 2],
     /// Hosts in the order of [`Config::hosts`].
@@ -104,7 +105,7 @@ pub fn run(
 ) -> Result<Outcome, String> {
     let asked = config;
     let config = accepted(asked)?;
-    let mut run = Run::new(&config)?;
+    let mut run = Simulation::new(&config)?;
     if let Some(point) = sink.point() {
         if !config.datagrams.is_empty() {
             return Err("a capture knows segments of TCP only: leave datagrams out".to_string());
@@ -132,7 +133,7 @@ pub fn run(
 /// # Errors
 /// The reason that [`run`] would give.
 pub fn check(config: &Config) -> Result<(), String> {
-    Run::new(&accepted(config)?).map(drop)
+    Simulation::new(&accepted(config)?).map(drop)
 }
 
 /// A configuration within all bounds, after the handshake.
@@ -204,12 +205,12 @@ impl Way {
     }
 }
 
-impl Run {
-    fn new(config: &Config) -> Result<Run, String> {
+impl Simulation {
+    fn new(config: &Config) -> Result<Simulation, String> {
         let (mss, headers) = mss(config)?;
         let shared = Shared::new(config, (mss, headers));
         let hosts = 0..config.hosts().len();
-        Ok(Run {
+        Ok(Simulation {
             ways: [Direction::Forward, Direction::Backward].map(|way| Way::new(config, way)),
             hosts: hosts.map(|place| Host::new(config, place, mss)).collect::<Result<_, _>>()?,
             shared,

@@ -15,7 +15,7 @@
 //! | `rpc.server.threads_ns` | busy threads, added up over time |
 //! | `rpc.server.waits_for_threads_ns` | connections that have something for a thread and none, added up over time |
 
-use super::Run;
+use super::Simulation;
 use crate::config::Config;
 use crate::host::Host;
 use crate::trace::{Counter, Sink};
@@ -48,7 +48,7 @@ impl RpcCounters {
     }
 
     /// Writes the counters that have changed.
-    pub(super) fn emit(&mut self, run: &Run, now: Time, sink: &mut dyn Sink) {
+    pub(super) fn emit(&mut self, run: &Simulation, now: Time, sink: &mut dyn Sink) {
         if !self.servers {
             return;
         }

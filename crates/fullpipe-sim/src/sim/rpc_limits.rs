@@ -13,10 +13,10 @@
 //! | the application | | has not begun, or is done | [`Limit::Idle`] |
 //! | another one, or else | | | that one |
 
-use super::Run;
+use super::Simulation;
 use crate::config::Config;
 use crate::rpc::client::Waits;
-use crate::rpc::server::Held;
+use crate::rpc::server::HoldReason;
 use crate::trace::Limit;
 use crate::units::Time;
 use alloc::vec::Vec;
@@ -35,7 +35,7 @@ struct Connection {
     /// TCP's limit of each flow.
     tcp: [Limit; 2],
     waits: Waits,
-    held: Held,
+    held: HoldReason,
     since: Time,
     booked: [[u64; Limit::COUNT]; 2],
 }
@@ -45,7 +45,7 @@ struct Connection {
 enum Change {
     Tcp(usize, Limit),
     Waits(Waits),
-    Held(Held),
+    Held(HoldReason),
 }
 
 impl RpcLimits {
@@ -64,7 +64,7 @@ impl RpcLimits {
                 flows: [calls, reverse_of[calls]?],
                 tcp: [Limit::Idle; 2],
                 waits: Waits::Idle,
-                held: Held::Nothing,
+                held: HoldReason::Nothing,
                 since: Time::ZERO,
                 booked: [[0; Limit::COUNT]; 2],
             })
@@ -73,7 +73,7 @@ impl RpcLimits {
     }
 
     /// Accounts all time up to `now`.
-    pub(super) fn book(&mut self, run: &mut Run, now: Time) {
+    pub(super) fn book(&mut self, run: &mut Simulation, now: Time) {
         for connection in &mut self.connections {
             let mut changes = connection.changes(run);
             changes.sort_by_key(|(time, _)| *time);
@@ -96,7 +96,7 @@ impl RpcLimits {
 
 impl Connection {
     /// Changes since the last call, part by part.
-    fn changes(&self, run: &mut Run) -> Vec<(Time, Change)> {
+    fn changes(&self, run: &mut Simulation) -> Vec<(Time, Change)> {
         let (client, at) = self.client;
         let mut all = Vec::new();
         for host in &mut run.hosts {
@@ -137,10 +137,10 @@ impl Connection {
 }
 
 /// Limit of a flow, by the module's table.
-fn limit(tcp: Limit, held: Held, waits: Waits) -> Limit {
+fn limit(tcp: Limit, held: HoldReason, waits: Waits) -> Limit {
     match (tcp, held, waits) {
-        (Limit::ReceiveWindow | Limit::Application, Held::Threads, _) => Limit::ServerThreads,
-        (Limit::ReceiveWindow, Held::Record, _) => Limit::RecordGate,
+        (Limit::ReceiveWindow | Limit::Application, HoldReason::Threads, _) => Limit::ServerThreads,
+        (Limit::ReceiveWindow, HoldReason::Record, _) => Limit::RecordGate,
         (Limit::Application, _, Waits::Slots) => Limit::RpcSlots,
         (Limit::Application, _, Waits::PageCache) => Limit::PageCache,
         (Limit::Application, _, Waits::Idle) => Limit::Idle,

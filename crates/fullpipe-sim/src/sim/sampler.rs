@@ -1,6 +1,6 @@
 //! Samples of flows and stages at the trace's interval.
 
-use super::Run;
+use super::Simulation;
 use super::datagram_counters::DatagramCounters;
 use super::host_counters::HostCounters;
 use super::rpc_counters::RpcCounters;
@@ -30,7 +30,7 @@ pub(crate) struct Sampler {
 
 impl Sampler {
     /// Announces the stages to `sink`.
-    pub(crate) fn new(config: &Config, run: &mut Run, sink: &mut dyn Sink) -> Sampler {
+    pub(crate) fn new(config: &Config, run: &mut Simulation, sink: &mut dyn Sink) -> Sampler {
         let stages = stage_infos(run);
 
         // A capture names stages in its packets by their numbers.
@@ -52,7 +52,7 @@ impl Sampler {
     }
 
     /// Writes the state at the sample that is due to `sink`, and schedules the next one.
-    pub(crate) fn sample(&mut self, run: &mut Run, sink: &mut dyn Sink) {
+    pub(crate) fn sample(&mut self, run: &mut Simulation, sink: &mut dyn Sink) {
         let now = self.next;
 
         // Events of the interval precede the samples at its end.
@@ -84,12 +84,12 @@ impl Sampler {
     }
 
     /// Ends the run with the sample at `now`, which may be earlier than planned.
-    pub(crate) fn end(&mut self, run: &mut Run, now: Time, sink: &mut dyn Sink) {
+    pub(crate) fn end(&mut self, run: &mut Simulation, now: Time, sink: &mut dyn Sink) {
         self.hosts.end(run, (&self.samples, now), sink);
     }
 
     /// Samples in the order of `stage_infos`.
-    fn stage_samples(run: &mut Run, now: Time) -> Vec<StageSample> {
+    fn stage_samples(run: &mut Simulation, now: Time) -> Vec<StageSample> {
         let [there, back] = &mut run.ways;
         let (near, far) = run.hosts.split_at_mut(back.hosts.start);
         let mut samples = Vec::new();
@@ -203,7 +203,7 @@ fn untimed(info: StageInfo) -> StageInfo {
     StageInfo { timed: false, ..info }
 }
 
-fn stage_infos(run: &mut Run) -> Vec<StageInfo> {
+fn stage_infos(run: &mut Simulation) -> Vec<StageInfo> {
     let [there, way_back] = &mut run.ways;
     let (near, far) = run.hosts.split_at(way_back.hosts.start);
     let (mut forward, mut back) = (Vec::new(), Vec::new());
@@ -250,7 +250,7 @@ fn unset_scale(host: &config::Host) -> u32 {
 }
 
 /// Window scales of a flow from `from` to `to`; none unless both hosts have the option.
-fn scales(run: &Run, index: usize, [from, to]: [&Host; 2]) -> Option<Scales> {
+fn scales(run: &Simulation, index: usize, [from, to]: [&Host; 2]) -> Option<Scales> {
     if ![from, to].iter().all(|host| host.sysctl().tcp_window_scaling) {
         return None;
     }
@@ -259,7 +259,7 @@ fn scales(run: &Run, index: usize, [from, to]: [&Host; 2]) -> Option<Scales> {
     Some(Scales { snd: to.receives[index].tcp.wscale(), rcv })
 }
 
-fn flow_sample(run: &Run, index: usize, now: Time) -> FlowSample {
+fn flow_sample(run: &Simulation, index: usize, now: Time) -> FlowSample {
     let [forward, back] = [0, 1].map(|way| &run.hosts[run.ways[way].to[index]]);
 
     // A flow may have its sending end at either end of the path.

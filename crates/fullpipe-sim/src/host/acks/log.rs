@@ -8,7 +8,7 @@ use alloc::collections::VecDeque;
 /// Log of one flow's ACKs. SACKs are kept apart, because they are large and few runs have them.
 #[derive(Default)]
 pub(super) struct Log {
-    runs: VecDeque<Run>,
+    runs: VecDeque<AckRun>,
     hint: SearchHint,
     /// Number of the next ACK.
     next: u64,
@@ -21,7 +21,7 @@ pub(super) struct Log {
 /// memory.
 #[derive(Clone, Copy)]
 #[repr(align(64))]
-struct Run {
+struct AckRun {
     /// Number of the first ACK.
     number: u64,
     count: u32,
@@ -39,9 +39,9 @@ struct Run {
     growth: u32,
 }
 
-const _: () = assert!(size_of::<Run>() == 64);
+const _: () = assert!(size_of::<AckRun>() == 64);
 
-impl Run {
+impl AckRun {
     /// ACK `i` of the run; `sacks` are the first one's.
     fn ack(&self, i: u64, sacks: Option<&Sacks>) -> Ack {
         let sacks = sacks.map(|&sacks| grown(sacks, i * u64::from(self.growth)));
@@ -139,7 +139,7 @@ impl Log {
         }
 
         // The ACK differs unevenly from the last one, so it begins a run.
-        self.runs.push_back(Run {
+        self.runs.push_back(AckRun {
             number,
             count: 1,
             ack: ack.ack,

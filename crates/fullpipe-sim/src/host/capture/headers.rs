@@ -25,7 +25,7 @@ struct End {
 
 /// State of a flow's two ends, the sending end first.
 #[derive(Clone)]
-struct Flow {
+struct HeaderState {
     forward: bool,
     ip_id: [u16; 2],
     /// Timestamp to be echoed (Linux `ts_recent`).
@@ -39,7 +39,7 @@ pub(super) struct Headers {
     /// Ends of each flow.
     ends: Vec<Ends>,
     timestamps: bool,
-    flows: Vec<Flow>,
+    flows: Vec<HeaderState>,
 }
 
 /// First window of a host's kernel. A run with an unknown kernel was refused before.
@@ -119,7 +119,7 @@ impl Headers {
             }
             new
         });
-        let flows = agreed.flows.iter().map(|flow| Flow {
+        let flows = agreed.flows.iter().map(|flow| HeaderState {
             forward: flow.direction == Direction::Forward,
             ip_id: [0; 2],
             ts_recent: [0; 2],

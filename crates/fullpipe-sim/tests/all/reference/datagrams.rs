@@ -281,7 +281,7 @@ impl Host {
         let waiting = sockets.clone().map(|socket| socket.waits.len() as u64).sum();
         let bytes = sockets.clone().map(Socket::used).sum();
         let full = sockets.clone().any(|socket| socket.used() > socket.room);
-        self.socket_log.push(Held { from: now, waiting, bytes, full });
+        self.socket_log.push(SocketLogEntry { from: now, waiting, bytes, full });
     }
 
     /// All of it up to `now`, from the beginning.
@@ -289,11 +289,11 @@ impl Host {
         if self.sockets.is_empty() {
             return None;
         }
-        let last = *self.socket_log.last().unwrap_or(&Held::default());
-        self.socket_log.push(Held { from: now, ..last });
+        let last = *self.socket_log.last().unwrap_or(&SocketLogEntry::default());
+        self.socket_log.push(SocketLogEntry { from: now, ..last });
         let mut sample = StageSample::default();
         let (mut until, mut byte_ns) = (Time::ZERO, 0);
-        let mut before = Held::default();
+        let mut before = SocketLogEntry::default();
         for held in &self.socket_log {
             let lasted = (held.from - until).0;
             sample.waiting_ns += before.waiting * lasted;
@@ -319,7 +319,7 @@ impl Host {
 
 /// Content of a host's sockets from a time on.
 #[derive(Clone, Copy, Default)]
-pub struct Held {
+pub struct SocketLogEntry {
     from: Time,
     waiting: u64,
     bytes: u64,

@@ -5,7 +5,7 @@
 
 use super::Context;
 use super::cpu::Cpu;
-use super::datagrams::{self, Held, Program, Socket};
+use super::datagrams::{self, Program, Socket, SocketLogEntry};
 use super::gro::Gro;
 use super::packet::{Body, Packet};
 use super::receive::Receive;
@@ -103,7 +103,7 @@ pub struct Host {
     pub programs: Ends<Program>,
     pub sockets: Ends<Socket>,
     /// Content of these programs' sockets, its start, and the number of entries that the last sample has seen.
-    pub socket_log: Vec<Held>,
+    pub socket_log: Vec<SocketLogEntry>,
     pub socket_log_sampled: usize,
     /// Numbers of the datagrams with echo requests to this host.
     pub echoes: Vec<usize>,
