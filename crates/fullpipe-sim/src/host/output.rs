@@ -71,7 +71,7 @@ impl Out {
             connection: shared.reverse_of[flow].map_or(flow, |reverse| reverse.min(flow)) as u16,
             reverse_receiver: None,
             acks: &mut shared.acks,
-            pieces: &mut shared.pieces,
+            page_frags: &mut shared.page_frags,
             mss: shared.mss,
             headers: shared.headers,
             opening: shared.opening,
@@ -103,7 +103,7 @@ pub(crate) struct HostOutput<'a> {
     /// ACKs.
     pub(super) reverse_receiver: Option<(&'a mut Receiver, usize)>,
     acks: &'a mut Acks,
-    pieces: &'a mut Vec<(u16, PageFrag)>,
+    page_frags: &'a mut Vec<(u16, PageFrag)>,
     mss: u32,
     headers: u32,
     opening: u32,
@@ -365,8 +365,8 @@ impl Output for HostOutput<'_> {
         self.cpu
     }
 
-    fn begin_piece(&mut self, piece: PageFrag) {
-        self.pieces.push((self.flow, piece));
+    fn begin_page_frag(&mut self, page_frag: PageFrag) {
+        self.page_frags.push((self.flow, page_frag));
     }
 
     fn walked(&mut self, skbs: u32) {

@@ -335,9 +335,9 @@ impl Host {
     }
 
     /// Passes on the memory layout of a flow's sender, if the flow is received here.
-    pub(crate) fn begin_piece(&mut self, flow: usize, piece: PageFrag) {
+    pub(crate) fn begin_page_frag(&mut self, flow: usize, page_frag: PageFrag) {
         if let Some(state) = self.receives.get_mut(flow) {
-            state.tcp.begin_piece(piece);
+            state.tcp.begin_page_frag(page_frag);
         }
     }
 

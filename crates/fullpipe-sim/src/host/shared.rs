@@ -21,7 +21,7 @@ pub(crate) struct Shared {
     /// Reverse flow of each flow's connection, where data goes both ways.
     pub(crate) reverse_of: Vec<Option<usize>>,
     /// Changes of senders' memory layout, by flow, that the other host does not know yet.
-    pub(crate) pieces: Vec<(u16, PageFrag)>,
+    pub(crate) page_frags: Vec<(u16, PageFrag)>,
     pub(crate) events: Vec<(Event, Work, usize)>,
     /// Records by flow that are on their way, or not completely read (see [`crate::rpc`]).
     pub(crate) messages: Vec<VecDeque<Message>>,
@@ -65,7 +65,7 @@ impl Shared {
                 .chain(core::iter::repeat(None))
                 .take(numbers)
                 .collect(),
-            pieces: Vec::new(),
+            page_frags: Vec::new(),
             events: Vec::new(),
             messages: alloc::vec![VecDeque::new(); config.flows.len()],
             began: alloc::vec![VecDeque::new(); config.flows.len()],

@@ -252,14 +252,14 @@ fn received(host: &Host, all: &mut Vec<CounterValue>) {
     let sum = |of: fn(&Receiver) -> u64| host.receives.iter().map(|flow| of(&flow.tcp)).sum();
 
     // PAWSEstab has refused ACKs, which arrive at sending ends.
-    let acks: u64 = host.sends.iter().map(|flow| flow.tcp.counters.from_the_past).sum();
+    let acks: u64 = host.sends.iter().map(|flow| flow.tcp.counters.paws_estab).sum();
     let pressure = host.memory.as_ref().map(TcpMemory::mib).unwrap_or_default();
     let rare: [(&str, u64); 13] = [
         ("TcpExt.TCPMemoryPressures", pressure.pressures),
         ("TcpExt.TCPMemoryPressuresChrono", pressure.chrono_ms),
         ("TcpExt.PruneCalled", sum(|tcp| tcp.prunes)),
         ("TcpExt.RcvPruned", sum(|tcp| tcp.prunes_failed)),
-        ("TcpExt.PAWSEstab", sum(|tcp| tcp.from_the_past) + acks),
+        ("TcpExt.PAWSEstab", sum(|tcp| tcp.paws_estab) + acks),
         ("tcp.beyond_window", sum(|tcp| tcp.beyond_window)),
         ("TcpExt.TCPRcvCollapsed", sum(|tcp| tcp.mib.collapsed)),
         ("TcpExt.TCPRcvQDrop", sum(|tcp| tcp.mib.rcvq_drop)),

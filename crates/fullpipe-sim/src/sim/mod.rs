@@ -243,8 +243,8 @@ impl Simulation {
 
     /// Carries packets that the hosts put on the wire through the path.
     fn carry(&mut self) {
-        if !self.shared.pieces.is_empty() {
-            self.pass_on_pieces();
+        if !self.shared.page_frags.is_empty() {
+            self.pass_on_page_frags();
         }
         for way in 0..self.ways.len() {
             for host in self.ways[way].hosts.clone() {
@@ -313,10 +313,10 @@ impl Simulation {
 
     /// Gives receivers the senders' memory layout before the data arrive.
     #[cold]
-    fn pass_on_pieces(&mut self) {
-        for (flow, piece) in self.shared.pieces.drain(..) {
+    fn pass_on_page_frags(&mut self) {
+        for (flow, page_frag) in self.shared.page_frags.drain(..) {
             for host in &mut self.hosts {
-                host.begin_piece(flow.into(), piece);
+                host.begin_page_frag(flow.into(), page_frag);
             }
         }
     }

@@ -194,10 +194,10 @@ pub trait Output {
     fn in_host(&mut self) -> u64 {
         0
     }
-    /// Reports a change of the memory layout: from `piece` on data lies in pieces that are counted anew. The receiver
+    /// Reports a change of the memory layout: from `page_frag` on data lies in pieces that are counted anew. The receiver
     /// needs this.
-    fn begin_piece(&mut self, piece: PageFrag) {
-        let _ = piece;
+    fn begin_page_frag(&mut self, page_frag: PageFrag) {
+        let _ = page_frag;
     }
     /// Reports that the CPU has visited `skbs` skbs of the queue to process an ACK.
     fn walked(&mut self, skbs: u32) {

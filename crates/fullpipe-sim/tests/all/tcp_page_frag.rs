@@ -17,7 +17,7 @@ fn linux() -> &'static Profile {
 /// Reports of the sender's memory layout; all data is sent.
 #[derive(Default)]
 struct Layouts {
-    pieces: Vec<PageFrag>,
+    page_frags: Vec<PageFrag>,
 }
 
 impl Output for Layouts {
@@ -27,8 +27,8 @@ impl Output for Layouts {
     fn now(&self) -> Time {
         Time::ms(100)
     }
-    fn begin_piece(&mut self, piece: PageFrag) {
-        self.pieces.push(piece);
+    fn begin_page_frag(&mut self, page_frag: PageFrag) {
+        self.page_frags.push(page_frag);
     }
 }
 
@@ -55,7 +55,7 @@ fn heads(copies: &[u32], (acknowledged, reads): (bool, bool), packets: u64) -> u
         }
         sender.copied(bytes, bytes, true, &mut wire);
     }
-    wire.pieces.into_iter().for_each(|piece| receiver.begin_piece(piece));
+    wire.page_frags.into_iter().for_each(|page_frag| receiver.begin_page_frag(page_frag));
     let mut last = 0;
     for seq in (0..packets).map(|number| number * u64::from(LEN)) {
         if reads && seq == u64::from(copies[0]) {

@@ -478,7 +478,7 @@ fn what_is_refused_is_no_want_of_room() {
             |i: u32, tsval| Segment { seq: (i * len).into(), len, tsval, ..Segment::default() };
         let mut arrives = |ms, segment| {
             let answer = tcp.on_segment(Time::ms(ms), segment);
-            let refused = [tcp.from_the_past, tcp.beyond_window, tcp.dropped, tcp.duplicates];
+            let refused = [tcp.paws_estab, tcp.beyond_window, tcp.dropped, tcp.duplicates];
             (answer.is_some(), tcp.rcv_nxt / u64::from(len), refused)
         };
         assert_eq!(arrives(1, at(0, 10)).1, 1, "{kernel}");

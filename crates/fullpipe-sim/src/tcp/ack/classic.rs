@@ -82,7 +82,7 @@ impl Sender {
     pub fn process_ack(&mut self, ack: &Ack, with_data: bool, out: &mut impl Output) {
         // tcp_validate_incoming: PAWS refuses an ACK of an earlier lap (tcp_paws_discard).
         if !with_data && self.fails_paws(ack) {
-            self.counters.from_the_past += 1;
+            self.counters.paws_estab += 1;
             self.answer_empty(out);
             return;
         }
@@ -113,7 +113,7 @@ impl Sender {
 
     /// Sends a packet without data in answer to a refused packet, twice a second at most.
     pub fn answer_empty(&mut self, out: &mut impl Output) {
-        if self.ration.allows(out.now(), &self.ticks) {
+        if self.oow_ratelimit.allows(out.now(), &self.ticks) {
             let departs = self.depart(out.now());
             out.transmit(self.transmission(self.seq.nxt(), 0, false, departs));
         }

@@ -61,7 +61,7 @@ impl Sender {
         self.take_sacks(ack, sacks, &mut flags, out);
 
         // tcp_fastretrans_alert decides on losses; tcp_xmit_recovery sends.
-        let resend = self.alert(self.seq.una(), 0, &mut flags, out);
+        let resend = self.fastretrans_alert_modern(self.seq.una(), 0, &mut flags, out);
         self.xmit_recovery(resend, out);
     }
 
@@ -82,7 +82,7 @@ impl Sender {
         // no_queue: with nothing in flight only D-SACKs and answers to window probes (tcp_ack_probe) count.
         if nothing_out {
             if flags.dsacking {
-                self.alert(prior_una, 0, &mut flags, out);
+                self.fastretrans_alert_modern(prior_una, 0, &mut flags, out);
             }
             self.on_probe_answer(out);
             return self.process_tlp_ack(ack.ack, &flags, out);
@@ -97,7 +97,7 @@ impl Sender {
         let alarms = flags.data_sacked || flags.ece || flags.dsacking;
         if !flags.not_dup() || alarms || self.ca_state != CaState::Open {
             let duplicate = flags.is_dupack() && !flags.dsacking;
-            resend = self.alert(prior_una, duplicate.into(), &mut flags, out);
+            resend = self.fastretrans_alert_modern(prior_una, duplicate.into(), &mut flags, out);
         }
         if flags.sets_timer {
             self.set_xmit_timer(out);

@@ -70,7 +70,7 @@ impl Receiver {
             segment.split().filter(|packet| self.out_of_order.insert(packet, self.mss)).count();
         let kept = match new {
             0 => Kept::Known,
-            _ if self.out_of_order.join(segment, &self.pieces) => Kept::Joined,
+            _ if self.out_of_order.join(segment, &self.page_frags) => Kept::Joined,
             _ => Kept::Apart,
         };
         self.duplicates += u64::from(segment.packets()) - new as u64;

@@ -14,7 +14,7 @@ impl Receiver {
             self.take_echo(segment.tsecr);
             return Taken::Asks(false);
         }
-        if !self.ration.allows(now, &self.ticks) && self.profile.rations_empty_answers {
+        if !self.oow_ratelimit.allows(now, &self.ticks) && self.profile.rations_empty_answers {
             return Taken::Nothing;
         }
         Taken::Ack(self.make_ack())

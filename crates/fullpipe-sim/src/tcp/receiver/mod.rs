@@ -83,7 +83,7 @@ pub struct Receiver {
     /// Whether an ACK waits for the end of the backlog (TCP_ACK_DEFERRED).
     ack_deferred: bool,
     /// Rate limit of answers to segments without data outside the window.
-    ration: OowRatelimit,
+    oow_ratelimit: OowRatelimit,
     /// Timestamp of packets sent now.
     clock: u32,
     ticks: JiffyClock,
@@ -100,7 +100,7 @@ pub struct Receiver {
     out_of_order: OutOfOrder,
     fast: FastPath,
     waiting: ReceiveQueue,
-    pieces: PageFrags,
+    page_frags: PageFrags,
     /// Time at which the application last read.
     last_read: Time,
     /// Bytes the application has read.
@@ -112,7 +112,7 @@ pub struct Receiver {
     /// Segments dropped for want of buffer: no memory, or no window left.
     pub dropped: u64,
     /// Skbs refused for an old timestamp (PAWS), as after reordering; Linux `PAWSEstab`.
-    pub from_the_past: u64,
+    pub paws_estab: u64,
     /// Skbs refused because they begin beyond the window.
     pub beyond_window: u64,
     /// Attempts to free memory (PruneCalled, `tcp_prune_queue`).
@@ -198,7 +198,7 @@ impl Receiver {
             compressed: Compressed::new(&host.sysctl),
             in_backlog: false,
             ack_deferred: false,
-            ration: OowRatelimit::default(),
+            oow_ratelimit: OowRatelimit::default(),
             clock: 0,
             window,
             ticks: JiffyClock::jiffies(host.hz),
@@ -211,7 +211,7 @@ impl Receiver {
             fast: FastPath::new(&profile),
             out_of_order: OutOfOrder::new(profile.rx_overhead, profile.joins_received),
             waiting: ReceiveQueue::new(profile.rx_overhead, profile.joins_received),
-            pieces: PageFrags::default(),
+            page_frags: PageFrags::default(),
             last_read: Time::ZERO,
             bytes_read: 0,
             segments_read: 0,
@@ -219,7 +219,7 @@ impl Receiver {
             dropped: 0,
             prunes: 0,
             prunes_failed: 0,
-            from_the_past: 0,
+            paws_estab: 0,
             beyond_window: 0,
             duplicates: 0,
             mib: ReceiverMib::default(),
@@ -242,12 +242,12 @@ impl Receiver {
         self.is_locked.then_some(self.window.rcvbuf)
     }
 
-    /// Takes a change of the sender's memory layout ([`Output::begin_piece`]) before the data arrives that it concerns.
+    /// Takes a change of the sender's memory layout ([`Output::begin_page_frag`]) before the data arrives that it concerns.
     ///
-    /// [`Output::begin_piece`]: crate::tcp::Output::begin_piece
-    pub fn begin_piece(&mut self, piece: PageFrag) {
+    /// [`Output::begin_page_frag`]: crate::tcp::Output::begin_page_frag
+    pub fn begin_page_frag(&mut self, page_frag: PageFrag) {
         if self.profile.joins_received {
-            self.pieces.begin(piece);
+            self.page_frags.begin(page_frag);
         }
     }
 
@@ -331,9 +331,9 @@ impl Receiver {
             }
             return Taken::Asks(false);
         }
-        if self.pieces.are_awaited() {
+        if self.page_frags.are_awaited() {
             let read = Some(self.last_read).filter(|_| self.waiting.bytes() == 0);
-            self.pieces.reach(self.rcv_nxt, read);
+            self.page_frags.reach(self.rcv_nxt, read);
         }
         if !next {
             self.fast.leave();
@@ -422,7 +422,7 @@ impl Receiver {
             let new = segment.packets() - known;
             let skb =
                 Came { seq: next, end: data_end, largest: segment.packet_len(), packets: new };
-            self.window.rmem_alloc += self.waiting.push(skb, &self.pieces);
+            self.window.rmem_alloc += self.waiting.push(skb, &self.page_frags);
             self.segments_queued += u64::from(new);
             self.duplicates += u64::from(known);
         }

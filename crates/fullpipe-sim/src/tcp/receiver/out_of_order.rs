@@ -183,11 +183,11 @@ impl OutOfOrder {
 
     /// Joins a segment, new in the queue, to the one before it, if possible; returns whether it did. The pieces hold
     /// its data.
-    pub(in crate::tcp) fn join(&mut self, segment: &Segment, pieces: &PageFrags) -> bool {
+    pub(in crate::tcp) fn join(&mut self, segment: &Segment, page_frags: &PageFrags) -> bool {
         let Some(joined) = &mut self.joined else { return false };
         let (seq, end) = (segment.seq, segment.end());
         let before = joined.range_mut(..seq).next_back();
-        let skb = Joined::of((seq, end), (segment.packets(), segment.packet_len()), pieces);
+        let skb = Joined::of((seq, end), (segment.packets(), segment.packet_len()), page_frags);
         if before.is_some_and(|(_, last)| last.append(seq, skb).is_some()) {
             return true;
         }

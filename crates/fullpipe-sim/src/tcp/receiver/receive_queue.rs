@@ -76,9 +76,9 @@ impl ReceiveQueue {
     }
 
     /// Adds an skb with data in these pieces; returns its additional memory.
-    pub(in crate::tcp) fn push(&mut self, came: Came, pieces: &PageFrags) -> u64 {
+    pub(in crate::tcp) fn push(&mut self, came: Came, page_frags: &PageFrags) -> u64 {
         let Came { seq, end, largest, packets } = came;
-        let (bytes, joined) = (end - seq, Joined::of((seq, end), (packets, largest), pieces));
+        let (bytes, joined) = (end - seq, Joined::of((seq, end), (packets, largest), page_frags));
         let len = largest.min(bytes as u32);
 
         // tcp_try_coalesce: the last skb takes the data, if it can.
@@ -233,20 +233,22 @@ mod tests {
 
     #[test]
     fn memory_is_free_when_all_of_an_skb_is_read() {
-        let (mut queue, pieces) = (ReceiveQueue::new(832, true), PageFrags::default());
-        let taken: u64 = (0..3).map(|i| queue.push(one(i * 1000, (i + 1) * 1000), &pieces)).sum();
+        let (mut queue, page_frags) = (ReceiveQueue::new(832, true), PageFrags::default());
+        let taken: u64 =
+            (0..3).map(|i| queue.push(one(i * 1000, (i + 1) * 1000), &page_frags)).sum();
         assert_eq!((taken, queue.first_bytes()), (3832, 3000), "they joined");
         assert_eq!(queue.read(1500), (1, 0));
         assert_eq!((queue.bytes(), queue.first_bytes()), (1500, 1500));
-        assert_eq!(queue.push(one(3000, 3500), &pieces), 500, "the last skb is not read yet");
+        assert_eq!(queue.push(one(3000, 3500), &page_frags), 500, "the last skb is not read yet");
         assert_eq!(queue.read(2000), (3, 4332));
-        assert_eq!(queue.push(one(3500, 4500), &pieces), 1832, "there is none to join");
+        assert_eq!(queue.push(one(3500, 4500), &page_frags), 1832, "there is none to join");
     }
 
     #[test]
     fn segments_apart_are_free_one_by_one() {
-        let (mut queue, pieces) = (ReceiveQueue::new(256, false), PageFrags::default());
-        let taken: u64 = (0..3).map(|i| queue.push(one(i * 1000, (i + 1) * 1000), &pieces)).sum();
+        let (mut queue, page_frags) = (ReceiveQueue::new(256, false), PageFrags::default());
+        let taken: u64 =
+            (0..3).map(|i| queue.push(one(i * 1000, (i + 1) * 1000), &page_frags)).sum();
         assert_eq!((taken, queue.first_bytes()), (3768, 1000));
         assert_eq!(queue.read(1999), (1, 1256));
         assert_eq!(queue.read(1), (1, 1256));

@@ -104,7 +104,7 @@ pub struct Sender {
     pub(super) departures: Departures,
     /// Timestamp to echo: the last ACK's.
     pub(super) ts_recent: u32,
-    pub(super) ration: OowRatelimit,
+    pub(super) oow_ratelimit: OowRatelimit,
     pub(super) lsndtime: u32,
     pub(super) sndbuf: SndBuf,
     /// Share of the host's memory, where that is bounded.
@@ -170,7 +170,7 @@ impl Sender {
             pacing: Pacing::new(host.hz),
             departures: Departures::new(&profile, host),
             ts_recent: 0,
-            ration: OowRatelimit::default(),
+            oow_ratelimit: OowRatelimit::default(),
             lsndtime: 0,
             sndbuf: SndBuf::new(host, sndbuf, u64::from(full_mss) + profile.skb_overhead),
             memory: None,

@@ -43,7 +43,7 @@ pub struct Context {
     /// Round trips of echo requests: when, which, and how long.
     round_trips: Vec<(Time, usize, u64)>,
     /// PageFrags of senders' memory, by flow, of which the other end does not know yet.
-    pieces: Vec<(usize, PageFrag)>,
+    page_frags: Vec<(usize, PageFrag)>,
     mss: u32,
     headers: u32,
     /// Bytes of a SYN.
@@ -150,7 +150,7 @@ impl World {
                 agenda: Agenda::default(),
                 events: Vec::new(),
                 round_trips: Vec::new(),
-                pieces: Vec::new(),
+                page_frags: Vec::new(),
                 mss,
                 headers,
                 opening,
@@ -181,11 +181,11 @@ impl World {
             Happening::Process(host) => self.hosts[host].process(now, cx),
             Happening::Sample => {}
         }
-        for (flow, piece) in self.context.pieces.drain(..) {
+        for (flow, page_frag) in self.context.page_frags.drain(..) {
             self.hosts
                 .iter_mut()
                 .filter_map(|host| host.receives.get_mut(&flow))
-                .for_each(|end| end.tcp.begin_piece(piece));
+                .for_each(|end| end.tcp.begin_page_frag(page_frag));
         }
     }
 

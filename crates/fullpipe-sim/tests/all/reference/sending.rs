@@ -114,7 +114,7 @@ impl Host {
         let mut port = Port {
             transmit: &mut self.transmit,
             agenda: &mut cx.agenda,
-            pieces: &mut cx.pieces,
+            page_frags: &mut cx.page_frags,
             cpu,
             cost: self.host.cpu.transmit,
             walk_cost: self.host.cpu.walk,
