@@ -32,7 +32,7 @@ fn failure(
     control: impl FnOnce(u32) -> Stopper,
 ) -> String {
     let run = resolved();
-    let mut asked = lower::ask(&run, Family::V6_12).expect("a plan");
+    let mut asked = lower::lower(&run, Family::V6_12).expect("a plan");
     // A real kernel prints something then.
     asked.words.push("loglevel=7".into());
     let parts = Parts {

@@ -4,7 +4,7 @@ use super::counters::Names;
 use super::flows::{FlowState, SendingEnd};
 use super::qdiscs::{self, Counted};
 use super::tcp_info::{TcpInfo, number};
-use super::way::{Counters, List, Seen, Watched};
+use super::topology::{Counters, List, Seen, Watched};
 use fullpipe_base::trace::{Counter, Event, EventKind, Sink, StageSample};
 use fullpipe_base::units::Time;
 use fullpipe_guest::record::{self, Head};

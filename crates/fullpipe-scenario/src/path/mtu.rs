@@ -1,6 +1,6 @@
 //! A link with a smaller MTU that drops what is too large, with an ICMP message or without.
 
-use super::{Ask, Meaning, Surroundings, Whole, Written, needed};
+use super::{Impairment, Meaning, Surroundings, Whole, Written, needed};
 use crate::format::context::Context;
 use crate::format::keys::Default::{Absent, Is, Required};
 use crate::format::keys::{At, group};
@@ -85,8 +85,8 @@ impl Written for MtuElement {
 }
 
 impl Meaning for Mtu {
-    fn ask(&self, _run: &Surroundings) -> Ask {
-        Ask::Narrow { mtu: self.mtu, icmp: self.icmp, mss_clamp: self.mss_clamp }
+    fn impairment(&self, _run: &Surroundings) -> Impairment {
+        Impairment::Narrow { mtu: self.mtu, icmp: self.icmp, mss_clamp: self.mss_clamp }
     }
 
     fn config(&self, _run: &Surroundings) -> config::Element {

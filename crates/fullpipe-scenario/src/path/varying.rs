@@ -1,6 +1,6 @@
 //! A rate that changes at given times, with a queue in front of it. A packet in transmission goes on at the new rate; at rate 0 nothing is sent.
 
-use super::{Ask, Meaning, Sending, Surroundings, Whole, Written, needed};
+use super::{Impairment, Meaning, Sending, Surroundings, Whole, Written, needed};
 use crate::format::context::{Context, Place};
 use crate::format::keys::Default::{Absent, Empty, Is, Required};
 use crate::format::keys::{At, Read, group};
@@ -78,8 +78,8 @@ impl Meaning for VaryingLink {
         }
     }
 
-    fn ask(&self, _run: &Surroundings) -> Ask {
-        Ask::Rate(Sending {
+    fn impairment(&self, _run: &Surroundings) -> Impairment {
+        Impairment::Rate(Sending {
             steps: self.steps.clone(),
             framing: self.framing,
             queue: self.queue.clone(),

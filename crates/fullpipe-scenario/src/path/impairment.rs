@@ -1,7 +1,7 @@
 //! Impairments of path elements, for the engine that carries packets: a small vocabulary, as data with stated
 //! semantics.
 //!
-//! Each [`Ask`] is one effect on every arriving packet, in the packets' order. Times count from the run's start.
+//! Each [`Impairment`] is one effect on every arriving packet, in the packets' order. Times count from the run's start.
 //! "Segment" is a packet of at most the MTU; "skb" is what the sender handed down as one, which may be many segments.
 //! No engine is known here.
 
@@ -11,7 +11,7 @@ use fullpipe_sim::config::{Distribution, QueueLimit, Unit};
 
 /// Effect of an element on packets.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Ask {
+pub enum Impairment {
     /// Segments wait in a queue and are sent one after the other, each for its bytes over the rate.
     Rate(Sending),
     /// Segments wait in a queue; at each opportunity 1504 bytes are sent, and a packet counts 4 bytes more than its IP
