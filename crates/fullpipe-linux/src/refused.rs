@@ -85,7 +85,7 @@ fn host(role: Role) -> &'static str {
 fn algorithm(flow: &Flow, family: Family) -> Wanted {
     let name = &flow.congestion.name;
     let key = format!("flow.{}.congestion", flow.name);
-    let modules = congestion::genuine();
+    let modules = congestion::of_real_kernels();
     let Some(module) = modules.iter().find(|module| module.name == name.as_str()) else {
         return Wanted::new(key, name);
     };

@@ -51,7 +51,7 @@ fn every_congestion_control_runs_on_its_own_kernel() {
     let text =
         scenario("1Gbit", 1500, "1MB", 1.0).replace("kernel = \"3.14\"", "kernel = \"6.12\"");
     let Some(desk) = desk(&text) else { return };
-    let names: Vec<&str> = congestion::genuine().iter().map(|module| module.name).collect();
+    let names: Vec<&str> = congestion::of_real_kernels().iter().map(|module| module.name).collect();
     assert_eq!(names.len(), 17, "{names:?}");
     let flow = |name: &&str| {
         format!("[[flow]]\nname = \"{name}\"\ncongestion = \"{name}\"\nduration = \"1s\"\n")

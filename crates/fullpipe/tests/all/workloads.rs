@@ -153,7 +153,7 @@ set = { "nfs.files.operation" = "read", "nfs.files.version" = "3" }
 }
 
 #[test]
-fn genuine_linux_refuses_pings() {
+fn real_linux_refuses_pings() {
     let linux = engine::find("linux").expect("the engine");
     let support = linux.support(&load("datagrams.toml").plans()[0].resolved);
     let why = support.iter().find(|(key, _)| key == "datagrams.ping.kind").map(|(_, why)| why);
