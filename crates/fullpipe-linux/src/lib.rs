@@ -44,7 +44,7 @@ use kernel::{Cache, Contents, Family, Hz, Wanted};
 use lower::Lowered;
 use machine::{Machine, PATIENCE, Patience, State};
 use records::Records;
-use rootfs::Jail;
+use rootfs::RootFs;
 use samples::Samples;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -167,9 +167,9 @@ impl Linux {
             words: &words,
         };
 
-        // The guest finds its init and its plan in the jail, and writes its records there.
-        let jail = Jail::new(&plan).map_err(|e| Failed::Machine(rootfs::cannot_write(&e)))?;
-        let machine = Machine::start(&parts, jail, patience).map_err(Failed::Machine)?;
+        // The guest finds its init and its plan in its root directory, and writes its records there.
+        let rootfs = RootFs::new(&plan).map_err(|e| Failed::Machine(rootfs::cannot_write(&e)))?;
+        let machine = Machine::start(&parts, rootfs, patience).map_err(Failed::Machine)?;
         let following = Following { machine, samples, records: None, reached: Time::ZERO };
         following.follow(sink, control).map_err(|stop| match stop {
             Stop::Refused(refusal) => refused::failed(&refusal, resolved, family),

@@ -114,7 +114,7 @@ pub fn real_kernels() -> impl Iterator<Item = &'static Kernel> {
 
 /// Whether the simulator's profile of that name is not validated on a real kernel.
 pub fn is_unvalidated(name: &str) -> bool {
-    tcp::profile::find(name).is_some_and(|profile| profile.unjudged)
+    tcp::profile::find(name).is_some_and(|profile| profile.unvalidated)
 }
 
 /// A kernel's name as readers see it: of one that is not judged it says so.

@@ -92,7 +92,11 @@ impl Listing {
                 .collect(),
             slow_starts: slow_start::slow_starts().iter().map(CongestionEntry::new).collect(),
             kernels: PROFILES.iter().map(|profile| profile.name).collect(),
-            unvalidated_kernels: PROFILES.iter().filter(|p| p.unjudged).map(|p| p.name).collect(),
+            unvalidated_kernels: PROFILES
+                .iter()
+                .filter(|p| p.unvalidated)
+                .map(|p| p.name)
+                .collect(),
             real_kernels: engines().iter().flat_map(|engine| engine.kernels()).collect(),
             limits: LimitEntry::all(),
             metrics: flow

@@ -45,7 +45,7 @@ use crate::units::Time;
 pub use app_side::Writer;
 use app_side::{AppSide, Partial};
 use chrono::Chrono;
-use cwnd_validation::Usage;
+use cwnd_validation::CwndUsage;
 use edt::Departures;
 use loss_state::Recovery;
 use memory::SndMemory;
@@ -99,7 +99,7 @@ pub struct Sender {
     pub(super) recovery: Recovery,
     pub(super) ecn: SenderEcn,
     pub(super) cwnd_used: u32,
-    pub(super) usage: Usage,
+    pub(super) cwnd_usage: CwndUsage,
     pub(super) pacing: Pacing,
     pub(super) departures: Departures,
     /// Timestamp to echo: the last ACK's.
@@ -166,7 +166,7 @@ impl Sender {
             recovery: Recovery::new(&host.sysctl, &profile),
             ecn: SenderEcn::default(),
             cwnd_used: 0,
-            usage: Usage::default(),
+            cwnd_usage: CwndUsage::default(),
             pacing: Pacing::new(host.hz),
             departures: Departures::new(&profile, host),
             ts_recent: 0,
